@@ -33,15 +33,15 @@ demo: install ## two runs of detector frames through the system, start to end (K
 
 stack: install ## the processes of docker-compose.yml on this machine, until Ctrl-C
 	@scripts/install-rabbitmq.sh
-	@$(BIN)/python -m deploy.stack up --folder var/stack
+	@$(BIN)/python -m stack up --folder var/stack
 
 stack-demo: install ## the demonstration on such a stack
 	@scripts/install-rabbitmq.sh
-	@$(BIN)/python -m deploy.stack demo --folder var/stack-demo
+	@$(BIN)/python -m stack demo --folder var/stack-demo
 
 stack-bench: install ## what bookkeeping costs on such a stack, with 10 000 and with a million jobs waiting (five minutes)
 	@scripts/install-rabbitmq.sh
-	@$(BIN)/python -m deploy.stack bench --folder var/stack-bench --jobs 20000 --waiting 10000 1000000
+	@$(BIN)/python -m stack bench --folder var/stack-bench --jobs 20000 --waiting 10000 1000000
 
 faults: install ## two detector runs and 2 000 small files while 60 faults happen (SEED=1; the same seed, the same faults)
 	@scripts/install-rabbitmq.sh

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-FOLDERS = ("sluice", "wfms", "dms", "wms", "pilot", "templates", "deploy", "tests", "scripts")
+FOLDERS = ("sluice", "wfms", "dms", "wms", "pilot", "templates", "stack", "tests", "scripts")
 MAX_FILE, MEDIAN_FILE, MAX_FUNCTION, MAX_POSITIONAL = 560, 120, 80, 4
 
 

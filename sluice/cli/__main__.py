@@ -11,7 +11,7 @@ def main() -> None:
     look_for_none()
     name = next(iter(sys.argv[1:]), None)
     if name == "cwl-runner":
-        from sluice.cli.cwl_runner import main as run_cwl  # noqa: PLC0415
+        from sluice.cwl_runner import main as run_cwl  # noqa: PLC0415
 
         keep_what_is_loaded()
         sys.exit(run_cwl(sys.argv[2:]))

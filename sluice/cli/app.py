@@ -8,25 +8,25 @@ import typer
 
 #: Name → where it is. Groups have an ``app`` of their own.
 COMMANDS = {
-    "up": ("sluice.cli.up", "up"),
-    "down": ("sluice.cli.up", "down"),
-    "status": ("sluice.cli.up", "status"),
-    "run": ("sluice.cli.run", "run"),
-    "serve": ("sluice.cli.serve", "serve"),
-    "cwl-runner": ("sluice.cli.cwl_command", "cwl_runner"),
+    "up": ("sluice.cli.commands.up", "up"),
+    "down": ("sluice.cli.commands.up", "down"),
+    "status": ("sluice.cli.commands.up", "status"),
+    "run": ("sluice.cli.commands.run", "run"),
+    "serve": ("sluice.cli.commands.serve", "serve"),
+    "cwl-runner": ("sluice.cli.commands.cwl_runner", "cwl_runner"),
 }
 GROUPS = {
-    "setup": "sluice.cli.setup",
-    "template": "sluice.cli.templates",
-    "dataset": "sluice.cli.datasets",
-    "storage": "sluice.cli.storages",
-    "chain": "sluice.cli.chains",
-    "task": "sluice.cli.tasks",
-    "job": "sluice.cli.jobs",
-    "pilot": "sluice.cli.pilots",
-    "queue": "sluice.cli.queues",
-    "attention": "sluice.cli.attention",
-    "bench": "sluice.cli.benchmarks",
+    "setup": "sluice.cli.commands.setup",
+    "template": "sluice.cli.commands.template",
+    "dataset": "sluice.cli.commands.dataset",
+    "storage": "sluice.cli.commands.storage",
+    "chain": "sluice.cli.commands.chain",
+    "task": "sluice.cli.commands.task",
+    "job": "sluice.cli.commands.job",
+    "pilot": "sluice.cli.commands.pilot",
+    "queue": "sluice.cli.commands.queue",
+    "attention": "sluice.cli.commands.attention",
+    "bench": "sluice.bench.commands",
 }
 #: The options of another program are passed on to it.
 _SETTINGS: dict[str, dict[str, Any]] = {

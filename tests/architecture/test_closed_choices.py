@@ -32,7 +32,7 @@ def _names_members(pattern: ast.pattern) -> bool:
 def test_choices_between_members_are_closed() -> None:
     found = [
         source.at(node)
-        for source in sources(*PRODUCT, "deploy")
+        for source in sources(*PRODUCT, "stack")
         for node in open_choices(source.tree)
     ]
     assert not found, "\n".join(["end with `case _: assert_never(…)`:", *found])

@@ -30,7 +30,7 @@ NAMES = frozenset(str(member) for enum in ENUMS if enum not in WORDS for member 
 
 #: File → why it may spell out names of its own.
 EXEMPT = {
-    "sluice/cli/bench/bookkeeping.py": (
+    "sluice/bench/bookkeeping.py": (
         "the peer it measures against is a bare table that is none of ours"
     )
 }

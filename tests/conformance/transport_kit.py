@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 
 import asyncpg
 
-from deploy.stack.ports import free_ports
 from sluice.servicekit.transport.base import (
     Delivery,
     Message,
@@ -20,6 +19,7 @@ from sluice.servicekit.transport.base import (
     TransportUnavailable,
 )
 from sluice.servicekit.transport.open import open_transport
+from stack.ports import free_ports
 from tests.servers.forwarder import Forwarder
 from tests.servers.postgres import PostgresServer
 from tests.servers.rabbitmq import RabbitServer

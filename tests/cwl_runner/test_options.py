@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from cwltool.argparser import arg_parser
 
-from sluice.cli.cwl_runner.command import main
-from sluice.cli.cwl_runner.options import CARRIED_OUT, REFUSED, REFUSED_VALUES, OptionRefused, parse
+from sluice.cwl_runner.command import main
+from sluice.cwl_runner.options import CARRIED_OUT, REFUSED, REFUSED_VALUES, OptionRefused, parse
 
 pytestmark = pytest.mark.xdist_group("cwl-runner")
 

@@ -17,7 +17,7 @@ from dms.domain.storage_urls import holds, read_roots
 from pilot.settings import PilotSettings
 from scripts.docs.services import app_of, settings_class
 from sluice.cli.app import command_line
-from sluice.cli.serve import PACKAGES, ServiceName
+from sluice.cli.commands.serve import PACKAGES, ServiceName
 from sluice.contracts.base import Contract
 from sluice.servicekit.settings import Addresses, ServiceSettings
 from sluice.servicekit.settings_sources import (
@@ -31,7 +31,7 @@ from tests.deploy.composition import Composition
 
 #: Services of which one alone would stop everything, and which share their work among instances.
 SEVERAL = {"wms", "chains"}
-#: ``sluice.cli.connect`` reads it by itself.
+#: ``sluice.cli.connection`` reads it by itself.
 CLIENT_VARIABLES = {"SLUICE_DMS_URL"}
 URL = re.compile(r"(\w+)://(?:[^@/]*@)?([\w.-]+):(\d+)")
 #: Ports of what is not made here.

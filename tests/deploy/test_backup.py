@@ -13,8 +13,8 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from deploy.stack.ports import LOOPBACK, free_ports
-from deploy.stack.postgres import SYSTEM_USER, as_system_user, binaries, initialise, server_command
+from stack.ports import LOOPBACK, free_ports
+from stack.postgres import SYSTEM_USER, as_system_user, binaries, initialise, server_command
 from tests.waiting import eventually
 
 BACKUP = Path(__file__).parents[2] / "deploy" / "backup"

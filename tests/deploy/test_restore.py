@@ -13,9 +13,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from deploy.stack.postgres import as_system_user
-from deploy.stack.running import ROOT, RunningStack, started
 from sluice.contracts.chains import Chain, ChainTask
+from stack.postgres import as_system_user
+from stack.running import ROOT, RunningStack, started
 from tests.e2e.spd_runs import carry_runs, follow_runs, generate_run
 from tests.e2e.stack_system import StackSystem
 from tests.e2e.systems import NO_CONTAINERS, QUICK_LEASES

@@ -14,11 +14,11 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from sluice import storage
-from sluice.cli import carry
-from sluice.cli.connect import Connection, connected
-from sluice.cli.entries import entries_of
-from sluice.cli.given_files import bring_in_parameters, local_files
+from sluice.cli.connection import Connection, connected
 from sluice.cli.template_files import read_template_files
+from sluice.cli.transfer import upload
+from sluice.cli.transfer.inputs import entries_of
+from sluice.cli.transfer.parameter_files import bring_in_parameters, local_files
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import File, NewDataset
 from sluice.contracts.naming import own_name
@@ -87,7 +87,7 @@ async def carry_by_sluice(
     async with connected(url) as connection:
         template = await connection.operator.store_template(given)
         new = NewDataset(name=f"texts-for-{given.name}", on_demand=True)
-        dataset = await carry.bring_in(
+        dataset = await upload.bring_in(
             connection,
             entries_of(files, template.plan.data_entries),
             dataset=new,

@@ -20,9 +20,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sluice.cli import carry
-from sluice.cli.connect import Connection, connected
-from sluice.cli.entries import entries_of
+from sluice.cli.connection import Connection, connected
+from sluice.cli.transfer import upload
+from sluice.cli.transfer.inputs import entries_of
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.plan import DataEntries
@@ -89,7 +89,7 @@ def bench(system: LiveSystem, tmp_path_factory: pytest.TempPathFactory) -> Itera
 async def _bring_in(url: str, files: Sequence[Path]) -> Given:
     async with connected(url) as connection:
         new = NewDataset(name=f"given-{uuid4().hex}", on_demand=True)
-        dataset = await carry.bring_in(
+        dataset = await upload.bring_in(
             connection, entries_of(files, DataEntries()), dataset=new, on_file=lambda size: None
         )
         return Given(files, dataset.uid)

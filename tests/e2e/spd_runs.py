@@ -8,9 +8,9 @@ from uuid import UUID
 
 from spd.daq import main as daq
 
-from sluice.cli import carry
-from sluice.cli.bring_out import Output, bring_out
-from sluice.cli.connect import Connection, connected
+from sluice.cli.connection import Connection, connected
+from sluice.cli.transfer import upload
+from sluice.cli.transfer.results import Output, bring_out
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import Dataset, NewDataset, NewPeriod, NewRun
 from sluice.contracts.tasks import Job
@@ -64,18 +64,20 @@ async def register_run(connection: Connection, run: GeneratedRun) -> Dataset:
     await connection.dms.register_run(NewRun(number=run.number, period=PERIOD))
     meta = {"type": "raw", "detector": "spd"}
     new = NewDataset(name=f"run-{run.number}", meta=meta, run=run.number, period=PERIOD)
-    return await carry.bring_in(connection, run.frames, dataset=new, on_file=lambda size: None)
+    return await upload.bring_in(connection, run.frames, dataset=new, on_file=lambda size: None)
 
 
 async def follow_run(
     connection: Connection, dataset: UUID, *, template: Template, out: Path, look: Look
 ) -> Carried:
     """Follows the chain that the intake makes for the data set, to its end."""
-    chain = await carry.follow(connection, await carry.chain_of(connection, dataset), on_look=look)
+    chain = await upload.follow(
+        connection, await upload.chain_of(connection, dataset), on_look=look
+    )
     tasks = (await connection.operator.tasks(chain=chain.uid)).tasks
     return Carried(
         chain=chain,
-        failures=await carry.failures(connection, tasks),
+        failures=await upload.failures(connection, tasks),
         outputs=await bring_out(connection, chain, out),
     )
 

@@ -17,7 +17,7 @@ from urllib.parse import quote
 import asyncpg
 import psutil
 
-from sluice.cli.up import start_detached, stop
+from sluice.cli.commands.up import start_detached, stop
 from sluice.embedded.home import Home, RunningSystem
 
 #: Seconds of a lease: a lost pilot is noticed soon, so that tests need not wait for the default

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sluice.cli.connect import running_url
+from sluice.cli.connection import running_url
 from tests.e2e.documents import ROOT, Reader, commands, shown
 from tests.e2e.stack_system import StackSystem
 from tests.waiting import eventually

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import pytest
 
-from sluice.cli.connect import Connection, connected
+from sluice.cli.connection import Connection, connected
 from sluice.contracts.chains import Chain
 from sluice.contracts.states import ChainState
 from tests.e2e.systems import LiveSystem

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 CHECKER = Path(__file__).with_name("checker")
-JUDGED = {"sluice", "wfms", "dms", "wms", "pilot", "deploy"}
+JUDGED = {"sluice", "wfms", "dms", "wms", "pilot", "stack"}
 
 
 def test_no_module_of_the_checker_imports_the_system() -> None:

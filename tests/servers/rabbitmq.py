@@ -13,9 +13,9 @@ from typing import Any, Protocol
 
 import httpx
 
-from deploy.stack.ports import free_ports
-from deploy.stack.rabbitmq import BINARIES, SERVER, BrokerPlace
 from sluice.trust import trust
+from stack.ports import free_ports
+from stack.rabbitmq import BINARIES, SERVER, BrokerPlace
 
 START_SECONDS = 90.0
 MISSING = (

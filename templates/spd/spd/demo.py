@@ -21,12 +21,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from uuid import UUID
 
-from sluice.cli import carry
-from sluice.cli.bring_out import bring_out, write_manifest
-from sluice.cli.connect import Connection, connected
+from sluice.cli.commands.up import start_detached, stop
+from sluice.cli.connection import Connection, connected
 from sluice.cli.output import err, out, print_problem
-from sluice.cli.progress import StepProgress, new_progress
-from sluice.cli.up import start_detached, stop
+from sluice.cli.transfer import upload
+from sluice.cli.transfer.results import bring_out, write_manifest
+from sluice.cli.watch.progress import StepProgress, new_progress
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import NewDataset, NewFrame, NewPeriod, NewRun
 from sluice.contracts.problems import ServiceError
@@ -60,7 +60,7 @@ async def _carry_run(
         NewRun(number=plan.number, period=PERIOD, conditions={"seed": plan.seed})
     )
     new = NewDataset(name=f"spd-run{plan.number:06d}", meta=meta, run=plan.number, period=PERIOD)
-    dataset = await carry.bring_in(connection, frames, dataset=new, on_file=lambda size: None)
+    dataset = await upload.bring_in(connection, frames, dataset=new, on_file=lambda size: None)
     await _register_frames(connection, plan.number, dataset.uid)
     started = time.monotonic()
     latest: list[ChainTask] = []
@@ -69,8 +69,8 @@ async def _carry_run(
         latest[:] = tasks
         progress.show(chain, tasks)
 
-    chain = await carry.follow(
-        connection, await carry.chain_of(connection, dataset.uid), on_look=look
+    chain = await upload.follow(
+        connection, await upload.chain_of(connection, dataset.uid), on_look=look
     )
     truth = read_truth(folder / "truth" / f"run{plan.number}.json")
     run = CarriedRun(
@@ -80,7 +80,7 @@ async def _carry_run(
         events_truth=sum(len(frame["events"]) for frame in truth["frames"]),
         chain=chain,
         tasks=latest,
-        failures=await carry.failures(connection, latest),
+        failures=await upload.failures(connection, latest),
         seconds=time.monotonic() - started,
     )
     if chain.state is ChainState.FINISHED:

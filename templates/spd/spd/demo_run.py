@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sluice.cli.bring_out import Output
+from sluice.cli.transfer.results import Output
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.tasks import Job
 from spd.report import summarise

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sluice.cli import carry
-from sluice.cli.connect import Connection
+from sluice.cli.connection import Connection
+from sluice.cli.transfer import upload
 from sluice.contracts.datasets import NewDataset, NewStorage
 from sluice.contracts.problems import Conflict, NotAvailable
 from sluice.contracts.states import StorageType
@@ -21,7 +21,7 @@ async def test_without_a_storage_to_write_to_it_says_what_to_do(
 
     async def refused() -> str:
         with pytest.raises(NotAvailable) as refusal:
-            await carry.bring_in(
+            await upload.bring_in(
                 connection, [], dataset=NewDataset(name="mine"), on_file=lambda size: None
             )
         return str(refusal.value)
@@ -48,6 +48,6 @@ async def test_the_name_of_a_data_set_that_was_deleted_is_not_free(
     )
     await results.dms.delete_dataset(before.uid, force=True)
     with pytest.raises(Conflict, match="that of a data set is never free again"):
-        await carry.bring_in(
+        await upload.bring_in(
             connection, [], dataset=NewDataset(name="mine"), on_file=lambda size: None
         )

@@ -8,8 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sluice.cli import bring_out, fetching
-from sluice.cli.connect import Connection
+from sluice.cli.connection import Connection
+from sluice.cli.transfer import download
+from sluice.cli.transfer.results import bring_out_dataset, write_dataset_manifest
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.datasets import File
@@ -73,10 +74,10 @@ async def remote(results: Results, name: str) -> File:
 async def test_a_download_goes_on_where_it_broke_off(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetching, "_PAUSE", 0.0)
+    monkeypatch.setattr(download, "_PAUSE", 0.0)
     file, target = await remote(results, "long.txt"), tmp_path / "here" / "long.txt"
     connection, transport = connection_of(results, bytes_=50_000, times=3)
-    await fetching.fetch_files(connection, [(file, target)])
+    await download.fetch_files(connection, [(file, target)])
     assert transport.asked == ["", "bytes=50000-", "bytes=100000-", "bytes=150000-"]
     assert target.read_text().endswith("line 19999\n")
     assert target.stat().st_size == file.size
@@ -86,7 +87,7 @@ async def test_a_download_goes_on_where_it_broke_off(
 async def test_a_connection_that_brings_nothing_is_given_up(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetching, "_PAUSE", 0.0)
+    monkeypatch.setattr(download, "_PAUSE", 0.0)
     file = await remote(results, "long.txt")
     connection, transport = connection_of(results, bytes_=0, times=0)
 
@@ -96,26 +97,26 @@ async def test_a_connection_that_brings_nothing_is_given_up(
 
     monkeypatch.setattr(transport, "handle_async_request", nothing)
     with pytest.raises(NotAvailable, match="cannot be downloaded"):
-        await fetching.fetch_files(connection, [(file, tmp_path / "long.txt")])
+        await download.fetch_files(connection, [(file, tmp_path / "long.txt")])
     assert len(transport.asked) == 5
 
 
 async def test_a_damaged_or_deleted_file_leaves_nothing_behind(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetching, "_PAUSE", 0.0)
+    monkeypatch.setattr(download, "_PAUSE", 0.0)
     connection, _ = connection_of(results)
     file, whole = await remote(results, "long.txt"), await remote(results, "table.csv")
     [place] = results.folder.rglob("*-long.txt")
     place.write_bytes(b"x" * file.size)
     with pytest.raises((ChecksumMismatch, NotAvailable)):
-        await fetching.fetch_files(connection, [(file, tmp_path / "got" / "long.txt")])
+        await download.fetch_files(connection, [(file, tmp_path / "got" / "long.txt")])
     with pytest.raises(NotFound):
-        await fetching.fetch_files(
+        await download.fetch_files(
             connection, [(file.model_copy(update={"id": 99_999}), tmp_path / "got" / "gone")]
         )
     assert list((tmp_path / "got").iterdir()) == []
-    await fetching.fetch_files(connection, [(whole, tmp_path / "got" / "table.csv")])
+    await download.fetch_files(connection, [(whole, tmp_path / "got" / "table.csv")])
     assert (tmp_path / "got" / "table.csv").read_bytes() == b"run,hits\n312,<i>77</i>\n"
 
 
@@ -126,10 +127,8 @@ async def test_nothing_of_a_data_set_is_lost_under_the_name_of_the_manifest(
     dataset = await results.dms.dataset(await filled(results.dms, results.folder, contents))
     connection, _ = connection_of(results)
     for _ in range(2):
-        outputs = await bring_out.bring_out_dataset(
-            connection, dataset, tmp_path / "got", force=False
-        )
-        bring_out.write_dataset_manifest(tmp_path / "got", outputs, dataset=dataset)
+        outputs = await bring_out_dataset(connection, dataset, tmp_path / "got", force=False)
+        write_dataset_manifest(tmp_path / "got", outputs, dataset=dataset)
         listed = json.loads((tmp_path / "got" / "manifest.json").read_text())["outputs"]
         found = {one["name"]: (tmp_path / "got" / one["name"]).read_bytes() for one in listed}
         assert sorted(found.values()) == sorted(contents.values())
@@ -145,10 +144,10 @@ async def test_a_file_of_the_same_place_that_is_another_is_not_taken(
     other = tmp_path / "other.csv"
     other.write_bytes(b"run,hits\n312,<i>78</i>\n")
     connection, transport = connection_of(results)
-    await fetching.fetch_files(
+    await download.fetch_files(
         connection, [(file.model_copy(update={"url": f"file://{other}"}), tmp_path / "got.csv")]
     )
     assert transport.asked == [""]
     assert (tmp_path / "got.csv").read_bytes() == b"run,hits\n312,<i>77</i>\n"
-    await fetching.fetch_files(connection, [(file, tmp_path / "copied.csv")])
+    await download.fetch_files(connection, [(file, tmp_path / "copied.csv")])
     assert transport.asked == [""], "from its storage"

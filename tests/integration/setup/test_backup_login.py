@@ -6,9 +6,9 @@ from urllib.parse import quote
 import asyncpg
 import pytest
 
-from deploy.stack.postgres import binaries
 from sluice.setup.databases import set_up_databases
 from sluice.setup.logins import ServiceLogin
+from stack.postgres import binaries
 from tests.integration.setup.conftest import Logins
 from tests.servers.network_postgres import NetworkPostgres
 

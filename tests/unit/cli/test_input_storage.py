@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from sluice.cli.input_storage import with_room
+from sluice.cli.transfer.input_storage import with_room
 from sluice.contracts.datasets import Storage
 from sluice.contracts.problems import NotAvailable
 from sluice.contracts.states import StorageType

@@ -15,7 +15,7 @@ SERVICES = ("dms", "wms", "wfms", "sluice")
 #: What may import CWL libraries.
 READERS = {
     ROOT / "sluice/cwl/cwltool_checks",
-    ROOT / "sluice/cli/cwl_runner",
+    ROOT / "sluice/cwl_runner",
     ROOT / "sluice/cwltool_types.py",
 }
 

@@ -1,7 +1,0 @@
-"""The system of docker-compose.yml as plain processes of this machine: the same commands with the
-same settings, no containers.
-
-``python -m deploy.stack up --folder F`` runs it. What a container engine would give is given by:
-``links`` (the network and its names), ``translate`` (paths, names and secrets inside a container →
-outside), ``supervisor`` (restart policy, health checks).
-"""

@@ -1,0 +1,63 @@
+"""A data set through a template on a running system, with the times it took."""
+
+import random
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from sluice.cli.connection import connected
+from sluice.cli.transfer import upload
+from sluice.cli.transfer.results import bring_out
+from sluice.contracts.chains import Chain
+from sluice.contracts.datasets import NewDataset
+from sluice.contracts.problems import ServiceError
+from sluice.contracts.states import ChainState
+from sluice.contracts.templates import NewTemplate, Template
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """Seconds until the data set was registered and closed; from the request to the end of the
+    chain, its outputs uploaded."""
+
+    registered: float
+    seconds: float
+    chain: Chain
+    template: Template
+
+
+def make_files(folder: Path, count: int) -> list[Path]:
+    """1 KiB each, all different, the same ones every time."""
+    folder.mkdir(parents=True)
+    chooser = random.Random(1)  # noqa: S311 - the content only has to differ
+    paths = [folder / f"file-{number:06d}.txt" for number in range(count)]
+    for path in paths:
+        path.write_bytes(chooser.randbytes(1024))
+    return paths
+
+
+async def carry_through(url: str, workflow: str, inputs: Sequence[Path], *, name: str) -> Carried:
+    """``name``: of the template. Raises ``ServiceError`` where the chain does not finish."""
+    async with connected(url) as connection:
+        template = await connection.operator.store_template(NewTemplate(name=name, cwl=workflow))
+        started = time.perf_counter()
+        new = NewDataset(name=f"{name}-{uuid4().hex[:12]}", on_demand=True)
+        dataset = await upload.bring_in(connection, inputs, dataset=new, on_file=lambda size: None)
+        ready = time.perf_counter()
+        chain = await connection.operator.request_chain(dataset.uid, template.name)
+        chain = await upload.follow(connection, chain, on_look=lambda chain, tasks: None)
+        ended = time.perf_counter()
+    if chain.state is not ChainState.FINISHED:
+        raise ServiceError(f"the chain ended {chain.state}: {chain.reason}")
+    return Carried(ready - started, ended - ready, chain, template)
+
+
+async def read_output(url: str, carried: Carried) -> str:
+    """The text of its only output file."""
+    async with connected(url) as connection:
+        with tempfile.TemporaryDirectory() as folder:
+            [output] = await bring_out(connection, carried.chain, Path(folder))
+            return output.path.read_text()

@@ -1,0 +1,98 @@
+"""What the check of a large template takes, right and wrong, beside cwltool's validation."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+
+from sluice.bench.result import Result
+from sluice.cwl import compile_template
+
+#: The median of so many counts.
+ROUNDS = 5
+
+_HEAD = """\
+cwlVersion: v1.2
+class: Workflow
+requirements: {{ScatterFeatureRequirement: {{}}}}
+inputs: {{files: "File[]"}}
+outputs: {{last: {{type: "File[]", outputSource: s{last}/made}}}}
+steps:
+"""
+_STEP = """\
+  s{number}:
+    scatter: file
+    in: {{file: {source}}}
+    out: [made]
+    run:
+      class: CommandLineTool
+      baseCommand: cat
+      requirements: {{ToolTimeLimit: {{timelimit: 60}}}}
+      inputs: {{file: {{type: File, inputBinding: {{}}}}}}
+      outputs: {{made: stdout}}
+"""
+
+
+def bench_check(steps: int = 40) -> Result:
+    """Seconds from the text to its plan, or to all findings, in a process that has checked another
+    template before, as a service has; and from the command to its end."""
+    text = template(steps)
+    wrong = text.replace("baseCommand", "baseComand")
+    _seconds(template(1), findings=0)
+    value = median(_seconds(text, findings=0) for _ in range(ROUNDS))
+    refused = median(_seconds(wrong, findings=steps) for _ in range(ROUNDS))
+    command, cwltool = (
+        _command("sluice", "template", "check", text=text),
+        _command("cwltool", "--validate", text=text),
+    )
+    return Result(
+        name="check",
+        value=value,
+        unit="s",
+        target="<= 1 s for 40 steps, right or wrong",
+        peers={"cwltool --validate, command to its end": cwltool},
+        ratio=command / cwltool,
+        details={
+            "steps": steps,
+            f"wrong in each step ({steps} findings), s": round(refused, 2),
+            "sluice template check, command to its end, s": round(command, 2),
+        },
+    )
+
+
+def template(steps: int) -> str:
+    """A chain of maps, each with a tool of its own."""
+    sources = ["files", *(f"s{number}/made" for number in range(steps))]
+    return _HEAD.format(last=steps - 1) + "".join(
+        _STEP.format(number=n, source=sources[n]) for n in range(steps)
+    )
+
+
+def _seconds(text: str, *, findings: int) -> float:
+    started = time.perf_counter()
+    compiled = compile_template(text, name="bench")
+    seconds = time.perf_counter() - started
+    if len(compiled.errors) != findings:
+        raise AssertionError(
+            f"{len(compiled.errors)} findings, not {findings}: {compiled.errors[:3]}"
+        )
+    return seconds
+
+
+def _command(name: str, *arguments: str, text: str) -> float:
+    """Seconds, median of three."""
+    program = shutil.which(name, path=str(Path(sys.executable).parent)) or name
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "template.cwl")
+        path.write_text(text)
+        return median(_wall([program, *arguments, str(path)]) for _ in range(3))
+
+
+def _wall(command: Sequence[str]) -> float:
+    started = time.perf_counter()
+    subprocess.run(command, check=True, capture_output=True)
+    return time.perf_counter() - started

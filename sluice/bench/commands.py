@@ -1,0 +1,121 @@
+"""`sluice bench …`: what the system does in a second, beside a peer in the same run."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sluice.cli.connection import plain_errors
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Measure this machine: each prints a table and, as its last line, one JSON object.",
+)
+
+
+@app.command("jobs")
+def jobs(files: Annotated[int, typer.Option(min=10, help="Files to work on.")] = 2000) -> None:
+    """Real jobs (sha256sum of small files, then a merge), beside xargs and cwltool."""
+    from sluice.bench.jobs import bench_jobs  # noqa: PLC0415 - starts a whole system
+
+    plain_errors(lambda: bench_jobs(files)).show()
+
+
+@app.command("latency")
+def latency(
+    rounds: Annotated[int, typer.Option(min=1, help="Data sets, one after the other.")] = 40,
+) -> None:
+    """Data set closed to first job, and step to step, on an idle system."""
+    from sluice.bench.latency import bench_latency  # noqa: PLC0415 - starts a whole system
+
+    plain_errors(lambda: bench_latency(rounds)).show()
+
+
+@app.command("bookkeeping")
+def bookkeeping(
+    jobs: Annotated[
+        int, typer.Option(min=100, help="Jobs to carry from leased to registered.")
+    ] = 10_000,
+    waiting: Annotated[
+        list[int] | None,
+        typer.Option(
+            min=1, help="Jobs more that are ready all the time; several times: one after the other."
+        ),
+    ] = None,
+    stack: Annotated[
+        Path | None,
+        typer.Option(
+            help=(
+                "Folder of separate processes to measure (see `make stack-bench`); without it, an"
+                " embedded system."
+            )
+        ),
+    ] = None,
+) -> None:
+    """Services and database alone, with simulated pilots."""
+    from sluice.bench.bookkeeping import (  # noqa: PLC0415 - starts a whole system
+        bench_bookkeeping,
+    )
+
+    plain_errors(lambda: bench_bookkeeping(jobs, waiting or [1], stack)).show()
+
+
+@app.command("merge")
+def merge(
+    files: Annotated[int, typer.Option(min=10, help="Files that one job takes.")] = 5000,
+) -> None:
+    """One job that takes a whole data set, beside the tool's own time and cwltool."""
+    from sluice.bench.merge import bench_merge  # noqa: PLC0415 - starts a whole system
+
+    plain_errors(lambda: bench_merge(files)).show()
+
+
+@app.command("size")
+def size(
+    files: Annotated[
+        list[int] | None,
+        typer.Option(min=100, help="Files of a data set; several times: one after the other."),
+    ] = None,
+    stack: Annotated[
+        Path | None,
+        typer.Option(
+            help=(
+                "Folder of separate processes to measure (`make stack`); without it, an embedded"
+                " system."
+            )
+        ),
+    ] = None,
+) -> None:
+    """Small and large data sets through two steps: cost per job, memory."""
+    from sluice.bench.size import bench_size  # noqa: PLC0415 - starts a whole system
+
+    plain_errors(lambda: bench_size(files or [1_000, 20_000], stack)).show()
+
+
+@app.command("cwl-runner")
+def cwl_runner(
+    rounds: Annotated[int, typer.Option(min=1, help="Commands, one after the other.")] = 20,
+) -> None:
+    """`sluice cwl-runner` of one small tool, beside cwltool."""
+    from sluice.bench.cwl_runner import bench_command  # noqa: PLC0415 - starts a whole system
+
+    plain_errors(lambda: bench_command(rounds)).show()
+
+
+@app.command("check")
+def check(steps: Annotated[int, typer.Option(min=1, help="Steps of the template.")] = 40) -> None:
+    """The check of a large template, right and wrong, beside cwltool's validation."""
+    from sluice.bench.check import bench_check  # noqa: PLC0415 - loads the CWL libraries
+
+    plain_errors(lambda: bench_check(steps)).show()
+
+
+@app.command("all")
+def everything() -> None:
+    """All of them, with their defaults."""
+    bookkeeping()
+    jobs()
+    latency()
+    merge()
+    cwl_runner()
+    check()

@@ -1,0 +1,99 @@
+"""Real jobs: ``sha256sum`` of many small files, each output kept, then a merge; beside ``xargs``
+and ``cwltool``."""
+
+import asyncio
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from sluice.bench.chain_run import carry_through, make_files, read_output
+from sluice.bench.cwltool import seconds_of_cwltool
+from sluice.bench.result import Result
+from sluice.bench.system import fresh_system
+
+WORKFLOW = """\
+cwlVersion: v1.2
+class: Workflow
+requirements:
+  ScatterFeatureRequirement: {}
+inputs:
+  files: File[]
+outputs:
+  sums: {type: File, outputSource: join/sums}
+steps:
+  checksum:
+    scatter: file
+    in: {file: files}
+    out: [sum]
+    run:
+      class: CommandLineTool
+      baseCommand: sha256sum
+      requirements: {ToolTimeLimit: {timelimit: 60}}
+      inputs:
+        file: {type: File, inputBinding: {position: 1}}
+      outputs:
+        sum: {type: stdout}
+      stdout: $(inputs.file.basename).sha256
+  join:
+    in: {parts: checksum/sum}
+    out: [sums]
+    run:
+      class: CommandLineTool
+      baseCommand: cat
+      arguments: [$(inputs.parts)]
+      requirements: {ToolTimeLimit: {timelimit: 600}}
+      inputs:
+        parts: File[]
+      outputs:
+        sums: {type: stdout}
+      stdout: all.sha256
+"""
+
+
+def bench_jobs(files: int = 2000) -> Result:
+    """Jobs per second from the request to the merged output on the output storage; the system is
+    up, the data set registered."""
+    with tempfile.TemporaryDirectory(prefix="sluice-bench-jobs-") as folder:
+        root = Path(folder)
+        inputs = make_files(root / "in", files)
+        with fresh_system() as (url, _):
+            # The pilots load the tool and their caches on a small data set first, as they have in a
+            # system that is up.
+            asyncio.run(carry_through(url, WORKFLOW, inputs[:20], name="bench-jobs"))
+            carried = asyncio.run(carry_through(url, WORKFLOW, inputs, name="bench-jobs"))
+            sums = asyncio.run(read_output(url, carried))
+        expected = _xargs(inputs, root / "xargs")
+        cwltool = seconds_of_cwltool(WORKFLOW, inputs, root, "--parallel")
+        if _hashes(sums) != _hashes(expected[1]):
+            raise AssertionError("the merged output differs from what xargs made of the same files")
+    rates = {"cwltool --parallel": files / cwltool, "xargs -P2": files / expected[0]}
+    return Result(
+        name="jobs",
+        value=files / carried.seconds,
+        unit="jobs/s",
+        target="3 x cwltool --parallel",
+        peers=rates,
+        ratio=(files / carried.seconds) / rates["cwltool --parallel"],
+        details={
+            "files": files,
+            "seconds": round(carried.seconds, 2),
+            "registering the files took, seconds": round(carried.registered, 2),
+        },
+    )
+
+
+def _hashes(text: str) -> list[str]:
+    """The sums, in order; the names beside them are each runner's own paths."""
+    return [line.split()[0] for line in text.splitlines()]
+
+
+def _xargs(inputs: list[Path], folder: Path) -> tuple[float, str]:
+    folder.mkdir()
+    names = "\n".join(path.name for path in inputs)
+    command = ["xargs", "-P2", "-n1", "sh", "-c", f'sha256sum "$0" > {folder}/"$0".sha256']
+    started = time.perf_counter()
+    subprocess.run(command, input=names, text=True, check=True, cwd=inputs[0].parent)
+    text = "".join((folder / f"{path.name}.sha256").read_text() for path in inputs)
+    (folder / "all").write_text(text)
+    return time.perf_counter() - started, text

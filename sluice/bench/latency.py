@@ -1,0 +1,111 @@
+"""Latency of an idle system: data set closed → first job starts; last job of a step → first job of
+the next."""
+
+import asyncio
+import tempfile
+from datetime import datetime
+from pathlib import Path
+from statistics import median
+from uuid import UUID
+
+from sluice.bench.cwltool import seconds_of_cwltool
+from sluice.bench.result import Result, percentile
+from sluice.bench.system import fresh_system
+from sluice.cli.connection import Connection, connected
+from sluice.cli.transfer import upload
+from sluice.contracts.datasets import NewDataset
+from sluice.contracts.templates import NewTemplate
+
+WORKFLOW = """\
+cwlVersion: v1.2
+class: Workflow
+$namespaces: {sluice: "urn:sluice:cwl:"}
+sluice:match: {kind: bench-latency}
+requirements:
+  ScatterFeatureRequirement: {}
+inputs:
+  files: File[]
+outputs:
+  copies: {type: "File[]", outputSource: second/copy}
+steps:
+  first:
+    scatter: file
+    in: {file: files}
+    out: [copy]
+    run: &tool
+      class: CommandLineTool
+      baseCommand: cat
+      requirements: {ToolTimeLimit: {timelimit: 60}}
+      inputs:
+        file: {type: File, inputBinding: {position: 1}}
+      outputs:
+        copy: {type: stdout}
+      stdout: copy.txt
+  second:
+    scatter: file
+    in: {file: first/copy}
+    out: [copy]
+    run: *tool
+"""
+
+
+def bench_latency(rounds: int = 40) -> Result:
+    """Median and 99th percentile over ``rounds`` data sets of four files, one after the other,
+    matched by the intake."""
+    with tempfile.TemporaryDirectory(prefix="sluice-bench-latency-") as folder:
+        files = [Path(folder) / f"{number}.txt" for number in range(4)]
+        for path in files:
+            path.write_text(path.name)
+        with fresh_system() as (url, _):
+            starts, steps = asyncio.run(_measure(url, files, rounds))
+        peer = seconds_of_cwltool(WORKFLOW, files[:1], Path(folder))
+    value = 1000 * median(starts)
+    return Result(
+        name="latency",
+        value=value,
+        unit="ms",
+        target="median <= 50 ms, p99 <= 250 ms",
+        peers={"cwltool, command to its end with one file": 1000 * peer},
+        ratio=value / (1000 * peer),
+        details={
+            "closed -> first job starts, p99 ms": round(1000 * percentile(starts, 0.99), 1),
+            "last job of a step -> first of the next, median ms": round(1000 * median(steps), 1),
+            "last job of a step -> first of the next, p99 ms": round(
+                1000 * percentile(steps, 0.99), 1
+            ),
+            "data sets": rounds,
+        },
+    )
+
+
+async def _measure(url: str, files: list[Path], rounds: int) -> tuple[list[float], list[float]]:
+    starts: list[float] = []
+    steps: list[float] = []
+    async with connected(url) as connection:
+        await connection.operator.store_template(NewTemplate(name="bench-latency", cwl=WORKFLOW))
+        for number in range(-2, rounds):  # the first two load tools and caches
+            new = NewDataset(name=f"latency-{number + 2}", meta={"kind": "bench-latency"})
+            dataset = await upload.bring_in(
+                connection, files, dataset=new, on_file=lambda size: None
+            )
+            chain = await upload.chain_of(connection, dataset.uid)
+            chain = await upload.follow(connection, chain, on_look=lambda chain, tasks: None)
+            if number < 0 or dataset.closed_at is None:
+                continue
+            first, second = [await _span(connection, step.task_uid) for step in chain.steps]
+            starts.append((first[0] - dataset.closed_at).total_seconds())
+            steps.append((second[0] - first[1]).total_seconds())
+    return starts, steps
+
+
+async def _span(connection: Connection, task: UUID | None) -> tuple[datetime, datetime]:
+    """Start of the first and end of the last attempt of a task."""
+    if task is None:
+        raise ValueError("the step was never started")
+    jobs = (await connection.operator.jobs(task)).jobs
+    attempts = [
+        attempt for job in jobs for attempt in (await connection.operator.job(job.id)).attempts
+    ]
+    starts = [attempt.started_at for attempt in attempts if attempt.started_at is not None]
+    ends = [attempt.ended_at for attempt in attempts if attempt.ended_at is not None]
+    return min(starts), max(ends)

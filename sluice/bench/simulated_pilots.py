@@ -1,0 +1,101 @@
+"""Pilots that run nothing: they lease, report success with outputs that were never written, and go
+on. A process of its own: ``python -m sluice.bench.simulated_pilots WMS_URL JOBS PILOTS``.
+
+They are the measuring equipment and share the processors with what is measured, so their requests
+are put together as plain JSON, which costs a fraction of what a pilot's own contracts do.
+"""
+
+import asyncio
+import sys
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+import orjson
+
+from sluice.clients.wms import WmsClient
+from sluice.contracts.naming import log_name, output_name
+from sluice.contracts.pilots import NodeResources, RegisterPilot, SignOff
+from sluice.contracts.problems import ServiceError
+from sluice.contracts.states import AttemptOutcome, ReportAnswer
+
+#: Jobs a simulated pilot leases and reports at a time.
+BATCH = 64
+CHECKSUM = "sha256:" + "0" * 64
+
+
+async def run_pilots(url: str, jobs: int, pilots: int) -> int:
+    """Leases and reports until ``jobs`` are done; how many that were (the last leases may bring a
+    few more). Raises ``ServiceError`` when a report is not accepted."""
+    share = -(-jobs // pilots)
+    async with httpx.AsyncClient(base_url=url, timeout=60) as http:
+        return sum(await asyncio.gather(*(_pilot(http, number, share) for number in range(pilots))))
+
+
+async def _pilot(http: httpx.AsyncClient, number: int, share: int) -> int:
+    uid = uuid4()
+    node = NodeResources(cores=64, ram=256_000, disk=1_000_000)
+    pilot = RegisterPilot(
+        uid=uid, name=f"simulated-{number}", host="bench", slots=BATCH, resources=node, version="1"
+    )
+    await WmsClient(http).register(pilot)
+    tasks: dict[str, dict[str, Any]] = {}
+    done = 0
+    while done < share:
+        request = {"jobs": min(BATCH, share - done), "wait": 5, "known_tasks": list(tasks)}
+        lease = await _post(http, uid, "lease", request)
+        tasks.update({task["uid"]: task for task in lease["tasks"]})
+        if lease["jobs"]:
+            reports = [_success(job, tasks[job["task_uid"]]) for job in lease["jobs"]]
+            answers = (await _post(http, uid, "report", {"reports": reports}))["answers"]
+            if any(one["answer"] != ReportAnswer.ACCEPTED for one in answers):
+                raise ServiceError(f"a report was not accepted: {answers}")
+        done += len(lease["jobs"])
+    await WmsClient(http).sign_off(uid, SignOff())
+    return done
+
+
+async def _post(http: httpx.AsyncClient, pilot: UUID, what: str, body: Any) -> Any:
+    answer = await http.post(
+        f"/api/v1/pilots/{pilot}/{what}",
+        content=orjson.dumps(body),
+        headers={"Content-Type": "application/json"},
+    )
+    answer.raise_for_status()
+    return orjson.loads(answer.content)
+
+
+def _success(job: dict[str, Any], task: dict[str, Any]) -> dict[str, Any]:
+    now = datetime.now(UTC).isoformat()
+    log = log_name(job["seq"], job["attempt"])
+    return {
+        "id": job["id"],
+        "attempt": job["attempt"],
+        "outcome": AttemptOutcome.FINISHED,
+        "started_at": now,
+        "ended_at": now,
+        "exit_code": 0,
+        "outputs": [_output(job, output) for output in task["outputs"]],
+        "log": {
+            "name": log,
+            "size": 1,
+            "checksum": CHECKSUM,
+            "url": f"{task['log_out_url']}/{log}",
+        },
+    }
+
+
+def _output(job: dict[str, Any], output: dict[str, Any]) -> dict[str, Any]:
+    name = output_name(job["seq"], job["attempt"], "out")
+    return {
+        "port": output["port"],
+        "name": name,
+        "size": 1,
+        "checksum": CHECKSUM,
+        "url": f"{output['dat_out_url']}/{name}",
+    }
+
+
+if __name__ == "__main__":
+    asyncio.run(run_pilots(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))

@@ -1,0 +1,47 @@
+"""Data sets of different sizes through two steps, with real pilots: what a file costs, and what the
+processes need for it."""
+
+import asyncio
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from sluice.bench.chain_run import carry_through, make_files
+from sluice.bench.latency import WORKFLOW
+from sluice.bench.measured_system import Measured, embedded, separate
+from sluice.bench.result import Result
+
+
+def bench_size(sizes: Sequence[int] = (1_000, 20_000), stack: Path | None = None) -> Result:
+    """Milliseconds per job for each of ``sizes``, one after the other on the same system, from the
+    request to the last output on the output storage. ``stack``: folder of the separate processes to
+    measure; without it, an embedded system of its own."""
+    with (
+        tempfile.TemporaryDirectory(prefix="sluice-bench-size-") as folder,
+        embedded(pilots=2) if stack is None else separate(stack) as system,
+    ):
+        inputs = make_files(Path(folder) / "in", max(sizes))
+        _carry(
+            system, inputs[:20]
+        )  # the pilots load the tool first, as they have in a system that is up
+        seconds = {size: _carry(system, inputs[:size]) for size in sizes}
+        memory = system.peak_memory()
+    first, last = sizes[0], sizes[-1]
+    cost = {size: 1000 * seconds[size] / (2 * size) for size in sizes}
+    return Result(
+        name="size",
+        value=cost[last],
+        unit="ms per job",
+        target="100 000 files at the cost per job of 1 000; <= 300 MB a service",
+        peers={f"Sluice, {first} files": cost[first]},
+        ratio=cost[last] / cost[first],
+        details={
+            "system": system.kind,
+            **{f"seconds, {size} files, two jobs each": round(seconds[size], 1) for size in sizes},
+            "peak MiB": {name: round(peak) for name, peak in memory.items()},
+        },
+    )
+
+
+def _carry(system: Measured, inputs: Sequence[Path]) -> float:
+    return asyncio.run(carry_through(system.operator, WORKFLOW, inputs, name="bench-size")).seconds

@@ -1,0 +1,131 @@
+"""`sluice attention …`"""
+
+import getpass
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from sluice.cli.connection import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
+from sluice.cli.output import answer, err, print_json, print_table
+from sluice.clients.attention import acknowledge_each
+from sluice.contracts.attention import Acknowledge, Notice, Subject
+from sluice.contracts.problems import Conflict, Finding, NotFound, Unprocessable
+
+app = typer.Typer(no_args_is_help=True, help="What needs a person, and who has seen it.")
+
+IdsArgument = Annotated[
+    list[str] | None, typer.Argument(metavar="[ID]…", help="As `attention list` names them.")
+]
+#: Notices in one answer.
+_MOST = 1000
+
+
+@app.command("list")
+def list_notices(
+    *,
+    limit: Annotated[int, typer.Option(min=1, max=_MOST)] = 100,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """What needs a person, errors first. What has an id stays until it is acknowledged, the rest
+    until its cause has gone."""
+    found = ask(url, home, lambda c: c.operator.attention(limit=limit))
+    if as_json:
+        print_json(found)
+        return
+    print_table(
+        ["id", "since", "what"],
+        [
+            (one.id or "", f"{one.since:%F %T}" if one.since else "", one.text)
+            for one in found.notices
+        ],
+        empty="nothing needs attention",
+    )
+    if found.more:
+        err.print(f"there are {found.more} more: --limit, or acknowledge these")
+
+
+@app.command("acknowledge")
+def acknowledge(
+    ids: IdsArgument = None,
+    *,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All that can be acknowledged.")
+    ] = False,
+    by: Annotated[
+        str | None, typer.Option(help="Who has seen it. Default: your user name.")
+    ] = None,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Say that you have seen something: it needs attention no more, and shows your name and the
+    time."""
+    if bool(ids) is everything:
+        raise typer.BadParameter("name notices by their ids, or give --all")
+    who = _who(by)
+    done = ask(
+        url,
+        home,
+        lambda c: _acknowledge_all(c, who) if everything else _acknowledge(c, ids or [], who),
+    )
+    answer(
+        {"acknowledged": done, "by": who.by},
+        f"{len(done)} acknowledged by {who.by}",
+        as_json=as_json,
+    )
+
+
+def _who(by: str | None) -> Acknowledge:
+    try:
+        return Acknowledge(by=getpass.getuser() if by is None else by)
+    except ValueError as error:
+        raise typer.BadParameter(
+            "a name has 1 to 100 characters, none of them a control character", param_hint="--by"
+        ) from error
+
+
+async def _acknowledge(connection: Connection, ids: list[str], who: Acknowledge) -> list[str]:
+    """Raises ``Unprocessable`` for what is no id before anything is acknowledged; ``NotFound``,
+    ``Conflict`` after."""
+    subjects = [Notice.subject_of(one) for one in ids]
+    if wrong := [one for one, subject in zip(ids, subjects, strict=True) if subject is None]:
+        findings = [
+            Finding(message=f"{one!r} is no id of a notice: `sluice attention list` shows them")
+            for one in wrong
+        ]
+        raise Unprocessable("nothing was acknowledged", findings=findings)
+    for refusal in await _each(connection, list(filter(None, subjects)), who):
+        if refusal is not None:
+            raise refusal
+    return ids
+
+
+async def _each(
+    connection: Connection, subjects: list[tuple[Subject, UUID]], who: Acknowledge
+) -> list[NotFound | Conflict | None]:
+    use = connection.operator
+    return await acknowledge_each(
+        subjects, who, chain=use.acknowledge_chain, pilot=use.acknowledge_pilot
+    )
+
+
+async def _acknowledge_all(connection: Connection, who: Acknowledge) -> list[str]:
+    """Page after page, until no new one comes. What needs nobody any more by then is passed over."""
+    tried: set[str] = set()
+    done: list[str] = []
+    while True:
+        found = (await connection.operator.attention(limit=_MOST)).notices
+        subjects = {
+            one.id: Notice.subject_of(one.id)
+            for one in found
+            if one.id is not None and one.id not in tried
+        }
+        if not subjects:
+            return done
+        tried |= subjects.keys()
+        known = {notice: subject for notice, subject in subjects.items() if subject is not None}
+        refusals = await _each(connection, list(known.values()), who)
+        done += [notice for notice, refusal in zip(known, refusals, strict=True) if refusal is None]

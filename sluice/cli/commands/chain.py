@@ -1,0 +1,279 @@
+"""`sluice chain …`"""
+
+import json
+import secrets
+from contextlib import AsyncExitStack
+from typing import Annotated
+from uuid import uuid4
+
+import typer
+
+from sluice.cli.commands.chain_watch import watch
+from sluice.cli.commands.get import get_chain
+from sluice.cli.connection import (
+    DEFAULT_HOME,
+    Connection,
+    HomeOption,
+    JsonOption,
+    UrlOption,
+    ask,
+    plain_errors,
+)
+from sluice.cli.lookup import ChainArgument, DatasetArgument, the_chain, the_dataset
+from sluice.cli.output import answer, err, out, print_json, print_table
+from sluice.cli.paging import AfterOption, tell_more
+from sluice.cli.parameters import given_params, key_values
+from sluice.cli.transfer.parameter_files import bring_in_parameters, local_files
+from sluice.contracts.chains import Chain, ChainStep, RerunChain, RerunPlan
+from sluice.contracts.labels import entry_label, role, short_label, standing
+from sluice.contracts.requiring import Subject
+from sluice.contracts.states import ChainState, StepState
+from sluice.contracts.templates import template_label
+
+app = typer.Typer(no_args_is_help=True, help="Data sets on their way through a template.")
+app.command("watch")(watch)
+app.command("get")(get_chain)
+
+#: Exit code of a command that asks for what there is already.
+REPEATED = 3
+
+
+@app.command("list")
+def list_chains(
+    *,
+    state: Annotated[ChainState | None, typer.Option(help="Only those in this state.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
+    after: AfterOption = None,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Chains, the newest first."""
+    page = ask(url, home, lambda c: c.operator.chains(state=state, after=after, limit=limit))
+    if as_json:
+        print_json(page.chains)
+    else:
+        print_table(
+            ["chain", "data set", "template", "state", "steps", "since"],
+            [_row(chain) for chain in page.chains],
+            empty="no chain yet: store a template, then register a data set (or `sluice run`)",
+        )
+    tell_more(page.next)
+
+
+@app.command("show")
+def show(
+    chain: ChainArgument,
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """A chain with its steps and data sets."""
+    uid = the_chain(url, home, chain)
+    found = ask(url, home, lambda c: c.operator.chain(uid))
+    if as_json:
+        print_json(found)
+        return
+    known = {
+        one.uid: one
+        for one in ask(url, home, lambda c: c.operator.datasets_of([d.uid for d in found.datasets]))
+    }
+    out.print(f"{found.dataset_name} through {_version(found)}: {found.state.value}")
+    out.print(f"chain {found.uid}, since {found.created_at:%F %T}")
+    if found.rerun_of:
+        out.print(f"a rerun of chain {found.rerun_of}")
+    if found.reason:
+        out.print(found.reason)
+    if found.acknowledged:
+        out.print(f"seen by {found.acknowledged.by}, {found.acknowledged.at:%F %T}")
+    for name, value in sorted(found.params.items()):
+        out.print(f"  {name}: {json.dumps(value, ensure_ascii=False)}")
+    print_table(
+        ["step", "state", "task", "reason"],
+        [(s.name, s.state.value, _task(found, s), _why(s)) for s in found.steps],
+        empty="",
+    )
+    print_table(
+        ["data set", "what it is", "status", "uid"],
+        [
+            (
+                short_label(known[d.uid]) if d.uid in known else entry_label(found, d),
+                role(d),
+                standing(d, known.get(d.uid)),
+                d.uid,
+            )
+            for d in found.datasets
+        ],
+        empty="no data set yet",
+    )
+
+
+@app.command("start")
+def start(
+    dataset: DatasetArgument,
+    template: str,
+    *,
+    params: Annotated[
+        list[str] | None,
+        typer.Option("--param", "-p", help="key=value: a parameter; a File's path."),
+    ] = None,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask for a data set to be carried through a template, whatever the template's rules match.
+
+    There is one chain for each data set, version of the template and parameters given (none: the
+    chain that starts by itself, or would). Asking for it again starts nothing: the command says so,
+    shows that chain, and ends with exit code 3.
+    """
+    uid = the_dataset(url, home, dataset)
+    given = given_params(params or [])
+
+    async def question(connection: Connection) -> tuple[Chain, bool]:
+        plan = (await connection.operator.template(template)).plan
+        found = await connection.operator.dataset(uid)
+        files = local_files(plan, given.values)
+        values = given.fitting(plan, Subject.of(found), files=files)
+        async with AsyncExitStack() as undo:
+            name = f"{found.name}-{secrets.token_hex(3)}"
+            values = await bring_in_parameters(
+                connection, values, files, dataset_name=name, undo=undo
+            )
+            chain, made = await connection.operator.request_new_chain(
+                found.uid, template, params=values
+            )
+            if made:
+                undo.pop_all()
+        return chain, made
+
+    chain, made = ask(url, home, question)
+    answer(chain, f"chain {chain.uid}: {chain.state.value}", as_json=as_json)
+    if not made:
+        told = "these parameters" if params else "no other parameters"
+        err.print(
+            f"nothing was started: there is this chain of {chain.dataset_name}, {_version(chain)} and {told} already"
+        )
+        raise typer.Exit(REPEATED)
+
+
+@app.command("rerun")
+def rerun(  # noqa: PLR0913 - a command's options, each by its name
+    chain: ChainArgument,
+    *,
+    from_step: Annotated[
+        str | None, typer.Option("--from", metavar="STEP", help="This step and all after it.")
+    ] = None,
+    failed_only: Annotated[
+        bool,
+        typer.Option(
+            "--failed-only", help="Only jobs that did not finish, and what depends on them."
+        ),
+    ] = False,
+    params: Annotated[
+        list[str] | None,
+        typer.Option("--param", "-p", help="key=value: another value than before."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would run.")] = False,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Run a chain that is over again, as a new one, with the same version of its template.
+
+    Without options: the steps that did not finish and what depends on them; of a chain that
+    finished, everything, or with --param what that changes. What is still there of the other steps
+    is taken over; what was deleted meanwhile is made again, as far back as needed. It is said
+    beforehand which steps run; where something cannot be had any more nothing is started (exit code
+    1).
+    """
+    uid = the_chain(url, home, chain)
+    values = key_values(params or [], option="--param")
+    asked = plain_errors(
+        lambda: RerunChain(from_step=from_step, failed_only=failed_only, params=values, key=uuid4())
+    )
+    plan = ask(url, home, lambda c: c.operator.plan_rerun(uid, asked))
+    if not as_json:
+        _print_plan(plan)
+    if dry_run and as_json:
+        print_json(plan)
+    if dry_run or plan.missing:
+        for sentence in plan.missing:
+            err.print(f"it cannot be run again so: {sentence}")
+        raise typer.Exit(1 if plan.missing else 0)
+    found, _ = ask(url, home, lambda c: c.operator.rerun_chain(uid, asked))
+    answer(found, f"chain {found.uid}: {found.state.value}, a rerun of {uid}", as_json=as_json)
+
+
+def _print_plan(plan: RerunPlan) -> None:
+    jobs = {
+        step.name: "not known yet" if step.jobs is None else str(step.jobs) for step in plan.steps
+    }
+    print_table(
+        ["step", "", "jobs to run", "taken over", "why"],
+        [(s.name, "runs", jobs[s.name], str(s.taken), s.reason) if s.runs else (s.name, "taken over", "0", "all", s.reason)
+         for s in plan.steps],
+        empty="",
+    )  # fmt: skip
+
+
+@app.command("cancel")
+def cancel(
+    chain: ChainArgument,
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Cancel a chain and its running tasks. Its input stays; while it uploads, what of its output
+    is not safe yet is deleted."""
+    uid = the_chain(url, home, chain)
+    found = ask(url, home, lambda c: c.operator.cancel_chain(uid))
+    answer(
+        found, f"chain {found.uid}: cancelation asked for, now {found.state.value}", as_json=as_json
+    )
+
+
+@app.command("discard")
+def discard(
+    chain: ChainArgument,
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Delete all data of a chain once it is over: outputs, logs but of failed jobs, and its input
+    as its template says."""
+    uid = the_chain(url, home, chain)
+    found = ask(url, home, lambda c: c.operator.discard_chain(uid))
+    when = "now" if found.state.final else f"when it has ended; it is {found.state.value}"
+    answer(found, f"chain {found.uid}: its data are deleted {when}", as_json=as_json)
+
+
+def _task(chain: Chain, step: ChainStep) -> str:
+    """What commands about tasks take."""
+    return "" if step.task_uid is None else f"{chain.dataset_name}.{step.name}"
+
+
+def _why(step: ChainStep) -> str:
+    return step.reason if step.taken_from is None else f"taken over from chain {step.taken_from}"
+
+
+def _version(chain: Chain) -> str:
+    return template_label(chain.template_name, chain.template_version)
+
+
+def _row(chain: Chain) -> tuple[object, ...]:
+    return (
+        chain.uid,
+        chain.dataset_name,
+        _version(chain),
+        chain.state.value,
+        _steps(chain),
+        f"{chain.created_at:%F %T}",
+    )
+
+
+def _steps(chain: Chain) -> str:
+    return f"{sum(step.state is StepState.FINISHED for step in chain.steps)}/{len(chain.steps)}"

@@ -1,0 +1,99 @@
+"""`sluice chain watch`, and what `sluice run` shares with it: following a chain, and saying how to
+go on without the command."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from uuid import UUID
+
+import typer
+
+from sluice.cli.connection import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
+from sluice.cli.lookup import ChainArgument, the_chain
+from sluice.cli.output import err, print_json
+from sluice.cli.transfer import upload
+from sluice.cli.watch.progress import StepProgress
+from sluice.contracts.chains import Chain, ChainTask
+from sluice.contracts.states import ChainState
+
+
+def watch(
+    chain: ChainArgument,
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Follow a chain to its end. Ends with 1 where the chain failed or was canceled; Ctrl-C leaves
+    the chain alone."""
+    uid = the_chain(url, home, chain)
+    try:
+        state = ask(url, home, lambda connection: _watch(connection, uid, as_json=as_json))
+    except typer.Exit as ended:
+        if ended.exit_code == 130:
+            say_how_to_go_on(uid, folder=None, url=url, home=home)
+        raise
+    if state is not ChainState.FINISHED:
+        raise typer.Exit(1)
+
+
+async def _watch(connection: Connection, uid: UUID, *, as_json: bool) -> ChainState:
+    chain, tasks = await follow_chain(
+        connection, await connection.operator.chain(uid), quiet=as_json
+    )
+    failed = await upload.failures(connection, tasks)
+    if as_json:
+        print_json(chain)
+        return chain.state
+    for step, job in failed:
+        err.print(f"  {step}: {', '.join(job.inputs)}: {job.message}")
+    reason = f": {chain.reason}" if chain.reason else ""
+    err.print(f"{chain.state.value}{reason}")
+    if chain.state is ChainState.FINISHED:
+        err.print(f"its results: sluice chain get {chain.uid}")
+    return chain.state
+
+
+async def follow_chain(
+    connection: Connection, chain: Chain, *, quiet: bool, for_nodes: bool = True
+) -> tuple[Chain, list[ChainTask]]:
+    """To its end, with a bar for each step unless ``quiet``. ``for_nodes``: as of ``upload.follow``."""
+    latest: list[ChainTask] = []
+    with StepProgress() as progress:
+
+        def look(now: Chain, tasks: Sequence[ChainTask]) -> None:
+            latest[:] = tasks
+            if not quiet:
+                progress.show(now, tasks)
+
+        def wait(step: str, why: str) -> None:
+            err.print(f"{step} waits: {why}")
+
+        chain = await upload.follow(
+            connection, chain, on_look=look, on_wait=wait, for_nodes=for_nodes
+        )
+    return chain, latest
+
+
+def say_how_to_go_on(
+    chain: UUID, *, folder: Path | None, url: str | None, home: Path, ends_with_us: bool = False
+) -> None:
+    """``folder``: for the results. ``ends_with_us``: the system was started for this command alone,
+    and stops with it."""
+    where = (
+        ["--url", url] if url is not None else ["--home", str(home)] if home != DEFAULT_HOME else []
+    )
+    commands = [
+        ["chain", "watch", str(chain)],
+        ["chain", "get", str(chain), *(["--out", str(folder)] if folder else [])],
+    ]
+    if ends_with_us:
+        err.print(
+            "The system was started for this run and stops with it. The chain goes on when it runs"
+            " again:"
+        )
+        commands.insert(0, ["up"])
+    else:
+        err.print("The chain goes on. Follow it, and get its results:")
+    for command in commands:
+        err.print(f"  {shlex.join(['sluice', *command, *where])}")

@@ -1,0 +1,256 @@
+"""`sluice dataset …`"""
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sluice.cli.commands import dataset_match
+from sluice.cli.commands.get import get_dataset
+from sluice.cli.connection import (
+    DEFAULT_HOME,
+    Connection,
+    HomeOption,
+    JsonOption,
+    UrlOption,
+    ask,
+    plain_errors,
+)
+from sluice.cli.lookup import DatasetArgument, the_dataset
+from sluice.cli.output import answer, human_bytes, out, print_json, print_table
+from sluice.cli.paging import AfterOption, tell_more
+from sluice.cli.parameters import key_values
+from sluice.cli.transfer import upload
+from sluice.cli.transfer.inputs import RecursiveOption, entries_of
+from sluice.contracts.counts import produced_texts
+from sluice.contracts.datasets import Dataset, DatasetStatus, NewDataset
+from sluice.contracts.labels import label
+from sluice.contracts.numbers import counted
+from sluice.contracts.plan import DataEntries
+from sluice.contracts.states import DatasetState, DatasetType
+
+app = typer.Typer(no_args_is_help=True, help="Groups of files: the unit of a task.")
+_GOING = {DatasetState.DELETING, DatasetState.DELETED}
+for _command in (dataset_match.unmatched, dataset_match.match, dataset_match.dismiss):
+    app.command()(_command)
+app.command("get")(get_dataset)
+
+
+@app.command("list")
+def list_datasets(  # noqa: PLR0913 - a command's options, each by its name
+    *,
+    kind: Annotated[DatasetType | None, typer.Option("--type", help="Only of this type.")] = None,
+    state: Annotated[DatasetState | None, typer.Option(help="Only in this state.")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="Only called so: DATASET, or INPUT.OUTPUT of a chain.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
+    after: AfterOption = None,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Data sets, the one registered last first; deleted ones, and those being deleted, only with
+    --state."""
+    states = [one for one in DatasetState if one not in _GOING] if state is None else [state]
+
+    async def question(connection: Connection) -> tuple[list[Dataset], str | None]:
+        read = partial(
+            connection.operator.datasets, type=kind, state=states, name=name, newest=True
+        )
+        page = await read(after=after, limit=limit)
+        more = len(page.datasets) == limit and (await read(after=page.cursor, limit=1)).datasets
+        return page.datasets, page.cursor if more else None
+
+    datasets, further = ask(url, home, question)
+    if as_json:
+        print_json(datasets)
+    else:
+        print_table(
+            ["uid", "name", "type", "state", "files", "size", "timestamp"],
+            [_row(dataset) for dataset in datasets],
+            empty="no data set",
+        )
+    tell_more(further)
+
+
+@app.command("show")
+def show(
+    dataset: DatasetArgument,
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """A data set with its metadata, and what it waits for."""
+    uid = the_dataset(url, home, dataset)
+
+    async def read(connection: Connection) -> tuple[Dataset, DatasetStatus]:
+        return await connection.operator.dataset(uid), await connection.operator.dataset_status(uid)
+
+    found, status = ask(url, home, read)
+    if as_json:
+        print_json(found.model_dump(mode="json") | {"status": status.model_dump(mode="json")})
+        return
+    size = ", ".join(
+        [counted(found.count_files, "file"), human_bytes(found.bytes), *produced_texts(found.meta)]
+    )
+    out.print(f"{found.name}: {found.type.value}, {found.state.value}, {size}")
+    if status.waits_for is not None:
+        out.print(f"  it waits for {status.waits_for}")
+    for key, value in sorted(found.meta.items()):
+        out.print(f"  {key}: {value}")
+
+
+@app.command("files")
+def files(
+    dataset: DatasetArgument,
+    *,
+    limit: Annotated[int, typer.Option(min=1, max=10_000)] = 1000,
+    after: AfterOption = None,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """The files of a data set, in order."""
+    uid = the_dataset(url, home, dataset)
+    page = ask(url, home, lambda c: c.operator.files(uid, after=after, limit=limit))
+    if as_json:
+        print_json(page)
+        return
+    print_table(
+        ["seq", "name", "size", "checksum", "url"],
+        [(f.seq, f.name, human_bytes(f.size), f.checksum[7:19], f.url) for f in page.files],
+        empty="no file",
+    )
+    tell_more(page.next)
+
+
+@app.command("register")
+def register(  # noqa: PLR0913 - a command's options, each by its name
+    name: str,
+    paths: Annotated[
+        list[Path], typer.Argument(help="Its files, in order; a folder means its files.")
+    ],
+    *,
+    template: Annotated[
+        str | None,
+        typer.Option(
+            help=(
+                "Bundle files as this template wants them: directories, or files with secondary"
+                " files."
+            )
+        ),
+    ] = None,
+    meta: Annotated[
+        list[str] | None,
+        typer.Option("--meta", "-m", help="key=value: metadata, which templates match."),
+    ] = None,
+    recursive: RecursiveOption = False,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Copy files to an input storage as a new data set; the template that matches it takes it from
+    there."""
+    values = key_values(meta or [], option="--meta")
+    new = plain_errors(lambda: NewDataset(name=name, meta=values))
+
+    async def bring_in(connection: Connection) -> Dataset:
+        wanted = (
+            DataEntries()
+            if template is None
+            else (await connection.operator.template(template)).plan.data_entries
+        )
+        entries = entries_of(paths, wanted, recursive=recursive)
+        return await upload.bring_in(connection, entries, dataset=new, on_file=lambda size: None)
+
+    dataset = ask(url, home, bring_in)
+    size = f"{counted(dataset.count_files, 'file')}, {human_bytes(dataset.bytes)}"
+    answer(dataset, f"{dataset.name} ({dataset.uid}): {size}", as_json=as_json)
+
+
+@app.command("close")
+def close(
+    dataset: DatasetArgument,
+    *,
+    files: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Files that make it complete; without: those there are. The last number counts.",
+        ),
+    ] = None,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Say that a data set is complete, or correct how many files make it so."""
+    uid = the_dataset(url, home, dataset)
+
+    async def say(connection: Connection) -> tuple[Dataset, DatasetStatus]:
+        closed = await connection.operator.close_dataset(uid, files=files)
+        return closed, await connection.operator.dataset_status(uid)
+
+    found, status = ask(url, home, say)
+    waits = "" if status.waits_for is None else f"; it waits for {status.waits_for}"
+    answer(
+        found,
+        f"{found.name}: {found.state.value}, {counted(found.count_files, 'file')}{waits}",
+        as_json=as_json,
+    )
+
+
+@app.command("delete")
+def delete(
+    dataset: DatasetArgument,
+    *,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force",
+            help="Even the last copy of an output, and what chains need: they are canceled first.",
+        ),
+    ] = False,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Delete a data set and its files. Refused while a chain that has not ended needs it; the
+    chains are named."""
+    uid = the_dataset(url, home, dataset)
+    found = ask(url, home, lambda c: c.operator.delete_dataset(uid, force=force))
+    waits = (
+        ""
+        if found.state in _GOING
+        else ", to be deleted when the chains that need it have ended; they are being canceled"
+    )
+    answer(found, f"{found.name}: {found.state.value}{waits}", as_json=as_json)
+
+
+@app.command("resume")
+def resume(
+    dataset: DatasetArgument,
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Try an upload or a deletion again that stopped and waits for a person."""
+    uid = the_dataset(url, home, dataset)
+    found = ask(url, home, lambda c: c.dms.resume_dataset(uid))
+    answer(found, f"{found.name}: {found.state.value}", as_json=as_json)
+
+
+def _row(dataset: Dataset) -> tuple[object, ...]:
+    size, timestamp = human_bytes(dataset.bytes), f"{dataset.timestamp:%F %T}"
+    return (
+        dataset.uid,
+        label(dataset),
+        dataset.type.value,
+        dataset.state.value,
+        dataset.count_files,
+        size,
+        timestamp,
+    )

@@ -1,0 +1,124 @@
+"""`sluice dataset unmatched`, `match`, `dismiss`: data sets that fitted no template."""
+
+from typing import Annotated
+
+import typer
+
+from sluice.cli.connection import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
+from sluice.cli.lookup import DatasetArgument, the_dataset
+from sluice.cli.output import answer, err, out, print_json
+from sluice.contracts.intake import Rematched, RematchedAll, Tie, Unmatched, UnmatchedList
+from sluice.contracts.numbers import counted
+
+
+def unmatched(
+    *,
+    template: Annotated[
+        str | None, typer.Option(help="Only those that this template would take now.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Data sets that fitted no template, newest first, with the reason of each template."""
+
+    async def question(connection: Connection) -> tuple[UnmatchedList, list[Tie]]:
+        listed = await connection.operator.unmatched(template=template, limit=limit)
+        return listed, (await connection.operator.ties()).ties
+
+    listed, ties = ask(url, home, question)
+    if as_json:
+        print_json(listed)
+        return
+    for tie in ties:
+        err.print(tie_text(tie))
+    if not listed.datasets:
+        out.print("no unmatched data set")
+        return
+    for one in listed.datasets:
+        out.print(f"{one.dataset_uid}  {one.dataset_name}  since {one.since:%F %T}")
+        for line in _reasons(one):
+            out.print(f"  {line}")
+    if listed.total is not None and listed.total > len(listed.datasets):
+        out.print(f"and {listed.total - len(listed.datasets)} more")
+
+
+def match(
+    datasets: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[DATASET]…", help="Unmatched data sets, by name or uid."),
+    ] = None,
+    *,
+    every: Annotated[bool, typer.Option("--all", help="All that are unmatched.")] = False,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Match unmatched data sets again, after a template was added or changed. Exits 1 where one
+    still fits none."""
+    if every == bool(datasets):
+        raise typer.BadParameter("give data sets, or --all")
+    if every:
+        found = ask(url, home, lambda c: c.operator.rematch_all())
+        answer(found, rematched_text(found), as_json=as_json)
+        return
+
+    uids = [the_dataset(url, home, called) for called in datasets or []]
+
+    async def question(connection: Connection) -> list[Rematched]:
+        return [await connection.operator.rematch(uid) for uid in uids]
+
+    results = ask(url, home, question)
+    if as_json:
+        print_json(results)
+    else:
+        for uid, one in zip(uids, results, strict=True):
+            out.print(
+                f"{uid}: {'taken by ' + one.template if one.template is not None else one.reason}"
+            )
+    if any(one.template is None for one in results):
+        raise typer.Exit(1)
+
+
+def dismiss(
+    dataset: DatasetArgument,
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Take a data set off the list of unmatched ones: somebody has seen to it. It stays where it
+    is."""
+    uid = the_dataset(url, home, dataset)
+    ask(url, home, lambda c: c.operator.dismiss_unmatched(uid))
+    answer(
+        {"dataset": str(uid), "dismissed": True},
+        f"{uid} is not listed as unmatched any more",
+        as_json=as_json,
+    )
+
+
+def rematched_text(found: RematchedAll) -> str:
+    gone = f", {found.gone} were deleted meanwhile" if found.gone else ""
+    return f"{found.matched} taken by a template, {found.left} still unmatched{gone}"
+
+
+def tie_text(tie: Tie) -> str:
+    sets = f"{counted(tie.datasets, 'data set')}, {tie.dataset_name} last"
+    return (
+        f"warning: templates {tie.template} and {tie.rival} have the same priority, {tie.priority},"
+        f" and both matched {sets}: {tie.template} gets them, being the first by name; give one of"
+        " them a sluice:priority"
+    )
+
+
+def _reasons(one: Unmatched) -> list[str]:
+    if one.objections is None:
+        return [one.reason, *(finding.message for finding in one.findings)]
+    lines = [
+        f"{judged.template}: {judged.reason or 'would take it now'}" for judged in one.objections
+    ]
+    # What the chain service refused is no template's objection.
+    refused = [one.reason, *(finding.message for finding in one.findings)] if one.findings else []
+    return [*refused, *lines] or [one.reason]

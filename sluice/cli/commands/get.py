@@ -1,0 +1,124 @@
+"""`sluice chain get` and `sluice dataset get`: results into a folder."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sluice.cli.connection import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
+from sluice.cli.lookup import ChainArgument, DatasetArgument, the_chain, the_dataset
+from sluice.cli.output import err, human_bytes, out, print_json
+from sluice.cli.transfer import results
+from sluice.cli.transfer.output_folder import require_folder
+from sluice.cli.transfer.results import Output
+from sluice.contracts.chains import Chain, ChainOutput
+from sluice.contracts.numbers import counted
+from sluice.contracts.problems import Conflict
+from sluice.contracts.states import ChainState
+
+OutOption = Annotated[
+    Path, typer.Option("--out", "-o", help="Folder for the files and manifest.json.")
+]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Overwrite files that are there with other contents.")
+]
+
+
+def get_chain(
+    chain: ChainArgument,
+    *,
+    folder: OutOption = Path("out"),
+    force: ForceOption = False,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Copy the outputs of a chain that has finished into a folder, as `sluice run` does, each
+    checked against its checksum.
+
+    From their storage where it is mounted on this machine, else over HTTP. What is there already is
+    left as it is: after an interruption the same command goes on.
+    """
+    uid = the_chain(url, home, chain)
+
+    async def get(connection: Connection) -> list[Output]:
+        require_folder(folder)
+        found = await connection.operator.outputs(uid)
+        _require_outputs(found.chain, found.outputs)
+        await asyncio.to_thread(
+            results.require_own_manifest, folder, "chain", str(uid), force=force
+        )
+        outputs = await results.bring_out(connection, found.chain, folder, force=force)
+        results.write_manifest(folder, outputs, chain=found.chain)
+        return outputs
+
+    _tell(ask(url, home, get), folder, as_json=as_json)
+
+
+def get_dataset(
+    dataset: DatasetArgument,
+    *,
+    folder: OutOption = Path("out"),
+    force: ForceOption = False,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Copy all files of a data set into a folder, each checked against its checksum; the rest as
+    `sluice chain get`.
+
+    Directories and other values that are no plain files stay bundles (tar); `sluice chain get`
+    unpacks them.
+    """
+    uid = the_dataset(url, home, dataset)
+
+    async def get(connection: Connection) -> list[Output]:
+        require_folder(folder)
+        found = await connection.operator.dataset(uid)
+        if not found.usable:
+            raise Conflict(
+                f"data set {found.name!r} is {found.state}: only one that is complete and not"
+                " deleted can be copied"
+            )
+        await asyncio.to_thread(
+            results.require_own_manifest, folder, "dataset", str(uid), force=force
+        )
+        outputs = await results.bring_out_dataset(connection, found, folder, force=force)
+        results.write_dataset_manifest(folder, outputs, dataset=found)
+        return outputs
+
+    _tell(ask(url, home, get), folder, as_json=as_json)
+
+
+def _require_outputs(chain: Chain, outputs: list[ChainOutput]) -> None:
+    """Raises ``Conflict`` with what can be done instead."""
+    if not chain.state.final:
+        raise Conflict(
+            f"the chain is {chain.state}: there are results when it has finished (sluice chain"
+            f" watch {chain.uid})"
+        )
+    if chain.state is not ChainState.FINISHED or not outputs:
+        raise Conflict(
+            f"the chain is {chain.state}: it has no outputs"
+            + (f" ({chain.reason})" if chain.reason else "")
+        )
+    gone = [output.name for output in outputs if not output.dataset.usable]
+    if gone:
+        rest = [str(output.dataset.uid) for output in outputs if output.dataset.usable]
+        others = f"; of the others, get the data sets: {', '.join(rest)}" if rest else ""
+        raise Conflict(f"output {', '.join(gone)} of the chain has been deleted{others}")
+
+
+def _tell(outputs: list[Output], folder: Path, *, as_json: bool) -> None:
+    if as_json:
+        files = [
+            {"name": one.name, "size": one.size, "sha256": one.checksum.removeprefix("sha256:")}
+            for one in outputs
+        ]
+        print_json({"folder": str(folder), "files": files})
+        return
+    for output in outputs:
+        out.print(f"{output.path}  {human_bytes(output.size)}")
+    total = sum(output.size for output in outputs)
+    err.print(f"{counted(len(outputs), 'file')}, {human_bytes(total)}, in {folder}")

@@ -1,0 +1,202 @@
+"""`sluice job …`"""
+
+import asyncio
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, BinaryIO
+
+import httpx
+import typer
+
+from sluice.cli.connection import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
+from sluice.cli.lookup import TaskArgument, the_task
+from sluice.cli.output import answer, err, human_bytes, out, print_json, print_table
+from sluice.cli.paging import AfterOption, tell_more
+from sluice.cli.terminal import teller
+from sluice.cli.watch.job_log import follow
+from sluice.contracts.problems import Conflict, NotAvailable
+from sluice.contracts.states import JobState
+from sluice.contracts.tasks import Job, JobOrder
+from sluice.storage.entries import temporary_name
+
+app = typer.Typer(no_args_is_help=True, help="The jobs of tasks, and their logs.")
+
+NumberArgument = Annotated[
+    int, typer.Argument(metavar="JOB", help="Its number, as `job list` shows it.")
+]
+AttemptOption = Annotated[int | None, typer.Option(help="Default: the last that has left a log.")]
+
+
+@app.command("list")
+def list_jobs(  # noqa: PLR0913 - a command's options, each by its name
+    task: TaskArgument,
+    *,
+    state: Annotated[JobState | None, typer.Option(help="Only those in this state.")] = None,
+    sort: Annotated[
+        JobOrder, typer.Option(help="By number; or those that have ended, the greatest first.")
+    ] = JobOrder.SEQ,
+    limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
+    after: AfterOption = None,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """The jobs of a task: state, pilot, time, memory and exit code of each."""
+    uid = the_task(url, home, task)
+    page = ask(
+        url,
+        home,
+        lambda c: c.operator.jobs(uid, state=state, sort=sort, after=after, limit=limit, full=True),
+    )
+    if as_json:
+        print_json(page.jobs)
+    else:
+        print_table(
+            [
+                "job",
+                "seq",
+                "state",
+                "attempt",
+                "pilot",
+                "time",
+                "MiB",
+                "exit",
+                "input",
+                "error",
+                "why",
+            ],
+            [_job_row(job) for job in page.jobs],
+            empty="it has no job yet" if state is None else f"none of its jobs is {state.value}",
+        )
+    tell_more(page.next)
+
+
+@app.command("show")
+def show_job(
+    number: int,
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """A job with all its attempts, and one sentence why it does not run or how it ended."""
+    found = ask(url, home, lambda c: c.operator.job(number, full=True))
+    if as_json:
+        print_json(found)
+        return
+    print_table(
+        ["attempt", "pilot", "outcome", "exit", "error", "peak MiB", "CPU s", "message"],
+        [
+            (a.attempt, a.pilot_name or a.pilot, a.outcome or "", a.exit_code, a.error_class or "", a.peak_memory, a.cpu_seconds,
+             a.message)
+            for a in found.attempts
+        ],
+        empty="no attempt yet",
+    )  # fmt: skip
+    out.print(ask(url, home, lambda c: c.operator.explain_job(number)).text)
+
+
+@app.command("logs")
+def logs(  # noqa: PLR0913 - a command's options, each by its name
+    number: NumberArgument,
+    *,
+    attempt: AttemptOption = None,
+    live: Annotated[
+        bool,
+        typer.Option("--follow", "-f", help="What it writes while it runs, until it has ended."),
+    ] = False,
+    file: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="All of it into this file; `-`: to standard output."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """The log of a job: of a long one its beginning and its end, with a line between that says how
+    much is left out."""
+    if live and (file is not None or attempt is not None or as_json):
+        raise typer.BadParameter("--follow goes with none of --attempt, --out and --json")
+    if live:
+        tell = teller(sys.stdout)
+        state = ask(url, home, lambda c: follow(c, number, tell))
+        err.print(f"job {number}: {state.value}")
+        return
+    if file is not None:
+        path = file
+        size = ask(url, home, lambda c: _download(c, number, path, attempt=attempt, force=force))
+        if str(path) != "-":
+            answer(
+                {"job": number, "file": str(path), "bytes": size},
+                f"{path}: {human_bytes(size)}",
+                as_json=as_json,
+            )
+        return
+    text = ask(url, home, lambda c: c.operator.job_log(number, attempt=attempt))
+    if as_json:
+        print_json({"job": number, "log": text})
+    else:
+        out.print(text, end="")
+
+
+async def _download(
+    connection: Connection, number: int, path: Path, *, attempt: int | None, force: bool
+) -> int:
+    """Under its name only when it is whole; gives its bytes. Raises ``Conflict`` where the file is
+    there, ``NotFound``, ``NotAvailable``, ``OSError``."""
+    if str(path) == "-":
+        return await _receive(connection, number, sys.stdout.buffer, attempt=attempt)
+    if not force and await asyncio.to_thread(path.exists):
+        raise Conflict(f"{path} is there already: --force overwrites it")
+    temporary = path.with_name(temporary_name())
+    try:
+        with temporary.open("xb") as target:
+            size = await _receive(connection, number, target, attempt=attempt)
+        await asyncio.to_thread(os.replace, temporary, path)
+    finally:
+        with suppress(FileNotFoundError):
+            temporary.unlink()
+    return size
+
+
+async def _receive(
+    connection: Connection, number: int, target: BinaryIO, *, attempt: int | None
+) -> int:
+    size = 0
+    try:
+        async with connection.operator.log_content(number, attempt=attempt) as content:
+            async for piece in content.aiter_bytes():
+                size += target.write(piece)
+    except httpx.TransportError as error:
+        raise NotAvailable(
+            f"the log of job {number} broke off after {human_bytes(size)}: {error}"
+        ) from error
+    target.flush()
+    return size
+
+
+def _job_row(job: Job) -> tuple[object, ...]:
+    time = "" if job.seconds is None else f"{job.seconds:.1f} s"
+    memory = (
+        "" if not job.peak_memory else round(job.peak_memory, 1 if job.peak_memory < 9.95 else None)
+    )
+    why = job.error_class or "", job.message
+    return (
+        job.id,
+        job.seq,
+        job.state.value,
+        job.attempt,
+        job.pilot or "",
+        time,
+        memory,
+        job.exit_code,
+        _inputs(job.inputs),
+        *why,
+    )
+
+
+def _inputs(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{len(names)} files"

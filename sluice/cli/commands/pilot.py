@@ -1,0 +1,75 @@
+"""`sluice pilot …`"""
+
+from typing import Annotated
+
+import typer
+
+from sluice.cli.connection import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask
+from sluice.cli.lookup import PilotArgument, the_pilot
+from sluice.cli.output import answer, err, print_json, print_table
+from sluice.contracts.pilots import Pilot
+
+app = typer.Typer(no_args_is_help=True, help="The agents that run jobs on compute nodes.")
+
+
+@app.command("list")
+def list_pilots(
+    *,
+    limit: Annotated[int, typer.Option(min=1, max=10_000)] = 200,
+    after: Annotated[
+        str | None, typer.Option(help="Go on where the list before ended, as it says.")
+    ] = None,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Pilots, what they have and what they have done: those that are there, lost ones that nobody
+    has acknowledged, and others that ended within a day."""
+    page = ask(url, home, lambda c: c.operator.pilots(after=after, limit=limit))
+    pilots = page.pilots
+    if page.next is not None:
+        err.print(f"there are more: --after {page.next}")
+    if as_json:
+        print_json(pilots)
+        return
+    print_table(
+        [
+            "pilot",
+            "name",
+            "host",
+            "state",
+            "slots",
+            "running",
+            "ahead",
+            "finished",
+            "failed",
+            "seen",
+        ],
+        [_row(pilot) for pilot in pilots],
+        empty="no pilot: start one with `sluice-pilot` on a compute node",
+    )
+
+
+@app.command("drain")
+def drain(
+    pilot: PilotArgument,
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Let a pilot finish what it has and end."""
+    uid = the_pilot(url, home, pilot)
+    ask(url, home, lambda c: c.operator.drain_pilot(uid))
+    answer(
+        {"pilot": str(uid), "draining": True},
+        "it takes nothing more, and ends when it is done",
+        as_json=as_json,
+    )
+
+
+def _row(pilot: Pilot) -> tuple[object, ...]:
+    """``ahead``: jobs that it has, and that wait for what runs there."""
+    ahead = max(0, pilot.running + pilot.leased - pilot.busy_slots)
+    jobs = (pilot.slots, pilot.busy_slots, ahead, pilot.finished, pilot.failed)
+    return (pilot.uid, pilot.name, pilot.host, pilot.state.value, *jobs, f"{pilot.seen_at:%F %T}")

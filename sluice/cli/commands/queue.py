@@ -1,0 +1,121 @@
+"""`sluice queue …`"""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from sluice.cli.connection import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask
+from sluice.cli.output import answer, err, out, print_json, print_table
+from sluice.contracts.queues import SHOWN, ChooseMessages
+
+app = typer.Typer(
+    no_args_is_help=True, help="Messages between services, and those that nobody could handle."
+)
+
+IdsArgument = Annotated[
+    list[str] | None, typer.Argument(metavar="[MESSAGE]…", help="Ids of dead messages.")
+]
+AllOption = Annotated[bool, typer.Option("--all", help="All dead messages of the queue.")]
+
+
+@app.command("list")
+def list_queues(
+    *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False
+) -> None:
+    """Queues with what waits in them and what is dead."""
+    queues = ask(url, home, lambda c: c.operator.queues()).queues
+    if as_json:
+        print_json(queues)
+        return
+    print_table(
+        ["queue", "handled by", "waiting", "dead"],
+        [(queue.name, queue.consumer, queue.waiting, queue.dead) for queue in queues],
+        empty="no queue",
+    )
+
+
+@app.command("show")
+def show(
+    queue: str,
+    *,
+    limit: Annotated[int, typer.Option(min=1, max=1000)] = 20,
+    bodies: Annotated[
+        bool, typer.Option("--bodies", help="The messages themselves as well.")
+    ] = False,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """The oldest dead messages of a queue, and why each died."""
+    found = ask(url, home, lambda c: c.operator.dead_messages(queue, limit=limit))
+    if as_json:
+        print_json(found)
+        return
+    print_table(
+        ["message", "died", "bytes", "why"],
+        [
+            (one.id, f"{one.died_at:%F %T}" if one.died_at else "", one.size, one.reason)
+            for one in found.messages
+        ],
+        empty=f"no dead message in {queue}",
+    )
+    for one in found.messages if bodies else []:
+        out.print(f"\n{one.id}:\n{one.body}")
+        if one.cut:
+            err.print(
+                f"these are the first {SHOWN} of its {one.size} bytes; all: sluice queue body"
+                f" {queue} {one.id}"
+            )
+    if found.dead > len(found.messages):
+        err.print(f"the oldest {len(found.messages)} of {found.dead} are shown: --limit shows more")
+
+
+@app.command("body")
+def body(
+    queue: str,
+    message: Annotated[str, typer.Argument(help="Its id, as `queue show` names it.")],
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+) -> None:
+    """All that a dead message says, as it was sent, to standard output."""
+    sys.stdout.buffer.write(ask(url, home, lambda c: c.operator.dead_body(queue, message)))
+
+
+@app.command("requeue")
+def requeue(
+    queue: str,
+    ids: IdsArgument = None,
+    *,
+    every: AllOption = False,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Put dead messages back into their queue: they are tried as if sent anew."""
+    choice = _choice(ids, every)
+    moved = ask(url, home, lambda c: c.operator.requeue(queue, choice))
+    answer(moved, f"{moved.moved} put back into {queue}, {moved.dead} dead now", as_json=as_json)
+
+
+@app.command("drop")
+def drop(
+    queue: str,
+    ids: IdsArgument = None,
+    *,
+    every: AllOption = False,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove dead messages for good: what they asked for is never done."""
+    choice = _choice(ids, every)
+    moved = ask(url, home, lambda c: c.operator.drop(queue, choice))
+    answer(moved, f"{moved.moved} dropped from {queue}, {moved.dead} dead now", as_json=as_json)
+
+
+def _choice(ids: list[str] | None, every: bool) -> ChooseMessages:
+    if bool(ids) == every:
+        raise typer.BadParameter("give the ids of messages, or --all")
+    return ChooseMessages(ids="all" if every else ids or [])

@@ -1,0 +1,247 @@
+"""`sluice run`: files through a template, outputs and a manifest into a folder."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from sluice.cli.commands.chain_watch import follow_chain, say_how_to_go_on
+from sluice.cli.commands.up import start_detached, stop
+from sluice.cli.connection import (
+    DEFAULT_HOME,
+    Connection,
+    HomeOption,
+    JsonOption,
+    UrlOption,
+    connected,
+    plain_errors,
+    running_url,
+)
+from sluice.cli.output import err, human_bytes, out, print_json
+from sluice.cli.parameters import Given, given_params, key_values
+from sluice.cli.template_files import read_template_files, template_name
+from sluice.cli.transfer import upload
+from sluice.cli.transfer.inputs import RecursiveOption, entries_of, known_bytes, require_paths
+from sluice.cli.transfer.output_folder import require_folder
+from sluice.cli.transfer.parameter_files import bring_in_parameters, local_files
+from sluice.cli.transfer.results import bring_out, write_manifest
+from sluice.cli.watch.wait_reasons import NeverFits
+from sluice.contracts.chains import Chain, ChainTask
+from sluice.contracts.datasets import NewDataset
+from sluice.contracts.requiring import Subject
+from sluice.contracts.states import ChainState
+from sluice.contracts.templates import Template
+from sluice.embedded.home import Home
+
+
+def run(  # noqa: PLR0913 - a command's options, each by its name
+    template: Annotated[
+        Path, typer.Argument(help="The CWL workflow.", exists=True, dir_okay=False)
+    ],
+    *,
+    inputs: Annotated[
+        list[Path],
+        typer.Option(
+            "--input",
+            "-i",
+            help=(
+                "Input files, in order; a folder means its files, or itself where the template"
+                " takes directories."
+            ),
+        ),
+    ],
+    more: Annotated[
+        list[Path] | None, typer.Argument(help="More input files (for shell patterns).")
+    ] = None,
+    params: Annotated[
+        list[str] | None,
+        typer.Option("--param", "-p", help="key=value: a parameter; a File's path."),
+    ] = None,
+    meta: Annotated[
+        list[str] | None, typer.Option("--meta", "-m", help="key=value: metadata of the data set.")
+    ] = None,
+    folder: Annotated[
+        Path, typer.Option("--out", "-o", help="Empty folder for the outputs and manifest.json.")
+    ] = Path("out"),
+    force: Annotated[
+        bool, typer.Option("--force", help="Also into a folder that has files, overwriting.")
+    ] = False,
+    name: Annotated[
+        str | None, typer.Option(help="What the run's template is called; default: as its file.")
+    ] = None,
+    recursive: RecursiveOption = False,
+    wait: Annotated[
+        bool,
+        typer.Option(
+            "--wait", help="Also for nodes that are not there: jobs may need more than any has."
+        ),
+    ] = False,
+    home: HomeOption = DEFAULT_HOME,
+    url: UrlOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Carry files through a workflow. Uses the running system, or starts one for the time it takes.
+
+    The workflow is the run's own: a published template of its name stays as it is, and no data set
+    is matched with it."""
+    arguments = _Arguments(
+        template=template,
+        files=[*inputs, *(more or [])],
+        params=given_params(params or []),
+        meta=key_values(meta or [], option="--meta"),
+        folder=folder,
+        force=force,
+        name=name or template_name(template),
+        recursive=recursive,
+        wait=wait,
+        as_json=as_json,
+    )
+
+    def carry_through() -> bool:
+        require_paths(arguments.files)
+        require_folder(folder, empty=not force)
+        begun: list[UUID] = []
+        with _system(url, home) as system:
+            try:
+                return asyncio.run(_run(system.url, arguments, begun))
+            except KeyboardInterrupt:
+                for chain in begun:
+                    say_how_to_go_on(
+                        chain, folder=folder, url=url, home=home, ends_with_us=system.ours
+                    )
+                raise
+
+    if not plain_errors(carry_through):
+        raise typer.Exit(1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Arguments:
+    template: Path
+    files: list[Path]
+    params: Given
+    meta: dict[str, object]
+    folder: Path
+    force: bool
+    name: str
+    recursive: bool
+    wait: bool
+    as_json: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _System:
+    """``ours``: started for this run."""
+
+    url: str
+    ours: bool
+
+
+@contextmanager
+def _system(url: str | None, home: Path) -> Iterator[_System]:
+    """The system to use; one that was started here is stopped at the end."""
+    address = url or running_url(home)
+    if address is not None:
+        yield _System(address.rstrip("/"), ours=False)
+        return
+    err.print("starting an embedded system …")
+    running = start_detached(Home(home), ["--port", "0"], ours=True)
+    try:
+        yield _System(running.url, ours=True)
+    finally:
+        stop(running)
+
+
+async def _run(url: str, arguments: _Arguments, begun: list[UUID]) -> bool:
+    """``begun`` gets the chain as soon as there is one."""
+    started = time.monotonic()
+    async with connected(url) as connection:
+        written = await asyncio.to_thread(read_template_files, [arguments.template])
+        template = await connection.operator.store_run_template(written.new(arguments.name))
+        for finding in template.warnings:
+            err.print(str(finding))
+        chain = await _begin(connection, template, arguments)
+        begun.append(chain.uid)
+        err.print(f"chain {chain.uid}")
+        try:
+            chain, tasks = await follow_chain(
+                connection, chain, quiet=arguments.as_json, for_nodes=arguments.wait
+            )
+        except NeverFits as error:
+            err.print(f"{error}. The chain is canceled; with --wait it would wait for such a node.")
+            chain = await connection.operator.cancel_chain(chain.uid)
+            chain, tasks = await follow_chain(connection, chain, quiet=True)
+        return await _finish(
+            connection, chain, tasks, arguments=arguments, seconds=time.monotonic() - started
+        )
+
+
+async def _begin(connection: Connection, template: Template, arguments: _Arguments) -> Chain:
+    """Brings the files in and asks for the chain; what was brought in is taken back where there is
+    to be none. All that can be wrong with files and parameters is found before anything is copied.
+    """
+    entries = await asyncio.to_thread(
+        entries_of, arguments.files, template.plan.data_entries, recursive=arguments.recursive
+    )
+    # On demand: no other template takes it.
+    name = f"{arguments.name}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+    new = NewDataset(name=name, meta=arguments.meta, on_demand=True)
+    files = local_files(template.plan, arguments.params.values)
+    facts = {"name": name, "type": str(new.type), **new.meta}
+    subject = Subject(facts, files=len(entries), bytes=known_bytes(entries))
+    given = arguments.params.fitting(template.plan, subject, files=files)
+    async with AsyncExitStack() as undo:
+        dataset = await upload.bring_in(connection, entries, dataset=new, on_file=lambda size: None)
+        undo.push_async_callback(upload.take_back, connection, dataset)
+        params = await bring_in_parameters(connection, given, files, dataset_name=name, undo=undo)
+        chain = await connection.operator.request_chain(
+            dataset.uid, template.name, run_template=template.id, params=params
+        )
+        undo.pop_all()
+    return chain
+
+
+async def _finish(
+    connection: Connection,
+    chain: Chain,
+    tasks: list[ChainTask],
+    *,
+    arguments: _Arguments,
+    seconds: float,
+) -> bool:
+    outputs = []
+    if chain.state is ChainState.FINISHED:
+        outputs = await bring_out(connection, chain, arguments.folder, force=arguments.force)
+        write_manifest(arguments.folder, outputs, chain=chain)
+    failed = await upload.failures(connection, tasks)
+    if arguments.as_json:
+        print_json(
+            {
+                "status": chain.state.value,
+                "reason": chain.reason,
+                "chain": str(chain.uid),
+                "seconds": round(seconds, 3),
+                "outputs": [
+                    {"name": o.name, "size": o.size, "sha256": o.checksum[7:]} for o in outputs
+                ],
+                "failed_jobs": [
+                    {"step": s, "inputs": j.inputs, "class": j.error_class, "message": j.message}
+                    for s, j in failed
+                ],
+            }
+        )
+    else:
+        for step, job in failed:
+            err.print(f"  {step}: {', '.join(job.inputs)}: {job.message}")
+        for output in outputs:
+            out.print(f"{output.path}  {human_bytes(output.size)}")
+        if chain.state is not ChainState.FINISHED:
+            err.print(f"{chain.state.value}: {chain.reason}")
+    return chain.state is ChainState.FINISHED

@@ -1,0 +1,160 @@
+"""`sluice setup`: what the database server and the broker need before services run as separate
+processes."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Annotated, TypeVar
+
+import typer
+
+from sluice.cli.connection import JsonOption, plain_errors
+from sluice.cli.output import err, out, print_json
+from sluice.contracts.problems import NotAvailable
+from sluice.servicekit.settings_sources import WrongSettings, load_settings
+from sluice.setup.logins import (
+    SetupSettings,
+    backup_login,
+    broker_logins,
+    database_logins,
+    database_urls,
+)
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help=(
+        "Prepare PostgreSQL and RabbitMQ for the services, from the services' own settings."
+        " Harmless when repeated."
+    ),
+)
+
+WaitOption = Annotated[
+    float, typer.Option(min=0, help="Seconds to wait for a server that does not answer yet.")
+]
+
+#: Seconds between two tries.
+PAUSE = 1.0
+
+
+@app.command("databases")
+def databases(
+    *,
+    admin_url: Annotated[
+        str | None,
+        typer.Option(
+            help=(
+                "postgresql://… of a superuser; better as SLUICE_SETUP_ADMIN_URL or as a secret"
+                " file."
+            )
+        ),
+    ] = None,
+    wait: WaitOption = 60.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a login and a database for each service (its SLUICE_<SERVICE>_DATABASE_URL), closed to
+    the others; and one for backups where SLUICE_SETUP_BACKUP_URL names it."""
+    from sluice.setup.databases import (  # noqa: PLC0415 - a client alone has no database driver
+        set_up_databases,
+    )
+
+    url, logins, backup = _read(
+        lambda: (
+            admin_url or load_settings(SetupSettings).admin_url,
+            database_logins(),
+            backup_login(),
+        )
+    )
+    url = _given(url, "--admin-url, SLUICE_SETUP_ADMIN_URL")
+    _carry_out(lambda: set_up_databases(url, logins, backup), wait, as_json=as_json)
+
+
+@app.command("broker")
+def broker(
+    *,
+    management_url: Annotated[
+        str | None,
+        typer.Option(
+            help=(
+                "http://login:password@host:15672; better as SLUICE_SETUP_MANAGEMENT_URL or as a"
+                " secret file."
+            )
+        ),
+    ] = None,
+    wait: WaitOption = 60.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Make the virtual host, a login for each service (its SLUICE_<SERVICE>_BROKER_URL) with the
+    rights it needs, and all queues."""
+    from sluice.setup.broker import (  # noqa: PLC0415 - a client alone has no broker's driver
+        set_up_broker,
+    )
+
+    url, logins = _read(
+        lambda: (management_url or load_settings(SetupSettings).management_url, broker_logins())
+    )
+    url = _given(url, "--management-url, SLUICE_SETUP_MANAGEMENT_URL")
+    _carry_out(lambda: set_up_broker(url, logins), wait, as_json=as_json)
+
+
+@app.command("resend")
+def resend(*, wait: WaitOption = 60.0, as_json: JsonOption = False) -> None:
+    """Send once more what was sent of late: after the broker was lost, or the databases were
+    restored. Receivers drop what they had applied before."""
+    from sluice.setup.resend import (  # noqa: PLC0415 - a client alone has no database driver
+        send_again,
+    )
+
+    urls = _read(database_urls)
+    _carry_out(
+        lambda: send_again(urls), wait, nothing="no message was sent of late", as_json=as_json
+    )
+
+
+ResultT = TypeVar("ResultT")
+
+
+def _read(read: Callable[[], ResultT]) -> ResultT:
+    """Ends the command with 2 when the settings are wrong."""
+    try:
+        return read()
+    except WrongSettings as error:
+        for sentence in error.sentences:
+            err.print(f"error: {sentence}")
+        raise typer.Exit(2) from None
+
+
+def _given(url: str | None, where: str) -> str:
+    if not url:
+        err.print(f"error: the administrator's address is not given ({where})")
+        raise typer.Exit(2)
+    return url
+
+
+def _carry_out(
+    work: Callable[[], Awaitable[list[str]]],
+    wait: float,
+    *,
+    nothing: str = "everything is as it has to be",
+    as_json: bool,
+) -> None:
+    changes = plain_errors(lambda: asyncio.run(_when_there(work, wait)))
+    if as_json:
+        print_json({"changes": changes})
+    for line in [] if as_json else changes or [nothing]:
+        out.print(line)
+
+
+async def _when_there(work: Callable[[], Awaitable[list[str]]], wait: float) -> list[str]:
+    """Tries again for ``wait`` seconds while the server does not answer. Raises ``NotAvailable``."""
+    deadline = time.monotonic() + wait
+    told: set[str] = set()
+    while True:
+        try:
+            return await work()
+        except NotAvailable as error:
+            if time.monotonic() + PAUSE > deadline:
+                raise
+            if error.detail not in told:
+                told.add(error.detail)
+                err.print(f"waiting: {error.detail}")
+        await asyncio.sleep(PAUSE)

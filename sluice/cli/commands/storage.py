@@ -1,0 +1,249 @@
+"""`sluice storage …`"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sluice.cli.connection import (
+    DEFAULT_HOME,
+    Connection,
+    HomeOption,
+    JsonOption,
+    UrlOption,
+    ask,
+    plain_errors,
+)
+from sluice.cli.output import answer, err, human_bytes, out, print_json, print_table
+from sluice.contracts.datasets import NewStorage, Storage, WaterMarks
+from sluice.contracts.states import StorageType
+from sluice.storage import local_url
+
+app = typer.Typer(no_args_is_help=True, help="The places that files lie in.")
+
+
+_MARK = (
+    "Water mark: bytes, or a share, as in 80%, of the capacity; without one, of what lies there and"
+    " is free on the file system."
+)
+LowOption = Annotated[str | None, typer.Option("--low", help=_MARK)]
+HighOption = Annotated[str | None, typer.Option("--high", help=_MARK)]
+
+
+@app.command("list")
+def list_storages(
+    *,
+    kind: Annotated[StorageType | None, typer.Option("--type", help="Only of this type.")] = None,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """The storages that data sets lie on: those that get new ones first, by their free space."""
+    found = ask(url, home, lambda c: c.dms.storages(kind, everything=True))
+    if as_json:
+        print_json(found)
+        return
+    print_table(
+        ["name", "type", "state", "url", "used", "capacity", "marks"],
+        [
+            (
+                s.name,
+                s.type.value,
+                _state(s),
+                s.url,
+                human_bytes(s.used),
+                s.capacity and human_bytes(s.capacity),
+                _marks(s.marks),
+            )
+            for s in found
+        ],
+        empty="no storage",
+    )
+    for storage in found:
+        if storage.warning is not None:
+            err.print(f"{storage.name} gets no new data sets: {storage.warning}")
+        if storage.filling_since is not None:
+            since = f"since {storage.filling_since:%F %T} UTC"
+            err.print(
+                f"{storage.name} fills faster than it is worked off, {since}: tasks that make room"
+                " there are ranked higher"
+            )
+
+
+@app.command("add")
+def add(  # noqa: PLR0913 - a command's options, each by its name
+    name: str,
+    kind: StorageType,
+    storage_url: Annotated[
+        str, typer.Argument(metavar="URL", help="file:///data/input, s3://bucket/input …")
+    ],
+    *,
+    capacity: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Bytes up to which it gets new data; without: what its file system has."
+        ),
+    ] = None,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Never remove files from it.")
+    ] = False,
+    low: LowOption = None,
+    high: HighOption = None,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a storage known: a folder that is there, where the DMS lets storages lie
+    (SLUICE_DMS_STORAGE_ROOTS, `sluice up --storage-root`). It is tried out. The same again changes
+    nothing. --low, --high: as of `sluice storage marks`."""
+    new = plain_errors(
+        lambda: NewStorage(
+            name=name, type=kind, url=storage_url, capacity=capacity, read_only=read_only
+        )
+    )
+    marks = _given_marks(low, high)
+
+    async def register(connection: Connection) -> Storage:
+        made = await connection.dms.register_storage(new)
+        return made if marks is None else await connection.dms.mark_storage(name, marks)
+
+    stored = ask(url, home, register)
+    answer(stored, f"{stored.name}: {stored.url}", as_json=as_json)
+
+
+@app.command("marks")
+def set_marks(
+    name: str,
+    *,
+    low: LowOption = None,
+    high: HighOption = None,
+    none: Annotated[bool, typer.Option("--none", help="It has no water marks any more.")] = False,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Set the water marks of an input storage: from the high one on tasks whose chains have their
+    input there, and delete it in the end, are ranked higher, until it is below the low one. A rank
+    that somebody has set stays."""
+    marks = _given_marks(low, high)
+    if none == (marks is not None):
+        raise typer.BadParameter("give --low and --high, or --none")
+    stored = ask(
+        url,
+        home,
+        lambda c: c.dms.unmark_storage(name) if marks is None else c.dms.mark_storage(name, marks),
+    )
+    answer(stored, f"{stored.name}: {_marks(stored.marks) or 'no water marks'}", as_json=as_json)
+
+
+@app.command("disable")
+def disable(
+    name: str,
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Let a storage get no new data sets; what lies on it can be read and deleted as before. Says
+    so where it was the last of its type."""
+
+    async def take_out(connection: Connection) -> tuple[Storage, bool]:
+        stored = await connection.dms.disable_storage(name)
+        others = await connection.dms.storages(stored.type)
+        return stored, not stored.read_only and all(one.read_only for one in others)
+
+    stored, last = ask(url, home, take_out)
+    said = f"{stored.name}: disabled"
+    if last:
+        said += (
+            f"\nno other storage of type {stored.type} is enabled: what is to be written to one"
+            f" waits, or is refused (sluice storage enable {stored.name}, or add another)"
+        )
+    answer(stored, said, as_json=as_json)
+
+
+@app.command("enable")
+def enable(
+    name: str,
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Let a storage get new data sets again, if it could be registered today."""
+    stored = ask(url, home, lambda c: c.dms.enable_storage(name))
+    answer(stored, f"{stored.name}: enabled", as_json=as_json)
+
+
+@app.command("init")
+def init(
+    folder: Annotated[
+        Path, typer.Argument(help="Folder that the DMS and all pilots see at this same path.")
+    ],
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a folder of each type (input, intermediate, output, logs) in FOLDER, and make them known
+    as storages. The same again changes nothing."""
+
+    async def register(connection: Connection) -> list[Storage]:
+        return [
+            await connection.dms.register_storage(new) for new in _make_folders(folder.absolute())
+        ]
+
+    stored = ask(url, home, register)
+    if as_json:
+        print_json(stored)
+        return
+    for storage in stored:
+        out.print(f"{storage.name}: {storage.url}")
+
+
+def _given_marks(low: str | None, high: str | None) -> WaterMarks | None:
+    """None where there are none."""
+    if low is None and high is None:
+        return None
+    if low is None or high is None:
+        raise typer.BadParameter("--low and --high belong together")
+    return WaterMarks(low=_mark(low, "--low"), high=_mark(high, "--high"))
+
+
+def _mark(text: str, option: str) -> float:
+    """A share as a part of 1, or bytes."""
+    share = text.endswith("%")
+    try:
+        number = float(text.removesuffix("%")) / (100 if share else 1)
+    except ValueError:
+        number = -1.0
+    if not (0 < number <= 1 if share else 1 < number < 2**63):
+        raise typer.BadParameter(
+            f"{text!r} is neither a share such as 80% nor a number of bytes", param_hint=option
+        )
+    return number
+
+
+def _marks(marks: WaterMarks | None) -> str:
+    """``60% to 80%``."""
+    if marks is None:
+        return ""
+    return " to ".join(
+        f"{100 * mark:g}%" if mark <= 1 else human_bytes(mark) for mark in (marks.low, marks.high)
+    )
+
+
+def _state(storage: Storage) -> str:
+    state = "enabled" if storage.in_use else "refused" if storage.enabled else "disabled"
+    return f"{state}, read-only" if storage.read_only else state
+
+
+def _make_folders(folder: Path) -> list[NewStorage]:
+    """A storage of each type, named as its type."""
+    places = {kind: folder / kind.value for kind in StorageType}
+    for place in places.values():
+        place.mkdir(parents=True, exist_ok=True)
+    return [
+        NewStorage(name=kind.value, type=kind, url=local_url(place))
+        for kind, place in places.items()
+    ]

@@ -1,0 +1,398 @@
+"""`sluice template …`"""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, NoReturn
+from uuid import UUID
+
+import typer
+
+from sluice.cli.commands.template_publish import named, publish, upload, waiting_for, waiting_lines
+from sluice.cli.connection import (
+    DEFAULT_HOME,
+    Connection,
+    HomeOption,
+    JsonOption,
+    UrlOption,
+    ask,
+    plain_errors,
+)
+from sluice.cli.output import answer, err, out, print_json, print_table
+from sluice.cli.paging import tell_more
+from sluice.cli.template_files import read_template_files
+from sluice.contracts.matching import condition_text
+from sluice.contracts.numbers import counted
+from sluice.contracts.plan import Parameter
+from sluice.contracts.problems import Finding, NotFound, Unprocessable
+from sluice.contracts.requiring import required
+from sluice.contracts.templates import RUN_VERSION, CheckedTemplate, Template, TemplateList
+
+app = typer.Typer(no_args_is_help=True, help="CWL workflows that data sets are carried through.")
+
+app.command()(publish)
+app.command(hidden=True)(upload)
+
+
+class Format(StrEnum):
+    """How findings are printed. ``github``: as commands that GitHub shows beside the lines of a
+    change."""
+
+    TEXT = "text"
+    JSON = "json"
+    GITHUB = "github"
+
+
+@app.command("check")
+def check(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="CWL workflows; each may be a folder or a zip.", exists=True, metavar="FILE…"
+        ),
+    ],
+    *,
+    form: Annotated[
+        Format,
+        typer.Option("--format", help="text, json, or github (annotations of a workflow run)."),
+    ] = Format.TEXT,
+    as_json: JsonOption = False,
+) -> None:
+    """Check templates without a system and without a network: every finding with its line and
+    column. Exits 1 on errors.
+
+    These are the checks that are made before one is published."""
+    results = [_checked(file) for file in files]
+    if as_json or form is Format.JSON:
+        print_json(results[0] if len(results) == 1 else results)
+    else:
+        for file, result in zip(files, results, strict=True):
+            for finding in result.findings:
+                out.print(annotation(finding) if form is Format.GITHUB else str(finding))
+            if result.plan is not None and form is Format.TEXT:
+                steps = ", ".join(f"{step.name} ({step.mode.value})" for step in result.plan.steps)
+                count = counted(len(result.plan.steps), "step")
+                out.print(f"{file}: fine; {count}: {steps}")
+    if any(result.plan is None for result in results):
+        raise typer.Exit(1)
+
+
+def _checked(file: Path) -> CheckedTemplate:
+    from sluice.cwl import compile_upload  # noqa: PLC0415 - reading CWL takes long to import
+
+    try:
+        found = read_template_files([file])
+    except Unprocessable as refusal:
+        return CheckedTemplate(findings=refusal.findings, plan=None)
+    except OSError as error:
+        return CheckedTemplate(
+            findings=[Finding(message=f"cannot be read: {error.strerror}", file=str(file))],
+            plan=None,
+        )
+    compiled = compile_upload(found.upload, name=found.name).compiled
+    return CheckedTemplate(
+        findings=[named(finding, found) for finding in compiled.findings], plan=compiled.plan
+    )
+
+
+def annotation(finding: Finding) -> str:
+    """A finding as a workflow command of GitHub Actions, whose rules for escaping these are."""
+    text = finding.message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    file = (finding.file or "").replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
+    places = {"file": file, "line": finding.line, "col": finding.column}
+    return (
+        f"::{finding.severity}"
+        f" {','.join(f'{key}={value}' for key, value in places.items() if value)}::{text}"
+    )
+
+
+def _tell(stored: Template, warnings: list[Finding], *, as_json: bool, note: str) -> None:
+    if as_json:
+        print_json(stored)
+        return
+    for finding in warnings:
+        out.print(str(finding))
+    out.print(f"{stored.name}, version {stored.version}{note}")
+
+
+@app.command("list")
+def list_templates(
+    *,
+    every: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="Also those that came with runs: nothing is matched with these."
+        ),
+    ] = False,
+    limit: Annotated[
+        int, typer.Option(min=1, max=1000, help="Of those that came with runs.")
+    ] = 100,
+    after: Annotated[
+        UUID | None,
+        typer.Option(help="Only those of runs, from where the list before ended, as it says."),
+    ] = None,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """All published templates, the latest version of each."""
+
+    every = every or after is not None
+    nothing = TemplateList(templates=[])
+
+    async def question(connection: Connection) -> tuple[list[Template], UUID | None]:
+        published = await connection.operator.templates(disabled=True) if after is None else nothing
+        of_runs = (
+            await connection.operator.run_templates(limit=limit, after=after, paged=True)
+            if every
+            else nothing
+        )
+        return [*published.templates, *of_runs.templates], of_runs.next
+
+    templates, further = ask(url, home, question)
+    if as_json:
+        print_json(templates)
+    else:
+        print_table(
+            ["name", "version", "steps", "stored", "state", *(["id"] if every else [])],
+            [_row(template) + ((template.id,) if every else ()) for template in templates],
+            empty="no template yet: publish one with `sluice template publish FILE`",
+        )
+    tell_more(further)
+
+
+def _row(template: Template) -> tuple[object, ...]:
+    version = "(run)" if template.version == RUN_VERSION else template.version
+    state = "disabled" if template.disabled_since else ""
+    return (
+        template.name,
+        version,
+        len(template.plan.steps),
+        f"{template.created_at:%Y-%m-%d %H:%M}",
+        state,
+    )
+
+
+@app.command("versions")
+def versions(
+    name: str,
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """All versions of a template, newest first."""
+    templates = ask(url, home, lambda c: c.operator.templates(every_version=True)).templates
+    found = [template for template in templates if template.name == name]
+    if not found:
+        plain_errors(lambda: _unknown(name))
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        (one.version, len(one.plan.steps), len(one.warnings), f"{one.created_at:%Y-%m-%d %H:%M}")
+        for one in found
+    ]
+    print_table(["version", "steps", "warnings", "stored"], rows, empty="")
+
+
+def _unknown(name: str) -> NoReturn:
+    raise NotFound(f"there is no template {name!r}")
+
+
+VersionOption = Annotated[int | None, typer.Option(help="Default: the latest.", min=1)]
+
+
+@app.command("show")
+def show(
+    name: str,
+    *,
+    version: VersionOption = None,
+    text: Annotated[
+        bool, typer.Option("--text", help="The workflow's text as it was written.")
+    ] = False,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Write all its files into this folder, as written."),
+    ] = None,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """A template: its steps, which data sets it takes, its parameters and files; with --json all
+    that the system knows of it."""
+    run = _run_id(name)
+    template = ask(
+        url,
+        home,
+        lambda c: (
+            c.operator.run_template(run) if run else c.operator.template(name, version=version)
+        ),
+    )
+    files = template.files or {"workflow.cwl": template.cwl or ""}
+    if folder is not None:
+        plain_errors(lambda: _write(folder, files))
+        answer(
+            {"folder": str(folder), "files": sorted(files)},
+            f"{counted(len(files), 'file')} in {folder}",
+            as_json=as_json,
+        )
+    elif as_json:
+        print_json(template)
+    elif text:
+        sys.stdout.buffer.write((template.cwl or "").encode())
+        others = sorted(set(files) - {template.main})
+        if others and template.main:
+            err.print(f"{template.main}; there are others, which --out writes: {', '.join(others)}")
+    else:
+        for line in description(template):
+            out.print(line)
+
+
+def _run_id(name: str) -> UUID | None:
+    """Templates that came with runs have ids alone: many of them may have one name."""
+    try:
+        return UUID(name)
+    except ValueError:
+        return None
+
+
+def description(template: Template) -> Iterator[str]:
+    """A template for people, line by line."""
+    plan = template.plan
+    if template.version == RUN_VERSION:
+        yield (
+            f"{template.name}, of a run, last run {template.created_at:%Y-%m-%d %H:%M}: nothing is"
+            " matched with it"
+        )
+    else:
+        yield (
+            f"{template.name}, version {template.version}, stored"
+            f" {template.created_at:%Y-%m-%d %H:%M}"
+        )
+    if template.disabled_since:
+        yield f"disabled since {template.disabled_since:%Y-%m-%d %H:%M}: nothing goes through it"
+    if plan.doc:
+        yield plan.doc
+    yield from _listed("steps", [f"{step.name} ({step.mode.value})" for step in plan.steps])
+    conditions = [f"{key} {condition_text(condition)}" for key, condition in plan.match.items()]
+    yield from _listed(
+        f"takes data sets where (priority {plan.priority})",
+        conditions or ["(none by itself: on request only)"],
+    )
+    demands = [f"{name} {condition_text(condition)}" for name, condition in required(plan).items()]
+    yield from _listed("requires when a chain is made", demands)
+    yield from _listed(
+        "parameters", [f"{key}: {_parameter(one)}" for key, one in plan.parameters.items()]
+    )
+    yield from _listed("files", sorted(template.files or {}))
+    yield from _listed("warnings", [str(finding) for finding in template.warnings])
+
+
+def _listed(heading: str, lines: list[str]) -> Iterator[str]:
+    if lines:
+        yield f"{heading}:"
+        yield from (f"  {line}" for line in lines)
+
+
+def _parameter(parameter: Parameter) -> str:
+    kind = parameter.type if isinstance(parameter.type, str) else json.dumps(parameter.type)
+    value = (
+        " (has to be given)"
+        if parameter.required
+        else ""
+        if parameter.default is None
+        else f" = {parameter.default!r}"
+    )
+    return f"{kind}{value}" + (f"  {parameter.doc}" if parameter.doc else "")
+
+
+def _write(folder: Path, files: dict[str, str]) -> None:
+    for path, text in files.items():
+        place = folder / path
+        if not Path(os.path.abspath(place)).is_relative_to(os.path.abspath(folder)):
+            raise Unprocessable(f"the template's file {path!r} lies outside of its folder")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(text.encode())
+
+
+@app.command("restore")
+def restore(
+    name: str,
+    version: Annotated[
+        int, typer.Argument(help="The version whose files are to be the latest again.", min=1)
+    ],
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Make an old version of a template the latest again, as a new version. Chains that run keep
+    theirs."""
+    stored = ask(url, home, lambda c: c.operator.restore_template(name, version=version))
+    _tell(stored, stored.warnings, as_json=as_json, note=f", with the files of version {version}")
+
+
+@app.command("disable")
+def disable(
+    name: str,
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Let nothing go through a template: no data set is matched with it, nobody can ask for it.
+    Chains that run go on."""
+    found = ask(url, home, lambda c: c.operator.disable_template(name))
+    answer(
+        found,
+        f"{name} is disabled: nothing goes through it until `sluice template enable {name}`",
+        as_json=as_json,
+    )
+
+
+@app.command("enable")
+def enable(
+    name: str,
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Let data sets go through a template again that was disabled."""
+
+    async def question(connection: Connection) -> tuple[Template, int]:
+        found = await connection.operator.enable_template(name)
+        return found, await waiting_for(connection, found)
+
+    found, waiting = ask(url, home, question)
+    answer(found, "\n".join([f"{name} is enabled", *waiting_lines(name, waiting)]), as_json=as_json)
+
+
+@app.command("delete")
+def delete(
+    name: str,
+    *,
+    force: Annotated[
+        bool, typer.Option("--force", help="Even while chains of it run; they go on.")
+    ] = False,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Delete a template: it matches nothing any more. NAME may be the id of one that came with a
+    run."""
+    run = _run_id(name)
+    ask(
+        url,
+        home,
+        lambda c: (
+            c.operator.delete_run_template(run)
+            if run
+            else c.operator.delete_template(name, force=force)
+        ),
+    )
+    answer({"name": name, "deleted": True}, f"{name} deleted", as_json=as_json)

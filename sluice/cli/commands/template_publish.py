@@ -1,0 +1,211 @@
+"""`sluice template publish`: shows what files would change, and stores them as the next version of
+a template."""
+
+from collections.abc import Awaitable, Iterator
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+from rich.text import Text
+
+from sluice.cli.connection import (
+    DEFAULT_HOME,
+    Connection,
+    HomeOption,
+    JsonOption,
+    UrlOption,
+    ask,
+    plain_errors,
+)
+from sluice.cli.output import err, out, print_json
+from sluice.cli.template_files import TemplateFiles, read_template_files
+from sluice.contracts.problems import Finding, ServiceError, Unprocessable
+from sluice.contracts.templates import Template, TemplateChanges
+
+Answer = TypeVar("Answer")
+
+FilesArgument = Annotated[
+    list[Path],
+    typer.Argument(
+        help=(
+            "The CWL workflow, which brings the files that it refers to; or several files, a"
+            " folder, a zip."
+        ),
+        exists=True,
+        metavar="FILE…|FOLDER|ZIP",
+    ),
+]
+MainOption = Annotated[
+    str | None,
+    typer.Option(
+        "--main",
+        help="Path of the workflow among the files; default: the one that no other refers to.",
+    ),
+]
+NameOption = Annotated[
+    str | None, typer.Option(help="Its name in the system; default: from the file.")
+]
+
+#: Of a line of a unified diff, by what it begins with.
+_STYLES = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
+
+
+def publish(  # noqa: PLR0913 - a command's options, each by its name
+    files: FilesArgument,
+    *,
+    main: MainOption = None,
+    name: NameOption = None,
+    sure: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would change.")
+    ] = False,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Publish a template with all its files, as the next version of its name: new data sets go
+    through that.
+
+    Shows first what changes against the version before, and asks. The same files again change
+    nothing."""
+    found = plain_errors(lambda: read_template_files(files, main=main))
+    new = plain_errors(lambda: found.new(name))
+    changes = ask(url, home, lambda c: _named(found, c.operator.compare_template(new)))
+    if dry_run and as_json:
+        print_json(changes)
+    if not as_json:
+        show_changes(changes, found)
+    if dry_run:
+        return
+    if not changes.nothing and not sure:
+        _require_consent(changes)
+    replaced = new.model_copy(update={"replaces": changes.before or 0})
+    stored = ask(url, home, lambda c: _named(found, c.operator.store_template(replaced)))
+    _tell(
+        stored,
+        changes,
+        waiting=0 if as_json else ask(url, home, lambda c: waiting_for(c, stored)),
+        as_json=as_json,
+    )
+
+
+def upload(
+    files: FilesArgument,
+    *,
+    main: MainOption = None,
+    name: NameOption = None,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """`publish --yes`, under its earlier name."""
+    publish(files, main=main, name=name, sure=True, url=url, home=home, as_json=as_json)
+
+
+def show_changes(changes: TemplateChanges, files: TemplateFiles) -> None:
+    for finding in changes.warnings:
+        out.print(str(named(finding, files)))
+    for line in change_lines(changes):
+        out.print(line)
+
+
+def change_lines(changes: TemplateChanges) -> Iterator[str | Text]:
+    """In words what it does otherwise, then the texts line by line; of a new name only the words."""
+    if changes.nothing:
+        return
+    if changes.before is None:
+        yield f"{changes.name} is new:"
+    else:
+        yield f"{changes.name}, version {changes.before} → {changes.version}:"
+        if not changes.plan:
+            yield "  it does the same; only its text is another one"
+    for change in changes.plan:
+        heading = f"  {change.part} {change.name} {change.change}"
+        if len(change.details) == 1:
+            yield f"{heading}: {change.details[0]}"
+        else:
+            yield heading
+            yield from (f"    {detail}" for detail in change.details)
+    for file in changes.files if changes.before is not None else ():
+        yield from (_styled(line) for line in file.diff.splitlines())
+
+
+def _styled(line: str) -> Text:
+    return Text(
+        line, style=next((style for start, style in _STYLES.items() if line.startswith(start)), "")
+    )
+
+
+def _require_consent(changes: TemplateChanges) -> None:
+    effect = (
+        "It is disabled, and stays so."
+        if changes.disabled
+        else "New data sets go through it from then on."
+    )
+    question = f"Publish it as version {changes.version}? {effect}"
+    try:
+        if typer.confirm(question, err=True):
+            return
+        err.print("nothing was published")
+    except typer.Abort:
+        err.print(
+            "\nnothing was published: nobody answered; --yes publishes without a question,"
+            " --dry-run only shows"
+        )
+    raise typer.Exit(1)
+
+
+async def _named(files: TemplateFiles, call: Awaitable[Answer]) -> Answer:
+    """Findings of a refusal name files as the person wrote them."""
+    try:
+        return await call
+    except Unprocessable as refusal:
+        refusal.findings = [named(finding, files) for finding in refusal.findings]
+        raise
+
+
+def named(finding: Finding, files: TemplateFiles) -> Finding:
+    return finding.model_copy(update={"file": files.shown(finding.file)})
+
+
+async def waiting_for(connection: Connection, stored: Template) -> int:
+    """Unmatched data sets that it would take; 0 where nobody can say."""
+    try:
+        return (
+            (await connection.operator.unmatched(template=stored.name)).total or 0
+            if stored.plan.match
+            else 0
+        )
+    except ServiceError:
+        return 0
+
+
+def _tell(stored: Template, changes: TemplateChanges, *, waiting: int, as_json: bool) -> None:
+    if as_json:
+        print_json(stored)
+        return
+    out.print(
+        f"{stored.name}, version"
+        f" {stored.version}{' already: nothing was changed' if changes.nothing else ''}"
+    )
+    if stored.disabled_since:
+        out.print(
+            f"it is disabled: nothing goes through it until `sluice template enable {stored.name}`"
+        )
+    for line in waiting_lines(stored.name, waiting):
+        out.print(line)
+
+
+def waiting_lines(name: str, waiting: int) -> list[str]:
+    if not waiting:
+        return []
+    would = (
+        "data set that fitted no template would"
+        if waiting == 1
+        else "data sets that fitted no template would"
+    )
+    told = (
+        f"{waiting} {would} be taken by it now: `sluice dataset unmatched --template {name}`"
+        " lists, and"
+    )
+    return [told, "`sluice dataset match` matches again"]

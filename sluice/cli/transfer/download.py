@@ -1,0 +1,109 @@
+"""Files of the catalogue to a folder of this machine: from their storage where it is mounted here,
+else by REST."""
+
+import asyncio
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+import httpx
+
+from sluice import storage
+from sluice.cli.connection import Connection
+from sluice.clients.operator import OperatorClient
+from sluice.contracts.datasets import File
+from sluice.contracts.problems import NotAvailable
+from sluice.storage.entries import temporary_name
+
+#: Files at a time.
+_AT_ONCE = 4
+#: Tries in a row that bring nothing, and the pause before each further one, seconds.
+_TRIES, _PAUSE = 5, 0.5
+
+
+async def fetch_files(
+    connection: Connection,
+    wanted: Sequence[tuple[File, Path]],
+    *,
+    on_file: Callable[[int], None] | None = None,
+) -> None:
+    """Each under its name only when it is whole and verified, replacing what stood there; folders
+    are made. ``on_file`` gets the bytes of each. Repeating it after an error is fine. Raises
+    ``StorageError``, ``ServiceError``, ``OSError``."""
+    queue = iter(wanted)
+    workers = [
+        asyncio.create_task(_fetch_all(connection, queue, on_file))
+        for _ in range(min(_AT_ONCE, len(wanted)))
+    ]
+    try:
+        await asyncio.gather(*workers)
+    finally:
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+
+
+async def _fetch_all(
+    connection: Connection,
+    queue: Iterator[tuple[File, Path]],
+    on_file: Callable[[int], None] | None,
+) -> None:
+    for file, path in queue:
+        await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True)
+        if not await asyncio.to_thread(_copied, file, path):
+            await _download(connection.operator, file, path)
+        if on_file is not None:
+            on_file(file.size)
+
+
+def _copied(file: File, path: Path) -> bool:
+    """False where the file's storage is not this machine's, or is another one of the same place."""
+    source = storage.local_path(file.url)
+    if source is None or not os.path.isfile(source) or not os.access(source, os.R_OK):
+        return False
+    try:
+        storage.copy(file.url, storage.local_url(path), checksum=file.checksum, size=file.size)
+    except (storage.ChecksumMismatch, storage.FileMissing):
+        return False
+    return True
+
+
+async def _download(operator: OperatorClient, file: File, path: Path) -> None:
+    """Goes on where a connection broke. Raises ``ChecksumMismatch``, ``ServiceError``, ``OSError``."""
+    temporary = path.with_name(temporary_name())
+    try:
+        with temporary.open("xb") as target:
+            await _receive(operator, file, target)
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+async def _receive(operator: OperatorClient, file: File, target: BinaryIO) -> None:
+    digest, have, tries = hashlib.sha256(), 0, 0
+    while have < file.size:
+        before = have
+        try:
+            async with operator.content(file, start=have) as answer:
+                if answer.status_code != httpx.codes.PARTIAL_CONTENT and have:
+                    digest, have = hashlib.sha256(), 0
+                    target.seek(0)
+                    target.truncate()
+                async for piece in answer.aiter_bytes():
+                    target.write(piece)
+                    digest.update(piece)
+                    have += len(piece)
+        except (httpx.TransportError, NotAvailable) as error:
+            tries = 1 if have > before else tries + 1
+            if tries >= _TRIES:
+                raise NotAvailable(
+                    f"file {file.name!r} cannot be downloaded: {error or type(error).__name__}"
+                ) from error
+            await asyncio.sleep(_PAUSE)
+    if f"sha256:{digest.hexdigest()}" != file.checksum:
+        raise storage.ChecksumMismatch(
+            file.url, expected=file.checksum, found=f"sha256:{digest.hexdigest()}"
+        )

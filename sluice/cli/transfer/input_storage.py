@@ -1,0 +1,53 @@
+"""The input storage that files are copied to."""
+
+from collections.abc import Sequence
+
+from sluice.cli.connection import Connection
+from sluice.contracts.datasets import Storage
+from sluice.contracts.problems import NotAvailable
+from sluice.contracts.states import StorageType
+
+
+async def input_storage(connection: Connection, *, needed: int | None) -> Storage:
+    """The one with the most free space whose capacity leaves room for ``needed`` bytes (None: not
+    known yet, and any that is not full will do). Raises ``NotAvailable`` with what is in the way.
+    """
+    stores = [one for one in await connection.dms.storages(StorageType.INPUT) if not one.read_only]
+    if not stores:
+        raise await _none_to_write_to(connection)
+    return with_room(stores, needed=needed)
+
+
+def with_room(stores: Sequence[Storage], *, needed: int | None) -> Storage:
+    """The first that has it; as ``input_storage``."""
+    for one in stores:
+        if one.room is None or (one.room > 0 and one.room >= (needed or 0)):
+            return one
+    size = "more" if needed is None else f"these {needed} bytes"
+    left = ", ".join(
+        f"{one.name} has {max(one.room or 0, 0)} left of {one.capacity}" for one in stores
+    )
+    raise NotAvailable(
+        f"no input storage has room for {size}: {left}. Delete data sets that nobody needs (`sluice"
+        " dataset delete`), or register another storage (`sluice storage add`)"
+    )
+
+
+async def _none_to_write_to(connection: Connection) -> NotAvailable:
+    there = [
+        one
+        for one in await connection.dms.storages(StorageType.INPUT, everything=True)
+        if not one.read_only
+    ]
+    if disabled := [one.name for one in there if not one.enabled]:
+        return NotAvailable(
+            f"input storage {disabled[0]} is disabled: `sluice storage enable {disabled[0]}` lets"
+            " data sets in"
+        )
+    if there:
+        return NotAvailable(
+            f"input storage {there[0].name} takes no data sets now: {there[0].warning}"
+        )
+    return NotAvailable(
+        "the system has no input storage to write to: register one with `sluice storage add`"
+    )

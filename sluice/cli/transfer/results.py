@@ -1,0 +1,280 @@
+"""Results into a folder: a chain's outputs or the files of a data set, and a manifest of them."""
+
+import asyncio
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sluice import storage
+from sluice.cli.connection import Connection
+from sluice.cli.transfer.download import fetch_files
+from sluice.cli.transfer.output_bundles import unpack_output
+from sluice.cli.transfer.output_folder import InTheWay
+from sluice.contracts.chains import Chain, ChainOutput
+from sluice.contracts.datasets import Dataset, File
+from sluice.contracts.naming import own_name
+from sluice.contracts.problems import NotFound
+from sluice.contracts.states import EntryKind
+
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A file written to the output folder: ``name`` is its path there. ``file``: of the catalogue,
+    or of what it was in. ``output``: of the workflow; empty where a data set alone was asked for.
+    """
+
+    path: Path
+    name: str
+    file: File
+    output: str
+    size: int
+    checksum: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Where everything goes. ``there``: files that are in the folder already, and right."""
+
+    files: list[Output]
+    bundles: list[tuple[ChainOutput, list[File]]]
+    there: set[Path] = field(default_factory=set)
+
+
+async def bring_out(
+    connection: Connection,
+    chain: Chain,
+    folder: Path,
+    *,
+    force: bool = True,
+    on_file: Callable[[int], None] | None = None,
+) -> list[Output]:
+    """Writes the workflow's outputs into ``folder`` (verified), under the names their tools gave
+    them where those are unique; for what is no plain file see ``unpack_output``. What is there
+    already, and the same, is left as it is.
+
+    Raises ``InTheWay`` where something else is, unless ``force``: before anything is written;
+    ``ServiceError``, ``StorageError``.
+    """
+    outputs = await _outputs(connection, chain)
+    found = [
+        (output, [file async for file in connection.operator.all_files(output.dataset.uid)])
+        for output in outputs
+    ]
+    plain = [
+        (output.name, file)
+        for output, files in found
+        if output.kind is EntryKind.FILE
+        for file in files
+    ]
+    bundles = [(output, files) for output, files in found if output.kind is EntryKind.BUNDLE]
+    reserved = [
+        MANIFEST,
+        *(name for output, _ in bundles for name in (output.name, f"{output.name}.json")),
+    ]
+    counts = Counter([*reserved, *(own_name(file.name) for _, file in plain)])
+    wanted = [
+        own if counts[own := own_name(file.name)] == 1 else f"{output}-{file.seq:06d}-{own}"
+        for output, file in plain
+    ]
+    names = _apart(wanted, [file.seq for _, file in plain], reserved)
+    files = [
+        _output(folder, file, output, name)
+        for (output, file), name in zip(plain, names, strict=True)
+    ]
+    return await _write(connection, _Plan(files, bundles), folder, force=force, on_file=on_file)
+
+
+async def _outputs(connection: Connection, chain: Chain) -> list[ChainOutput]:
+    try:
+        return (await connection.operator.outputs(chain.uid)).outputs
+    except NotFound:
+        # The release before does not tell; its templates do.
+        template = await connection.operator.template(
+            chain.template_name, version=chain.template_version
+        )
+    written = {(dataset.step, dataset.port): dataset.uid for dataset in chain.datasets}
+    return [
+        ChainOutput(
+            name=one.name,
+            kind=one.kind,
+            single=one.single,
+            dataset=await connection.operator.dataset(uid),
+        )
+        for one in template.plan.outputs
+        if (uid := written.get((one.step, one.port))) is not None
+    ]
+
+
+async def bring_out_dataset(
+    connection: Connection,
+    dataset: Dataset,
+    folder: Path,
+    *,
+    force: bool,
+    on_file: Callable[[int], None] | None = None,
+) -> list[Output]:
+    """Writes all files of a data set, under their own names where those are all different, else
+    under those of the catalogue. The rest as ``bring_out``; what is no plain file stays the bundle
+    that it is."""
+    found = [file async for file in connection.operator.all_files(dataset.uid)]
+    counts = Counter([MANIFEST, *(own_name(file.name) for file in found)])
+    clash = any(count > 1 for count in counts.values())
+    names = _apart(
+        [file.name if clash else own_name(file.name) for file in found],
+        [file.seq for file in found],
+        [MANIFEST],
+    )
+    files = [_output(folder, file, "", name) for file, name in zip(found, names, strict=True)]
+    return await _write(connection, _Plan(files, []), folder, force=force, on_file=on_file)
+
+
+def _apart(wanted: Sequence[str], seqs: Sequence[int], reserved: Sequence[str]) -> list[str]:
+    """A name for each file that nothing else has; those that are wanted twice, or reserved, get
+    their number in front."""
+    counts = Counter([*reserved, *wanted])
+    taken, names = set(counts), list[str]()
+    for name, seq in zip(wanted, seqs, strict=True):
+        if counts[name] > 1:
+            while name in taken:
+                name = f"{seq:06d}-{name}"  # noqa: PLW2901 - until nothing has it
+            taken.add(name)
+        names.append(name)
+    return names
+
+
+async def _write(
+    connection: Connection,
+    plan: _Plan,
+    folder: Path,
+    *,
+    force: bool,
+    on_file: Callable[[int], None] | None,
+) -> list[Output]:
+    await asyncio.to_thread(_look, plan, folder, force)
+    await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+    missing = [(output.file, output.path) for output in plan.files if output.path not in plan.there]
+    await fetch_files(connection, missing, on_file=on_file)
+    written = list(plan.files)
+    for output, files in plan.bundles:
+        written += await _unpack(connection, output, files, folder, on_file=on_file)
+    return written
+
+
+def _look(plan: _Plan, folder: Path, force: bool) -> None:
+    wrong: set[Path] = set()
+    for planned in plan.files:
+        if planned.path.exists() or planned.path.is_symlink():
+            (plan.there if _same(planned) else wrong).add(planned.path)
+    for output, _ in plan.bundles:
+        wrong |= {
+            path for path in (folder / output.name, folder / f"{output.name}.json") if path.exists()
+        }
+    if wrong and not force:
+        raise InTheWay(folder, wrong)
+
+
+def _same(output: Output) -> bool:
+    try:
+        storage.verify(storage.local_url(output.path), checksum=output.checksum, size=output.size)
+    except storage.StorageError:
+        return False
+    return not output.path.is_symlink()
+
+
+async def _unpack(
+    connection: Connection,
+    output: ChainOutput,
+    files: Sequence[File],
+    folder: Path,
+    *,
+    on_file: Callable[[int], None] | None,
+) -> list[Output]:
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".bundles-") as aside:
+        fetched = [(file, Path(aside) / str(number)) for number, file in enumerate(files)]
+        await fetch_files(connection, fetched, on_file=on_file)
+        unpacked = await asyncio.to_thread(unpack_output, fetched, output, folder)
+    return [
+        Output(
+            path=found.path,
+            name=found.path.relative_to(folder).as_posix(),
+            file=found.file,
+            output=output.name,
+            size=found.path.stat().st_size,
+            checksum=storage.checksum_of(found.path),
+        )
+        for found in unpacked
+    ]
+
+
+def _output(folder: Path, file: File, output: str, name: str) -> Output:
+    return Output(folder / name, name, file, output, file.size, file.checksum)
+
+
+def write_manifest(folder: Path, outputs: Sequence[Output], *, chain: Chain) -> Path:
+    """``manifest.json``: name, size, sha256 and origin of every output, in order; the template has
+    no version where the run brought it."""
+    about = {
+        "chain": str(chain.uid),
+        "template": {"name": chain.template_name, "version": chain.template_version or None},
+        "dataset": {"uid": str(chain.dataset_uid), "name": chain.dataset_name},
+        "parameters": chain.params,
+    }
+    return _write_manifest(folder, about, outputs)
+
+
+def write_dataset_manifest(folder: Path, outputs: Sequence[Output], *, dataset: Dataset) -> Path:
+    """The same of a data set, with its metadata."""
+    about = {
+        "dataset": {
+            "uid": str(dataset.uid),
+            "name": dataset.name,
+            "type": dataset.type,
+            "meta": dataset.meta,
+        }
+    }
+    return _write_manifest(folder, about, outputs)
+
+
+def require_own_manifest(folder: Path, key: str, uid: str, *, force: bool) -> None:
+    """Raises ``InTheWay`` where a manifest is there that is of something else than the chain
+    (``key`` chain) or data set."""
+    path = folder / MANIFEST
+    if force or not path.exists():
+        return
+    try:
+        found = json.loads(path.read_text())
+        known = (
+            found.get("chain")
+            if key == "chain"
+            else None
+            if "chain" in found
+            else found["dataset"]["uid"]
+        )
+    except (OSError, ValueError, AttributeError, KeyError, TypeError):
+        known = None
+    if known != uid:
+        raise InTheWay(folder, [path])
+
+
+def _write_manifest(folder: Path, about: dict[str, Any], outputs: Sequence[Output]) -> Path:
+    manifest = {**about, "outputs": [_entry(output) for output in outputs]}
+    path = folder / MANIFEST
+    path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+    return path
+
+
+def _entry(output: Output) -> dict[str, Any]:
+    return {
+        "name": output.name,
+        **({"output": output.output} if output.output else {}),
+        "size": output.size,
+        "sha256": output.checksum.removeprefix("sha256:"),
+        "origin": output.file.origin,
+        "meta": output.file.meta,
+    }

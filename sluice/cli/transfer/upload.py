@@ -1,0 +1,199 @@
+"""What `sluice run` does, one function a stage: bring files in, ask for their processing, follow
+it. Results: ``bring_out``."""
+
+import asyncio
+import contextlib
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from uuid import UUID
+
+from sluice import storage
+from sluice.cli.connection import Connection
+from sluice.cli.output import err
+from sluice.cli.transfer.input_storage import input_storage
+from sluice.cli.transfer.inputs import ToBringIn, ToBundle, known_bytes, shown, trouble_with_name
+from sluice.cli.watch.wait_reasons import OnWait, Waits
+from sluice.contracts.chains import Chain, ChainTask
+from sluice.contracts.datasets import Dataset, NewDataset, NewFile
+from sluice.contracts.numbers import counted
+from sluice.contracts.problems import Conflict, Finding, NotAvailable, ServiceError, Unprocessable
+from sluice.contracts.states import DatasetState, JobState
+from sluice.contracts.tasks import Job
+
+#: Seconds between two looks at a chain: few at first, then up to the longest.
+FIRST_LOOK, LONGEST_LOOK = 0.05, 0.5
+
+
+async def bring_in(
+    connection: Connection,
+    files: Sequence[ToBringIn],
+    *,
+    dataset: NewDataset,
+    on_file: Callable[[int], None],
+) -> Dataset:
+    """Copies the files (and bundles of what is no plain file) to an input storage, registers them
+    in their order, closes the data set. ``on_file`` gets bytes done. Where that fails, or is
+    interrupted, what was begun is removed.
+
+    Raises ``Conflict`` where there is a closed data set of this name, ``Unprocessable`` for names
+    that files cannot have, ``NotAvailable`` where no input storage has room for them."""
+    names = _unique_names(files)
+    if wrong := [
+        Finding(message=f"{name!r}: {why}") for name in names if (why := trouble_with_name(name))
+    ]:
+        raise Unprocessable("the data set cannot have files of these names", findings=wrong)
+    place = await input_storage(connection, needed=known_bytes(files))
+    folder = f"{place.url}/{dataset.name}"
+    registered, made = await connection.dms.make_dataset(dataset.model_copy(update={"url": folder}))
+    if registered.state is not DatasetState.OPEN:
+        raise Conflict(
+            f"there is a data set {dataset.name!r} already, {registered.state} with"
+            f" {counted(registered.count_files, 'file')}: take another name; that of a data set is"
+            " never free again, also when it has been deleted"
+        )
+    urls = [f"{folder}/{name}" for name in names]
+    try:
+        entries: list[NewFile] = []
+        for seq, (path, url) in enumerate(zip(files, urls, strict=True)):
+            stored = await _put_unless_canceled(path, url)
+            entries.append(_new_file(seq, path, url, stored))
+            on_file(stored.size)
+        await connection.dms.register_files(registered.uid, entries)
+        return await connection.dms.close_dataset(registered.uid, files=len(files))
+    except BaseException:
+        if made:
+            await asyncio.to_thread(_remove_files, urls)
+            await take_back(connection, registered)
+        raise
+
+
+async def take_back(connection: Connection, dataset: Dataset) -> None:
+    """Deletes a data set that was brought in for a chain that is not to be. Says so where that
+    cannot be."""
+    try:
+        await connection.operator.delete_dataset(dataset.uid)
+    except ServiceError as error:
+        err.print(f"data set {dataset.name} was not removed: {error.detail}")
+
+
+async def chain_of(connection: Connection, dataset_uid: UUID) -> Chain:
+    """The chain that the intake makes for a data set; ``TimeoutError`` when none does."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        for chain in (await connection.operator.chains(limit=5)).chains:
+            if chain.dataset_uid == dataset_uid:
+                return chain
+        await asyncio.sleep(FIRST_LOOK)
+    raise TimeoutError("no template took the data set within 30 s")
+
+
+async def follow(
+    connection: Connection,
+    chain: Chain,
+    *,
+    on_look: Callable[[Chain, Sequence[ChainTask]], None],
+    on_wait: OnWait | None = None,
+    for_nodes: bool = True,
+) -> Chain:
+    """Looks at the chain until it has ended; ``on_look`` gets the chain and its tasks with their
+    counts each time, ``on_wait`` a step of which no job has been at work for a while, or the upload
+    that does not go on, with the reason, whenever it is another one. ``for_nodes``: as of
+    ``Waits``, whose ``NeverFits`` it raises."""
+    pause = FIRST_LOOK
+    waits = Waits(connection, on_wait, for_nodes=for_nodes)
+    while True:
+        try:
+            chain, tasks = await asyncio.gather(
+                connection.operator.chain(chain.uid), connection.operator.tasks(chain=chain.uid)
+            )
+            on_look(chain, tasks.tasks)
+            await waits.look(tasks.tasks)
+            waits.look_at_upload(chain)
+        except NotAvailable:
+            pass  # an outage of the system; what it does is not lost, look again
+        if chain.state.final:
+            return chain
+        await asyncio.sleep(pause)
+        pause = min(1.3 * pause, LONGEST_LOOK)
+
+
+async def failures(connection: Connection, tasks: Sequence[ChainTask]) -> list[tuple[str, Job]]:
+    """(step, job) of every failed job."""
+    found: list[tuple[str, Job]] = []
+    for task in tasks:
+        if task.jobs is not None and task.jobs.failed:
+            page = await connection.operator.jobs(task.task_id, state=JobState.FAILED, limit=1000)
+            found += [(task.step, job) for job in page.jobs]
+    return found
+
+
+class _Canceled(Exception):
+    """Nobody waits for the copy any more."""
+
+
+async def _put_unless_canceled(entry: ToBringIn, url: str) -> storage.Stored:
+    """When this is canceled the copying ends too, before anything else happens: nothing of it
+    stays."""
+    canceled = threading.Event()
+
+    def check() -> None:
+        if canceled.is_set():
+            raise _Canceled
+
+    copying = asyncio.create_task(asyncio.to_thread(_put, entry, url, check))
+    try:
+        return await asyncio.shield(copying)
+    except storage.StorageError as error:
+        original = entry.source if isinstance(entry, ToBundle) else entry
+        raise Unprocessable(f"{shown(original)} could not be copied: {error}") from error
+    except asyncio.CancelledError:
+        canceled.set()
+        await asyncio.gather(copying, return_exceptions=True)
+        raise
+
+
+def _new_file(seq: int, entry: ToBringIn, url: str, stored: storage.Stored) -> NewFile:
+    """Of files of one name it is kept where each of them lay."""
+    name, original = url.rsplit("/", 1)[1], entry.source if isinstance(entry, ToBundle) else entry
+    source = original.name if name == entry.name else str(original)
+    return NewFile(
+        seq=seq,
+        name=name,
+        size=stored.size,
+        checksum=stored.checksum,
+        url=url,
+        meta={"source": source},
+    )
+
+
+def _remove_files(urls: Sequence[str]) -> None:
+    for url in urls:
+        with contextlib.suppress(
+            storage.StorageError
+        ):  # the error that led here is the one to tell
+            storage.remove(url)
+
+
+def _put(entry: ToBringIn, url: str, check: Callable[[], None]) -> storage.Stored:
+    if isinstance(entry, Path):
+        return storage.put(entry, url, check=check)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "bundle"
+        try:
+            storage.pack(entry.value, path)
+        except storage.BundleError as error:
+            raise Unprocessable(f"{entry.source.name} cannot be brought in: {error}") from error
+        with path.open("rb") as file:
+            return storage.put_open(file.fileno(), url, given=True, check=check)
+
+
+def _unique_names(files: Sequence[ToBringIn]) -> list[str]:
+    counts = Counter(path.name for path in files)
+    return [
+        path.name if counts[path.name] == 1 else f"{seq:06d}-{path.name}"
+        for seq, path in enumerate(files)
+    ]

@@ -1,0 +1,79 @@
+"""`sluice job logs -f`: what a job writes, while it writes it."""
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from sluice.cli.connection import Connection
+from sluice.contracts.logs import FollowedLog
+from sluice.contracts.problems import NotFound
+from sluice.contracts.states import JobState
+
+#: Seconds between two looks.
+_PAUSE = 1.0
+
+_STREAMS = ("stdout", "stderr")
+_LEFT_OUT = re.compile("\n… [0-9]+ bytes left out …\n".encode())
+
+
+@dataclass(slots=True)
+class Follower:
+    """What of an attempt's streams has been told. ``tell`` gets what is new, in order."""
+
+    tell: Callable[[bytes], None]
+    attempt: int = 0
+    seen: dict[str, int] = field(default_factory=dict)
+
+    def take(self, found: FollowedLog) -> None:
+        """Another attempt begins anew; so does a stream that has become shorter, as in a job that
+        runs its tool several times."""
+        if found.attempt != self.attempt:
+            self.attempt, self.seen = found.attempt, {}
+        for name, stream in found.streams.items():
+            seen = self.seen.get(name, 0)
+            if stream.end < seen:
+                seen = 0
+            if stream.start > seen:
+                self.tell(f"\n… {stream.start - seen} bytes left out …\n".encode())
+            if stream.end > seen:
+                self.tell(stream.data[max(0, seen - stream.start) :])
+            self.seen[name] = stream.end
+
+
+def rest_of(log: bytes, seen: Mapping[str, int]) -> list[bytes]:
+    """Of a log what comes behind what was seen of each stream; of a stream that it has not whole,
+    what comes behind the gap."""
+    rest, place = [], 0
+    marks = {name: f"\n--- {name} ---\n".encode() for name in _STREAMS}
+    for number, name in enumerate(_STREAMS):
+        begin = log.find(marks[name], place)
+        if begin < 0:
+            continue
+        begin += len(marks[name])
+        ends = [log.find(marks[later], begin) for later in _STREAMS[number + 1 :]]
+        place = min((end for end in ends if end >= 0), default=len(log))
+        text, at = log[begin:place], seen.get(name, 0)
+        gap = _LEFT_OUT.search(text)
+        rest.append(text[at:] if gap is None or at <= gap.start() else text[gap.start() :])
+    return [text for text in rest if text]
+
+
+async def follow(connection: Connection, number: int, tell: Callable[[bytes], None]) -> JobState:
+    """Until the job has ended or waits for a person; gives how. Raises ``NotFound``,
+    ``NotAvailable``."""
+    follower = Follower(tell)
+    while True:
+        found = await connection.operator.live_log(number)
+        follower.take(found)
+        if found.state.final or found.state is JobState.HELD:
+            break
+        await asyncio.sleep(_PAUSE)
+    try:
+        async with connection.operator.log_content(number) as content:
+            log = await content.aread()
+    except NotFound:  # it was canceled before it began, or its pilot is gone
+        return found.state
+    for text in rest_of(log, follower.seen) if follower.seen else [log]:
+        tell(text)
+    return found.state

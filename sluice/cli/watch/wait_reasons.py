@@ -1,0 +1,78 @@
+"""Why the jobs of a step that are ready are not at work."""
+
+import time
+from collections.abc import Callable, Sequence
+
+from sluice.cli.connection import Connection
+from sluice.contracts.chains import Chain, ChainTask
+from sluice.contracts.problems import NotFound
+from sluice.contracts.states import ChainState
+from sluice.stalls import LONG_WAIT, is_stalled, reason_in
+
+#: Step, or the upload; reason.
+OnWait = Callable[[str, str], None]
+
+#: No step's name: it has a blank.
+_UPLOAD = "the upload"
+
+
+class NeverFits(Exception):
+    """No node that is there or can be launched will ever have what a step's jobs need."""
+
+    def __init__(self, step: str, reason: str) -> None:
+        super().__init__(f"step {step} cannot run, for {reason}")
+
+
+class Waits:
+    """Asks the system for the reason, and tells it when it is another one, whatever the numbers in
+    it. ``for_nodes``: also for nodes that are not there, and cannot be launched; otherwise raises
+    ``NeverFits``."""
+
+    def __init__(self, connection: Connection, on_wait: OnWait | None, *, for_nodes: bool) -> None:
+        self._connection = connection
+        self._on_wait = on_wait
+        self._for_nodes = for_nodes
+        self._since: dict[str, float] = {}
+        self._told: dict[str, str] = {}
+
+    async def look(self, tasks: Sequence[ChainTask]) -> None:
+        now = time.monotonic()
+        for task in tasks if self._on_wait else ():
+            jobs = task.jobs
+            if jobs is None or not is_stalled(
+                ready=jobs.ready, leased=jobs.leased, running=jobs.running
+            ):
+                self._since.pop(task.step, None)
+            elif now - self._since.setdefault(task.step, now) > LONG_WAIT:
+                self._since[task.step] = now
+                await self._require_outlook(task)
+                await self._tell(task)
+
+    def look_at_upload(self, chain: Chain) -> None:
+        if chain.state is not ChainState.UPLOADING or not chain.reason:
+            self._since.pop(_UPLOAD, None)
+            return
+        now = time.monotonic()
+        if now - self._since.setdefault(_UPLOAD, now) > LONG_WAIT:
+            self._tell_anew(_UPLOAD, chain.reason)
+
+    async def _require_outlook(self, task: ChainTask) -> None:
+        if self._for_nodes:
+            return
+        try:
+            outlook = await self._connection.operator.outlook(task.task_id)
+        except NotFound:  # the system is of the release before
+            return
+        if outlook.never:
+            raise NeverFits(task.step, outlook.reason)
+
+    async def _tell(self, task: ChainTask) -> None:
+        self._tell_anew(
+            task.step, (await self._connection.operator.explain_task(task.task_id)).text
+        )
+
+    def _tell_anew(self, what: str, sentence: str) -> None:
+        reason = reason_in(sentence)
+        if self._on_wait and self._told.get(what) != reason:
+            self._told[what] = reason
+            self._on_wait(what, sentence)

@@ -1,0 +1,208 @@
+"""The command line of `sluice cwl-runner`."""
+
+import argparse
+import json
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+
+from sluice.cwl_runner.outputs import put_out
+from sluice.cwl_runner.rest import Refused, Rest
+from sluice.cwl_runner.session import FAILURES, Session
+from sluice.cwl_runner.single_tool import NotSimple, read_simple
+from sluice.embedded.home import Home
+
+_DEFAULT_HOME = "~/.local/share/sluice"
+_ENDED = 128
+_WRONG = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one process; the exit status: 0, 1 where it failed, 2 where the command is wrong, 33
+    where something in the process is not supported."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    given, others = _parser().parse_known_args(arguments)
+    if given.version:
+        print(_version())
+        return 0
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        with ExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sluice-cwl-")))
+            open_session = partial(_open, stack, given, folder)
+            if others or given.process is None:
+                return _run_any(arguments, open_session, folder)
+            return _run(given, arguments, open_session, folder)
+    except FAILURES as error:
+        return _fail(str(error))
+    except KeyboardInterrupt:
+        return _fail("interrupted: what still ran was canceled", status=_ENDED + signal.SIGINT)
+
+
+def _open(stack: ExitStack, given: argparse.Namespace, folder: Path) -> Session:
+    """A session that ends, and a system that stops if it is started for it, with ``stack``. Raises
+    ``Refused``, ``OSError``."""
+    return stack.enter_context(
+        _session(stack.enter_context(_system(given.url, given.home)), folder, for_nodes=given.wait)
+    )
+
+
+@contextmanager
+def _session(url: str, folder: Path, *, for_nodes: bool) -> Iterator[Session]:
+    session = Session(Rest(url), folder, for_nodes=for_nodes)
+    try:
+        yield session
+    finally:
+        try:
+            session.close()
+        except (Refused, OSError) as error:  # the outcome stands all the same
+            _fail(f"something of this run may be left on the system: {error}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    """Knows what a quick start takes. As with cwltool, all that stands behind the process belongs
+    to it."""
+    parser = argparse.ArgumentParser(
+        prog="sluice cwl-runner",
+        description=(
+            "Runs a CWL process with its job order on a Sluice system, and prints the output"
+            " object."
+        ),
+        epilog=(
+            "The other options are those of cwltool, in front of the process; behind it stand its"
+            " inputs. What cannot be carried out is refused by name."
+        ),
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "process", nargs="?", metavar="PROCESS", help="file or address of a CWL process"
+    )
+    parser.add_argument(
+        "order",
+        nargs=argparse.REMAINDER,
+        metavar="JOB",
+        help="file with its inputs, or these as options",
+    )
+    parser.add_argument(
+        "--outdir", default=".", help="folder for the outputs (default: the current one)"
+    )
+    parser.add_argument(
+        "--quiet",
+        action="store_true",
+        help="only errors on standard error, and what keeps it waiting",
+    )
+    parser.add_argument("--version", action="store_true", help="the version, and an end")
+    for option in _system_options():
+        parser._add_action(option)
+    return parser
+
+
+def _system_options() -> list[argparse.Action]:
+    """What cwltool does not have."""
+    parser = argparse.ArgumentParser(add_help=False)
+    home = os.environ.get("SLUICE_HOME", _DEFAULT_HOME)
+    return [
+        parser.add_argument(
+            "--url", default=os.environ.get("SLUICE_URL"), help="address of a running system"
+        ),
+        parser.add_argument(
+            "--home", default=home, help="folder of the embedded system, started if it is not up"
+        ),
+        parser.add_argument(
+            "--wait",
+            action="store_true",
+            help="also for nodes that are not there: jobs may need more than any has",
+        ),
+    ]
+
+
+def _run(
+    given: argparse.Namespace,
+    arguments: list[str],
+    open_session: Callable[[], Session],
+    folder: Path,
+) -> int:
+    try:
+        invocation, needs = read_simple(Path(given.process), given.order)
+    except NotSimple:
+        return _run_any(arguments, open_session, folder)
+    session = open_session()
+    session.submit(needs, [(None, invocation)])
+    [result] = session.results()
+    if result.outputs is None:
+        print("{}")
+        return _fail(result.reason)
+    print(json.dumps(put_out(result.outputs, Path(given.outdir).resolve()), indent=4))
+    return 0
+
+
+def _run_any(arguments: list[str], open_session: Callable[[], Session], folder: Path) -> int:
+    from sluice.cwl_runner.engine import (  # noqa: PLC0415 - cwltool takes long to import
+        run_process,
+    )
+    from sluice.cwl_runner.options import OptionRefused, parse  # noqa: PLC0415
+
+    try:
+        given = parse(arguments, ours=_system_options())
+    except OptionRefused as error:
+        return _fail(str(error), status=_WRONG)
+    except SystemExit as error:
+        return int(error.code or 0)
+    if given.workflow is None and not given.print_supported_versions:
+        _parser().print_usage(sys.stderr)
+        return _fail("say which process is to be run", status=_WRONG)
+    behind = list(given.job_order)
+    status = run_process(given, open_session, folder)
+    if status == _WRONG:
+        _tell_of_misplaced(behind)
+    return status
+
+
+def _tell_of_misplaced(behind: list[str]) -> None:
+    known = {option for action in _parser()._actions for option in action.option_strings}
+    found = [argument for argument in behind if argument.split("=", 1)[0] in known]
+    if found:
+        _fail(
+            f"{found[0]} stands behind the process, where all options are inputs of it; those of"
+            " the command stand in front"
+        )
+
+
+@contextmanager
+def _system(url: str | None, home: str) -> Iterator[str]:
+    """Address of the system to use; one that was started here is stopped at the end."""
+    running = Home(Path(home)).running() if url is None else None
+    if url is not None or running is not None:
+        yield (url or running.url).rstrip("/")  # type: ignore[union-attr] # one of them is there
+        return
+    from sluice.cli.commands.up import (  # noqa: PLC0415 - a running system needs none of it
+        start_detached,
+        stop,
+    )
+
+    print("sluice: starting an embedded system …", file=sys.stderr)
+    started = start_detached(Home(Path(home)), ["--port", "0"], ours=True)
+    try:
+        yield started.url
+    finally:
+        stop(started)
+
+
+def _version() -> str:
+    from importlib.metadata import version  # noqa: PLC0415 - takes its time
+
+    return f"sluice cwl-runner {version('sluice')}"
+
+
+def _fail(sentence: str, *, status: int = 1) -> int:
+    print(f"sluice: {sentence}", file=sys.stderr)
+    return status
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,331 @@
+"""Any CWL process: cwltool works out what follows what, and every tool runs as a job on the
+system's pilots."""
+
+import os
+import re
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, MutableSequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, cast
+
+import cwltool.main
+from cwltool.command_line_tool import CommandLineTool
+from cwltool.context import LoadingContext, RuntimeContext
+from cwltool.errors import UnsupportedRequirement, WorkflowException
+from cwltool.executors import JobExecutor
+from cwltool.update import ORIGINAL_CWLVERSION
+from cwltool.workflow import default_make_tool
+from ruamel.yaml import RoundTripRepresenter
+from ruamel.yaml.scalarfloat import ScalarFloat
+from schema_salad.exceptions import ValidationException
+from schema_salad.sourceline import cmap
+
+from sluice.cwl_runner.paths import fetcher_of
+from sluice.cwl_runner.session import FAILURES, Session
+from sluice.cwl_runner.template import Needs
+from sluice.cwl_runner.values import AsWritten
+from sluice.cwltool_types import take_types_from_the_newest
+
+_CUDA = "http://commonwl.org/cwltool#CUDARequirement"
+#: What cwltool carries out where tools run, and pilots do not → why a process cannot do without it.
+_UNSUPPORTED = {
+    "Secrets": "inputs that it names would be kept as any others are",
+    "MPIRequirement": "the tool would run once, without MPI",
+}
+#: A job order's own requirements keep the prefix.
+_CWLTOOL = ("http://commonwl.org/cwltool#", "cwltool:")
+#: A fraction in JSON; YAML has more ways to write one.
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+#: Invocations that are handed to the system together.
+_MOST_TOGETHER = 500
+
+
+def run_process(given: Namespace, open_session: Callable[[], Session], folder: Path) -> int:
+    """``given``: cwltool's options, as ``options.parse`` lets them through. ``open_session``:
+    called where something is to run. ``folder``: for outputs, and all that is temporary. Prints the
+    output object, or what was asked for instead; the exit status.
+
+    Raises ``ValueError`` where there is no such process.
+    """
+    take_types_from_the_newest()
+    executor = None if given.validate else _Executor(open_session, folder, Choices.of(given))
+    given.use_container = False  # for what runs here; the jobs' containers are the pilots'
+    # cwltool makes two folders for each job that it works out, and leaves it to the job to remove
+    # them.
+    given.tmpdir_prefix = given.tmp_outdir_prefix = f"{folder}/"
+    loading = LoadingContext(vars(given))
+    loading.fetcher_constructor = fetcher_of(given.job_order)
+    if executor is not None:
+        loading.construct_tool_object = partial(_make_tool, executor)
+    context = RuntimeContext(vars(given))
+    try:
+        return int(
+            cwltool.main.main(
+                args=given, executor=executor, loadingContext=loading, runtimeContext=context
+            )
+        )
+    except ValidationException as error:
+        raise ValueError(str(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What options say of all tools. ``environment``: variables of this process that they are
+    given. ``most``: at a time; 0: as many as there are."""
+
+    containers: bool
+    default_container: str
+    environment: Mapping[str, str]
+    most: int
+
+    @classmethod
+    def of(cls, given: Namespace) -> "Choices":
+        """Raises ``ValueError``."""
+        environment = {
+            name: os.environ[name] for name in given.preserve_environment if name in os.environ
+        }
+        for name, value in environment.items():
+            if "$(" in value or "${" in value:
+                raise ValueError(
+                    f"--preserve-environment {name}: its value has the beginning of an expression,"
+                    " '$(' or '${'"
+                )
+        return cls(
+            given.use_container,
+            given.default_container or "",
+            environment,
+            max(given.parallel_max, 0),
+        )
+
+
+def _make_tool(executor: "_Executor", document: Any, context: LoadingContext) -> Any:
+    if isinstance(document, MutableMapping) and document.get("class") == "CommandLineTool":
+        return _Tool(executor, document, context)
+    return default_make_tool(document, context)
+
+
+class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not followed
+    def __init__(self, executor: "_Executor", document: Any, context: LoadingContext) -> None:
+        super().__init__(document, context)
+        self._executor = executor
+        choices = executor.choices
+        docker, required = self.get_requirement("DockerRequirement")
+        if docker is None and choices.default_container and choices.containers:
+            self.requirements.append(
+                {"class": "DockerRequirement", "dockerPull": choices.default_container}
+            )
+        elif docker is not None and not required and not choices.containers:
+            self.hints: list[Any] = [
+                hint for hint in self.hints if hint["class"] != "DockerRequirement"
+            ]
+
+    def job(
+        self, job_order: Any, output_callbacks: Any, runtimeContext: RuntimeContext
+    ) -> Iterator[Any]:
+        inplace, _ = self.get_requirement("InplaceUpdateRequirement")
+        if inplace is not None and inplace.get("inplaceUpdate"):
+            yield from super().job(
+                job_order, output_callbacks, runtimeContext
+            )  # here alone are the files to be changed
+            return
+        _refuse_unsupported(self)  # also where a process has just been generated
+        builder = self._init_job(job_order, runtimeContext)
+        process = {**self.tool, "requirements": self._requirements(), "hints": self.hints}
+        process["inputs"] = [
+            {key: one for key, one in port.items() if key != "format"} for port in process["inputs"]
+        ]
+        invocation = {
+            "process": _with_numbers_as_written(process),
+            "order": _with_numbers_as_written(builder.job),
+            "loaded_from": self.metadata.get(ORIGINAL_CWLVERSION) or "v1.2",
+        }
+        yield _Job(self._executor, invocation, self._needs(builder), output_callbacks)
+
+    def _requirements(self) -> list[Any]:
+        """With variables of this process that the tool does not set itself."""
+        preserved = self._executor.choices.environment
+        if not preserved:
+            return list(self.requirements)
+        own, _ = self.get_requirement("EnvVarRequirement")
+        defined = list(own["envDef"]) if own is not None else []
+        names = {one["envName"] for one in defined}
+        defined += [
+            {"envName": name, "envValue": value}
+            for name, value in preserved.items()
+            if name not in names
+        ]
+        others = [one for one in self.requirements if one["class"] != "EnvVarRequirement"]
+        return [*others, {"class": "EnvVarRequirement", "envDef": defined}]
+
+    def _container(self) -> str:
+        """The image that it must have. Raises ``UnsupportedRequirement`` where no node can run it."""
+        docker, required = self.get_requirement("DockerRequirement")
+        if docker is None or not required:
+            return ""
+        if not self._executor.choices.containers:
+            raise UnsupportedRequirement(
+                "the tool requires a container, and --no-container forbids it"
+            )
+        if not self._executor.session.has_engines:
+            raise UnsupportedRequirement(
+                "no node of the system has a container engine, and the tool requires a container"
+            )
+        return str(docker.get("dockerPull") or docker.get("dockerImageId") or "")
+
+    def _needs(self, builder: Any) -> Needs:
+        asked, _ = self.get_requirement("ResourceRequirement")
+        limit, _ = self.get_requirement("ToolTimeLimit")
+        seconds = builder.do_eval(limit["timelimit"]) if limit is not None else 0
+        if not isinstance(seconds, int | float) or seconds < 0:
+            raise WorkflowException(
+                f"the time limit must be a number of seconds of at least 0, not {seconds!r}"
+            )
+        given = builder.resources if asked is not None else {}
+        wants_disk = any(key.startswith(("outdir", "tmpdir")) for key in asked or ())
+        return Needs.asked(
+            cores=given.get("cores"),
+            ram=(
+                given.get("ram")
+                if asked is not None and {"ramMin", "ramMax"} & set(asked)
+                else None
+            ),
+            disk=given["tmpdirSize"] + given["outdirSize"] if wants_disk else 0,
+            time_limit=seconds,
+            gpu=self.get_requirement(_CUDA)[0] is not None,
+            container=self._container(),
+        )
+
+
+class _Job:
+    """What cwltool takes for a job. ``outdir``, ``name``, ``prov_obj``: it looks at them."""
+
+    outdir = None
+    name = "invocation"
+    prov_obj = None
+
+    def __init__(
+        self, executor: "_Executor", invocation: dict[str, Any], needs: Needs, callback: Any
+    ) -> None:
+        self._executor = executor
+        self.invocation = invocation
+        self.needs = needs
+        self.callback = callback
+
+    def run(self, runtimeContext: RuntimeContext, tmpdir_lock: Any = None) -> None:
+        self._executor.add(self)
+
+
+class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not followed
+    """Hands tools over as they come up, many together, and waits for results where the workflow
+    cannot go on without."""
+
+    def __init__(self, open_session: Callable[[], Session], folder: Path, choices: Choices) -> None:
+        super().__init__()
+        self.choices = choices
+        self._open_session = open_session
+        self._folder = str(folder)
+        self._ready: list[_Job] = []
+        self._failed: list[_Job] = []
+        self._under_way = 0
+        self._stops = True
+
+    @cached_property
+    def session(self) -> Session:
+        return self._open_session()
+
+    def add(self, job: _Job) -> None:
+        self._ready.append(job)
+        if len(self._ready) >= _MOST_TOGETHER:
+            self._hand_over()
+
+    def run_jobs(
+        self, process: Any, job_order_object: Any, logger: Any, runtime_context: RuntimeContext
+    ) -> None:
+        self.output_dirs.add(self._folder)
+        _refuse_unsupported(process)
+        try:
+            self._run_jobs(process, job_order_object, logger, runtime_context)
+        except FAILURES as error:  # cwltool would take it for a fault of its own
+            logger.error("%s", error)
+
+    def _run_jobs(
+        self, process: Any, job_order_object: Any, logger: Any, runtime_context: RuntimeContext
+    ) -> None:
+        self._stops = runtime_context.on_error == "stop"
+        for job in process.job(job_order_object, self.output_callback, runtime_context):
+            if job is not None:
+                if job.outdir is not None:
+                    self.output_dirs.add(job.outdir)
+                job.run(runtime_context)
+            elif not self._wait(logger):
+                logger.error("Workflow cannot make any more progress.")
+                break
+        while self._wait(logger):
+            pass
+
+    def _wait(self, logger: Any) -> bool:
+        """For the next results; False where nothing is under way. cwltool leaves a workflow in
+        which something has failed as soon as it can begin nothing more: where the rest is to go on,
+        it hears of failures when that has been done."""
+        self._hand_over()
+        if not self._under_way:
+            failed, self._failed = self._failed, []
+            for job in failed:
+                job.callback({}, "permanentFail")
+            return bool(failed)
+        for result in self.session.results():
+            self._under_way -= 1
+            job = cast(_Job, result.key)
+            if result.outputs is None:
+                logger.error("%s", result.reason)
+                self._failed.append(job)
+            else:
+                job.callback(cmap(result.outputs), "success")
+        if self._failed and self._stops:
+            self._stop()
+        return True
+
+    def _stop(self) -> None:
+        """What has not been handed over is given up."""
+        stopped = [*self._failed, *self._ready]
+        self._failed, self._ready = [], []
+        for job in stopped:
+            job.callback({}, "permanentFail")
+
+    def _hand_over(self) -> None:
+        room = self.choices.most - self._under_way if self.choices.most else len(self._ready)
+        now, self._ready = self._ready[:room], self._ready[room:]
+        self._under_way += len(now)
+        alike: dict[Needs, list[tuple[_Job, dict[str, Any]]]] = {}
+        for job in now:
+            alike.setdefault(job.needs, []).append((job, job.invocation))
+        for needs, invocations in alike.items():
+            self.session.submit(needs, invocations)
+
+
+def _refuse_unsupported(process: Any) -> None:
+    """What would give other data, not only less, in the process or in any inside it; each knows
+    also what steps, overrides and the job order ask of it. Raises ``UnsupportedRequirement``."""
+    for name, why in _UNSUPPORTED.items():
+        if any(process.get_requirement(f"{prefix}{name}")[0] is not None for prefix in _CWLTOOL):
+            raise UnsupportedRequirement(f"cwltool:{name} is not supported: {why}")
+    for step in getattr(process, "steps", ()):
+        _refuse_unsupported(step.embedded_tool)
+
+
+def _with_numbers_as_written(value: Any) -> Any:
+    """Plain JSON values. A fraction is written on command lines as it was read (``1.50``,
+    ``1e-5``)."""
+    match value:
+        case ScalarFloat():
+            text = RoundTripRepresenter().represent_scalar_float(value).value
+            return AsWritten(text) if _NUMBER.fullmatch(text) else float(value)
+        case MutableMapping():
+            return {str(key): _with_numbers_as_written(one) for key, one in value.items()}
+        case MutableSequence():
+            return [_with_numbers_as_written(one) for one in value]
+        case str():
+            return str(value)
+    return value

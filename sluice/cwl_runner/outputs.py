@@ -1,0 +1,147 @@
+"""The outputs of one tool, put into the user's folder and told as CWL runners tell them."""
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from sluice.cwl_runner.values import local_path
+
+
+class InTheWay(ValueError):
+    """An output cannot be put where it belongs: of what stands there, or of its name; ``str()`` is
+    a sentence."""
+
+
+def put_out(value: Any, folder: Path) -> Any:
+    """``value`` with its files moved into ``folder``, a number added to a name that is taken; to a
+    folder that was there before, those of an output folder are added. Raises ``InTheWay`` before
+    anything is moved, and ``OSError``."""
+    with tempfile.TemporaryDirectory() as made:
+        putter = _Putter(folder, Path(made))
+        told = putter.put(value, None)
+        for source, path in putter.moves.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _move(source, path)
+        return told
+
+
+class _Putter:
+    """Decides where everything goes. ``made``: a folder for what has no file yet."""
+
+    def __init__(self, folder: Path, made: Path) -> None:
+        self.moves: dict[Path, Path] = {}
+        self._folder = folder
+        self._made = made
+
+    def put(self, value: Any, beside: Path | None) -> Any:
+        """As it will be told. ``beside``: the folder for secondary files, that of their primary
+        one."""
+        match value:
+            case list():
+                return [self.put(one, beside) for one in value]
+            case {"class": "File" | "Directory"}:
+                return self._object(value, beside)
+            case dict():
+                return {key: self.put(one, beside) for key, one in value.items()}
+        return value
+
+    def _object(self, value: dict[str, Any], beside: Path | None) -> dict[str, Any]:
+        source = Path(
+            local_path(value) or self._literal(value, Path(tempfile.mkdtemp(dir=self._made)))
+        )
+        path = self.moves.get(source)
+        if path is None:
+            path = self._free(beside or self._folder, _name(value))
+            _require_room(source, path)
+            self.moves[source] = path
+        told = {
+            key: one
+            for key, one in value.items()
+            if key not in ("path", "contents", "listing", "size")
+        }
+        told |= _told(source, path)
+        if "secondaryFiles" in value:
+            told["secondaryFiles"] = self.put(value["secondaryFiles"], path.parent)
+        return told
+
+    def _literal(self, value: Mapping[str, Any], folder: Path) -> Path:
+        """Makes what an expression gave as text, in ``folder``."""
+        path = folder / _name(value)
+        if value["class"] == "File":
+            path.write_text(value.get("contents", ""))
+            return path
+        path.mkdir()
+        for one in value.get("listing", ()):
+            source = local_path(one)
+            if source:
+                shutil.move(source, path / _name(one))
+            else:
+                self._literal(one, path)
+        return path
+
+    def _free(self, folder: Path, name: str) -> Path:
+        """As runners do: ``a.txt``, ``a_2.txt``, ``a_3.txt``; a file that was there before this run
+        is replaced."""
+        taken = set(self.moves.values())
+        stem, extension = os.path.splitext(name)
+        path, number = folder / name, 1
+        while path in taken:
+            number += 1
+            path = folder / f"{stem}_{number}{extension}"
+        return path
+
+
+def _name(value: Mapping[str, Any]) -> str:
+    name = str(value.get("basename") or "output")
+    if name in {".", ".."} or "/" in name or "\0" in name:
+        raise InTheWay(
+            f"an output is called {name[:200]!r}, which is no name of a file or directory"
+        )
+    return name
+
+
+def _require_room(source: Path, path: Path) -> None:
+    """No file goes where a folder stands, no folder where a file does."""
+    if not source.is_dir():
+        if path.is_dir():
+            raise InTheWay(
+                f"{path} is a directory, and the output of that name is a file: choose another"
+                " --outdir"
+            )
+    elif path.is_dir():
+        for one in source.iterdir():
+            _require_room(one, path / one.name)
+    elif os.path.lexists(path):
+        raise InTheWay(
+            f"{path} is a file, and the output of that name is a directory: choose another --outdir"
+        )
+
+
+def _move(source: Path, path: Path) -> None:
+    if source.is_dir() and path.is_dir():
+        for one in source.iterdir():
+            _move(one, path / one.name)
+    else:
+        shutil.move(source, path)
+
+
+def _told(source: Path, path: Path) -> dict[str, Any]:
+    """``source`` as it is when it will be at ``path``."""
+    told: dict[str, Any] = {
+        "location": "file://" + quote(str(path)),
+        "basename": path.name,
+        "path": str(path),
+    }
+    if source.is_dir():
+        listing = [_told(one, path / one.name) for one in sorted(source.iterdir())]
+        return {"class": "Directory"} | told | {"listing": listing}
+    with source.open("rb") as file:
+        checksum = hashlib.file_digest(file, "sha1").hexdigest()
+    return (
+        {"class": "File"} | told | {"checksum": f"sha1${checksum}", "size": source.stat().st_size}
+    )

@@ -1,0 +1,334 @@
+"""One run of `sluice cwl-runner` on a system: its files, the invocations it asks for, and what they
+gave."""
+
+import os
+import secrets
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sluice.contracts.states import JobState
+from sluice.cwl_runner.rest import Refused, Rest
+from sluice.cwl_runner.template import Needs
+from sluice.cwl_runner.values import brought, local_path, to_json
+from sluice.cwl_runner.wait_reasons import Waits
+from sluice.storage import (
+    BundleError,
+    FileMissing,
+    StorageError,
+    copy,
+    local_url,
+    pack,
+    put,
+    put_bytes,
+    unpack,
+)
+
+#: What ends a run, each a sentence.
+FAILURES = (Refused, StorageError, BundleError, OSError, ValueError)
+#: Seconds between two looks at what runs: few at first, then up to the longest.
+_FIRST_LOOK, _LONGEST_LOOK = 0.01, 0.5
+#: Seconds that the system may be out of reach.
+_PATIENCE = 120.0
+#: Seconds until a system that has just started has its first pilot.
+_FIRST_PILOTS = 15.0
+_NOT_NOW, _CONFLICT = 503, 409
+#: Files registered with one request, results read with one.
+_PAGE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """``outputs``: the output object, its files local; None where it failed, for the ``reason``."""
+
+    key: Any
+    outputs: dict[str, Any] | None
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Invocations that went into one data set. ``keys``: by sequence number, of those without a
+    result."""
+
+    chain: str
+    keys: dict[int, Any]
+    results: str | None = None
+    over: bool = False
+
+
+class Session:
+    """``folder``: where outputs of invocations are put. ``for_nodes``: waits also for nodes that
+    are not there."""
+
+    def __init__(self, rest: Rest, folder: Path, *, for_nodes: bool = False) -> None:
+        self._rest = rest
+        self._folder = folder
+        self._name = f"cwl-runner-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+        self._storage = ""
+        self._files: dict[str, str] = {}
+        self._entries: list[dict[str, Any]] = []
+        self._files_dataset: str | None = None
+        self._batches: list[_Batch] = []
+        #: Data sets of invocations that no chain has taken.
+        self._loose: list[str] = []
+        #: Ids of those that invocations run in, by what they need.
+        self._templates: dict[Needs, str] = {}
+        self._count = 0
+        self._missed: set[str] = set()
+        self._pause = _FIRST_LOOK
+        self._waits = Waits(rest, for_nodes=for_nodes)
+
+    def submit(self, needs: Needs, invocations: Sequence[tuple[Any, dict[str, Any]]]) -> None:
+        """``invocations``: each a key and an ``Invocation``, its files local. Raises ``Refused``,
+        ``OSError``."""
+        self._count += 1
+        name = f"{self._name}-{self._count}"
+        self._find_storage()
+        ready = [(key, brought(invocation, self._bring)) for key, invocation in invocations]
+        self._register_files()
+        dataset = self._register(
+            name, [self._written(name, seq, one) for seq, (_, one) in enumerate(ready)]
+        )
+        chain = self._request_chain(dataset, needs)
+        self._batches.append(_Batch(chain["uid"], {seq: key for seq, (key, _) in enumerate(ready)}))
+        self._loose.remove(dataset)
+        self._pause = _FIRST_LOOK
+        self._waits.begin()
+
+    @cached_property
+    def has_engines(self) -> bool:
+        """Can any node run containers? A system that has just started has no pilots yet. Raises
+        ``Refused``, ``OSError``."""
+        end = time.monotonic() + _FIRST_PILOTS
+        while not (pilots := self._rest.get("/pilots")["pilots"]) and time.monotonic() < end:
+            time.sleep(0.1)
+        return any(pilot.get("engines") for pilot in pilots)
+
+    @property
+    def waiting(self) -> bool:
+        """Are there invocations without a result?"""
+        return any(batch.keys for batch in self._batches)
+
+    def results(self) -> Iterator[Result]:
+        """Waits until there is a result, or several. Raises ``Refused``, ``OSError`` where the
+        system is lost."""
+        gone: float | None = None
+        while True:
+            found: list[Result] = []
+            try:
+                for batch in self._batches:
+                    if batch.keys:
+                        self._look(batch, found)
+                if not found:
+                    self._waits.look(batch.chain for batch in self._batches if batch.keys)
+                gone = None
+            except (OSError, Refused) as error:
+                if isinstance(error, Refused) and error.status != _NOT_NOW:
+                    raise
+                gone = gone or time.monotonic()
+                if time.monotonic() - gone > _PATIENCE:
+                    raise
+            if found:
+                self._pause = _FIRST_LOOK
+                yield from found
+                return
+            time.sleep(self._pause)
+            self._pause = min(1.3 * self._pause, _LONGEST_LOOK)
+
+    def close(self) -> None:
+        """Ends what still runs and gives back all storage. Raises ``Refused``, ``OSError`` where
+        something may be left."""
+        running = [batch for batch in self._batches if batch.keys]
+        for batch in running:
+            self._cancel(batch)
+        for batch in self._batches:
+            self._rest.post(f"/chains/{batch.chain}/discard", {})
+        for batch in running:
+            self._wait_for_end(batch)
+        for uid in filter(None, [*self._loose, self._files_dataset]):
+            self._rest.delete(f"/datasets/{uid}", force="true")
+
+    def _cancel(self, batch: _Batch) -> None:
+        try:
+            self._rest.post(f"/chains/{batch.chain}/cancel", {})
+        except Refused as error:
+            if error.status != _CONFLICT:  # it is over, or nearly
+                raise
+
+    def _find_storage(self) -> None:
+        if self._storage:
+            return
+        known = self._rest.get("/storages", type="input")
+        storages = [one for one in known if one["enabled"] and not one["read_only"]]
+        if not storages:
+            raise Refused(
+                _NOT_NOW,
+                "the system has no input storage that takes data: register one with `sluice storage"
+                " add`",
+            )
+        self._storage = storages[0]["url"]
+
+    def _bring(self, value: Mapping[str, Any]) -> str:
+        """A File or Directory brought to the storage, once: its place there."""
+        source = local_path(value)
+        place = self._files.get(source)
+        if place is None:
+            _check_there(value, source)
+            number = len(self._files)
+            name = f"{number:06d}-{os.path.basename(source.rstrip('/')) or 'root'}"
+            place = self._files[source] = (
+                f"{self._name}/{name if value['class'] == 'File' else f'{name}.tar'}"
+            )
+            self._entries.append(
+                self._put(Path(source), place, seq=number, folder=value["class"] == "Directory")
+            )
+        return place
+
+    def _put(self, source: Path, place: str, *, seq: int, folder: bool) -> dict[str, Any]:
+        url = f"{self._storage}/{place}"
+        if folder:
+            with tempfile.TemporaryDirectory() as temporary:
+                archive = Path(temporary, "bundle.tar")
+                pack({"class": "Directory", "path": str(source)}, archive)
+                stored = put(archive, url)
+        else:
+            stored = put(source, url)
+        return {
+            "seq": seq,
+            "name": place.rsplit("/", 1)[1],
+            "size": stored.size,
+            "checksum": stored.checksum,
+            "url": url,
+        }
+
+    def _register_files(self) -> None:
+        if not self._entries:
+            return
+        if self._files_dataset is None:
+            body = {"name": self._name, "on_demand": True, "url": f"{self._storage}/{self._name}"}
+            self._files_dataset = self._rest.post("/datasets", body)["uid"]
+        for start in range(0, len(self._entries), _PAGE):
+            self._rest.post(
+                f"/datasets/{self._files_dataset}/files",
+                {"files": self._entries[start : start + _PAGE]},
+            )
+        self._entries.clear()
+
+    def _written(self, name: str, seq: int, invocation: Mapping[str, Any]) -> dict[str, Any]:
+        """The file of an invocation, on the storage."""
+        content = to_json(invocation)
+        own = f"{seq:06d}.json"
+        url = f"{self._storage}/{name}/{own}"
+        stored = put_bytes(content, url)
+        return {
+            "seq": seq,
+            "name": own,
+            "size": stored.size,
+            "checksum": stored.checksum,
+            "url": url,
+        }
+
+    def _register(self, name: str, files: Sequence[dict[str, Any]]) -> str:
+        uid = str(
+            self._rest.post(
+                "/datasets", {"name": name, "on_demand": True, "url": f"{self._storage}/{name}"}
+            )["uid"]
+        )
+        self._loose.append(uid)
+        for start in range(0, len(files), _PAGE):
+            self._rest.post(f"/datasets/{uid}/files", {"files": files[start : start + _PAGE]})
+        self._rest.post(f"/datasets/{uid}/close", {"files": len(files)})
+        return uid
+
+    def _request_chain(self, dataset: str, needs: Needs) -> dict[str, Any]:
+        if needs not in self._templates:
+            stored = self._rest.post("/run-templates", {"name": needs.name, "cwl": needs.text})
+            self._templates[needs] = stored["id"]
+        body = {
+            "dataset_uid": dataset,
+            "template": needs.name,
+            "run_template": self._templates[needs],
+        }
+        return dict(self._rest.post("/chains", body))
+
+    def _look(self, batch: _Batch, found: list[Result]) -> None:
+        """Adds to ``found`` at once what is taken off the batch, so that an outage in between loses
+        nothing."""
+        chain = self._look_at_chain(batch)
+        missed = len(self._missed)
+        if batch.results is not None:
+            self._read_results(batch, found)
+        if batch.over and batch.keys and len(self._missed) == missed:
+            found += self._failures(batch, chain)
+
+    def _look_at_chain(self, batch: _Batch) -> dict[str, Any]:
+        chain: dict[str, Any] = self._rest.get(f"/chains/{batch.chain}")
+        for one in chain["datasets"]:
+            if one["port"] == "result":
+                batch.results = one["uid"]
+        batch.over = chain["ended_at"] is not None
+        return chain
+
+    def _read_results(self, batch: _Batch, found: list[Result]) -> None:
+        after: str | None = None
+        while True:
+            page = self._rest.get(f"/datasets/{batch.results}/files", after=after, limit=_PAGE)
+            for file in page["files"]:
+                outputs = self._fetched(file) if file["seq"] in batch.keys else None
+                if outputs is not None:
+                    found.append(Result(batch.keys.pop(file["seq"]), outputs))
+            after = page["next"]
+            if after is None:
+                return
+
+    def _fetched(self, file: Mapping[str, Any]) -> dict[str, Any] | None:
+        """None where it has just been moved to the output storage: the next look finds it there."""
+        place = Path(tempfile.mkdtemp(dir=self._folder))
+        archive = place / "result.tar"
+        try:
+            copy(file["url"], local_url(archive), checksum=file["checksum"], size=file["size"])
+        except FileMissing:
+            if file["url"] in self._missed:
+                raise
+            self._missed.add(file["url"])
+            return None
+        value = unpack(archive, place)
+        archive.unlink()
+        return dict(value)
+
+    def _failures(self, batch: _Batch, chain: Mapping[str, Any]) -> list[Result]:
+        """The chain is over: what has no result has failed."""
+        reasons: dict[int, str] = {}
+        for step in chain["steps"]:
+            if step["task_uid"] is not None:
+                page = self._rest.get(
+                    f"/tasks/{step['task_uid']}/jobs", state=JobState.FAILED.value, limit=_PAGE
+                )
+                reasons |= {
+                    job["seq"]: f"{job['message'] or job['error_class']}" for job in page["jobs"]
+                }
+        why = chain["reason"] or f"the run was {chain['state']}"
+        found = [Result(key, None, reasons.get(seq, why)) for seq, key in batch.keys.items()]
+        batch.keys.clear()
+        return found
+
+    def _wait_for_end(self, batch: _Batch) -> None:
+        """Its jobs may still be reading the files."""
+        pause = _FIRST_LOOK
+        while not batch.over:
+            self._look_at_chain(batch)
+            if not batch.over:
+                time.sleep(pause)
+                pause = min(1.3 * pause, _LONGEST_LOOK)
+
+
+def _check_there(value: Mapping[str, Any], path: str) -> None:
+    """Raises ``FileNotFoundError`` unless the File or Directory lies there."""
+    folder = value["class"] == "Directory"
+    if not os.path.exists(path) or os.path.isdir(path) is not folder:
+        raise FileNotFoundError(f"{path}: there is no such {'directory' if folder else 'file'}")

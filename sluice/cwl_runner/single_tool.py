@@ -1,0 +1,235 @@
+"""One tool with its job order, read without cwltool, whose start alone would take longer than many
+a tool runs."""
+
+import os
+import re
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+import yaml
+
+from sluice.cwl_runner.template import Needs
+
+_VERSIONS = ("v1.0", "v1.1", "v1.2")
+#: What a tool can have whose order needs nobody to look into it before its job does.
+_REQUIREMENTS = frozenset(
+    {
+        "EnvVarRequirement",
+        "InitialWorkDirRequirement",
+        "InlineJavascriptRequirement",
+        "NetworkAccess",
+        "ResourceRequirement",
+        "ShellCommandRequirement",
+        "ToolTimeLimit",
+        "WorkReuse",
+    }
+)
+#: Only a full reader knows what to do about these, wherever they stand.
+_TOO_MUCH = frozenset(
+    {
+        "secondaryFiles",
+        "format",
+        "loadListing",
+        "$import",
+        "$include",
+        "$mixin",
+        "$graph",
+        "$namespaces",
+        "$schemas",
+    }
+)
+
+
+class NotSimple(Exception):
+    """A full reader is needed, perhaps only to say what is wrong."""
+
+
+def read_simple(process: Path, behind: Sequence[str] = ()) -> tuple[dict[str, Any], Needs]:
+    """The ``Invocation``, with local files. ``behind``: the arguments behind the process. Raises
+    ``NotSimple``."""
+    order = _order_in(behind)
+    tool, given = _read(process), _read(order) if order is not None else {}
+    requirements = _requirements_of(tool)
+    needs = _needs_of(requirements)
+    for text in _keys_and_classes(tool):
+        if text in _TOO_MUCH or text in ("File", "Directory"):
+            raise NotSimple(text)
+    if any(
+        text in _TOO_MUCH or ":" in text or text == "Directory" for text in _keys_and_classes(given)
+    ):
+        raise NotSimple("the order")
+    _require_inputs(tool, given)
+    return {
+        "process": tool,
+        "order": _placed(given, order.resolve().parent if order is not None else Path()),
+    }, needs
+
+
+def _order_in(behind: Sequence[str]) -> Path | None:
+    match behind:
+        case []:
+            return None
+        case [str() as order] if not order.startswith("-"):
+            return Path(order)
+    raise NotSimple("inputs as options")
+
+
+def _require_inputs(tool: dict[str, Any], given: dict[str, Any]) -> None:
+    """Raises ``NotSimple`` where one may be missing: a full reader says so in the words and with
+    the status of other runners."""
+    match tool.get("inputs"):
+        case dict() as inputs:
+            ports = inputs
+        case list() as inputs if all(
+            isinstance(one, dict) and isinstance(one.get("id"), str) for one in inputs
+        ):
+            ports = {one["id"].removeprefix("#"): one for one in inputs}
+        case _:
+            raise NotSimple("inputs")
+    for name, port in ports.items():
+        written = port if isinstance(port, dict) and "type" in port else {"type": port}
+        if given.get(name, written.get("default")) is None and not _optional(written["type"]):
+            raise NotSimple(name)
+
+
+def _optional(cwl_type: Any) -> bool:
+    if isinstance(cwl_type, list):
+        return any(map(_optional, cwl_type))
+    return isinstance(cwl_type, str) and (cwl_type.endswith("?") or cwl_type in ("null", "Any"))
+
+
+class _Loader(yaml.CSafeLoader):
+    """YAML 1.2's plain values, as far as nobody can read them in two ways, and no fractions; no key
+    twice."""
+
+    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - as the base class has it
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        keys = [key.value for key, _ in node.value]
+        if len(set(keys)) < len(keys) or not all(isinstance(key, str) for key in keys):
+            raise NotSimple("keys")
+        return super().construct_mapping(node, deep)
+
+
+def _ambiguous(loader: Any, node: Any) -> Any:
+    raise NotSimple(str(node.value))
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:null", re.compile(r"(?:~|null|Null|NULL|)\Z"), ["~", "n", "N", ""]
+)
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:bool", re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z"), list("tTfF")
+)
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:int", re.compile(r"-?(?:0|[1-9][0-9]*)\Z"), list("-0123456789")
+)
+_AMBIGUOUS = re.compile(
+    r"[-+]?\.?[_0-9][-+.:_0-9a-fA-FoxTZ]*\Z|[-+]?\.(?:inf|nan)\Z|<<\Z|=\Z", re.IGNORECASE
+)
+_Loader.add_implicit_resolver("!ambiguous", _AMBIGUOUS, list("-+.0123456789<="))
+_Loader.add_constructor("!ambiguous", _ambiguous)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            found = yaml.load(file, _Loader)  # noqa: S506 - a safe loader
+    except (OSError, yaml.YAMLError) as error:
+        raise NotSimple(str(path)) from error
+    if not isinstance(found, dict):
+        raise NotSimple(str(path))
+    return found
+
+
+def _requirements_of(tool: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """By class. Raises ``NotSimple`` unless this is a tool that has only what is plain."""
+    if tool.get("class") != "CommandLineTool" or tool.get("cwlVersion") not in _VERSIONS:
+        raise NotSimple("class")
+    hints, requirements = _by_class(tool.get("hints")), _by_class(tool.get("requirements"))
+    if not set(requirements) <= _REQUIREMENTS or not set(hints) <= _REQUIREMENTS | {
+        "DockerRequirement",
+        "SoftwareRequirement",
+    }:
+        raise NotSimple("requirements")
+    return {**hints, **requirements}
+
+
+def _by_class(written: Any) -> dict[str, dict[str, Any]]:
+    match written:
+        case None:
+            return {}
+        case dict() if all(isinstance(one, dict) for one in written.values()):
+            return written
+        case list() if all(
+            isinstance(one, dict) and isinstance(one.get("class"), str) for one in written
+        ):
+            return {one["class"]: one for one in written}
+    raise NotSimple("requirements")
+
+
+def _needs_of(requirements: dict[str, dict[str, Any]]) -> Needs:
+    amounts = requirements.get("ResourceRequirement", {})
+    limit = requirements.get("ToolTimeLimit", {}).get("timelimit", 0)
+    if not all(
+        isinstance(value, int | float)
+        for key, value in [*amounts.items(), ("", limit)]
+        if key != "class"
+    ):
+        raise NotSimple("an amount is worked out")
+    if limit < 0:
+        raise NotSimple("a negative limit")
+    return Needs.asked(
+        cores=amounts.get("coresMin", amounts.get("coresMax")),
+        ram=amounts.get("ramMin", amounts.get("ramMax")),
+        disk=sum(
+            amounts.get(f"{name}Min", amounts.get(f"{name}Max", 0)) for name in ("tmpdir", "outdir")
+        ),
+        time_limit=limit,
+    )
+
+
+def _keys_and_classes(value: Any) -> Any:
+    """All keys in a value, and the classes of objects in it."""
+    if isinstance(value, dict):
+        yield from map(str, value)
+        if isinstance(value.get("class"), str):
+            yield value["class"]
+        value = list(value.values())
+    if isinstance(value, list):
+        for one in value:
+            yield from _keys_and_classes(one)
+
+
+def _placed(value: Any, folder: Path) -> Any:
+    """``value`` with absolute locations of its files. Raises ``NotSimple`` where one is not there."""
+    match value:
+        case list():
+            return [_placed(one, folder) for one in value]
+        case {"class": "File"} if "contents" not in value:
+            path = _path_of(value, folder)
+            if not os.path.isfile(path):
+                raise NotSimple(path)
+            name = value.get("basename") or os.path.basename(path)
+            return {"class": "File", "location": "file://" + quote(path), "basename": name}
+        case dict():
+            return {key: _placed(one, folder) for key, one in value.items()}
+    return value
+
+
+def _path_of(value: dict[str, Any], folder: Path) -> str:
+    """A ``path`` is as it stands, a ``location`` a reference with escapes."""
+    if isinstance(value.get("path"), str) and "location" not in value:
+        return os.path.normpath(folder / str(value["path"]))
+    parts = urlsplit(str(value.get("location") or ""))
+    if (
+        parts.scheme not in ("", "file")
+        or parts.netloc
+        or parts.fragment
+        or parts.query
+        or not parts.path
+    ):
+        raise NotSimple(str(value.get("location")))
+    return os.path.normpath(folder / unquote(parts.path))

@@ -1,0 +1,61 @@
+"""Why nothing of a run is at work: people should not have to look for it on the web page."""
+
+import sys
+import time
+from collections.abc import Iterable
+
+from sluice.cwl_runner.rest import Refused, Rest
+from sluice.stalls import LONG_WAIT, is_stalled, reason_in
+
+_NOT_FOUND = 404
+
+
+class NeverFits(ValueError):
+    """No node that is there or can be launched will ever have what a job needs."""
+
+
+class Waits:
+    """Tells on standard error what keeps jobs waiting, each reason once, whatever the numbers in
+    it. ``for_nodes``: also where it is nodes that are not there, and cannot be launched."""
+
+    def __init__(self, rest: Rest, *, for_nodes: bool) -> None:
+        self._rest = rest
+        self._for_nodes = for_nodes
+        self._told: set[str] = set()
+        self.begin()
+
+    def begin(self) -> None:
+        """Something is under way: there is nothing to tell for a while."""
+        self._next = time.monotonic() + LONG_WAIT
+
+    def look(self, chains: Iterable[str]) -> None:
+        """Raises ``NeverFits``, ``Refused``, ``OSError``."""
+        if time.monotonic() < self._next:
+            return
+        self.begin()
+        for chain in chains:
+            for task in self._rest.get("/tasks", chain=chain)["tasks"]:
+                jobs = task["jobs"]
+                if jobs is not None and is_stalled(
+                    ready=jobs["ready"], leased=jobs["leased"], running=jobs["running"]
+                ):
+                    self._require_outlook(task["task_id"])
+                    self._tell(self._rest.get(f"/tasks/{task['task_id']}/explain")["text"])
+
+    def _require_outlook(self, task: str) -> None:
+        if self._for_nodes:
+            return
+        try:
+            outlook = self._rest.get(f"/tasks/{task}/outlook")
+        except Refused as error:
+            if error.status != _NOT_FOUND:
+                raise
+            return  # the system is of the release before
+        if outlook["never"]:
+            raise NeverFits(f"{outlook['reason']}; with --wait it would wait for one that does")
+
+    def _tell(self, sentence: str) -> None:
+        reason = reason_in(sentence)
+        if reason not in self._told:
+            self._told.add(reason)
+            print(f"sluice: waiting: {sentence}", file=sys.stderr, flush=True)

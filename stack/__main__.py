@@ -1,0 +1,180 @@
+"""``python -m stack up | demo | bench``"""
+
+import argparse
+import asyncio
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import uvloop
+from filelock import FileLock, Timeout
+
+from stack.compose import WrongComposeFile
+from stack.run_on import run_bench, run_demo
+from stack.stack import Options, Stack
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Exit status: 0 ended as asked, 1 could not start, 2 wrong arguments or a compose file that
+    cannot be run."""
+    arguments = _parser().parse_args(argv)
+    try:
+        return int(arguments.run(arguments))
+    except Timeout:
+        _tell(f"a stack already runs in {arguments.folder}")
+        return 1
+    except WrongComposeFile as error:
+        _tell(str(error))
+        return 2
+    except OSError as error:
+        _tell(f"error: {error}")
+        return 1
+
+
+def _demo(arguments: argparse.Namespace) -> int:
+    return run_demo(arguments.folder.resolve(), arguments.frames, ["--stop-limit", "10"])
+
+
+def _bench(arguments: argparse.Namespace) -> int:
+    waiting = [word for number in arguments.waiting for word in ("--waiting", str(number))]
+    return run_bench(arguments.folder.resolve(), ["--jobs", str(arguments.jobs), *waiting])
+
+
+def _up(arguments: argparse.Namespace) -> int:
+    folder = arguments.folder.resolve()
+    options = Options(
+        compose=arguments.compose.resolve(),
+        folder=folder,
+        replicas=arguments.replicas,
+        extra=arguments.set
+        | ({"SLUICE_PILOT_SLOTS": str(arguments.slots)} if arguments.slots else {}),
+        direct=arguments.direct,
+        stop_limit=arguments.stop_limit,
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / "lock", timeout=0):
+        uvloop.run(_run(options))
+    return 0
+
+
+async def _run(options: Options) -> None:
+    asked = asyncio.Event()
+    stack = Stack(options, _tell)
+
+    def on_signal() -> None:
+        if asked.is_set():
+            stack.kill()
+        else:
+            _tell("stopping; once more to stop at once")
+        asked.set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, on_signal)
+    if stack.plan.left_out:
+        _tell(f"left out (no processes of Sluice): {', '.join(stack.plan.left_out)}")
+    try:
+        await stack.start()
+        ready = asyncio.create_task(stack.until_ready())
+        over = asyncio.create_task(asked.wait())
+        await asyncio.wait([ready, over], return_when=asyncio.FIRST_COMPLETED)
+        if ready.done():
+            counts = {
+                part.name: part.replicas
+                for part in stack.plan.parts.values()
+                if part.replicas and not part.runs_once
+            }
+            _tell(
+                "running: "
+                + ", ".join(
+                    f"{name} ×{count}" if count > 1 else name for name, count in counts.items()
+                )
+            )
+            print(f"ready {stack.url}", flush=True)
+        ready.cancel()
+        await over
+    finally:
+        await stack.stop()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m stack",
+        description="The system of docker-compose.yml, as plain processes",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    demo = commands.add_parser(
+        "demo", help="run the detector pack's demonstration on a stack of its own"
+    )
+    demo.add_argument("--folder", type=Path, required=True, help="emptied first")
+    demo.add_argument("--frames", type=int, default=60, help="frames of each run")
+    demo.set_defaults(run=_demo)
+    bench = commands.add_parser("bench", help="measure the bookkeeping of a stack of its own")
+    bench.add_argument("--folder", type=Path, required=True, help="emptied first")
+    bench.add_argument(
+        "--jobs", type=int, default=10_000, help="to carry from leased to registered"
+    )
+    bench.add_argument(
+        "--waiting",
+        type=int,
+        nargs="+",
+        default=[10_000, 1_000_000],
+        help="jobs more that are ready all the time",
+    )
+    bench.set_defaults(run=_bench)
+    up = commands.add_parser("up", help="run it until SIGTERM or Ctrl-C")
+    up.set_defaults(run=_up)
+    up.add_argument("--folder", type=Path, required=True, help="everything that it keeps")
+    up.add_argument("--compose", type=Path, default=ROOT / "docker-compose.yml")
+    up.add_argument(
+        "--replicas",
+        type=_counts,
+        default={},
+        metavar="SERVICE=N,…",
+        help="instead of those in the compose file",
+    )
+    up.add_argument("--slots", type=int, help="of each pilot, instead of those in its env file")
+    up.add_argument(
+        "--set",
+        type=_pairs,
+        default={},
+        metavar="NAME=VALUE,…",
+        help="more environment for the programs of Sluice",
+    )
+    up.add_argument(
+        "--direct",
+        action="store_true",
+        help="no proxy before what has one process: for measurements, without faults",
+    )
+    up.add_argument(
+        "--stop-limit",
+        type=float,
+        default=20.0,
+        help="longest time of grace for a process at the end, seconds",
+    )
+    return parser
+
+
+def _pairs(text: str) -> dict[str, str]:
+    pairs = [one.partition("=") for one in text.split(",") if one]
+    if not all(name and equals for name, equals, _ in pairs):
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE,…, not {text}")
+    return {name: value for name, _, value in pairs}
+
+
+def _counts(text: str) -> dict[str, int]:
+    try:
+        return {name: int(value) for name, value in _pairs(text).items()}
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected SERVICE=N,…, not {text}") from None
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,157 @@
+"""The stack's control socket: one JSON object a line, one answer a line."""
+
+import asyncio
+import json
+import signal
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from stack.links import FaultKind, Link
+from stack.plan import Kind
+from stack.supervisor import Kept
+
+#: How a server is ended: as its own tools do it, and as a crash does.
+ENDS = {
+    (Kind.POSTGRES, "fast"): signal.SIGINT,
+    (Kind.POSTGRES, "immediate"): signal.SIGQUIT,
+    (Kind.RABBITMQ, "fast"): signal.SIGTERM,
+    (Kind.RABBITMQ, "immediate"): signal.SIGKILL,
+}
+
+
+class Request(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Processes(Request):
+    do: Literal["processes"]
+
+
+class Restarts(Request):
+    do: Literal["restarts"]
+
+
+class Links(Request):
+    do: Literal["links"]
+
+
+class Kill(Request):
+    do: Literal["kill"]
+    process: str
+    signal: Annotated[int, Field(ge=1, le=64)] = 9
+
+
+class RestartServer(Request):
+    do: Literal["restart-server"]
+    server: Literal["postgres", "rabbitmq"]
+    mode: Literal["fast", "immediate"] = "fast"
+
+
+class Fault(Request):
+    do: Literal["fault"]
+    link: str
+    kind: FaultKind
+    seconds: Annotated[float, Field(gt=0, le=3600)]
+    delay: Annotated[float, Field(ge=0, le=60)] = 0.5
+
+
+AnyRequest = Annotated[
+    Processes | Restarts | Links | Kill | RestartServer | Fault, Field(discriminator="do")
+]
+REQUEST: TypeAdapter[AnyRequest] = TypeAdapter(AnyRequest)
+
+
+class Control:
+    """Component: answers at the socket ``path``."""
+
+    def __init__(self, path: Path, kept: Sequence[Kept], links: Mapping[str, Link]) -> None:
+        self._path = path
+        self._kept = {one.name: one for one in kept}
+        self._links = links
+        self._server: asyncio.Server | None = None
+
+    async def start(self) -> None:
+        """Raises ``OSError`` when the path is too long for a socket."""
+        self._path.unlink(missing_ok=True)
+        self._server = await asyncio.start_unix_server(self._serve, str(self._path))
+        self._path.chmod(0o600)
+
+    async def stop(self) -> None:
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+            self._path.unlink(missing_ok=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while line := await reader.readline():
+                writer.write(json.dumps(self._answer(line)).encode() + b"\n")
+                await writer.drain()
+        except ConnectionError:
+            pass
+        finally:
+            writer.close()
+
+    def _answer(self, line: bytes) -> Any:
+        try:
+            return self._do(REQUEST.validate_json(line))
+        except ValidationError as error:
+            return {
+                "error": "; ".join(
+                    f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()
+                )
+            }
+        except LookupError as error:
+            return {"error": str(error.args[0])}
+        except ProcessLookupError as error:
+            return {"error": str(error)}
+
+    def _do(self, request: AnyRequest) -> Any:
+        match request:
+            case Processes():
+                return [describe(one) for one in self._kept.values()]
+            case Restarts():
+                return {
+                    one.name: {"starts": one.starts, "exits": one.exits}
+                    for one in self._kept.values()
+                }
+            case Links():
+                return [
+                    {
+                        "link": link.name,
+                        "fault": link.fault,
+                        "connections": link.connections,
+                        "opened": link.opened,
+                    }
+                    for link in self._links.values()
+                ]
+            case Kill():
+                return {"ok": True, "pid": self._process(request.process).send(request.signal)}
+            case RestartServer():
+                return {"ok": True, "pid": self._end_server(request)}
+            case Fault():
+                self._link(request.link).break_down(request.kind, request.seconds, request.delay)
+                return {"ok": True, "link": request.link}
+
+    def _end_server(self, request: RestartServer) -> int:
+        """It is started again as anything that ends."""
+        kind = Kind(request.server)
+        [server] = [one for one in self._kept.values() if one.order.part.kind is kind]
+        return server.send(ENDS[kind, request.mode])
+
+    def _process(self, name: str) -> Kept:
+        if name not in self._kept:
+            raise LookupError(f"there is no process {name}; there are {', '.join(self._kept)}")
+        return self._kept[name]
+
+    def _link(self, name: str) -> Link:
+        if name not in self._links:
+            raise LookupError(f"there is no link {name}; there are {', '.join(self._links)}")
+        return self._links[name]
+
+
+def describe(one: Kept) -> dict[str, Any]:
+    return {"name": one.name, "service": one.order.part.name, "pid": one.pid, "ready": one.ready}

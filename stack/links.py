@@ -1,0 +1,158 @@
+"""The network between processes: one TCP proxy for each pair of client service and target, which
+can be made to fail."""
+
+import asyncio
+import socket
+from enum import StrEnum
+
+from stack.pipe import RESET, Pipe, Weather
+from stack.ports import LOOPBACK, free_ports
+from stack.targets import Target
+
+BACKLOG = 512
+
+
+class FaultKind(StrEnum):
+    #: Connections end, and new ones are refused.
+    CUT = "cut"
+    #: Connections are reset; new ones as soon as something is sent.
+    RESET = "reset"
+    #: Everything arrives later, in both directions.
+    DELAY = "delay"
+    #: Connections stay, and nothing passes; what was held passes when it is over.
+    BLACK_HOLE = "black-hole"
+
+
+class Link:
+    """``name``: ``<client service>><target>``; a door for each port of the target."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.fault: FaultKind | None = None
+        self._weather = Weather()
+        self._doors: dict[int, Door] = {}
+        self._pipes: set[Pipe] = set()
+        self._end: asyncio.TimerHandle | None = None
+        self._calm = asyncio.Event()
+        self._calm.set()
+        self.opened = 0
+
+    @property
+    def connections(self) -> int:
+        return len(self._pipes)
+
+    def door(self, port: int, target: Target) -> int:
+        """The local port that leads to ``target``, which the container network knows as ``port``."""
+        if port not in self._doors:
+            self._doors[port] = Door(self, target)
+        return self._doors[port].local_port
+
+    def break_down(self, kind: FaultKind, seconds: float, delay: float) -> None:
+        """The fault ends by itself; one that is there already is replaced."""
+        self._become(kind, delay)
+        self._end = asyncio.get_running_loop().call_later(seconds, self.mend)
+        if kind in {FaultKind.CUT, FaultKind.RESET}:
+            for pipe in list(self._pipes):
+                pipe.close(reset=kind is FaultKind.RESET)
+
+    def mend(self) -> None:
+        self._become(None, 0.0)
+
+    def _become(self, fault: FaultKind | None, delay: float) -> None:
+        if self._end is not None:
+            self._end.cancel()
+            self._end = None
+        self.fault = fault
+        self._weather.hole = fault is FaultKind.BLACK_HOLE
+        self._weather.reset = fault is FaultKind.RESET
+        self._weather.delay = delay if fault is FaultKind.DELAY else 0.0
+        if self._weather.hole:
+            self._calm.clear()
+        else:
+            self._calm.set()
+        self._changed()
+
+    def close(self) -> None:
+        for door in self._doors.values():
+            door.close()
+        for pipe in list(self._pipes):
+            pipe.close()
+
+    async def join(self, client: socket.socket, target: Target) -> None:
+        """Connects an accepted client with a replica of the target; resets it when none takes it."""
+        await self._calm.wait()
+        server = await _connect(target)
+        if server is None:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+            client.close()
+            return
+        pipe = Pipe(client, server, self._weather, self._pipes.discard)
+        self._pipes.add(pipe)
+        self.opened += 1
+        try:
+            await pipe.open()
+        except OSError:
+            pipe.close(reset=True)
+
+    def _changed(self) -> None:
+        for door in self._doors.values():
+            door.settle()
+        for pipe in list(self._pipes):
+            pipe.weather_changed()
+
+
+class Door:
+    """Listens as long as somebody is there to be reached: a target that is down refuses, it does
+    not hang up."""
+
+    def __init__(self, link: Link, target: Target) -> None:
+        [self.local_port] = free_ports(1)
+        self._link = link
+        self._target = target
+        self._listener: socket.socket | None = None
+        self._joining: set[asyncio.Task[None]] = set()
+        target.watchers.append(self.settle)
+
+    def settle(self) -> None:
+        wanted = self._target.up and self._link.fault is not FaultKind.CUT
+        if wanted and self._listener is None:
+            self._listener = socket.create_server((LOOPBACK, self.local_port), backlog=BACKLOG)
+            self._listener.setblocking(False)
+            asyncio.get_running_loop().add_reader(self._listener, self._accept)
+        elif not wanted:
+            self.close()
+
+    def close(self) -> None:
+        if self._listener is not None:
+            asyncio.get_running_loop().remove_reader(self._listener)
+            self._listener.close()
+            self._listener = None
+
+    def _accept(self) -> None:
+        loop = asyncio.get_running_loop()
+        while self._listener is not None:
+            try:
+                client, _ = self._listener.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            client.setblocking(False)
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            task = loop.create_task(self._link.join(client, self._target))
+            self._joining.add(task)
+            task.add_done_callback(self._joining.discard)
+
+
+async def _connect(target: Target) -> socket.socket | None:
+    """To the replica whose turn it is, or the next that accepts."""
+    for endpoint in target.in_turn():
+        server = socket.socket()
+        server.setblocking(False)
+        server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        try:
+            await asyncio.get_running_loop().sock_connect(server, (LOOPBACK, endpoint.port))
+        except OSError:
+            server.close()
+            endpoint.refused()
+        else:
+            return server
+    return None

@@ -1,0 +1,67 @@
+"""Names and ports of the container network → ports of this machine."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from stack.compose import WrongComposeFile
+from stack.links import Link
+from stack.plan import OUTSIDE, Plan, reference
+from stack.ports import LOOPBACK, free_ports
+from stack.targets import Endpoint, Target
+
+
+class Network:
+    """``direct``: no proxies where a target has one process (for measurements); no faults there
+    either."""
+
+    def __init__(self, plan: Plan, *, direct: bool = False) -> None:
+        self.links: dict[str, Link] = {}
+        self._plan = plan
+        self._direct = direct
+        self._targets: Mapping[tuple[str, int], Target] = {
+            (part.name, port): Target(free_ports(part.replicas))
+            for part in plan.parts.values()
+            for port in part.ports
+        }
+
+    def address(self, client: str, service: str, port: int) -> str:
+        """``127.0.0.1:…`` at which ``client`` reaches a service."""
+        target = self._targets.get((service, port))
+        if target is None:
+            raise WrongComposeFile(
+                f"{client} is to use {service}:{port}, but nothing of it is run here"
+            )
+        if self._direct and len(target.endpoints) == 1:
+            return f"{LOOPBACK}:{target.endpoints[0].port}"
+        name = f"{client}>{service}"
+        link = self.links.setdefault(name, Link(name))
+        return f"{LOOPBACK}:{link.door(port, target)}"
+
+    def outside(self, service: str, port: int) -> str:
+        return self.address(OUTSIDE, service, port)
+
+    def endpoints(self, service: str, replica: int) -> dict[int, Endpoint]:
+        """Port in the container → that of replica 0, 1, …"""
+        return {
+            port: target.endpoints[replica]
+            for (name, port), target in self._targets.items()
+            if name == service
+        }
+
+    def translate(self, client: str, text: str) -> str:
+        """Every ``service:port`` in it becomes an address that leads there from ``client``."""
+        for service in self._services():
+
+            def address(found: re.Match[str], to: str = service) -> str:
+                return self.address(client, to, int(found[1]))
+
+            text = reference(service).sub(address, text)
+        return text
+
+    def close(self) -> None:
+        for link in self.links.values():
+            link.close()
+
+    def _services(self) -> Iterator[str]:
+        yield from self._plan.parts
+        yield from self._plan.left_out

@@ -1,0 +1,247 @@
+"""How one replica is run: its command, environment and files, with everything of the container
+translated."""
+
+import os
+import re
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from stack import postgres, rabbitmq
+from stack.compose import WrongComposeFile
+from stack.network import Network
+from stack.plan import Kind, Part
+from stack.ports import LOOPBACK, free_ports
+from stack.targets import Endpoint
+
+#: Kept from our own environment; everything else comes from the compose file.
+KEPT = ("LANG", "LC_ALL", "TZ", "PYTHONPATH")
+#: Where the image keeps the data.
+PGDATA = "/var/lib/postgresql/18/docker"
+CONF_D = "/etc/rabbitmq/conf.d/"
+INIT_D = "/docker-entrypoint-initdb.d/"
+
+
+#: Runs a short command, its output in the log of the process; its exit status.
+Run = Callable[[Sequence[str]], Awaitable[int]]
+Prepare = Callable[[Run], Awaitable[None]]
+
+
+async def nothing_to_prepare(run: Run) -> None:
+    """Most programs can just be started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """``prepare`` is called before each start; ``companions`` are started with it and kept
+    (RabbitMQ's port mapper)."""
+
+    name: str
+    part: Part
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    folder: Path
+    health: Sequence[str] | None
+    health_limit: float
+    endpoints: Mapping[int, Endpoint]
+    stop_signal: signal.Signals
+    prepare: Prepare = nothing_to_prepare
+    companions: Sequence[Sequence[str]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where a stack lives. ``root``: folder of the compose file; ``home``: folder of everything it
+    writes. ``extra``: environment added for the programs of Sluice."""
+
+    root: Path
+    home: Path
+    volumes: Sequence[str]
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+    def volume(self, name: str) -> Path:
+        return self.home / name
+
+
+def make_order(part: Part, replica: int, site: Site, network: Network) -> Order:
+    """Writes the process's folder: working folder, home, temporary files, secrets. Raises
+    ``WrongComposeFile``, ``OSError``."""
+    container = _Container(part, replica, site, network)
+    match part.kind:
+        case Kind.POSTGRES:
+            return container.postgres()
+        case Kind.RABBITMQ:
+            return container.rabbitmq()
+        case Kind.SERVICE | Kind.PILOT | Kind.SETUP:
+            return container.program()
+        case Kind.TOOL:
+            return container.tool()
+
+
+class _Container:
+    def __init__(self, part: Part, replica: int, site: Site, network: Network) -> None:
+        self._part = part
+        self._site = site
+        self._network = network
+        self._name = part.process_names()[replica]
+        self._folder = site.home / "processes" / self._name
+        self._endpoints = network.endpoints(part.name, replica)
+        for folder in (self._folder, self._folder / "tmp", self._folder / "secrets"):
+            folder.mkdir(parents=True, exist_ok=True)
+        (self._folder / "secrets").chmod(0o700)
+        self._places = self._mount()
+
+    def program(self) -> Order:
+        environment = self._environment()
+        environment |= {
+            name: self._network.translate(self._part.name, value)
+            for name, value in self._site.extra.items()
+        }
+        environment["SLUICE_SECRETS_DIR"] = str(self._folder / "secrets")
+        if self._part.kind is Kind.SERVICE:
+            environment |= self._port()
+        if self._part.kind is Kind.PILOT:
+            # In a container it takes the name of its host, which is its own.
+            environment["SLUICE_PILOT_NAME"] = self._name
+        return self._order(self._part.definition.command, environment)
+
+    def tool(self) -> Order:
+        environment = {"PATH": f"{postgres.binaries()}:{os.environ['PATH']}"} | self._environment()
+        command = [*self._part.definition.entrypoint, *self._part.definition.command]
+        if self._part.definition.user is None:
+            return self._order(command, environment)
+        postgres.give_to_system_user(self._folder)
+        return self._order([*postgres.as_system_user(), *command], environment)
+
+    def postgres(self) -> Order:
+        [port] = self._endpoints.values()
+        data = self._path(PGDATA)
+        environment = self._environment()
+        user = environment.get("POSTGRES_USER", "postgres")
+        scripts = [self._path(place) for place in sorted(self._places) if place.startswith(INIT_D)]
+        password = Path(environment["POSTGRES_PASSWORD_FILE"]).read_text(encoding="utf-8").strip()
+
+        async def prepare(run: Run) -> None:
+            await postgres.initialise(data, user=user, password=password, run=run, scripts=scripts)
+
+        command = postgres.server_command(data, port.port, self._part.definition.command[1:])
+        environment |= {
+            "PATH": f"{postgres.binaries()}:{os.environ['PATH']}",
+            "PGPORT": str(port.port),
+        }
+        return self._order(command, environment, prepare=prepare)
+
+    def rabbitmq(self) -> Order:
+        amqp, management = self._endpoints[5672].port, self._endpoints[15672].port
+        distribution, mapper = free_ports(2)
+        data = self._path("/var/lib/rabbitmq/mnesia")
+        place = rabbitmq.BrokerPlace(
+            self._folder / "broker",
+            data,
+            amqp=amqp,
+            management=management,
+            distribution=distribution,
+            mapper=mapper,
+            name="sluice",
+        )
+        configuration = sorted(place for place in self._places if place.startswith(CONF_D))
+        if not Path(rabbitmq.SERVER).exists():
+            raise rabbitmq.RabbitMissing
+        place.configure(*(self._path(file).read_text(encoding="utf-8") for file in configuration))
+        environment = self._environment() | place.environment()
+        return self._order([rabbitmq.SERVER], environment, companions=[place.mapper_command()])
+
+    def _order(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        *,
+        prepare: Prepare = nothing_to_prepare,
+        companions: Sequence[Sequence[str]] = (),
+    ) -> Order:
+        definition = self._part.definition
+        health = definition.healthcheck.command() if definition.healthcheck else None
+        return Order(
+            name=self._name,
+            part=self._part,
+            command=[
+                _program(word) if index == 0 else self._outside(word)
+                for index, word in enumerate(command)
+            ],
+            environment=self._base() | dict(environment),
+            folder=self._folder,
+            health=[_program(health[0]), *map(self._outside, health[1:])] if health else None,
+            health_limit=definition.healthcheck.timeout if definition.healthcheck else 0.0,
+            endpoints=self._endpoints,
+            stop_signal=signal.Signals[definition.stop_signal],
+            prepare=prepare,
+            companions=companions,
+        )
+
+    def _environment(self) -> dict[str, str]:
+        return {name: self._outside(value) for name, value in self._part.environment.items()}
+
+    def _base(self) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+        own = {
+            "HOME": str(self._folder),
+            "TMPDIR": str(self._folder / "tmp"),
+            "PYTHONUNBUFFERED": "1",
+        }
+        return kept | own | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+
+    def _port(self) -> dict[str, str]:
+        """A service listens on the port of its defaults; several on one machine cannot."""
+        if len(self._endpoints) != 1:
+            raise WrongComposeFile(
+                f"service {self._part.name}: expected one port, found {sorted(self._endpoints)}"
+            )
+        [endpoint] = self._endpoints.values()
+        return {f"SLUICE_{self._part.definition.command[2].upper()}_PORT": str(endpoint.port)}
+
+    def _outside(self, text: str) -> str:
+        """Paths, names of other services, and the container's own addresses, as they are outside of
+        it."""
+        for place, path in sorted(self._places.items(), key=lambda one: -len(one[0])):
+            text = re.sub(rf"(?<![\w./-]){re.escape(place)}(?=/|$|[^\w.-])", str(path), text)
+        for port, endpoint in self._endpoints.items():
+            text = text.replace(f"{LOOPBACK}:{port}", f"{LOOPBACK}:{endpoint.port}")
+        text = LOOPBACK if text == "0.0.0.0" else text  # noqa: S104 - what a container listens on
+        return self._network.translate(self._part.name, text)
+
+    def _mount(self) -> dict[str, Path]:
+        """Path in the container → path outside."""
+        found = {}
+        for volume in self._part.definition.volumes:
+            source, target, *_ = volume.split(":")
+            if source in self._site.volumes:
+                found[target] = self._site.volume(source)
+                found[target].mkdir(parents=True, exist_ok=True)
+            elif source.startswith("."):
+                found[target] = (self._site.root / source).resolve()
+            else:
+                raise WrongComposeFile(
+                    f"service {self._part.name}: {source} is no volume of the file and no path in"
+                    " its folder"
+                )
+        for target, text in self._part.secrets.items():
+            path = self._folder / "secrets" / Path(target).name
+            path.touch(mode=0o600)
+            path.write_text(self._network.translate(self._part.name, text), encoding="utf-8")
+            found[target] = path
+        return found
+
+    def _path(self, place: str) -> Path:
+        for mounted, path in self._places.items():
+            if place == mounted or place.startswith(f"{mounted}/"):
+                return path / place.removeprefix(mounted).lstrip("/")
+        raise WrongComposeFile(f"service {self._part.name}: {place} lies on no volume")
+
+
+def _program(word: str) -> str:
+    """Programs of the Python environment that runs this; others are found on the path of the
+    process."""
+    own = Path(sys.executable).parent / word
+    return str(own) if "/" not in word and own.exists() else word

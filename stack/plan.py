@@ -1,0 +1,181 @@
+"""What is run of a compose file: its services, the replicas of each, and what each of them may be
+reached at."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from stack.compose import Compose, ComposeService, WrongComposeFile
+
+#: Who connects from outside: people, tests, benchmarks.
+OUTSIDE = "outside"
+
+
+class Kind(StrEnum):
+    POSTGRES = "postgres"
+    RABBITMQ = "rabbitmq"
+    #: A service of Sluice that listens: `sluice serve …`.
+    SERVICE = "service"
+    PILOT = "pilot"
+    #: Runs once and ends.
+    SETUP = "setup"
+    #: Another program of PostgreSQL's image.
+    TOOL = "tool"
+
+
+#: What all services stand on.
+SERVERS = (Kind.POSTGRES, Kind.RABBITMQ)
+
+#: Image without its tag → what it is here; None: not run (said in the output).
+IMAGES: Mapping[str, Kind | None] = {
+    "postgres": Kind.POSTGRES,
+    "rabbitmq": Kind.RABBITMQ,
+    "sluice-services": Kind.SERVICE,
+    "sluice-pilot": Kind.PILOT,
+    "prom/prometheus": None,
+    "grafana/grafana": None,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A service of the file. ``environment``: of its env files and its own, with the names of the
+    container network. ``ports``: that it listens on in its container."""
+
+    name: str
+    kind: Kind
+    definition: ComposeService
+    replicas: int
+    environment: Mapping[str, str]
+    secrets: Mapping[str, str]
+    ports: Sequence[int]
+
+    @property
+    def runs_once(self) -> bool:
+        """It ends by itself, and is then as it should be."""
+        return self.kind is Kind.SETUP or (
+            self.kind is Kind.TOOL and self.definition.restart == "on-failure"
+        )
+
+    def process_names(self) -> list[str]:
+        return [f"{self.name}-{number}" for number in range(1, self.replicas + 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    parts: Mapping[str, Part]
+    left_out: Sequence[str]
+    volumes: Sequence[str]
+
+    def of_kind(self, *kinds: Kind) -> list[Part]:
+        return [part for part in self.parts.values() if part.kind in kinds]
+
+
+def make_plan(compose: Compose, *, root: Path, secrets: Path, replicas: Mapping[str, int]) -> Plan:
+    """``root``: folder of the compose file; ``secrets``: folder with the files that the file calls
+    ``deploy/secrets/…``. Raises ``WrongComposeFile``."""
+    kinds = {name: _kind(name, service) for name, service in compose.services.items()}
+    if unknown := sorted(
+        set(replicas) - {name for name, kind in kinds.items() if kind is not None}
+    ):
+        raise WrongComposeFile(
+            f"no service {', '.join(unknown)} is run here; there are {', '.join(kinds)}"
+        )
+    texts = {
+        name: _secret_texts(compose, service, secrets)
+        for name, service in compose.services.items()
+        if kinds[name]
+    }
+    environments = {
+        name: _environment(service, root)
+        for name, service in compose.services.items()
+        if kinds[name]
+    }
+    values = [text for one in [*texts.values(), *environments.values()] for text in one.values()]
+    parts = {}
+    for name, service in compose.services.items():
+        kind = kinds[name]
+        if kind is None:
+            continue
+        parts[name] = Part(
+            name=name,
+            kind=kind,
+            definition=service,
+            replicas=replicas.get(name, service.deploy.replicas),
+            environment=environments[name],
+            secrets=texts[name],
+            ports=_ports(name, service, values),
+        )
+    return Plan(
+        parts, [name for name, kind in kinds.items() if kind is None], list(compose.volumes)
+    )
+
+
+def reference(service: str) -> re.Pattern[str]:
+    """``service:port`` in a URL or an address; not the name of a login before its password."""
+    return re.compile(rf"(?<![\w.-]){re.escape(service)}:(\d+)(?![\w@])")
+
+
+def _kind(name: str, service: ComposeService) -> Kind | None:
+    image = service.image.rpartition(":")[0]
+    if image not in IMAGES:
+        raise WrongComposeFile(
+            f"service {name}: what image {service.image} runs is not known here; known:"
+            f" {', '.join(IMAGES)}"
+        )
+    kind = IMAGES[image]
+    if service.profiles:
+        return None
+    if kind is Kind.SERVICE and service.command[:2] != ["sluice", "serve"]:
+        return Kind.SETUP
+    if kind is Kind.POSTGRES and (service.entrypoint or service.command[:1] != ["postgres"]):
+        return Kind.TOOL
+    return kind
+
+
+def _environment(service: ComposeService, root: Path) -> dict[str, str]:
+    """Env files in their order, then the service's own, which goes before."""
+    found: dict[str, str] = {}
+    for file in service.env_file:
+        for number, line in enumerate(
+            (root / file).read_text(encoding="utf-8").splitlines(), start=1
+        ):
+            name, equals, value = line.partition("=")
+            if not line.strip() or line.startswith("#"):
+                continue
+            if not equals or value[:1] in {"'", '"'}:
+                raise WrongComposeFile(
+                    f"{file}, line {number}: expected NAME=value, without quotes"
+                )
+            found[name] = value
+    return found | dict(service.environment)
+
+
+def _secret_texts(compose: Compose, service: ComposeService, folder: Path) -> dict[str, str]:
+    """Path in the container → text."""
+    found = {}
+    for mount in service.mounted_secrets():
+        if mount.source not in compose.secrets:
+            raise WrongComposeFile(
+                f"secret {mount.source} is used, but not among the secrets of the file"
+            )
+        found[mount.target] = (folder / Path(compose.secrets[mount.source].file).name).read_text(
+            encoding="utf-8"
+        )
+    return found
+
+
+def _ports(name: str, service: ComposeService, values: Sequence[str]) -> list[int]:
+    """Those that others use (``name:port``), those that are published, and that of the health
+    check."""
+    found = {int(port) for value in values for port in reference(name).findall(value)}
+    found |= {int(published.rpartition(":")[2]) for published in service.ports}
+    if service.healthcheck is not None:
+        found |= {
+            int(port)
+            for word in service.healthcheck.test
+            for port in re.findall(r"127\.0\.0\.1:(\d+)", word)
+        }
+    return sorted(found)

@@ -1,0 +1,119 @@
+"""A stack as others see it: started as a process of its own, known by what it writes to
+``stack.json``, steered by its socket."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import psutil
+
+ROOT = Path(__file__).resolve().parents[1]
+#: Seconds that a start and an end may take, on a machine that has other things to do, too.
+START_LIMIT, STOP_LIMIT = 240.0, 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunningStack:
+    """``pid``: of the process that runs the stack."""
+
+    folder: Path
+    pid: int
+
+    @property
+    def url(self) -> str:
+        return str(self.state()["url"])
+
+    @property
+    def services(self) -> dict[str, str]:
+        """Short name → base URL."""
+        return dict(self.state()["services"])
+
+    def state(self) -> dict[str, Any]:
+        """What ``stack.json`` says now. Raises ``OSError`` when the stack does not run."""
+        state: dict[str, Any] = json.loads((self.folder / "stack.json").read_text())
+        return state
+
+    def ask(self, **request: Any) -> Any:
+        """The answer to a request on the control socket. Raises ``OSError``, also when it is an
+        error."""
+        with socket.socket(socket.AF_UNIX) as link:
+            link.settimeout(30)
+            link.connect(str(self.folder / "control.sock"))
+            with link.makefile("rw") as lines:
+                lines.write(json.dumps(request) + "\n")
+                lines.flush()
+                answer = json.loads(lines.readline())
+        if isinstance(answer, dict) and "error" in answer:
+            raise OSError(answer["error"])
+        return answer
+
+
+@contextmanager
+def started(
+    folder: Path, options: Sequence[str] = (), *, fresh: bool = False, output: IO[str] | None = None
+) -> Iterator[RunningStack]:
+    """A stack that is ready, and stopped at the end, also when we are killed. ``fresh``: nothing of
+    an earlier one is kept; ``output``: where it tells what happens (None: to our own errors).
+    Raises ``OSError``."""
+    if fresh:
+        shutil.rmtree(folder, ignore_errors=True)
+    runner = [sys.executable, "-m", "stack", "up", "--folder", str(folder), *options]
+    command = ["setpriv", "--pdeathsig=TERM", "--", *runner]
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=output,
+        start_new_session=True,
+        env=os.environ
+        | {"PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))},
+    )
+    try:
+        stack = RunningStack(folder, process.pid)
+        _await_ready(process, stack)
+        yield stack
+    finally:
+        stop(process)
+
+
+def stop(process: "subprocess.Popen[bytes]") -> None:
+    """As Ctrl-C does; then, if it takes too long, by force: it and everything below it."""
+    below = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(STOP_LIMIT)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        for one in below:
+            one.kill() if one.is_running() else None
+        raise OSError(f"the stack did not stop within {STOP_LIMIT:.0f} s") from None
+
+
+def _await_ready(process: "subprocess.Popen[bytes]", stack: RunningStack) -> None:
+    end = time.monotonic() + START_LIMIT
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            raise OSError(f"the stack ended with exit status {process.returncode}")
+        try:
+            state = stack.state()
+        except FileNotFoundError:
+            state = {}
+        if state.get("ready") and state["pid"] == process.pid:
+            return
+        time.sleep(0.05)
+    raise OSError(
+        f"the stack was not ready within {START_LIMIT:.0f} s; what each process says is in"
+        f" {stack.folder / 'logs'}"
+    )

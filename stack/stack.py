@@ -1,0 +1,185 @@
+"""Puts a stack together, runs it and takes it down again."""
+
+import asyncio
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from stack.compose import read_compose
+from stack.control import Control, describe
+from stack.network import Network
+from stack.orders import Site, make_order
+from stack.orphans import Children
+from stack.plan import SERVERS, Kind, Plan, make_plan
+from stack.supervisor import Kept
+
+#: Ended in this order: who needs others goes first.
+STAGES = ((Kind.PILOT, Kind.SETUP, Kind.TOOL), (Kind.SERVICE,), SERVERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """``stop_limit``: longest time of grace at the end, seconds; ``extra``: environment added for
+    the programs of Sluice."""
+
+    compose: Path
+    folder: Path
+    replicas: Mapping[str, int] = field(default_factory=dict)
+    extra: Mapping[str, str] = field(default_factory=dict)
+    direct: bool = False
+    stop_limit: float = 20.0
+
+
+class Stack:
+    """Raises ``WrongComposeFile``, ``OSError`` where it cannot be made."""
+
+    def __init__(self, options: Options, tell: Callable[[str], None]) -> None:
+        self._options = options
+        self._tell = tell
+        self._folder = options.folder
+        self._children = Children()
+        self.plan = self._make_plan()
+        self._network = Network(self.plan, direct=options.direct)
+        site = Site(options.compose.parent, self._folder, self.plan.volumes, options.extra)
+        logs = self._folder / "logs"
+        logs.mkdir(exist_ok=True)
+        orders = [
+            make_order(part, n, site, self._network)
+            for part in self.plan.parts.values()
+            for n in range(part.replicas)
+        ]
+        self.kept = [
+            Kept(one, self._children, logs / f"{one.name}.log", tell, self._write_state)
+            for one in orders
+        ]
+        self._outside = self._addresses()
+        self._control = Control(self._folder / "control.sock", self.kept, self._network.links)
+        self._tasks: list[asyncio.Task[None]] = []
+        self._ready = False
+
+    @property
+    def url(self) -> str:
+        return str(self._outside["url"])
+
+    async def start(self) -> None:
+        """Starts everything; see ``until_ready``."""
+        await self._control.start()
+        by_service = {
+            name: [one for one in self.kept if one.order.part.name == name]
+            for name in self.plan.parts
+        }
+        self._tasks = [asyncio.create_task(self._children.keep_tidy(), name="orphans")]
+        for one in self.kept:
+            for number, command in enumerate(one.order.companions, start=1):
+                self._tasks.append(
+                    asyncio.create_task(
+                        self._keep_companion(one, command), name=f"{one.name} {number}"
+                    )
+                )
+            self._tasks.append(asyncio.create_task(one.keep(by_service), name=one.name))
+        self._write_state()
+
+    async def until_ready(self) -> None:
+        """Every health check passes, and every setup has succeeded. Waits for as long as that
+        takes."""
+        for one in self.kept:
+            await one.until_ready()
+        self._ready = True
+        self._write_state()
+
+    async def stop(self) -> None:
+        """Nothing that was started here is left afterwards."""
+        for kinds in STAGES:
+            ending = [one for one in self.kept if one.order.part.kind in kinds]
+            await asyncio.gather(*(one.stop(self._options.stop_limit) for one in ending))
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._network.close()
+        await self._control.stop()
+        await self._children.end_all()
+        (self._folder / "stack.json").unlink(missing_ok=True)
+
+    def kill(self) -> None:
+        """What is still running ends at once; ``stop`` then has nothing to wait for."""
+        for one in self.kept:
+            with suppress(ProcessLookupError):
+                one.send(9)
+
+    def _make_plan(self) -> Plan:
+        options = self._options
+        self._folder.mkdir(parents=True, exist_ok=True)
+        secrets = self._folder / "secrets"
+        make_secrets(options.compose.parent, secrets)
+        compose = read_compose(options.compose)
+        return make_plan(
+            compose, root=options.compose.parent, secrets=secrets, replicas=options.replicas
+        )
+
+    async def _keep_companion(self, one: Kept, command: Any) -> None:
+        while True:
+            process = await self._children.start(
+                command, environment=one.order.environment, folder=one.order.folder, log=one.log
+            )
+            await process.wait()
+            await asyncio.sleep(0.5)
+
+    def _addresses(self) -> dict[str, Any]:
+        """What people and tests use from outside."""
+        parts = self.plan.of_kind(Kind.SERVICE)
+        services = {
+            part.name: f"http://{self._network.outside(part.name, part.ports[0])}" for part in parts
+        }
+        secrets = {
+            Path(target).name: text.strip()
+            for part in self.plan.parts.values()
+            for target, text in part.secrets.items()
+        }
+        administrator = urlsplit(
+            self._network.translate("outside", secrets["sluice_setup_admin_url"])
+        )
+        databases = {
+            name: urlunsplit(
+                administrator._replace(path=urlsplit(secrets[f"sluice_{name}_database_url"]).path)
+            )
+            for name in services
+        }
+        return {
+            "url": services["operator"],
+            "services": services,
+            "databases": databases,
+            "management_url": self._network.translate(
+                "outside", secrets["sluice_setup_management_url"]
+            ),
+            "data": str(self._folder / "data"),
+            "control": str(self._folder / "control.sock"),
+        }
+
+    def _write_state(self) -> None:
+        """Whole or not at all; rewritten at each change."""
+        state = {
+            **self._outside,
+            "pid": os.getpid(),
+            "ready": self._ready,
+            "processes": [describe(one) for one in self.kept],
+        }
+        with tempfile.NamedTemporaryFile(
+            "w", dir=self._folder, prefix=".stack", delete=False
+        ) as file:
+            json.dump(state, file, indent=2)
+        os.replace(file.name, self._folder / "stack.json")
+
+
+def make_secrets(root: Path, folder: Path) -> None:
+    """Those that are not there yet, as for the compose file itself. Raises ``OSError``."""
+    command = ["bash", str(root / "deploy" / "secrets.sh"), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode:
+        raise OSError(f"deploy/secrets.sh failed: {done.stderr.strip()}")

@@ -1,0 +1,210 @@
+"""A process that is kept as its service's restart policy says."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from stack.orders import Order
+from stack.orphans import Children
+from stack.plan import SERVERS, Kind
+
+#: Seconds before a process that died is started again: doubled each time that it dies young.
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.2, 3.0
+#: A process that lived so long did not die young.
+YOUNG = 10.0
+#: Seconds between two looks at the health of a process that starts: doubled each time, as every
+#: look starts a program.
+SHORTEST_HEALTH_PAUSE, LONGEST_HEALTH_PAUSE = 0.2, 1.5
+#: Seconds that a process may take to be prepared.
+PREPARE_LIMIT = 120.0
+
+
+@dataclass(slots=True)
+class Kept:
+    """``exits``: exit status of each end, negative: by a signal. ``done``: a setup has succeeded."""
+
+    order: Order
+    children: Children
+    log: Path
+    tell: Callable[[str], None]
+    changed: Callable[[], None]
+    process: asyncio.subprocess.Process | None = None
+    starts: int = 0
+    exits: list[int] = field(default_factory=list)
+    healthy: asyncio.Event = field(default_factory=asyncio.Event)
+    done: asyncio.Event = field(default_factory=asyncio.Event)
+    stopping: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.order.name
+
+    @property
+    def pid(self) -> int | None:
+        return (
+            self.process.pid
+            if self.process is not None and self.process.returncode is None
+            else None
+        )
+
+    @property
+    def ready(self) -> bool:
+        """Works as it should: its health check passes, or it has done what it is for."""
+        return self.done.is_set() if self.order.part.runs_once else self.healthy.is_set()
+
+    async def until_ready(self) -> None:
+        await (self.done if self.order.part.runs_once else self.healthy).wait()
+
+    async def keep(self, others: Mapping[str, Sequence["Kept"]]) -> None:
+        """Until it is stopped, or need not be started again."""
+        await self._await_dependencies(others)
+        pause = SHORTEST_PAUSE
+        while not self.stopping:
+            began = asyncio.get_running_loop().time()
+            code = await self._run_once(self._stands_on(others))
+            if self.stopping or not self._again(code):
+                return
+            lived = asyncio.get_running_loop().time() - began
+            pause = SHORTEST_PAUSE if lived > YOUNG else min(LONGEST_PAUSE, 2 * pause)
+            self.tell(
+                f"{self.name} ended ({_reason(code)}); it is started again in {pause:.1f} s; its"
+                f" log: {self.log}"
+            )
+            await asyncio.sleep(pause)
+
+    def send(self, number: int) -> int:
+        """Sends a signal to the process itself; its id. Raises ``ProcessLookupError``."""
+        pid = self.pid
+        if self.process is None or pid is None:
+            raise ProcessLookupError(f"{self.name} does not run")
+        self.process.send_signal(number)
+        return pid
+
+    async def stop(self, limit: float) -> None:
+        """As a container is stopped: its signal, then, after its time of grace or ``limit``,
+        SIGKILL."""
+        self.stopping = True
+        if self.process is None or self.process.returncode is not None:
+            return
+        self._send(self.order.stop_signal)
+        self._send(signal.SIGCONT)
+        try:
+            async with asyncio.timeout(min(limit, self.order.part.definition.stop_grace_period)):
+                await self.process.wait()
+        except TimeoutError:
+            self.tell(f"{self.name} did not end in time and is killed")
+            self._send(signal.SIGKILL)
+            await self.process.wait()
+
+    def _send(self, number: signal.Signals) -> None:
+        if self.process is not None:
+            with suppress(ProcessLookupError):
+                self.process.send_signal(number)
+
+    async def _await_dependencies(self, others: Mapping[str, Sequence["Kept"]]) -> None:
+        for name, dependency in self.order.part.definition.depends_on.items():
+            for other in others[name]:
+                match dependency.condition:
+                    case "service_healthy":
+                        await other.healthy.wait()
+                    case "service_completed_successfully":
+                        await other.done.wait()
+                    case "service_started":
+                        pass
+
+    def _stands_on(self, others: Mapping[str, Sequence["Kept"]]) -> list["Kept"]:
+        """What a service needs to be healthy: the servers, and the setups that need nothing but
+        servers."""
+        if self.order.part.kind is not Kind.SERVICE:
+            return []
+        servers = {
+            name for name, kept in others.items() for one in kept if one.order.part.kind in SERVERS
+        }
+        setups = {
+            name
+            for name, kept in others.items()
+            for one in kept
+            if one.order.part.kind is Kind.SETUP
+            and servers.issuperset(one.order.part.definition.depends_on)
+        }
+        return [one for name in servers | setups for one in others[name]]
+
+    async def _run_once(self, ground: Sequence["Kept"]) -> int:
+        """From start to end; its exit status. Its health is not looked at before all of ``ground``
+        is ready."""
+        try:
+            await self.order.prepare(
+                lambda command: self._short(command, log=self.log, limit=PREPARE_LIMIT)
+            )
+            self.process = await self.children.start(
+                self.order.command,
+                environment=self.order.environment,
+                folder=self.order.folder,
+                log=self.log,
+            )
+        except OSError as error:
+            self.tell(f"{self.name} cannot be started: {error}")
+            return 127
+        self.starts += 1
+        for endpoint in self.order.endpoints.values():
+            endpoint.process_started()
+        checking = asyncio.create_task(self._check_health(ground), name=f"health of {self.name}")
+        self.changed()
+        code = await self.process.wait()
+        checking.cancel()
+        for endpoint in self.order.endpoints.values():
+            endpoint.process_ended()
+        self.children.end_orphans()
+        self.exits.append(code)
+        self.healthy.clear()
+        if code == 0:
+            self.done.set()
+        self.changed()
+        return code
+
+    async def _check_health(self, ground: Sequence["Kept"]) -> None:
+        """Until it is healthy for the first time; what fails later shows in what the process does."""
+        command = self.order.health
+        if command is None:
+            self._is_healthy()
+            return
+        for endpoint in self.order.endpoints.values():
+            await endpoint.wait()
+        for one in ground:
+            await one.until_ready()
+        nowhere, limit = Path(os.devnull), self.order.health_limit
+        pause = SHORTEST_HEALTH_PAUSE
+        while await self._short(command, log=nowhere, limit=limit):
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_HEALTH_PAUSE)
+        self._is_healthy()
+
+    async def _short(self, command: Sequence[str], *, log: Path, limit: float) -> int:
+        """Runs a command beside the process, as it would run in its container."""
+        place = self.order.folder
+        return await self.children.run(
+            command, environment=self.order.environment, folder=place, log=log, limit=limit
+        )
+
+    def _is_healthy(self) -> None:
+        if self.order.health is not None:
+            self.tell(f"{self.name} is healthy")
+        self.healthy.set()
+        self.changed()
+
+    def _again(self, code: int) -> bool:
+        match self.order.part.definition.restart:
+            case "no":
+                return False
+            case "on-failure":
+                return code != 0
+            case "always" | "unless-stopped":
+                return True
+
+
+def _reason(code: int) -> str:
+    return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"

@@ -1,0 +1,88 @@
+"""Who answers at a service's port now: one end for each replica."""
+
+import asyncio
+from collections.abc import Callable
+
+from stack.ports import LOOPBACK
+
+#: Seconds between two looks whether a process has begun to listen.
+LOOK = 0.05
+
+
+class Endpoint:
+    """Port of one replica. ``up`` from its first answer until the process ends or refuses."""
+
+    def __init__(self, port: int, on_change: Callable[[], None]) -> None:
+        self.port = port
+        self.up = False
+        self._on_change = on_change
+        self._probe: asyncio.Task[None] | None = None
+        self._running = False
+
+    def process_started(self) -> None:
+        self._running = True
+        self._look()
+
+    def process_ended(self) -> None:
+        self._running = False
+        if self._probe is not None:
+            self._probe.cancel()
+            self._probe = None
+        self._set(False)
+
+    def refused(self) -> None:
+        """A connection was not accepted, though the process lives."""
+        if self._running and self.up:
+            self._set(False)
+            self._look()
+
+    async def wait(self) -> None:
+        """Until it answers; for as long as it takes."""
+        while not self.up:  # noqa: ASYNC110 - what is waited for happens in another process
+            await asyncio.sleep(LOOK)
+
+    def _look(self) -> None:
+        if self._probe is not None:
+            self._probe.cancel()
+        self._probe = asyncio.get_running_loop().create_task(self._until_it_answers())
+
+    async def _until_it_answers(self) -> None:
+        while True:
+            try:
+                _, writer = await asyncio.open_connection(LOOPBACK, self.port)
+            except OSError:
+                await asyncio.sleep(LOOK)
+                continue
+            writer.close()
+            self._set(True)
+            return
+
+    def _set(self, up: bool) -> None:
+        if up != self.up:
+            self.up = up
+            self._on_change()
+
+
+class Target:
+    """A port of a service. Its replicas take turns, as with the names of a container network."""
+
+    def __init__(self, ports: list[int]) -> None:
+        self.watchers: list[Callable[[], None]] = []
+        self.endpoints = [Endpoint(port, self._changed) for port in ports]
+        self._turn = 0
+
+    @property
+    def up(self) -> bool:
+        return any(endpoint.up for endpoint in self.endpoints)
+
+    def in_turn(self) -> list[Endpoint]:
+        """Those that are up, beginning with the one whose turn it is."""
+        live = [endpoint for endpoint in self.endpoints if endpoint.up]
+        if not live:
+            return []
+        self._turn = (self._turn + 1) % len(live)
+        return live[self._turn :] + live[: self._turn]
+
+    def _changed(self) -> None:
+        for watcher in self.watchers:
+            watcher()

@@ -1,0 +1,146 @@
+"""What the stack makes of docker-compose.yml: the same commands and settings, in a place of each
+process's own."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from stack.compose import WrongComposeFile, read_compose
+from stack.network import Network
+from stack.orders import Order, Site, make_order
+from stack.plan import Kind, Plan, make_plan
+from stack.stack import make_secrets
+from tests.deploy.composition import read_yaml
+
+ROOT = Path(__file__).parents[2]
+COMPOSE = ROOT / "docker-compose.yml"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    make_secrets(ROOT, tmp_path / "secrets")
+    return tmp_path
+
+
+def orders(home: Path, **replicas: int) -> tuple[Plan, dict[str, Order]]:
+    plan = make_plan(read_compose(COMPOSE), root=ROOT, secrets=home / "secrets", replicas=replicas)
+    network, site = Network(plan), Site(ROOT, home, plan.volumes)
+    made = [
+        make_order(part, number, site, network)
+        for part in plan.parts.values()
+        for number in range(part.replicas)
+    ]
+    return plan, {order.name: order for order in made}
+
+
+def test_every_service_of_the_file_is_run_or_named_as_left_out(home: Path) -> None:
+    plan, made = orders(home)
+    assert {*plan.parts, *plan.left_out} == set(read_yaml(COMPOSE)["services"])
+    assert {order.part.name for order in made.values()} == set(plan.parts)
+    assert {"wms-1", "wms-2", "chains-1", "chains-2", "pilot-1", "pilot-2", "pilot-3"} <= set(made)
+
+
+def test_commands_are_those_of_the_file_but_for_paths(home: Path) -> None:
+    _, made = orders(home)
+    for order in made.values():
+        if order.part.kind in {Kind.SERVICE, Kind.PILOT, Kind.SETUP}:
+            told = [word.replace(str(home / "data"), "/data") for word in order.command[1:]]
+            assert [Path(order.command[0]).name, *told] == order.part.definition.command
+
+
+def test_replicas_have_ports_and_folders_of_their_own(home: Path) -> None:
+    _, made = orders(home, wms=3)
+    copies = [made[f"wms-{number}"] for number in (1, 2, 3)]
+    assert len({order.environment["SLUICE_WMS_PORT"] for order in copies}) == 3
+    for variable in ("HOME", "TMPDIR", "SLUICE_SECRETS_DIR"):
+        assert (
+            len(
+                {
+                    order.environment[variable]
+                    for order in made.values()
+                    if variable in order.environment
+                }
+            )
+            >= 3
+        )
+
+
+def test_a_process_finds_its_own_secrets_alone(home: Path) -> None:
+    _, made = orders(home)
+    for order in made.values():
+        own = {Path(mount.target).name for mount in order.part.definition.mounted_secrets()}
+        assert {path.name for path in (order.folder / "secrets").iterdir()} == own
+    assert "sluice_wms_database_url" not in {
+        path.name for path in (made["dms-1"].folder / "secrets").iterdir()
+    }
+
+
+def test_no_name_and_no_path_of_a_container_is_left(home: Path) -> None:
+    plan, made = orders(home)
+    names = re.compile(rf"(^|//)({'|'.join(plan.parts)}):\d")
+    for order in made.values():
+        texts = [*order.command, *order.environment.values()]
+        texts += [path.read_text() for path in (order.folder / "secrets").iterdir()]
+        for text in texts:
+            assert not names.search(text.rpartition("@")[2]), (order.name, text)
+            assert not text.startswith(("/data", "/run/secrets", "0.0.0.")), (order.name, text)
+
+
+def test_two_services_reach_a_third_by_links_of_their_own(home: Path) -> None:
+    plan = make_plan(read_compose(COMPOSE), root=ROOT, secrets=home / "secrets", replicas={})
+    network = Network(plan)
+    assert network.address("chains", "dms", 8081) != network.address("wms", "dms", 8081)
+    assert network.address("chains", "dms", 8081) == network.address("chains", "dms", 8081)
+    assert set(network.links) == {"chains>dms", "wms>dms"}
+
+
+def change(edit: Callable[[dict[str, Any]], None], home: Path) -> Path:
+    compose = read_yaml(COMPOSE)
+    edit(compose)
+    path = home / "changed.yml"
+    path.write_text(yaml.safe_dump(compose))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("edit", "complaint"),
+    [
+        (
+            lambda compose: compose["services"]["dms"].update(network_mode="host"),
+            "services.dms.network_mode",
+        ),
+        (
+            lambda compose: compose["services"]["dms"].update(image="somewhere/else:1"),
+            "somewhere/else",
+        ),
+        (
+            lambda compose: compose["services"]["dms"]["healthcheck"].update(interval="soon"),
+            "healthcheck.interval",
+        ),
+        (
+            lambda compose: compose["services"]["dms"]["healthcheck"].update(retries="${RETRIES}"),
+            "variables",
+        ),
+        (
+            lambda compose: compose["services"]["dms"].update(secrets=["no_such_secret"]),
+            "no_such_secret",
+        ),
+    ],
+    ids=["field", "image", "duration", "variable", "secret"],
+)
+def test_what_is_not_known_is_refused_by_name(
+    edit: Callable[[dict[str, Any]], None], complaint: str, home: Path
+) -> None:
+    with pytest.raises(WrongComposeFile, match=re.escape(complaint)):
+        make_plan(
+            read_compose(change(edit, home)), root=ROOT, secrets=home / "secrets", replicas={}
+        )
+
+
+def test_a_service_that_is_not_there_cannot_be_multiplied(home: Path) -> None:
+    with pytest.raises(WrongComposeFile, match="grafana"):
+        orders(home, grafana=2)

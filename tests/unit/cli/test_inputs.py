@@ -1,0 +1,127 @@
+"""What is brought in as a data set: files, directories, and files with what must lie beside them."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from sluice.cli.transfer.inputs import ToBringIn, ToBundle, entries_of, secondary_name
+from sluice.contracts.plan import DataEntries, SecondaryFile
+from sluice.contracts.problems import Unprocessable
+
+READS = DataEntries(
+    secondary_files=[SecondaryFile(pattern=".bai"), SecondaryFile(pattern="^.txt", required=False)]
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("a.bam", "a.bam.bai", "a.txt", "b c.bam", "b c.bam.bai"):
+        (tmp_path / name).write_text(name)
+    return tmp_path
+
+
+def named(entries: list[ToBringIn]) -> list[tuple[str, list[str]]]:
+    assert all(isinstance(entry, ToBundle) for entry in entries)
+    return [
+        (entry.name, [one["basename"] for one in entry.value.get("secondaryFiles", ())])
+        for entry in entries
+        if isinstance(entry, ToBundle)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "expected"),
+    [
+        ("x.bam", ".bai", "x.bam.bai"),
+        ("x.bam", "^.bai", "x.bai"),
+        ("x.tar.gz", "^^.idx", "x.idx"),
+        ("x", "^^.idx", "x.idx"),
+    ],
+)
+def test_patterns_name_files_as_cwl_says(name: str, pattern: str, expected: str) -> None:
+    assert secondary_name(name, pattern) == expected
+
+
+def test_files_beside_others_go_with_them_and_are_no_entries_of_their_own(folder: Path) -> None:
+    expected = [("a.bam.tar", ["a.bam.bai", "a.txt"]), ("b c.bam.tar", ["b c.bam.bai"])]
+    assert named(entries_of([folder], READS)) == expected
+    assert named(entries_of([folder / "a.bam", folder / "b c.bam"], READS)) == expected
+    assert (
+        named(entries_of([folder / "b c.bam", folder / "a.bam.bai", folder / "a.bam"], READS))
+        == expected[::-1]
+    )
+
+
+def test_a_file_that_must_lie_beside_another_is_missed_before_anything_starts(folder: Path) -> None:
+    (folder / "a.bam.bai").unlink()
+    with pytest.raises(Unprocessable, match=r"a\.bam: a\.bam\.bai"):
+        entries_of([folder / "a.bam", folder / "b c.bam"], READS)
+    (folder / "a.txt").unlink()
+    assert named(entries_of([folder / "b c.bam"], READS)) == [("b c.bam.tar", ["b c.bam.bai"])]
+
+
+def test_files_that_are_each_beside_the_other_are_no_entries(folder: Path) -> None:
+    both = DataEntries(
+        secondary_files=[SecondaryFile(pattern="^.txt"), SecondaryFile(pattern="^.bam")]
+    )
+    with pytest.raises(Unprocessable, match="none is left"):
+        entries_of([folder / "a.bam", folder / "a.txt"], both)
+
+
+def test_directories_are_entries_where_the_template_takes_them(folder: Path) -> None:
+    (folder / "tree").mkdir()
+    trees = DataEntries(type="Directory")
+    assert named(entries_of([folder / "tree"], trees)) == [("tree.tar", [])]
+    with pytest.raises(Unprocessable, match=r"these are none: .*a\.bam"):
+        entries_of([folder / "tree", folder / "a.bam"], trees)
+
+
+def test_what_is_no_file_is_named_before_anything_starts(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "to nothing").symlink_to(tmp_path / "nothing")
+    for name in ("a\tb.txt", "a\nb.txt", "x" * 241):
+        (tmp_path / name).touch()
+    reasons = {
+        Path("/dev/null"): "no regular file, but a device, a pipe or a socket: /dev/null",
+        tmp_path / "pipe": "no regular file, but a device, a pipe or a socket: .*pipe",
+        tmp_path / "to nothing": "no such file: .*to nothing",
+        tmp_path / "a\tb.txt": (
+            r"its name has a tab, a line break or the like: rename it: '.*a\\tb\.txt'"
+        ),
+        tmp_path / ("x" * 241): "its name is too long",
+    }
+    for path, reason in reasons.items():
+        with pytest.raises(Unprocessable, match=reason):
+            entries_of([path], DataEntries())
+    with pytest.raises(Unprocessable, match="5 of the files cannot be taken") as refusal:
+        entries_of([tmp_path], DataEntries())
+    assert len(refusal.value.findings) == 5, "also those that lie in a folder"
+
+
+def test_subfolders_are_told_of_or_taken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("b/z.txt", "b/c/1.txt", "a.txt", "d.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert entries_of([tmp_path], DataEntries()) == [tmp_path / "a.txt", tmp_path / "d.txt"]
+    assert "1 subfolder is left out" in capsys.readouterr().err
+    taken = [tmp_path / name for name in ("a.txt", "b/c/1.txt", "b/z.txt", "d.txt")]
+    assert entries_of([tmp_path], DataEntries(), recursive=True) == taken
+    assert capsys.readouterr().err == ""
+    (tmp_path / "b" / "back").symlink_to(tmp_path)
+    assert entries_of([tmp_path], DataEntries(), recursive=True) == taken
+    assert "links are not followed" in capsys.readouterr().err
+    (tmp_path / "b" / "c" / "1.txt").unlink()
+    with pytest.raises(Unprocessable, match="there is no file in"):
+        entries_of([tmp_path / "b" / "c"], DataEntries())
+
+
+def test_plain_files_stay_plain(folder: Path) -> None:
+    assert entries_of([folder / "a.txt", folder / "a.bam"], DataEntries()) == [
+        folder / "a.txt",
+        folder / "a.bam",
+    ]
+    with pytest.raises(Unprocessable, match=r"no such file: .*nothing"):
+        entries_of([folder / "nothing"], DataEntries())

@@ -1,0 +1,169 @@
+"""Outputs that are no plain files, as a person finds them in the output folder."""
+
+import hashlib
+import json
+import uuid
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sluice.cli.transfer.output_bundles import unpack_output
+from sluice.contracts.chains import ChainOutput
+from sluice.contracts.datasets import Dataset, File
+from sluice.contracts.states import DatasetState, DatasetType, EntryKind
+from sluice.storage import BundleError, pack
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    return folder
+
+
+def made(root: Path, *names: str) -> list[dict[str, Any]]:
+    root.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        (root / name).write_text(f"{root.name} {name}")
+    return [
+        {"class": "File", "location": (root / name).as_uri(), "basename": name} for name in names
+    ]
+
+
+def bundle(tmp_path: Path, seq: int, value: Any) -> tuple[File, Path]:
+    path = tmp_path / f"{seq}.tar"
+    pack(value, path)
+    content = path.read_bytes()
+    file = File(
+        id=seq,
+        dataset_uid=uuid.uuid4(),
+        seq=seq,
+        name=f"{seq:08d}.1-x.tar",
+        size=len(content),
+        checksum=f"sha256:{hashlib.sha256(content).hexdigest()}",
+        url=f"file://{path}",
+    )
+    return file, path
+
+
+def output(*, single: bool = False) -> ChainOutput:
+    dataset = Dataset(
+        uid=uuid.uuid4(), name="s.p", type=DatasetType.OUTPUT, state=DatasetState.UPLOADED, meta={}, count_files=1, bytes=1,
+        timestamp=datetime.now(UTC),
+    )  # fmt: skip
+    return ChainOutput(name="found", kind=EntryKind.BUNDLE, single=single, dataset=dataset)
+
+
+def listing(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_text()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_directories_of_the_same_name_do_not_mix(tmp_path: Path, out: Path) -> None:
+    files = []
+    for seq in (3, 7):
+        made(tmp_path / str(seq) / "tree", f"only-{seq}")
+        tree = {"class": "Directory", "location": (tmp_path / str(seq) / "tree").as_uri()}
+        files.append(bundle(tmp_path, seq, tree))
+    written = unpack_output(files, output(), out)
+    expected = ["found/000003/tree/only-3", "found/000007/tree/only-7"]
+    assert list(listing(out)) == expected
+    assert [(found.path.relative_to(out).as_posix(), found.file.seq) for found in written] == list(
+        zip(expected, (3, 7), strict=True)
+    )
+    assert unpack_output(files[:1], output(), out)[0].path == out / "found" / "tree" / "only-3", (
+        "alone there is no clash"
+    )
+
+
+def test_what_an_earlier_run_left_is_replaced(tmp_path: Path, out: Path) -> None:
+    made(out / "found" / "tree", "old")
+    made(tmp_path / "tree", "new")
+    unpack_output(
+        [bundle(tmp_path, 0, {"class": "Directory", "location": (tmp_path / "tree").as_uri()})],
+        output(),
+        out,
+    )
+    assert list(listing(out)) == ["found/tree/new"]
+
+
+def test_files_keep_what_belongs_beside_them(tmp_path: Path, out: Path) -> None:
+    files = []
+    for seq in range(2):
+        bam, bai = made(tmp_path / str(seq), "x.bam", "x.bam.bai")
+        files.append(bundle(tmp_path, seq, {**bam, "secondaryFiles": [bai]}))
+    unpack_output(files, output(), out)
+    assert listing(out) == {
+        f"found/00000{seq}/x.bam{end}": f"{seq} x.bam{end}"
+        for seq in range(2)
+        for end in ("", ".bai")
+    }
+
+
+def test_lists_with_equal_names_are_told_apart_and_described(tmp_path: Path, out: Path) -> None:
+    value = [*made(tmp_path / "1", "a", "b"), *made(tmp_path / "2", "a")]
+    unpack_output([bundle(tmp_path, 0, value)], output(), out)
+    assert {name: text for name, text in listing(out).items() if name != "found.json"} == {
+        "found/000000/3/a": "2 a",
+        "found/000000/a": "1 a",
+        "found/000000/b": "1 b",
+    }
+    [told] = json.loads((out / "found.json").read_text())
+    assert [one["path"] for one in told] == ["found/000000/a", "found/000000/b", "found/000000/3/a"]
+
+
+def test_nothing_stands_in_the_place_of_another(tmp_path: Path, out: Path) -> None:
+    """Whatever the files are called, and wherever the tool had them."""
+    [one], [other], [third] = (
+        made(tmp_path / "1", "3"),
+        made(tmp_path / "2", "a"),
+        made(tmp_path / "3", "a"),
+    )
+    unpack_output([bundle(tmp_path, 0, [one, other, third])], output(), out)
+    assert set(listing(out).values()) >= {"1 3", "2 a", "3 a"}
+    literal = {
+        "class": "Directory",
+        "basename": "d",
+        "listing": made(tmp_path / "4", "a") + made(tmp_path / "5", "a"),
+    }
+    beside = {**made(tmp_path / "6", "x")[0], "secondaryFiles": made(tmp_path / "7", "x")}
+    unpack_output([bundle(tmp_path, 1, [literal, beside])], output(), out)
+    assert {
+        name: text
+        for name, text in listing(out).items()
+        if name != "found.json" and " " in text and text[0] in "4567"
+    } == {
+        "found/d/a": "4 a",
+        "found/d/a_2": "5 a",
+        "found/x": "6 x",
+        "found/x_2": "7 x",
+    }
+
+
+@pytest.mark.parametrize(
+    ("single", "expected"), [(True, {"n": 3, "said": "é"}), (False, [{"n": 3, "said": "é"}])]
+)
+def test_values_become_json(tmp_path: Path, out: Path, single: bool, expected: Any) -> None:
+    unpack_output([bundle(tmp_path, 0, {"n": 3, "said": "é"})], output(single=single), out)
+    assert {path.name for path in out.iterdir()} == {"found.json"}
+    assert json.loads((out / "found.json").read_text()) == expected
+
+
+@pytest.mark.parametrize("kind", ["File", "Directory"])
+@pytest.mark.parametrize("name", ["..", ".", "../../said", "/said"])
+def test_no_name_leads_out_of_the_folder(kind: str, name: str, tmp_path: Path, out: Path) -> None:
+    literal = {"class": kind, "basename": name, "contents": "here", "listing": []}
+    with pytest.raises(BundleError, match="no name of a file"):
+        unpack_output([bundle(tmp_path, 1, [literal])], output(), out)
+    with pytest.raises(BundleError, match="no name of a file"):
+        unpack_output(
+            [bundle(tmp_path, 2, {"class": "Directory", "basename": "d", "listing": [literal]})],
+            output(),
+            out,
+        )
+    assert not (tmp_path / "said").exists()

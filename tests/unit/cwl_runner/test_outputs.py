@@ -1,0 +1,128 @@
+"""Outputs of a tool, as they are put into the user's folder and told."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sluice.cwl_runner.outputs import InTheWay, put_out
+
+
+def file(path: Path, text: str) -> dict[str, Any]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return {"class": "File", "location": path.as_uri(), "basename": path.name, "size": len(text)}
+
+
+def test_files_are_moved_and_told(tmp_path: Path) -> None:
+    out = tmp_path / "out dir"
+    told = put_out({"o": file(tmp_path / "1" / "a#.txt", "text"), "n": 3, "none": None}, out)
+    sha1 = hashlib.sha1(b"text", usedforsecurity=False).hexdigest()
+    assert told == {
+        "o": {
+            "class": "File",
+            "location": (out / "a#.txt").as_uri(),
+            "path": str(out / "a#.txt"),
+            "basename": "a#.txt",
+            "checksum": f"sha1${sha1}",
+            "size": 4,
+        },
+        "n": 3,
+        "none": None,
+    }
+    assert (out / "a#.txt").read_text() == "text"
+
+
+def test_names_that_are_taken_get_a_number(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "a.txt").write_text("of a run before")
+    same = file(tmp_path / "1" / "a.txt", "1")
+    told = put_out([same, file(tmp_path / "2" / "a.txt", "2"), same], tmp_path / "out")
+    assert [one["basename"] for one in told] == ["a.txt", "a_2.txt", "a.txt"]
+    assert [(tmp_path / "out" / one["basename"]).read_text() for one in told] == ["1", "2", "1"]
+
+
+def test_secondary_files_stay_beside_theirs(tmp_path: Path) -> None:
+    primary = file(tmp_path / "1" / "x.bam", "x") | {
+        "secondaryFiles": [file(tmp_path / "1" / "x.bam.bai", "i")]
+    }
+    told = put_out(primary, tmp_path / "out")
+    assert told["secondaryFiles"][0]["path"] == str(tmp_path / "out" / "x.bam.bai")
+
+
+def test_directories_and_literals(tmp_path: Path) -> None:
+    file(tmp_path / "1" / "d" / "deep" / "leaf", "leaf")
+    tree = {"class": "Directory", "location": (tmp_path / "1" / "d").as_uri(), "basename": "d"}
+    literal = {
+        "class": "Directory",
+        "basename": "made",
+        "listing": [{"class": "File", "basename": "said", "contents": "so"}],
+    }
+    found, made = put_out([tree, literal], tmp_path / "out")
+    [deep] = found["listing"]
+    assert (deep["class"], deep["listing"][0]["basename"], deep["listing"][0]["size"]) == (
+        "Directory",
+        "leaf",
+        4,
+    )
+    assert made["listing"][0]["basename"] == "said"
+    assert (tmp_path / "out" / "made" / "said").read_text() == "so"
+
+
+def folder(path: Path, **files: str) -> dict[str, Any]:
+    for name, text in files.items():
+        file(path / name, text)
+    return {"class": "Directory", "location": path.as_uri(), "basename": path.name}
+
+
+def test_a_folder_of_the_users_is_added_to(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    folder(out / "results", old="of the user", same="before")
+    folder(out / "results" / "deep", old="too")
+    made = folder(tmp_path / "1" / "results", new="n", same="after")
+    folder(tmp_path / "1" / "results" / "deep", new="d")
+    told = put_out(made, out)
+    found = {
+        str(path.relative_to(out)): path.read_text() for path in out.rglob("*") if path.is_file()
+    }
+    assert found == {
+        "results/old": "of the user",
+        "results/same": "after",
+        "results/new": "n",
+        "results/deep/old": "too",
+        "results/deep/new": "d",
+    }
+    assert [one["basename"] for one in told["listing"]] == ["deep", "new", "same"], (
+        "what the tool gave, and no more"
+    )
+
+
+def test_what_stands_in_the_way_is_told_before_anything_is_moved(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    folder(out / "name", old="of the user")
+    file(out / "deep" / "inner", "a file")
+    free = file(tmp_path / "1" / "free", "1")
+    with pytest.raises(
+        InTheWay, match="out/name is a directory, and the output of that name is a file"
+    ):
+        put_out([free, file(tmp_path / "1" / "name", "x")], out)
+    made = folder(tmp_path / "1" / "deep")
+    folder(tmp_path / "1" / "deep" / "inner", new="n")
+    with pytest.raises(
+        InTheWay, match="out/deep/inner is a file, and the output of that name is a directory"
+    ):
+        put_out([free, made], out)
+    found = {
+        str(path.relative_to(out)): path.read_text() for path in out.rglob("*") if path.is_file()
+    }
+    assert found == {"name/old": "of the user", "deep/inner": "a file"}
+
+
+@pytest.mark.parametrize("name", ["../up", "..", "a/b"])
+def test_a_name_leads_nowhere_else(tmp_path: Path, name: str) -> None:
+    literal = {"class": "File", "basename": name, "contents": "boo"}
+    for value in (literal, {"class": "Directory", "basename": "d", "listing": [literal]}):
+        with pytest.raises(InTheWay, match="no name of a file"):
+            put_out(value, tmp_path / "out" / "deep")
+    assert list(tmp_path.iterdir()) == []
