@@ -11,6 +11,7 @@ from uuid import uuid4
 from sluice.cli.connection import connected
 from sluice.cli.transfer import upload
 from sluice.cli.transfer.results import bring_out
+from sluice.cli.watch.chain import follow_chain
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.problems import ServiceError
@@ -48,7 +49,7 @@ async def carry_through(url: str, workflow: str, inputs: Sequence[Path], *, name
         dataset = await upload.bring_in(connection, inputs, dataset=new, on_file=lambda size: None)
         ready = time.perf_counter()
         chain = await connection.operator.request_chain(dataset.uid, template.name)
-        chain = await upload.follow(connection, chain, on_look=lambda chain, tasks: None)
+        chain = await follow_chain(connection, chain, on_look=lambda chain, tasks: None)
         ended = time.perf_counter()
     if chain.state is not ChainState.FINISHED:
         raise ServiceError(f"the chain ended {chain.state}: {chain.reason}")

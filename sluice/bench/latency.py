@@ -13,6 +13,7 @@ from sluice.bench.result import Result, percentile
 from sluice.bench.system import fresh_system
 from sluice.cli.connection import Connection, connected
 from sluice.cli.transfer import upload
+from sluice.cli.watch.chain import chain_of, follow_chain
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.templates import NewTemplate
 
@@ -88,8 +89,8 @@ async def _measure(url: str, files: list[Path], rounds: int) -> tuple[list[float
             dataset = await upload.bring_in(
                 connection, files, dataset=new, on_file=lambda size: None
             )
-            chain = await upload.chain_of(connection, dataset.uid)
-            chain = await upload.follow(connection, chain, on_look=lambda chain, tasks: None)
+            chain = await chain_of(connection, dataset.uid)
+            chain = await follow_chain(connection, chain, on_look=lambda chain, tasks: None)
             if number < 0 or dataset.closed_at is None:
                 continue
             first, second = [await _span(connection, step.task_uid) for step in chain.steps]

@@ -11,6 +11,7 @@ from spd.daq import main as daq
 from sluice.cli.connection import Connection, connected
 from sluice.cli.transfer import upload
 from sluice.cli.transfer.results import Output, bring_out
+from sluice.cli.watch.chain import chain_of, failed_jobs, follow_chain
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import Dataset, NewDataset, NewPeriod, NewRun
 from sluice.contracts.tasks import Job
@@ -71,13 +72,11 @@ async def follow_run(
     connection: Connection, dataset: UUID, *, template: Template, out: Path, look: Look
 ) -> Carried:
     """Follows the chain that the intake makes for the data set, to its end."""
-    chain = await upload.follow(
-        connection, await upload.chain_of(connection, dataset), on_look=look
-    )
+    chain = await follow_chain(connection, await chain_of(connection, dataset), on_look=look)
     tasks = (await connection.operator.tasks(chain=chain.uid)).tasks
     return Carried(
         chain=chain,
-        failures=await upload.failures(connection, tasks),
+        failures=await failed_jobs(connection, tasks),
         outputs=await bring_out(connection, chain, out),
     )
 

@@ -11,7 +11,7 @@ import typer
 from sluice.cli.connection import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
 from sluice.cli.lookup import ChainArgument, the_chain
 from sluice.cli.output import err, print_json
-from sluice.cli.transfer import upload
+from sluice.cli.watch.chain import failed_jobs, follow_chain
 from sluice.cli.watch.progress import StepProgress
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.states import ChainState
@@ -38,10 +38,10 @@ def watch(
 
 
 async def _watch(connection: Connection, uid: UUID, *, as_json: bool) -> ChainState:
-    chain, tasks = await follow_chain(
+    chain, tasks = await follow_with_bars(
         connection, await connection.operator.chain(uid), quiet=as_json
     )
-    failed = await upload.failures(connection, tasks)
+    failed = await failed_jobs(connection, tasks)
     if as_json:
         print_json(chain)
         return chain.state
@@ -54,10 +54,10 @@ async def _watch(connection: Connection, uid: UUID, *, as_json: bool) -> ChainSt
     return chain.state
 
 
-async def follow_chain(
+async def follow_with_bars(
     connection: Connection, chain: Chain, *, quiet: bool, for_nodes: bool = True
 ) -> tuple[Chain, list[ChainTask]]:
-    """To its end, with a bar for each step unless ``quiet``. ``for_nodes``: as of ``upload.follow``."""
+    """To its end, with a bar for each step unless ``quiet``. ``for_nodes``: as of ``follow_chain``."""
     latest: list[ChainTask] = []
     with StepProgress() as progress:
 
@@ -69,7 +69,7 @@ async def follow_chain(
         def wait(step: str, why: str) -> None:
             err.print(f"{step} waits: {why}")
 
-        chain = await upload.follow(
+        chain = await follow_chain(
             connection, chain, on_look=look, on_wait=wait, for_nodes=for_nodes
         )
     return chain, latest

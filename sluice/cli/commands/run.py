@@ -12,7 +12,7 @@ from uuid import UUID
 
 import typer
 
-from sluice.cli.commands.chain_watch import follow_chain, say_how_to_go_on
+from sluice.cli.commands.chain_watch import follow_with_bars, say_how_to_go_on
 from sluice.cli.commands.up import start_detached, stop
 from sluice.cli.connection import (
     DEFAULT_HOME,
@@ -32,6 +32,7 @@ from sluice.cli.transfer.inputs import RecursiveOption, entries_of, known_bytes,
 from sluice.cli.transfer.output_folder import require_folder
 from sluice.cli.transfer.parameter_files import bring_in_parameters, local_files
 from sluice.cli.transfer.results import bring_out, write_manifest
+from sluice.cli.watch.chain import failed_jobs
 from sluice.cli.watch.wait_reasons import NeverFits
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import NewDataset
@@ -171,13 +172,13 @@ async def _run(url: str, arguments: _Arguments, begun: list[UUID]) -> bool:
         begun.append(chain.uid)
         err.print(f"chain {chain.uid}")
         try:
-            chain, tasks = await follow_chain(
+            chain, tasks = await follow_with_bars(
                 connection, chain, quiet=arguments.as_json, for_nodes=arguments.wait
             )
         except NeverFits as error:
             err.print(f"{error}. The chain is canceled; with --wait it would wait for such a node.")
             chain = await connection.operator.cancel_chain(chain.uid)
-            chain, tasks = await follow_chain(connection, chain, quiet=True)
+            chain, tasks = await follow_with_bars(connection, chain, quiet=True)
         return await _finish(
             connection, chain, tasks, arguments=arguments, seconds=time.monotonic() - started
         )
@@ -220,7 +221,7 @@ async def _finish(
     if chain.state is ChainState.FINISHED:
         outputs = await bring_out(connection, chain, arguments.folder, force=arguments.force)
         write_manifest(arguments.folder, outputs, chain=chain)
-    failed = await upload.failures(connection, tasks)
+    failed = await failed_jobs(connection, tasks)
     if arguments.as_json:
         print_json(
             {

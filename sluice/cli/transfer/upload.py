@@ -1,31 +1,22 @@
-"""What `sluice run` does, one function a stage: bring files in, ask for their processing, follow
-it. Results: ``bring_out``."""
+"""Local files become a data set of the system, and are taken back where it is not needed."""
 
 import asyncio
 import contextlib
 import tempfile
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from uuid import UUID
 
 from sluice import storage
 from sluice.cli.connection import Connection
 from sluice.cli.output import err
 from sluice.cli.transfer.input_storage import input_storage
 from sluice.cli.transfer.inputs import ToBringIn, ToBundle, known_bytes, shown, trouble_with_name
-from sluice.cli.watch.wait_reasons import OnWait, Waits
-from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import Dataset, NewDataset, NewFile
 from sluice.contracts.numbers import counted
-from sluice.contracts.problems import Conflict, Finding, NotAvailable, ServiceError, Unprocessable
-from sluice.contracts.states import DatasetState, JobState
-from sluice.contracts.tasks import Job
-
-#: Seconds between two looks at a chain: few at first, then up to the longest.
-FIRST_LOOK, LONGEST_LOOK = 0.05, 0.5
+from sluice.contracts.problems import Conflict, Finding, ServiceError, Unprocessable
+from sluice.contracts.states import DatasetState
 
 
 async def bring_in(
@@ -78,57 +69,6 @@ async def take_back(connection: Connection, dataset: Dataset) -> None:
         await connection.operator.delete_dataset(dataset.uid)
     except ServiceError as error:
         err.print(f"data set {dataset.name} was not removed: {error.detail}")
-
-
-async def chain_of(connection: Connection, dataset_uid: UUID) -> Chain:
-    """The chain that the intake makes for a data set; ``TimeoutError`` when none does."""
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        for chain in (await connection.operator.chains(limit=5)).chains:
-            if chain.dataset_uid == dataset_uid:
-                return chain
-        await asyncio.sleep(FIRST_LOOK)
-    raise TimeoutError("no template took the data set within 30 s")
-
-
-async def follow(
-    connection: Connection,
-    chain: Chain,
-    *,
-    on_look: Callable[[Chain, Sequence[ChainTask]], None],
-    on_wait: OnWait | None = None,
-    for_nodes: bool = True,
-) -> Chain:
-    """Looks at the chain until it has ended; ``on_look`` gets the chain and its tasks with their
-    counts each time, ``on_wait`` a step of which no job has been at work for a while, or the upload
-    that does not go on, with the reason, whenever it is another one. ``for_nodes``: as of
-    ``Waits``, whose ``NeverFits`` it raises."""
-    pause = FIRST_LOOK
-    waits = Waits(connection, on_wait, for_nodes=for_nodes)
-    while True:
-        try:
-            chain, tasks = await asyncio.gather(
-                connection.operator.chain(chain.uid), connection.operator.tasks(chain=chain.uid)
-            )
-            on_look(chain, tasks.tasks)
-            await waits.look(tasks.tasks)
-            waits.look_at_upload(chain)
-        except NotAvailable:
-            pass  # an outage of the system; what it does is not lost, look again
-        if chain.state.final:
-            return chain
-        await asyncio.sleep(pause)
-        pause = min(1.3 * pause, LONGEST_LOOK)
-
-
-async def failures(connection: Connection, tasks: Sequence[ChainTask]) -> list[tuple[str, Job]]:
-    """(step, job) of every failed job."""
-    found: list[tuple[str, Job]] = []
-    for task in tasks:
-        if task.jobs is not None and task.jobs.failed:
-            page = await connection.operator.jobs(task.task_id, state=JobState.FAILED, limit=1000)
-            found += [(task.step, job) for job in page.jobs]
-    return found
 
 
 class _Canceled(Exception):

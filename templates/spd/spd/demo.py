@@ -26,6 +26,7 @@ from sluice.cli.connection import Connection, connected
 from sluice.cli.output import err, out, print_problem
 from sluice.cli.transfer import upload
 from sluice.cli.transfer.results import bring_out, write_manifest
+from sluice.cli.watch.chain import chain_of, failed_jobs, follow_chain
 from sluice.cli.watch.progress import StepProgress, new_progress
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import NewDataset, NewFrame, NewPeriod, NewRun
@@ -69,9 +70,7 @@ async def _carry_run(
         latest[:] = tasks
         progress.show(chain, tasks)
 
-    chain = await upload.follow(
-        connection, await upload.chain_of(connection, dataset.uid), on_look=look
-    )
+    chain = await follow_chain(connection, await chain_of(connection, dataset.uid), on_look=look)
     truth = read_truth(folder / "truth" / f"run{plan.number}.json")
     run = CarriedRun(
         plan=plan,
@@ -80,7 +79,7 @@ async def _carry_run(
         events_truth=sum(len(frame["events"]) for frame in truth["frames"]),
         chain=chain,
         tasks=latest,
-        failures=await upload.failures(connection, latest),
+        failures=await failed_jobs(connection, latest),
         seconds=time.monotonic() - started,
     )
     if chain.state is ChainState.FINISHED:
