@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sluice.cli.commands.up import start_detached, stop
 from sluice.embedded.home import Home
+from sluice.embedded.process import system_of_ours
 
 
 @contextmanager
@@ -14,10 +14,5 @@ def fresh_system(*options: str) -> Iterator[tuple[str, Path]]:
     """(address, home folder) of a system that is stopped and removed at the end."""
     with tempfile.TemporaryDirectory(prefix="sluice-bench-") as folder:
         home = Home(Path(folder))
-        running = start_detached(
-            home, ["--port", "0", "--log-level", "WARNING", *options], ours=True
-        )
-        try:
+        with system_of_ours(home, "--log-level", "WARNING", *options) as running:
             yield running.url, home.root
-        finally:
-            stop(running)

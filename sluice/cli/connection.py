@@ -39,8 +39,6 @@ UrlOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
 
-DEFAULT_HOME = Path("~/.local/share/sluice")
-
 
 @dataclass(frozen=True, slots=True)
 class Connection:

@@ -15,9 +15,8 @@ from sluice.cwl_runner.outputs import put_out
 from sluice.cwl_runner.rest import Refused, Rest
 from sluice.cwl_runner.session import FAILURES, Session
 from sluice.cwl_runner.single_tool import NotSimple, read_simple
-from sluice.embedded.home import Home
+from sluice.embedded.home import DEFAULT_HOME, Home
 
-_DEFAULT_HOME = "~/.local/share/sluice"
 _ENDED = 128
 _WRONG = 2
 
@@ -105,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
 def _system_options() -> list[argparse.Action]:
     """What cwltool does not have."""
     parser = argparse.ArgumentParser(add_help=False)
-    home = os.environ.get("SLUICE_HOME", _DEFAULT_HOME)
+    home = os.environ.get("SLUICE_HOME", str(DEFAULT_HOME))
     return [
         parser.add_argument(
             "--url", default=os.environ.get("SLUICE_URL"), help="address of a running system"
@@ -180,17 +179,13 @@ def _system(url: str | None, home: str) -> Iterator[str]:
     if url is not None or running is not None:
         yield (url or running.url).rstrip("/")  # type: ignore[union-attr] # one of them is there
         return
-    from sluice.cli.commands.up import (  # noqa: PLC0415 - a running system needs none of it
-        start_detached,
-        stop,
+    from sluice.embedded.process import (  # noqa: PLC0415 - a running system needs none of it
+        system_of_ours,
     )
 
     print("sluice: starting an embedded system …", file=sys.stderr)
-    started = start_detached(Home(Path(home)), ["--port", "0"], ours=True)
-    try:
+    with system_of_ours(Home(Path(home))) as started:
         yield started.url
-    finally:
-        stop(started)
 
 
 def _version() -> str:

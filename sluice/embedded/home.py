@@ -14,6 +14,8 @@ from filelock import FileLock, Timeout
 from sluice.contracts.states import StorageType
 from sluice.servicekit.processes import lives
 
+#: The folder where nobody names another.
+DEFAULT_HOME = Path("~/.local/share/sluice")
 #: Seconds to wait for the folder: others look who has it.
 _PATIENCE = 0.5
 

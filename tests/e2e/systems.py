@@ -17,8 +17,8 @@ from urllib.parse import quote
 import asyncpg
 import psutil
 
-from sluice.cli.commands.up import start_detached, stop
 from sluice.embedded.home import Home, RunningSystem
+from sluice.embedded.process import start_detached, stop
 
 #: Seconds of a lease: a lost pilot is noticed soon, so that tests need not wait for the default
 #: minute.

@@ -13,7 +13,6 @@ from uuid import UUID
 import typer
 
 from sluice.cli.commands.chain_watch import follow_with_bars, say_how_to_go_on
-from sluice.cli.commands.up import start_detached, stop
 from sluice.cli.connection import (
     DEFAULT_HOME,
     Connection,
@@ -40,6 +39,7 @@ from sluice.contracts.requiring import Subject
 from sluice.contracts.states import ChainState
 from sluice.contracts.templates import Template
 from sluice.embedded.home import Home
+from sluice.embedded.process import system_of_ours
 
 
 def run(  # noqa: PLR0913 - a command's options, each by its name
@@ -153,11 +153,8 @@ def _system(url: str | None, home: Path) -> Iterator[_System]:
         yield _System(address.rstrip("/"), ours=False)
         return
     err.print("starting an embedded system …")
-    running = start_detached(Home(home), ["--port", "0"], ours=True)
-    try:
+    with system_of_ours(Home(home)) as running:
         yield _System(running.url, ours=True)
-    finally:
-        stop(running)
 
 
 async def _run(url: str, arguments: _Arguments, begun: list[UUID]) -> bool:

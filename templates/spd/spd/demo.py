@@ -21,7 +21,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from uuid import UUID
 
-from sluice.cli.commands.up import start_detached, stop
 from sluice.cli.connection import Connection, connected
 from sluice.cli.output import err, out, print_problem
 from sluice.cli.transfer import upload
@@ -34,6 +33,7 @@ from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import ChainState
 from sluice.contracts.templates import NewTemplate, Template
 from sluice.embedded.home import Home
+from sluice.embedded.process import start_detached, stop
 from spd.daq import main as daq
 from spd.demo_report import print_report
 from spd.demo_run import CarriedRun, PlannedRun

@@ -1,0 +1,131 @@
+"""The embedded system as a process of its own: started in the background, told to stop."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import httpx
+
+from sluice.contracts.numbers import counted
+from sluice.embedded.home import Home, RunningSystem
+from sluice.servicekit.processes import lives
+from sluice.trust import trust
+
+#: Seconds a detached system gets to become ready, and to stop once it waits for nothing.
+START_LIMIT, STOP_LIMIT = 60.0, 60.0
+#: Variable with the id of a process that a system ends with, at once: who starts one for itself
+#: leaves none behind.
+END_WITH = "SLUICE_END_WITH"
+#: Seconds between two looks at a system that stops, and at what it waits for.
+_LOOK, _ASK = 0.05, 2.0
+#: What the last sentence of a command that failed begins with.
+_ERROR = "error: "
+
+
+def start_detached(home: Home, options: list[str], *, ours: bool = False) -> RunningSystem:
+    """Starts `sluice up` as a process of its own and waits until it is ready; ``OSError`` with the
+    end of its log if not. ``ours``: it does not outlive this process."""
+    home.logs.mkdir(parents=True, exist_ok=True)
+    log = home.logs / "system.log"
+    before = log.stat().st_size if log.exists() else 0
+    arguments = [sys.executable, "-m", "sluice.cli", "up", "--home", str(home.root), *options]
+    files = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644),
+        (os.POSIX_SPAWN_DUP2, 1, 2),
+    ]
+    environment = {**os.environ, END_WITH: str(os.getpid())} if ours else os.environ
+    pid = os.posix_spawn(sys.executable, arguments, environment, file_actions=files, setsid=True)
+    deadline = time.monotonic() + START_LIMIT
+    while time.monotonic() < deadline:
+        running = home.running()
+        if running is not None:
+            return running
+        if os.waitpid(pid, os.WNOHANG)[0] == pid:
+            break
+        time.sleep(0.05)
+    else:
+        os.kill(pid, signal.SIGTERM)
+    raise OSError(_reason(log, before))
+
+
+@contextmanager
+def system_of_ours(home: Home, *options: str) -> Iterator[RunningSystem]:
+    """A system that is ready, started for the caller alone: it is stopped at the end, and does not
+    outlive this process. Raises ``OSError``."""
+    running = start_detached(home, ["--port", "0", *options], ours=True)
+    try:
+        yield running
+    finally:
+        stop(running)
+
+
+def stop(owner: RunningSystem) -> None:
+    """What runs is handed back. Waits until the process has gone; ``OSError`` when it has not after
+    ``STOP_LIMIT`` seconds."""
+    for number in (signal.SIGTERM, signal.SIGINT):  # two of a kind could become one on the way
+        os.kill(owner.pid, number)
+    deadline = time.monotonic() + STOP_LIMIT
+    while _goes_on(owner.pid):
+        if time.monotonic() > deadline:
+            raise OSError(f"process {owner.pid} did not stop within {STOP_LIMIT:.0f} s")
+        time.sleep(_LOOK)
+
+
+def drain(owner: RunningSystem, tell: Callable[[str], None]) -> None:
+    """Waits for the jobs that run, and tells of them; after Ctrl-C as ``stop``."""
+    os.kill(owner.pid, signal.SIGTERM)
+    told = 0
+    asked = time.monotonic()
+    try:
+        while _goes_on(owner.pid):
+            if time.monotonic() - asked > _ASK:
+                jobs = _jobs_at_work(owner.url)
+                if jobs and jobs != told:
+                    told = jobs
+                    tell(f"{waiting_for(jobs)} (Ctrl-C, or `sluice down --now`, hands them back)")
+                asked = time.monotonic()
+            time.sleep(_LOOK)
+    except KeyboardInterrupt:
+        tell("handing back what runs …")
+        stop(owner)
+
+
+def _jobs_at_work(url: str) -> int:
+    """That pilots have now; 0 where nobody can tell."""
+    try:
+        pilots = (
+            httpx.get(f"{url}/services/wms/api/v1/pilots", timeout=_ASK, verify=trust(url))
+            .raise_for_status()
+            .json()
+        )
+        return sum(pilot["leased"] + pilot["running"] for pilot in pilots["pilots"])
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError):
+        return 0
+
+
+def waiting_for(jobs: int) -> str:
+    """What a system that stops waits for, in words."""
+    return f"waiting for {counted(jobs, 'job')} to end"
+
+
+def _goes_on(pid: int) -> bool:
+    with suppress(ChildProcessError):  # another's child: it is not for us to bury
+        os.waitpid(pid, os.WNOHANG)
+    return lives(pid)
+
+
+def _reason(log: Path, begin: int) -> str:
+    """Why a system did not start: its own sentence in what it has written since ``begin``, else the
+    end of that."""
+    with log.open(errors="replace") as file:
+        file.seek(begin)
+        said = file.read().splitlines()
+    own = [line.removeprefix(_ERROR) for line in said if line.startswith(_ERROR)]
+    return (
+        own[-1] if own else "\n".join([f"the system did not start; the end of {log}:", *said[-15:]])
+    )
