@@ -42,7 +42,7 @@ class Link:
         return len(self._pipes)
 
     def door(self, port: int, target: Target) -> int:
-        """The local port that leads to ``target``, which the container network knows as ``port``."""
+        """The local port that leads to ``target``; the container network knows it as ``port``."""
         if port not in self._doors:
             self._doors[port] = Door(self, target)
         return self._doors[port].local_port
@@ -79,7 +79,7 @@ class Link:
             pipe.close()
 
     async def join(self, client: socket.socket, target: Target) -> None:
-        """Connects an accepted client with a replica of the target; resets it when none takes it."""
+        """Connects an accepted client with a replica of the target; resets it if none accepts."""
         await self._calm.wait()
         server = await _connect(target)
         if server is None:

@@ -25,7 +25,7 @@ PREPARE_LIMIT = 120.0
 
 @dataclass(slots=True)
 class Kept:
-    """``exits``: exit status of each end, negative: by a signal. ``done``: a setup has succeeded."""
+    """``exits``: exit status of each end, negative: a signal; ``done``: a setup has succeeded."""
 
     order: Order
     children: Children
@@ -167,7 +167,7 @@ class Kept:
         return code
 
     async def _check_health(self, ground: Sequence["Kept"]) -> None:
-        """Until it is healthy for the first time; what fails later shows in what the process does."""
+        """Until it is healthy the first time; what fails later shows in what the process does."""
         command = self.order.health
         if command is None:
             self._is_healthy()

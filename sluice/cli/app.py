@@ -56,4 +56,5 @@ def command_line(only: str | None = None) -> typer.Typer:
 
 
 def _nothing() -> None:
-    """Workflow management for data that never stops arriving."""  # with it, one command alone keeps its name, too
+    # With a callback, one command alone keeps its name, too.
+    """Workflow management for data that never stops arriving."""

@@ -160,7 +160,7 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
         return [*others, {"class": "EnvVarRequirement", "envDef": defined}]
 
     def _container(self) -> str:
-        """The image that it must have. Raises ``UnsupportedRequirement`` where no node can run it."""
+        """The image that it needs. Raises ``UnsupportedRequirement`` where no node can run it."""
         docker, required = self.get_requirement("DockerRequirement")
         if docker is None or not required:
             return ""

@@ -204,7 +204,7 @@ def _keys_and_classes(value: Any) -> Any:
 
 
 def _placed(value: Any, folder: Path) -> Any:
-    """``value`` with absolute locations of its files. Raises ``NotSimple`` where one is not there."""
+    """``value`` with absolute locations of its files. Raises ``NotSimple`` where one is missing."""
     match value:
         case list():
             return [_placed(one, folder) for one in value]

@@ -39,7 +39,7 @@ _GPU = """\
 
 @dataclass(frozen=True)
 class Needs:
-    """Of one invocation. ``ram``, ``disk`` in MiB, ``time_limit`` in seconds; 0: nothing asked for."""
+    """Of one invocation. ``ram``, ``disk`` in MiB, ``time_limit`` in seconds; 0: not asked for."""
 
     cores: float = 1.0
     ram: int = 0

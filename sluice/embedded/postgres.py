@@ -81,7 +81,8 @@ class EmbeddedPostgres:
             try:
                 await self._start_server()
                 log.info("postgres.started_again")
-            except Exception as error:  # process boundary: tried again; what a killed server ran may take its time to end
+            # Process boundary: tried again; what a killed server ran may take its time to end.
+            except Exception as error:
                 log.error("postgres.not_started", error=str(error))
                 await asyncio.sleep(AGAIN)
 

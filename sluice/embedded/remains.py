@@ -1,4 +1,4 @@
-"""What a system that was killed has left running: some of it ends a little later, some may never."""
+"""What a system that was killed has left running: some of it ends a little later, some never."""
 
 import os
 import signal

@@ -20,7 +20,12 @@ SETUP_LOCK = 7_582_393
 
 SELECT_ROLE = """
 -- What a role may, and how its password is kept.
-SELECT rolsuper, rolcanlogin, rolcreaterole OR rolcreatedb OR rolbypassrls AS administers, rolreplication, rolpassword
+SELECT
+    rolsuper,
+    rolcanlogin,
+    rolcreaterole OR rolcreatedb OR rolbypassrls AS administers,
+    rolreplication,
+    rolpassword
 FROM pg_authid WHERE rolname = $1
 """
 
@@ -34,17 +39,28 @@ WHERE d.datname = $1 AND granted.grantee <> d.datdba
 """
 
 SELECT_FOREIGN_RELATIONS = """
--- How tables, views and sequences of other owners become the login's; sequences of columns follow their tables.
+-- How tables, views and sequences of other owners become the login's; sequences of columns follow
+-- their tables.
 SELECT format(
     'ALTER %s %s OWNER TO %I',
-    CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END,
+    CASE c.relkind
+        WHEN 'v' THEN 'VIEW'
+        WHEN 'm' THEN 'MATERIALIZED VIEW'
+        WHEN 'S' THEN 'SEQUENCE'
+        ELSE 'TABLE'
+    END,
     c.oid::regclass, $1::text
 )
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-WHERE c.relkind IN ('r', 'p', 'v', 'm', 'S') AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'S')
+  AND n.nspname NOT LIKE 'pg\\_%'
+  AND n.nspname <> 'information_schema'
   AND pg_get_userbyid(c.relowner) <> $1
   AND NOT EXISTS (
-      SELECT FROM pg_depend AS d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype IN ('a', 'i', 'e')
+      SELECT FROM pg_depend AS d
+      WHERE d.classid = 'pg_class'::regclass
+        AND d.objid = c.oid
+        AND d.deptype IN ('a', 'i', 'e')
   )
 """
 

@@ -1,4 +1,4 @@
-"""The services' own logins, read from the services' own settings, so that nothing is written twice."""
+"""The services' own logins, read from their own settings, so that nothing is written twice."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -40,7 +40,7 @@ class _BrokerUrl(LayeredSettings):
 
 @dataclass(frozen=True, slots=True)
 class ServiceLogin:
-    """``place``: the database, or the virtual host. ``variable``: the setting that says all this."""
+    """``place``: the database or virtual host. ``variable``: the setting that says all this."""
 
     service: str
     user: str

@@ -1,4 +1,4 @@
-"""After the loss of a broker, or a restore of the databases: what was sent of late is sent again."""
+"""After the loss of a broker, or a restore of the databases: what was sent of late is sent anew."""
 
 from collections.abc import Mapping
 

@@ -24,7 +24,7 @@ ROWS = 2000
 
 @dataclass(slots=True)
 class Machine:
-    """A folder with a server's data and a backup. What it starts is ended at the end of the test."""
+    """A folder with a server's data and a backup. What it starts ends with the test."""
 
     folder: Path
     started: list["subprocess.Popen[bytes]"]

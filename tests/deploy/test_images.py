@@ -1,4 +1,4 @@
-"""The images: made of what is there, with the versions of the lock file, for a user without rights."""
+"""The images: made of what is there, in the versions of the lock file, for a user with no rights."""
 
 import re
 import tomllib
@@ -56,10 +56,8 @@ def _target(found: dict[str, tuple[str, list[str]]], target: str) -> Iterator[st
     if f"COPY --from={target}-environment /opt/sluice /opt/sluice" not in lines:
         yield f"{target}: has not what {target}-environment made"
     environment = "\n".join(found[f"{target}-environment"][1])
-    if (
-        f"uv pip install --constraint requirements.lock --requirements pyproject.toml --extra {target}\n"
-        not in environment
-    ):
+    locked = "uv pip install --constraint requirements.lock --requirements pyproject.toml"
+    if f"{locked} --extra {target}\n" not in environment:
         yield f"{target}: its dependencies are not those of requirements.lock"
     if "uv pip install --build-constraints requirements.lock --no-deps ." not in environment:
         yield f"{target}: Sluice itself is not installed"
@@ -98,14 +96,24 @@ def test_images_are_made_of_what_is_there(composition: Composition) -> None:
     [
         (DOCKERFILE, "python:3.11-slim-trixie", "python:3.11", "is no slim image"),
         (DOCKERFILE, "USER 10001:10001", "USER root", "runs as another user"),
-        (DOCKERFILE, "install --constraint requirements.lock --req", "install --req", "not those of requirements.lock"),
+        (
+            DOCKERFILE,
+            "install --constraint requirements.lock --req",
+            "install --req",
+            "not those of requirements.lock",
+        ),
         (DOCKERFILE, "--extra services", "--extra dev", "not those of requirements.lock"),
-        (DOCKERFILE, "COPY --from=pilot-environment", "COPY --from=services-environment", "has not what pilot-environment made"),
+        (
+            DOCKERFILE,
+            "COPY --from=pilot-environment",
+            "COPY --from=services-environment",
+            "has not what pilot-environment made",
+        ),
         (DOCKERFILE, "COPY wms wms\n", "", "wms is not copied"),
         (DOCKERFILE, "COPY wms wms", "COPY vms vms", "there is no vms"),
         (IGNORE, "!requirements.lock\n", "", "requirements.lock is left out"),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_there_is_found(
     composition: Composition, file: str, before: str, after: str, finding: str
 ) -> None:
@@ -144,7 +152,7 @@ def test_the_pilot_has_no_web_framework_and_no_database_driver() -> None:
 
 
 def closure(name: str, extra: str = "") -> set[str]:
-    """A distribution and everything it needs on this machine, by the metadata of what is installed."""
+    """A distribution and all it needs on this machine, by the metadata of what is installed."""
     found: set[str] = set()
     ahead = [(name, extra)]
     while ahead:

@@ -43,7 +43,8 @@ def alert_findings(composition: Composition) -> Iterator[str]:
     sections = re.findall(r"^#+ (Sluice\w+)$", page, re.MULTILINE)
     names = [rule["alert"] for rule in alerts(composition)]
     if sorted(sections) != sorted(names):
-        yield f"{OPERATE} and {ALERTS} differ: {set(sections) ^ set(names) or 'something is there twice'}"
+        found = set(sections) ^ set(names) or "something is there twice"
+        yield f"{OPERATE} and {ALERTS} differ: {found}"
     for rule in alerts(composition):
         yield from promql.findings(rule["expr"])
         annotations = rule["annotations"]
@@ -158,28 +159,63 @@ def test_dead_letters_of_every_queue_wake_a_person(composition: Composition) -> 
 @pytest.mark.parametrize(
     ("file", "before", "after", "finding"),
     [
-        (ALERTS, "sluice_outbox_oldest_seconds", "sluice_outbox_age_seconds", "no service exports sluice_outbox_age_seconds"),
-        (ALERTS, 'sluice_jobs{state="held"}', 'sluice_jobs{status="held"}', "sluice_jobs has no label status"),
-        (ALERTS, 'sluice_jobs{state="held"}', 'sluice_jobs{state="stuck"}', "state of sluice_jobs is never stuck"),
-        (ALERTS, 'outcome=~"failed|lost"', 'outcome=~"failed|gone"', "outcome of sluice_attempts_total is never gone"),
+        (
+            ALERTS,
+            "sluice_outbox_oldest_seconds",
+            "sluice_outbox_age_seconds",
+            "no service exports sluice_outbox_age_seconds",
+        ),
+        (
+            ALERTS,
+            'sluice_jobs{state="held"}',
+            'sluice_jobs{status="held"}',
+            "sluice_jobs has no label status",
+        ),
+        (
+            ALERTS,
+            'sluice_jobs{state="held"}',
+            'sluice_jobs{state="stuck"}',
+            "state of sluice_jobs is never stuck",
+        ),
+        (
+            ALERTS,
+            'outcome=~"failed|lost"',
+            'outcome=~"failed|gone"',
+            "outcome of sluice_attempts_total is never gone",
+        ),
         (ALERTS, "min by (job, dependency)", "min by (job, queue)", "has no label queue"),
         (ALERTS, 'absent(up{job="wms"})', 'absent(up{job="vms"})', "job of up is never vms"),
         (ALERTS, "{{ $labels.storage }} will", "{{ $labels.place }} will", "has no label place"),
-        (ALERTS, "increase(sluice_leases_expired_total[15m])", "increase(sluice_leases_expired_total)", "expected type"),
+        (
+            ALERTS,
+            "increase(sluice_leases_expired_total[15m])",
+            "increase(sluice_leases_expired_total)",
+            "expected type",
+        ),
         (ALERTS, "alert: SluiceJobsHeld", "alert: SluiceJobsStuck", "differ"),
         (ALERTS, "severity: critical", "severity: bad", "severity and time"),
         (OPERATE, "## SluiceNoPilots", "## No pilots", "differ"),
-        (DASHBOARD, "sum(rate(sluice_jobs_leased_total[5m]))", "sum(rate(sluice_jobs_leased[5m]))", "exports sluice_jobs_leased"),
+        (
+            DASHBOARD,
+            "sum(rate(sluice_jobs_leased_total[5m]))",
+            "sum(rate(sluice_jobs_leased[5m]))",
+            "exports sluice_jobs_leased",
+        ),
         (DASHBOARD, "{{outcome}}", "{{result}}", "has no label result"),
         (DASHBOARD, '"uid": "prometheus"', '"uid": "other"', "no data source other"),
         (PROMETHEUS, "dms:8081", "dms:8080", "dms: is asked at dms:8080"),
         (PROMETHEUS, "job_name: intake", "job_name: inlet", "asks"),
         (PROMETHEUS, "names: [chains]", "names: [chain]", "is asked at chain:8083"),
         (PROMETHEUS, "/etc/prometheus/alerts.yml", "/etc/prometheus/rules.yml", "is not mounted"),
-        (f"{GRAFANA}/dashboards/sluice.yml", "/etc/sluice/dashboards", "/etc/dashboards", "dashboards are looked for"),
+        (
+            f"{GRAFANA}/dashboards/sluice.yml",
+            "/etc/sluice/dashboards",
+            "/etc/dashboards",
+            "dashboards are looked for",
+        ),
         ("docker-compose.yml", "dashboards/sluice.json", "dashboards/home.json", "there is no"),
     ],
-)  # fmt: skip
+)
 def test_what_the_services_do_not_have_is_found(
     composition: Composition, file: str, before: str, after: str, finding: str
 ) -> None:

@@ -33,7 +33,7 @@ Result = TypeVar("Result")
 
 
 class System(Protocol):
-    """What scenarios need of a system, embedded or not; ``LiveSystem`` says what each of it does."""
+    """What scenarios need of a system, embedded or not; ``LiveSystem`` says what each does."""
 
     @property
     def url(self) -> str: ...

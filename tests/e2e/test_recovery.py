@@ -29,9 +29,12 @@ PATIENCE = 90.0
 
 _HELD = """
     SELECT id, attempt FROM jobs
-    WHERE state IN ('leased', 'running') AND pilot = (SELECT uid FROM pilots WHERE name = $1 AND state = 'active')"""
+    WHERE state IN ('leased', 'running')
+      AND pilot = (SELECT uid FROM pilots WHERE name = $1 AND state = 'active')"""
 _NOW = """
-    SELECT id, attempt, state, extract(epoch FROM leased_at - $2)::float AS after FROM jobs WHERE id = ANY($1::bigint[])"""
+    SELECT id, attempt, state, extract(epoch FROM leased_at - $2)::float AS after
+    FROM jobs
+    WHERE id = ANY($1::bigint[])"""
 
 
 @pytest.mark.parametrize("service", SERVICES)

@@ -1,4 +1,4 @@
-"""The proxies between a stack's processes: who is reached, and what each fault does to connections."""
+"""The proxies between a stack's processes: who is reached, what each fault does to connections."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -106,7 +106,9 @@ from pathlib import Path
 from stack.orphans import Children
 
 async def main():
-    process = await Children().start(["sleep", "1000"], environment={{"PATH": "{path}"}}, folder=Path("/"), log=Path("/dev/null"))
+    process = await Children().start(
+        ["sleep", "1000"], environment={{"PATH": "{path}"}}, folder=Path("/"), log=Path("/dev/null")
+    )
     print(process.pid, flush=True)
     await process.wait()
 

@@ -113,7 +113,7 @@ async def _each(
 
 
 async def _acknowledge_all(connection: Connection, who: Acknowledge) -> list[str]:
-    """Page after page, until no new one comes. What needs nobody any more by then is passed over."""
+    """Page after page, until no new one comes; what needs nobody any more is passed over."""
     tried: set[str] = set()
     done: list[str] = []
     while True:

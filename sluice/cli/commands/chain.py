@@ -153,7 +153,8 @@ def start(
     if not made:
         told = "these parameters" if params else "no other parameters"
         err.print(
-            f"nothing was started: there is this chain of {chain.dataset_name}, {_version(chain)} and {told} already"
+            f"nothing was started: there is this chain of {chain.dataset_name}, {_version(chain)}"
+            f" and {told} already"
         )
         raise typer.Exit(REPEATED)
 
@@ -212,10 +213,16 @@ def _print_plan(plan: RerunPlan) -> None:
     }
     print_table(
         ["step", "", "jobs to run", "taken over", "why"],
-        [(s.name, "runs", jobs[s.name], str(s.taken), s.reason) if s.runs else (s.name, "taken over", "0", "all", s.reason)
-         for s in plan.steps],
+        [
+            (
+                (step.name, "runs", jobs[step.name], str(step.taken), step.reason)
+                if step.runs
+                else (step.name, "taken over", "0", "all", step.reason)
+            )
+            for step in plan.steps
+        ],
         empty="",
-    )  # fmt: skip
+    )
 
 
 @app.command("cancel")

@@ -57,7 +57,7 @@ async def _watch(connection: Connection, uid: UUID, *, as_json: bool) -> ChainSt
 async def follow_with_bars(
     connection: Connection, chain: Chain, *, quiet: bool, for_nodes: bool = True
 ) -> tuple[Chain, list[ChainTask]]:
-    """To its end, with a bar for each step unless ``quiet``. ``for_nodes``: as of ``follow_chain``."""
+    """To its end, with a bar for each step unless ``quiet``; ``for_nodes`` as ``follow_chain``."""
     latest: list[ChainTask] = []
     with StepProgress() as progress:
 

@@ -89,12 +89,20 @@ def show_job(
     print_table(
         ["attempt", "pilot", "outcome", "exit", "error", "peak MiB", "CPU s", "message"],
         [
-            (a.attempt, a.pilot_name or a.pilot, a.outcome or "", a.exit_code, a.error_class or "", a.peak_memory, a.cpu_seconds,
-             a.message)
-            for a in found.attempts
+            (
+                attempt.attempt,
+                attempt.pilot_name or attempt.pilot,
+                attempt.outcome or "",
+                attempt.exit_code,
+                attempt.error_class or "",
+                attempt.peak_memory,
+                attempt.cpu_seconds,
+                attempt.message,
+            )
+            for attempt in found.attempts
         ],
         empty="no attempt yet",
-    )  # fmt: skip
+    )
     out.print(ask(url, home, lambda c: c.operator.explain_job(number)).text)
 
 

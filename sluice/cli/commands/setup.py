@@ -145,7 +145,7 @@ def _carry_out(
 
 
 async def _when_there(work: Callable[[], Awaitable[list[str]]], wait: float) -> list[str]:
-    """Tries again for ``wait`` seconds while the server does not answer. Raises ``NotAvailable``."""
+    """Tries again for ``wait`` seconds while the server is silent. Raises ``NotAvailable``."""
     deadline = time.monotonic() + wait
     told: set[str] = set()
     while True:

@@ -110,7 +110,7 @@ def show_changes(changes: TemplateChanges, files: TemplateFiles) -> None:
 
 
 def change_lines(changes: TemplateChanges) -> Iterator[str | Text]:
-    """In words what it does otherwise, then the texts line by line; of a new name only the words."""
+    """In words what it does otherwise, then the texts by lines; of a new name only the words."""
     if changes.nothing:
         return
     if changes.before is None:

@@ -71,7 +71,8 @@ def _copied(file: File, path: Path) -> bool:
 
 
 async def _download(operator: OperatorClient, file: File, path: Path) -> None:
-    """Goes on where a connection broke. Raises ``ChecksumMismatch``, ``ServiceError``, ``OSError``."""
+    """Goes on where a connection broke. Raises ``ChecksumMismatch``, ``ServiceError``,
+    ``OSError``."""
     temporary = path.with_name(temporary_name())
     try:
         with temporary.open("xb") as target:

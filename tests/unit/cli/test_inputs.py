@@ -1,4 +1,4 @@
-"""What is brought in as a data set: files, directories, and files with what must lie beside them."""
+"""What is brought in as a data set: files, directories, files with what must lie beside them."""
 
 import os
 from pathlib import Path

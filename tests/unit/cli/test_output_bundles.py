@@ -50,9 +50,15 @@ def bundle(tmp_path: Path, seq: int, value: Any) -> tuple[File, Path]:
 
 def output(*, single: bool = False) -> ChainOutput:
     dataset = Dataset(
-        uid=uuid.uuid4(), name="s.p", type=DatasetType.OUTPUT, state=DatasetState.UPLOADED, meta={}, count_files=1, bytes=1,
+        uid=uuid.uuid4(),
+        name="s.p",
+        type=DatasetType.OUTPUT,
+        state=DatasetState.UPLOADED,
+        meta={},
+        count_files=1,
+        bytes=1,
         timestamp=datetime.now(UTC),
-    )  # fmt: skip
+    )
     return ChainOutput(name="found", kind=EntryKind.BUNDLE, single=single, dataset=dataset)
 
 

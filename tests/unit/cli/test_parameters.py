@@ -42,12 +42,15 @@ def test_what_is_typed_is_what_the_workflow_takes() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("gian=2", "parameter 'gian' is unknown (did you mean 'gain'?); the workflow has gain (float), label (null or string), "
-         "ref (File, has to be given), run (int, has to be given)"),
+        (
+            "gian=2",
+            "parameter 'gian' is unknown (did you mean 'gain'?); the workflow has gain (float),"
+            " label (null or string), ref (File, has to be given), run (int, has to be given)",
+        ),
         ("gain=big", "parameter 'gain' must be float, not 'big'"),
         ("run=null", "parameter 'run' (int) is required and has no value"),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_fit_is_refused_with_what_would(text: str, reason: str) -> None:
     with pytest.raises(Unprocessable) as refusal:
         fitting(text)
