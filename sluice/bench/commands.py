@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sluice.cli.connection import plain_errors
+from sluice.cli.errors import plain_errors
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -1,13 +1,10 @@
 """What people call things on the command line: data sets, chains, tasks and pilots by name, or by
 the beginning of their uid."""
 
-from pathlib import Path
-from typing import Annotated
 from uuid import UUID
 
-import typer
-
-from sluice.cli.connection import Connection, ask
+from sluice.cli.connection import Connection
+from sluice.cli.system import System
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.labels import Ambiguous, meant
@@ -20,24 +17,6 @@ from sluice.contracts.templates import template_label
 SHORTEST = 6
 #: Looked through for a beginning of a uid: the newest ones.
 _DATASETS, _CHAINS = 10_000, 1_000
-
-DatasetArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATASET",
-        help="Its name (of an output: INPUT.OUTPUT), uid, or the uid's beginning.",
-    ),
-]
-ChainArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="CHAIN", help="Its uid, the uid's beginning, or its input data set's name."
-    ),
-]
-TaskArgument = Annotated[str, typer.Argument(metavar="TASK", help="Its uid, or CHAIN.STEP.")]
-PilotArgument = Annotated[
-    str, typer.Argument(metavar="PILOT", help="Its name, uid, or the uid's beginning.")
-]
 
 
 async def dataset_called(connection: Connection, called: str) -> Dataset:
@@ -126,21 +105,21 @@ def _begins(uid: UUID, text: str) -> bool:
     return len(text) >= SHORTEST and str(uid).startswith(text.lower())
 
 
-def the_dataset(url: str | None, home: Path, called: str) -> UUID:
+def the_dataset(system: System, called: str) -> UUID:
     """Ends the command where there is none such, or several."""
-    return _uid(called) or ask(url, home, lambda c: dataset_called(c, called)).uid
+    return _uid(called) or system.ask(lambda c: dataset_called(c, called)).uid
 
 
-def the_chain(url: str | None, home: Path, called: str) -> UUID:
+def the_chain(system: System, called: str) -> UUID:
     """As ``the_dataset``."""
-    return _uid(called) or ask(url, home, lambda c: chain_called(c, called)).uid
+    return _uid(called) or system.ask(lambda c: chain_called(c, called)).uid
 
 
-def the_task(url: str | None, home: Path, called: str) -> UUID:
+def the_task(system: System, called: str) -> UUID:
     """As ``the_dataset``."""
-    return _uid(called) or ask(url, home, lambda c: task_called(c, called))
+    return _uid(called) or system.ask(lambda c: task_called(c, called))
 
 
-def the_pilot(url: str | None, home: Path, called: str) -> UUID:
+def the_pilot(system: System, called: str) -> UUID:
     """As ``the_dataset``."""
-    return _uid(called) or ask(url, home, lambda c: pilot_called(c, called)).uid
+    return _uid(called) or system.ask(lambda c: pilot_called(c, called)).uid

@@ -54,6 +54,13 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, em
     out.print(table)
 
 
+def tell_more(after: object | None) -> None:
+    """A list that ends before all is shown says so, and how to go on. ``after``: where the next
+    page begins; None on the last. On standard error, so that what is piped on is the list alone."""
+    if after is not None:
+        err.print(f"there are more: --after {after}")
+
+
 def print_problem(error: ServiceError) -> None:
     """The sentence of an error, and every finding with its place."""
     sentence = error.detail

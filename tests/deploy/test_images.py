@@ -1,4 +1,4 @@
-"""The images: made of what is there, in the versions of the lock file, for a user with no rights."""
+"""The images: made of what is there, in the versions of the lock file, for an unprivileged user."""
 
 import re
 import tomllib

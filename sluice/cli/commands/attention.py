@@ -6,8 +6,9 @@ from uuid import UUID
 
 import typer
 
-from sluice.cli.connection import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
-from sluice.cli.output import answer, err, print_json, print_table
+from sluice.cli.connection import Connection
+from sluice.cli.output import err, print_json, print_table
+from sluice.cli.system import System, with_system
 from sluice.clients.attention import acknowledge_each
 from sluice.contracts.attention import Acknowledge, Notice, Subject
 from sluice.contracts.problems import Conflict, Finding, NotFound, Unprocessable
@@ -22,17 +23,16 @@ _MOST = 1000
 
 
 @app.command("list")
+@with_system
 def list_notices(
+    system: System,
     *,
     limit: Annotated[int, typer.Option(min=1, max=_MOST)] = 100,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """What needs a person, errors first. What has an id stays until it is acknowledged, the rest
     until its cause has gone."""
-    found = ask(url, home, lambda c: c.operator.attention(limit=limit))
-    if as_json:
+    found = system.ask(lambda c: c.operator.attention(limit=limit))
+    if system.as_json:
         print_json(found)
         return
     print_table(
@@ -48,7 +48,9 @@ def list_notices(
 
 
 @app.command("acknowledge")
+@with_system
 def acknowledge(
+    system: System,
     ids: IdsArgument = None,
     *,
     everything: Annotated[
@@ -57,24 +59,18 @@ def acknowledge(
     by: Annotated[
         str | None, typer.Option(help="Who has seen it. Default: your user name.")
     ] = None,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Say that you have seen something: it needs attention no more, and shows your name and the
     time."""
     if bool(ids) is everything:
         raise typer.BadParameter("name notices by their ids, or give --all")
     who = _who(by)
-    done = ask(
-        url,
-        home,
+    done = system.ask(
         lambda c: _acknowledge_all(c, who) if everything else _acknowledge(c, ids or [], who),
     )
-    answer(
+    system.answer(
         {"acknowledged": done, "by": who.by},
         f"{len(done)} acknowledged by {who.by}",
-        as_json=as_json,
     )
 
 

@@ -10,19 +10,13 @@ import typer
 
 from sluice.cli.commands.chain_watch import watch
 from sluice.cli.commands.get import get_chain
-from sluice.cli.connection import (
-    DEFAULT_HOME,
-    Connection,
-    HomeOption,
-    JsonOption,
-    UrlOption,
-    ask,
-    plain_errors,
-)
-from sluice.cli.lookup import ChainArgument, DatasetArgument, the_chain, the_dataset
-from sluice.cli.output import answer, err, out, print_json, print_table
-from sluice.cli.paging import AfterOption, tell_more
+from sluice.cli.connection import Connection
+from sluice.cli.errors import plain_errors
+from sluice.cli.lookup import the_chain, the_dataset
+from sluice.cli.options import AfterOption, ChainArgument, DatasetArgument, ParamOption
+from sluice.cli.output import err, out, print_json, print_table, tell_more
 from sluice.cli.parameters import given_params, key_values
+from sluice.cli.system import System, with_system
 from sluice.cli.transfer.parameter_files import bring_in_parameters, local_files
 from sluice.contracts.chains import Chain, ChainStep, RerunChain, RerunPlan
 from sluice.contracts.labels import entry_label, role, short_label, standing
@@ -39,18 +33,17 @@ REPEATED = 3
 
 
 @app.command("list")
+@with_system
 def list_chains(
+    system: System,
     *,
     state: Annotated[ChainState | None, typer.Option(help="Only those in this state.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
     after: AfterOption = None,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Chains, the newest first."""
-    page = ask(url, home, lambda c: c.operator.chains(state=state, after=after, limit=limit))
-    if as_json:
+    page = system.ask(lambda c: c.operator.chains(state=state, after=after, limit=limit))
+    if system.as_json:
         print_json(page.chains)
     else:
         print_table(
@@ -62,22 +55,20 @@ def list_chains(
 
 
 @app.command("show")
+@with_system
 def show(
+    system: System,
     chain: ChainArgument,
-    *,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """A chain with its steps and data sets."""
-    uid = the_chain(url, home, chain)
-    found = ask(url, home, lambda c: c.operator.chain(uid))
-    if as_json:
+    uid = the_chain(system, chain)
+    found = system.ask(lambda c: c.operator.chain(uid))
+    if system.as_json:
         print_json(found)
         return
     known = {
         one.uid: one
-        for one in ask(url, home, lambda c: c.operator.datasets_of([d.uid for d in found.datasets]))
+        for one in system.ask(lambda c: c.operator.datasets_of([d.uid for d in found.datasets]))
     }
     out.print(f"{found.dataset_name} through {_version(found)}: {found.state.value}")
     out.print(f"chain {found.uid}, since {found.created_at:%F %T}")
@@ -110,17 +101,13 @@ def show(
 
 
 @app.command("start")
+@with_system
 def start(
+    system: System,
     dataset: DatasetArgument,
     template: str,
     *,
-    params: Annotated[
-        list[str] | None,
-        typer.Option("--param", "-p", help="key=value: a parameter; a File's path."),
-    ] = None,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
+    params: ParamOption = None,
 ) -> None:
     """Ask for a data set to be carried through a template, whatever the template's rules match.
 
@@ -128,7 +115,7 @@ def start(
     chain that starts by itself, or would). Asking for it again starts nothing: the command says so,
     shows that chain, and ends with exit code 3.
     """
-    uid = the_dataset(url, home, dataset)
+    uid = the_dataset(system, dataset)
     given = given_params(params or [])
 
     async def question(connection: Connection) -> tuple[Chain, bool]:
@@ -148,8 +135,8 @@ def start(
                 undo.pop_all()
         return chain, made
 
-    chain, made = ask(url, home, question)
-    answer(chain, f"chain {chain.uid}: {chain.state.value}", as_json=as_json)
+    chain, made = system.ask(question)
+    system.answer(chain, f"chain {chain.uid}: {chain.state.value}")
     if not made:
         told = "these parameters" if params else "no other parameters"
         err.print(
@@ -160,7 +147,9 @@ def start(
 
 
 @app.command("rerun")
-def rerun(  # noqa: PLR0913 - a command's options, each by its name
+@with_system
+def rerun(
+    system: System,
     chain: ChainArgument,
     *,
     from_step: Annotated[
@@ -177,9 +166,6 @@ def rerun(  # noqa: PLR0913 - a command's options, each by its name
         typer.Option("--param", "-p", help="key=value: another value than before."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would run.")] = False,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Run a chain that is over again, as a new one, with the same version of its template.
 
@@ -189,22 +175,22 @@ def rerun(  # noqa: PLR0913 - a command's options, each by its name
     beforehand which steps run; where something cannot be had any more nothing is started (exit code
     1).
     """
-    uid = the_chain(url, home, chain)
+    uid = the_chain(system, chain)
     values = key_values(params or [], option="--param")
     asked = plain_errors(
         lambda: RerunChain(from_step=from_step, failed_only=failed_only, params=values, key=uuid4())
     )
-    plan = ask(url, home, lambda c: c.operator.plan_rerun(uid, asked))
-    if not as_json:
+    plan = system.ask(lambda c: c.operator.plan_rerun(uid, asked))
+    if not system.as_json:
         _print_plan(plan)
-    if dry_run and as_json:
+    if dry_run and system.as_json:
         print_json(plan)
     if dry_run or plan.missing:
         for sentence in plan.missing:
             err.print(f"it cannot be run again so: {sentence}")
         raise typer.Exit(1 if plan.missing else 0)
-    found, _ = ask(url, home, lambda c: c.operator.rerun_chain(uid, asked))
-    answer(found, f"chain {found.uid}: {found.state.value}, a rerun of {uid}", as_json=as_json)
+    found, _ = system.ask(lambda c: c.operator.rerun_chain(uid, asked))
+    system.answer(found, f"chain {found.uid}: {found.state.value}, a rerun of {uid}")
 
 
 def _print_plan(plan: RerunPlan) -> None:
@@ -226,36 +212,30 @@ def _print_plan(plan: RerunPlan) -> None:
 
 
 @app.command("cancel")
+@with_system
 def cancel(
+    system: System,
     chain: ChainArgument,
-    *,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Cancel a chain and its running tasks. Its input stays; while it uploads, what of its output
     is not safe yet is deleted."""
-    uid = the_chain(url, home, chain)
-    found = ask(url, home, lambda c: c.operator.cancel_chain(uid))
-    answer(
-        found, f"chain {found.uid}: cancelation asked for, now {found.state.value}", as_json=as_json
-    )
+    uid = the_chain(system, chain)
+    found = system.ask(lambda c: c.operator.cancel_chain(uid))
+    system.answer(found, f"chain {found.uid}: cancelation asked for, now {found.state.value}")
 
 
 @app.command("discard")
+@with_system
 def discard(
+    system: System,
     chain: ChainArgument,
-    *,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Delete all data of a chain once it is over: outputs, logs but of failed jobs, and its input
     as its template says."""
-    uid = the_chain(url, home, chain)
-    found = ask(url, home, lambda c: c.operator.discard_chain(uid))
+    uid = the_chain(system, chain)
+    found = system.ask(lambda c: c.operator.discard_chain(uid))
     when = "now" if found.state.final else f"when it has ended; it is {found.state.value}"
-    answer(found, f"chain {found.uid}: its data are deleted {when}", as_json=as_json)
+    system.answer(found, f"chain {found.uid}: its data are deleted {when}")
 
 
 def _task(chain: Chain, step: ChainStep) -> str:

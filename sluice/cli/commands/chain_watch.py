@@ -8,30 +8,31 @@ from uuid import UUID
 
 import typer
 
-from sluice.cli.connection import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
-from sluice.cli.lookup import ChainArgument, the_chain
+from sluice.cli.connection import Connection
+from sluice.cli.lookup import the_chain
+from sluice.cli.options import ChainArgument
 from sluice.cli.output import err, print_json
+from sluice.cli.system import System, with_system
 from sluice.cli.watch.chain import failed_jobs, follow_chain
 from sluice.cli.watch.progress import StepProgress
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.states import ChainState
+from sluice.embedded.home import DEFAULT_HOME
 
 
+@with_system
 def watch(
+    system: System,
     chain: ChainArgument,
-    *,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Follow a chain to its end. Ends with 1 where the chain failed or was canceled; Ctrl-C leaves
     the chain alone."""
-    uid = the_chain(url, home, chain)
+    uid = the_chain(system, chain)
     try:
-        state = ask(url, home, lambda connection: _watch(connection, uid, as_json=as_json))
+        state = system.ask(lambda connection: _watch(connection, uid, as_json=system.as_json))
     except typer.Exit as ended:
         if ended.exit_code == 130:
-            say_how_to_go_on(uid, folder=None, url=url, home=home)
+            say_how_to_go_on(uid, system)
         raise
     if state is not ChainState.FINISHED:
         raise typer.Exit(1)
@@ -76,13 +77,15 @@ async def follow_with_bars(
 
 
 def say_how_to_go_on(
-    chain: UUID, *, folder: Path | None, url: str | None, home: Path, ends_with_us: bool = False
+    chain: UUID, system: System, *, folder: Path | None = None, ends_with_us: bool = False
 ) -> None:
     """``folder``: for the results. ``ends_with_us``: the system was started for this command alone,
     and stops with it."""
-    where = (
-        ["--url", url] if url is not None else ["--home", str(home)] if home != DEFAULT_HOME else []
-    )
+    where: list[str] = []
+    if system.url is not None:
+        where = ["--url", system.url]
+    elif system.home != DEFAULT_HOME:
+        where = ["--home", str(system.home)]
     commands = [
         ["chain", "watch", str(chain)],
         ["chain", "get", str(chain), *(["--out", str(folder)] if folder else [])],

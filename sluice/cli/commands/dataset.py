@@ -8,21 +8,15 @@ import typer
 
 from sluice.cli.commands import dataset_match
 from sluice.cli.commands.get import get_dataset
-from sluice.cli.connection import (
-    DEFAULT_HOME,
-    Connection,
-    HomeOption,
-    JsonOption,
-    UrlOption,
-    ask,
-    plain_errors,
-)
-from sluice.cli.lookup import DatasetArgument, the_dataset
-from sluice.cli.output import answer, human_bytes, out, print_json, print_table
-from sluice.cli.paging import AfterOption, tell_more
+from sluice.cli.connection import Connection
+from sluice.cli.errors import plain_errors
+from sluice.cli.lookup import the_dataset
+from sluice.cli.options import AfterOption, DatasetArgument, RecursiveOption
+from sluice.cli.output import human_bytes, out, print_json, print_table, tell_more
 from sluice.cli.parameters import key_values
+from sluice.cli.system import System, with_system
 from sluice.cli.transfer import upload
-from sluice.cli.transfer.inputs import RecursiveOption, entries_of
+from sluice.cli.transfer.inputs import entries_of
 from sluice.contracts.counts import produced_texts
 from sluice.contracts.datasets import Dataset, DatasetStatus, NewDataset
 from sluice.contracts.labels import label
@@ -38,7 +32,9 @@ app.command("get")(get_dataset)
 
 
 @app.command("list")
-def list_datasets(  # noqa: PLR0913 - a command's options, each by its name
+@with_system
+def list_datasets(
+    system: System,
     *,
     kind: Annotated[DatasetType | None, typer.Option("--type", help="Only of this type.")] = None,
     state: Annotated[DatasetState | None, typer.Option(help="Only in this state.")] = None,
@@ -47,9 +43,6 @@ def list_datasets(  # noqa: PLR0913 - a command's options, each by its name
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
     after: AfterOption = None,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Data sets, the one registered last first; deleted ones, and those being deleted, only with
     --state."""
@@ -63,8 +56,8 @@ def list_datasets(  # noqa: PLR0913 - a command's options, each by its name
         more = len(page.datasets) == limit and (await read(after=page.cursor, limit=1)).datasets
         return page.datasets, page.cursor if more else None
 
-    datasets, further = ask(url, home, question)
-    if as_json:
+    datasets, further = system.ask(question)
+    if system.as_json:
         print_json(datasets)
     else:
         print_table(
@@ -76,21 +69,19 @@ def list_datasets(  # noqa: PLR0913 - a command's options, each by its name
 
 
 @app.command("show")
+@with_system
 def show(
+    system: System,
     dataset: DatasetArgument,
-    *,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """A data set with its metadata, and what it waits for."""
-    uid = the_dataset(url, home, dataset)
+    uid = the_dataset(system, dataset)
 
     async def read(connection: Connection) -> tuple[Dataset, DatasetStatus]:
         return await connection.operator.dataset(uid), await connection.operator.dataset_status(uid)
 
-    found, status = ask(url, home, read)
-    if as_json:
+    found, status = system.ask(read)
+    if system.as_json:
         print_json(found.model_dump(mode="json") | {"status": status.model_dump(mode="json")})
         return
     size = ", ".join(
@@ -104,19 +95,18 @@ def show(
 
 
 @app.command("files")
+@with_system
 def files(
+    system: System,
     dataset: DatasetArgument,
     *,
     limit: Annotated[int, typer.Option(min=1, max=10_000)] = 1000,
     after: AfterOption = None,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """The files of a data set, in order."""
-    uid = the_dataset(url, home, dataset)
-    page = ask(url, home, lambda c: c.operator.files(uid, after=after, limit=limit))
-    if as_json:
+    uid = the_dataset(system, dataset)
+    page = system.ask(lambda c: c.operator.files(uid, after=after, limit=limit))
+    if system.as_json:
         print_json(page)
         return
     print_table(
@@ -128,7 +118,9 @@ def files(
 
 
 @app.command("register")
-def register(  # noqa: PLR0913 - a command's options, each by its name
+@with_system
+def register(
+    system: System,
     name: str,
     paths: Annotated[
         list[Path], typer.Argument(help="Its files, in order; a folder means its files.")
@@ -148,9 +140,6 @@ def register(  # noqa: PLR0913 - a command's options, each by its name
         typer.Option("--meta", "-m", help="key=value: metadata, which templates match."),
     ] = None,
     recursive: RecursiveOption = False,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Copy files to an input storage as a new data set; the template that matches it takes it from
     there."""
@@ -166,13 +155,15 @@ def register(  # noqa: PLR0913 - a command's options, each by its name
         entries = entries_of(paths, wanted, recursive=recursive)
         return await upload.bring_in(connection, entries, dataset=new, on_file=lambda size: None)
 
-    dataset = ask(url, home, bring_in)
+    dataset = system.ask(bring_in)
     size = f"{counted(dataset.count_files, 'file')}, {human_bytes(dataset.bytes)}"
-    answer(dataset, f"{dataset.name} ({dataset.uid}): {size}", as_json=as_json)
+    system.answer(dataset, f"{dataset.name} ({dataset.uid}): {size}")
 
 
 @app.command("close")
+@with_system
 def close(
+    system: System,
     dataset: DatasetArgument,
     *,
     files: Annotated[
@@ -182,28 +173,26 @@ def close(
             help="Files that make it complete; without: those there are. The last number counts.",
         ),
     ] = None,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Say that a data set is complete, or correct how many files make it so."""
-    uid = the_dataset(url, home, dataset)
+    uid = the_dataset(system, dataset)
 
     async def say(connection: Connection) -> tuple[Dataset, DatasetStatus]:
         closed = await connection.operator.close_dataset(uid, files=files)
         return closed, await connection.operator.dataset_status(uid)
 
-    found, status = ask(url, home, say)
+    found, status = system.ask(say)
     waits = "" if status.waits_for is None else f"; it waits for {status.waits_for}"
-    answer(
+    system.answer(
         found,
         f"{found.name}: {found.state.value}, {counted(found.count_files, 'file')}{waits}",
-        as_json=as_json,
     )
 
 
 @app.command("delete")
+@with_system
 def delete(
+    system: System,
     dataset: DatasetArgument,
     *,
     force: Annotated[
@@ -213,34 +202,29 @@ def delete(
             help="Even the last copy of an output, and what chains need: they are canceled first.",
         ),
     ] = False,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Delete a data set and its files. Refused while a chain that has not ended needs it; the
     chains are named."""
-    uid = the_dataset(url, home, dataset)
-    found = ask(url, home, lambda c: c.operator.delete_dataset(uid, force=force))
+    uid = the_dataset(system, dataset)
+    found = system.ask(lambda c: c.operator.delete_dataset(uid, force=force))
     waits = (
         ""
         if found.state in _GOING
         else ", to be deleted when the chains that need it have ended; they are being canceled"
     )
-    answer(found, f"{found.name}: {found.state.value}{waits}", as_json=as_json)
+    system.answer(found, f"{found.name}: {found.state.value}{waits}")
 
 
 @app.command("resume")
+@with_system
 def resume(
+    system: System,
     dataset: DatasetArgument,
-    *,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Try an upload or a deletion again that stopped and waits for a person."""
-    uid = the_dataset(url, home, dataset)
-    found = ask(url, home, lambda c: c.dms.resume_dataset(uid))
-    answer(found, f"{found.name}: {found.state.value}", as_json=as_json)
+    uid = the_dataset(system, dataset)
+    found = system.ask(lambda c: c.dms.resume_dataset(uid))
+    system.answer(found, f"{found.name}: {found.state.value}")
 
 
 def _row(dataset: Dataset) -> tuple[object, ...]:

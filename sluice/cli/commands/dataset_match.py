@@ -4,22 +4,23 @@ from typing import Annotated
 
 import typer
 
-from sluice.cli.connection import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
-from sluice.cli.lookup import DatasetArgument, the_dataset
-from sluice.cli.output import answer, err, out, print_json
+from sluice.cli.connection import Connection
+from sluice.cli.lookup import the_dataset
+from sluice.cli.options import DatasetArgument
+from sluice.cli.output import err, out, print_json
+from sluice.cli.system import System, with_system
 from sluice.contracts.intake import Rematched, RematchedAll, Tie, Unmatched, UnmatchedList
 from sluice.contracts.numbers import counted
 
 
+@with_system
 def unmatched(
+    system: System,
     *,
     template: Annotated[
         str | None, typer.Option(help="Only those that this template would take now.")
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Data sets that fitted no template, newest first, with the reason of each template."""
 
@@ -27,8 +28,8 @@ def unmatched(
         listed = await connection.operator.unmatched(template=template, limit=limit)
         return listed, (await connection.operator.ties()).ties
 
-    listed, ties = ask(url, home, question)
-    if as_json:
+    listed, ties = system.ask(question)
+    if system.as_json:
         print_json(listed)
         return
     for tie in ties:
@@ -44,33 +45,32 @@ def unmatched(
         out.print(f"and {listed.total - len(listed.datasets)} more")
 
 
+@with_system
 def match(
+    system: System,
     datasets: Annotated[
         list[str] | None,
         typer.Argument(metavar="[DATASET]…", help="Unmatched data sets, by name or uid."),
     ] = None,
     *,
     every: Annotated[bool, typer.Option("--all", help="All that are unmatched.")] = False,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Match unmatched data sets again, after a template was added or changed. Exits 1 where one
     still fits none."""
     if every == bool(datasets):
         raise typer.BadParameter("give data sets, or --all")
     if every:
-        found = ask(url, home, lambda c: c.operator.rematch_all())
-        answer(found, rematched_text(found), as_json=as_json)
+        found = system.ask(lambda c: c.operator.rematch_all())
+        system.answer(found, rematched_text(found))
         return
 
-    uids = [the_dataset(url, home, called) for called in datasets or []]
+    uids = [the_dataset(system, called) for called in datasets or []]
 
     async def question(connection: Connection) -> list[Rematched]:
         return [await connection.operator.rematch(uid) for uid in uids]
 
-    results = ask(url, home, question)
-    if as_json:
+    results = system.ask(question)
+    if system.as_json:
         print_json(results)
     else:
         for uid, one in zip(uids, results, strict=True):
@@ -81,21 +81,18 @@ def match(
         raise typer.Exit(1)
 
 
+@with_system
 def dismiss(
+    system: System,
     dataset: DatasetArgument,
-    *,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Take a data set off the list of unmatched ones: somebody has seen to it. It stays where it
     is."""
-    uid = the_dataset(url, home, dataset)
-    ask(url, home, lambda c: c.operator.dismiss_unmatched(uid))
-    answer(
+    uid = the_dataset(system, dataset)
+    system.ask(lambda c: c.operator.dismiss_unmatched(uid))
+    system.answer(
         {"dataset": str(uid), "dismissed": True},
         f"{uid} is not listed as unmatched any more",
-        as_json=as_json,
     )
 
 

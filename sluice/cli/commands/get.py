@@ -2,13 +2,12 @@
 
 import asyncio
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from sluice.cli.connection import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
-from sluice.cli.lookup import ChainArgument, DatasetArgument, the_chain, the_dataset
+from sluice.cli.connection import Connection
+from sluice.cli.lookup import the_chain, the_dataset
+from sluice.cli.options import ChainArgument, DatasetArgument, ForceOption, OutOption
 from sluice.cli.output import err, human_bytes, out, print_json
+from sluice.cli.system import System, with_system
 from sluice.cli.transfer import results
 from sluice.cli.transfer.output_folder import require_folder
 from sluice.cli.transfer.results import Output
@@ -17,22 +16,14 @@ from sluice.contracts.numbers import counted
 from sluice.contracts.problems import Conflict
 from sluice.contracts.states import ChainState
 
-OutOption = Annotated[
-    Path, typer.Option("--out", "-o", help="Folder for the files and manifest.json.")
-]
-ForceOption = Annotated[
-    bool, typer.Option("--force", help="Overwrite files that are there with other contents.")
-]
 
-
+@with_system
 def get_chain(
+    system: System,
     chain: ChainArgument,
     *,
     folder: OutOption = Path("out"),
     force: ForceOption = False,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Copy the outputs of a chain that has finished into a folder, as `sluice run` does, each
     checked against its checksum.
@@ -40,7 +31,7 @@ def get_chain(
     From their storage where it is mounted on this machine, else over HTTP. What is there already is
     left as it is: after an interruption the same command goes on.
     """
-    uid = the_chain(url, home, chain)
+    uid = the_chain(system, chain)
 
     async def get(connection: Connection) -> list[Output]:
         require_folder(folder)
@@ -53,17 +44,16 @@ def get_chain(
         results.write_manifest(folder, outputs, chain=found.chain)
         return outputs
 
-    _tell(ask(url, home, get), folder, as_json=as_json)
+    _tell(system.ask(get), folder, as_json=system.as_json)
 
 
+@with_system
 def get_dataset(
+    system: System,
     dataset: DatasetArgument,
     *,
     folder: OutOption = Path("out"),
     force: ForceOption = False,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Copy all files of a data set into a folder, each checked against its checksum; the rest as
     `sluice chain get`.
@@ -71,7 +61,7 @@ def get_dataset(
     Directories and other values that are no plain files stay bundles (tar); `sluice chain get`
     unpacks them.
     """
-    uid = the_dataset(url, home, dataset)
+    uid = the_dataset(system, dataset)
 
     async def get(connection: Connection) -> list[Output]:
         require_folder(folder)
@@ -88,7 +78,7 @@ def get_dataset(
         results.write_dataset_manifest(folder, outputs, dataset=found)
         return outputs
 
-    _tell(ask(url, home, get), folder, as_json=as_json)
+    _tell(system.ask(get), folder, as_json=system.as_json)
 
 
 def _require_outputs(chain: Chain, outputs: list[ChainOutput]) -> None:

@@ -10,10 +10,11 @@ from typing import Annotated, BinaryIO
 import httpx
 import typer
 
-from sluice.cli.connection import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
-from sluice.cli.lookup import TaskArgument, the_task
-from sluice.cli.output import answer, err, human_bytes, out, print_json, print_table
-from sluice.cli.paging import AfterOption, tell_more
+from sluice.cli.connection import Connection
+from sluice.cli.lookup import the_task
+from sluice.cli.options import AfterOption, TaskArgument
+from sluice.cli.output import err, human_bytes, out, print_json, print_table, tell_more
+from sluice.cli.system import System, with_system
 from sluice.cli.terminal import teller
 from sluice.cli.watch.job_log import follow
 from sluice.contracts.problems import Conflict, NotAvailable
@@ -30,7 +31,9 @@ AttemptOption = Annotated[int | None, typer.Option(help="Default: the last that 
 
 
 @app.command("list")
-def list_jobs(  # noqa: PLR0913 - a command's options, each by its name
+@with_system
+def list_jobs(
+    system: System,
     task: TaskArgument,
     *,
     state: Annotated[JobState | None, typer.Option(help="Only those in this state.")] = None,
@@ -39,18 +42,13 @@ def list_jobs(  # noqa: PLR0913 - a command's options, each by its name
     ] = JobOrder.SEQ,
     limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
     after: AfterOption = None,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """The jobs of a task: state, pilot, time, memory and exit code of each."""
-    uid = the_task(url, home, task)
-    page = ask(
-        url,
-        home,
+    uid = the_task(system, task)
+    page = system.ask(
         lambda c: c.operator.jobs(uid, state=state, sort=sort, after=after, limit=limit, full=True),
     )
-    if as_json:
+    if system.as_json:
         print_json(page.jobs)
     else:
         print_table(
@@ -74,16 +72,14 @@ def list_jobs(  # noqa: PLR0913 - a command's options, each by its name
 
 
 @app.command("show")
+@with_system
 def show_job(
+    system: System,
     number: int,
-    *,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """A job with all its attempts, and one sentence why it does not run or how it ended."""
-    found = ask(url, home, lambda c: c.operator.job(number, full=True))
-    if as_json:
+    found = system.ask(lambda c: c.operator.job(number, full=True))
+    if system.as_json:
         print_json(found)
         return
     print_table(
@@ -103,11 +99,13 @@ def show_job(
         ],
         empty="no attempt yet",
     )
-    out.print(ask(url, home, lambda c: c.operator.explain_job(number)).text)
+    out.print(system.ask(lambda c: c.operator.explain_job(number)).text)
 
 
 @app.command("logs")
-def logs(  # noqa: PLR0913 - a command's options, each by its name
+@with_system
+def logs(
+    system: System,
     number: NumberArgument,
     *,
     attempt: AttemptOption = None,
@@ -120,31 +118,27 @@ def logs(  # noqa: PLR0913 - a command's options, each by its name
         typer.Option("--out", "-o", help="All of it into this file; `-`: to standard output."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """The log of a job: of a long one its beginning and its end, with a line between that says how
     much is left out."""
-    if live and (file is not None or attempt is not None or as_json):
+    if live and (file is not None or attempt is not None or system.as_json):
         raise typer.BadParameter("--follow goes with none of --attempt, --out and --json")
     if live:
         tell = teller(sys.stdout)
-        state = ask(url, home, lambda c: follow(c, number, tell))
+        state = system.ask(lambda c: follow(c, number, tell))
         err.print(f"job {number}: {state.value}")
         return
     if file is not None:
         path = file
-        size = ask(url, home, lambda c: _download(c, number, path, attempt=attempt, force=force))
+        size = system.ask(lambda c: _download(c, number, path, attempt=attempt, force=force))
         if str(path) != "-":
-            answer(
+            system.answer(
                 {"job": number, "file": str(path), "bytes": size},
                 f"{path}: {human_bytes(size)}",
-                as_json=as_json,
             )
         return
-    text = ask(url, home, lambda c: c.operator.job_log(number, attempt=attempt))
-    if as_json:
+    text = system.ask(lambda c: c.operator.job_log(number, attempt=attempt))
+    if system.as_json:
         print_json({"job": number, "log": text})
     else:
         out.print(text, end="")

@@ -4,32 +4,32 @@ from typing import Annotated
 
 import typer
 
-from sluice.cli.connection import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask
-from sluice.cli.lookup import PilotArgument, the_pilot
-from sluice.cli.output import answer, err, print_json, print_table
+from sluice.cli.lookup import the_pilot
+from sluice.cli.options import PilotArgument
+from sluice.cli.output import err, print_json, print_table
+from sluice.cli.system import System, with_system
 from sluice.contracts.pilots import Pilot
 
 app = typer.Typer(no_args_is_help=True, help="The agents that run jobs on compute nodes.")
 
 
 @app.command("list")
+@with_system
 def list_pilots(
+    system: System,
     *,
     limit: Annotated[int, typer.Option(min=1, max=10_000)] = 200,
     after: Annotated[
         str | None, typer.Option(help="Go on where the list before ended, as it says.")
     ] = None,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Pilots, what they have and what they have done: those that are there, lost ones that nobody
     has acknowledged, and others that ended within a day."""
-    page = ask(url, home, lambda c: c.operator.pilots(after=after, limit=limit))
+    page = system.ask(lambda c: c.operator.pilots(after=after, limit=limit))
     pilots = page.pilots
     if page.next is not None:
         err.print(f"there are more: --after {page.next}")
-    if as_json:
+    if system.as_json:
         print_json(pilots)
         return
     print_table(
@@ -51,20 +51,17 @@ def list_pilots(
 
 
 @app.command("drain")
+@with_system
 def drain(
+    system: System,
     pilot: PilotArgument,
-    *,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Let a pilot finish what it has and end."""
-    uid = the_pilot(url, home, pilot)
-    ask(url, home, lambda c: c.operator.drain_pilot(uid))
-    answer(
+    uid = the_pilot(system, pilot)
+    system.ask(lambda c: c.operator.drain_pilot(uid))
+    system.answer(
         {"pilot": str(uid), "draining": True},
         "it takes nothing more, and ends when it is done",
-        as_json=as_json,
     )
 
 

@@ -5,9 +5,11 @@ from typing import Annotated
 
 import typer
 
-from sluice.cli.connection import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask
-from sluice.cli.output import answer, err, out, print_json, print_table
+from sluice.cli.options import HomeOption, UrlOption
+from sluice.cli.output import err, out, print_json, print_table
+from sluice.cli.system import System, with_system
 from sluice.contracts.queues import SHOWN, ChooseMessages
+from sluice.embedded.home import DEFAULT_HOME
 
 app = typer.Typer(
     no_args_is_help=True, help="Messages between services, and those that nobody could handle."
@@ -20,12 +22,13 @@ AllOption = Annotated[bool, typer.Option("--all", help="All dead messages of the
 
 
 @app.command("list")
+@with_system
 def list_queues(
-    *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False
+    system: System,
 ) -> None:
     """Queues with what waits in them and what is dead."""
-    queues = ask(url, home, lambda c: c.operator.queues()).queues
-    if as_json:
+    queues = system.ask(lambda c: c.operator.queues()).queues
+    if system.as_json:
         print_json(queues)
         return
     print_table(
@@ -36,20 +39,19 @@ def list_queues(
 
 
 @app.command("show")
+@with_system
 def show(
+    system: System,
     queue: str,
     *,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 20,
     bodies: Annotated[
         bool, typer.Option("--bodies", help="The messages themselves as well.")
     ] = False,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """The oldest dead messages of a queue, and why each died."""
-    found = ask(url, home, lambda c: c.operator.dead_messages(queue, limit=limit))
-    if as_json:
+    found = system.ask(lambda c: c.operator.dead_messages(queue, limit=limit))
+    if system.as_json:
         print_json(found)
         return
     print_table(
@@ -80,39 +82,38 @@ def body(
     home: HomeOption = DEFAULT_HOME,
 ) -> None:
     """All that a dead message says, as it was sent, to standard output."""
-    sys.stdout.buffer.write(ask(url, home, lambda c: c.operator.dead_body(queue, message)))
+    system = System(url, home)
+    sys.stdout.buffer.write(system.ask(lambda c: c.operator.dead_body(queue, message)))
 
 
 @app.command("requeue")
+@with_system
 def requeue(
+    system: System,
     queue: str,
     ids: IdsArgument = None,
     *,
     every: AllOption = False,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Put dead messages back into their queue: they are tried as if sent anew."""
     choice = _choice(ids, every)
-    moved = ask(url, home, lambda c: c.operator.requeue(queue, choice))
-    answer(moved, f"{moved.moved} put back into {queue}, {moved.dead} dead now", as_json=as_json)
+    moved = system.ask(lambda c: c.operator.requeue(queue, choice))
+    system.answer(moved, f"{moved.moved} put back into {queue}, {moved.dead} dead now")
 
 
 @app.command("drop")
+@with_system
 def drop(
+    system: System,
     queue: str,
     ids: IdsArgument = None,
     *,
     every: AllOption = False,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Remove dead messages for good: what they asked for is never done."""
     choice = _choice(ids, every)
-    moved = ask(url, home, lambda c: c.operator.drop(queue, choice))
-    answer(moved, f"{moved.moved} dropped from {queue}, {moved.dead} dead now", as_json=as_json)
+    moved = system.ask(lambda c: c.operator.drop(queue, choice))
+    system.answer(moved, f"{moved.moved} dropped from {queue}, {moved.dead} dead now")
 
 
 def _choice(ids: list[str] | None, every: bool) -> ChooseMessages:

@@ -13,21 +13,15 @@ from uuid import UUID
 import typer
 
 from sluice.cli.commands.chain_watch import follow_with_bars, say_how_to_go_on
-from sluice.cli.connection import (
-    DEFAULT_HOME,
-    Connection,
-    HomeOption,
-    JsonOption,
-    UrlOption,
-    connected,
-    plain_errors,
-    running_url,
-)
+from sluice.cli.connection import Connection, connected, running_url
+from sluice.cli.errors import plain_errors
+from sluice.cli.options import ParamOption, RecursiveOption
 from sluice.cli.output import err, human_bytes, out, print_json
 from sluice.cli.parameters import Given, given_params, key_values
+from sluice.cli.system import System, with_system
 from sluice.cli.template_files import read_template_files, template_name
 from sluice.cli.transfer import upload
-from sluice.cli.transfer.inputs import RecursiveOption, entries_of, known_bytes, require_paths
+from sluice.cli.transfer.inputs import entries_of, known_bytes, require_paths
 from sluice.cli.transfer.output_folder import require_folder
 from sluice.cli.transfer.parameter_files import bring_in_parameters, local_files
 from sluice.cli.transfer.results import bring_out, write_manifest
@@ -41,86 +35,32 @@ from sluice.contracts.templates import Template
 from sluice.embedded.home import Home
 from sluice.embedded.process import system_of_ours
 
-
-def run(  # noqa: PLR0913 - a command's options, each by its name
-    template: Annotated[
-        Path, typer.Argument(help="The CWL workflow.", exists=True, dir_okay=False)
-    ],
-    *,
-    inputs: Annotated[
-        list[Path],
-        typer.Option(
-            "--input",
-            "-i",
-            help=(
-                "Input files, in order; a folder means its files, or itself where the template"
-                " takes directories."
-            ),
+InputsOption = Annotated[
+    list[Path],
+    typer.Option(
+        "--input",
+        "-i",
+        help=(
+            "Input files, in order; a folder means its files, or itself where the template"
+            " takes directories."
         ),
-    ],
-    more: Annotated[
-        list[Path] | None, typer.Argument(help="More input files (for shell patterns).")
-    ] = None,
-    params: Annotated[
-        list[str] | None,
-        typer.Option("--param", "-p", help="key=value: a parameter; a File's path."),
-    ] = None,
-    meta: Annotated[
-        list[str] | None, typer.Option("--meta", "-m", help="key=value: metadata of the data set.")
-    ] = None,
-    folder: Annotated[
-        Path, typer.Option("--out", "-o", help="Empty folder for the outputs and manifest.json.")
-    ] = Path("out"),
-    force: Annotated[
-        bool, typer.Option("--force", help="Also into a folder that has files, overwriting.")
-    ] = False,
-    name: Annotated[
-        str | None, typer.Option(help="What the run's template is called; default: as its file.")
-    ] = None,
-    recursive: RecursiveOption = False,
-    wait: Annotated[
-        bool,
-        typer.Option(
-            "--wait", help="Also for nodes that are not there: jobs may need more than any has."
-        ),
-    ] = False,
-    home: HomeOption = DEFAULT_HOME,
-    url: UrlOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Carry files through a workflow. Uses the running system, or starts one for the time it takes.
-
-    The workflow is the run's own: a published template of its name stays as it is, and no data set
-    is matched with it."""
-    arguments = _Arguments(
-        template=template,
-        files=[*inputs, *(more or [])],
-        params=given_params(params or []),
-        meta=key_values(meta or [], option="--meta"),
-        folder=folder,
-        force=force,
-        name=name or template_name(template),
-        recursive=recursive,
-        wait=wait,
-        as_json=as_json,
-    )
-
-    def carry_through() -> bool:
-        require_paths(arguments.files)
-        require_folder(folder, empty=not force)
-        begun: list[UUID] = []
-        with _system(url, home) as system:
-            try:
-                return asyncio.run(_run(system.url, arguments, begun))
-            except KeyboardInterrupt:
-                for chain in begun:
-                    say_how_to_go_on(
-                        chain, folder=folder, url=url, home=home, ends_with_us=system.ours
-                    )
-                raise
-
-    if not plain_errors(carry_through):
-        raise typer.Exit(1)
+    ),
+]
+MetaOption = Annotated[
+    list[str] | None, typer.Option("--meta", "-m", help="key=value: metadata of the data set.")
+]
+OutOption = Annotated[
+    Path, typer.Option("--out", "-o", help="Empty folder for the outputs and manifest.json.")
+]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Also into a folder that has files, overwriting.")
+]
+WaitOption = Annotated[
+    bool,
+    typer.Option(
+        "--wait", help="Also for nodes that are not there: jobs may need more than any has."
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,8 +77,62 @@ class _Arguments:
     as_json: bool
 
 
+@with_system
+def run(  # noqa: PLR0913 - a command's options, each by its name
+    system: System,
+    template: Annotated[
+        Path, typer.Argument(help="The CWL workflow.", exists=True, dir_okay=False)
+    ],
+    *,
+    inputs: InputsOption,
+    more: Annotated[
+        list[Path] | None, typer.Argument(help="More input files (for shell patterns).")
+    ] = None,
+    params: ParamOption = None,
+    meta: MetaOption = None,
+    folder: OutOption = Path("out"),
+    force: ForceOption = False,
+    name: Annotated[
+        str | None, typer.Option(help="What the run's template is called; default: as its file.")
+    ] = None,
+    recursive: RecursiveOption = False,
+    wait: WaitOption = False,
+) -> None:
+    """Carry files through a workflow. Uses the running system, or starts one for the time it takes.
+
+    The workflow is the run's own: a published template of its name stays as it is, and no data set
+    is matched with it."""
+    arguments = _Arguments(
+        template=template,
+        files=[*inputs, *(more or [])],
+        params=given_params(params or []),
+        meta=key_values(meta or [], option="--meta"),
+        folder=folder,
+        force=force,
+        name=name or template_name(template),
+        recursive=recursive,
+        wait=wait,
+        as_json=system.as_json,
+    )
+    if not plain_errors(lambda: _carry_through(system, arguments)):
+        raise typer.Exit(1)
+
+
+def _carry_through(system: System, arguments: _Arguments) -> bool:
+    require_paths(arguments.files)
+    require_folder(arguments.folder, empty=not arguments.force)
+    begun: list[UUID] = []
+    with _started(system) as started:
+        try:
+            return asyncio.run(_run(started.url, arguments, begun))
+        except KeyboardInterrupt:
+            for chain in begun:
+                say_how_to_go_on(chain, system, folder=arguments.folder, ends_with_us=started.ours)
+            raise
+
+
 @dataclass(frozen=True, slots=True)
-class _System:
+class _Started:
     """``ours``: started for this run."""
 
     url: str
@@ -146,15 +140,15 @@ class _System:
 
 
 @contextmanager
-def _system(url: str | None, home: Path) -> Iterator[_System]:
+def _started(system: System) -> Iterator[_Started]:
     """The system to use; one that was started here is stopped at the end."""
-    address = url or running_url(home)
+    address = system.url or running_url(system.home)
     if address is not None:
-        yield _System(address.rstrip("/"), ours=False)
+        yield _Started(address.rstrip("/"), ours=False)
         return
     err.print("starting an embedded system …")
-    with system_of_ours(Home(home)) as running:
-        yield _System(running.url, ours=True)
+    with system_of_ours(Home(system.home)) as running:
+        yield _Started(running.url, ours=True)
 
 
 async def _run(url: str, arguments: _Arguments, begun: list[UUID]) -> bool:

@@ -8,7 +8,8 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from sluice.cli.connection import JsonOption, plain_errors
+from sluice.cli.errors import plain_errors
+from sluice.cli.options import JsonOption
 from sluice.cli.output import err, out, print_json
 from sluice.contracts.problems import NotAvailable
 from sluice.servicekit.settings_sources import WrongSettings, load_settings

@@ -5,16 +5,10 @@ from typing import Annotated
 
 import typer
 
-from sluice.cli.connection import (
-    DEFAULT_HOME,
-    Connection,
-    HomeOption,
-    JsonOption,
-    UrlOption,
-    ask,
-    plain_errors,
-)
-from sluice.cli.output import answer, err, human_bytes, out, print_json, print_table
+from sluice.cli.connection import Connection
+from sluice.cli.errors import plain_errors
+from sluice.cli.output import err, human_bytes, out, print_json, print_table
+from sluice.cli.system import System, with_system
 from sluice.contracts.datasets import NewStorage, Storage, WaterMarks
 from sluice.contracts.states import StorageType
 from sluice.storage import local_url
@@ -31,16 +25,15 @@ HighOption = Annotated[str | None, typer.Option("--high", help=_MARK)]
 
 
 @app.command("list")
+@with_system
 def list_storages(
+    system: System,
     *,
     kind: Annotated[StorageType | None, typer.Option("--type", help="Only of this type.")] = None,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """The storages that data sets lie on: those that get new ones first, by their free space."""
-    found = ask(url, home, lambda c: c.dms.storages(kind, everything=True))
-    if as_json:
+    found = system.ask(lambda c: c.dms.storages(kind, everything=True))
+    if system.as_json:
         print_json(found)
         return
     print_table(
@@ -71,7 +64,9 @@ def list_storages(
 
 
 @app.command("add")
+@with_system
 def add(  # noqa: PLR0913 - a command's options, each by its name
+    system: System,
     name: str,
     kind: StorageType,
     storage_url: Annotated[
@@ -89,9 +84,6 @@ def add(  # noqa: PLR0913 - a command's options, each by its name
     ] = False,
     low: LowOption = None,
     high: HighOption = None,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Make a storage known: a folder that is there, where the DMS lets storages lie
     (SLUICE_DMS_STORAGE_ROOTS, `sluice up --storage-root`). It is tried out. The same again changes
@@ -107,20 +99,19 @@ def add(  # noqa: PLR0913 - a command's options, each by its name
         made = await connection.dms.register_storage(new)
         return made if marks is None else await connection.dms.mark_storage(name, marks)
 
-    stored = ask(url, home, register)
-    answer(stored, f"{stored.name}: {stored.url}", as_json=as_json)
+    stored = system.ask(register)
+    system.answer(stored, f"{stored.name}: {stored.url}")
 
 
 @app.command("marks")
+@with_system
 def set_marks(
+    system: System,
     name: str,
     *,
     low: LowOption = None,
     high: HighOption = None,
     none: Annotated[bool, typer.Option("--none", help="It has no water marks any more.")] = False,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Set the water marks of an input storage: from the high one on tasks whose chains have their
     input there, and delete it in the end, are ranked higher, until it is below the low one. A rank
@@ -128,21 +119,17 @@ def set_marks(
     marks = _given_marks(low, high)
     if none == (marks is not None):
         raise typer.BadParameter("give --low and --high, or --none")
-    stored = ask(
-        url,
-        home,
+    stored = system.ask(
         lambda c: c.dms.unmark_storage(name) if marks is None else c.dms.mark_storage(name, marks),
     )
-    answer(stored, f"{stored.name}: {_marks(stored.marks) or 'no water marks'}", as_json=as_json)
+    system.answer(stored, f"{stored.name}: {_marks(stored.marks) or 'no water marks'}")
 
 
 @app.command("disable")
+@with_system
 def disable(
+    system: System,
     name: str,
-    *,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Let a storage get no new data sets; what lies on it can be read and deleted as before. Says
     so where it was the last of its type."""
@@ -152,38 +139,34 @@ def disable(
         others = await connection.dms.storages(stored.type)
         return stored, not stored.read_only and all(one.read_only for one in others)
 
-    stored, last = ask(url, home, take_out)
+    stored, last = system.ask(take_out)
     said = f"{stored.name}: disabled"
     if last:
         said += (
             f"\nno other storage of type {stored.type} is enabled: what is to be written to one"
             f" waits, or is refused (sluice storage enable {stored.name}, or add another)"
         )
-    answer(stored, said, as_json=as_json)
+    system.answer(stored, said)
 
 
 @app.command("enable")
+@with_system
 def enable(
+    system: System,
     name: str,
-    *,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Let a storage get new data sets again, if it could be registered today."""
-    stored = ask(url, home, lambda c: c.dms.enable_storage(name))
-    answer(stored, f"{stored.name}: enabled", as_json=as_json)
+    stored = system.ask(lambda c: c.dms.enable_storage(name))
+    system.answer(stored, f"{stored.name}: enabled")
 
 
 @app.command("init")
+@with_system
 def init(
+    system: System,
     folder: Annotated[
         Path, typer.Argument(help="Folder that the DMS and all pilots see at this same path.")
     ],
-    *,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Make a folder of each type (input, intermediate, output, logs) in FOLDER, and make them known
     as storages. The same again changes nothing."""
@@ -193,8 +176,8 @@ def init(
             await connection.dms.register_storage(new) for new in _make_folders(folder.absolute())
         ]
 
-    stored = ask(url, home, register)
-    if as_json:
+    stored = system.ask(register)
+    if system.as_json:
         print_json(stored)
         return
     for storage in stored:

@@ -5,10 +5,10 @@ from typing import Annotated
 import typer
 
 from sluice.cli.commands.job import list_jobs, logs, show_job
-from sluice.cli.connection import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask
-from sluice.cli.lookup import TaskArgument, the_chain, the_task
-from sluice.cli.output import answer, out, print_json, print_table
-from sluice.cli.paging import AfterOption, tell_more
+from sluice.cli.lookup import the_chain, the_task
+from sluice.cli.options import AfterOption, TaskArgument
+from sluice.cli.output import out, print_json, print_table, tell_more
+from sluice.cli.system import System, with_system
 from sluice.contracts.chains import ChainTask
 from sluice.contracts.numbers import counted, in_full
 from sluice.contracts.states import StepState
@@ -32,7 +32,9 @@ for _name, _command in (("jobs", list_jobs), ("job", show_job), ("log", logs)):
 
 
 @app.command("list")
+@with_system
 def list_tasks(
+    system: System,
     *,
     state: Annotated[StepState | None, typer.Option(help="Only those in this state.")] = None,
     chain: Annotated[
@@ -41,18 +43,13 @@ def list_tasks(
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 200,
     after: AfterOption = None,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Tasks with the counts of their jobs."""
-    uid = None if chain is None else the_chain(url, home, chain)
-    page = ask(
-        url,
-        home,
+    uid = None if chain is None else the_chain(system, chain)
+    page = system.ask(
         lambda c: c.operator.tasks(state=state, chain=uid, after=after, limit=limit, paged=True),
     )
-    if as_json:
+    if system.as_json:
         print_json(page.tasks)
     else:
         print_table(_COLUMNS, [_row(task) for task in page.tasks], empty="no task")
@@ -60,20 +57,18 @@ def list_tasks(
 
 
 @app.command("show")
+@with_system
 def show(
+    system: System,
     task: TaskArgument,
-    *,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """A task, and one sentence why it does not run or how it ended."""
-    uid = the_task(url, home, task)
-    found = ask(url, home, lambda c: c.operator.task(uid, full=True))
-    if as_json:
+    uid = the_task(system, task)
+    found = system.ask(lambda c: c.operator.task(uid, full=True))
+    if system.as_json:
         print_json(found)
         return
-    explanation = ask(url, home, lambda c: c.operator.explain_task(uid))
+    explanation = system.ask(lambda c: c.operator.explain_task(uid))
     print_table(_COLUMNS, [_row(found)], empty="")
     out.print(explanation.text)
     if found.jobs is not None and found.jobs.killed:
@@ -84,46 +79,40 @@ def show(
 
 
 @app.command("cancel")
+@with_system
 def cancel(
+    system: System,
     task: TaskArgument,
-    *,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Cancel a task: its chain is canceled with it."""
-    uid = the_task(url, home, task)
-    status = ask(url, home, lambda c: c.operator.cancel_task(uid))
-    answer(status, f"task {status.uid}: {status.state.value}", as_json=as_json)
+    uid = the_task(system, task)
+    status = system.ask(lambda c: c.operator.cancel_task(uid))
+    system.answer(status, f"task {status.uid}: {status.state.value}")
 
 
 @app.command("retry")
+@with_system
 def retry(
+    system: System,
     task: TaskArgument,
-    *,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Give the failed and held jobs of a task another round."""
-    uid = the_task(url, home, task)
-    status = ask(url, home, lambda c: c.operator.retry_task(uid))
-    answer(status, f"task {status.uid}: {counted(status.ready, 'job')} ready", as_json=as_json)
+    uid = the_task(system, task)
+    status = system.ask(lambda c: c.operator.retry_task(uid))
+    system.answer(status, f"task {status.uid}: {counted(status.ready, 'job')} ready")
 
 
 @app.command("rank")
+@with_system
 def rank(
+    system: System,
     task: TaskArgument,
     rank: float,
-    *,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Change the rank of a task; a higher one runs earlier."""
-    uid = the_task(url, home, task)
-    status = ask(url, home, lambda c: c.operator.prioritise(uid, rank))
-    answer(status, f"task {status.uid}: rank {in_full(status.rank)}", as_json=as_json)
+    uid = the_task(system, task)
+    status = system.ask(lambda c: c.operator.prioritise(uid, rank))
+    system.answer(status, f"task {status.uid}: rank {in_full(status.rank)}")
 
 
 def _row(task: ChainTask) -> tuple[object, ...]:

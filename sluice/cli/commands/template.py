@@ -12,17 +12,11 @@ from uuid import UUID
 import typer
 
 from sluice.cli.commands.template_publish import named, publish, upload, waiting_for, waiting_lines
-from sluice.cli.connection import (
-    DEFAULT_HOME,
-    Connection,
-    HomeOption,
-    JsonOption,
-    UrlOption,
-    ask,
-    plain_errors,
-)
-from sluice.cli.output import answer, err, out, print_json, print_table
-from sluice.cli.paging import tell_more
+from sluice.cli.connection import Connection
+from sluice.cli.errors import plain_errors
+from sluice.cli.options import JsonOption
+from sluice.cli.output import err, out, print_json, print_table, tell_more
+from sluice.cli.system import System, with_system
 from sluice.cli.template_files import read_template_files
 from sluice.contracts.matching import condition_text
 from sluice.contracts.numbers import counted
@@ -119,7 +113,9 @@ def _tell(stored: Template, warnings: list[Finding], *, as_json: bool, note: str
 
 
 @app.command("list")
+@with_system
 def list_templates(
+    system: System,
     *,
     every: Annotated[
         bool,
@@ -134,9 +130,6 @@ def list_templates(
         UUID | None,
         typer.Option(help="Only those of runs, from where the list before ended, as it says."),
     ] = None,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """All published templates, the latest version of each."""
 
@@ -152,8 +145,8 @@ def list_templates(
         )
         return [*published.templates, *of_runs.templates], of_runs.next
 
-    templates, further = ask(url, home, question)
-    if as_json:
+    templates, further = system.ask(question)
+    if system.as_json:
         print_json(templates)
     else:
         print_table(
@@ -177,19 +170,17 @@ def _row(template: Template) -> tuple[object, ...]:
 
 
 @app.command("versions")
+@with_system
 def versions(
+    system: System,
     name: str,
-    *,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """All versions of a template, newest first."""
-    templates = ask(url, home, lambda c: c.operator.templates(every_version=True)).templates
+    templates = system.ask(lambda c: c.operator.templates(every_version=True)).templates
     found = [template for template in templates if template.name == name]
     if not found:
         plain_errors(lambda: _unknown(name))
-    if as_json:
+    if system.as_json:
         print_json(found)
         return
     rows = [
@@ -207,7 +198,9 @@ VersionOption = Annotated[int | None, typer.Option(help="Default: the latest.", 
 
 
 @app.command("show")
+@with_system
 def show(
+    system: System,
     name: str,
     *,
     version: VersionOption = None,
@@ -218,16 +211,11 @@ def show(
         Path | None,
         typer.Option("--out", "-o", help="Write all its files into this folder, as written."),
     ] = None,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """A template: its steps, which data sets it takes, its parameters and files; with --json all
     that the system knows of it."""
     run = _run_id(name)
-    template = ask(
-        url,
-        home,
+    template = system.ask(
         lambda c: (
             c.operator.run_template(run) if run else c.operator.template(name, version=version)
         ),
@@ -235,12 +223,11 @@ def show(
     files = template.files or {"workflow.cwl": template.cwl or ""}
     if folder is not None:
         plain_errors(lambda: _write(folder, files))
-        answer(
+        system.answer(
             {"folder": str(folder), "files": sorted(files)},
             f"{counted(len(files), 'file')} in {folder}",
-            as_json=as_json,
         )
-    elif as_json:
+    elif system.as_json:
         print_json(template)
     elif text:
         sys.stdout.buffer.write((template.cwl or "").encode())
@@ -320,47 +307,45 @@ def _write(folder: Path, files: dict[str, str]) -> None:
 
 
 @app.command("restore")
+@with_system
 def restore(
+    system: System,
     name: str,
     version: Annotated[
         int, typer.Argument(help="The version whose files are to be the latest again.", min=1)
     ],
-    *,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Make an old version of a template the latest again, as a new version. Chains that run keep
     theirs."""
-    stored = ask(url, home, lambda c: c.operator.restore_template(name, version=version))
-    _tell(stored, stored.warnings, as_json=as_json, note=f", with the files of version {version}")
+    stored = system.ask(lambda c: c.operator.restore_template(name, version=version))
+    _tell(
+        stored,
+        stored.warnings,
+        as_json=system.as_json,
+        note=f", with the files of version {version}",
+    )
 
 
 @app.command("disable")
+@with_system
 def disable(
+    system: System,
     name: str,
-    *,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Let nothing go through a template: no data set is matched with it, nobody can ask for it.
     Chains that run go on."""
-    found = ask(url, home, lambda c: c.operator.disable_template(name))
-    answer(
+    found = system.ask(lambda c: c.operator.disable_template(name))
+    system.answer(
         found,
         f"{name} is disabled: nothing goes through it until `sluice template enable {name}`",
-        as_json=as_json,
     )
 
 
 @app.command("enable")
+@with_system
 def enable(
+    system: System,
     name: str,
-    *,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Let data sets go through a template again that was disabled."""
 
@@ -368,31 +353,28 @@ def enable(
         found = await connection.operator.enable_template(name)
         return found, await waiting_for(connection, found)
 
-    found, waiting = ask(url, home, question)
-    answer(found, "\n".join([f"{name} is enabled", *waiting_lines(name, waiting)]), as_json=as_json)
+    found, waiting = system.ask(question)
+    system.answer(found, "\n".join([f"{name} is enabled", *waiting_lines(name, waiting)]))
 
 
 @app.command("delete")
+@with_system
 def delete(
+    system: System,
     name: str,
     *,
     force: Annotated[
         bool, typer.Option("--force", help="Even while chains of it run; they go on.")
     ] = False,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Delete a template: it matches nothing any more. NAME may be the id of one that came with a
     run."""
     run = _run_id(name)
-    ask(
-        url,
-        home,
+    system.ask(
         lambda c: (
             c.operator.delete_run_template(run)
             if run
             else c.operator.delete_template(name, force=force)
         ),
     )
-    answer({"name": name, "deleted": True}, f"{name} deleted", as_json=as_json)
+    system.answer({"name": name, "deleted": True}, f"{name} deleted")

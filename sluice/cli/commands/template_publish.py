@@ -8,16 +8,10 @@ from typing import Annotated, TypeVar
 import typer
 from rich.text import Text
 
-from sluice.cli.connection import (
-    DEFAULT_HOME,
-    Connection,
-    HomeOption,
-    JsonOption,
-    UrlOption,
-    ask,
-    plain_errors,
-)
+from sluice.cli.connection import Connection
+from sluice.cli.errors import plain_errors
 from sluice.cli.output import err, out, print_json
+from sluice.cli.system import System, with_system
 from sluice.cli.template_files import TemplateFiles, read_template_files
 from sluice.contracts.problems import Finding, ServiceError, Unprocessable
 from sluice.contracts.templates import Template, TemplateChanges
@@ -50,7 +44,9 @@ NameOption = Annotated[
 _STYLES = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
 
 
-def publish(  # noqa: PLR0913 - a command's options, each by its name
+@with_system
+def publish(
+    system: System,
     files: FilesArgument,
     *,
     main: MainOption = None,
@@ -59,9 +55,6 @@ def publish(  # noqa: PLR0913 - a command's options, each by its name
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would change.")
     ] = False,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
 ) -> None:
     """Publish a template with all its files, as the next version of its name: new data sets go
     through that.
@@ -69,37 +62,35 @@ def publish(  # noqa: PLR0913 - a command's options, each by its name
     Shows first what changes against the version before, and asks. The same files again change
     nothing."""
     found = plain_errors(lambda: read_template_files(files, main=main))
+    _publish(system, found, name, sure=sure, dry_run=dry_run)
+
+
+@with_system
+def upload(
+    system: System, files: FilesArgument, *, main: MainOption = None, name: NameOption = None
+) -> None:
+    """`publish --yes`, under its earlier name."""
+    found = plain_errors(lambda: read_template_files(files, main=main))
+    _publish(system, found, name, sure=True, dry_run=False)
+
+
+def _publish(
+    system: System, found: TemplateFiles, name: str | None, *, sure: bool, dry_run: bool
+) -> None:
     new = plain_errors(lambda: found.new(name))
-    changes = ask(url, home, lambda c: _named(found, c.operator.compare_template(new)))
-    if dry_run and as_json:
+    changes = system.ask(lambda c: _named(found, c.operator.compare_template(new)))
+    if dry_run and system.as_json:
         print_json(changes)
-    if not as_json:
+    if not system.as_json:
         show_changes(changes, found)
     if dry_run:
         return
     if not changes.nothing and not sure:
         _require_consent(changes)
     replaced = new.model_copy(update={"replaces": changes.before or 0})
-    stored = ask(url, home, lambda c: _named(found, c.operator.store_template(replaced)))
-    _tell(
-        stored,
-        changes,
-        waiting=0 if as_json else ask(url, home, lambda c: waiting_for(c, stored)),
-        as_json=as_json,
-    )
-
-
-def upload(
-    files: FilesArgument,
-    *,
-    main: MainOption = None,
-    name: NameOption = None,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
-) -> None:
-    """`publish --yes`, under its earlier name."""
-    publish(files, main=main, name=name, sure=True, url=url, home=home, as_json=as_json)
+    stored = system.ask(lambda c: _named(found, c.operator.store_template(replaced)))
+    waiting = 0 if system.as_json else system.ask(lambda c: waiting_for(c, stored))
+    _tell(stored, changes, waiting=waiting, as_json=system.as_json)
 
 
 def show_changes(changes: TemplateChanges, files: TemplateFiles) -> None:

@@ -7,9 +7,10 @@ from typing import Annotated
 import httpx
 import typer
 
-from sluice.cli.connection import DEFAULT_HOME, HomeOption, JsonOption, plain_errors
+from sluice.cli.errors import plain_errors
+from sluice.cli.options import HomeOption, JsonOption
 from sluice.cli.output import answer, err, out, print_json
-from sluice.embedded.home import Home
+from sluice.embedded.home import DEFAULT_HOME, Home
 from sluice.embedded.process import END_WITH, drain, start_detached, stop, waiting_for
 from sluice.trust import trust
 
@@ -78,19 +79,17 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
         for root in storage_root or []
     ]
     if detach:
-        options = [
-            "--port",
-            str(port),
-            "--pilots",
-            str(pilots),
-            "--slots",
-            str(slots),
-            "--log-level",
-            log_level,
-        ]
-        options += [] if drain_timeout is None else ["--drain-timeout", str(drain_timeout)]
-        options += [word for root in roots for word in ("--storage-root", root)]
-        started = plain_errors(lambda: start_detached(place, options))
+        options = {
+            "--port": port,
+            "--pilots": pilots,
+            "--slots": slots,
+            "--log-level": log_level,
+            "--drain-timeout": drain_timeout,
+        }
+        given = [option for option in options.items() if option[1] is not None]
+        given += [("--storage-root", root) for root in roots]
+        words = [str(word) for option in given for word in option]
+        started = plain_errors(lambda: start_detached(place, words))
         out.print(f"Sluice is ready at {started.url} (stop it with `sluice down`)")
         return
     import uvloop  # noqa: PLC0415 - a client alone needs no server's event loop

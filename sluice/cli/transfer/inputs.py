@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from pydantic import TypeAdapter, ValidationError
 
 from sluice.cli.output import err
@@ -33,15 +32,6 @@ class ToBundle:
 
 
 ToBringIn = Path | ToBundle
-
-RecursiveOption = Annotated[
-    bool,
-    typer.Option(
-        "--recursive",
-        "-r",
-        help="Take the files in subfolders of folders as well, folder by folder.",
-    ),
-]
 
 
 def require_paths(paths: Sequence[Path]) -> None:

@@ -1,0 +1,33 @@
+"""Errors as a person should see them."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import typer
+from pydantic import ValidationError
+
+from sluice.cli.output import err, print_problem
+from sluice.contracts.problems import ServiceError
+from sluice.contracts.wording import names_value, sentence_of
+from sluice.storage import BundleError, StorageError
+
+Result = TypeVar("Result")
+
+
+def plain_errors(call: Callable[[], Result]) -> Result:
+    """Errors that mean something to a person end the command with status 1 and a sentence, not a
+    traceback."""
+    try:
+        return call()
+    except ServiceError as error:
+        print_problem(error)
+    except KeyboardInterrupt:
+        err.print("interrupted")
+        raise typer.Exit(130) from None
+    except ValidationError as error:
+        for wrong in error.errors():
+            value = "" if names_value(wrong) else f", not {str(wrong['input'])[:200]!r}"
+            err.print(f"error: {'.'.join(map(str, wrong['loc']))}: {sentence_of(wrong)}{value}")
+    except (OSError, StorageError, BundleError) as error:
+        err.print(f"error: {error}")
+    raise typer.Exit(1) from None

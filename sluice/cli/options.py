@@ -1,0 +1,62 @@
+"""The options and arguments that more than one command takes."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+HomeOption = Annotated[
+    Path,
+    typer.Option(
+        "--home", envvar="SLUICE_HOME", help="Folder of the embedded system.", show_default=True
+    ),
+]
+UrlOption = Annotated[
+    str | None,
+    typer.Option(
+        "--url",
+        envvar="SLUICE_URL",
+        help="Address of a running system; without it, the one in --home.",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
+
+DatasetArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATASET",
+        help="Its name (of an output: INPUT.OUTPUT), uid, or the uid's beginning.",
+    ),
+]
+ChainArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="CHAIN", help="Its uid, the uid's beginning, or its input data set's name."
+    ),
+]
+TaskArgument = Annotated[str, typer.Argument(metavar="TASK", help="Its uid, or CHAIN.STEP.")]
+PilotArgument = Annotated[
+    str, typer.Argument(metavar="PILOT", help="Its name, uid, or the uid's beginning.")
+]
+
+AfterOption = Annotated[
+    str | None, typer.Option(help="Go on where the list before ended, as it says.")
+]
+ParamOption = Annotated[
+    list[str] | None,
+    typer.Option("--param", "-p", help="key=value: a parameter; a File's path."),
+]
+RecursiveOption = Annotated[
+    bool,
+    typer.Option(
+        "--recursive",
+        "-r",
+        help="Take the files in subfolders of folders as well, folder by folder.",
+    ),
+]
+OutOption = Annotated[
+    Path, typer.Option("--out", "-o", help="Folder for the files and manifest.json.")
+]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Overwrite files that are there with other contents.")
+]

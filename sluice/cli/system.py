@@ -1,0 +1,71 @@
+"""The system that a command is for: what most commands take, and how they ask and answer."""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from sluice.cli.connection import Connection, connected, running_url
+from sluice.cli.errors import plain_errors
+from sluice.cli.options import HomeOption, JsonOption, UrlOption
+from sluice.cli.output import answer
+from sluice.contracts.problems import NotAvailable
+from sluice.embedded.home import DEFAULT_HOME
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """What ``--url``, ``--home`` and ``--json`` say."""
+
+    url: str | None
+    home: Path
+    as_json: bool = False
+
+    def ask(self, question: Callable[[Connection], Awaitable[Result]]) -> Result:
+        """Runs ``question`` against the system; ends the command with 1 and the reason when that
+        cannot be."""
+
+        async def run() -> Result:
+            address = self.url or running_url(self.home)
+            if address is None:
+                raise NotAvailable(
+                    f"no system runs in {self.home}: start one with `sluice up`, or give --url"
+                )
+            async with connected(address.rstrip("/")) as connection:
+                return await question(connection)
+
+        return plain_errors(lambda: asyncio.run(run()))
+
+    def answer(self, value: BaseModel | dict[str, Any], sentence: str) -> None:
+        """What a command did: ``sentence`` for people, ``value`` for programs."""
+        answer(value, sentence, as_json=self.as_json)
+
+
+#: Behind the command's own options.
+_OPTIONS = [
+    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    for name, default, annotation in (
+        ("url", None, UrlOption),
+        ("home", DEFAULT_HOME, HomeOption),
+        ("as_json", False, JsonOption),
+    )
+]
+
+
+def with_system(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with ``--url``, ``--home`` and ``--json`` in place of its first parameter."""
+    [_, *own] = inspect.signature(command, eval_str=True).parameters.values()
+
+    @wraps(command)
+    def called(*, url: str | None, home: Path, as_json: bool, **options: Any) -> None:
+        command(System(url, home, as_json), **options)
+
+    called.__signature__ = inspect.Signature([*own, *_OPTIONS])  # type: ignore[attr-defined]
+    return called
