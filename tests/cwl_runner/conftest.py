@@ -1,9 +1,11 @@
 """One system without containers for all tests of the runner's interface."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 
+from tests.cwl_runner.runners import Answers, Run, run_in
 from tests.e2e.systems import live_system
 
 
@@ -13,3 +15,14 @@ def url() -> Iterator[str]:
         patch.setenv("SLUICE_PILOT_CONTAINERS", "[]")
         with live_system() as system:
             yield system.url
+
+
+@pytest.fixture
+def both(url: str, tmp_path: Path) -> Run:
+    """The reference runner's answer and ours, each in a folder of its own."""
+
+    def run(*arguments: str, cwltool: Sequence[str] = (), **environment: str) -> Answers:
+        commands = (["cwltool", *cwltool], ["sluice-cwl-runner", "--url", url])
+        return [run_in(tmp_path, command, arguments, environment) for command in commands]
+
+    return run

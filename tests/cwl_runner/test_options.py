@@ -2,98 +2,20 @@
 by its name."""
 
 import json
-import os
 import re
-import subprocess
-import sys
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cwltool.argparser import arg_parser
 
-from sluice.cwl_runner.command import main
 from sluice.cwl_runner.options import CARRIED_OUT, REFUSED, REFUSED_VALUES, OptionRefused, parse
+from tests.cwl_runner.runners import TOOL, Run, echo, outputs_of, require_same, run_in, write
 
 pytestmark = pytest.mark.xdist_group("cwl-runner")
 
-PROGRAMS = Path(sys.executable).parent
 CASES = Path(__file__).parent / "cases"
 DOCUMENTS = Path(__file__).parents[2] / "docs" / "how-to" / "run-any-cwl.md"
-
-Answers = list[subprocess.CompletedProcess[str]]
-Run = Callable[..., Answers]
-
-
-@pytest.fixture
-def both(url: str, tmp_path: Path) -> Run:
-    """The reference runner's answer and ours, each in a folder of its own."""
-
-    def run(*arguments: str, cwltool: Sequence[str] = (), **environment: str) -> Answers:
-        commands = (["cwltool", *cwltool], ["sluice-cwl-runner", "--url", url])
-        return [_run(tmp_path, command, arguments, environment) for command in commands]
-
-    return run
-
-
-def _run(
-    folder: Path, command: Sequence[str], arguments: Sequence[str], environment: dict[str, str]
-) -> subprocess.CompletedProcess[str]:
-    out = folder / command[0]
-    out.mkdir()
-    return subprocess.run(
-        [str(PROGRAMS / command[0]), *command[1:], *arguments],
-        cwd=out,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-
-
-def _outputs(done: subprocess.CompletedProcess[str]) -> Any:
-    """The output object, without places and names that were drawn."""
-
-    def plain(value: Any) -> Any:
-        match value:
-            case dict():
-                return {
-                    key: plain(one)
-                    for key, one in value.items()
-                    if key not in ("location", "path") and not str(one).startswith("_:")
-                }
-            case list():
-                return [plain(one) for one in value]
-        return value
-
-    return plain(json.loads(done.stdout)) if done.stdout.startswith("{") else done.stdout
-
-
-def _same(answers: Sequence[subprocess.CompletedProcess[str]], status: int = 0) -> Any:
-    theirs, ours = answers
-    assert (ours.returncode, theirs.returncode) == (status, status), theirs.stderr + ours.stderr
-    assert _outputs(ours) == _outputs(theirs)
-    return _outputs(ours)
-
-
-TOOL = {
-    "cwlVersion": "v1.2",
-    "class": "CommandLineTool",
-    "inputs": {},
-    "outputs": {"out": "stdout"},
-    "stdout": "out.txt",
-}
-
-
-def _echo(*words: str, **more: Any) -> dict[str, Any]:
-    return TOOL | {"baseCommand": ["echo", *words]} | more
-
-
-def _write(folder: Path, name: str, document: dict[str, Any]) -> str:
-    (folder / name).write_text(json.dumps(document))
-    return str(folder / name)
 
 
 def _workflow(folder: Path) -> str:
@@ -118,29 +40,29 @@ def _workflow(folder: Path) -> str:
         },
         "steps": {
             "first": {
-                "run": _echo("1", inputs=line, outputs=said),
+                "run": echo("1", inputs=line, outputs=said),
                 "in": {"line": "word"},
                 "out": ["out"],
             },
             "second": {
-                "run": _echo("2", inputs=line, outputs=said),
+                "run": echo("2", inputs=line, outputs=said),
                 "in": {"line": "first/out"},
                 "out": ["out"],
             },
             "beside": {
-                "run": _echo("3", inputs=line, outputs=said),
+                "run": echo("3", inputs=line, outputs=said),
                 "in": {"line": "word"},
                 "out": ["out"],
             },
         },
     }
-    return _write(folder, "workflow.cwl", document)
+    return write(folder, "workflow.cwl", document)
 
 
 def _stops(folder: Path) -> str:
     """A step that fails at once, and three that follow one another beside it."""
     fails = TOOL | {"baseCommand": "false", "outputs": {}}
-    goes = _echo("x", inputs={"before": "File?"})
+    goes = echo("x", inputs={"before": "File?"})
     chain = {
         f"step{n}": {"run": goes, "in": {"before": f"step{n - 1}/out"} if n else {}, "out": ["out"]}
         for n in range(3)
@@ -152,7 +74,7 @@ def _stops(folder: Path) -> str:
         "outputs": {"last": {"type": "File?", "outputSource": "step2/out"}},
         "steps": {"fails": {"run": fails, "in": {}, "out": []}, **chain},
     }
-    return _write(folder, "stops.cwl", document)
+    return write(folder, "stops.cwl", document)
 
 
 def test_every_option_of_cwltool_is_carried_out_or_refused() -> None:
@@ -195,7 +117,7 @@ def test_what_is_so_anyhow_is_taken(option: str) -> None:
 
 def test_a_refused_option_starts_nothing(tmp_path: Path) -> None:
     command = ["sluice-cwl-runner", "--home", str(tmp_path / "home"), "--cachedir", "c"]
-    done = _run(tmp_path, command, ["tool.cwl"], {})
+    done = run_in(tmp_path, command, ["tool.cwl"], {})
     assert (done.returncode, done.stdout) == (2, "")
     assert (
         done.stderr == "sluice: --cachedir is not supported: nothing is taken from an earlier run\n"
@@ -216,44 +138,44 @@ def test_a_refused_option_starts_nothing(tmp_path: Path) -> None:
 )
 def test_what_runs_nothing_needs_no_system(options: list[str], tmp_path: Path) -> None:
     workflow = _workflow(tmp_path)
-    theirs = _run(tmp_path, ["cwltool"], [*options, workflow], {})
-    ours = _run(
+    theirs = run_in(tmp_path, ["cwltool"], [*options, workflow], {})
+    ours = run_in(
         tmp_path, ["sluice-cwl-runner", "--home", str(tmp_path / "home")], [*options, workflow], {}
     )
-    _same([theirs, ours])
+    require_same([theirs, ours])
     assert not (tmp_path / "home").exists()
 
 
 def test_validation_looks_at_the_order_too(both: Run, tmp_path: Path) -> None:
-    order = _write(tmp_path, "order.json", {"word": 3})
-    _same(both("--validate", "--no-warnings", _workflow(tmp_path), order), status=1)
+    order = write(tmp_path, "order.json", {"word": 3})
+    require_same(both("--validate", "--no-warnings", _workflow(tmp_path), order), status=1)
 
 
 def test_a_target_alone_is_made(both: Run, tmp_path: Path) -> None:
-    assert _same(both("--target", "beside", _workflow(tmp_path))) == {"beside": "3 beam\n"}
+    assert require_same(both("--target", "beside", _workflow(tmp_path))) == {"beside": "3 beam\n"}
 
 
 def test_a_single_step_runs_alone(both: Run, tmp_path: Path) -> None:
-    outputs = _same(
+    outputs = require_same(
         both(
             "--single-step",
             "first",
             _workflow(tmp_path),
-            _write(tmp_path, "order.json", {"line": "x"}),
+            write(tmp_path, "order.json", {"line": "x"}),
         )
     )
     assert outputs == {"out": "1 x\n"}
 
 
 def test_overrides_hold(both: Run, tmp_path: Path) -> None:
-    tool = _write(tmp_path, "tool.cwl", TOOL | {"baseCommand": ["sh", "-c", "echo $WORD"]})
+    tool = write(tmp_path, "tool.cwl", TOOL | {"baseCommand": ["sh", "-c", "echo $WORD"]})
     overrides = {
         "cwltool:overrides": {
             tool: {"requirements": {"EnvVarRequirement": {"envDef": {"WORD": "overridden"}}}}
         }
     }
-    answers = both("--overrides", _write(tmp_path, "overrides.json", overrides), tool)
-    assert _same(answers)["out"]["size"] == len("overridden\n")
+    answers = both("--overrides", write(tmp_path, "overrides.json", overrides), tool)
+    assert require_same(answers)["out"]["size"] == len("overridden\n")
 
 
 def test_extensions_are_enabled(both: Run, tmp_path: Path) -> None:
@@ -284,23 +206,23 @@ def test_extensions_are_enabled(both: Run, tmp_path: Path) -> None:
         "outputs": {"m": {"type": "int", "outputSource": "count/m"}},
         "steps": {"count": step},
     }
-    assert _same(both("--enable-ext", _write(tmp_path, "loop.cwl", document), "--start", "1")) == {
-        "m": 5
-    }
+    assert require_same(
+        both("--enable-ext", write(tmp_path, "loop.cwl", document), "--start", "1")
+    ) == {"m": 5}
 
 
 def test_after_an_error_it_goes_on_where_asked_to(both: Run, tmp_path: Path) -> None:
-    outputs = _same(both("--on-error", "continue", _stops(tmp_path)), status=1)
+    outputs = require_same(both("--on-error", "continue", _stops(tmp_path)), status=1)
     assert outputs["last"] is not None
 
 
 def test_after_an_error_no_more_steps_are_begun(url: str, tmp_path: Path) -> None:
     """The reference runner shuffles steps, so what it has done before the error is another thing
     each time."""
-    done = _run(
+    done = run_in(
         tmp_path, ["sluice-cwl-runner", "--url", url], ["--parallel-max", "1", _stops(tmp_path)], {}
     )
-    assert (done.returncode, _outputs(done)) == (1, {"last": None}), done.stderr
+    assert (done.returncode, outputs_of(done)) == (1, {"last": None}), done.stderr
 
 
 def test_no_more_run_at_a_time_than_allowed(url: str, tmp_path: Path) -> None:
@@ -321,22 +243,24 @@ def test_no_more_run_at_a_time_than_allowed(url: str, tmp_path: Path) -> None:
         "outputs": {},
         "steps": {"meet": {"run": tool, "scatter": "n", "in": {"n": "n"}, "out": ["out"]}},
     }
-    workflow = _write(tmp_path, "meet.cwl", document)
-    order = _write(tmp_path, "order.json", {"n": [1, 2, 3]})
-    done = _run(
+    workflow = write(tmp_path, "meet.cwl", document)
+    order = write(tmp_path, "order.json", {"n": [1, 2, 3]})
+    done = run_in(
         tmp_path, ["sluice-cwl-runner", "--url", url], ["--parallel-max", "1", workflow, order], {}
     )
     assert done.returncode == 0, done.stderr
 
 
 def test_variables_are_preserved_where_they_are_named(both: Run, tmp_path: Path) -> None:
-    tool = _write(tmp_path, "tool.cwl", TOOL | {"baseCommand": ["sh", "-c", "echo $FIRST $SECOND"]})
-    outputs = _same(both("--preserve-environment", "FIRST", tool, FIRST="eins", SECOND="zwei"))
+    tool = write(tmp_path, "tool.cwl", TOOL | {"baseCommand": ["sh", "-c", "echo $FIRST $SECOND"]})
+    outputs = require_same(
+        both("--preserve-environment", "FIRST", tool, FIRST="eins", SECOND="zwei")
+    )
     assert outputs["out"]["size"] == len("eins\n")
 
 
 def test_the_summary_goes_to_a_file(both: Run, tmp_path: Path) -> None:
-    theirs, ours = both("--write-summary", "summary.json", _write(tmp_path, "tool.cwl", _echo("x")))
+    theirs, ours = both("--write-summary", "summary.json", write(tmp_path, "tool.cwl", echo("x")))
     assert (ours.returncode, ours.stdout) == (theirs.returncode, theirs.stdout) == (0, "")
     assert (
         json.loads((tmp_path / "sluice-cwl-runner" / "summary.json").read_text())["out"]["size"]
@@ -346,121 +270,9 @@ def test_the_summary_goes_to_a_file(both: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("kind", "status"), [("hints", 0), ("requirements", 33)])
 def test_containers_may_be_forbidden(both: Run, tmp_path: Path, kind: str, status: int) -> None:
-    tool = _write(
+    tool = write(
         tmp_path,
         "tool.cwl",
-        _echo("x", **{kind: {"DockerRequirement": {"dockerPull": "nowhere/such:1"}}}),
+        echo("x", **{kind: {"DockerRequirement": {"dockerPull": "nowhere/such:1"}}}),
     )
-    _same(both("--no-container", tool), status=status)
-
-
-def test_a_missing_input_is_told_as_other_runners_do(both: Run, tmp_path: Path) -> None:
-    tool = _write(
-        tmp_path, "tool.cwl", _echo(inputs={"word": {"type": "string", "inputBinding": {}}})
-    )
-    _, ours = answers = both(tool)
-    _same(answers, status=2)
-    assert "the following arguments are required: --word" in ours.stderr
-
-
-def test_an_option_behind_the_process_is_an_input(url: str, tmp_path: Path) -> None:
-    tool = _write(
-        tmp_path, "tool.cwl", _echo(inputs={"outdir": {"type": "string", "inputBinding": {}}})
-    )
-    done = _run(tmp_path, ["sluice-cwl-runner", "--url", url], [tool, "--outdir", "value"], {})
-    assert (tmp_path / "sluice-cwl-runner" / "out.txt").read_text() == "value\n", done.stderr
-
-
-def test_an_option_at_the_wrong_place_is_told(url: str, tmp_path: Path) -> None:
-    done = _run(
-        tmp_path,
-        ["sluice-cwl-runner", "--url", url],
-        [_write(tmp_path, "tool.cwl", _echo("x")), "--outdir", "out"],
-        {},
-    )
-    assert done.returncode == 2
-    assert "--outdir stands behind the process" in done.stderr
-
-
-@pytest.mark.parametrize("options", [[], ["--relax-path-checks"]], ids=["simple", "relaxed"])
-def test_a_file_may_have_any_name(url: str, tmp_path: Path, options: list[str]) -> None:
-    name = "ä run #7?%41.txt"
-    (tmp_path / name).write_text("seven\n")
-    inputs = {"file": {"type": "File", "inputBinding": {}}}
-    tool = _write(
-        tmp_path,
-        "tool.cwl",
-        TOOL | {"baseCommand": ["grep", "-H", ""], "inputs": inputs, "stdout": "out.txt"},
-    )
-    order = _write(tmp_path, "order.json", {"file": {"class": "File", "path": name}})
-    done = _run(tmp_path, ["sluice-cwl-runner", "--url", url], [*options, tool, order], {})
-    assert done.returncode == 0, done.stderr
-    said = (tmp_path / "sluice-cwl-runner" / "out.txt").read_text()
-    assert said.endswith(f"/{name}:seven\n")
-
-
-@pytest.mark.parametrize(
-    ("requirement", "sentence"),
-    [
-        ({"Secrets": {"secrets": ["word"]}}, "cwltool:Secrets"),
-        ({"MPIRequirement": {"processes": 2}}, "cwltool:MPIRequirement"),
-    ],
-    ids=["secrets", "mpi"],
-)
-def test_what_would_give_other_data_is_not_supported(
-    url: str, tmp_path: Path, requirement: dict[str, Any], sentence: str
-) -> None:
-    [(name, fields)] = requirement.items()
-    document = _echo(inputs={"word": {"type": "string", "inputBinding": {}}}) | {
-        "$namespaces": {"cwltool": "http://commonwl.org/cwltool#"},
-        "hints": {f"cwltool:{name}": fields},
-    }
-    tool = _write(tmp_path, "tool.cwl", document)
-    done = _run(
-        tmp_path,
-        ["sluice-cwl-runner", "--url", url],
-        ["--enable-ext", tool, "--word", "hidden"],
-        {},
-    )
-    assert (done.returncode, done.stdout) == (33, ""), done.stderr
-    assert sentence in done.stderr
-
-
-@pytest.mark.parametrize(
-    "extension",
-    [{"Secrets": {"secrets": ["word"]}}, {"MPIRequirement": {"processes": 2}}],
-    ids=["secrets", "mpi"],
-)
-@pytest.mark.parametrize("place", ["step", "tool of the step", "job order", "overrides"])
-def test_what_would_give_other_data_is_found_wherever_it_stands(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], extension: dict[str, Any], place: str
-) -> None:
-    [(name, fields)] = extension.items()
-    asked = {"hints": {f"cwltool:{name}": fields}}
-    tool = _echo(inputs={"word": {"type": "string", "inputBinding": {}}}) | (
-        asked if place == "tool of the step" else {}
-    )
-    step = {"run": tool, "in": {"word": "word"}, "out": ["out"]} | (
-        asked if place == "step" else {}
-    )
-    process = {
-        "$namespaces": {"cwltool": "http://commonwl.org/cwltool#"},
-        "cwlVersion": "v1.2",
-        "class": "Workflow",
-        "inputs": {"word": "string"},
-        "outputs": {"out": {"type": "File", "outputSource": "said/out"}},
-        "steps": {"said": step},
-    }
-    requirement = {"class": f"cwltool:{name}", **fields}
-    order: dict[str, Any] = {"word": "hidden"}
-    if place == "job order":
-        order["cwl:requirements"] = [requirement]
-    if place == "overrides":
-        order["cwltool:overrides"] = {"process.cwl#said": {"requirements": [requirement]}}
-    options = [
-        "--enable-ext",
-        _write(tmp_path, "process.cwl", process),
-        _write(tmp_path, "order.json", order),
-    ]
-    assert main(["--url", "http://127.0.0.1:9", *options]) == 33  # before anything is sent
-    assert f"cwltool:{name} is not supported" in capfd.readouterr().err
+    require_same(both("--no-container", tool), status=status)

@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from sluice.contracts.states import DatasetState
+from tests.e2e.commands import SLUICE, sluice, write_texts, write_workflow
 from tests.e2e.systems import LiveSystem
-from tests.e2e.test_command import SLUICE, sluice, write_texts, write_workflow
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("e2e-command")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.commands import sluice
 from tests.e2e.systems import LiveSystem
-from tests.e2e.test_command import sluice
 
 pytestmark = pytest.mark.xdist_group("e2e-command")
 

@@ -10,8 +10,8 @@ from sluice.servicekit.lifecycle import running
 from sluice.servicekit.topology import sluice_topology
 from sluice.servicekit.transport.base import Message
 from sluice.servicekit.transport.open import open_transport
+from tests.e2e.commands import sluice
 from tests.e2e.systems import LiveSystem
-from tests.e2e.test_command import sluice
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("e2e-command")

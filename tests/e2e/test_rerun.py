@@ -11,8 +11,8 @@ import pytest
 from sluice.cli.connection import Connection, connected
 from sluice.contracts.chains import Chain
 from sluice.contracts.states import ChainState
+from tests.e2e.commands import sluice, write_texts, write_workflow
 from tests.e2e.systems import LiveSystem
-from tests.e2e.test_command import sluice, write_texts, write_workflow
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("e2e-command")

@@ -19,8 +19,8 @@ import pytest
 from spd import demo
 
 from sluice.embedded.home import Home
+from tests.e2e.commands import SLUICE, sluice, write_texts, write_workflow
 from tests.e2e.systems import NO_CONTAINERS, LiveSystem, home_folder
-from tests.e2e.test_command import SLUICE, sluice, write_texts, write_workflow
 from tests.servers.rabbitmq import free_ports
 from tests.servers.test_ended_runs import running_below
 from tests.waiting import eventually

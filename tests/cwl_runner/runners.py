@@ -1,0 +1,73 @@
+"""The reference runner and ours, run in folders of their own, and tools for both."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+PROGRAMS = Path(sys.executable).parent
+
+Answers = list[subprocess.CompletedProcess[str]]
+Run = Callable[..., Answers]
+
+
+def run_in(
+    folder: Path, command: Sequence[str], arguments: Sequence[str], environment: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
+    out = folder / command[0]
+    out.mkdir()
+    return subprocess.run(
+        [str(PROGRAMS / command[0]), *command[1:], *arguments],
+        cwd=out,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def outputs_of(done: subprocess.CompletedProcess[str]) -> Any:
+    """The output object, without places and names that were drawn."""
+
+    def plain(value: Any) -> Any:
+        match value:
+            case dict():
+                return {
+                    key: plain(entry)
+                    for key, entry in value.items()
+                    if key not in ("location", "path") and not str(entry).startswith("_:")
+                }
+            case list():
+                return [plain(entry) for entry in value]
+        return value
+
+    return plain(json.loads(done.stdout)) if done.stdout.startswith("{") else done.stdout
+
+
+def require_same(answers: Sequence[subprocess.CompletedProcess[str]], status: int = 0) -> Any:
+    theirs, ours = answers
+    assert (ours.returncode, theirs.returncode) == (status, status), theirs.stderr + ours.stderr
+    assert outputs_of(ours) == outputs_of(theirs)
+    return outputs_of(ours)
+
+
+TOOL = {
+    "cwlVersion": "v1.2",
+    "class": "CommandLineTool",
+    "inputs": {},
+    "outputs": {"out": "stdout"},
+    "stdout": "out.txt",
+}
+
+
+def echo(*words: str, **more: Any) -> dict[str, Any]:
+    return TOOL | {"baseCommand": ["echo", *words]} | more
+
+
+def write(folder: Path, name: str, document: dict[str, Any]) -> str:
+    (folder / name).write_text(json.dumps(document))
+    return str(folder / name)

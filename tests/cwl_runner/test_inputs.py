@@ -1,0 +1,124 @@
+"""Inputs of `sluice cwl-runner`: where they may stand, how files may be called, and what is refused
+because it would give other data."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sluice.cwl_runner.command import main
+from tests.cwl_runner.runners import TOOL, Run, echo, require_same, run_in, write
+
+pytestmark = pytest.mark.xdist_group("cwl-runner")
+
+
+def test_a_missing_input_is_told_as_other_runners_do(both: Run, tmp_path: Path) -> None:
+    tool = write(
+        tmp_path, "tool.cwl", echo(inputs={"word": {"type": "string", "inputBinding": {}}})
+    )
+    _, ours = answers = both(tool)
+    require_same(answers, status=2)
+    assert "the following arguments are required: --word" in ours.stderr
+
+
+def test_an_option_behind_the_process_is_an_input(url: str, tmp_path: Path) -> None:
+    tool = write(
+        tmp_path, "tool.cwl", echo(inputs={"outdir": {"type": "string", "inputBinding": {}}})
+    )
+    done = run_in(tmp_path, ["sluice-cwl-runner", "--url", url], [tool, "--outdir", "value"], {})
+    assert (tmp_path / "sluice-cwl-runner" / "out.txt").read_text() == "value\n", done.stderr
+
+
+def test_an_option_at_the_wrong_place_is_told(url: str, tmp_path: Path) -> None:
+    done = run_in(
+        tmp_path,
+        ["sluice-cwl-runner", "--url", url],
+        [write(tmp_path, "tool.cwl", echo("x")), "--outdir", "out"],
+        {},
+    )
+    assert done.returncode == 2
+    assert "--outdir stands behind the process" in done.stderr
+
+
+@pytest.mark.parametrize("options", [[], ["--relax-path-checks"]], ids=["simple", "relaxed"])
+def test_a_file_may_have_any_name(url: str, tmp_path: Path, options: list[str]) -> None:
+    name = "ä run #7?%41.txt"
+    (tmp_path / name).write_text("seven\n")
+    inputs = {"file": {"type": "File", "inputBinding": {}}}
+    tool = write(
+        tmp_path,
+        "tool.cwl",
+        TOOL | {"baseCommand": ["grep", "-H", ""], "inputs": inputs, "stdout": "out.txt"},
+    )
+    order = write(tmp_path, "order.json", {"file": {"class": "File", "path": name}})
+    done = run_in(tmp_path, ["sluice-cwl-runner", "--url", url], [*options, tool, order], {})
+    assert done.returncode == 0, done.stderr
+    said = (tmp_path / "sluice-cwl-runner" / "out.txt").read_text()
+    assert said.endswith(f"/{name}:seven\n")
+
+
+@pytest.mark.parametrize(
+    ("requirement", "sentence"),
+    [
+        ({"Secrets": {"secrets": ["word"]}}, "cwltool:Secrets"),
+        ({"MPIRequirement": {"processes": 2}}, "cwltool:MPIRequirement"),
+    ],
+    ids=["secrets", "mpi"],
+)
+def test_what_would_give_other_data_is_not_supported(
+    url: str, tmp_path: Path, requirement: dict[str, Any], sentence: str
+) -> None:
+    [(name, fields)] = requirement.items()
+    document = echo(inputs={"word": {"type": "string", "inputBinding": {}}}) | {
+        "$namespaces": {"cwltool": "http://commonwl.org/cwltool#"},
+        "hints": {f"cwltool:{name}": fields},
+    }
+    tool = write(tmp_path, "tool.cwl", document)
+    done = run_in(
+        tmp_path,
+        ["sluice-cwl-runner", "--url", url],
+        ["--enable-ext", tool, "--word", "hidden"],
+        {},
+    )
+    assert (done.returncode, done.stdout) == (33, ""), done.stderr
+    assert sentence in done.stderr
+
+
+@pytest.mark.parametrize(
+    "extension",
+    [{"Secrets": {"secrets": ["word"]}}, {"MPIRequirement": {"processes": 2}}],
+    ids=["secrets", "mpi"],
+)
+@pytest.mark.parametrize("place", ["step", "tool of the step", "job order", "overrides"])
+def test_what_would_give_other_data_is_found_wherever_it_stands(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], extension: dict[str, Any], place: str
+) -> None:
+    [(name, fields)] = extension.items()
+    asked = {"hints": {f"cwltool:{name}": fields}}
+    tool = echo(inputs={"word": {"type": "string", "inputBinding": {}}}) | (
+        asked if place == "tool of the step" else {}
+    )
+    step = {"run": tool, "in": {"word": "word"}, "out": ["out"]} | (
+        asked if place == "step" else {}
+    )
+    process = {
+        "$namespaces": {"cwltool": "http://commonwl.org/cwltool#"},
+        "cwlVersion": "v1.2",
+        "class": "Workflow",
+        "inputs": {"word": "string"},
+        "outputs": {"out": {"type": "File", "outputSource": "said/out"}},
+        "steps": {"said": step},
+    }
+    requirement = {"class": f"cwltool:{name}", **fields}
+    order: dict[str, Any] = {"word": "hidden"}
+    if place == "job order":
+        order["cwl:requirements"] = [requirement]
+    if place == "overrides":
+        order["cwltool:overrides"] = {"process.cwl#said": {"requirements": [requirement]}}
+    options = [
+        "--enable-ext",
+        write(tmp_path, "process.cwl", process),
+        write(tmp_path, "order.json", order),
+    ]
+    assert main(["--url", "http://127.0.0.1:9", *options]) == 33  # before anything is sent
+    assert f"cwltool:{name} is not supported" in capfd.readouterr().err

@@ -1,0 +1,270 @@
+"""`sluice run` as people type it, against a real system."""
+
+import asyncio
+import hashlib
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.commands import SLUICE, interrupted, sluice, write_texts, write_workflow
+from tests.e2e.systems import LiveSystem
+from tests.waiting import eventually
+
+pytestmark = pytest.mark.xdist_group("e2e-command")
+
+
+def test_run_carries_files_through_and_writes_a_manifest(
+    system: LiveSystem, tmp_path: Path
+) -> None:
+    """Invariant 8: the merge receives the files in the order in which they were given."""
+    workflow, texts = (
+        write_workflow(tmp_path / "shout.cwl"),
+        write_texts(tmp_path / "in", "one", "two", "three"),
+    )
+    given = [texts[2], texts[0], texts[1]]
+    sluice(
+        "run",
+        str(workflow),
+        "--input",
+        *given,
+        "--param",
+        "suffix=?",
+        "--out",
+        str(tmp_path / "out"),
+        "--url",
+        system.url,
+    )
+    joined = (tmp_path / "out" / "joined.txt").read_bytes()
+    assert joined == b"THREE?\nONE?\nTWO?\n"
+    [entry] = json.loads((tmp_path / "out" / "manifest.json").read_text())["outputs"]
+    assert (entry["name"], entry["size"], entry["sha256"]) == (
+        "joined.txt",
+        len(joined),
+        hashlib.sha256(joined).hexdigest(),
+    )
+    assert entry["origin"]["attempt"] == 1
+    assert [Path(text).read_text() for text in texts] == [
+        "one\n",
+        "two\n",
+        "three\n",
+    ], "the person's own files stay"
+
+
+@pytest.mark.parametrize(
+    ("options", "error_class", "sentence"),
+    [
+        ({"command": "[no-such-program-here]"}, "tool_failed", "no-such-program-here"),
+        ({"command": "[sh, -c, 'echo the reason >&2; exit 3']"}, "tool_failed", "3"),
+        ({"command": "[sleep, '1000', '--']", "limit": 1}, "tool_timeout", "1 s"),
+        ({"glob": "nothing-here.txt"}, "tool_failed", "loud"),
+    ],
+    ids=["no program", "exit code", "hangs", "no output"],
+)
+def test_run_that_fails_says_why_in_plain_words(
+    system: LiveSystem,
+    tmp_path: Path,
+    options: dict[str, str | int],
+    error_class: str,
+    sentence: str,
+) -> None:
+    if "sleep" in str(options.get("command")):
+        options = options | {"command": "[python3, -c, 'import time; time.sleep(1000)']"}
+    workflow = write_workflow(tmp_path / "bad.cwl", attempts=1, **options)  # type: ignore[arg-type] # parametrised
+    texts = write_texts(tmp_path / "in", "one")
+    done = sluice(
+        "run",
+        str(workflow),
+        "-i",
+        *texts,
+        "-o",
+        str(tmp_path / "out"),
+        "--url",
+        system.url,
+        "--json",
+        code=1,
+    )
+    answer = json.loads(done.stdout)
+    assert answer["status"] == "failed"
+    assert answer["reason"]
+    [failed] = answer["failed_jobs"]
+    assert failed["class"] == error_class
+    assert sentence in failed["message"]
+    assert not (tmp_path / "out" / "manifest.json").exists()
+
+
+def test_run_refuses_a_wrong_template_with_every_reason_and_stores_nothing(
+    system: LiveSystem, tmp_path: Path
+) -> None:
+    workflow = tmp_path / "wrong.cwl"
+    workflow.write_text(
+        write_workflow(tmp_path / "right.cwl")
+        .read_text()
+        .replace("text: texts", "text: textz")
+        .replace("shout/loud", "shout/lout")
+    )
+    done = sluice(
+        "run", str(workflow), "-i", *write_texts(tmp_path / "in", "x"), "--url", system.url, code=1
+    )
+    assert "textz" in done.stderr
+    assert "lout" in done.stderr
+    assert "wrong" not in names_of_templates(system, "--all")
+
+
+def names_of_templates(system: LiveSystem, *options: str) -> list[str]:
+    return [
+        one["name"]
+        for one in json.loads(
+            sluice("template", "list", "--json", *options, "--url", system.url).stdout
+        )
+    ]
+
+
+def test_run_leaves_what_is_published_as_it_is(system: LiveSystem, tmp_path: Path) -> None:
+    """A trial of the file that a live template was made of: the next data set still goes through
+    the live one."""
+    workflow, texts = write_workflow(tmp_path / "live.cwl"), write_texts(tmp_path / "in", "a")
+    workflow.write_text(
+        workflow.read_text().replace("inputs:", "sluice:match: {trial: live}\ninputs:", 1)
+    )
+    sluice("template", "upload", str(workflow), "--url", system.url)
+    workflow.write_text(workflow.read_text().replace(".upper()", ".lower()"))
+    sluice(
+        "run",
+        str(workflow),
+        "-i",
+        *texts,
+        "-o",
+        str(tmp_path / "out"),
+        "--meta",
+        "trial=live",
+        "--url",
+        system.url,
+    )
+    sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "again"), "--url", system.url)
+    assert (tmp_path / "out" / "joined.txt").read_text() == "a!\n", "the trial's own files"
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["template"] == {"name": "live", "version": None}
+    sluice(
+        "dataset", "register", "comes-later", *texts, "--meta", "trial=live", "--url", system.url
+    )
+
+    def carried() -> list[str]:
+        chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
+        return [
+            f"{one['template_name']} {one['template_version']}"
+            for one in chains
+            if one["dataset_name"] == "comes-later"
+        ]
+
+    asyncio.run(
+        eventually(
+            lambda: asyncio.to_thread(lambda: bool(carried())), what="the data set is matched"
+        )
+    )
+    assert carried() == ["live 1"]
+    assert names_of_templates(system).count("live") == 1
+    assert names_of_templates(system, "--all").count("live") == 2, (
+        "what was run twice is there once"
+    )
+    assert "live (run)" in sluice("chain", "list", "--url", system.url).stdout
+
+
+def test_run_names_files_that_are_not_there(system: LiveSystem, tmp_path: Path) -> None:
+    workflow = write_workflow(tmp_path / "shout.cwl")
+    done = sluice(
+        "run", str(workflow), "-i", str(tmp_path / "absent.txt"), "--url", system.url, code=1
+    )
+    assert "absent.txt" in done.stderr
+
+
+def write_large(path: Path) -> Path:
+    """Its first step fits no node."""
+    workflow = write_workflow(path)
+    asking = "requirements: {ResourceRequirement: {coresMin: 9999}, ToolTimeLimit"
+    workflow.write_text(workflow.read_text().replace("requirements: {ToolTimeLimit", asking, 1))
+    return workflow
+
+
+def test_run_ends_where_no_node_will_ever_fit(system: LiveSystem, tmp_path: Path) -> None:
+    workflow, texts = write_large(tmp_path / "huge.cwl"), write_texts(tmp_path / "in", "a")
+    done = sluice(
+        "run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url, code=1
+    )
+    assert (
+        "step shout cannot run, for no node fits: a job needs 9999 cores, the node has "
+        in " ".join(done.stderr.split())
+    )
+    assert "The chain is canceled; with --wait it would wait for such a node." in " ".join(
+        done.stderr.split()
+    )
+    chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
+    assert [chain["state"] for chain in chains if chain["template_name"] == "huge"] == ["canceled"]
+
+
+def test_run_tells_what_keeps_a_step_waiting(system: LiveSystem, tmp_path: Path) -> None:
+    workflow, texts = write_large(tmp_path / "large.cwl"), write_texts(tmp_path / "in", "a")
+    command = [
+        SLUICE,
+        "run",
+        str(workflow),
+        "-i",
+        *texts,
+        "-o",
+        str(tmp_path / "out"),
+        "--url",
+        system.url,
+        "--wait",
+    ]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        line = next(line for line in process.stderr if "waits:" in line)
+        assert "shout waits: No pilot fits: a job needs 9999 cores" in line
+        chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
+        [chain] = [chain for chain in chains if chain["template_name"] == "large"]
+        sluice("chain", "cancel", chain["uid"], "--url", system.url)
+        said = process.stderr.read()
+    assert "canceled by request" in said
+    assert process.returncode == 1
+
+
+def test_run_looks_at_its_folder_before_anything_starts(tmp_path: Path) -> None:
+    workflow, texts = write_workflow(tmp_path / "shout.cwl"), write_texts(tmp_path / "in", "a")
+    home, out = tmp_path / "home", tmp_path / "out"
+    out.mkdir()
+    (out / "kept.txt").write_text("mine")
+    for folder, why in (
+        (out, "it has kept.txt already"),
+        (out / "kept.txt", "is a file; name a folder"),
+    ):
+        refused = sluice(
+            "run", str(workflow), "-i", *texts, "--out", str(folder), "--home", str(home), code=1
+        )
+        assert why in refused.stderr
+    assert not home.exists()
+
+
+def test_after_ctrl_c_the_chain_goes_on_and_the_command_says_how(
+    system: LiveSystem, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    waiting = (
+        f"import os, sys, time\nwhile not os.path.exists({str(gate)!r}):"
+        " time.sleep(0.05)\nprint('through', *sys.argv[2:])"
+    )
+    workflow = write_workflow(
+        tmp_path / "gated.cwl", command=json.dumps(["python3", "-c", waiting])
+    )
+    texts, out = write_texts(tmp_path / "in", "a"), str(tmp_path / "out")
+    chain, said = interrupted(str(workflow), "-i", *texts, "--out", out, "--url", system.url)
+    assert f"sluice chain watch {chain} --url {system.url}" in said
+    assert f"sluice chain get {chain} --out {out} --url {system.url}" in said
+    assert (
+        "there are results when it has finished"
+        in sluice("chain", "get", chain, "--url", system.url, code=1).stderr
+    )
+    gate.touch()
+    sluice("chain", "watch", chain, "--url", system.url)
+    sluice("chain", "get", chain, "--out", out, "--url", system.url)
+    assert (tmp_path / "out" / "joined.txt").read_text() == "through !\n"
