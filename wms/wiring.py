@@ -20,7 +20,7 @@ from wms.domain.matching import Node
 from wms.loops.ready_listener import ReadyListener
 from wms.loops.work import care_loops, split_loops
 from wms.settings import WmsSettings
-from wms.usecases.workload import Terms, Workload
+from wms.usecases.context import Terms, WmsContext
 
 
 def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Service:
@@ -28,36 +28,36 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
     database = Database(
         settings.database_url, source="wms", max_connections=settings.database_connections
     )
-    workload = Workload(database, terms=_terms(settings), launchable=_launchable(settings))
+    context = WmsContext(database, terms=_terms(settings), launchable=_launchable(settings))
     dms = DmsClient(links.http("dms"))
-    splitting = split_loops(workload, dms, settings)
+    splitting = split_loops(context, dms, settings)
 
     def wake() -> None:
         for loop in splitting:
             loop.wake()
 
-    workload.signal.wake_splitting = wake
+    context.signal.wake_splitting = wake
     health = Health({"database": database.ping, "transport": transport.ping})
-    routers = [make(workload) for make in (tasks_router, jobs_router, boosts_router, counts_router)]
-    routers.append(pilots_router(workload, dms))
+    routers = [make(context) for make in (tasks_router, jobs_router, boosts_router, counts_router)]
+    routers.append(pilots_router(context, dms))
     return Service(
         name="wms",
-        app=create_app("wms", routers, health=health, metrics=workload.metrics),
+        app=create_app("wms", routers, health=health, metrics=context.metrics),
         components=[
             Migrator(settings.database_url, "wms.db.migrations"),
             database,
             OutboxRelay(
-                database, transport, workload.metrics, keep=timedelta(seconds=settings.keep_sent)
+                database, transport, context.metrics, keep=timedelta(seconds=settings.keep_sent)
             ),
-            ReadyListener(settings.database_url, workload.signal),
+            ReadyListener(settings.database_url, context.signal),
             *splitting,
-            *care_loops(workload, settings),
-            task_consumer(workload, transport, on_applied=wake),
-            wake_consumer(workload, transport, wake=wake),
-            Gauges(database, workload.metrics, MEASUREMENTS, health=health.report),
+            *care_loops(context, settings),
+            task_consumer(context, transport, on_applied=wake),
+            wake_consumer(context, transport, wake=wake),
+            Gauges(database, context.metrics, MEASUREMENTS, health=health.report),
         ],
-        end_waiting=workload.signal.close,
-        metrics=workload.metrics,
+        end_waiting=context.signal.close,
+        metrics=context.metrics,
     )
 
 

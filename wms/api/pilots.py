@@ -28,6 +28,7 @@ from wms.api.raw_body import parsed, schema_of
 from wms.db.jobs import ClaimedJob
 from wms.db.pilot_pages import MOST, PilotQuery
 from wms.usecases.acknowledge_pilot import acknowledge_pilot
+from wms.usecases.context import WmsContext
 from wms.usecases.drain_pilot import drain_pilot
 from wms.usecases.lease_jobs import Leased, lease_jobs
 from wms.usecases.list_pilots import list_pilots
@@ -36,7 +37,6 @@ from wms.usecases.register_pilot import register_pilot
 from wms.usecases.renew_leases import renew_leases
 from wms.usecases.report_attempts import report_attempts
 from wms.usecases.sign_off_pilot import sign_off_pilot
-from wms.usecases.workload import Workload
 
 Attention = Annotated[
     bool,
@@ -46,7 +46,7 @@ Attention = Annotated[
 ]
 
 
-def pilots_router(workload: Workload, dms: DmsClient) -> APIRouter:
+def pilots_router(context: WmsContext, dms: DmsClient) -> APIRouter:
     router = APIRouter(prefix="/api/v1/pilots", tags=["pilots"])
 
     @router.get("", responses=errors(Unprocessable))
@@ -59,11 +59,11 @@ def pilots_router(workload: Workload, dms: DmsClient) -> APIRouter:
         """Those that are there come first, then lost ones that nobody has acknowledged, then what
         ended within a day; of each the latest first. `after`: the `next` of the page before.
         Without `limit`, the first 10 000 and no `next`."""
-        return await list_pilots(workload, PilotQuery(name, attention, after, limit))
+        return await list_pilots(context, PilotQuery(name, attention, after, limit))
 
     @router.post("")
     async def register(body: RegisterPilot) -> Registration:
-        return await register_pilot(workload, body)
+        return await register_pilot(context, body)
 
     @router.post(
         "/{uid}/lease",
@@ -79,7 +79,7 @@ def pilots_router(workload: Workload, dms: DmsClient) -> APIRouter:
         async def connected() -> bool:
             return not await request.is_disconnected()
 
-        return _json(_lease_body(await lease_jobs(workload, uid, body, connected=connected)))
+        return _json(_lease_body(await lease_jobs(context, uid, body, connected=connected)))
 
     @router.post(
         "/{uid}/heartbeat",
@@ -91,7 +91,7 @@ def pilots_router(workload: Workload, dms: DmsClient) -> APIRouter:
         uid: UUID, body: Annotated[Heartbeat, Depends(parsed(Heartbeat))]
     ) -> Response:
         """Renews leases, brings commands."""
-        return _json((await renew_leases(workload, uid, body)).model_dump_json().encode())
+        return _json((await renew_leases(context, uid, body)).model_dump_json().encode())
 
     @router.post(
         "/{uid}/report",
@@ -101,27 +101,27 @@ def pilots_router(workload: Workload, dms: DmsClient) -> APIRouter:
     )
     async def report(uid: UUID, body: Annotated[Report, Depends(parsed(Report))]) -> Response:
         """What became of attempts. Repeating it is fine."""
-        answers = ReportAnswers(answers=await report_attempts(workload, uid, body.reports))
+        answers = ReportAnswers(answers=await report_attempts(context, uid, body.reports))
         return _json(answers.model_dump_json().encode())
 
     @router.get("/{uid}/storages", responses=errors(NotFound))
     async def storages(uid: UUID) -> StorageUrls:
         """Where a pilot may remove what its attempts wrote and nobody will report."""
-        return await list_storages(workload, dms, uid)
+        return await list_storages(context, dms, uid)
 
     @router.post("/{uid}/drain", status_code=204, responses=errors(NotFound))
     async def drain(uid: UUID) -> None:
-        await drain_pilot(workload, uid)
+        await drain_pilot(context, uid)
 
     @router.post("/{uid}/acknowledge", status_code=204, responses=errors(NotFound, Conflict))
     async def acknowledge(uid: UUID, asked: Acknowledge) -> None:
         """Somebody has seen that it was lost. Repeating it is fine; somebody else is told who was
         first (409)."""
-        await acknowledge_pilot(workload, uid, asked)
+        await acknowledge_pilot(context, uid, asked)
 
     @router.post("/{uid}/sign-off", status_code=204, responses=errors(NotFound))
     async def sign_off(uid: UUID, body: SignOff) -> None:
-        await sign_off_pilot(workload, uid, body.returned)
+        await sign_off_pilot(context, uid, body.returned)
 
     return router
 

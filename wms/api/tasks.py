@@ -26,16 +26,16 @@ from wms.domain.tokens import MAX_ID
 from wms.usecases import explain, read_tasks, retry_jobs
 from wms.usecases.boost_tasks import boost_tasks
 from wms.usecases.cancel_task import cancel_task
+from wms.usecases.context import WmsContext
 from wms.usecases.judge_outlook import judge_outlook
 from wms.usecases.prioritise_task import prioritise_task
-from wms.usecases.workload import Workload
 
 JobId = Annotated[int, Path(ge=1, le=MAX_ID)]
 Limit = Annotated[int, Query(ge=1, le=10_000)]
 Full = Annotated[bool, Query(description="With how many jobs were killed.")]
 
 
-def tasks_router(workload: Workload) -> APIRouter:
+def tasks_router(context: WmsContext) -> APIRouter:
     router = APIRouter(prefix="/api/v1/tasks", tags=["tasks"])
 
     @router.get("")
@@ -51,16 +51,16 @@ def tasks_router(workload: Workload) -> APIRouter:
         """Those of the given uids that are known; without any, the latest. `troubled`: of those
         that have not ended."""
         if troubled:
-            return TaskStatusList(tasks=await read_tasks.read_troubled(workload, limit=limit))
+            return TaskStatusList(tasks=await read_tasks.read_troubled(context, limit=limit))
         return TaskStatusList(
             tasks=await read_tasks.read_tasks(
-                workload, uid or [], state=state, limit=limit, full=full
+                context, uid or [], state=state, limit=limit, full=full
             )
         )
 
     @router.get("/{uid}", responses=errors(NotFound))
     async def task(uid: UUID, full: Full = False) -> TaskStatus:
-        return await read_tasks.read_task(workload, uid, full=full)
+        return await read_tasks.read_task(context, uid, full=full)
 
     @router.get("/{uid}/jobs", responses=errors(NotFound, Unprocessable))
     async def jobs(
@@ -74,36 +74,36 @@ def tasks_router(workload: Workload) -> APIRouter:
         """In order of their numbers, ready ones as they are given out; or those that have ended by
         time or memory, the greatest first. `after`: the `next` of the page before, in the same
         order and state."""
-        return await read_tasks.read_jobs(workload, uid, JobQuery(state, sort, after, limit, full))
+        return await read_tasks.read_jobs(context, uid, JobQuery(state, sort, after, limit, full))
 
     @router.get("/{uid}/explain", responses=errors(NotFound))
     async def explain_task(uid: UUID) -> Explanation:
         """Why it does not run, or why it ended as it did."""
-        return await explain.explain_task(workload, uid)
+        return await explain.explain_task(context, uid)
 
     @router.get("/{uid}/outlook", responses=errors(NotFound))
     async def outlook(uid: UUID) -> Outlook:
         """Whether its jobs will ever find a node."""
-        return await judge_outlook(workload, uid)
+        return await judge_outlook(context, uid)
 
     @router.post("/{uid}/rank", responses=errors(NotFound, Conflict))
     async def rank(uid: UUID, body: Prioritise) -> TaskStatus:
         """Higher runs earlier."""
-        return await prioritise_task(workload, uid, body.rank)
+        return await prioritise_task(context, uid, body.rank)
 
     @router.post("/{uid}/cancel", responses=errors(NotFound, Conflict))
     async def cancel(uid: UUID) -> TaskStatus:
-        return await cancel_task(workload, uid)
+        return await cancel_task(context, uid)
 
     @router.post("/{uid}/retry", responses=errors(NotFound, Conflict))
     async def retry(uid: UUID) -> TaskStatus:
         """Another round for its failed and held jobs."""
-        return await retry_jobs.retry_task(workload, uid)
+        return await retry_jobs.retry_task(context, uid)
 
     return router
 
 
-def counts_router(workload: Workload) -> APIRouter:
+def counts_router(context: WmsContext) -> APIRouter:
     router = APIRouter(prefix="/api/v1/counts", tags=["tasks"])
 
     @router.get("")
@@ -114,24 +114,24 @@ def counts_router(workload: Workload) -> APIRouter:
         ] = False,
     ) -> WorkCounts:
         """Jobs of all tasks that have not ended, and slots of the pilots that are there."""
-        return await read_tasks.count_work(workload, troubled=troubled)
+        return await read_tasks.count_work(context, troubled=troubled)
 
     return router
 
 
-def boosts_router(workload: Workload) -> APIRouter:
+def boosts_router(context: WmsContext) -> APIRouter:
     router = APIRouter(prefix="/api/v1/boosts", tags=["tasks"])
 
     @router.put("")
     async def boosts(wanted: Boosts) -> Boosted:
         """From the WfMS: the tasks that are ranked higher for now, all of them; ranks that a person
         has set are left alone."""
-        return await boost_tasks(workload, wanted)
+        return await boost_tasks(context, wanted)
 
     return router
 
 
-def jobs_router(workload: Workload) -> APIRouter:
+def jobs_router(context: WmsContext) -> APIRouter:
     router = APIRouter(prefix="/api/v1/jobs", tags=["jobs"])
 
     @router.get("/{job_id}", responses=errors(NotFound))
@@ -139,14 +139,14 @@ def jobs_router(workload: Workload) -> APIRouter:
         job_id: JobId,
         full: Annotated[bool, Query(description="With the names of the pilots.")] = False,
     ) -> Job:
-        return await read_tasks.read_job(workload, job_id, full=full)
+        return await read_tasks.read_job(context, job_id, full=full)
 
     @router.get("/{job_id}/explain", responses=errors(NotFound))
     async def explain_job(job_id: JobId) -> Explanation:
-        return await explain.explain_job(workload, job_id)
+        return await explain.explain_job(context, job_id)
 
     @router.post("/{job_id}/retry", responses=errors(NotFound, Conflict))
     async def retry(job_id: JobId) -> Job:
-        return await retry_jobs.retry_job(workload, job_id)
+        return await retry_jobs.retry_job(context, job_id)
 
     return router

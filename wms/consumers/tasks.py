@@ -8,19 +8,19 @@ from sluice.servicekit.consumer import QueueConsumer, WakeConsumer
 from sluice.servicekit.database import Transaction
 from sluice.servicekit.transport.base import Transport
 from wms.usecases.accept_task import accept_task
-from wms.usecases.workload import Workload
+from wms.usecases.context import WmsContext
 
 
 def task_consumer(
-    workload: Workload, transport: Transport, *, on_applied: Callable[[], None]
+    context: WmsContext, transport: Transport, *, on_applied: Callable[[], None]
 ) -> QueueConsumer:
-    async def handle(tx: Transaction, task: Task) -> None:
-        await accept_task(tx, task)
+    async def handle(transaction: Transaction, task: Task) -> None:
+        await accept_task(transaction, task)
 
     return QueueConsumer(
         transport=transport,
-        database=workload.database,
-        metrics=workload.metrics,
+        database=context.database,
+        metrics=context.metrics,
         queue=WMS_TASKS,
         handlers={WMS_TASKS: handle},
         on_applied=on_applied,
@@ -28,6 +28,6 @@ def task_consumer(
 
 
 def wake_consumer(
-    workload: Workload, transport: Transport, *, wake: Callable[[], None]
+    context: WmsContext, transport: Transport, *, wake: Callable[[], None]
 ) -> WakeConsumer:
-    return WakeConsumer(transport=transport, metrics=workload.metrics, queue=WMS_WAKE, wake=wake)
+    return WakeConsumer(transport=transport, metrics=context.metrics, queue=WMS_WAKE, wake=wake)

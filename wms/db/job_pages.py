@@ -11,8 +11,8 @@ from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import JobState
 from sluice.contracts.tasks import JobOrder, JobPage
 from sluice.servicekit.database import Connection
-from wms.db.reading import JOB, job_of
 from wms.db.statement import statement
+from wms.db.status import JOB, job_of
 
 _ENDED = tuple(state for state in JobState if state.final)
 _IN_FLIGHT = frozenset({JobState.LEASED, JobState.RUNNING})

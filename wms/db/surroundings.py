@@ -6,8 +6,8 @@ from sluice.servicekit.database import Connection
 from wms.db.pilots import SELECT_NODES, node_of
 from wms.db.statement import statement
 from wms.db.tasks import demands
+from wms.domain.explanations import Surroundings
 from wms.domain.matching import Node
-from wms.domain.sentences import Surroundings
 
 SELECT_PAUSED = statement("""
 -- Jobs that pause before their next attempt: an end of the index jobs_ready.

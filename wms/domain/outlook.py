@@ -4,8 +4,8 @@ be launched."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from wms.domain.explanations import why_none_fits
 from wms.domain.matching import Demand, Node, misfit
-from wms.domain.sentences import why_none_fits
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,39 +3,39 @@
 from sluice.clients.dms import DmsClient
 from sluice.servicekit.loop import Loop
 from wms.settings import WmsSettings
+from wms.usecases.context import WmsContext
 from wms.usecases.expire_leases import expire_leases
 from wms.usecases.lose_pilots import lose_pilots
 from wms.usecases.split_task import split_waiting_tasks
 from wms.usecases.update_ranks import update_ranks
-from wms.usecases.workload import Workload
 
 
-def split_loops(workload: Workload, dms: DmsClient, settings: WmsSettings) -> list[Loop]:
+def split_loops(context: WmsContext, dms: DmsClient, settings: WmsSettings) -> list[Loop]:
     """Several, so that a large data set does not keep small ones waiting."""
 
     async def split() -> bool:
-        await split_waiting_tasks(workload, dms, page=settings.split_page)
+        await split_waiting_tasks(context, dms, page=settings.split_page)
         return False
 
     return [
-        Loop(f"split.{number}", split, period=settings.split_period, metrics=workload.metrics)
+        Loop(f"split.{number}", split, period=settings.split_period, metrics=context.metrics)
         for number in range(settings.split_parallel)
     ]
 
 
-def care_loops(workload: Workload, settings: WmsSettings) -> list[Loop]:
+def care_loops(context: WmsContext, settings: WmsSettings) -> list[Loop]:
     async def expire() -> bool:
-        return await expire_leases(workload)
+        return await expire_leases(context)
 
     async def lose() -> bool:
-        await lose_pilots(workload)
+        await lose_pilots(context)
         return False
 
     async def rank() -> bool:
-        await update_ranks(workload, every=settings.rank_period)
+        await update_ranks(context, every=settings.rank_period)
         return False
 
-    metrics = workload.metrics
+    metrics = context.metrics
     return [
         Loop("expiry", expire, period=settings.expiry_period, metrics=metrics),
         Loop(

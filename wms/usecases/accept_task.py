@@ -5,7 +5,7 @@ from sluice.servicekit.database import Transaction
 from wms.db.tasks import insert_task
 
 
-async def accept_task(tx: Transaction, task: Task) -> bool:
+async def accept_task(transaction: Transaction, task: Task) -> bool:
     """Precondition: none. Effect: the task is stored, waiting; one that is known stays as it is,
     whatever the message says now (False then). Messages: none. Errors: none."""
-    return await insert_task(tx.connection, task)
+    return await insert_task(transaction.connection, task)

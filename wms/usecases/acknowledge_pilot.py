@@ -6,7 +6,7 @@ from sluice.contracts.attention import Acknowledge, AlreadySeen
 from sluice.contracts.problems import Conflict
 from sluice.contracts.states import PilotState
 from wms.db.pilots import ACKNOWLEDGE_PILOT, SELECT_SEEN, require_pilot
-from wms.usecases.workload import Workload
+from wms.usecases.context import WmsContext
 
 
 class NotLost(Conflict):
@@ -18,11 +18,11 @@ class NotLost(Conflict):
         )
 
 
-async def acknowledge_pilot(workload: Workload, pilot: UUID, asked: Acknowledge) -> None:
+async def acknowledge_pilot(context: WmsContext, pilot: UUID, asked: Acknowledge) -> None:
     """Precondition: the pilot is lost. Effect: it needs nobody's attention until it is lost again,
     and its row says who has seen it and when; repeating it changes nothing. Messages: none. Raises
     ``NotFound``, ``NotLost``, ``AlreadySeen`` (by somebody else)."""
-    async with workload.database.transaction() as transaction:
+    async with context.database.transaction() as transaction:
         if await transaction.connection.fetchval(ACKNOWLEDGE_PILOT, pilot, asked.by) is not None:
             return
         row = require_pilot(pilot, await transaction.connection.fetchrow(SELECT_SEEN, pilot))

@@ -3,13 +3,13 @@
 from uuid import UUID
 
 from wms.db.pilots import DRAIN_PILOT, require_pilot
-from wms.usecases.workload import Workload
+from wms.usecases.context import WmsContext
 
 
-async def drain_pilot(workload: Workload, pilot: UUID) -> None:
+async def drain_pilot(context: WmsContext, pilot: UUID) -> None:
     """Precondition: the pilot has registered. Effect: it gets no more jobs and is told to drain
     with its next heartbeat or request for jobs; repeating it is fine. Messages: none. Raises
     ``NotFound``."""
-    async with workload.database.connection() as connection:
+    async with context.database.connection() as connection:
         require_pilot(pilot, await connection.fetchrow(DRAIN_PILOT, pilot))
-    workload.signal.ready()
+    context.signal.ready()

@@ -17,9 +17,9 @@ Files = Mapping[UUID, Sequence[NewFile]]
 
 
 async def end_task(
-    tx: Transaction, known: KnownTask, ending: Ending, *, files: Files | None = None
+    transaction: Transaction, known: KnownTask, ending: Ending, *, files: Files | None = None
 ) -> bool:
-    """Precondition: the task's row is locked by ``tx``, and its counters are up to date.
+    """Precondition: the task's row is locked by ``transaction``, and its counters are up to date.
 
     Effect: the task is final, and every open job of it canceled; attempts in flight are closed, so
     that their reports come too late. ``files`` (by data set) are registered along. Messages:
@@ -27,20 +27,20 @@ async def end_task(
     the event ``wms.task-ended``. False when the task was final already (then nothing happens).
     """
     uid = known.task.uid
-    row = await tx.connection.fetchrow(
+    row = await transaction.connection.fetchrow(
         END_TASK, uid, ending.state, ending.reason, sources(TASK_MOVES, ending.state)
     )
     if row is None:
         return False
     message = f"canceled: its task ended as {ending.state}"
-    await tx.connection.execute(CANCEL_IN_FLIGHT, uid, message)
-    await tx.connection.execute(CANCEL_WAITING, uid, message, timeout=CANCEL_TIMEOUT)
+    await transaction.connection.execute(CANCEL_IN_FLIGHT, uid, message)
+    await transaction.connection.execute(CANCEL_WAITING, uid, message, timeout=CANCEL_TIMEOUT)
     if known.task.parts_uid is not None:
-        await tx.connection.execute(FORGET_PARTS, uid)
+        await transaction.connection.execute(FORGET_PARTS, uid)
     for dataset in known.datasets:
         count = row["registered"].get(str(dataset), 0)
-        register(tx, known, dataset, (files or {}).get(dataset, ()), close_at=count)
-    tx.send(
+        register(transaction, known, dataset, (files or {}).get(dataset, ()), close_at=count)
+    transaction.send(
         TASK_ENDED,
         TaskEndedEvent(uid=uid, state=ending.state),
         subject=uid,
@@ -51,7 +51,7 @@ async def end_task(
 
 
 def register(
-    tx: Transaction,
+    transaction: Transaction,
     known: KnownTask,
     dataset: UUID,
     files: Sequence[NewFile],
@@ -61,7 +61,7 @@ def register(
     """Promises ``dms.files`` for one data set of the task."""
     # The files were checked on their way in.
     data = RegisterFiles.model_construct(dataset_uid=dataset, files=list(files), close_at=close_at)
-    tx.send(
+    transaction.send(
         DMS_FILES,
         data,
         subject=dataset,

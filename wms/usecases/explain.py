@@ -5,32 +5,32 @@ from uuid import UUID
 
 from sluice.contracts.tasks import Explanation
 from wms.db.ranking import SELECT_BOOST
-from wms.db.reading import job_with_attempts, task_status
+from wms.db.status import job_with_attempts, task_status
 from wms.db.surroundings import SELECT_READY, surroundings
-from wms.domain import sentences
+from wms.domain import explanations
 from wms.domain.matching import Demand
-from wms.usecases.workload import Workload
+from wms.usecases.context import WmsContext
 
 
-async def explain_task(workload: Workload, uid: UUID) -> Explanation:
+async def explain_task(context: WmsContext, uid: UUID) -> Explanation:
     """Precondition: the task exists. Effect: none. Messages: none. Raises ``NotFound``."""
-    async with workload.database.connection() as connection:
+    async with context.database.connection() as connection:
         status = await task_status(connection, uid)
-        text = sentences.explain_task(status, await surroundings(connection, uid))
+        text = explanations.explain_task(status, await surroundings(connection, uid))
         boost = await connection.fetchrow(SELECT_BOOST, uid)
     return Explanation(
         text=text
         if boost is None
-        else sentences.with_boost(text, boost["boost"], boost["boost_reason"])
+        else explanations.with_boost(text, boost["boost"], boost["boost_reason"])
     )
 
 
-async def explain_job(workload: Workload, job_id: int) -> Explanation:
+async def explain_job(context: WmsContext, job_id: int) -> Explanation:
     """Precondition: the job exists. Effect: none. Messages: none. Raises ``NotFound``."""
-    async with workload.database.connection() as connection:
+    async with context.database.connection() as connection:
         job = await job_with_attempts(connection, job_id)
         status = await task_status(connection, job.task_uid)
-        known = (await workload.tasks.get(connection, [job.task_uid]))[job.task_uid]
+        known = (await context.tasks.get(connection, [job.task_uid]))[job.task_uid]
         ready = await connection.fetchrow(SELECT_READY, job_id)
         around = await surroundings(connection, job.task_uid)
     if ready is not None and ready["ram"] is not None:
@@ -39,7 +39,7 @@ async def explain_job(workload: Workload, job_id: int) -> Explanation:
         )
     pause = None if ready is None else ready["pause"]
     return Explanation(
-        text=sentences.explain_job(
+        text=explanations.explain_job(
             job, status, retry=known.task.retry, next_in=pause, around=around
         )
     )

@@ -17,7 +17,7 @@ from wms.db.pilots import touch_and_look
 from wms.db.tasks import shared_inputs
 from wms.domain.matching import Demand, Node, choose
 from wms.domain.room import KEPT, Room, keeps_free
-from wms.usecases.workload import Workload
+from wms.usecases.context import WmsContext
 
 log = structlog.get_logger(__name__)
 
@@ -36,7 +36,7 @@ class Leased:
 
 
 async def lease_jobs(
-    workload: Workload,
+    context: WmsContext,
     pilot: UUID,
     request: LeaseRequest,
     *,
@@ -55,30 +55,30 @@ async def lease_jobs(
     started = loop.time()
     deadline = started + request.wait
     while True:
-        version = workload.signal.version
-        async with workload.database.connection() as connection:
+        version = context.signal.version
+        async with context.database.connection() as connection:
             seen, demands = await touch_and_look(connection, pilot)
             if seen.state is not PilotState.ACTIVE:
-                return Leased(workload.terms.lease, drain=True)
+                return Leased(context.terms.lease, drain=True)
             # The pilot counts from when it sent the request, which was before ``started``: add what
             # it has waited until now.
             leased = Leased(
-                workload.terms.lease + loop.time() - started, former=request.room is None
+                context.terms.lease + loop.time() - started, former=request.room is None
             )
-            giving = _Giving(connection, workload, pilot, seen.node, Room(request))
+            giving = _Giving(connection, context, pilot, seen.node, Room(request))
             for demand in choose(demands, seen.node):
                 if giving.room.jobs == 0 or not await giving.give(demand, leased):
                     break
-            leased.tasks = await _unknown(connection, workload, leased.jobs, request.known_tasks)
+            leased.tasks = await _unknown(connection, context, leased.jobs, request.known_tasks)
             leased.shared = await shared_inputs(
                 connection, [one.task.uid for one in leased.tasks if one.task.shares]
             )
         left = deadline - loop.time()
-        if leased.jobs or left <= 0 or workload.signal.closed:
-            workload.metrics.leased.inc(len(leased.jobs))
-            workload.metrics.lease_seconds.observe(loop.time() - started)
+        if leased.jobs or left <= 0 or context.signal.closed:
+            context.metrics.leased.inc(len(leased.jobs))
+            context.metrics.lease_seconds.observe(loop.time() - started)
             return leased
-        await workload.signal.wait(version, seconds=min(left, workload.terms.poll))
+        await context.signal.wait(version, seconds=min(left, context.terms.poll))
         if connected is not None and not await connected():
             return leased
 
@@ -88,7 +88,7 @@ class _Giving:
     """Gives one pilot jobs of one task after the other."""
 
     connection: Connection
-    workload: Workload
+    context: WmsContext
     pilot: UUID
     node: Node
     room: Room
@@ -107,7 +107,7 @@ class _Giving:
                 jobs=offered,
                 pilot=self.pilot,
                 ram=self._most_ram,
-                lease=self.workload.terms.span,
+                lease=self.context.terms.span,
             )
             for job in jobs:
                 self.room.take(demand, job.ram)
@@ -144,10 +144,10 @@ class _Giving:
 
 async def _unknown(
     connection: Connection,
-    workload: Workload,
+    context: WmsContext,
     jobs: list[ClaimedJob],
     known_tasks: Collection[UUID],
 ) -> list[KnownTask]:
     uids = {job.task_uid for job in jobs}
-    known = await workload.tasks.get(connection, uids)
+    known = await context.tasks.get(connection, uids)
     return [known[uid] for uid in uids - set(known_tasks)]

@@ -2,12 +2,12 @@
 
 from sluice.contracts.pilots import PilotList
 from wms.db.pilot_pages import PilotQuery, pilot_page
-from wms.usecases.workload import Workload
+from wms.usecases.context import WmsContext
 
 
-async def list_pilots(workload: Workload, query: PilotQuery | None = None) -> PilotList:
+async def list_pilots(context: WmsContext, query: PilotQuery | None = None) -> PilotList:
     """Precondition: none. Effect: none. Messages: none. Those that are there come first, then lost
     ones that nobody has acknowledged and that did not start again; the others are shown for a day.
     Of each kind the latest first. Raises ``WrongCursor``."""
-    async with workload.database.connection() as connection:
+    async with context.database.connection() as connection:
         return await pilot_page(connection, query or PilotQuery())

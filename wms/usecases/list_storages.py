@@ -6,14 +6,14 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.pilots import StorageUrls
 from sluice.contracts.states import StorageType
 from wms.db.pilots import SEE_PILOT, require_pilot
-from wms.usecases.workload import Workload
+from wms.usecases.context import WmsContext
 
 
-async def list_storages(workload: Workload, dms: DmsClient, pilot: UUID) -> StorageUrls:
+async def list_storages(context: WmsContext, dms: DmsClient, pilot: UUID) -> StorageUrls:
     """Precondition: none. Effect: the pilot has been seen. Messages: none. Those that jobs write
     to, or wrote to before they were disabled: nothing of inputs, and nothing that is only read.
     Raises ``NotFound`` for an unknown pilot, ``NotAvailable`` where the DMS does not answer."""
-    async with workload.database.connection() as connection:
+    async with context.database.connection() as connection:
         require_pilot(pilot, await connection.fetchrow(SEE_PILOT, pilot))
     storages = await dms.storages(everything=True)
     return StorageUrls(

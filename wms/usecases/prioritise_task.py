@@ -5,15 +5,15 @@ from uuid import UUID
 from sluice.contracts.problems import Conflict
 from sluice.contracts.tasks import TaskStatus
 from wms.db.ranking import SET_RANK
-from wms.db.reading import task_status
-from wms.usecases.workload import Workload
+from wms.db.status import task_status
+from wms.usecases.context import WmsContext
 
 
-async def prioritise_task(workload: Workload, uid: UUID, rank: float) -> TaskStatus:
+async def prioritise_task(context: WmsContext, uid: UUID, rank: float) -> TaskStatus:
     """Precondition: the task exists and has not ended. Effect: ``rank`` holds at once, and is the
     base that aging and retries add to from now on. Messages: none. Raises ``NotFound``,
     ``Conflict`` (field ``state``)."""
-    async with workload.database.connection() as connection:
+    async with context.database.connection() as connection:
         changed = await connection.fetchval(SET_RANK, uid, rank)
         status = await task_status(connection, uid)
     if changed is None:

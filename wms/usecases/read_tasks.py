@@ -6,21 +6,21 @@ from uuid import UUID
 from sluice.contracts.attention import WorkCounts
 from sluice.contracts.states import TaskState
 from sluice.contracts.tasks import Job, JobPage, TaskStatus
-from wms.db import reading
+from wms.db import status
 from wms.db.counts import counts
 from wms.db.job_pages import JobQuery, job_page
-from wms.usecases.workload import Workload
+from wms.usecases.context import WmsContext
 
 
-async def read_task(workload: Workload, uid: UUID, *, full: bool = False) -> TaskStatus:
+async def read_task(context: WmsContext, uid: UUID, *, full: bool = False) -> TaskStatus:
     """``full``: with how many jobs were killed. Raises ``NotFound``. Reads only, as all functions
     here."""
-    async with workload.database.connection() as connection:
-        return await reading.task_status(connection, uid, full=full)
+    async with context.database.connection() as connection:
+        return await status.task_status(connection, uid, full=full)
 
 
 async def read_tasks(
-    workload: Workload,
+    context: WmsContext,
     uids: Sequence[UUID],
     *,
     state: TaskState | None,
@@ -29,34 +29,34 @@ async def read_tasks(
 ) -> list[TaskStatus]:
     """Those of ``uids`` that there are, in a state if one is given; without any, the latest first.
     ``full``: as in ``read_task``."""
-    async with workload.database.connection() as connection:
+    async with context.database.connection() as connection:
         if not uids:
-            return await reading.latest_tasks(connection, state=state, limit=limit, full=full)
-        found = await reading.task_statuses(connection, uids, full=full)
+            return await status.latest_tasks(connection, state=state, limit=limit, full=full)
+        found = await status.task_statuses(connection, uids, full=full)
         return [task for task in found if state is None or task.state is state]
 
 
-async def read_troubled(workload: Workload, *, limit: int) -> list[TaskStatus]:
+async def read_troubled(context: WmsContext, *, limit: int) -> list[TaskStatus]:
     """Those that have not ended and have jobs that failed for good or are held; those with held
     ones come first, of each kind the newest."""
-    async with workload.database.connection() as connection:
-        return await reading.troubled_tasks(connection, limit=limit)
+    async with context.database.connection() as connection:
+        return await status.troubled_tasks(connection, limit=limit)
 
 
-async def count_work(workload: Workload, *, troubled: bool = False) -> WorkCounts:
+async def count_work(context: WmsContext, *, troubled: bool = False) -> WorkCounts:
     """Of one moment; ``troubled``: with how many tasks ``read_troubled`` would give."""
-    async with workload.database.connection() as connection:
+    async with context.database.connection() as connection:
         return await counts(connection, troubled=troubled)
 
 
-async def read_jobs(workload: Workload, uid: UUID, query: JobQuery) -> JobPage:
+async def read_jobs(context: WmsContext, uid: UUID, query: JobQuery) -> JobPage:
     """A page of a task's jobs. Raises ``NotFound``, ``WrongCursor``, ``NotOrdered``."""
-    async with workload.database.connection() as connection:
-        await reading.require_task(connection, uid)
+    async with context.database.connection() as connection:
+        await status.require_task(connection, uid)
         return await job_page(connection, uid, query)
 
 
-async def read_job(workload: Workload, job_id: int, *, full: bool = False) -> Job:
+async def read_job(context: WmsContext, job_id: int, *, full: bool = False) -> Job:
     """A job with its attempts; ``full``: with the names of their pilots. Raises ``NotFound``."""
-    async with workload.database.connection() as connection:
-        return await reading.job_with_attempts(connection, job_id, full=full)
+    async with context.database.connection() as connection:
+        return await status.job_with_attempts(connection, job_id, full=full)

@@ -2,10 +2,10 @@
 
 from sluice.contracts.pilots import RegisterPilot, Registration
 from wms.db.pilots import MARK_BEFORE_IT, UPSERT_PILOT
-from wms.usecases.workload import Workload
+from wms.usecases.context import WmsContext
 
 
-async def register_pilot(workload: Workload, pilot: RegisterPilot) -> Registration:
+async def register_pilot(context: WmsContext, pilot: RegisterPilot) -> Registration:
     """Precondition: none. Effect: the pilot is known and active; repeated, it is the same pilot
     with its present resources. Lost ones of its name on its host need nobody any more. Messages:
     none. Errors: none."""
@@ -19,7 +19,7 @@ async def register_pilot(workload: Workload, pilot: RegisterPilot) -> Registrati
         pilot.version,
         list(pilot.engines),
     )
-    async with workload.database.transaction() as tx:
-        await tx.connection.execute(UPSERT_PILOT, *values)
-        await tx.connection.execute(MARK_BEFORE_IT, pilot.name, pilot.host)
-    return Registration(heartbeat=workload.terms.heartbeat, lease=workload.terms.lease)
+    async with context.database.transaction() as transaction:
+        await transaction.connection.execute(UPSERT_PILOT, *values)
+        await transaction.connection.execute(MARK_BEFORE_IT, pilot.name, pilot.host)
+    return Registration(heartbeat=context.terms.heartbeat, lease=context.terms.lease)

@@ -14,7 +14,7 @@ from wms.db.pilots import touch_pilot
 from wms.db.tasks import lock_tasks_of_jobs
 from wms.domain.deadlines import Allowance, Kept, too_long
 from wms.domain.tokens import possible
-from wms.usecases.workload import Workload
+from wms.usecases.context import WmsContext
 
 log = structlog.get_logger(__name__)
 
@@ -24,7 +24,7 @@ _IN_FLIGHT = frozenset({JobState.LEASED, JobState.RUNNING})
 _REPORTED = frozenset({JobState.FINISHED, JobState.FAILED})
 
 
-async def renew_leases(workload: Workload, pilot: UUID, heartbeat: Heartbeat) -> HeartbeatAnswer:
+async def renew_leases(context: WmsContext, pilot: UUID, heartbeat: Heartbeat) -> HeartbeatAnswer:
     """Precondition: the pilot has registered.
 
     Effect: the leases on the jobs named, as far as they are still this pilot's, last until now +
@@ -35,38 +35,43 @@ async def renew_leases(workload: Workload, pilot: UUID, heartbeat: Heartbeat) ->
     """
     named: list[tuple[JobToken, bool]] = [(job, True) for job in possible(heartbeat.running)]
     named += [(job, False) for job in possible(heartbeat.waiting)]
-    async with workload.database.connection() as connection:
+    async with context.database.connection() as connection:
         seen = await touch_pilot(connection, pilot)
     commands: list[Command] = []
     if named:
         ids = [job.id for job, _ in named]
-        async with workload.database.transaction() as tx:
-            await lock_tasks_of_jobs(tx.connection, ids)
+        async with context.database.transaction() as transaction:
+            await lock_tasks_of_jobs(transaction.connection, ids)
             attempts, started = [job.attempt for job, _ in named], [runs for _, runs in named]
-            rows = await tx.connection.fetch(
-                RENEW_LEASES, ids, attempts, started, pilot, workload.terms.span
+            rows = await transaction.connection.fetch(
+                RENEW_LEASES, ids, attempts, started, pilot, context.terms.span
             )
             renewed = {(row["id"], row["attempt"]) for row in rows}
             renewed -= await _stop_overdue(
-                tx.connection, workload, rows, said=heartbeat, pilot=pilot
+                transaction.connection, context, rows, said=heartbeat, pilot=pilot
             )
             lost = [job for job, _ in named if (job.id, job.attempt) not in renewed]
-            commands = await _commands(tx.connection, pilot, lost)
+            commands = await _commands(transaction.connection, pilot, lost)
     return HeartbeatAnswer(
-        lease=workload.terms.lease, commands=commands, drain=seen.state is not PilotState.ACTIVE
+        lease=context.terms.lease, commands=commands, drain=seen.state is not PilotState.ACTIVE
     )
 
 
 async def _stop_overdue(
-    connection: Connection, workload: Workload, rows: Sequence[Any], *, said: Heartbeat, pilot: UUID
+    connection: Connection,
+    context: WmsContext,
+    rows: Sequence[Any],
+    *,
+    said: Heartbeat,
+    pilot: UUID,
 ) -> set[tuple[int, int]]:
     """Of the jobs renewed, those that are not to be renewed again. Their files are looked at only
     where it depends on them."""
-    grace = workload.terms.deadline_grace
+    grace = context.terms.deadline_grace
     old = [row for row in rows if row["seconds"] > grace]
     if not old:
         return set()
-    known = await workload.tasks.get(connection, {row["task_uid"] for row in old})
+    known = await context.tasks.get(connection, {row["task_uid"] for row in old})
     running = {(job.id, job.attempt): job for job in said.running}
 
     def judged(rows: Sequence[Any], sizes: Mapping[int, int]) -> dict[tuple[int, int], str]:

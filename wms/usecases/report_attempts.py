@@ -14,12 +14,12 @@ from wms.db.tasks import LockedTask, lock_tasks_of_jobs
 from wms.domain.outputs import Fault, check_report, log_file, output_files
 from wms.domain.tokens import possible
 from wms.domain.trees import placed
+from wms.usecases.context import WmsContext
 from wms.usecases.settle_attempts import Ended, EndedAttempt, attempt_verdict, settle_attempts
-from wms.usecases.workload import Workload
 
 
 async def report_attempts(
-    workload: Workload, pilot: UUID, reports: Sequence[AttemptReport]
+    context: WmsContext, pilot: UUID, reports: Sequence[AttemptReport]
 ) -> list[AnsweredReport]:
     """Precondition: none; a report may come late, twice, or from a pilot that does not have the
     job.
@@ -30,18 +30,18 @@ async def report_attempts(
     ``settle_attempts``. Raises ``NotFound`` for an unknown pilot.
     """
     first = _first_of_each(possible(reports))
-    async with workload.database.transaction() as tx:
-        connection = tx.connection
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
         locked = await lock_tasks_of_jobs(connection, [job_id for job_id, _ in first])
         flying = await jobs_in_flight(connection, [job_id for job_id, _ in first])
-        known = await workload.tasks.get(connection, locked)
+        known = await context.tasks.get(connection, locked)
         mine = {
             key: job
             for key in first
             if (job := flying.get(key[0])) and (job.attempt, job.pilot) == (key[1], pilot)
         }
         circumstances = _Circumstances(
-            workload.terms.losses, await _most_ram(connection, first.values())
+            context.terms.losses, await _most_ram(connection, first.values())
         )
         ended = [
             _ended(
@@ -55,11 +55,13 @@ async def report_attempts(
         ]
         if not ended:
             require_pilot(pilot, await connection.fetchrow(SEE_PILOT, pilot))
-        settled = await settle_attempts(tx, locked, known=known, attempts=ended, pilot=pilot)
+        settled = await settle_attempts(
+            transaction, locked, known=known, attempts=ended, pilot=pilot
+        )
         before = await _reported_before(connection, pilot, first.keys() - mine.keys())
-    settled.announce(workload)
+    settled.announce(context)
     answers = [_answer(report, mine=mine, before=before) for report in reports]
-    workload.metrics.stale.inc(sum(answer.answer is ReportAnswer.STALE for answer in answers))
+    context.metrics.stale.inc(sum(answer.answer is ReportAnswer.STALE for answer in answers))
     return answers
 
 

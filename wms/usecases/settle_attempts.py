@@ -26,8 +26,8 @@ from wms.domain.retry_rules import (
 )
 from wms.domain.transitions import JOB_MOVES, TASK_MOVES, require_move, sources
 from wms.domain.trees import part_of
+from wms.usecases.context import WmsContext
 from wms.usecases.end_task import end_task, register
-from wms.usecases.workload import Workload
 
 #: Attempts that did not succeed; one canceled or handed back is none of them.
 _UNSUCCESSFUL = frozenset({AttemptOutcome.FAILED, AttemptOutcome.LOST})
@@ -54,7 +54,7 @@ class EndedAttempt:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How an attempt ended, as far as the retry rules ask. ``peak_memory``: MiB, where it is known."""
+    """How an attempt ended, as far as the retry rules ask. ``peak_memory``: MiB, if it is known."""
 
     outcome: AttemptOutcome
     error: ErrorClass | None = None
@@ -106,30 +106,30 @@ class Settled:
     levels: int = 0
     attempts: Sequence[EndedAttempt] = ()
 
-    def announce(self, workload: Workload) -> None:
+    def announce(self, context: WmsContext) -> None:
         """Wakes waiting requests and counts; only once the transaction has committed."""
         for delay in self.delays:
-            workload.signal.ready_in(delay)
+            context.signal.ready_in(delay)
         if self.levels:
-            workload.signal.wake_splitting()
+            context.signal.wake_splitting()
         for end in self.ended:
-            workload.metrics.tasks_ended.labels(end.state).inc()
+            context.metrics.tasks_ended.labels(end.state).inc()
         for (outcome, error), number in Counter(
             (a.outcome, a.error or "") for a in self.attempts
         ).items():
-            workload.metrics.attempts.labels(outcome, error).inc(number)
+            context.metrics.attempts.labels(outcome, error).inc(number)
 
 
 async def settle_attempts(
-    tx: Transaction,
+    transaction: Transaction,
     locked: Mapping[UUID, LockedTask],
     *,
     known: Mapping[UUID, KnownTask],
     attempts: Sequence[EndedAttempt],
     pilot: UUID | None = None,
 ) -> Settled:
-    """Precondition: the tasks' rows are locked by ``tx`` and the jobs were read under that lock.
-    ``pilot``: who reported them, for its own counters.
+    """Precondition: the tasks' rows are locked by ``transaction`` and the jobs were read under that
+    lock. ``pilot``: who reported them, for its own counters.
 
     Effect: jobs moved, attempts written, counters changed, files promised to the DMS, and tasks
     that are decided by it ended. Messages: ``dms.files``, one per data set; those of ``end_task``.
@@ -147,7 +147,7 @@ async def settle_attempts(
         by_task[attempt.job.task_uid].append(attempt)
     changes = {uid: _Change.of(locked[uid], ended) for uid, ended in by_task.items()}
     outcomes = Counter(attempt.outcome for attempt in attempts)
-    moved = await tx.connection.fetchval(
+    moved = await transaction.connection.fetchval(
         END_ATTEMPTS,
         [_attempt_row(attempt) for attempt in attempts],
         [change.row() for change in changes.values()],
@@ -159,20 +159,22 @@ async def settle_attempts(
         raise LostGuard(len(attempts), moved)
     settled.delays = {a.verdict.delay for a in attempts if a.verdict.state is JobState.READY}
     if 0.0 in settled.delays:
-        await tx.connection.execute(NOTIFY_READY)
+        await transaction.connection.execute(NOTIFY_READY)
     for uid, change in changes.items():
-        await _conclude(tx, change, known[uid], settled)
+        await _conclude(transaction, change, known[uid], settled)
     return settled
 
 
-async def _conclude(tx: Transaction, change: "_Change", known: KnownTask, settled: Settled) -> None:
+async def _conclude(
+    transaction: Transaction, change: "_Change", known: KnownTask, settled: Settled
+) -> None:
     if known.task.parts_uid is not None:
         parts = [
             (one.job.seq, part)
             for one in change.attempts
             if (part := part_of(known.task, one.files)) is not None
         ]
-        await keep_parts(tx.connection, known.task.uid, parts)
+        await keep_parts(transaction.connection, known.task.uid, parts)
     decided = change.ending(known)
     if (
         decided is not None
@@ -180,14 +182,14 @@ async def _conclude(tx: Transaction, change: "_Change", known: KnownTask, settle
         and known.task.parts_uid is not None
     ):
         moves = sources(TASK_MOVES, TaskState.SPLITTING)
-        if await tx.connection.fetchval(NEXT_LEVEL, known.task.uid, moves) is not None:
+        if await transaction.connection.fetchval(NEXT_LEVEL, known.task.uid, moves) is not None:
             settled.levels += 1
             decided = None
-    if decided is not None and await end_task(tx, known, decided, files=change.files):
+    if decided is not None and await end_task(transaction, known, decided, files=change.files):
         settled.ended.append(decided)
         return
     for dataset, files in change.files.items():
-        register(tx, known, dataset, files)
+        register(transaction, known, dataset, files)
 
 
 @dataclass(slots=True)

@@ -9,11 +9,11 @@ from wms.db.jobs import jobs_in_flight
 from wms.db.pilots import SIGN_OFF_PILOT, require_pilot
 from wms.db.tasks import lock_tasks_of_jobs
 from wms.domain.tokens import possible
+from wms.usecases.context import WmsContext
 from wms.usecases.settle_attempts import Ended, EndedAttempt, attempt_verdict, settle_attempts
-from wms.usecases.workload import Workload
 
 
-async def sign_off_pilot(workload: Workload, pilot: UUID, returned: Sequence[JobToken]) -> None:
+async def sign_off_pilot(context: WmsContext, pilot: UUID, returned: Sequence[JobToken]) -> None:
     """Precondition: the pilot has registered.
 
     Effect: the pilot is gone; the jobs it names, as far as they are still its own, are ready at
@@ -24,16 +24,16 @@ async def sign_off_pilot(workload: Workload, pilot: UUID, returned: Sequence[Job
     tokens = {(job.id, job.attempt) for job in possible(returned)}
     ids = [job_id for job_id, _ in tokens]
     outcome = AttemptOutcome.RETURNED
-    async with workload.database.transaction() as tx:
-        locked = await lock_tasks_of_jobs(tx.connection, ids)
-        flying = await jobs_in_flight(tx.connection, ids)
-        known = await workload.tasks.get(tx.connection, locked)
+    async with context.database.transaction() as transaction:
+        locked = await lock_tasks_of_jobs(transaction.connection, ids)
+        flying = await jobs_in_flight(transaction.connection, ids)
+        known = await context.tasks.get(transaction.connection, locked)
         ended = [
             EndedAttempt(
                 job=job,
                 outcome=outcome,
                 verdict=attempt_verdict(
-                    known[job.task_uid], job, Ended(outcome), losses=workload.terms.losses
+                    known[job.task_uid], job, Ended(outcome), losses=context.terms.losses
                 ),
                 reported=outcome,
                 message="handed back by its pilot",
@@ -41,7 +41,9 @@ async def sign_off_pilot(workload: Workload, pilot: UUID, returned: Sequence[Job
             for job in flying.values()
             if job.pilot == pilot and (job.id, job.attempt) in tokens
         ]
-        settled = await settle_attempts(tx, locked, known=known, attempts=ended)
-        require_pilot(pilot, await tx.connection.fetchrow(SIGN_OFF_PILOT, pilot, PilotState.GONE))
-    settled.announce(workload)
-    workload.signal.ready()  # a request for jobs that it left behind ends
+        settled = await settle_attempts(transaction, locked, known=known, attempts=ended)
+        require_pilot(
+            pilot, await transaction.connection.fetchrow(SIGN_OFF_PILOT, pilot, PilotState.GONE)
+        )
+    settled.announce(context)
+    context.signal.ready()  # a request for jobs that it left behind ends

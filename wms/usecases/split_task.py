@@ -22,16 +22,16 @@ from sluice.servicekit.logging import log_ids
 from wms.db import splitting as sql
 from wms.db.jobs import NOTIFY_READY
 from wms.db.known_tasks import KnownTask
-from wms.db.taking_over import insert_taken
+from wms.db.takeover import insert_taken
 from wms.db.tasks import lock_tasks
 from wms.db.tree import read_parts
 from wms.domain.boundary import Ending, ending
 from wms.domain.grouping import Grouping, JobDraft
+from wms.usecases.context import WmsContext
 from wms.usecases.end_task import end_task
 from wms.usecases.read_files import NotSplittable, input_files, read_page
 from wms.usecases.read_inputs import joined_drafts, reads_several, shared_inputs, usable_datasets
 from wms.usecases.take_over import FinishedBefore, Taken
-from wms.usecases.workload import Workload
 
 #: How long a claim holds without a page added.
 HOLD = timedelta(seconds=60)
@@ -51,55 +51,55 @@ class _Position:
     skip: int
 
 
-async def split_waiting_tasks(workload: Workload, dms: DmsClient, *, page: int = 2000) -> None:
+async def split_waiting_tasks(context: WmsContext, dms: DmsClient, *, page: int = 2000) -> None:
     """Precondition: none; several may run at once, in any number of processes.
 
     Effect: every task whose jobs are not made yet is looked at once: split if its input can be
     worked with, failed if it never will be, else left waiting with the reason. Messages: those of
     ``end_task`` for tasks that end by it. Errors: none of its own.
     """
-    async with workload.database.connection() as connection:
+    async with context.database.connection() as connection:
         before: datetime = await connection.fetchval(sql.NOW)
     while True:
-        async with workload.database.connection() as connection:
+        async with context.database.connection() as connection:
             claim = await sql.claim_task(connection, uuid4(), before=before, hold=HOLD)
             if claim is None:
                 return
-            known = (await workload.tasks.get(connection, [claim.uid]))[claim.uid]
+            known = (await context.tasks.get(connection, [claim.uid]))[claim.uid]
         with log_ids(task=claim.uid, chain=known.task.chain_uid, dataset=known.task.dat_in_uid):
-            await _split(workload, dms, claim, known=known, page=page)
+            await _split(context, dms, claim, known=known, page=page)
 
 
 async def _split(
-    workload: Workload, dms: DmsClient, claim: sql.SplitClaim, *, known: KnownTask, page: int
+    context: WmsContext, dms: DmsClient, claim: sql.SplitClaim, *, known: KnownTask, page: int
 ) -> None:
     try:
         datasets = await usable_datasets(dms, known.task)
         if isinstance(datasets, str):
-            await _release(workload, claim, datasets)
+            await _release(context, claim, datasets)
             return
         if claim.state is TaskState.WAITING:
-            await _begin(workload, claim, await shared_inputs(dms, known.task, datasets))
+            await _begin(context, claim, await shared_inputs(dms, known.task, datasets))
         make = _make_joined_jobs if reads_several(known.task) else _make_jobs
         before = (
-            FinishedBefore(workload.database, dms, known, claim.taken_over)
+            FinishedBefore(context.database, dms, known, claim.taken_over)
             if claim.taken_over
             else None
         )
         if claim.parts_first >= 0:
-            await _make_level(workload, claim, known, page=page)
+            await _make_level(context, claim, known, page=page)
             return
-        await make(workload, dms, claim, known=known, datasets=datasets, page=page, before=before)
+        await make(context, dms, claim, known=known, datasets=datasets, page=page, before=before)
     except NotAvailable as error:
-        await _release(workload, claim, f"waiting for the DMS: {error.detail}")
+        await _release(context, claim, f"waiting for the DMS: {error.detail}")
     except NotSplittable as error:
-        await _fail(workload, claim, known, str(error))
+        await _fail(context, claim, known, str(error))
     except ClaimLost:
         return
 
 
 async def _make_jobs(
-    workload: Workload,
+    context: WmsContext,
     dms: DmsClient,
     claim: sql.SplitClaim,
     *,
@@ -128,14 +128,14 @@ async def _make_jobs(
         elif 0 < grouping.waiting <= len(files):
             position = _Position(cursor, len(answer.files) - grouping.waiting)
         progress = _Progress(drafts, position, grouping.number, last_seq, last=answer.next is None)
-        await _add_page(workload, claim, known, progress, before=before)
+        await _add_page(context, claim, known, progress, before=before)
         if answer.next is None:
             return
         cursor = answer.next
 
 
 async def _make_joined_jobs(
-    workload: Workload,
+    context: WmsContext,
     dms: DmsClient,
     claim: sql.SplitClaim,
     *,
@@ -152,7 +152,7 @@ async def _make_joined_jobs(
     async def add(*, last: bool) -> int:
         highest = _in_order(drafts, last_seq, dataset)
         await _add_page(
-            workload,
+            context,
             claim,
             known,
             _Progress(drafts, _Position(None, 0), 0, highest, last=last),
@@ -173,14 +173,14 @@ async def _make_joined_jobs(
 
 
 async def _make_level(
-    workload: Workload, claim: sql.SplitClaim, known: KnownTask, *, page: int
+    context: WmsContext, claim: sql.SplitClaim, known: KnownTask, *, page: int
 ) -> None:
     """The jobs of a further level of a tree, of what those of the level before gave. Read from the
     beginning after a crash."""
     grouping = Grouping(known.task.mode, known.task.groups, number=claim.level_first)
     after, last_seq = claim.parts_first - 1, claim.last_seq
     while True:
-        async with workload.database.connection() as connection:
+        async with context.database.connection() as connection:
             parts = await read_parts(
                 connection, known.task.uid, after=after, before=claim.level_first, limit=page
             )
@@ -190,7 +190,7 @@ async def _make_level(
         last_seq = drafts[-1].seq if drafts else last_seq
         place = _Position(None, 0)
         await _add_page(
-            workload,
+            context,
             claim,
             known,
             _Progress(drafts, place, grouping.number, last_seq, last=len(parts) < page),
@@ -222,7 +222,7 @@ class _Progress:
 
 
 async def _add_page(
-    workload: Workload,
+    context: WmsContext,
     claim: sql.SplitClaim,
     known: KnownTask,
     progress: _Progress,
@@ -235,8 +235,8 @@ async def _add_page(
     jobs = [(draft.seq, [_as_stored(file) for file in draft.inputs]) for draft in progress.drafts]
     drafts = [(draft, inputs) for draft, (_, inputs) in zip(progress.drafts, jobs, strict=True)]
     taken = Taken() if before is None else await before.take(drafts)
-    async with workload.database.transaction() as tx:
-        guard = await tx.connection.fetchval(
+    async with context.database.transaction() as transaction:
+        guard = await transaction.connection.fetchval(
             sql.ADD_PAGE,
             claim.uid,
             claim.token,
@@ -252,15 +252,15 @@ async def _add_page(
             raise ClaimLost
         if jobs:
             await sql.insert_jobs(
-                tx.connection, claim.uid, [job for job in jobs if job[0] not in taken.seqs]
+                transaction.connection, claim.uid, [job for job in jobs if job[0] not in taken.seqs]
             )
             if taken.jobs:
-                await insert_taken(tx.connection, claim.uid, taken.jobs, files=taken.files)
-            await tx.connection.execute(NOTIFY_READY)
-        ended = await _decide(tx, claim.uid, known) if progress.last else None
-    workload.signal.ready()
+                await insert_taken(transaction.connection, claim.uid, taken.jobs, files=taken.files)
+            await transaction.connection.execute(NOTIFY_READY)
+        ended = await _decide(transaction, claim.uid, known) if progress.last else None
+    context.signal.ready()
     if ended is not None:
-        workload.metrics.tasks_ended.labels(ended.state).inc()
+        context.metrics.tasks_ended.labels(ended.state).inc()
 
 
 def _as_stored(file: InputFile) -> dict[str, Any]:
@@ -268,29 +268,29 @@ def _as_stored(file: InputFile) -> dict[str, Any]:
     return file.model_dump(exclude=None if file.port else {"port"})
 
 
-async def _decide(tx: Transaction, uid: UUID, known: KnownTask) -> Ending | None:
+async def _decide(transaction: Transaction, uid: UUID, known: KnownTask) -> Ending | None:
     """All jobs exist now: those that ran meanwhile may have decided the task; one without jobs
     fails."""
-    task = (await lock_tasks(tx.connection, [uid]))[uid]
+    task = (await lock_tasks(transaction.connection, [uid]))[uid]
     decided = ending(known.task.boundary, task.counts)
-    return decided if decided is not None and await end_task(tx, known, decided) else None
+    return decided if decided is not None and await end_task(transaction, known, decided) else None
 
 
-async def _begin(workload: Workload, claim: sql.SplitClaim, shared: Sequence[InputFile]) -> None:
+async def _begin(context: WmsContext, claim: sql.SplitClaim, shared: Sequence[InputFile]) -> None:
     stored = [_as_stored(file) for file in shared] or None
-    async with workload.database.connection() as connection:
+    async with context.database.connection() as connection:
         if await connection.fetchval(sql.BEGIN_SPLITTING, claim.uid, claim.token, stored) is None:
             raise ClaimLost
 
 
-async def _release(workload: Workload, claim: sql.SplitClaim, reason: str) -> None:
-    async with workload.database.connection() as connection:
+async def _release(context: WmsContext, claim: sql.SplitClaim, reason: str) -> None:
+    async with context.database.connection() as connection:
         await connection.execute(sql.RELEASE_TASK, claim.uid, claim.token, reason)
 
 
-async def _fail(workload: Workload, claim: sql.SplitClaim, known: KnownTask, reason: str) -> None:
-    async with workload.database.transaction() as tx:
-        if await tx.connection.fetchval(sql.HELD_TASK, claim.uid, claim.token) is None:
+async def _fail(context: WmsContext, claim: sql.SplitClaim, known: KnownTask, reason: str) -> None:
+    async with context.database.transaction() as transaction:
+        if await transaction.connection.fetchval(sql.HELD_TASK, claim.uid, claim.token) is None:
             return
-        await end_task(tx, known, Ending(TaskState.FAILED, reason))
-    workload.metrics.tasks_ended.labels(TaskState.FAILED).inc()
+        await end_task(transaction, known, Ending(TaskState.FAILED, reason))
+    context.metrics.tasks_ended.labels(TaskState.FAILED).inc()

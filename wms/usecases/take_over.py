@@ -18,7 +18,7 @@ from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unproces
 from sluice.contracts.states import DatasetState
 from sluice.contracts.tasks import TakenOver, TaskOutput
 from sluice.servicekit.database import Database
-from wms.db import taking_over as sql
+from wms.db import takeover as sql
 from wms.db.known_tasks import KnownTask
 from wms.domain.grouping import JobDraft
 from wms.usecases.read_files import NotSplittable

@@ -4,18 +4,18 @@ from datetime import timedelta
 
 from wms.db.ranking import SELECT_TO_RANK, SET_RANKS
 from wms.domain.rank import aging, next_rank, retries
-from wms.usecases.workload import Workload
+from wms.usecases.context import WmsContext
 
 
-async def update_ranks(workload: Workload, *, every: float) -> int:
+async def update_ranks(context: WmsContext, *, every: float) -> int:
     """Precondition: none. ``every``: seconds between two steps of one task, however many instances
     do this.
 
     Effect: rank(i) becomes rank(i+1) by ``wms.domain.rank``. Messages: none. Returns how many tasks
     were looked at.
     """
-    async with workload.database.transaction() as tx:
-        rows = await tx.connection.fetch(SELECT_TO_RANK, timedelta(seconds=0.9 * every))
+    async with context.database.transaction() as transaction:
+        rows = await transaction.connection.fetch(SELECT_TO_RANK, timedelta(seconds=0.9 * every))
         ranks = [
             next_rank(
                 row["rank"],
@@ -25,5 +25,5 @@ async def update_ranks(workload: Workload, *, every: float) -> int:
             )
             for row in rows
         ]
-        await tx.connection.execute(SET_RANKS, [row["uid"] for row in rows], ranks)
+        await transaction.connection.execute(SET_RANKS, [row["uid"] for row in rows], ranks)
     return len(rows)

@@ -18,7 +18,7 @@ from sluice.servicekit.topology import sluice_topology
 from sluice.servicekit.transport.open import open_transport
 from tests.conftest import DatabaseFactory
 from tests.integration.wms.stage import Stage
-from wms.usecases.workload import Terms, Workload
+from wms.usecases.context import Terms, WmsContext
 
 #: Leases that no test outlasts: those that have to run out are put into the past by hand.
 TERMS = Terms(heartbeat=1.0, lease=300.0, grace=0.0, unseen=300.0, poll=0.05, losses=5)
@@ -28,7 +28,7 @@ TERMS = Terms(heartbeat=1.0, lease=300.0, grace=0.0, unseen=300.0, poll=0.05, lo
 async def stage(database_url: str) -> AsyncIterator[Stage]:
     database = Database(database_url, source="wms")
     async with running(Migrator(database_url, "wms.db.migrations"), database):
-        yield Stage(Workload(database, terms=TERMS))
+        yield Stage(WmsContext(database, terms=TERMS))
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ async def second(stage: Stage, database_url: str) -> AsyncIterator[Stage]:
     """Another instance of the service on the same database."""
     database = Database(database_url, source="wms")
     async with running(database):
-        yield Stage(Workload(database, terms=TERMS), tasks=stage.tasks)
+        yield Stage(WmsContext(database, terms=TERMS), tasks=stage.tasks)
 
 
 @pytest.fixture

@@ -36,15 +36,15 @@ from sluice.contracts.tasks import Task, TaskStatus
 from sluice.servicekit.database import Database
 from wms.db import splitting
 from wms.db.jobs import ClaimedJob
-from wms.db.reading import task_status
+from wms.db.status import task_status
 from wms.usecases.accept_task import accept_task
+from wms.usecases.context import WmsContext
 from wms.usecases.expire_leases import expire_leases
 from wms.usecases.lease_jobs import Leased, lease_jobs
 from wms.usecases.register_pilot import register_pilot
 from wms.usecases.renew_leases import renew_leases
 from wms.usecases.report_attempts import report_attempts
 from wms.usecases.split_task import HOLD
-from wms.usecases.workload import Workload
 
 CHECKSUM = "sha256:" + "0" * 64
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -95,33 +95,33 @@ class Stage:
     """``lease`` and the like act as the pilot named; ``sent`` reads the outbox, where nothing is
     taken away."""
 
-    workload: Workload
+    context: WmsContext
     tasks: dict[UUID, Task] = field(default_factory=dict)
 
     @property
     def database(self) -> Database:
-        return self.workload.database
+        return self.context.database
 
     async def add_task(self, task: Task, *, jobs: int) -> Task:
         """The task with its jobs, active, made by the statements of the product."""
         self.tasks[task.uid] = task
-        async with self.database.transaction() as tx:
-            await accept_task(tx, task)
+        async with self.database.transaction() as transaction:
+            await accept_task(transaction, task)
         token = uuid4()
-        async with self.database.transaction() as tx:
-            await tx.connection.execute(
+        async with self.database.transaction() as transaction:
+            await transaction.connection.execute(
                 "UPDATE tasks SET state = 'splitting', split_token = $2, split_until = now() WHERE"
                 " uid = $1",
                 task.uid,
                 token,
             )
-            await tx.connection.fetchval(
+            await transaction.connection.fetchval(
                 splitting.ADD_PAGE, task.uid, token, jobs, None, 0, 0, jobs - 1, True, HOLD
             )
             await splitting.insert_jobs(
-                tx.connection, task.uid, [(seq, [input_file(seq)]) for seq in range(jobs)]
+                transaction.connection, task.uid, [(seq, [input_file(seq)]) for seq in range(jobs)]
             )
-        self.workload.signal.ready()
+        self.context.signal.ready()
         return task
 
     async def add_pilot(
@@ -144,7 +144,7 @@ class Stage:
             version="1",
             engines=list(engines),
         )
-        await register_pilot(self.workload, pilot)
+        await register_pilot(self.context, pilot)
         return uid
 
     async def lease(self, pilot: UUID, jobs: int = 1, *, wait: float = 0.0) -> list[ClaimedJob]:
@@ -154,7 +154,7 @@ class Stage:
         self, pilot: UUID, jobs: int = 1, *, wait: float = 0.0, known: Sequence[UUID] = ()
     ) -> Leased:
         return await lease_jobs(
-            self.workload, pilot, LeaseRequest(jobs=jobs, wait=wait, known_tasks=list(known))
+            self.context, pilot, LeaseRequest(jobs=jobs, wait=wait, known_tasks=list(known))
         )
 
     async def beat(
@@ -173,7 +173,7 @@ class Stage:
             ],
             waiting=[JobToken(id=job.id, attempt=job.attempt) for job in waiting],
         )
-        return await renew_leases(self.workload, pilot, heartbeat)
+        return await renew_leases(self.context, pilot, heartbeat)
 
     def report_of(
         self,
@@ -211,7 +211,7 @@ class Stage:
         return AttemptReport(**{**plain, **changes})
 
     async def report(self, pilot: UUID, *reports: AttemptReport) -> list[ReportAnswer]:
-        answers: list[AnsweredReport] = await report_attempts(self.workload, pilot, reports)
+        answers: list[AnsweredReport] = await report_attempts(self.context, pilot, reports)
         return [answer.answer for answer in answers]
 
     async def finish(self, pilot: UUID, *jobs: ClaimedJob) -> list[ReportAnswer]:
@@ -258,7 +258,7 @@ class Stage:
         )
 
     async def expire(self) -> None:
-        while await expire_leases(self.workload):
+        while await expire_leases(self.context):
             pass
 
     async def sent(self) -> "Sent":

@@ -31,9 +31,9 @@ from tests.integration.wms.conftest import TERMS
 from tests.integration.wms.stage import Stage, make_task
 from wms.db.jobs import ClaimedJob
 from wms.usecases.cancel_task import cancel_task
+from wms.usecases.context import WmsContext
 from wms.usecases.retry_jobs import retry_task
 from wms.usecases.sign_off_pilot import sign_off_pilot
-from wms.usecases.workload import Workload
 
 PILOTS = 3
 BOUNDARIES = [
@@ -171,7 +171,7 @@ class Interleaving(RuleBasedStateMachine):
     @rule(at=at, pilot=pilots, picks=picks)
     def hand_back(self, at: int, pilot: int, picks: list[int]) -> None:
         tokens = [JobToken(id=job.id, attempt=job.attempt) for job in self._pick(pilot, picks)]
-        self.do(sign_off_pilot(self.stages[at].workload, self.pilots[pilot], tokens))
+        self.do(sign_off_pilot(self.stages[at].context, self.pilots[pilot], tokens))
         self.do(self.stages[at].execute("UPDATE pilots SET state = 'active'"))
 
     @precondition(lambda self: self.tasks)
@@ -179,7 +179,7 @@ class Interleaving(RuleBasedStateMachine):
     def cancel_while_reporting(self, at: int, which: int, pilot: int, picks: list[int]) -> None:
         task = self.tasks[which % len(self.tasks)]
         jobs = self._pick(pilot, picks)
-        work: list[Awaitable[Any]] = [cancel_task(self.stages[at].workload, task.uid)]
+        work: list[Awaitable[Any]] = [cancel_task(self.stages[at].context, task.uid)]
         if jobs:
             work.append(self.stages[1 - at].finish(self.pilots[pilot], *jobs))
         results = self.do(*work)
@@ -189,7 +189,7 @@ class Interleaving(RuleBasedStateMachine):
     @precondition(lambda self: self.tasks)
     @rule(at=at, which=st.integers(0, 1000))
     def retry(self, at: int, which: int) -> None:
-        self.do(retry_task(self.stages[at].workload, self.tasks[which % len(self.tasks)].uid))
+        self.do(retry_task(self.stages[at].context, self.tasks[which % len(self.tasks)].uid))
 
     def _pick(self, pilot: int, picks: list[int]) -> list[ClaimedJob]:
         """Some of the jobs that the pilot ever had, the latest preferred."""
@@ -253,7 +253,7 @@ def test_invariants_hold_under_any_interleaving(database_url: str) -> None:
 
         runner.run(start())
         tasks: dict[UUID, Task] = {}
-        stages = [Stage(Workload(database, terms=TERMS), tasks=tasks) for database in databases]
+        stages = [Stage(WmsContext(database, terms=TERMS), tasks=tasks) for database in databases]
         machine = type("Machine", (Interleaving,), {"runner": runner, "stages": stages})
         try:
             run_state_machine_as_test(

@@ -27,7 +27,7 @@ async def test_killed_at_any_page_the_batches_are_the_same(
     died = 0
     for pages in range(1, 12):
         try:
-            await split_waiting_tasks(stage.workload, Dying(dms, pages=pages), page=3)
+            await split_waiting_tasks(stage.context, Dying(dms, pages=pages), page=3)
         except Killed:
             died += 1
             await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
@@ -50,7 +50,7 @@ async def test_killed_while_reading_several_data_sets_the_batches_are_the_same(
     totals = []
     for pages in range(1, 24):
         try:
-            await split_waiting_tasks(stage.workload, Dying(dms, pages=pages), page=2)
+            await split_waiting_tasks(stage.context, Dying(dms, pages=pages), page=2)
         except Killed:
             await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
         totals.append((await stage.status(task)).total)
@@ -73,7 +73,7 @@ async def test_two_files_with_one_number_fail_the_task(
 ) -> None:
     uid = await make_dataset(dms, tmp_path, files=4, seqs=[0, 1, 1, 2])
     task = await accept(stage, make_task(dat_in_uid=uid, batch=4))
-    await split_waiting_tasks(stage.workload, dms)
+    await split_waiting_tasks(stage.context, dms)
     status = await stage.status(task)
     assert status.state is TaskState.FAILED
     assert "two files with sequence number 1" in status.reason
@@ -84,7 +84,7 @@ async def test_a_batch_is_registered_once(stage: Stage, dms: DmsClient, tmp_path
     task = await accept(
         stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=3), batch=3)
     )
-    await split_waiting_tasks(stage.workload, dms)
+    await split_waiting_tasks(stage.context, dms)
     pilot = await stage.add_pilot()
     [job] = await stage.lease(pilot, 5)
     names = [f"{seq:08d}.{job.attempt}-x" for seq in range(3)]

@@ -28,28 +28,28 @@ async def test_a_rank_rises_is_explained_and_falls_back(stage: Stage, second: St
         await stage.add_task(make_task(rank=5), jobs=1),
     )
     answers = await asyncio.gather(
-        *(boost_tasks(at.workload, boosts(task)) for at in (stage, second) for _ in range(3))
+        *(boost_tasks(at.context, boosts(task)) for at in (stage, second) for _ in range(3))
     )
     assert sum(answer.raised for answer in answers) == 1, "all say the same, and one changes it"
     assert (await rank(stage, task), await rank(stage, other)) == (12, 5)
-    assert (await explain_task(stage.workload, task.uid)).text.endswith(
+    assert (await explain_task(stage.context, task.uid)).text.endswith(
         "; its rank is raised by 10, because storage a is full."
     )
-    assert "raised" not in (await explain_task(stage.workload, other.uid)).text
+    assert "raised" not in (await explain_task(stage.context, other.uid)).text
     await stage.execute("UPDATE tasks SET ranked_at = now() - interval '1 hour'")
-    await update_ranks(stage.workload, every=30.0)
+    await update_ranks(stage.context, every=30.0)
     assert await rank(stage, task) == 12, "what is raised is no gain that fades"
     pilot = await stage.add_pilot()
     assert [job.task_uid for job in await stage.lease(pilot)] == [task.uid]
-    assert (await boost_tasks(stage.workload, boosts(other, by=4.0))).model_dump() == {
+    assert (await boost_tasks(stage.context, boosts(other, by=4.0))).model_dump() == {
         "raised": 1,
         "lowered": 1,
     }
     assert (await rank(stage, task), await rank(stage, other)) == (2, 9)
-    assert (await boost_tasks(stage.workload, boosts())).lowered == 1
+    assert (await boost_tasks(stage.context, boosts())).lowered == 1
     assert (
         await rank(stage, other),
-        "raised" in (await explain_task(stage.workload, other.uid)).text,
+        "raised" in (await explain_task(stage.context, other.uid)).text,
     ) == (5, False)
 
 
@@ -58,16 +58,16 @@ async def test_a_rank_that_a_person_has_set_stays(stage: Stage) -> None:
         await stage.add_task(make_task(), jobs=1),
         await stage.add_task(make_task(), jobs=1),
     )
-    await prioritise_task(stage.workload, before.uid, 3)
-    assert (await boost_tasks(stage.workload, boosts(before, after))).raised == 1
-    await prioritise_task(stage.workload, after.uid, 4)
+    await prioritise_task(stage.context, before.uid, 3)
+    assert (await boost_tasks(stage.context, boosts(before, after))).raised == 1
+    await prioritise_task(stage.context, after.uid, 4)
     for wanted in (boosts(before, after), boosts()):
-        assert (await boost_tasks(stage.workload, wanted)).model_dump() == {
+        assert (await boost_tasks(stage.context, wanted)).model_dump() == {
             "raised": 0,
             "lowered": 0,
         }
         assert (await rank(stage, before), await rank(stage, after)) == (3, 4)
-    assert "raised" not in (await explain_task(stage.workload, after.uid)).text
+    assert "raised" not in (await explain_task(stage.context, after.uid)).text
 
 
 async def test_tasks_that_have_ended_or_are_not_known_are_passed_over(stage: Stage) -> None:
@@ -75,11 +75,11 @@ async def test_tasks_that_have_ended_or_are_not_known_are_passed_over(stage: Sta
         await stage.add_task(make_task(), jobs=1),
         await stage.add_task(make_task(), jobs=1),
     )
-    await cancel_task(stage.workload, ended.uid)
+    await cancel_task(stage.context, ended.uid)
     wanted = boosts(ended, raised)
     unknown = wanted.model_copy(
         update={"boosts": [*wanted.boosts, Boost(task=uuid4(), reason="it is not here yet")]}
     )
-    assert (await boost_tasks(stage.workload, unknown)).raised == 1
-    await cancel_task(stage.workload, raised.uid)
-    assert (await explain_task(stage.workload, raised.uid)).text == "Canceled: canceled by request."
+    assert (await boost_tasks(stage.context, unknown)).raised == 1
+    await cancel_task(stage.context, raised.uid)
+    assert (await explain_task(stage.context, raised.uid)).text == "Canceled: canceled by request."

@@ -28,11 +28,11 @@ async def lose(stage: Stage, *, days: int = 0) -> None:
     await stage.execute(
         "UPDATE pilots SET seen_at = now() - $1::interval WHERE state = 'active'", unseen
     )
-    await lose_pilots(stage.workload)
+    await lose_pilots(stage.context)
 
 
 async def listed(stage: Stage) -> list[Pilot]:
-    return (await list_pilots(stage.workload)).pilots
+    return (await list_pilots(stage.context)).pilots
 
 
 async def test_jobs_running_are_as_many_as_slots_busy_also_when_pilots_took_more_ahead(
@@ -41,29 +41,28 @@ async def test_jobs_running_are_as_many_as_slots_busy_also_when_pilots_took_more
     """A pilot of four slots has seven jobs, and no heartbeat has said yet which of them began."""
     pilot, other = await stage.add_pilot(), await stage.add_pilot(name="q")
     await stage.add_task(make_task(), jobs=20)
-    assert await count_work(stage.workload) == WorkCounts(running=0, waiting=20, held=0, slots=8)
+    assert await count_work(stage.context) == WorkCounts(running=0, waiting=20, held=0, slots=8)
     jobs = await stage.lease(pilot, 7)
-    assert await count_work(stage.workload) == WorkCounts(running=4, waiting=16, held=0, slots=8)
+    assert await count_work(stage.context) == WorkCounts(running=4, waiting=16, held=0, slots=8)
     await stage.beat(pilot, running=jobs[:1], waiting=jobs[1:])
     [one] = await stage.lease(other, 1)
-    assert await count_work(stage.workload) == WorkCounts(running=5, waiting=15, held=0, slots=8)
+    assert await count_work(stage.context) == WorkCounts(running=5, waiting=15, held=0, slots=8)
     await stage.finish(pilot, *jobs)
-    assert await count_work(stage.workload) == WorkCounts(running=1, waiting=12, held=0, slots=8)
+    assert await count_work(stage.context) == WorkCounts(running=1, waiting=12, held=0, slots=8)
     await lose(stage)
-    assert await count_work(stage.workload) == WorkCounts(running=0, waiting=13, held=0, slots=0), (
+    assert await count_work(stage.context) == WorkCounts(running=0, waiting=13, held=0, slots=0), (
         "nobody runs them now"
     )
     await stage.beat(other, running=[one])
-    assert await count_work(stage.workload) == WorkCounts(running=1, waiting=12, held=0, slots=4)
+    assert await count_work(stage.context) == WorkCounts(running=1, waiting=12, held=0, slots=4)
 
 
 async def busy(stage: Stage) -> dict[str, int | None]:
     found = {
-        one.name: one.busy
-        for one in (await list_pilots(stage.workload, PilotQuery(limit=9))).pilots
+        one.name: one.busy for one in (await list_pilots(stage.context, PilotQuery(limit=9))).pilots
     }
     assert (
-        sum(number or 0 for number in found.values()) == (await count_work(stage.workload)).running
+        sum(number or 0 for number in found.values()) == (await count_work(stage.context)).running
     ), "one definition"
     return found
 
@@ -132,8 +131,8 @@ async def test_tasks_with_trouble_are_those_that_run_with_failed_jobs(stage: Sta
     await stage.fail(
         pilot, next(job for job in jobs if job.task_uid == ill.uid), error=ErrorClass.TOOL_REFUSED
     )
-    assert [task.uid for task in await read_troubled(stage.workload, limit=10)] == [ill.uid]
-    assert (await count_work(stage.workload, troubled=True)).troubled == 1
+    assert [task.uid for task in await read_troubled(stage.context, limit=10)] == [ill.uid]
+    assert (await count_work(stage.context, troubled=True)).troubled == 1
 
 
 async def test_tasks_with_held_jobs_come_before_newer_ones_with_failed_jobs(stage: Stage) -> None:
@@ -142,31 +141,29 @@ async def test_tasks_with_held_jobs_come_before_newer_ones_with_failed_jobs(stag
     await stage.execute(
         "UPDATE tasks SET ready = 3, failed = 1, created_at = now() WHERE uid = $1", failed.uid
     )
-    assert [task.uid for task in await read_troubled(stage.workload, limit=1)] == [held.uid]
-    assert [task.uid for task in await read_troubled(stage.workload, limit=9)] == [
+    assert [task.uid for task in await read_troubled(stage.context, limit=1)] == [held.uid]
+    assert [task.uid for task in await read_troubled(stage.context, limit=9)] == [
         held.uid,
         failed.uid,
     ]
-    assert (await count_work(stage.workload, troubled=True)).troubled == 2
-    assert (await count_work(stage.workload)).troubled is None, (
-        "who does not ask may not know of it"
-    )
+    assert (await count_work(stage.context, troubled=True)).troubled == 2
+    assert (await count_work(stage.context)).troubled is None, "who does not ask may not know of it"
 
 
 async def test_lost_pilot_says_who_has_seen_it_until_it_is_lost_again(stage: Stage) -> None:
     pilot = await stage.add_pilot()
     with pytest.raises(Conflict, match="is not lost, it is active"):
-        await acknowledge_pilot(stage.workload, pilot, ANN)
+        await acknowledge_pilot(stage.context, pilot, ANN)
     with pytest.raises(NotFound):
-        await acknowledge_pilot(stage.workload, uuid4(), ANN)
+        await acknowledge_pilot(stage.context, uuid4(), ANN)
     await lose(stage)
     assert [(one.state, one.acknowledged) for one in await listed(stage)] == [
         (PilotState.LOST, None)
     ]
     for _ in range(2):
-        await acknowledge_pilot(stage.workload, pilot, ANN)
+        await acknowledge_pilot(stage.context, pilot, ANN)
     with pytest.raises(Conflict, match=f"^Ann has seen it already, .*: pilot {pilot}$"):
-        await acknowledge_pilot(stage.workload, pilot, BOB)
+        await acknowledge_pilot(stage.context, pilot, BOB)
     [seen] = await listed(stage)
     assert seen.acknowledged is not None
     assert seen.acknowledged.by == "Ann", "the first stays"
@@ -183,12 +180,12 @@ async def test_lost_pilot_is_listed_until_it_was_seen_or_started_again_a_day_ago
     first, second, third = [await stage.add_pilot(name=name) for name in "abc"]
     await lose(stage, days=2)
     assert len(await listed(stage)) == 3, "nobody has seen them"
-    await acknowledge_pilot(stage.workload, first, ANN)
+    await acknowledge_pilot(stage.context, first, ANN)
     again = next(one for one in await listed(stage) if one.uid == second)
     body = again.model_dump(include={"name", "host", "slots", "resources"}) | {
         "uid": uuid4(),
         "version": "1",
     }
-    await register_pilot(stage.workload, RegisterPilot(**body))
+    await register_pilot(stage.context, RegisterPilot(**body))
     assert [one.name for one in await listed(stage)] == ["b", "c"]
     assert third in {one.uid for one in await listed(stage)}

@@ -52,7 +52,7 @@ async def test_it_is_told_to_stop_and_renewed_no_more(stage: Stage) -> None:
     assert (again.id, again.attempt) == (job.id, 2)
     assert commands(await stage.beat(pilot, running=[job])) == [("abandon", job.id)]
     assert commands(await stage.beat(other, running=[again])) == []
-    first = (await read_job(stage.workload, job.id)).attempts[0]
+    first = (await read_job(stage.context, job.id)).attempts[0]
     assert (first.outcome, first.error_class) == (AttemptOutcome.LOST, ErrorClass.PILOT_LOST)
     assert first.message.startswith(
         f"pilot {pilot} kept it for 500 s, beyond its time limit of 60 s, 60 s for its files"
@@ -74,7 +74,7 @@ async def test_it_is_free_at_once_where_the_pilot_obeys(stage: Stage) -> None:
     assert await stage.report(pilot, report) == [ReportAnswer.ALREADY]
     status = await stage.status(task)
     assert (status.state, status.ready, status.failed_attempts) == (TaskState.ACTIVE, 1, 1)
-    first = (await read_job(stage.workload, job.id)).attempts[0]
+    first = (await read_job(stage.context, job.id)).attempts[0]
     assert (first.outcome, first.error_class) == (AttemptOutcome.LOST, ErrorClass.PILOT_LOST)
     assert "beyond its time limit of 60 s" in first.message
 

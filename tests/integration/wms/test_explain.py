@@ -15,17 +15,17 @@ LENIENT = Boundary(minimum=0.0, sufficient=1.0)
 
 
 async def why(stage: Stage, task: Task) -> str:
-    return (await explain_task(stage.workload, task.uid)).text
+    return (await explain_task(stage.context, task.uid)).text
 
 
 async def why_job(stage: Stage, job_id: int) -> str:
-    return (await explain_job(stage.workload, job_id)).text
+    return (await explain_job(stage.context, job_id)).text
 
 
 async def test_task_that_waits(stage: Stage) -> None:
     new = make_task()
-    async with stage.database.transaction() as tx:
-        await accept_task(tx, new)
+    async with stage.database.transaction() as transaction:
+        await accept_task(transaction, new)
     assert await why(stage, new) == "Waiting for its turn to be split into jobs."
     task = await stage.add_task(make_task(resources=Resources(cores=4)), jobs=3)
     assert (
@@ -43,7 +43,7 @@ async def test_task_that_waits(stage: Stage) -> None:
     assert "Next in line: all slots of 3 pilots are taken" in await why(stage, task)
     await stage.add_task(make_task(rank=2), jobs=7)
     assert "Waiting behind 1 task of higher rank or age with 7 ready jobs" in await why(stage, task)
-    await drain_pilot(stage.workload, small)
+    await drain_pilot(stage.context, small)
     job, *_ = await stage.lease(await stage.add_pilot(), 8)
     assert (
         await why_job(stage, job.id)
@@ -121,7 +121,7 @@ async def test_held_failed_and_canceled(stage: Stage) -> None:
     assert (await why_job(stage, job.id)).startswith(
         "Held after 5 attempts: several in a row were lost with their pilots"
     )
-    await cancel_task(stage.workload, task.uid)
+    await cancel_task(stage.context, task.uid)
     assert await why(stage, task) == "Canceled: canceled by request."
     assert await why_job(stage, job.id) == "Canceled: its task ended as canceled."
     failed = await stage.add_task(make_task(), jobs=1)
@@ -134,5 +134,5 @@ async def test_job_that_needs_more_memory_than_any_pilot_has(stage: Stage) -> No
     pilot, large = await stage.add_pilot(ram=300), await stage.add_pilot(ram=400)
     (job,) = await stage.lease(pilot)
     await stage.fail(pilot, job, error=ErrorClass.OUT_OF_MEMORY)
-    await sign_off_pilot(stage.workload, large, [])
+    await sign_off_pilot(stage.context, large, [])
     assert "needs 384 MiB of memory, the node has 300" in await why_job(stage, job.id)

@@ -33,7 +33,7 @@ def commands(answer: HeartbeatAnswer) -> list[tuple[str, int]]:
 
 
 async def first_attempt(stage: Stage, job: ClaimedJob) -> Attempt:
-    return (await read_job(stage.workload, job.id)).attempts[0]
+    return (await read_job(stage.context, job.id)).attempts[0]
 
 
 async def test_nobody_renews_or_hands_back_what_another_pilot_has(stage: Stage) -> None:
@@ -41,7 +41,7 @@ async def test_nobody_renews_or_hands_back_what_another_pilot_has(stage: Stage) 
     pilot, other = await stage.add_pilot(), await stage.add_pilot(name="other")
     (job,) = await stage.lease(pilot)
     assert commands(await stage.beat(other, running=[job])) == [("abandon", 1)]
-    await sign_off_pilot(stage.workload, other, [JobToken(id=job.id, attempt=1)])
+    await sign_off_pilot(stage.context, other, [JobToken(id=job.id, attempt=1)])
     assert (await stage.status(task)).leased == 1
     await stage.overdue(job)
     await stage.beat(other, waiting=[job])
@@ -124,7 +124,7 @@ async def test_the_next_attempt_has_the_whole_time_and_no_reason_to_stop(stage: 
         again, AttemptOutcome.CANCELED, error=ErrorClass.CANCELED, message="canceled"
     )
     await stage.report(other, canceled)
-    second = (await read_job(stage.workload, job.id)).attempts[1]
+    second = (await read_job(stage.context, job.id)).attempts[1]
     assert (second.outcome, second.message) == (AttemptOutcome.CANCELED, "canceled")
 
 
@@ -152,7 +152,7 @@ async def test_what_all_jobs_of_a_task_read_has_its_time_too(stage: Stage) -> No
 
 
 async def state_of(stage: Stage) -> PilotState:
-    [pilot] = (await list_pilots(stage.workload)).pilots
+    [pilot] = (await list_pilots(stage.context)).pilots
     return pilot.state
 
 
@@ -160,18 +160,18 @@ async def test_a_pilot_that_is_gone_stays_away_and_one_that_starts_again_takes_j
     stage: Stage,
 ) -> None:
     pilot = await stage.add_pilot()
-    await drain_pilot(stage.workload, pilot)
-    await sign_off_pilot(stage.workload, pilot, [])
-    await drain_pilot(stage.workload, pilot)
+    await drain_pilot(stage.context, pilot)
+    await sign_off_pilot(stage.context, pilot, [])
+    await drain_pilot(stage.context, pilot)
     assert await state_of(stage) is PilotState.GONE
     assert (await stage.beat(pilot)).drain
-    [told] = (await list_pilots(stage.workload)).pilots
+    [told] = (await list_pilots(stage.context)).pilots
     again = told.model_dump(include={"uid", "name", "host", "slots", "resources"}) | {
         "version": "1"
     }
-    await register_pilot(stage.workload, RegisterPilot(**again))
+    await register_pilot(stage.context, RegisterPilot(**again))
     await stage.execute("UPDATE pilots SET seen_at = now() - interval '1 day'")
-    await lose_pilots(stage.workload)
+    await lose_pilots(stage.context)
     assert not (await stage.beat(pilot)).drain
     task = await stage.add_task(make_task(), jobs=1)
     await stage.finish(pilot, *await stage.lease(pilot))

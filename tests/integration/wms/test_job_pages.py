@@ -23,7 +23,7 @@ async def pages(stage: Stage, task: Task, *, limit: int, **query: Any) -> list[J
     after = None
     while True:
         page = await read_jobs(
-            stage.workload, task.uid, JobQuery(limit=limit, after=after, full=True, **query)
+            stage.context, task.uid, JobQuery(limit=limit, after=after, full=True, **query)
         )
         assert len(page.jobs) <= limit
         found += page.jobs
@@ -120,13 +120,13 @@ async def test_what_is_known_of_a_job(stage: Stage, mixed: tuple[Task, UUID]) ->
     assert (running.pilot, running.seconds, running.exit_code) == ("farm-07", None, None)
     assert running.started_at is not None
     assert (fresh.pilot, fresh.started_at) == (None, None)
-    plain = await read_jobs(stage.workload, task.uid, JobQuery(limit=1))
+    plain = await read_jobs(stage.context, task.uid, JobQuery(limit=1))
     assert plain.jobs[0].model_dump(mode="json").keys() == {
         "id", "task_uid", "seq", "state", "inputs", "attempt", "error_class", "message", "attempts",
     }, "what a program of the release before knows"  # fmt: skip
-    [attempt] = (await read_job(stage.workload, failed.id, full=True)).attempts
+    [attempt] = (await read_job(stage.context, failed.id, full=True)).attempts
     assert (attempt.pilot_name, attempt.pilot) == ("farm-07", str(pilot))
-    assert "pilot_name" not in (await read_job(stage.workload, failed.id)).attempts[0].model_dump()
+    assert "pilot_name" not in (await read_job(stage.context, failed.id)).attempts[0].model_dump()
 
 
 @pytest.mark.parametrize("after", ["x", "-1", "1/2", "9" * 30])
@@ -134,11 +134,9 @@ async def test_a_cursor_of_another_list_is_refused(
     stage: Stage, mixed: tuple[Task, UUID], after: str
 ) -> None:
     with pytest.raises(WrongCursor):
-        await read_jobs(stage.workload, mixed[0].uid, JobQuery(after=after))
+        await read_jobs(stage.context, mixed[0].uid, JobQuery(after=after))
     with pytest.raises(WrongCursor):
-        await read_jobs(
-            stage.workload, mixed[0].uid, JobQuery(after="high/7x", order=JobOrder.TIME)
-        )
+        await read_jobs(stage.context, mixed[0].uid, JobQuery(after="high/7x", order=JobOrder.TIME))
 
 
 async def test_what_has_not_ended_has_no_order_by_time(
@@ -146,10 +144,10 @@ async def test_what_has_not_ended_has_no_order_by_time(
 ) -> None:
     with pytest.raises(NotOrdered, match="these are running"):
         await read_jobs(
-            stage.workload, mixed[0].uid, JobQuery(state=JobState.RUNNING, order=JobOrder.TIME)
+            stage.context, mixed[0].uid, JobQuery(state=JobState.RUNNING, order=JobOrder.TIME)
         )
     with pytest.raises(NotFound):
-        await read_jobs(stage.workload, mixed[1], JobQuery())
+        await read_jobs(stage.context, mixed[1], JobQuery())
 
 
 STATEMENTS: dict[str, tuple[str, list[Any]]] = {

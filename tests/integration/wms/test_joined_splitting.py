@@ -57,7 +57,7 @@ async def test_files_of_the_same_number_go_together(
         side("c", spare, InputMode.EACH, optional=True),
     ]
     task = await accept(stage, make_task(dat_in_uid=first, side_inputs=sides))
-    await split_waiting_tasks(stage.workload, dms, page=page)
+    await split_waiting_tasks(stage.context, dms, page=page)
     assert await inputs_of(stage, task) == [
         (0, [("", 0), ("b", 0)]),
         (2, [("", 2), ("b", 2), ("c", 2)]),
@@ -79,7 +79,7 @@ async def test_killed_while_reading_several_data_sets_doubles_nothing(
     totals = []
     for pages in range(1, 20):
         try:
-            await split_waiting_tasks(stage.workload, Dying(dms, pages=pages), page=3)
+            await split_waiting_tasks(stage.context, Dying(dms, pages=pages), page=3)
         except Killed:
             await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
         totals.append((await stage.status(task)).total)
@@ -99,7 +99,7 @@ async def test_a_merge_takes_several_data_sets_whole(
     task = await accept(
         stage, make_task(dat_in_uid=first, mode=TaskMode.MERGE, groups=groups, side_inputs=sides)
     )
-    await split_waiting_tasks(stage.workload, dms, page=2)
+    await split_waiting_tasks(stage.context, dms, page=2)
     assert await inputs_of(stage, task) == [
         (0, [("", 0), ("", 1), ("", 2)]),
         (1, [("", 3), ("", 4)]),
@@ -118,7 +118,7 @@ async def test_a_map_gives_a_whole_data_set_to_every_job(
     task = await accept(
         stage, make_task(dat_in_uid=first, side_inputs=[side("b", second, InputMode.ALL)])
     )
-    await split_waiting_tasks(stage.workload, Dying(dms, pages=3), page=2)
+    await split_waiting_tasks(stage.context, Dying(dms, pages=3), page=2)
     assert await inputs_of(stage, task) == [(n, [("", n)]) for n in range(3)]
     assert await shared_of(stage, task) == [("b", 0), ("b", 1), ("b", 2)]
     known = await stage.leased(await stage.add_pilot(), known=[task.uid])
@@ -136,7 +136,7 @@ async def test_one_file_for_all_must_be_one(
     task = await accept(
         stage, make_task(dat_in_uid=first, side_inputs=[side("b", shared, InputMode.ONE)])
     )
-    await split_waiting_tasks(stage.workload, dms)
+    await split_waiting_tasks(stage.context, dms)
     status = await stage.status(task)
     assert status.state is TaskState.FAILED
     assert said in status.reason
@@ -152,7 +152,7 @@ async def test_single_values_make_one_job_also_where_there_are_none(
     task = await accept(
         stage, make_task(dat_in_uid=first, dat_in_optional=True, single=True, side_inputs=sides)
     )
-    await split_waiting_tasks(stage.workload, dms)
+    await split_waiting_tasks(stage.context, dms)
     assert await inputs_of(stage, task) == [(0, inputs)]
     assert (await stage.status(task)).state is TaskState.ACTIVE
 
@@ -165,7 +165,7 @@ async def test_a_single_value_that_the_tool_needs_must_be_one(
 ) -> None:
     first = await make_dataset(dms, tmp_path / "a", files=files)
     task = await accept(stage, make_task(dat_in_uid=first, single=True))
-    await split_waiting_tasks(stage.workload, dms)
+    await split_waiting_tasks(stage.context, dms)
     status = await stage.status(task)
     assert (status.state, status.total) == (TaskState.FAILED, 0)
     assert said in status.reason
@@ -177,10 +177,10 @@ async def test_every_data_set_is_waited_for(stage: Stage, dms: DmsClient, tmp_pa
     task = await accept(
         stage, make_task(dat_in_uid=first, side_inputs=[side("b", late, InputMode.EACH)])
     )
-    await split_waiting_tasks(stage.workload, dms)
+    await split_waiting_tasks(stage.context, dms)
     assert "still open, with 2 files so far" in (await stage.status(task)).reason
     await dms.close_dataset(late)
-    await split_waiting_tasks(stage.workload, dms)
+    await split_waiting_tasks(stage.context, dms)
     assert (await stage.status(task)).total == 2
 
 
@@ -201,7 +201,7 @@ async def test_data_sets_one_behind_the_other_keep_their_pairs(
     ]
     pairs = side("b", b, InputMode.EACH).model_copy(update={"next_inputs": behind(c)})
     task = await accept(stage, make_task(dat_in_uid=a, next_inputs=behind(a), side_inputs=[pairs]))
-    await split_waiting_tasks(stage.workload, dms, page=page)
+    await split_waiting_tasks(stage.context, dms, page=page)
     assert await inputs_of(stage, task) == [(n, [("", n), ("b", n)]) for n in (0, 2, 101, 102)]
 
 
@@ -214,7 +214,7 @@ async def test_a_merge_takes_data_sets_one_behind_the_other(
         dat_in_uid=a, mode=TaskMode.MERGE, groups=MergeGroups(files=4), next_inputs=further
     )
     await accept(stage, task)
-    await split_waiting_tasks(stage.workload, dms, page=2)
+    await split_waiting_tasks(stage.context, dms, page=2)
     assert await inputs_of(stage, task) == [
         (0, [("", 0), ("", 1), ("", 2), ("", 0)]),
         (1, [("", 1), ("", 2), ("", 0), ("", 1)]),
@@ -246,7 +246,7 @@ async def test_one_file_is_picked(
     )
     other = await make_dataset(dms, tmp_path / "x", files=1)
     second = await accept(stage, make_task(dat_in_uid=other, side_inputs=[chosen]))
-    await split_waiting_tasks(stage.workload, dms)
+    await split_waiting_tasks(stage.context, dms)
     if isinstance(expected, str):
         assert expected in (await stage.status(first)).reason
         assert expected in (await stage.status(second)).reason
@@ -262,7 +262,7 @@ async def test_a_number_beyond_its_data_sets_own_is_told(
 ) -> None:
     a = await make_dataset(dms, tmp_path / "a", files=2, seqs=[0, 100])
     task = await accept(stage, make_task(dat_in_uid=a, next_inputs=behind(a)))
-    await split_waiting_tasks(stage.workload, dms)
+    await split_waiting_tasks(stage.context, dms)
     status = await stage.status(task)
     assert status.state is TaskState.FAILED
     assert (

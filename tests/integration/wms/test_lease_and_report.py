@@ -20,7 +20,7 @@ from sluice.contracts.states import (
 )
 from sluice.contracts.tasks import TaskOutput
 from tests.integration.wms.stage import CHECKSUM, Stage, make_task
-from wms.db.reading import job_with_attempts
+from wms.db.status import job_with_attempts
 
 
 async def test_task_runs_from_lease_to_end(stage: Stage) -> None:
@@ -248,13 +248,13 @@ async def test_request_waits_until_jobs_are_ready(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pilot = await stage.add_pilot()
-    found_nothing, wait = asyncio.Event(), stage.workload.signal.wait
+    found_nothing, wait = asyncio.Event(), stage.context.signal.wait
 
     async def waits(version: int, *, seconds: float) -> None:
         found_nothing.set()
         await wait(version, seconds=seconds)
 
-    monkeypatch.setattr(stage.workload.signal, "wait", waits)
+    monkeypatch.setattr(stage.context.signal, "wait", waits)
     waiting = asyncio.create_task(stage.lease(pilot, 2, wait=30.0))
     async with asyncio.timeout(10):
         await found_nothing.wait()

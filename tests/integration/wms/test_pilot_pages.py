@@ -35,12 +35,10 @@ async def add(stage: Stage, name: str, state: PilotState, number: int, **also: A
 
 
 async def pages(stage: Stage, limit: int, **query: Any) -> list[PilotList]:
-    found = [await list_pilots(stage.workload, PilotQuery(limit=limit, **query))]
+    found = [await list_pilots(stage.context, PilotQuery(limit=limit, **query))]
     while found[-1].next is not None:
         found.append(
-            await list_pilots(
-                stage.workload, PilotQuery(limit=limit, after=found[-1].next, **query)
-            )
+            await list_pilots(stage.context, PilotQuery(limit=limit, after=found[-1].next, **query))
         )
     return found
 
@@ -59,7 +57,7 @@ async def every_kind(stage: Stage) -> list[str]:
     await add(stage, "past-", PilotState.GONE, 2, ago=timedelta(days=2))
     await add(stage, "again-", PilotState.LOST, 1, ago=timedelta(days=2))
     await add(stage, "again-", PilotState.GONE, 1, ago=timedelta(hours=3))
-    await lose_pilots(stage.workload)
+    await lose_pilots(stage.context)
     listed = (
         "active-1 active-2 active-0 lost-1 lost-2 lost-3 lost-0 seen-1 seen-0 gone-1 gone-0 again-0"
     )
@@ -80,7 +78,7 @@ async def test_pages_of_any_size_have_every_pilot_once_and_those_first_that_matt
 async def test_who_knows_of_no_pages_is_told_of_none(stage: Stage) -> None:
     """The release before refuses an answer that says more."""
     listed = await every_kind(stage)
-    found = await list_pilots(stage.workload)
+    found = await list_pilots(stage.context)
     assert (names([found]), set(found.model_dump(mode="json"))) == (listed, {"pilots"})
 
 
@@ -90,13 +88,13 @@ async def test_those_that_need_attention_are_listed_alone_and_counted(stage: Sta
     assert (names(found), found[0].total) == (["lost-1", "lost-2", "lost-3", "lost-0"], 4)
     [named] = await pages(stage, 3, name="lost-2")
     assert (names([named]), named.total) == (["lost-2"], 1)
-    await acknowledge_pilot(stage.workload, named.pilots[0].uid, Acknowledge(by="Ann"))
+    await acknowledge_pilot(stage.context, named.pilots[0].uid, Acknowledge(by="Ann"))
     assert names(await pages(stage, 3, attention=True)) == ["lost-1", "lost-3", "lost-0"]
 
 
 async def test_a_pilot_that_comes_or_goes_meanwhile_moves_no_other(stage: Stage) -> None:
     listed = await every_kind(stage)
-    first = await list_pilots(stage.workload, PilotQuery(limit=2))
+    first = await list_pilots(stage.context, PilotQuery(limit=2))
     await stage.add_pilot(name="new")
     await stage.execute(
         "UPDATE pilots SET seen_at = now() WHERE state = 'active' AND name <> 'active-0'"
@@ -104,8 +102,8 @@ async def test_a_pilot_that_comes_or_goes_meanwhile_moves_no_other(stage: Stage)
     await stage.execute(
         "UPDATE pilots SET seen_at = now() - interval '1 hour' WHERE name = 'active-0'"
     )
-    await lose_pilots(stage.workload)
-    rest = await list_pilots(stage.workload, PilotQuery(limit=100, after=first.next))
+    await lose_pilots(stage.context)
+    rest = await list_pilots(stage.context, PilotQuery(limit=100, after=first.next))
     assert sorted(names([rest])) == sorted(listed[2:])
 
 
@@ -115,7 +113,7 @@ async def test_a_pilot_that_comes_or_goes_meanwhile_moves_no_other(stage: Stage)
 )
 async def test_what_is_no_cursor_is_refused(stage: Stage, after: str) -> None:
     with pytest.raises(Unprocessable, match="is not the 'next'"):
-        await list_pilots(stage.workload, PilotQuery(after=after, limit=5))
+        await list_pilots(stage.context, PilotQuery(after=after, limit=5))
 
 
 async def test_lost_pilot_that_started_again_before_or_after_it_was_lost_needs_nobody(
@@ -126,7 +124,7 @@ async def test_lost_pilot_that_started_again_before_or_after_it_was_lost_needs_n
     await stage.add_pilot(name="a")
     await stage.execute("UPDATE pilots SET seen_at = now() - interval '2 days'")
     await stage.add_pilot(name="a")
-    await lose_pilots(stage.workload)
+    await lose_pilots(stage.context)
     assert set(names(await pages(stage, 100, attention=True))) == {"b", "c"}
     await stage.add_pilot(name="c")
     assert names(await pages(stage, 100, attention=True)) == ["b"]
@@ -138,7 +136,7 @@ async def test_what_a_wms_of_the_release_before_saw_start_again_is_noted_with_th
 ) -> None:
     await add(stage, "a-", PilotState.LOST, 3, names=1, ago=timedelta(days=2))
     assert len(names(await pages(stage, 100, attention=True))) == 3
-    await lose_pilots(stage.workload)
+    await lose_pilots(stage.context)
     assert len(names(await pages(stage, 100, attention=True))) == 1
 
 
@@ -149,7 +147,7 @@ async def test_a_page_costs_the_same_however_many_pilots_there_have_been(stage: 
     await add(stage, "again-", PilotState.ACTIVE, 500)
     await add(stage, "lost-", PilotState.LOST, 200, ago=timedelta(days=90))
     await stage.execute("UPDATE pilots SET seen_at = now() WHERE state = 'active'")
-    await lose_pilots(stage.workload)
+    await lose_pilots(stage.context)
     await stage.execute("VACUUM ANALYZE pilots")
     for numbers, count in COUNT_PILOTS.items():
         page = await plan(stage, SELECT_PILOTS, None, 51, *places(None, numbers))
@@ -162,11 +160,11 @@ async def test_a_page_costs_the_same_however_many_pilots_there_have_been(stage: 
 
 async def test_heartbeats_write_into_no_index(stage: Stage) -> None:
     pilot = await stage.add_pilot()
-    async with stage.database.transaction() as tx:
-        assert await tx.connection.fetchval(SEE_PILOT, pilot) == pilot
+    async with stage.database.transaction() as transaction:
+        assert await transaction.connection.fetchval(SEE_PILOT, pilot) == pilot
         updates = (
             "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_xact_user_tables WHERE relname = 'pilots'"
         )
-        row = await tx.connection.fetchrow(updates)
+        row = await transaction.connection.fetchrow(updates)
     assert row is not None
     assert row["n_tup_upd"] == row["n_tup_hot_upd"] > 0

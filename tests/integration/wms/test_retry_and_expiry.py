@@ -142,7 +142,7 @@ async def test_lost_pilots_never_count_but_five_in_a_row_hold_the_job_for_a_pers
     assert (await stage.status(task)).held == 1
     assert (await stage.status(task)).state is TaskState.ACTIVE
     assert await stage.lease(pilot) == []
-    assert (await retry_task(stage.workload, task.uid)).ready == 1
+    assert (await retry_task(stage.context, task.uid)).ready == 1
     (again,) = await stage.lease(pilot)
     assert again.attempt == 6
     await stage.finish(pilot, again)
@@ -185,13 +185,15 @@ async def test_heartbeat_between_the_look_and_the_lock_saves_the_lease(
     pilot = await stage.add_pilot()
     (job,) = await stage.lease(pilot)
     await stage.overdue(job)
-    async with second.database.transaction() as tx:
-        await lock_tasks(tx.connection, [task.uid])
+    async with second.database.transaction() as transaction:
+        await lock_tasks(transaction.connection, [task.uid])
         expiring = asyncio.create_task(stage.expire())
         async with asyncio.timeout(10):
-            while not await tx.connection.fetchval(WAITS_FOR_LOCK):  # noqa: ASYNC110 - the server gives no signal of it
+            while not await transaction.connection.fetchval(WAITS_FOR_LOCK):  # noqa: ASYNC110 - the server gives no signal of it
                 await asyncio.sleep(0.01)
-        await tx.connection.execute("UPDATE jobs SET lease_until = now() + interval '1 hour'")
+        await transaction.connection.execute(
+            "UPDATE jobs SET lease_until = now() + interval '1 hour'"
+        )
     await expiring
     assert (await stage.status(task)).leased == 1
 
@@ -221,8 +223,8 @@ async def test_signing_off_hands_jobs_back_at_once(stage: Stage) -> None:
     pilot, other = await stage.add_pilot(), await stage.add_pilot()
     first, again, kept = await stage.lease(pilot, 3)
     returned = [JobToken(id=job.id, attempt=job.attempt) for job in (first, again)]
-    await sign_off_pilot(stage.workload, pilot, [*returned, JobToken(id=kept.id, attempt=7)])
-    await sign_off_pilot(stage.workload, pilot, returned)
+    await sign_off_pilot(stage.context, pilot, [*returned, JobToken(id=kept.id, attempt=7)])
+    await sign_off_pilot(stage.context, pilot, returned)
     status = await stage.status(task)
     assert (status.ready, status.leased, status.failed_attempts) == (2, 1, 0)
     assert {job.id for job in await stage.lease(other, 3)} == {first.id, again.id}
@@ -234,17 +236,15 @@ async def test_draining_pilot_gets_nothing_new(stage: Stage) -> None:
     await stage.add_task(make_task(), jobs=2)
     pilot = await stage.add_pilot()
     (job,) = await stage.lease(pilot)
-    await drain_pilot(stage.workload, pilot)
+    await drain_pilot(stage.context, pilot)
     answer = await stage.leased(pilot, wait=30.0)
     assert (answer.drain, answer.jobs) == (True, [])
     assert (await stage.beat(pilot, running=[job])).drain
     await stage.execute("UPDATE pilots SET seen_at = now() - interval '1 day'")
-    await lose_pilots(stage.workload)
-    assert [shown.state for shown in (await list_pilots(stage.workload)).pilots] == [
-        PilotState.LOST
-    ]
+    await lose_pilots(stage.context)
+    assert [shown.state for shown in (await list_pilots(stage.context)).pilots] == [PilotState.LOST]
     assert (await stage.beat(pilot, running=[job])).drain
-    (shown,) = (await list_pilots(stage.workload)).pilots
+    (shown,) = (await list_pilots(stage.context)).pilots
     assert (shown.state, shown.running) == (PilotState.DRAINING, 1)
 
 
@@ -252,9 +252,9 @@ async def test_silent_pilot_is_lost_until_it_is_heard_of(stage: Stage) -> None:
     await stage.add_task(make_task(), jobs=1)
     pilot = await stage.add_pilot()
     await stage.execute("UPDATE pilots SET seen_at = now() - interval '1 day'")
-    await lose_pilots(stage.workload)
+    await lose_pilots(stage.context)
     assert len(await stage.lease(pilot)) == 1
-    assert [shown.state for shown in (await list_pilots(stage.workload)).pilots] == [
+    assert [shown.state for shown in (await list_pilots(stage.context)).pilots] == [
         PilotState.ACTIVE
     ]
 
@@ -265,16 +265,16 @@ async def test_failed_jobs_are_tried_again_while_the_task_lives(stage: Stage) ->
     jobs = await stage.lease(pilot, 2)
     await stage.fail(pilot, *jobs)
     with pytest.raises(Conflict):
-        await retry_job(stage.workload, jobs[1].id + 1)
-    assert (await retry_job(stage.workload, jobs[0].id)).state is JobState.READY
-    status = await retry_task(stage.workload, task.uid)
+        await retry_job(stage.context, jobs[1].id + 1)
+    assert (await retry_job(stage.context, jobs[0].id)).state is JobState.READY
+    status = await retry_task(stage.context, task.uid)
     assert (status.ready, status.failed, status.errors) == (3, 0, {})
     await stage.finish(pilot, *await stage.lease(pilot, 3))
     assert (await stage.status(task)).state is TaskState.FINISHED
     with pytest.raises(Conflict):
-        await retry_task(stage.workload, task.uid)
+        await retry_task(stage.context, task.uid)
     with pytest.raises(NotFound):
-        await retry_job(stage.workload, 12345)
+        await retry_job(stage.context, 12345)
 
 
 async def test_out_of_memory_asks_for_a_larger_node(stage: Stage) -> None:

@@ -24,7 +24,7 @@ async def ask(
 ) -> Leased:
     free = Amounts(cores=cores, ram=ram, gpus=gpus)
     return await lease_jobs(
-        stage.workload, pilot, LeaseRequest(jobs=jobs, room=pilots.Room(free=free, soon=free))
+        stage.context, pilot, LeaseRequest(jobs=jobs, room=pilots.Room(free=free, soon=free))
     )
 
 
@@ -72,7 +72,7 @@ async def test_a_pilot_is_kept_free_for_a_big_job_that_has_waited(stage: Stage) 
     await wait_long(stage, big)
     assert of(await ask(stage, first, 8, cores=4)) == {}
     assert of(await ask(stage, second, 8, cores=4)) == {small.uid: 4}
-    sentence = (await explain_task(stage.workload, big.uid)).text
+    sentence = (await explain_task(stage.context, big.uid)).text
     assert sentence.startswith(
         f"Waiting for room: pilot {first} gets nothing of lower rank until a job fits, which needs"
         " 8 cores, 256 MiB of memory"
@@ -140,7 +140,7 @@ async def test_a_pilot_of_the_release_before_is_told_what_it_understands(
             free=Amounts(cores=8, ram=9000, gpus=1), soon=Amounts(cores=8, ram=9000, gpus=1)
         )
     )
-    leased = await lease_jobs(stage.workload, pilot, LeaseRequest(jobs=1, room=room))
+    leased = await lease_jobs(stage.context, pilot, LeaseRequest(jobs=1, room=room))
     assert leased.former is former
     told = orjson.loads(leased.tasks[0].for_former if former else leased.tasks[0].for_pilots)
     assert told.get("device_type") == (None if former else "gpu")

@@ -47,8 +47,8 @@ async def make_dataset(
 
 async def accept(stage: Stage, task: Task) -> Task:
     stage.tasks[task.uid] = task
-    async with stage.database.transaction() as tx:
-        await accept_task(tx, task)
+    async with stage.database.transaction() as transaction:
+        await accept_task(transaction, task)
     return task
 
 
@@ -67,7 +67,7 @@ async def test_map_makes_one_job_a_file_in_order(
     seqs = [0, 1, 5, 7, 100, 101]
     uid = await make_dataset(dms, tmp_path, files=6, seqs=seqs)
     task = await accept(stage, make_task(dat_in_uid=uid))
-    await split_waiting_tasks(stage.workload, dms, page=4)
+    await split_waiting_tasks(stage.context, dms, page=4)
     assert await jobs_of(stage, task) == [(seq, [f"f{n:05}"]) for n, seq in enumerate(seqs)]
     status = await stage.status(task)
     assert (status.state, status.total, status.ready) == (TaskState.ACTIVE, 6, 6)
@@ -95,7 +95,7 @@ async def test_merge_groups_go_over_page_borders_and_survive_any_crash(
     died = 0
     for pages in range(1, 10):
         try:
-            await split_waiting_tasks(stage.workload, Dying(dms, pages=pages), page=4)
+            await split_waiting_tasks(stage.context, Dying(dms, pages=pages), page=4)
         except Killed:
             died += 1
             await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
@@ -115,13 +115,13 @@ async def test_map_killed_at_every_page_doubles_nothing(
     task = await accept(stage, make_task(dat_in_uid=uid))
     for _ in range(7):
         with pytest.raises(Killed):
-            await split_waiting_tasks(stage.workload, Dying(dms, pages=1), page=3)
+            await split_waiting_tasks(stage.context, Dying(dms, pages=1), page=3)
         await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
     assert 0 < (await stage.status(task)).total < 25
     assert (
         len(await stage.lease(await stage.add_pilot(), 5)) == 5
     )  # jobs run while splitting goes on
-    await split_waiting_tasks(stage.workload, dms, page=3)
+    await split_waiting_tasks(stage.context, dms, page=3)
     assert [seq for seq, _ in await jobs_of(stage, task)] == list(range(25))
 
 
@@ -132,7 +132,7 @@ async def test_many_splitters_make_every_job_once(
     uid = await make_dataset(dms, tmp_path, files=40)
     tasks = [await accept(stage, make_task(dat_in_uid=uid)) for _ in range(5)]
     await asyncio.gather(
-        *(split_waiting_tasks(at.workload, dms, page=7) for at in (stage, second) for _ in range(3))
+        *(split_waiting_tasks(at.context, dms, page=7) for at in (stage, second) for _ in range(3))
     )
     for task in tasks:
         assert [seq for seq, _ in await jobs_of(stage, task)] == list(range(40))
@@ -143,12 +143,12 @@ async def test_open_data_set_is_waited_for_with_a_reason(
 ) -> None:
     uid = await make_dataset(dms, tmp_path, files=3, close=False)
     task = await accept(stage, make_task(dat_in_uid=uid))
-    await split_waiting_tasks(stage.workload, dms)
+    await split_waiting_tasks(stage.context, dms)
     status = await stage.status(task)
     assert status.state is TaskState.WAITING
     assert status.reason.endswith("it is still open, with 3 files so far")
     await dms.close_dataset(uid)
-    await split_waiting_tasks(stage.workload, dms)
+    await split_waiting_tasks(stage.context, dms)
     assert (await stage.status(task)).reason == ""
     assert (await stage.status(task)).total == 3
 
@@ -159,7 +159,7 @@ async def test_an_unknown_or_deleted_input_fails_the_task(
     unknown = await accept(stage, make_task())
     gone = await accept(stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=1)))
     await dms.delete_dataset(gone.dat_in_uid, force=True)
-    await split_waiting_tasks(stage.workload, dms)
+    await split_waiting_tasks(stage.context, dms)
     for task, sentence in ((unknown, "unknown to the DMS"), (gone, "has been deleted")):
         status = await stage.status(task)
         assert (status.state, status.total) == (TaskState.FAILED, 0)
@@ -179,7 +179,7 @@ async def test_an_empty_input_gives_an_empty_output_or_one_merge_of_nothing(
             (TaskMode.MERGE, MergeGroups()),
         )
     ]
-    await split_waiting_tasks(stage.workload, dms)
+    await split_waiting_tasks(stage.context, dms)
     for task in (map_, groups):
         status = await stage.status(task)
         assert (status.state, status.total) == (TaskState.FINISHED, 0)
@@ -195,7 +195,7 @@ async def test_two_files_with_one_number_fail_the_task(
     task = await accept(
         stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=3, seqs=[1, 2, 2]))
     )
-    await split_waiting_tasks(stage.workload, dms)
+    await split_waiting_tasks(stage.context, dms)
     status = await stage.status(task)
     assert status.state is TaskState.FAILED
     assert "two files with sequence number 2, one of them f00002" in status.reason
@@ -211,10 +211,10 @@ async def test_canceled_while_splitting_adds_no_more_jobs(
         async def files(self, uid: UUID, **changes: Any) -> Any:
             page = await dms.files(uid, **changes)
             if changes["after"] is not None:
-                await cancel_task(stage.workload, task.uid)
+                await cancel_task(stage.context, task.uid)
             return page
 
-    await split_waiting_tasks(stage.workload, Cancels(dms._http), page=4)
+    await split_waiting_tasks(stage.context, Cancels(dms._http), page=4)
     status = await stage.status(task)
     assert (status.state, status.total, status.canceled) == (TaskState.CANCELED, 4, 4)
     assert await stage.states(task) == {JobState.CANCELED: 4}
@@ -231,12 +231,12 @@ async def test_decided_by_jobs_that_ended_while_splitting_went_on(
     )
     await accept(stage, task)
     with pytest.raises(Killed):
-        await split_waiting_tasks(stage.workload, Dying(dms, pages=1), page=4)
+        await split_waiting_tasks(stage.context, Dying(dms, pages=1), page=4)
     pilot = await stage.add_pilot()
     await stage.fail(pilot, *await stage.lease(pilot, 4))
     assert (await stage.status(task)).state is TaskState.SPLITTING
     await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
-    await split_waiting_tasks(stage.workload, dms, page=4)
+    await split_waiting_tasks(stage.context, dms, page=4)
     status = await stage.status(task)
     assert (status.state, status.failed, status.canceled) == (TaskState.FAILED, 4, 6)
 

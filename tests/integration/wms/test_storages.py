@@ -25,10 +25,10 @@ async def test_a_pilot_is_told_the_storages_that_jobs_write_to_and_may_have_writ
         NewStorage(name="kept", type=StorageType.OUTPUT, url=urls["kept"], read_only=True)
     )
     await dms.disable_storage("logs")
-    found = await list_storages(stage.workload, dms, pilot)
+    found = await list_storages(stage.context, dms, pilot)
     assert set(found.urls) == {urls[kind] for kind in kinds}
 
 
 async def test_nobody_else_is_told(stage: Stage, dms: DmsClient) -> None:
     with pytest.raises(NotFound):
-        await list_storages(stage.workload, dms, uuid4())
+        await list_storages(stage.context, dms, uuid4())

@@ -50,7 +50,7 @@ class Twice:
     async def first(self, *, fail: set[int], deliver: bool = True, **more: object) -> Task:
         """Jobs ``fail`` fail; of the others the even ones have a file at the port ``side``."""
         task = await self.task(**more)
-        await split_waiting_tasks(self.stage.workload, self.dms)
+        await split_waiting_tasks(self.stage.context, self.dms)
         pilot = await self.stage.add_pilot()
         for job in sorted(
             await self.stage.lease(pilot, 100), key=lambda job: job.seq in fail
@@ -107,7 +107,7 @@ async def test_only_what_failed_runs_again_and_the_output_is_complete_and_in_ord
     first = await twice.first(fail={2, 5}, dat_in_uid=uid)
     assert (await twice.stage.status(first)).state is TaskState.FAILED
     second = await twice.task(dat_in_uid=uid, taken_over=over(first))
-    await split_waiting_tasks(twice.stage.workload, twice.dms, page=3)
+    await split_waiting_tasks(twice.stage.context, twice.dms, page=3)
     status = await twice.stage.status(second)
     assert (status.state, status.total, status.finished, status.ready) == (
         TaskState.ACTIVE,
@@ -147,7 +147,7 @@ async def test_what_was_counted_in_outputs_that_are_taken_over_is_counted_once(
 ) -> None:
     uid = await make_dataset(twice.dms, twice.folder, files=4)
     first = await twice.task(dat_in_uid=uid, boundary=Boundary(minimum=0.5, sufficient=1.0))
-    await split_waiting_tasks(twice.stage.workload, twice.dms)
+    await split_waiting_tasks(twice.stage.context, twice.dms)
     pilot = await twice.stage.add_pilot()
     *done, failing = await twice.stage.lease(pilot, 4)
     for _ in range(2):  # reported twice
@@ -157,7 +157,7 @@ async def test_what_was_counted_in_outputs_that_are_taken_over_is_counted_once(
     await twice.stage.fail(pilot, failing)
     await twice.deliver()
     second = await twice.task(dat_in_uid=uid, taken_over=over(first))
-    await split_waiting_tasks(twice.stage.workload, twice.dms)
+    await split_waiting_tasks(twice.stage.context, twice.dms)
     [left] = await twice.stage.lease(pilot, 4)
     await twice.stage.report(pilot, counted(twice.stage.report_of(left), events=1000))
     await twice.deliver()
@@ -178,12 +178,12 @@ async def test_all_taken_over_ends_at_once(twice: Twice) -> None:
     uid = await make_dataset(twice.dms, twice.folder, files=4)
     first = await twice.first(fail=set(), dat_in_uid=uid)
     second = await twice.task(dat_in_uid=uid, taken_over=over(first))
-    await split_waiting_tasks(twice.stage.workload, twice.dms, page=2)
+    await split_waiting_tasks(twice.stage.context, twice.dms, page=2)
     await twice.deliver()
     assert (await twice.stage.status(second)).reason == "4 of 4 jobs finished"
     assert len(await twice.files(second.dat_out_uid)) == 4
     third = await twice.task(dat_in_uid=uid, taken_over=over(second))
-    await split_waiting_tasks(twice.stage.workload, twice.dms)
+    await split_waiting_tasks(twice.stage.context, twice.dms)
     assert (await twice.stage.status(third)).state is TaskState.FINISHED, (
         "what was taken over is taken over again"
     )
@@ -191,7 +191,7 @@ async def test_all_taken_over_ends_at_once(twice: Twice) -> None:
         job = await connection.fetchval(
             "SELECT id FROM jobs WHERE task_uid = $1 AND seq = 1", third.uid
         )
-    said = (await explain_job(twice.stage.workload, job)).text
+    said = (await explain_job(twice.stage.context, job)).text
     assert said.startswith("Finished: taken over from job ")
 
 
@@ -202,7 +202,7 @@ async def test_boundaries_are_judged_over_the_whole(twice: Twice) -> None:
     second = await twice.task(
         dat_in_uid=uid, taken_over=over(first), boundary=Boundary(minimum=0.75, sufficient=1.0)
     )
-    await split_waiting_tasks(twice.stage.workload, twice.dms, page=3)
+    await split_waiting_tasks(twice.stage.context, twice.dms, page=3)
     pilot = await twice.stage.add_pilot()
     await twice.stage.fail(pilot, *await twice.stage.lease(pilot, 100))
     status = await twice.stage.status(second)
@@ -217,7 +217,7 @@ async def test_killed_at_every_page_it_takes_over_each_job_once(twice: Twice) ->
     died = 0
     for pages in range(1, 12):
         try:
-            await split_waiting_tasks(twice.stage.workload, Dying(twice.dms, pages=pages), page=3)
+            await split_waiting_tasks(twice.stage.context, Dying(twice.dms, pages=pages), page=3)
         except Killed:
             died += 1
             await twice.stage.execute(
@@ -242,7 +242,7 @@ async def test_jobs_with_other_inputs_run_again(twice: Twice) -> None:
     differs = shared.model_copy(update={"dat_in_uid": other})
     beside = await twice.task(dat_in_uid=uid, side_inputs=[differs], taken_over=over(first))
     same = await twice.task(dat_in_uid=uid, side_inputs=[shared], taken_over=over(first))
-    await split_waiting_tasks(twice.stage.workload, twice.dms)
+    await split_waiting_tasks(twice.stage.context, twice.dms)
     assert [(await twice.stage.status(task)).ready for task in (elsewhere, beside, same)] == [
         6,
         4,
@@ -256,13 +256,13 @@ async def test_files_that_are_still_on_their_way_to_the_catalogue_are_waited_for
     uid = await make_dataset(twice.dms, twice.folder, files=4)
     first = await twice.first(fail={1}, dat_in_uid=uid, deliver=False)
     second = await twice.task(dat_in_uid=uid, taken_over=over(first))
-    await split_waiting_tasks(twice.stage.workload, twice.dms)
+    await split_waiting_tasks(twice.stage.context, twice.dms)
     assert (
         "whose files are to be taken over, is still open"
         in (await twice.stage.status(second)).reason
     )
     await twice.deliver()
-    await split_waiting_tasks(twice.stage.workload, twice.dms)
+    await split_waiting_tasks(twice.stage.context, twice.dms)
     status = await twice.stage.status(second)
     assert (status.finished, status.ready) == (3, 1)
 
@@ -272,7 +272,7 @@ async def test_what_was_to_be_taken_over_and_is_gone_fails_the_task(twice: Twice
     first = await twice.first(fail={1}, dat_in_uid=uid)
     second = await twice.task(dat_in_uid=uid, taken_over=over(first))
     await twice.dms.delete_dataset(first.dat_out_uid)
-    await split_waiting_tasks(twice.stage.workload, twice.dms)
+    await split_waiting_tasks(twice.stage.context, twice.dms)
     status = await twice.stage.status(second)
     assert status.state is TaskState.FAILED
     assert "whose files were to be taken over, is deleting" in status.reason

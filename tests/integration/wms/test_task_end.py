@@ -15,7 +15,7 @@ from wms.usecases.read_tasks import read_task, read_tasks
 
 
 async def killed(stage: Stage, task: Task) -> int | None:
-    return (await read_task(stage.workload, task.uid, full=True)).killed
+    return (await read_task(stage.context, task.uid, full=True)).killed
 
 
 async def test_sufficient_share_finishes_the_task_and_cancels_the_rest(stage: Stage) -> None:
@@ -82,20 +82,20 @@ async def test_cancel_stops_everything_and_may_be_repeated(stage: Stage) -> None
     pilot = await stage.add_pilot()
     done, flying = await stage.lease(pilot, 2)
     await stage.finish(pilot, done)
-    status = await cancel_task(stage.workload, task.uid)
+    status = await cancel_task(stage.context, task.uid)
     assert (status.state, status.finished, status.canceled) == (TaskState.CANCELED, 1, 4)
     assert await killed(stage, task) == 1
     assert "killed" not in status.model_dump(), "the release before knows no such field"
-    assert await cancel_task(stage.workload, task.uid) == status
+    assert await cancel_task(stage.context, task.uid) == status
     assert await stage.finish(pilot, flying) == [ReportAnswer.STALE]
     assert await stage.lease(pilot, 5) == []
     sent = await stage.sent()
     assert sent.close_at == {task.dat_out_uid: [1], task.log_out_uid: [1]}
     assert len(sent.ended) == 1
     with pytest.raises(NotFound):
-        await cancel_task(stage.workload, make_task().uid)
+        await cancel_task(stage.context, make_task().uid)
     with pytest.raises(Conflict):
-        await prioritise_task(stage.workload, task.uid, 5)
+        await prioritise_task(stage.context, task.uid, 5)
 
 
 async def test_jobs_that_failed_are_not_killed_and_lists_count_them_where_asked_to(
@@ -107,14 +107,12 @@ async def test_jobs_that_failed_are_not_killed_and_lists_count_them_where_asked_
     await stage.fail(pilot, first, error=ErrorClass.TOOL_TIMEOUT)
     assert (await stage.status(failed)).state is TaskState.FAILED
     live = await stage.add_task(make_task(), jobs=1)
-    listed = await read_tasks(
-        stage.workload, [failed.uid, live.uid], state=None, limit=2, full=True
-    )
+    listed = await read_tasks(stage.context, [failed.uid, live.uid], state=None, limit=2, full=True)
     assert {one.uid: (one.failed, one.canceled, one.killed) for one in listed} == {
         failed.uid: (1, 1, 1),
         live.uid: (0, 0, 0),
     }
-    assert {one.killed for one in await read_tasks(stage.workload, [], state=None, limit=9)} == {
+    assert {one.killed for one in await read_tasks(stage.context, [], state=None, limit=9)} == {
         None
     }
 
@@ -125,7 +123,7 @@ async def test_finished_task_cannot_be_canceled(stage: Stage) -> None:
     pilot = await stage.add_pilot()
     await stage.finish(pilot, *await stage.lease(pilot))
     with pytest.raises(Conflict):
-        await cancel_task(stage.workload, task.uid)
+        await cancel_task(stage.context, task.uid)
     assert (await stage.status(task)).state is TaskState.FINISHED
 
 
@@ -139,7 +137,7 @@ async def test_cancel_and_last_report_at_once_end_the_task_once(
         jobs = await stage.lease(pilot, 3)
         outcome = await asyncio.gather(
             stage.finish(pilot, *jobs),
-            cancel_task(second.workload, task.uid),
+            cancel_task(second.context, task.uid),
             return_exceptions=True,
         )
         status, sent = await stage.status(task), await stage.sent()
@@ -169,6 +167,6 @@ async def test_held_jobs_do_not_keep_a_task_whose_minimum_is_reached(stage: Stag
 async def test_operators_rank_holds_at_once(stage: Stage) -> None:
     await stage.add_task(make_task(rank=5), jobs=1)
     late = await stage.add_task(make_task(), jobs=1)
-    assert (await prioritise_task(stage.workload, late.uid, 9)).rank == 9
+    assert (await prioritise_task(stage.context, late.uid, 9)).rank == 9
     pilot = await stage.add_pilot()
     assert [job.task_uid for job in await stage.lease(pilot)] == [late.uid]

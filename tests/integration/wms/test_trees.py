@@ -41,7 +41,7 @@ async def inputs_of(stage: Stage, task: Task) -> list[tuple[int, list[int]]]:
 async def run_all(stage: Stage, dms: DmsClient, pilot: UUID, *, page: int = 2000) -> None:
     """Splits and finishes until nothing is left to do."""
     while True:
-        await split_waiting_tasks(stage.workload, dms, page=page)
+        await split_waiting_tasks(stage.context, dms, page=page)
         jobs = await stage.lease(pilot, 100)
         if not jobs:
             return
@@ -106,9 +106,9 @@ async def test_an_empty_data_set_is_one_job_with_an_empty_list(
     is the step's only one."""
     task = await tree_task(stage, dms, tmp_path, files=0, group=2)
     with pytest.raises(Killed):
-        await split_waiting_tasks(stage.workload, Dying(dms, pages=0))
+        await split_waiting_tasks(stage.context, Dying(dms, pages=0))
     await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
-    await split_waiting_tasks(stage.workload, dms)
+    await split_waiting_tasks(stage.context, dms)
     pilot = await stage.add_pilot()
     await stage.overdue(*await stage.lease(pilot))
     await stage.expire()
@@ -124,7 +124,7 @@ async def test_a_failed_job_of_an_empty_data_set_fails_the_task(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
     task = await tree_task(stage, dms, tmp_path, files=0, group=2, retry=1)
-    await split_waiting_tasks(stage.workload, dms)
+    await split_waiting_tasks(stage.context, dms)
     pilot = await stage.add_pilot()
     await stage.fail(pilot, *await stage.lease(pilot), error=ErrorClass.TOOL_REFUSED)
     assert (await stage.status(task)).state is TaskState.FAILED
@@ -155,11 +155,13 @@ async def test_a_job_that_ends_while_others_are_made_is_not_the_last(
         task.uid,
         token,
     )
-    async with stage.database.transaction() as tx:
-        await tx.connection.fetchval(
+    async with stage.database.transaction() as transaction:
+        await transaction.connection.fetchval(
             splitting.ADD_PAGE, task.uid, token, 1, None, 2, 1, 0, False, HOLD
         )
-        await splitting.insert_jobs(tx.connection, task.uid, [(0, [input_file(0), input_file(1)])])
+        await splitting.insert_jobs(
+            transaction.connection, task.uid, [(0, [input_file(0), input_file(1)])]
+        )
     await stage.finish(pilot, *await stage.lease(pilot))
     await stage.execute(
         "UPDATE tasks SET split_until = now(), split_checked_at = NULL WHERE uid = $1", task.uid
@@ -175,7 +177,7 @@ async def test_repeated_and_late_reports_add_nothing(
     """Invariant 3: a part is read once by the next level."""
     task = await tree_task(stage, dms, tmp_path, files=4, group=2)
     pilot = await stage.add_pilot()
-    await split_waiting_tasks(stage.workload, dms)
+    await split_waiting_tasks(stage.context, dms)
     jobs = await stage.lease(pilot, 2)
     await stage.finish(pilot, jobs[0], jobs[0])
     await stage.finish(pilot, jobs[0])
@@ -193,9 +195,9 @@ async def test_a_failed_job_fails_the_task(
     task = await tree_task(stage, dms, tmp_path, files=8, group=2, retry=1)
     pilot = await stage.add_pilot()
     for _ in range(level):
-        await split_waiting_tasks(stage.workload, dms)
+        await split_waiting_tasks(stage.context, dms)
         await stage.finish(pilot, *await stage.lease(pilot, 100))
-    await split_waiting_tasks(stage.workload, dms)
+    await split_waiting_tasks(stage.context, dms)
     first, *_ = await stage.lease(pilot, 100)
     await stage.fail(pilot, first, error=ErrorClass.TOOL_REFUSED)
     assert (await stage.status(task)).state is TaskState.FAILED
@@ -208,11 +210,11 @@ async def test_a_failed_job_fails_the_task(
 async def test_canceled_between_two_levels(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
     task = await tree_task(stage, dms, tmp_path, files=8, group=2)
     pilot = await stage.add_pilot()
-    await split_waiting_tasks(stage.workload, dms)
+    await split_waiting_tasks(stage.context, dms)
     await stage.finish(pilot, *await stage.lease(pilot, 100))
     assert (await stage.status(task)).state is TaskState.SPLITTING
-    await cancel_task(stage.workload, task.uid)
-    await split_waiting_tasks(stage.workload, dms)
+    await cancel_task(stage.context, task.uid)
+    await split_waiting_tasks(stage.context, dms)
     assert (await stage.status(task)).state is TaskState.CANCELED
     assert await stage.states(task) == {JobState.FINISHED: 4}
 
@@ -223,9 +225,9 @@ async def test_killed_while_a_level_is_made_doubles_nothing(
     """Invariant 7: the page that was committed is passed over by whoever goes on."""
     task = await tree_task(stage, dms, tmp_path, files=16, group=2)
     pilot = await stage.add_pilot()
-    await split_waiting_tasks(stage.workload, dms)
+    await split_waiting_tasks(stage.context, dms)
     await stage.finish(pilot, *await stage.lease(pilot, 100))
-    await split_waiting_tasks(stage.workload, dms, page=3)
+    await split_waiting_tasks(stage.context, dms, page=3)
     made = await inputs_of(stage, task)
     assert made[8:] == [(8, [0, 1]), (9, [2, 3]), (10, [4, 5]), (11, [6, 7])]
     await stage.execute("DELETE FROM jobs WHERE task_uid = $1 AND seq > 9", task.uid)
@@ -234,7 +236,7 @@ async def test_killed_while_a_level_is_made_doubles_nothing(
         " split_checked_at = NULL WHERE uid = $1",
         task.uid,
     )
-    await split_waiting_tasks(stage.workload, dms, page=3)
+    await split_waiting_tasks(stage.context, dms, page=3)
     assert await inputs_of(stage, task) == made
     await run_all(stage, dms, pilot)
     assert (await stage.status(task)).total == 8 + 4 + 2 + 1

@@ -8,15 +8,15 @@ from sluice.servicekit.lifecycle import running
 from tests.integration.wms.stage import Stage, make_task
 from wms.db.jobs import ClaimedJob
 from wms.loops.ready_listener import ReadyListener
+from wms.usecases.context import WmsContext
 from wms.usecases.sign_off_pilot import sign_off_pilot
 from wms.usecases.update_ranks import update_ranks
 from wms.usecases.work_signal import WorkSignal
-from wms.usecases.workload import Workload
 
 
 async def test_instance_hears_of_jobs_made_ready_by_another(stage: Stage, second: Stage) -> None:
     """By LISTEN: this instance looks by itself once an hour only."""
-    patient = Workload(second.database, terms=replace(stage.workload.terms, poll=3600.0))
+    patient = WmsContext(second.database, terms=replace(stage.context.terms, poll=3600.0))
     deaf = Stage(patient, tasks=stage.tasks)
     await stage.add_task(make_task(), jobs=1)
     holder, waiter = await stage.add_pilot(), await stage.add_pilot()
@@ -34,7 +34,7 @@ async def test_instance_hears_of_jobs_made_ready_by_another(stage: Stage, second
 async def _ask_patiently(stage: Stage) -> tuple[Stage, UUID, "asyncio.Task[list[ClaimedJob]]"]:
     """A pilot asks an instance that by itself would look once an hour."""
     waiter = Stage(
-        Workload(stage.database, terms=replace(stage.workload.terms, poll=3600.0)),
+        WmsContext(stage.database, terms=replace(stage.context.terms, poll=3600.0)),
         tasks=stage.tasks,
     )
     pilot = await stage.add_pilot()
@@ -61,7 +61,7 @@ async def test_nobody_waits_any_more_when_the_process_stops(stage: Stage) -> Non
     waiter, pilot, asked = await _ask_patiently(stage)
     async with asyncio.timeout(20):
         while await _waiting(asked):
-            waiter.workload.signal.close()
+            waiter.context.signal.close()
         assert await asked == []
         assert await waiter.lease(pilot, wait=60.0) == [], "one that comes later neither"
 
@@ -70,7 +70,7 @@ async def test_nothing_waits_for_a_pilot_that_has_signed_off(stage: Stage) -> No
     waiter, pilot, asked = await _ask_patiently(stage)
     async with asyncio.timeout(20):
         while await _waiting(asked):
-            await sign_off_pilot(waiter.workload, pilot, [])
+            await sign_off_pilot(waiter.context, pilot, [])
         assert await asked == []
 
 
@@ -81,7 +81,7 @@ async def test_waiting_task_rises_and_a_step_is_taken_once(stage: Stage, second:
         " hour'"
     )
     looked = await asyncio.gather(
-        *(update_ranks(at.workload, every=30.0) for at in (stage, second) for _ in range(3))
+        *(update_ranks(at.context, every=30.0) for at in (stage, second) for _ in range(3))
     )
     assert sum(looked) == 1
     assert abs((await stage.status(task)).rank - 2.6) < 0.01

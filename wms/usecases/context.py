@@ -35,7 +35,7 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class Workload:
+class WmsContext:
     database: Database
     terms: Terms = field(default_factory=Terms)
     tasks: KnownTasks = field(default_factory=KnownTasks)
