@@ -4,6 +4,8 @@ back at once."""
 import asyncio
 import random
 
+from sluice.backoff import pause_after
+
 
 class Pauses:
     """``first`` and ``longest`` in seconds."""
@@ -14,8 +16,8 @@ class Pauses:
         self._longest = longest
 
     def next(self) -> float:
-        pause = min(self._first * 2.0 ** min(self.count, 30), self._longest)
         self.count += 1
+        pause = pause_after(self.count, first=self._first, longest=self._longest)
         return pause * random.uniform(0.5, 1.0)  # noqa: S311 - spreads load, guards nothing
 
     async def wait(self) -> None:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import structlog
 
 from dms.db.claims import Claim, ClaimLost, halt, release, renew, rest
-from dms.domain.backoff import pause_after
 from dms.domain.facts import NoStorage
 from dms.domain.places import OutsideStorages
 from dms.usecases.file_work import FileWork
 from dms.usecases.watch_storages import StorageWatch
+from sluice.backoff import pause_after
 from sluice.contracts.problems import NotAvailable
 from sluice.servicekit.database import PASSING, Database
 from sluice.servicekit.lifecycle import cancel_and_wait
@@ -69,7 +69,7 @@ async def work_on(shop: Workshop, claim: Claim, work: Work) -> None:
 
 
 async def _rest(shop: Workshop, claim: Claim, reason: str) -> None:
-    pause = pause_after(claim.failures + 1, longest=shop.max_backoff_seconds)
+    pause = pause_after(claim.failures + 1, first=1.0, longest=shop.max_backoff_seconds)
     log.warning(
         "dms.rests",
         name=claim.name,

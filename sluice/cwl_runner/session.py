@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from sluice.backoff import pause_after
 from sluice.contracts.states import JobState
 from sluice.cwl_runner.rest import Refused, Rest
 from sluice.cwl_runner.template import Needs
@@ -30,8 +31,9 @@ from sluice.storage import (
 
 #: What ends a run, each a sentence.
 FAILURES = (Refused, StorageError, BundleError, OSError, ValueError)
-#: Seconds between two looks at what runs: few at first, then up to the longest.
-_FIRST_LOOK, _LONGEST_LOOK = 0.01, 0.5
+#: Seconds between two looks at what runs: few at first, each time by a factor more, up to the
+#: longest.
+_FIRST_LOOK, _LONGEST_LOOK, _LOOKS_GROW = 0.01, 0.5, 1.3
 #: Seconds that the system may be out of reach.
 _PATIENCE = 120.0
 #: Seconds until a system that has just started has its first pilot.
@@ -80,7 +82,7 @@ class Session:
         self._templates: dict[Needs, str] = {}
         self._count = 0
         self._missed: set[str] = set()
-        self._pause = _FIRST_LOOK
+        self._looks = 0
         self._waits = Waits(rest, for_nodes=for_nodes)
 
     def submit(self, needs: Needs, invocations: Sequence[tuple[Any, dict[str, Any]]]) -> None:
@@ -97,7 +99,7 @@ class Session:
         chain = self._request_chain(dataset, needs)
         self._batches.append(_Batch(chain["uid"], {seq: key for seq, (key, _) in enumerate(ready)}))
         self._loose.remove(dataset)
-        self._pause = _FIRST_LOOK
+        self._looks = 0
         self._waits.begin()
 
     @cached_property
@@ -134,11 +136,11 @@ class Session:
                 if time.monotonic() - gone > _PATIENCE:
                     raise
             if found:
-                self._pause = _FIRST_LOOK
+                self._looks = 0
                 yield from found
                 return
-            time.sleep(self._pause)
-            self._pause = min(1.3 * self._pause, _LONGEST_LOOK)
+            self._looks += 1
+            time.sleep(_pause_after(self._looks))
 
     def close(self) -> None:
         """Ends what still runs and gives back all storage. Raises ``Refused``, ``OSError`` where
@@ -319,12 +321,16 @@ class Session:
 
     def _wait_for_end(self, batch: _Batch) -> None:
         """Its jobs may still be reading the files."""
-        pause = _FIRST_LOOK
+        looks = 0
         while not batch.over:
             self._look_at_chain(batch)
             if not batch.over:
-                time.sleep(pause)
-                pause = min(1.3 * pause, _LONGEST_LOOK)
+                looks += 1
+                time.sleep(_pause_after(looks))
+
+
+def _pause_after(looks: int) -> float:
+    return pause_after(looks, first=_FIRST_LOOK, longest=_LONGEST_LOOK, factor=_LOOKS_GROW)
 
 
 def _check_there(value: Mapping[str, Any], path: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pydantic
 import structlog
 
+from sluice.backoff import pause_after
 from sluice.contracts.base import Contract
 from sluice.contracts.messages import PAYLOADS, CloudEvent
 from sluice.contracts.problems import NotAvailable, Unprocessable
@@ -23,6 +24,8 @@ from sluice.servicekit.transport.base import Delivery, Transport
 
 log = structlog.get_logger(__name__)
 
+#: Seconds between two tries while the database is away: the first, doubled up to the longest.
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 #: What is wrong with a message is said of so many of its places.
 MOST_FAULTS = 5
 
@@ -130,7 +133,7 @@ class QueueConsumer(_Consumer):
     async def _until_database(self, batch: Sequence[_Parsed]) -> None:
         """Applies the batch; while the database is away, or others stand in the way, waits with the
         messages in hand."""
-        pause = 0.1
+        failures = 0
         while True:
             try:
                 async with self._database.transaction() as transaction:
@@ -138,8 +141,8 @@ class QueueConsumer(_Consumer):
                 return
             except (*PASSING, NotAvailable) as error:
                 log.warning("consumer.waiting", queue=self.queue, reason=str(error))
-                await asyncio.sleep(pause)
-                pause = min(2 * pause, 5.0)
+                failures += 1
+                await asyncio.sleep(pause_after(failures, first=FIRST_PAUSE, longest=LONGEST_PAUSE))
 
     async def _apply(self, transaction: Transaction, batch: Sequence[_Parsed]) -> None:
         """In the order of what the messages speak of, whose rows they lock; those of one subject as

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
+from sluice.backoff import pause_after
 from sluice.contracts.problems import NotAvailable
 from sluice.servicekit.database import PASSING
 from sluice.servicekit.lifecycle import cancel_and_wait
@@ -13,8 +14,8 @@ from sluice.servicekit.metrics import ServiceMetrics
 
 log = structlog.get_logger(__name__)
 
-#: Longest pause after ticks that failed one after the other, seconds.
-MAX_BACKOFF = 5.0
+#: Seconds of rest after ticks that failed one after the other: the first, and the longest.
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 #: Seconds that the tick under way gets to end at a stop.
 STOP_PATIENCE = 2.0
 
@@ -81,7 +82,7 @@ class Loop:
 
     async def _pause(self, failures: int) -> None:
         event, seconds = (
-            (self._stopping, min(0.1 * 2**failures, MAX_BACKOFF))
+            (self._stopping, pause_after(failures, first=FIRST_PAUSE, longest=LONGEST_PAUSE))
             if failures
             else (self._wake, self._period)
         )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import structlog
 
+from sluice.backoff import pause_after
 from sluice.contracts.problems import NotAvailable
 from sluice.servicekit.database import CANNOT_CONNECT
 from sluice.servicekit.lifecycle import Component
@@ -29,7 +30,7 @@ async def start_when_possible(
 ) -> None:
     """``tell`` is called with ``what`` and the reason at each failed try. Raises what is no matter
     of waiting."""
-    pause = FIRST_PAUSE
+    failures = 0
     logged: set[str] = set()
     while True:
         try:
@@ -40,5 +41,5 @@ async def start_when_possible(
             if reason not in logged:
                 logged.add(reason)
                 log.warning("service.waiting", what=what, reason=reason)
-        await asyncio.sleep(pause)
-        pause = min(2 * pause, LONGEST_PAUSE)
+        failures += 1
+        await asyncio.sleep(pause_after(failures, first=FIRST_PAUSE, longest=LONGEST_PAUSE))

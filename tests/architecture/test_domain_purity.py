@@ -8,8 +8,8 @@ from tests.architecture.sources import SERVICES, Source, imports, sources
 #: All that a domain module may import, besides the contracts and its own domain.
 PURE = {
     "abc", "bisect", "collections", "collections.abc", "dataclasses", "datetime", "difflib", "enum", "fnmatch", "fractions",
-    "functools", "graphlib", "hashlib", "heapq", "itertools", "json", "math", "operator", "re", "shlex", "statistics", "string",
-    "types", "typing", "urllib.parse", "uuid",
+    "functools", "graphlib", "hashlib", "heapq", "itertools", "json", "math", "operator", "re", "shlex", "sluice.backoff",
+    "statistics", "string", "types", "typing", "urllib.parse", "uuid",
 }  # fmt: skip
 
 #: Reads a clock, or makes something random.

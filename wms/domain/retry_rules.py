@@ -5,6 +5,7 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from sluice.backoff import pause_after
 from sluice.contracts.plan import Hopeless
 from sluice.contracts.states import ErrorClass, JobState
 
@@ -116,7 +117,11 @@ def after_error(
         return Verdict(JobState.FAILED, failures, losses, note=note if hopeless else "")
     if losses >= limits.losses:
         return Verdict(JobState.HELD, failures, losses)
-    delay = min(limits.backoff * 2.0 ** (failures - 1), MAX_DELAY) if rule.pauses else rule.delay
+    delay = (
+        pause_after(failures, first=limits.backoff, longest=MAX_DELAY)
+        if rule.pauses
+        else rule.delay
+    )
     return Verdict(JobState.READY, failures, losses, delay, None if note else ram)
 
 

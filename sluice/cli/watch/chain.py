@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
+from sluice.backoff import pause_after
 from sluice.cli.connection import Connection
 from sluice.cli.watch.wait_reasons import OnWait, Waits
 from sluice.contracts.chains import Chain, ChainTask
@@ -12,8 +13,9 @@ from sluice.contracts.problems import NotAvailable
 from sluice.contracts.states import JobState
 from sluice.contracts.tasks import Job
 
-#: Seconds between two looks at a chain: few at first, then up to the longest.
-FIRST_LOOK, LONGEST_LOOK = 0.05, 0.5
+#: Seconds between two looks at a chain: few at first, each time by a factor more, up to the
+#: longest.
+FIRST_LOOK, LONGEST_LOOK, LOOKS_GROW = 0.05, 0.5, 1.3
 
 
 async def chain_of(connection: Connection, dataset_uid: UUID) -> Chain:
@@ -39,7 +41,7 @@ async def follow_chain(
     counts each time, ``on_wait`` a step of which no job has been at work for a while, or the upload
     that does not go on, with the reason, whenever it is another one. ``for_nodes``: as of
     ``Waits``, whose ``NeverFits`` it raises."""
-    pause = FIRST_LOOK
+    looks = 0
     waits = Waits(connection, on_wait, for_nodes=for_nodes)
     while True:
         try:
@@ -53,8 +55,10 @@ async def follow_chain(
             pass  # an outage of the system; what it does is not lost, look again
         if chain.state.final:
             return chain
-        await asyncio.sleep(pause)
-        pause = min(1.3 * pause, LONGEST_LOOK)
+        looks += 1
+        await asyncio.sleep(
+            pause_after(looks, first=FIRST_LOOK, longest=LONGEST_LOOK, factor=LOOKS_GROW)
+        )
 
 
 async def failed_jobs(connection: Connection, tasks: Sequence[ChainTask]) -> list[tuple[str, Job]]:

@@ -10,7 +10,7 @@ from sluice.servicekit.transport import postgres_schema as sql
 from sluice.servicekit.transport.base import Queue, TransportUnavailable
 from sluice.servicekit.transport.postgres_link import PostgresLink, PostgresSession
 from sluice.servicekit.transport.reasons import readable, undelivered
-from sluice.servicekit.transport.retry_pauses import pause_after
+from sluice.servicekit.transport.retry_pauses import rest_after
 
 log = structlog.get_logger(__name__)
 
@@ -45,7 +45,7 @@ class PostgresDelivery:
             await self.consumer.bury(self, reason)
         else:
             await self.consumer.release(
-                [self], pause=pause_after(self.attempt), reason=readable(reason)
+                [self], pause=rest_after(self.attempt), reason=readable(reason)
             )
 
     async def reject(self, reason: str) -> None:

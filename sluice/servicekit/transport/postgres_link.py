@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import asyncpg
 import structlog
 
+from sluice.backoff import pause_after
 from sluice.servicekit.database import session_settings
 from sluice.servicekit.transport import postgres_schema as sql
 from sluice.servicekit.transport.base import TransportUnavailable
@@ -26,6 +27,9 @@ CONNECT_TIMEOUT = 5.0
 STATEMENT_TIMEOUT = 30.0
 # How often a session looks after itself and after instances that died, in seconds.
 SWEEP_INTERVAL = 1.0
+# Seconds between two tries to come back after a loss. Short at first, because a restart of the
+# server takes well under a second.
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 
 # The states of the world (SQLSTATE classes 08, 25, 28, 3D, 40, 53, 57, 58, XX), as opposed to
 # mistakes in a statement.
@@ -215,8 +219,11 @@ class PostgresSession:
                 failures += 1
                 log.warning("transport.lost", reason=error.what, failures=failures)
                 await self._leave()
-            # Short at first, because a restart of the server takes well under a second.
-            await asyncio.sleep(min(0.1 * 2**failures, 5.0) if failures else SWEEP_INTERVAL)
+            await asyncio.sleep(
+                pause_after(failures, first=FIRST_PAUSE, longest=LONGEST_PAUSE)
+                if failures
+                else SWEEP_INTERVAL
+            )
 
     async def _sweep(self, connection: Connection | None) -> None:
         """Gives back what dead instances had in hand; at the same time the proof that the

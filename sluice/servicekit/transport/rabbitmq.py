@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Collection, Sequence
 import structlog
 from aio_pika.abc import AbstractConnection
 
+from sluice.backoff import pause_after
 from sluice.servicekit.transport import rabbitmq_declare
 from sluice.servicekit.transport.base import (
     DeadLetter,
@@ -25,7 +26,7 @@ from sluice.servicekit.transport.rabbitmq_topology import layout_of
 log = structlog.get_logger(__name__)
 
 # Seconds between two attempts to receive again after a loss: short at first, then doubling.
-FIRST_PAUSE = 0.1
+FIRST_PAUSE = 0.2
 LONGEST_PAUSE = 5.0
 
 
@@ -121,7 +122,7 @@ class RabbitTransport:
                     reason=error.what,
                     failures=failures,
                 )
-                await self._pause(min(FIRST_PAUSE * 2**failures, LONGEST_PAUSE))
+                await self._pause(pause_after(failures, first=FIRST_PAUSE, longest=LONGEST_PAUSE))
             finally:
                 self._consumers.discard(consumer)
                 await consumer.close()

@@ -16,7 +16,7 @@ from sluice.servicekit.transport.base import Queue, TransportUnavailable
 from sluice.servicekit.transport.rabbitmq_link import Post, RabbitLink, acknowledge, answer
 from sluice.servicekit.transport.rabbitmq_topology import dead_queue, resting_place
 from sluice.servicekit.transport.reasons import readable, undelivered
-from sluice.servicekit.transport.retry_pauses import pause_after
+from sluice.servicekit.transport.retry_pauses import rest_after
 
 log = structlog.get_logger(__name__)
 
@@ -86,7 +86,7 @@ class RabbitDelivery:
         if self.attempt >= self.queue.delivery_limit:
             await self.reject(reason)
             return
-        await self._move(resting_place(self.queue.name, pause_after(self.attempt)), reason)
+        await self._move(resting_place(self.queue.name, rest_after(self.attempt)), reason)
 
     async def reject(self, reason: str) -> None:
         log.warning(

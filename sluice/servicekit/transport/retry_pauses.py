@@ -4,7 +4,7 @@
 PAUSES: tuple[float, ...] = (0.1, 1.0, 5.0)
 
 
-def pause_after(attempt: int) -> float:
+def rest_after(attempt: int) -> float:
     """Seconds to rest after failed attempt number ``attempt`` (1, 2, …): longer each time, then the
     last step for ever."""
     return PAUSES[min(attempt, len(PAUSES)) - 1]

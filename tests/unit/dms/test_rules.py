@@ -1,10 +1,9 @@
-"""Leftovers, cursors, back-off, differences."""
+"""Leftovers, cursors, differences."""
 
 from uuid import UUID, uuid4
 
 import pytest
 
-from dms.domain.backoff import pause_after
 from dms.domain.completeness import NumbersUsed, missing_text
 from dms.domain.cursor import (
     Order,
@@ -41,16 +40,6 @@ def test_a_cursor_of_another_list_is_refused(cursor: str) -> None:
         read_position(Order.CLOSING, cursor)
     with pytest.raises(WrongCursor):
         read_place(cursor)
-
-
-def test_pauses_double_up_to_the_longest_for_ever() -> None:
-    assert [pause_after(failures, longest=5) for failures in (1, 2, 3, 4, 10_000)] == [
-        1,
-        2,
-        4,
-        5,
-        5,
-    ]
 
 
 def _sent(

@@ -15,6 +15,7 @@ from uuid import UUID, uuid4
 
 import structlog
 
+from sluice.backoff import pause_after
 from sluice.clients.dms import DmsClient
 from sluice.clients.watcher import WatcherClient
 from sluice.contracts.chains import Watch
@@ -72,8 +73,8 @@ class StartRules:
     longest_pause: timedelta = timedelta(seconds=30)
 
     def pause(self, attempts: int) -> timedelta:
-        doubled: int = 2 ** min(attempts - 1, 16)
-        return min(self.first_pause * doubled, self.longest_pause)
+        first, longest = self.first_pause.total_seconds(), self.longest_pause.total_seconds()
+        return timedelta(seconds=pause_after(attempts, first=first, longest=longest))
 
 
 class StartSteps:

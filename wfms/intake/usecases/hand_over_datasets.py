@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import structlog
 
+from sluice.backoff import pause_after
 from sluice.clients.chains import ChainsClient
 from sluice.contracts.problems import Conflict, ServiceError, Unprocessable
 from sluice.servicekit.database import Database
@@ -16,6 +17,8 @@ from wfms.intake.db.intake import Handover
 log = structlog.get_logger(__name__)
 
 BATCH = 16
+#: Seconds after the first hand-over that was not answered; doubled for each further one.
+FIRST_PAUSE = 0.5
 
 
 async def hand_over_datasets(
@@ -46,10 +49,14 @@ async def _hand_over(
         except (Unprocessable, Conflict) as refusal:
             await _refused(database, handover, refusal)
         except ServiceError as error:
-            pause = min(timedelta(seconds=0.25 * 2 ** min(handover.attempts, 16)), longest_pause)
+            longest = longest_pause.total_seconds()
+            seconds = pause_after(handover.attempts, first=FIRST_PAUSE, longest=longest)
             async with database.connection() as connection:
                 await intake.postpone_handover(
-                    connection, handover.dataset, pause=pause, reason=error.detail
+                    connection,
+                    handover.dataset,
+                    pause=timedelta(seconds=seconds),
+                    reason=error.detail,
                 )
             log.warning("handover.waits", attempts=handover.attempts, reason=error.detail)
         else:

@@ -1,0 +1,52 @@
+"""Pauses that grow are worked out in one place: ``sluice.backoff.pause_after``."""
+
+import ast
+from collections.abc import Iterator
+
+from tests.architecture.sources import PRODUCT, Source, sources
+
+HOME = "sluice/backoff.py"
+
+
+def growing_pauses(source: Source) -> Iterator[str]:
+    """``min(… ** failures, longest)`` and ``pause = min(2 * pause, longest)``."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Call) and _is_min(node) and any(map(_grows, ast.walk(node))):
+            yield source.at(node)
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            named = {ast.unparse(target) for target in node.targets}
+            if _is_min(node.value) and any(_is_product_of(part, named) for part in node.value.args):
+                yield source.at(node)
+
+
+def _is_min(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id == "min"
+
+
+def _grows(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Pow)
+        and not isinstance(node.right, ast.Constant)
+    )
+
+
+def _is_product_of(node: ast.expr, names: set[str]) -> bool:
+    return (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Mult)
+        and bool(names & {ast.unparse(node.left), ast.unparse(node.right)})
+    )
+
+
+def test_there_is_one_formula_of_growing_pauses() -> None:
+    found = [at for source in sources(*PRODUCT) for at in growing_pauses(source)]
+    assert [at for at in found if not at.startswith(f"{HOME}:")] == [], f"use {HOME}"
+    assert found, "the formula itself was not found"
+
+
+def test_a_second_formula_is_found() -> None:
+    text = (
+        "a = min(0.1 * 2**failures, 5.0)\nself.b = min(1.3 * self.b, 5.0)\nc = min(2 * a, 2**31)\n"
+    )
+    assert sorted(growing_pauses(Source("x.py", ast.parse(text)))) == ["x.py:1", "x.py:2"]
