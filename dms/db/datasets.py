@@ -8,9 +8,10 @@ from uuid import UUID
 
 import asyncpg
 
-from dms.domain.transitions import sources
+from dms.domain.transitions import DATASET_MOVES
 from sluice.contracts.counts import PRODUCED
 from sluice.contracts.datasets import Dataset, NewDataset
+from sluice.contracts.life_cycles import states_before
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.database import Connection
 
@@ -307,7 +308,7 @@ async def close(connection: Connection, uids: Sequence[UUID]) -> list[Dataset]:
     rows = await connection.fetch(
         CLOSE,
         uids,
-        sources(DatasetState.CLOSED),
+        states_before(DATASET_MOVES, DatasetState.CLOSED),
         DatasetState.CLOSED,
         DatasetType.INPUT,
         written,
@@ -327,7 +328,10 @@ async def set_close_at(connection: Connection, uid: UUID, files: int) -> None:
 async def mark_deleting(connection: Connection, uid: UUID) -> bool:
     """False where it is deleted, or being deleted, already."""
     marked = await connection.fetchval(
-        MARK_DELETING, uid, sources(DatasetState.DELETING), DatasetState.DELETING
+        MARK_DELETING,
+        uid,
+        states_before(DATASET_MOVES, DatasetState.DELETING),
+        DatasetState.DELETING,
     )
     return marked is not None
 
@@ -344,5 +348,8 @@ async def resume(connection: Connection, uid: UUID) -> None:
 async def begin_uploads(connection: Connection, uids: Sequence[UUID]) -> None:
     """Sets those going that are closed and wanted on the output storage."""
     await connection.execute(
-        BEGIN_UPLOAD, uids, sources(DatasetState.UPLOADING), DatasetState.UPLOADING
+        BEGIN_UPLOAD,
+        uids,
+        states_before(DATASET_MOVES, DatasetState.UPLOADING),
+        DatasetState.UPLOADING,
     )

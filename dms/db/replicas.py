@@ -6,7 +6,8 @@ from datetime import timedelta
 from uuid import UUID
 
 from dms.db.claims import Claim
-from dms.domain.transitions import replica_sources, sources
+from dms.domain.transitions import DATASET_MOVES, REPLICA_MOVES
+from sluice.contracts.life_cycles import states_before
 from sluice.contracts.states import DatasetState, DatasetType, ReplicaState
 from sluice.servicekit.database import Connection
 
@@ -164,7 +165,7 @@ async def mark_deleting(
     """Marks what may go of these files, and gives all that is marked. ``keep``: storage and folder
     (with its slash) of those that stay."""
     movable, gone = (
-        replica_sources(ReplicaState.DELETING),
+        states_before(REPLICA_MOVES, ReplicaState.DELETING),
         [DatasetState.DELETING, DatasetState.DELETED],
     )
     await connection.execute(LOCK_AVAILABLE, file_ids, movable)
@@ -184,7 +185,10 @@ async def mark_deleted(
 ) -> list[tuple[UUID, int]]:
     """(storage, bytes) of each that was not marked before."""
     rows = await connection.fetch(
-        MARK_DELETED, replica_ids, replica_sources(ReplicaState.DELETED), ReplicaState.DELETED
+        MARK_DELETED,
+        replica_ids,
+        states_before(REPLICA_MOVES, ReplicaState.DELETED),
+        ReplicaState.DELETED,
     )
     return [(row["storage_id"], row["size"]) for row in rows]
 
@@ -245,7 +249,11 @@ async def set_upload_place(
 
 
 async def finish_upload(connection: Connection, claim: Claim, *, sweep_again: float) -> bool:
-    moves = (sources(DatasetState.UPLOADED), DatasetState.UPLOADED, DatasetType.OUTPUT)
+    moves = (
+        states_before(DATASET_MOVES, DatasetState.UPLOADED),
+        DatasetState.UPLOADED,
+        DatasetType.OUTPUT,
+    )
     done = await connection.fetchval(
         FINISH_UPLOAD, claim.uid, claim.token, *moves, timedelta(seconds=sweep_again)
     )
@@ -259,7 +267,7 @@ async def clear_late_files(connection: Connection, claim: Claim) -> bool:
 
 
 async def finish_deletion(connection: Connection, claim: Claim, *, sweep_again: float) -> bool:
-    moves = (sources(DatasetState.DELETED), DatasetState.DELETED)
+    moves = (states_before(DATASET_MOVES, DatasetState.DELETED), DatasetState.DELETED)
     done = await connection.fetchval(
         FINISH_DELETION, claim.uid, claim.token, *moves, timedelta(seconds=sweep_again)
     )

@@ -11,8 +11,9 @@ from dms.db.datasets import (
     take_closing_lock,
 )
 from dms.domain.facts import CompletenessDiffers, MoreThanComplete, NoFiles, UnknownDataset
-from dms.domain.transitions import sources
+from dms.domain.transitions import DATASET_MOVES
 from sluice.contracts.datasets import Dataset
+from sluice.contracts.life_cycles import may_move
 from sluice.contracts.messages import DATASET_CLOSED, DatasetClosed
 from sluice.contracts.problems import Conflict
 from sluice.contracts.states import DatasetState, DatasetType
@@ -45,7 +46,7 @@ async def close_dataset(database: Database, uid: UUID, *, files: int | None) -> 
                         uid, dataset.name, known=row.close_at or 0, sent=files
                     )
                 return dataset
-            if dataset.state not in sources(DatasetState.CLOSED):
+            if not may_move(DATASET_MOVES, dataset.state, DatasetState.CLOSED):
                 raise Conflict(
                     f"data set {dataset.name!r} is {dataset.state}: it cannot be closed",
                     state=dataset.state,

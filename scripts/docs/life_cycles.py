@@ -1,6 +1,6 @@
 """State diagrams and tables of every life cycle, from the transition tables of its owner."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
@@ -9,6 +9,7 @@ from typing import cast
 
 from scripts.docs.life_cycle_notes import NOTES, CycleNotes
 from scripts.docs.source_comments import comments_of
+from sluice.contracts.life_cycles import Moves
 
 HEAD = """# Life cycles
 
@@ -22,8 +23,6 @@ between two moves leaves the state it found, and whoever looks next goes on from
 means for each state stands in the last column.
 """
 
-Moves = Mapping[StrEnum, frozenset[StrEnum]]
-
 
 @dataclass(frozen=True, slots=True)
 class LifeCycle:
@@ -31,7 +30,7 @@ class LifeCycle:
 
     key: str
     states: type[StrEnum]
-    moves: Moves
+    moves: Moves[StrEnum]
 
     @property
     def initial(self) -> StrEnum:
@@ -61,7 +60,7 @@ def life_cycles() -> list[LifeCycle]:
         module = ".".join(path.with_suffix("").parts)
         for name, table in vars(import_module(module)).items():
             if name.endswith("_MOVES"):
-                moves = cast(Moves, table)
+                moves = cast(Moves[StrEnum], table)
                 found.append(LifeCycle(f"{module}.{name}", type(next(iter(moves))), moves))
     return found
 

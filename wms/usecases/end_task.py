@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from sluice.contracts.datasets import NewFile
+from sluice.contracts.life_cycles import states_before
 from sluice.contracts.messages import DMS_FILES, TASK_ENDED, RegisterFiles, TaskEndedEvent
 from sluice.servicekit.database import Transaction
 from wms.db.jobs import CANCEL_IN_FLIGHT, CANCEL_TIMEOUT, CANCEL_WAITING
@@ -11,7 +12,7 @@ from wms.db.known_tasks import KnownTask
 from wms.db.tasks import END_TASK
 from wms.db.tree import FORGET_PARTS
 from wms.domain.boundary import Ending
-from wms.domain.transitions import TASK_MOVES, sources
+from wms.domain.transitions import TASK_MOVES
 
 Files = Mapping[UUID, Sequence[NewFile]]
 
@@ -28,7 +29,7 @@ async def end_task(
     """
     uid = known.task.uid
     row = await transaction.connection.fetchrow(
-        END_TASK, uid, ending.state, ending.reason, sources(TASK_MOVES, ending.state)
+        END_TASK, uid, ending.state, ending.reason, states_before(TASK_MOVES, ending.state)
     )
     if row is None:
         return False

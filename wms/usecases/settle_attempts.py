@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from sluice.contracts.datasets import NewFile
+from sluice.contracts.life_cycles import require_move, states_before
 from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState, TaskState
 from sluice.servicekit.database import Transaction
 from wms.db.jobs import END_ATTEMPTS, NOTIFY_READY, JobInFlight
@@ -24,7 +25,7 @@ from wms.domain.retry_rules import (
     after_return,
     after_success,
 )
-from wms.domain.transitions import JOB_MOVES, TASK_MOVES, require_move, sources
+from wms.domain.transitions import JOB_MOVES, TASK_MOVES
 from wms.domain.trees import part_of
 from wms.usecases.context import WmsContext
 from wms.usecases.end_task import end_task, register
@@ -181,7 +182,7 @@ async def _conclude(
         and decided.state is TaskState.FINISHED
         and known.task.parts_uid is not None
     ):
-        moves = sources(TASK_MOVES, TaskState.SPLITTING)
+        moves = states_before(TASK_MOVES, TaskState.SPLITTING)
         if await transaction.connection.fetchval(NEXT_LEVEL, known.task.uid, moves) is not None:
             settled.levels += 1
             decided = None

@@ -12,9 +12,10 @@ from dms.db.claims import CLAIM_SWEEP, CLAIM_WORK
 from dms.db.datasets import LIST_CLOSED, LIST_NEWEST, SELECT_COMPLETE, SELECT_DATASETS, UIDS_CALLED
 from dms.db.files import ANYTHING_THERE, INSERT_FILES, LIST_FILES, SELECT_AT_NUMBER, SELECT_KNOWN
 from dms.db.replicas import MARK_DELETING, PAGE, SELECT_MISSING
-from dms.domain.transitions import replica_sources
+from dms.domain.transitions import REPLICA_MOVES
 from dms.usecases.list_datasets import READABLE
 from dms.usecases.sweep_folder import SWEPT
+from sluice.contracts.life_cycles import states_before
 from sluice.contracts.states import DatasetState, ReplicaState
 from tests.integration.dms.conftest import Dms
 
@@ -36,7 +37,7 @@ IN_DATASET = (
 )
 
 UID, STORAGE = uuid4(), uuid4()
-MARKABLE = replica_sources(ReplicaState.DELETING)
+MARKABLE = states_before(REPLICA_MOVES, ReplicaState.DELETING)
 NAMES = [f"f{number}" for number in range(50)]
 
 STATEMENTS: list[tuple[str, tuple[Any, ...]]] = [
@@ -77,7 +78,7 @@ STATEMENTS: list[tuple[str, tuple[Any, ...]]] = [
         MARK_DELETING,
         (
             list(range(1, 1000)),
-            replica_sources(ReplicaState.DELETING),
+            states_before(REPLICA_MOVES, ReplicaState.DELETING),
             ReplicaState.DELETING,
             UID,
             [DatasetState.DELETING],

@@ -10,13 +10,14 @@ import asyncpg
 
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.labels import label
+from sluice.contracts.life_cycles import states_before
 from sluice.contracts.plan import Plan
 from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
 from sluice.servicekit.database import Connection
 from wfms.chains.domain.identity import task_uid
 from wfms.chains.domain.parameters import given_files
 from wfms.chains.domain.tasks import Origin
-from wfms.chains.domain.transitions import CHAIN_MOVES, sources
+from wfms.chains.domain.transitions import CHAIN_MOVES
 from wfms.chains.domain.view import ChainView, DatasetView, StepView
 
 HOLD_CHAIN = """
@@ -235,7 +236,7 @@ async def move_chain(
 ) -> bool:
     uploads = state is ChainState.UPLOADING
     moved = await connection.fetchval(
-        MOVE_CHAIN, uid, state, sources(CHAIN_MOVES, state), state.final, now, uploads
+        MOVE_CHAIN, uid, state, states_before(CHAIN_MOVES, state), state.final, now, uploads
     )
     return moved is not None
 

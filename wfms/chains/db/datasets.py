@@ -6,9 +6,10 @@ from uuid import UUID
 
 import asyncpg
 
+from sluice.contracts.life_cycles import states_before
 from sluice.contracts.states import ChainDatasetStatus, ChainState
 from sluice.servicekit.database import Connection
-from wfms.chains.domain.transitions import DATASET_MOVES, sources
+from wfms.chains.domain.transitions import DATASET_MOVES
 
 INSERT_DATASET = """
 INSERT INTO datasets (uid, chain_uid, name, step, port, status, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -137,7 +138,7 @@ async def move_datasets(
 ) -> None:
     release = to is ChainDatasetStatus.FINISHED
     await connection.execute(
-        MOVE_DATASETS, chain, list(uids), to, sources(DATASET_MOVES, to), release, now
+        MOVE_DATASETS, chain, list(uids), to, states_before(DATASET_MOVES, to), release, now
     )
 
 

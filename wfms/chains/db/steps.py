@@ -8,9 +8,10 @@ from uuid import UUID
 
 import asyncpg
 
+from sluice.contracts.life_cycles import states_before
 from sluice.contracts.states import ChainState, StepState
 from sluice.servicekit.database import Connection
-from wfms.chains.domain.transitions import STEP_MOVES, sources
+from wfms.chains.domain.transitions import STEP_MOVES
 
 CLAIM_STEPS = f"""
 -- Steps due to be started that nobody is at; several instances share them.
@@ -109,7 +110,15 @@ async def move_steps(
     """True when at least one was moved."""
     starts = to is StepState.IN_PROGRESS
     rows: Sequence[Any] = await connection.fetch(
-        MOVE_STEP, chain, list(names), to, sources(STEP_MOVES, to), reason, starts, to.final, now
+        MOVE_STEP,
+        chain,
+        list(names),
+        to,
+        states_before(STEP_MOVES, to),
+        reason,
+        starts,
+        to.final,
+        now,
     )
     return len(rows) > 0
 

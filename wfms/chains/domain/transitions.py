@@ -1,13 +1,10 @@
 """The legal moves of a chain, its steps and its data sets. The documentation and the all-pairs test
 are made from them."""
 
-from typing import TypeVar
-
+from sluice.contracts.life_cycles import Moves
 from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
 
-StateT = TypeVar("StateT", ChainState, StepState, ChainDatasetStatus)
-
-CHAIN_MOVES: dict[ChainState, frozenset[ChainState]] = {
+CHAIN_MOVES: Moves[ChainState] = {
     ChainState.IN_PROGRESS: frozenset(
         {ChainState.UPLOADING, ChainState.FAILED, ChainState.CANCELED}
     ),
@@ -17,7 +14,7 @@ CHAIN_MOVES: dict[ChainState, frozenset[ChainState]] = {
     ChainState.CANCELED: frozenset(),
 }
 
-STEP_MOVES: dict[StepState, frozenset[StepState]] = {
+STEP_MOVES: Moves[StepState] = {
     StepState.PENDING: frozenset({StepState.STARTING, StepState.CANCELED}),
     StepState.STARTING: frozenset({StepState.IN_PROGRESS, StepState.FAILED, StepState.CANCELED}),
     StepState.IN_PROGRESS: frozenset({StepState.FINISHED, StepState.FAILED, StepState.CANCELED}),
@@ -26,13 +23,8 @@ STEP_MOVES: dict[StepState, frozenset[StepState]] = {
     StepState.CANCELED: frozenset(),
 }
 
-DATASET_MOVES: dict[ChainDatasetStatus, frozenset[ChainDatasetStatus]] = {
+DATASET_MOVES: Moves[ChainDatasetStatus] = {
     ChainDatasetStatus.IN_PROGRESS: frozenset({ChainDatasetStatus.READY}),
     ChainDatasetStatus.READY: frozenset({ChainDatasetStatus.FINISHED}),
     ChainDatasetStatus.FINISHED: frozenset(),
 }
-
-
-def sources(moves: dict[StateT, frozenset[StateT]], target: StateT) -> list[StateT]:
-    """The states from which ``target`` may be reached: what a guarded UPDATE asks for."""
-    return [state for state, targets in moves.items() if target in targets]

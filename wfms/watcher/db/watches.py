@@ -8,10 +8,11 @@ from uuid import UUID
 import asyncpg
 
 from sluice.contracts.chains import Watch, Watched
+from sluice.contracts.life_cycles import states_before
 from sluice.contracts.states import WatchKind, WatchState
 from sluice.servicekit.database import Connection
 from wfms.watcher.domain.outcome import Outcome
-from wfms.watcher.domain.transitions import sources
+from wfms.watcher.domain.transitions import WATCH_MOVES
 
 INSERT_WATCH = """
 -- A repetition changes nothing.
@@ -120,7 +121,7 @@ async def end_watch(connection: Connection, uid: UUID, outcome: Outcome, *, now:
         END_WATCH,
         uid,
         outcome.state,
-        sources(outcome.state),
+        states_before(WATCH_MOVES, outcome.state),
         outcome.failed_jobs,
         outcome.reason,
         now,

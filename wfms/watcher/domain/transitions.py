@@ -1,8 +1,9 @@
 """The legal moves of a watch. The documentation and the all-pairs test are made from this table."""
 
+from sluice.contracts.life_cycles import Moves
 from sluice.contracts.states import WatchState
 
-WATCH_MOVES: dict[WatchState, frozenset[WatchState]] = {
+WATCH_MOVES: Moves[WatchState] = {
     WatchState.IN_PROGRESS: frozenset(
         {WatchState.FINISHED, WatchState.FAILED, WatchState.CANCELED}
     ),
@@ -10,8 +11,3 @@ WATCH_MOVES: dict[WatchState, frozenset[WatchState]] = {
     WatchState.FAILED: frozenset(),
     WatchState.CANCELED: frozenset(),
 }
-
-
-def sources(target: WatchState) -> list[WatchState]:
-    """The states from which ``target`` may be reached: what a guarded UPDATE asks for."""
-    return [state for state, targets in WATCH_MOVES.items() if target in targets]

@@ -5,7 +5,7 @@ from enum import StrEnum
 import pytest
 
 from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
-from wfms.chains.domain.transitions import CHAIN_MOVES, DATASET_MOVES, STEP_MOVES, sources
+from wfms.chains.domain.transitions import CHAIN_MOVES, DATASET_MOVES, STEP_MOVES
 
 
 def reachable(moves: dict[StrEnum, frozenset[StrEnum]], first: StrEnum) -> set[StrEnum]:
@@ -35,8 +35,3 @@ def test_every_state_can_be_reached(
 def test_final_states_are_ends_and_no_others(state: ChainState | StepState) -> None:
     targets = CHAIN_MOVES[state] if isinstance(state, ChainState) else STEP_MOVES[state]
     assert state.final is (not targets)
-
-
-@pytest.mark.parametrize("state", StepState)
-def test_sources_are_the_moves_read_backwards(state: StepState) -> None:
-    assert sources(STEP_MOVES, state) == [one for one in StepState if state in STEP_MOVES[one]]

@@ -22,7 +22,6 @@ from wfms.watcher.domain.outcome import (
     unsent_outcome,
     upload_outcome,
 )
-from wfms.watcher.domain.transitions import WATCH_MOVES, sources
 
 TIME = datetime(2024, 1, 1, tzinfo=UTC)
 UID = UUID(int=1)
@@ -76,8 +75,3 @@ def test_a_task_that_the_wms_does_not_know_is_over_when_its_step_is(state: StepS
 def test_a_watch_in_progress_has_no_final_state() -> None:
     with pytest.raises(ValueError, match="in progress"):
         final_task_state(WatchState.IN_PROGRESS)
-
-
-@pytest.mark.parametrize("target", WatchState)
-def test_sources_are_the_moves_read_backwards(target: WatchState) -> None:
-    assert sources(target) == [one for one in WatchState if target in WATCH_MOVES[one]]

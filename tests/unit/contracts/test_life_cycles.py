@@ -1,0 +1,40 @@
+"""What is asked of a table of moves."""
+
+from enum import StrEnum
+
+import pytest
+
+from sluice.contracts.life_cycles import (
+    IllegalMove,
+    Moves,
+    may_move,
+    require_move,
+    states_before,
+)
+
+
+class Light(StrEnum):
+    GREEN = "green"
+    RED = "red"
+    BROKEN = "broken"
+
+
+MOVES: Moves[Light] = {
+    Light.GREEN: frozenset({Light.RED, Light.BROKEN}),
+    Light.RED: frozenset({Light.GREEN, Light.BROKEN}),
+    Light.BROKEN: frozenset(),
+}
+
+
+def test_states_before_are_the_moves_read_backwards() -> None:
+    assert states_before(MOVES, Light.GREEN) == [Light.RED]
+    assert states_before(MOVES, Light.BROKEN) == [Light.GREEN, Light.RED]
+
+
+def test_a_move_that_the_table_lacks_is_illegal() -> None:
+    assert may_move(MOVES, Light.GREEN, Light.RED)
+    require_move(MOVES, Light.GREEN, Light.RED, what="light 1")
+    assert not may_move(MOVES, Light.BROKEN, Light.RED)
+    with pytest.raises(IllegalMove, match=r"^light 1 cannot go from broken to red$") as raised:
+        require_move(MOVES, Light.BROKEN, Light.RED, what="light 1")
+    assert (raised.value.old, raised.value.new) == (Light.BROKEN, Light.RED)
