@@ -8,6 +8,7 @@ from uuid import UUID
 
 import asyncpg
 
+from dms.domain.facts import UnknownPeriod
 from dms.domain.transitions import DATASET_MOVES
 from sluice.contracts.counts import PRODUCED
 from sluice.contracts.datasets import Dataset, NewDataset
@@ -199,19 +200,24 @@ def _to_row(row: asyncpg.Record) -> DatasetRow:
 async def insert_dataset(
     connection: Connection, uid: UUID, new: NewDataset, *, period: str | None
 ) -> Dataset | None:
-    """None where the name is taken."""
-    row = await connection.fetchrow(
-        INSERT_DATASET,
-        uid,
-        new.name,
-        new.type,
-        new.meta,
-        period,
-        new.run,
-        new.on_demand,
-        new.url,
-        new.model_dump(mode="json"),
-    )
+    """None where the name, or the folder, is taken. Raises ``UnknownPeriod``."""
+    try:
+        row = await connection.fetchrow(
+            INSERT_DATASET,
+            uid,
+            new.name,
+            new.type,
+            new.meta,
+            period,
+            new.run,
+            new.on_demand,
+            new.url,
+            new.model_dump(mode="json"),
+        )
+    except asyncpg.ForeignKeyViolationError as error:
+        raise UnknownPeriod(f"data set {new.name!r}", period) from error
+    except asyncpg.UniqueViolationError:
+        return None
     return None if row is None else to_dataset(row)
 
 

@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+import asyncpg
+
 from dms.domain.completeness import NumbersUsed
 from dms.domain.differences import KnownFile, SentFile
+from dms.domain.facts import PlaceTaken
 from sluice.contracts.states import ReplicaState
 from sluice.servicekit.database import Connection
 
@@ -221,23 +224,25 @@ async def insert_files(
     """The data set's row is locked. ``numbered``: each file has a number of its own; False, and
     nothing is done, where one of these has another file's.
 
-    Raises asyncpg's ``UniqueViolationError`` where somebody else registers a file at the same place
-    at this moment.
+    Raises ``PlaceTaken`` where somebody else registers a file at the same place at this moment.
     """
-    done = await connection.execute(
-        INSERT_FILES,
-        uid,
-        [file.name for file in files],
-        [file.seq for file in files],
-        [file.size for file in files],
-        [file.checksum for file in files],
-        [file.storage_id for file in files],
-        [file.path for file in files],
-        [file.meta for file in files],
-        [file.origin for file in files],
-        state,
-        numbered,
-    )
+    try:
+        done = await connection.execute(
+            INSERT_FILES,
+            uid,
+            [file.name for file in files],
+            [file.seq for file in files],
+            [file.size for file in files],
+            [file.checksum for file in files],
+            [file.storage_id for file in files],
+            [file.path for file in files],
+            [file.meta for file in files],
+            [file.origin for file in files],
+            state,
+            numbered,
+        )
+    except asyncpg.UniqueViolationError as error:
+        raise PlaceTaken(error.detail) from error
     return not files or not done.endswith(" 0")
 
 

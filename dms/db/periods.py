@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+import asyncpg
+
+from dms.domain.facts import UnknownFrameFile, UnknownPeriod
 from sluice.contracts.datasets import Frame, NewFrame, NewPeriod, NewRun, Period, Run
 from sluice.servicekit.database import Connection
 
@@ -54,11 +57,13 @@ async def list_periods(connection: Connection) -> list[Period]:
 
 
 async def insert_run(connection: Connection, new: NewRun) -> Run | None:
-    """None where the number is taken. Raises asyncpg's ``ForeignKeyViolationError`` for an unknown
-    period."""
-    row = await connection.fetchrow(
-        INSERT_RUN, new.number, new.period, new.conditions, new.started_at, new.ended_at
-    )
+    """None where the number is taken. Raises ``UnknownPeriod``."""
+    try:
+        row = await connection.fetchrow(
+            INSERT_RUN, new.number, new.period, new.conditions, new.started_at, new.ended_at
+        )
+    except asyncpg.ForeignKeyViolationError as error:
+        raise UnknownPeriod(f"run {new.number}", new.period) from error
     return None if row is None else Run(**row)
 
 
@@ -76,11 +81,14 @@ async def lock_run(connection: Connection, number: int) -> bool:
 
 
 async def insert_frames(connection: Connection, run: int, frames: Sequence[NewFrame]) -> int:
-    """How many were new. Raises asyncpg's ``ForeignKeyViolationError`` for an unknown file."""
+    """How many were new. Raises ``UnknownFrameFile``."""
     numbers, files = [frame.number for frame in frames], [frame.file_id for frame in frames]
-    inserted: int = await connection.fetchval(
-        INSERT_FRAMES, run, numbers, files, [frame.meta for frame in frames]
-    )
+    try:
+        inserted: int = await connection.fetchval(
+            INSERT_FRAMES, run, numbers, files, [frame.meta for frame in frames]
+        )
+    except asyncpg.ForeignKeyViolationError as error:
+        raise UnknownFrameFile(run, error.detail) from error
     return inserted
 
 

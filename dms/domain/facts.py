@@ -73,6 +73,28 @@ class CompletenessDiffers(Conflict):
         super().__init__(said, dataset=uid, known=known, sent=sent)
 
 
+class UnknownPeriod(Unprocessable):
+    """``what`` was to belong to it."""
+
+    def __init__(self, what: str, period: str | None) -> None:
+        super().__init__(f"{what}: period {period!r} is not registered", period=period)
+
+
+class UnknownFrameFile(Unprocessable):
+    """``which``: as the database says it, or empty."""
+
+    def __init__(self, run: int, which: str | None) -> None:
+        super().__init__(f"frames of run {run}: {which or 'a file is not registered'}", run=run)
+
+
+class PlaceTaken(Exception):
+    """Somebody else registered a file at the same place at this moment: it is there now, and found
+    by the next look. ``where``: as the database says it."""
+
+    def __init__(self, where: str | None) -> None:
+        super().__init__(f"another file was registered there at this moment: {where}")
+
+
 class NoFiles(Unprocessable):
     def __init__(self, uid: UUID, name: str) -> None:
         super().__init__(

@@ -3,8 +3,6 @@
 from functools import partial
 from uuid import uuid4
 
-import asyncpg
-
 from dms.db.datasets import DatasetRow, dataset_by_name, insert_dataset
 from dms.db.periods import run_by_number
 from dms.db.storages import all_roots
@@ -27,9 +25,9 @@ async def register_dataset(
     """Effect: an open data set; of a name that is known, the first (then False). Messages: none.
 
     Raises ``Conflict`` where the name is known and the request differs, or the folder is another
-    data set's; ``Unprocessable`` for an unknown period or run, or a folder outside the storages or
-    behind a link; ``StorageTakesNothing``; ``NotAvailable`` where the folder's storage does not
-    answer.
+    data set's; ``UnknownPeriod``; ``Unprocessable`` for an unknown run, or a folder outside the
+    storages or behind a link; ``StorageTakesNothing``; ``NotAvailable`` where the folder's storage
+    does not answer.
     """
     async with database.connection() as connection:
         first = await dataset_by_name(connection, new.name)
@@ -40,14 +38,7 @@ async def register_dataset(
     if folder is not None:
         await _look(reads, folder, what=f"data set {new.name!r}")
     async with database.connection() as connection:
-        try:
-            made = await insert_dataset(connection, uuid4(), new, period=period)
-        except asyncpg.ForeignKeyViolationError as error:
-            raise Unprocessable(
-                f"data set {new.name!r}: period {period!r} is not registered", period=period
-            ) from error
-        except asyncpg.UniqueViolationError:
-            made = None  # of the folder, or of the name by somebody at the same moment
+        made = await insert_dataset(connection, uuid4(), new, period=period)
         if made is not None:
             return made, True
         first = await dataset_by_name(connection, new.name)

@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-import asyncpg
-
 from dms.db.datasets import DatasetRow, add_to_counters, lock_dataset, note_late_files
 from dms.db.files import (
     FileAt,
@@ -24,7 +22,13 @@ from dms.domain.differences import (
     SentTwice,
     new_files,
 )
-from dms.domain.facts import CompletenessDiffers, DatasetNotOpen, MoreThanComplete, UnknownDataset
+from dms.domain.facts import (
+    CompletenessDiffers,
+    DatasetNotOpen,
+    MoreThanComplete,
+    PlaceTaken,
+    UnknownDataset,
+)
 from dms.domain.places import OutsideStorages, Place, Root, place_of
 from dms.domain.storage_facts import StorageTakesNothing
 from dms.usecases.file_reads import FileReads
@@ -65,8 +69,7 @@ async def register_files(
     with log_ids(dataset=uid):
         try:
             return await _register(database, uid, sent, faults)
-        except asyncpg.UniqueViolationError:
-            # Somebody registered one of these places at the same time: it is there now, and found.
+        except PlaceTaken:
             return await _register(database, uid, sent, faults)
 
 
@@ -161,7 +164,7 @@ async def _add_new(
             inserted = await insert_files(
                 connection, row.dataset.uid, fresh, ReplicaState.AVAILABLE, numbered=_numbered(row)
             )
-    except (SentTwice, MoreThanComplete, asyncpg.UniqueViolationError):
+    except (SentTwice, MoreThanComplete, PlaceTaken):
         return None
     if not inserted:
         return None

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import asyncpg
-
 from dms.db.periods import (
     frames_numbered,
     insert_frames,
@@ -15,7 +13,7 @@ from dms.db.periods import (
 )
 from dms.domain.differences import require_same_request
 from sluice.contracts.datasets import NewFrame, NewPeriod, NewRun, Period, Registered, Run
-from sluice.contracts.problems import NotFound, Unprocessable
+from sluice.contracts.problems import NotFound
 from sluice.servicekit.database import Database
 
 
@@ -34,17 +32,9 @@ async def register_period(database: Database, new: NewPeriod) -> tuple[Period, b
 
 async def register_run(database: Database, new: NewRun) -> tuple[Run, bool]:
     """Effect: a run, counted by its period; of a number that is known, the first (then False).
-
-    Raises ``Conflict`` where it was registered differently, ``Unprocessable`` for an unknown
-    period.
-    """
+    Raises ``Conflict`` where it was registered differently, ``UnknownPeriod``."""
     async with database.connection() as connection:
-        try:
-            made = await insert_run(connection, new)
-        except asyncpg.ForeignKeyViolationError as error:
-            raise Unprocessable(
-                f"run {new.number}: period {new.period!r} is not registered", period=new.period
-            ) from error
+        made = await insert_run(connection, new)
         first = made or await run_by_number(connection, new.number)
     assert first is not None  # noqa: S101 - the number was taken a moment ago, and runs are never forgotten
     require_same_request(
@@ -55,17 +45,12 @@ async def register_run(database: Database, new: NewRun) -> tuple[Run, bool]:
 
 async def register_frames(database: Database, run: int, frames: Sequence[NewFrame]) -> Registered:
     """Effect: the frames that are new, counted by their run. Raises ``NotFound`` for an unknown
-    run, ``Conflict`` for a frame registered differently, ``Unprocessable`` for an unknown file."""
+    run, ``Conflict`` for a frame registered differently, ``UnknownFrameFile``."""
     async with database.transaction() as transaction:
         connection = transaction.connection
         if not await lock_run(connection, run):
             raise NotFound(f"run {run} is not registered", run=run)
-        try:
-            new = await insert_frames(connection, run, frames)
-        except asyncpg.ForeignKeyViolationError as error:
-            raise Unprocessable(
-                f"frames of run {run}: {error.detail or 'a file is not registered'}", run=run
-            ) from error
+        new = await insert_frames(connection, run, frames)
         there = await frames_numbered(connection, run, [frame.number for frame in frames])
         for frame in frames:
             require_same_request(

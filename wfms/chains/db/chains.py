@@ -14,7 +14,7 @@ from sluice.contracts.life_cycles import states_before
 from sluice.contracts.plan import Plan
 from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
 from sluice.servicekit.database import Connection
-from wfms.chains.domain.identity import task_uid
+from wfms.chains.domain.identity import ChainKey, task_uid
 from wfms.chains.domain.parameters import given_files
 from wfms.chains.domain.tasks import Origin
 from wfms.chains.domain.transitions import CHAIN_MOVES
@@ -56,12 +56,12 @@ SELECT EXISTS (
 )
 """
 
-KNOWN_CHAIN = "SELECT 1 FROM chains WHERE uid = $1"
+CHAIN_EXISTS = "SELECT EXISTS (SELECT FROM chains WHERE uid = $1)"
 
-FIND_CHAIN = (
-    "SELECT uid FROM chains WHERE dataset_uid = $1 AND template_id = $2 AND template_version = $3"
-    " AND variant = $4"
-)
+FIND_CHAIN = """
+SELECT uid FROM chains
+WHERE dataset_uid = $1 AND template_id = $2 AND template_version = $3 AND variant = $4
+"""
 
 INSERT_CHAIN = """
 INSERT INTO chains (
@@ -239,6 +239,27 @@ async def move_chain(
         MOVE_CHAIN, uid, state, states_before(CHAIN_MOVES, state), state.final, now, uploads
     )
     return moved is not None
+
+
+async def chain_exists(connection: Connection, uid: UUID) -> bool:
+    return bool(await connection.fetchval(CHAIN_EXISTS, uid))
+
+
+async def find_chain(connection: Connection, key: ChainKey) -> UUID | None:
+    """The one that there is of this key."""
+    uid: UUID | None = await connection.fetchval(
+        FIND_CHAIN, key.dataset, key.template, key.version, key.variant
+    )
+    return uid
+
+
+async def kept_too_long(connection: Connection, *, now: datetime, limit: int) -> list[UUID]:
+    """Chains that have kept what lies between their steps for as long as was said."""
+    return [row["uid"] for row in await connection.fetch(KEPT_TOO_LONG, now, limit)]
+
+
+async def end_keeping(connection: Connection, uid: UUID) -> None:
+    await connection.execute(END_KEEPING, uid)
 
 
 async def discard(connection: Connection, uid: UUID) -> bool:

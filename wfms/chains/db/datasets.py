@@ -1,11 +1,11 @@
 """Statements on the data sets of chains."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-import asyncpg
-
+from sluice.contracts.datasets import Dataset
 from sluice.contracts.life_cycles import states_before
 from sluice.contracts.states import ChainDatasetStatus, ChainState
 from sluice.servicekit.database import Connection
@@ -86,34 +86,47 @@ WHERE chains.state = '{ChainState.UPLOADING}' AND datasets.watched_at IS NULL AN
 LIMIT $1
 """
 
-WATCHED = (
-    "UPDATE datasets SET watched_at = $3 WHERE chain_uid = $1 AND uid = $2 AND watched_at IS NULL"
-)
+MARK_WATCHED = """
+UPDATE datasets SET watched_at = $3
+WHERE chain_uid = $1 AND uid = $2 AND watched_at IS NULL
+"""
 
-UPLOADED = (
-    "UPDATE datasets SET uploaded_at = $3 WHERE chain_uid = $1 AND uid = $2 AND uploaded_at IS NULL"
-)
+MARK_UPLOADED = """
+UPDATE datasets SET uploaded_at = $3
+WHERE chain_uid = $1 AND uid = $2 AND uploaded_at IS NULL
+"""
 
-CHAIN_OF_DATASET = """
--- The chain that made the data set (not those that read it, nor those that have taken it over).
+CHAIN_THAT_MADE = """
 SELECT chain_uid FROM datasets WHERE uid = $1 AND step IS NOT NULL ORDER BY created_at LIMIT 1
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A workflow output on its way to the output storage. ``source``: the chain's input."""
+
+    dataset: UUID
+    chain: UUID
+    step: str
+    source: UUID
 
 
 async def insert_dataset(
     connection: Connection,
     chain: UUID,
-    uid: UUID,
+    dataset: Dataset,
     *,
-    name: str,
-    place: tuple[str | None, str | None],
+    step: str | None = None,
+    port: str | None = None,
     now: datetime,
 ) -> None:
-    """``place``: step and port; None and None for the chain's input, None and a parameter for the
-    file that is its value, which are complete from the start. Repetitions change nothing."""
-    step, port = place
+    """``step`` and ``port``: what writes it, the port None for its logs. Without a step it is
+    complete from the start: the chain's input, or the file that is the value of the parameter
+    ``port``. Repetitions change nothing."""
     status = ChainDatasetStatus.READY if step is None else ChainDatasetStatus.IN_PROGRESS
-    await connection.execute(INSERT_DATASET, uid, chain, name, step, port, status, now)
+    await connection.execute(
+        INSERT_DATASET, dataset.uid, chain, dataset.name, step, port, status, now
+    )
 
 
 async def take_datasets(
@@ -165,5 +178,23 @@ async def mark_handed_over(connection: Connection, uids: Sequence[UUID], *, now:
     await connection.execute(HANDED_OVER, list(uids), now)
 
 
-async def uploads_to_watch(connection: Connection, *, limit: int) -> "list[asyncpg.Record]":
-    return await connection.fetch(UPLOADS_TO_WATCH, limit)
+async def uploads_to_watch(connection: Connection, *, limit: int) -> list[Upload]:
+    """Those that the watcher was not told of."""
+    return [
+        Upload(row["uid"], row["chain_uid"], row["step"], row["dataset_uid"])
+        for row in await connection.fetch(UPLOADS_TO_WATCH, limit)
+    ]
+
+
+async def mark_watched(connection: Connection, upload: Upload, *, now: datetime) -> None:
+    await connection.execute(MARK_WATCHED, upload.chain, upload.dataset, now)
+
+
+async def mark_uploaded(connection: Connection, chain: UUID, uid: UUID, *, now: datetime) -> None:
+    await connection.execute(MARK_UPLOADED, chain, uid, now)
+
+
+async def chain_that_made(connection: Connection, uid: UUID) -> UUID | None:
+    """Not those that read the data set, nor those that have taken it over."""
+    chain: UUID | None = await connection.fetchval(CHAIN_THAT_MADE, uid)
+    return chain

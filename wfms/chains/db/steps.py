@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 import asyncpg
@@ -61,10 +60,11 @@ WHERE (chain_uid, name) IN (
     AND chains.ending IS NOT NULL AND chains.state = '{ChainState.IN_PROGRESS}'
     ORDER BY steps.next_try_at LIMIT $2 FOR UPDATE OF steps SKIP LOCKED
 )
-RETURNING chain_uid, task_uid
+RETURNING chain_uid, name, task_uid
 """
 
-CHAIN_OF_TASK = "SELECT chain_uid, name FROM steps WHERE task_uid = $1"
+STEP_OF_TASK = "SELECT chain_uid, name, task_uid FROM steps WHERE task_uid = $1"
+
 STATE_OF = "SELECT state FROM steps WHERE chain_uid = $1 AND name = $2"
 
 
@@ -77,6 +77,15 @@ class Claim:
     attempts: int
 
 
+@dataclass(frozen=True, slots=True)
+class StepTask:
+    """The task of a step."""
+
+    chain: UUID
+    step: str
+    task: UUID
+
+
 async def claim_steps(
     connection: Connection, token: UUID, *, hold: timedelta, limit: int
 ) -> list[Claim]:
@@ -87,7 +96,12 @@ async def claim_steps(
     ]
 
 
-async def claims_still(connection: Connection, claim: Claim) -> bool:
+async def unclaim_steps(connection: Connection, token: UUID) -> None:
+    """Gives back all that is claimed with the token."""
+    await connection.execute(UNCLAIM, token)
+
+
+async def still_claimed(connection: Connection, claim: Claim) -> bool:
     """Is the claim still ours? Asked under the chain's lock."""
     return await connection.fetchval(CLAIMED_BY, claim.chain, claim.step, claim.token) is not None
 
@@ -109,7 +123,7 @@ async def move_steps(
 ) -> bool:
     """True when at least one was moved."""
     starts = to is StepState.IN_PROGRESS
-    rows: Sequence[Any] = await connection.fetch(
+    rows = await connection.fetch(
         MOVE_STEP,
         chain,
         list(names),
@@ -123,7 +137,24 @@ async def move_steps(
     return len(rows) > 0
 
 
-async def claim_cancels(
-    connection: Connection, *, again: timedelta, limit: int
-) -> "list[asyncpg.Record]":
-    return await connection.fetch(CLAIM_CANCELS, again, limit)
+async def claim_cancels(connection: Connection, *, again: timedelta, limit: int) -> list[StepTask]:
+    """Tasks to be asked to stop, which nobody else is given before ``again`` is over."""
+    return [_step_task(row) for row in await connection.fetch(CLAIM_CANCELS, again, limit)]
+
+
+async def step_of_task(connection: Connection, task: UUID) -> StepTask | None:
+    """None where no step has this task."""
+    row = await connection.fetchrow(STEP_OF_TASK, task)
+    return None if row is None else _step_task(row)
+
+
+def _step_task(row: asyncpg.Record) -> StepTask:
+    return StepTask(row["chain_uid"], row["name"], row["task_uid"])
+
+
+async def state_of(connection: Connection, step: StepTask) -> StepState:
+    return StepState(await connection.fetchval(STATE_OF, step.chain, step.step))
+
+
+async def set_failed_jobs(connection: Connection, step: StepTask, number: int) -> None:
+    await connection.execute(SET_FAILED_JOBS, step.chain, step.step, number)

@@ -13,7 +13,7 @@ from sluice.contracts.parameters import findings
 from sluice.contracts.problems import Finding
 from sluice.contracts.requiring import Subject, requires_text, unmet
 from sluice.contracts.states import DatasetState, DatasetType
-from sluice.servicekit.database import Connection, Database, Transaction
+from sluice.servicekit.database import Database, Transaction
 from wfms.chains.db import chains, datasets
 from wfms.chains.db.chains import NewRow
 from wfms.chains.domain.identity import ChainKey
@@ -39,7 +39,7 @@ async def create_chain(
     """
     key = ChainKey.of(new)
     async with database.connection() as connection:
-        known = await _known(connection, key)
+        known = await chains.find_chain(connection, key)
     if known is not None:
         return known, False
     _check(key.uid, new)
@@ -49,7 +49,7 @@ async def create_chain(
         released = await chains.lock_inputs(
             transaction.connection, [new.dataset.uid, *(one.uid for one in files.values())]
         )
-        known = await _known(transaction.connection, key)
+        known = await chains.find_chain(transaction.connection, key)
         if known is not None:
             return known, False
         for one in (new.dataset, *files.values()):
@@ -75,13 +75,6 @@ async def create_chain(
     return key.uid, True
 
 
-async def _known(connection: Connection, key: ChainKey) -> UUID | None:
-    known: UUID | None = await connection.fetchval(
-        chains.FIND_CHAIN, key.dataset, key.template, key.version, key.variant
-    )
-    return known
-
-
 def _check(uid: UUID, new: NewChain) -> None:
     dataset = new.dataset
     if dataset.type in {DatasetType.INTERMEDIATE, DatasetType.LOGS}:
@@ -101,13 +94,9 @@ def _check(uid: UUID, new: NewChain) -> None:
 async def _insert(
     transaction: Transaction, row: NewRow, files: Mapping[str, Dataset], *, now: datetime
 ) -> None:
-    uid, dataset = row.uid, row.dataset
-    await chains.insert_chain(transaction.connection, row, now=now)
-    await datasets.insert_dataset(
-        transaction.connection, uid, dataset.uid, name=dataset.name, place=(None, None), now=now
-    )
-    for name, one in files.items():
-        await datasets.insert_dataset(
-            transaction.connection, uid, one.uid, name=one.name, place=(None, name), now=now
-        )
+    connection, uid = transaction.connection, row.uid
+    await chains.insert_chain(connection, row, now=now)
+    await datasets.insert_dataset(connection, uid, row.dataset, now=now)
+    for parameter, file in files.items():
+        await datasets.insert_dataset(connection, uid, file, port=parameter, now=now)
     await settle_chain(transaction, uid, now=now)

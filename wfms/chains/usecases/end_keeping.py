@@ -12,10 +12,10 @@ async def end_keeping(database: Database) -> bool:
     when there may be more."""
     now = database.clock.now()
     async with database.connection() as connection:
-        rows = await connection.fetch(chains.KEPT_TOO_LONG, now, BATCH)
-    for row in rows:
+        uids = await chains.kept_too_long(connection, now=now, limit=BATCH)
+    for uid in uids:
         async with database.transaction() as transaction:
-            await chains.hold_chain(transaction.connection, row["uid"])
-            await transaction.connection.execute(chains.END_KEEPING, row["uid"])
-            await settle_chain(transaction, row["uid"], now=now)
-    return len(rows) == BATCH
+            await chains.hold_chain(transaction.connection, uid)
+            await chains.end_keeping(transaction.connection, uid)
+            await settle_chain(transaction, uid, now=now)
+    return len(uids) == BATCH

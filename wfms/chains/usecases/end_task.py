@@ -74,17 +74,16 @@ async def end_task(database: Database, ended: TaskEnded) -> Release:
 
 async def _end_step(transaction: Transaction, ended: TaskEnded, *, now: datetime) -> UUID:
     connection = transaction.connection
-    row = await connection.fetchrow(steps.CHAIN_OF_TASK, ended.uid)
-    if row is None or await chains.hold_chain(connection, row["chain_uid"]) is None:
+    step = await steps.step_of_task(connection, ended.uid)
+    if step is None or await chains.hold_chain(connection, step.chain) is None:
         raise UnknownTask(ended)
-    chain: UUID = row["chain_uid"]
-    name = str(row["name"])
-    state = StepState(await connection.fetchval(steps.STATE_OF, chain, name))
+    chain, name = step.chain, step.step
+    state = await steps.state_of(connection, step)
     if state.final:
         return chain
     if state is not StepState.IN_PROGRESS:
         raise NotSent(ended, state)
-    await connection.execute(steps.SET_FAILED_JOBS, chain, name, ended.failed_jobs)
+    await steps.set_failed_jobs(connection, step, ended.failed_jobs)
     match ended.state:
         case TaskState.FINISHED:
             await steps.move_steps(
@@ -113,14 +112,14 @@ def _sentence(step: str, ended: TaskEnded) -> str:
 
 async def _end_upload(transaction: Transaction, ended: TaskEnded, *, now: datetime) -> UUID:
     connection = transaction.connection
-    uid: UUID | None = await connection.fetchval(datasets.CHAIN_OF_DATASET, ended.uid)
-    if uid is None or await chains.hold_chain(connection, uid) is None:
+    chain = await datasets.chain_that_made(connection, ended.uid)
+    if chain is None or await chains.hold_chain(connection, chain) is None:
         raise UnknownTask(ended)
     if ended.state is TaskState.FINISHED:
-        await connection.execute(datasets.UPLOADED, uid, ended.uid, now)
+        await datasets.mark_uploaded(connection, chain, ended.uid, now=now)
     else:
         reason = f"the upload of output data set {ended.uid} {ended.state}" + (
             f": {ended.reason}" if ended.reason else ""
         )
-        await chains.end_chain(connection, uid, ChainState.FAILED, reason=reason)
-    return uid
+        await chains.end_chain(connection, chain, ChainState.FAILED, reason=reason)
+    return chain

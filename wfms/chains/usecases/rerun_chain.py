@@ -113,7 +113,7 @@ async def rerun_chain(
     new = rerun_uid(uid, asked.key or uuid4())
     for _ in range(TRIES):
         async with database.connection() as connection:
-            if await connection.fetchval(chains.KNOWN_CHAIN, new) is not None:
+            if await chains.chain_exists(connection, new):
                 return new, False
         draft = await _draft(database, uid, asked, dms)
         if draft.rerun.missing:
@@ -183,7 +183,7 @@ async def _store(
     given up a data set meanwhile."""
     connection, before = transaction.connection, draft.before
     await chains.hold_chain(connection, before.uid)
-    if await connection.fetchval(chains.KNOWN_CHAIN, new) is not None:
+    if await chains.chain_exists(connection, new):
         return False
     outside = {
         name: uid
@@ -208,10 +208,8 @@ async def _store(
         connection, new, before=before.uid, whole=whole, jobs=draft.rerun.by_jobs
     )
     for name, uid in outside.items():
-        place = (None, None if name == before.view.plan.data_input else name)
-        await datasets.insert_dataset(
-            connection, new, uid, name=draft.there[uid].name, place=place, now=now
-        )
+        port = None if name == before.view.plan.data_input else name
+        await datasets.insert_dataset(connection, new, draft.there[uid], port=port, now=now)
     if not await datasets.take_datasets(
         connection, new, before=before.uid, ports=draft.takes, now=now
     ):

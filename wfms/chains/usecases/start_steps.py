@@ -101,7 +101,7 @@ class StartSteps:
             await asyncio.gather(*(self._start(claim) for claim in claims))
         except asyncio.CancelledError:  # it is stopped: the next instance goes on at once
             async with self._database.connection() as connection:
-                await connection.execute(steps.UNCLAIM, token)
+                await steps.unclaim_steps(connection, token)
             raise
         return len(claims) == self._rules.batch
 
@@ -257,12 +257,12 @@ class StartSteps:
             await datasets.insert_dataset(
                 transaction.connection,
                 claim.chain,
-                dataset.uid,
-                name=dataset.name,
-                place=(claim.step, port),
+                dataset,
+                step=claim.step,
+                port=port,
                 now=now,
             )
-        if await steps.claims_still(transaction.connection, claim):
+        if await steps.still_claimed(transaction.connection, claim):
             return chain
         await settle_chain(transaction, claim.chain, now=now)
         return None

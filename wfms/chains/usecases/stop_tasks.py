@@ -2,7 +2,6 @@
 
 import asyncio
 from datetime import timedelta
-from uuid import UUID
 
 import structlog
 
@@ -11,6 +10,7 @@ from sluice.contracts.problems import Conflict, NotFound, ServiceError
 from sluice.servicekit.database import Database
 from sluice.servicekit.logging import log_ids
 from wfms.chains.db import steps
+from wfms.chains.db.steps import StepTask
 
 log = structlog.get_logger(__name__)
 
@@ -22,15 +22,15 @@ async def stop_tasks(database: Database, wms: WmsClient, *, again: timedelta) ->
     has ended. One that the WMS does not know has not come through its queue yet. Messages: none.
     Errors: none. True when there may be more."""
     async with database.connection() as connection:
-        rows = await steps.claim_cancels(connection, again=again, limit=BATCH)
-    await asyncio.gather(*(_cancel(wms, row["chain_uid"], row["task_uid"]) for row in rows))
-    return len(rows) == BATCH
+        running = await steps.claim_cancels(connection, again=again, limit=BATCH)
+    await asyncio.gather(*(_cancel(wms, step) for step in running))
+    return len(running) == BATCH
 
 
-async def _cancel(wms: WmsClient, chain: UUID, task: UUID) -> None:
-    with log_ids(chain=chain, task=task):
+async def _cancel(wms: WmsClient, step: StepTask) -> None:
+    with log_ids(chain=step.chain, task=step.task):
         try:
-            await wms.cancel_task(task)
+            await wms.cancel_task(step.task)
         except (NotFound, Conflict) as error:
             log.info("task.cancel_waits", reason=error.detail)
         except ServiceError as error:

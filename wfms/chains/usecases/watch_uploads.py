@@ -14,19 +14,18 @@ async def watch_uploads(database: Database, watcher: WatcherClient) -> bool:
     note of it repeats the telling, which is harmless. Messages: none. Errors: ``ServiceError``
     where the watcher does not answer (tried again by the loop). True when there may be more."""
     async with database.connection() as connection:
-        rows = await datasets.uploads_to_watch(connection, limit=BATCH)
-    for row in rows:
-        uid, chain = row["uid"], row["chain_uid"]
+        uploads = await datasets.uploads_to_watch(connection, limit=BATCH)
+    for upload in uploads:
         await watcher.watch(
             Watch(
                 kind=WatchKind.UPLOAD,
-                uid=uid,
-                chain_uid=chain,
-                step=row["step"],
-                dat_in_uid=row["dataset_uid"],
-                dat_out_uid=uid,
+                uid=upload.dataset,
+                chain_uid=upload.chain,
+                step=upload.step,
+                dat_in_uid=upload.source,
+                dat_out_uid=upload.dataset,
             )
         )
         async with database.connection() as connection:
-            await connection.execute(datasets.WATCHED, chain, uid, database.clock.now())
-    return len(rows) == BATCH
+            await datasets.mark_watched(connection, upload, now=database.clock.now())
+    return len(uploads) == BATCH

@@ -116,6 +116,11 @@ def _open_watch(row: asyncpg.Record) -> OpenWatch:
     )
 
 
+async def unclaim_watches(connection: Connection, token: UUID) -> None:
+    """Gives back all that is claimed with the token."""
+    await connection.execute(UNCLAIM, token)
+
+
 async def end_watch(connection: Connection, uid: UUID, outcome: Outcome, *, now: datetime) -> None:
     await connection.execute(
         END_WATCH,

@@ -82,7 +82,7 @@ class FollowWatches:
                 await asyncio.gather(*(self._report(watch) for watch in ended))
             finally:  # also when it is stopped: the next instance goes on at once
                 async with self._database.connection() as connection:
-                    await connection.execute(watches.UNCLAIM, token)
+                    await watches.unclaim_watches(connection, token)
             after = page[-1].uid
 
     async def _find_ended(self, page: Sequence[OpenWatch]) -> list[OpenWatch]:

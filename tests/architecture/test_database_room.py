@@ -1,0 +1,52 @@
+"""One way to the database: statements, rows and the driver's errors stay in a service's ``db/``."""
+
+import ast
+from collections.abc import Iterator
+
+from tests.architecture.sources import SERVICES, Source, imports, sources
+
+#: Methods of a connection that take a statement.
+STATEMENTS = {"execute", "executemany", "fetch", "fetchrow", "fetchval", "cursor"}
+
+
+def leaks(source: Source) -> Iterator[str]:
+    return _rows_given(source) if "/db/" in source.name else _database_used(source)
+
+
+def _rows_given(source: Source) -> Iterator[str]:
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.AsyncFunctionDef | ast.FunctionDef) and node.returns is not None:
+            rows = "Record" in ast.unparse(node.returns)
+            if rows and not node.name.startswith("_"):
+                yield f"{source.at(node)}: {node.name}() gives rows as they are"
+
+
+def _database_used(source: Source) -> Iterator[str]:
+    for node, module in imports(source.tree):
+        if module.partition(".")[0] == "asyncpg":
+            yield f"{source.at(node)}: imports asyncpg"
+    for call in ast.walk(source.tree):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            of_connection = "connection" in ast.unparse(call.func.value)
+            if of_connection and call.func.attr in STATEMENTS:
+                yield f"{source.at(call)}: makes a statement"
+
+
+def test_the_database_has_one_room() -> None:
+    files = sources(*(service for service in SERVICES if service != "wms"))
+    assert any("/db/" in source.name for source in files), "the rooms were not found"
+    assert not [leak for source in files for leak in leaks(source)]
+
+
+def test_leaks_are_found() -> None:
+    outside = (
+        "import asyncpg\nasync def f(transaction):\n    await transaction.connection.fetch('…')\n"
+    )
+    assert list(leaks(Source("dms/usecases/x.py", ast.parse(outside)))) == [
+        "dms/usecases/x.py:1: imports asyncpg",
+        "dms/usecases/x.py:3: makes a statement",
+    ]
+    inside = "async def f(c) -> 'list[asyncpg.Record]':\n    return await c.fetch('…')\n"
+    assert list(leaks(Source("dms/db/x.py", ast.parse(inside)))) == [
+        "dms/db/x.py:1: f() gives rows as they are"
+    ]
