@@ -21,7 +21,7 @@ from dms.loops.workers import (
     usage_folder,
 )
 from dms.settings import DmsSettings
-from dms.usecases.claimed_work import Workshop
+from dms.usecases.context import DmsContext
 from dms.usecases.file_reads import FileReads
 from dms.usecases.file_work import FileWork
 from dms.usecases.measure_storages import measurements
@@ -79,23 +79,17 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
     leaves ``links`` alone."""
     metrics = ServiceMetrics()
     database = Database(settings.database_url, source="dms", settings=PLANNING)
-    files = FileWork(copies=settings.parallel_copies, removals=settings.parallel_removals)
-    reads = FileReads(settings.parallel_reads)
-    watch = StorageWatch(database, files, settings.roots)
-    loops = _loops(settings, workshop(settings, database, files, watch), metrics)
+    context = make_context(settings, database)
+    loops = _loops(settings, context, metrics)
     wakes = Wakes(
         complete=loops.close.wake, deletion=_waking(loops.delete), upload=_waking(loops.upload)
     )
     routers = [
-        datasets_router(
-            database, reads, watch, on_deletion=wakes.deletion, on_resume=_waking(loops.all)
-        ),
+        datasets_router(context, on_deletion=wakes.deletion, on_resume=_waking(loops.all)),
         stalled_router(database),
-        files_router(
-            database, reads, watch, verify=settings.verify_files, on_complete=wakes.complete
-        ),
-        content_router(database, reads),
-        storages_router(database, files, watch),
+        files_router(context, on_complete=wakes.complete),
+        content_router(context),
+        storages_router(context),
         runs_router(database),
     ]
     health = Health({"database": database.ping, "transport": transport.ping})
@@ -103,12 +97,17 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
         Migrator(settings.database_url, "dms.db.migrations"),
         database,
         OutboxRelay(database, transport, metrics, keep=timedelta(seconds=settings.keep_sent)),
-        files,
-        reads,
-        watch,
+        context.files,
+        context.reads,
+        context.watch,
         *queue_consumers(transport, database, metrics, wakes),
         *loops.all,
-        Gauges(database, metrics, [*MEASUREMENTS, *measurements(watch.room)], health=health.report),
+        Gauges(
+            database,
+            metrics,
+            [*MEASUREMENTS, *measurements(context.watch.room)],
+            health=health.report,
+        ),
     ]
     return Service(
         "dms",
@@ -118,33 +117,34 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
     )
 
 
-def workshop(
-    settings: DmsSettings, database: Database, files: FileWork, watch: StorageWatch
-) -> Workshop:
-    return Workshop(
+def make_context(settings: DmsSettings, database: Database) -> DmsContext:
+    files = FileWork(copies=settings.parallel_copies, removals=settings.parallel_removals)
+    return DmsContext(
         database=database,
         files=files,
-        watch=watch,
+        reads=FileReads(settings.parallel_reads),
+        watch=StorageWatch(database, files, settings.roots),
+        verify_files=settings.verify_files,
         claim_seconds=settings.claim_seconds,
         max_backoff_seconds=settings.max_backoff_seconds,
         sweep_again_seconds=settings.sweep_again_seconds,
     )
 
 
-def _loops(settings: DmsSettings, shop: Workshop, metrics: ServiceMetrics) -> _Loops:
+def _loops(settings: DmsSettings, context: DmsContext, metrics: ServiceMetrics) -> _Loops:
     period, numbers = settings.poll_seconds, range(settings.workers)
-    upload = [uploader(shop, number, period=period, metrics=metrics) for number in numbers]
-    sweep = sweeper(shop, period=period, metrics=metrics)
+    upload = [uploader(context, number, period=period, metrics=metrics) for number in numbers]
+    sweep = sweeper(context, period=period, metrics=metrics)
     return _Loops(
         close=closer(
-            shop.database, period=period, metrics=metrics, on_closed=_waking([*upload, sweep])
+            context.database, period=period, metrics=metrics, on_closed=_waking([*upload, sweep])
         ),
-        delete=[deleter(shop, number, period=period, metrics=metrics) for number in numbers],
+        delete=[deleter(context, number, period=period, metrics=metrics) for number in numbers],
         upload=upload,
         sweep=sweep,
-        fold=usage_folder(shop.database, metrics=metrics),
-        look=storage_looker(shop.watch, metrics=metrics),
-        levels=level_watcher(shop.database, shop.watch.free, metrics=metrics),
+        fold=usage_folder(context.database, metrics=metrics),
+        look=storage_looker(context.watch, metrics=metrics),
+        levels=level_watcher(context.database, context.watch.free, metrics=metrics),
     )
 
 

@@ -8,13 +8,12 @@ from fastapi import APIRouter, Query, Request, Response
 
 from dms.api.files import FileId
 from dms.domain.ranges import NotSatisfiable, Span, names_tag, span_of
-from dms.usecases.file_reads import FileReads
+from dms.usecases.context import DmsContext
 from dms.usecases.pack_archive import ArchiveParts, pack_archive
 from dms.usecases.read_content import Content, open_content, open_log, pieces
 from sluice.contracts.base import StorageUrl
 from sluice.contracts.datasets import ArchiveFormat
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Problem, Unprocessable
-from sluice.servicekit.database import Database
 from sluice.servicekit.http import errors, problem_response
 from sluice.servicekit.streaming import FOREIGN_CONTENT, Streamed, attachment
 
@@ -28,9 +27,9 @@ _CONTENT: dict[int | str, dict[str, Any]] = {
 _MEDIA = {ArchiveFormat.ZIP: "application/zip", ArchiveFormat.TAR: "application/x-tar"}
 
 
-def content_router(database: Database, reads: FileReads) -> APIRouter:
+def content_router(context: DmsContext) -> APIRouter:
     router = APIRouter(prefix="/api/v1", tags=["content"])
-    _add_archive(router, database, reads)
+    _add_archive(router, context)
     answers = _CONTENT | errors(NotFound, Unprocessable, NotAvailable)
 
     path = "/datasets/{uid}/files/{file}/content"
@@ -44,7 +43,7 @@ def content_router(database: Database, reads: FileReads) -> APIRouter:
         All of a file is compared with its checksum while it is sent: where it differs, the answer
         breaks off before its end.
         """
-        return _answer(request, await open_content(database, reads, uid, file))
+        return _answer(request, await open_content(context, uid, file))
 
     @router.get("/logs", response_class=Response, responses=answers)
     @router.head("/logs", response_class=Response, responses=answers)
@@ -52,12 +51,12 @@ def content_router(database: Database, reads: FileReads) -> APIRouter:
         url: Annotated[StorageUrl, Query(description="On a storage for logs.")], request: Request
     ) -> Response:
         """A job's log, whole or a range of it."""
-        return _answer(request, await open_log(database, reads, url))
+        return _answer(request, await open_log(context, url))
 
     return router
 
 
-def _add_archive(router: APIRouter, database: Database, reads: FileReads) -> None:
+def _add_archive(router: APIRouter, context: DmsContext) -> None:
     content = {
         media: {"schema": {"type": "string", "format": "binary"}} for media in _MEDIA.values()
     }
@@ -70,7 +69,7 @@ def _add_archive(router: APIRouter, database: Database, reads: FileReads) -> Non
     async def archive(parts: Annotated[ArchiveParts, Query()]) -> Response:
         """All files of data sets as one archive, made while it is sent. It breaks off before its
         end where a file cannot be read or is not what was registered."""
-        packed = await pack_archive(database, reads, parts)
+        packed = await pack_archive(context, parts)
         headers = {
             "Content-Type": _MEDIA[parts.format],
             "Content-Disposition": attachment(f"{parts.name}.{parts.format}"),

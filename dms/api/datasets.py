@@ -7,14 +7,13 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Response
 
 from dms.usecases.close_dataset import close_dataset
-from dms.usecases.file_reads import FileReads
+from dms.usecases.context import DmsContext
 from dms.usecases.list_datasets import DatasetQuery, list_datasets, read_dataset
 from dms.usecases.list_stalled import list_stalled
 from dms.usecases.read_status import read_status
 from dms.usecases.register_dataset import register_dataset
 from dms.usecases.request_deletion import request_deletion
 from dms.usecases.resume_dataset import resume_dataset
-from dms.usecases.watch_storages import StorageWatch
 from sluice.contracts.datasets import (
     CloseDataset,
     Dataset,
@@ -29,73 +28,15 @@ from sluice.servicekit.http import errors
 
 
 def datasets_router(
-    database: Database,
-    reads: FileReads,
-    watch: StorageWatch,
-    *,
-    on_deletion: Callable[[], None],
-    on_resume: Callable[[], None],
+    context: DmsContext, *, on_deletion: Callable[[], None], on_resume: Callable[[], None]
 ) -> APIRouter:
     """``on_deletion`` is called when there is something to delete, ``on_resume`` when what was
     halted goes on."""
     router = APIRouter(prefix="/api/v1/datasets", tags=["data sets"])
-    _add_list(router, database)
-
-    @router.post(
-        "",
-        status_code=201,
-        responses={200: {"model": Dataset}, **errors(Conflict, Unprocessable, NotAvailable)},
-    )
-    async def register(new: NewDataset, response: Response) -> Dataset:
-        """Registers a data set: 201. Its name is known and the request is the same: 200 with the
-        first; it differs: 409."""
-        dataset, made = await register_dataset(
-            database, new, reads=reads, objections=watch.objections
-        )
-        response.status_code = 201 if made else 200
-        return dataset
-
-    @router.get("/{uid}", responses=errors(NotFound, NotAvailable))
-    async def one(uid: UUID) -> Dataset:
-        return await read_dataset(database, uid)
-
-    @router.get("/{uid}/status", responses=errors(NotFound, NotAvailable))
-    async def status(uid: UUID) -> DatasetStatus:
-        """Can it be worked with? Where it waits for files: how many are missing, and which numbers
-        no file has. Where its upload or deletion does not go on: why."""
-        return await read_status(database, uid)
-
-    @router.post("/{uid}/close", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
-    async def close(uid: UUID, request: CloseDataset) -> Dataset:
-        """Closes the data set; with `files`, as soon as so many are registered (the answer's state
-        says whether it is closed, `…/status` what it waits for). A wrong number is corrected by
-        closing it again with another, until it is closed. Closing twice is fine. An input without
-        files is refused."""
-        return await close_dataset(database, uid, files=request.files)
-
-    @router.post("/{uid}/resume", status_code=202, responses=errors(NotFound, NotAvailable))
-    async def resume(uid: UUID) -> Dataset:
-        """Tries an upload or a deletion again that has stopped and waits for a person; nothing
-        where nothing waits."""
-        dataset = await resume_dataset(database, uid)
-        on_resume()
-        return dataset
-
-    @router.delete("/{uid}", status_code=202, responses=errors(NotFound, Conflict, NotAvailable))
-    async def delete(
-        uid: UUID,
-        force: Annotated[
-            bool, Query(description="Delete an output too, which may be the last copy.")
-        ] = False,
-    ) -> Dataset:
-        """Deletes the data set's files from here on, but those that other data sets hold and those
-        on read-only storages. The DMS knows no chains: people ask the operator service, which has
-        it refused while a chain needs the data set. Repeating it is fine, and sets a deletion going
-        that was halted."""
-        dataset = await request_deletion(database, uid, force=force)
-        on_deletion()
-        return dataset
-
+    _add_list(router, context.database)
+    _add_filling(router, context)
+    _add_reading(router, context.database)
+    _add_clearing(router, context.database, on_deletion=on_deletion, on_resume=on_resume)
     return router
 
 
@@ -133,3 +74,68 @@ def _add_list(router: APIRouter, database: Database) -> None:
         answer. It goes with no other condition.
         """
         return await list_datasets(database, query)
+
+
+def _add_filling(router: APIRouter, context: DmsContext) -> None:
+    @router.post(
+        "",
+        status_code=201,
+        responses={200: {"model": Dataset}, **errors(Conflict, Unprocessable, NotAvailable)},
+    )
+    async def register(new: NewDataset, response: Response) -> Dataset:
+        """Registers a data set: 201. Its name is known and the request is the same: 200 with the
+        first; it differs: 409."""
+        dataset, made = await register_dataset(context, new)
+        response.status_code = 201 if made else 200
+        return dataset
+
+    @router.post("/{uid}/close", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
+    async def close(uid: UUID, request: CloseDataset) -> Dataset:
+        """Closes the data set; with `files`, as soon as so many are registered (the answer's state
+        says whether it is closed, `…/status` what it waits for). A wrong number is corrected by
+        closing it again with another, until it is closed. Closing twice is fine. An input without
+        files is refused."""
+        return await close_dataset(context.database, uid, files=request.files)
+
+
+def _add_reading(router: APIRouter, database: Database) -> None:
+    @router.get("/{uid}", responses=errors(NotFound, NotAvailable))
+    async def one(uid: UUID) -> Dataset:
+        return await read_dataset(database, uid)
+
+    @router.get("/{uid}/status", responses=errors(NotFound, NotAvailable))
+    async def status(uid: UUID) -> DatasetStatus:
+        """Can it be worked with? Where it waits for files: how many are missing, and which numbers
+        no file has. Where its upload or deletion does not go on: why."""
+        return await read_status(database, uid)
+
+
+def _add_clearing(
+    router: APIRouter,
+    database: Database,
+    *,
+    on_deletion: Callable[[], None],
+    on_resume: Callable[[], None],
+) -> None:
+    @router.post("/{uid}/resume", status_code=202, responses=errors(NotFound, NotAvailable))
+    async def resume(uid: UUID) -> Dataset:
+        """Tries an upload or a deletion again that has stopped and waits for a person; nothing
+        where nothing waits."""
+        dataset = await resume_dataset(database, uid)
+        on_resume()
+        return dataset
+
+    @router.delete("/{uid}", status_code=202, responses=errors(NotFound, Conflict, NotAvailable))
+    async def delete(
+        uid: UUID,
+        force: Annotated[
+            bool, Query(description="Delete an output too, which may be the last copy.")
+        ] = False,
+    ) -> Dataset:
+        """Deletes the data set's files from here on, but those that other data sets hold and those
+        on read-only storages. The DMS knows no chains: people ask the operator service, which has
+        it refused while a chain needs the data set. Repeating it is fine, and sets a deletion going
+        that was halted."""
+        dataset = await request_deletion(database, uid, force=force)
+        on_deletion()
+        return dataset

@@ -6,38 +6,26 @@ from uuid import UUID
 
 from fastapi import APIRouter, Path, Query, Response
 
-from dms.usecases.file_reads import FileReads
+from dms.usecases.context import DmsContext
 from dms.usecases.list_files import list_files, read_file
 from dms.usecases.register_files import register_files
-from dms.usecases.watch_storages import StorageWatch
 from sluice.contracts.datasets import File, FilePage, NewFiles, Registered
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from sluice.servicekit.database import Database
 from sluice.servicekit.http import errors
 
 FileId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
 
-def files_router(
-    database: Database,
-    reads: FileReads,
-    watch: StorageWatch,
-    *,
-    verify: bool,
-    on_complete: Callable[[], None],
-) -> APIRouter:
-    """``verify``: files are looked at before they are registered. ``on_complete`` is called when
-    files were added: a data set may be complete."""
+def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> APIRouter:
+    """``on_complete`` is called when files were added: a data set may be complete."""
+    database = context.database
     router = APIRouter(prefix="/api/v1/datasets/{uid}/files", tags=["data sets"])
 
     @router.post("", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
     async def add_files(uid: UUID, request: NewFiles) -> Registered:
         """Adds files; those that are registered and the same are counted as known. All or nothing.
         On storages of a file system each file has to be there, with the size given."""
-        objections = watch.objections
-        registered = await register_files(
-            database, uid, request.files, reads=reads, objections=objections, verify=verify
-        )
+        registered = await register_files(context, uid, request.files)
         on_complete()
         return registered
 

@@ -4,22 +4,27 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
+from dms.usecases.context import DmsContext
 from dms.usecases.enable_storage import disable_storage, enable_storage
-from dms.usecases.file_work import FileWork
 from dms.usecases.list_storages import list_storages, measure_storages
 from dms.usecases.register_storage import register_storage
 from dms.usecases.watch_levels import find_on_storage, set_marks
-from dms.usecases.watch_storages import StorageWatch
 from sluice.contracts.datasets import DatasetUids, NewStorage, Storage, WaterMarks
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import StorageType
-from sluice.servicekit.database import Database
 from sluice.servicekit.http import errors
 
 
-def storages_router(database: Database, files: FileWork, watch: StorageWatch) -> APIRouter:
+def storages_router(context: DmsContext) -> APIRouter:
     router = APIRouter(prefix="/api/v1/storages", tags=["storages"])
+    _add_registration(router, context)
+    _add_reading(router, context)
+    _add_use(router, context)
+    _add_marks(router, context)
+    return router
 
+
+def _add_registration(router: APIRouter, context: DmsContext) -> None:
     @router.post(
         "",
         status_code=201,
@@ -30,10 +35,12 @@ def storages_router(database: Database, files: FileWork, watch: StorageWatch) ->
         DMS's settings allow storages (422), apart from all others (409), and is tried out: a small
         file is written, read and deleted there (of a storage that is only read, the list of its
         files is read)."""
-        storage, made = await register_storage(database, files, watch, new)
+        storage, made = await register_storage(context, new)
         response.status_code = 201 if made else 200
         return storage
 
+
+def _add_reading(router: APIRouter, context: DmsContext) -> None:
     @router.get("", responses=errors(NotAvailable))
     async def storages(
         type: Annotated[StorageType | None, Query()] = None,
@@ -48,39 +55,39 @@ def storages_router(database: Database, files: FileWork, watch: StorageWatch) ->
         which is their `warning`. With `name`: that storage, whether it gets new data sets or not.
         """
         everything = all or name is not None
-        found = await list_storages(
-            database, type, room=watch.room, objections=watch.objections, everything=everything
-        )
+        found = await list_storages(context, type, everything=everything)
         chosen = [storage for storage in found if name in {None, storage.name}]
-        return await measure_storages(database, chosen, free=watch.free) if measured else chosen
+        return await measure_storages(context, chosen) if measured else chosen
 
+    @router.post("/{name}/datasets", responses=errors(NotFound, NotAvailable))
+    async def datasets_there(name: str, asked: DatasetUids) -> DatasetUids:
+        """Which of these data sets lie on the storage, by the first file of each. Changes nothing."""
+        return DatasetUids(uids=await find_on_storage(context.database, name, asked.uids))
+
+
+def _add_use(router: APIRouter, context: DmsContext) -> None:
     @router.post("/{name}/disable", responses=errors(NotFound, NotAvailable))
     async def disable(name: str) -> Storage:
         """From here on it gets no new data sets; what lies on it can be read and deleted. Repeating
         it is fine."""
-        return await disable_storage(database, watch, name)
+        return await disable_storage(context, name)
 
     @router.post(
         "/{name}/enable", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable)
     )
     async def enable(name: str) -> Storage:
         """It gets new data sets again, if it could be registered today. Repeating it is fine."""
-        return await enable_storage(database, files, watch, name)
+        return await enable_storage(context, name)
 
+
+def _add_marks(router: APIRouter, context: DmsContext) -> None:
     @router.put("/{name}/marks", responses=errors(NotFound, Unprocessable, NotAvailable))
     async def mark(name: str, marks: WaterMarks) -> Storage:
         """From the high mark on the storage counts as filling, until it is below the low one.
         Repeating it is fine."""
-        return await set_marks(database, watch, name, marks)
+        return await set_marks(context, name, marks)
 
     @router.delete("/{name}/marks", responses=errors(NotFound, NotAvailable))
     async def unmark(name: str) -> Storage:
         """The storage has no water marks from here on. Repeating it is fine."""
-        return await set_marks(database, watch, name, None)
-
-    @router.post("/{name}/datasets", responses=errors(NotFound, NotAvailable))
-    async def datasets_there(name: str, asked: DatasetUids) -> DatasetUids:
-        """Which of these data sets lie on the storage, by the first file of each. Changes nothing."""
-        return DatasetUids(uids=await find_on_storage(database, name, asked.uids))
-
-    return router
+        return await set_marks(context, name, None)

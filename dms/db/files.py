@@ -9,7 +9,7 @@ import asyncpg
 
 from dms.domain.completeness import NumbersUsed
 from dms.domain.differences import KnownFile, SentFile
-from dms.domain.facts import PlaceTaken
+from dms.domain.facts import PlaceJustTaken
 from sluice.contracts.states import ReplicaState
 from sluice.servicekit.database import Connection
 
@@ -224,7 +224,7 @@ async def insert_files(
     """The data set's row is locked. ``numbered``: each file has a number of its own; False, and
     nothing is done, where one of these has another file's.
 
-    Raises ``PlaceTaken`` where somebody else registers a file at the same place at this moment.
+    Raises ``PlaceJustTaken`` where somebody else registers a file at the same place at this moment.
     """
     try:
         done = await connection.execute(
@@ -242,7 +242,7 @@ async def insert_files(
             numbered,
         )
     except asyncpg.UniqueViolationError as error:
-        raise PlaceTaken(error.detail) from error
+        raise PlaceJustTaken(error.detail) from error
     return not files or not done.endswith(" 0")
 
 

@@ -87,7 +87,7 @@ class UnknownFrameFile(Unprocessable):
         super().__init__(f"frames of run {run}: {which or 'a file is not registered'}", run=run)
 
 
-class PlaceTaken(Exception):
+class PlaceJustTaken(Exception):
     """Somebody else registered a file at the same place at this moment: it is there now, and found
     by the next look. ``where``: as the database says it."""
 

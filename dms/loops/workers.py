@@ -7,7 +7,8 @@ from uuid import uuid4
 
 from dms.db.claims import Claim, claim_sweep, claim_work
 from dms.db.storages import fold_usage
-from dms.usecases.claimed_work import Work, Workshop, work_on
+from dms.usecases.claimed_work import Work, work_on
+from dms.usecases.context import DmsContext
 from dms.usecases.list_storages import Room
 from dms.usecases.remove_dataset import remove_dataset
 from dms.usecases.sweep_folder import SWEPT, sweep_dataset
@@ -32,40 +33,40 @@ LEVEL_PERIOD = 5.0
 Take = Callable[[Connection], Awaitable[Claim | None]]
 
 
-async def work_once(shop: Workshop, take: Take, work: Work) -> bool:
+async def work_once(context: DmsContext, take: Take, work: Work) -> bool:
     """Takes one data set in hand and works on it; False where none waits."""
-    async with shop.database.connection() as connection:
+    async with context.database.connection() as connection:
         claim = await take(connection)
     if claim is None:
         return False
-    await work_on(shop, claim, work)
+    await work_on(context, claim, work)
     return True
 
 
-async def delete_once(shop: Workshop) -> bool:
+async def delete_once(context: DmsContext) -> bool:
     return await work_once(
-        shop,
+        context,
         lambda connection: claim_work(
-            connection, uuid4(), DatasetState.DELETING, shop.claim_seconds
+            connection, uuid4(), DatasetState.DELETING, context.claim_seconds
         ),
         remove_dataset,
     )
 
 
-async def upload_once(shop: Workshop) -> bool:
+async def upload_once(context: DmsContext) -> bool:
     return await work_once(
-        shop,
+        context,
         lambda connection: claim_work(
-            connection, uuid4(), DatasetState.UPLOADING, shop.claim_seconds
+            connection, uuid4(), DatasetState.UPLOADING, context.claim_seconds
         ),
         upload_dataset,
     )
 
 
-async def sweep_once(shop: Workshop) -> bool:
+async def sweep_once(context: DmsContext) -> bool:
     return await work_once(
-        shop,
-        lambda connection: claim_sweep(connection, uuid4(), SWEPT, shop.claim_seconds),
+        context,
+        lambda connection: claim_sweep(connection, uuid4(), SWEPT, context.claim_seconds),
         sweep_dataset,
     )
 
@@ -76,18 +77,20 @@ async def fold_once(database: Database) -> bool:
     return False
 
 
-def deleter(shop: Workshop, number: int, *, period: float, metrics: ServiceMetrics) -> Loop:
-    return Loop(f"dms.deleter.{number}", partial(delete_once, shop), period=period, metrics=metrics)
-
-
-def uploader(shop: Workshop, number: int, *, period: float, metrics: ServiceMetrics) -> Loop:
+def deleter(context: DmsContext, number: int, *, period: float, metrics: ServiceMetrics) -> Loop:
     return Loop(
-        f"dms.uploader.{number}", partial(upload_once, shop), period=period, metrics=metrics
+        f"dms.deleter.{number}", partial(delete_once, context), period=period, metrics=metrics
     )
 
 
-def sweeper(shop: Workshop, *, period: float, metrics: ServiceMetrics) -> Loop:
-    return Loop("dms.sweeper", partial(sweep_once, shop), period=period, metrics=metrics)
+def uploader(context: DmsContext, number: int, *, period: float, metrics: ServiceMetrics) -> Loop:
+    return Loop(
+        f"dms.uploader.{number}", partial(upload_once, context), period=period, metrics=metrics
+    )
+
+
+def sweeper(context: DmsContext, *, period: float, metrics: ServiceMetrics) -> Loop:
+    return Loop("dms.sweeper", partial(sweep_once, context), period=period, metrics=metrics)
 
 
 def usage_folder(database: Database, *, metrics: ServiceMetrics) -> Loop:

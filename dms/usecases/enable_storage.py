@@ -4,47 +4,44 @@ from dms.db.stalled import retry_uploads
 from dms.db.storages import all_roots, lock_storages, set_enabled, set_folder, storage_named
 from dms.domain.places import Root
 from dms.domain.storage_facts import UnknownStorage
-from dms.usecases.file_work import FileWork
+from dms.usecases.context import DmsContext
 from dms.usecases.register_storage import try_out
-from dms.usecases.watch_storages import StorageWatch
 from sluice.contracts.datasets import NewStorage, Storage
-from sluice.servicekit.database import Connection, Database
+from sluice.servicekit.database import Connection
 
 
-async def disable_storage(database: Database, watch: StorageWatch, name: str) -> Storage:
+async def disable_storage(context: DmsContext, name: str) -> Storage:
     """Effect: it gets no new data sets; what lies on it is read, uploaded and deleted as before,
     and data sets that are being written there go on. Repeating it is fine. Messages: none. Raises
     ``UnknownStorage``."""
-    async with database.transaction() as transaction:
+    async with context.database.transaction() as transaction:
         await lock_storages(transaction.connection)
         await set_enabled(transaction.connection, name, enabled=False)
         storage = await _storage(transaction.connection, name)
-    await watch.judge()
+    await context.watch.judge()
     return storage
 
 
-async def enable_storage(
-    database: Database, files: FileWork, watch: StorageWatch, name: str
-) -> Storage:
+async def enable_storage(context: DmsContext, name: str) -> Storage:
     """Effect: it gets new data sets again, having been looked at and tried out as a new one is, and
     uploads that rest are tried again; nothing where it is enabled. Messages: none.
 
     Raises ``UnknownStorage``, ``StorageRefused``; ``StoragesOverlap`` with another that is enabled.
     """
-    async with database.connection() as connection:
+    async with context.database.connection() as connection:
         storage = await _storage(connection, name)
     tried = False
     while not storage.enabled:
-        async with database.connection() as connection:
+        async with context.database.connection() as connection:
             others = await _enabled(connection)
-        path = await watch.require_free(name, storage.url, others)
+        path = await context.watch.require_free(name, storage.url, others)
         if not tried:
             await try_out(
-                files,
+                context.files,
                 NewStorage.model_validate(storage.model_dump(include=set(NewStorage.model_fields))),
             )
             tried = True
-        async with database.transaction() as transaction:
+        async with context.database.transaction() as transaction:
             await lock_storages(transaction.connection)
             if (
                 await _enabled(transaction.connection) == others
@@ -53,7 +50,7 @@ async def enable_storage(
                 await set_folder(transaction.connection, storage.id, path)
                 await retry_uploads(transaction.connection)
             storage = await _storage(transaction.connection, name)
-    await watch.judge()
+    await context.watch.judge()
     return storage
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from dms.db import storages as sql
 from dms.db.water_marks import Level, levels
+from dms.usecases.context import DmsContext
 from sluice.contracts.datasets import Storage
 from sluice.contracts.states import StorageType
 from sluice.servicekit.database import Database
@@ -18,17 +19,14 @@ Room = Mapping[str, float]
 
 
 async def list_storages(
-    database: Database,
-    type_: StorageType | None,
-    *,
-    room: Room,
-    objections: Objections,
-    everything: bool,
+    context: DmsContext, type_: StorageType | None, *, everything: bool
 ) -> list[Storage]:
     """Those that get new data, the ones with the most free space first (capacity less what is known
     on it; on a local file system, no more than was free there; without a limit: unlimited).
     ``everything``: all there are, those that get new data first, and with the reason why an enabled
     one does not, and the water marks."""
+    database, room = context.database, context.watch.room
+    objections = context.watch.objections
     if not everything:
         return [storage for storage, _ in await storages_by_room(database, type_, room, objections)]
     async with database.connection() as connection:
@@ -39,14 +37,12 @@ async def list_storages(
     return [*(storage for storage, _ in best), *(one for one in told if not one.in_use)]
 
 
-async def measure_storages(
-    database: Database, storages: Sequence[Storage], *, free: Room
-) -> list[Storage]:
+async def measure_storages(context: DmsContext, storages: Sequence[Storage]) -> list[Storage]:
     """Effect: none. Each with the bytes that still fit, as far as they are known, and with how many
     data sets lie there."""
-    async with database.connection() as connection:
+    async with context.database.connection() as connection:
         counts = await sql.count_datasets(connection)
-    rooms = {storage.id: _free(storage, free) for storage in storages}
+    rooms = {storage.id: _free(storage, context.watch.free) for storage in storages}
     return [
         one.model_copy(
             update={

@@ -17,7 +17,7 @@ from dms.db.storages import all_roots
 from dms.domain.facts import NotComplete, TooManyFiles, UnknownDataset
 from dms.domain.places import Root
 from dms.usecases.archives import ArchiveWriter, writer_of
-from dms.usecases.file_reads import FileReads
+from dms.usecases.context import DmsContext
 from dms.usecases.read_content import PIECE, require_checksum
 from sluice.contracts.base import Contract, FileName
 from sluice.contracts.datasets import ArchiveFormat, Dataset
@@ -62,9 +62,7 @@ class _Part:
         return f"{self.folder}/{name}" if self.folder else name
 
 
-async def pack_archive(
-    database: Database, reads: FileReads, parts: ArchiveParts
-) -> AsyncGenerator[bytes, None]:
+async def pack_archive(context: DmsContext, parts: ArchiveParts) -> AsyncGenerator[bytes, None]:
     """Precondition: the data sets are complete and not (being) deleted. Effect: none. The memory it
     takes does not grow with the files (a zip's with their number alone). What is read raises
     ``StorageError`` where a file cannot be given as it was registered: the archive is not to be
@@ -77,7 +75,7 @@ async def pack_archive(
             f"{counted(len(parts.dataset), 'data set')} and {counted(len(parts.folder), 'folder')}"
         )
         raise Unprocessable(f"{given}: give each data set one")
-    async with database.connection() as connection:
+    async with context.database.connection() as connection:
         known = {
             dataset.uid: dataset for dataset in await datasets_by_uid(connection, parts.dataset)
         }
@@ -94,21 +92,20 @@ async def pack_archive(
             for uid, folder in zip(parts.dataset, parts.folder or [""], strict=True)
         ]
         roots = await all_roots(connection)
-    return _packed(database, reads, packed, writer=writer_of(parts.format), roots=roots)
+    return _packed(context, packed, writer=writer_of(parts.format), roots=roots)
 
 
 async def _packed(
-    database: Database,
-    reads: FileReads,
+    context: DmsContext,
     parts: Sequence[_Part],
     *,
     writer: ArchiveWriter,
     roots: Mapping[UUID, Root],
 ) -> AsyncGenerator[bytes, None]:
     for part in parts:
-        async for file in _files(database, part.dataset.uid):
+        async for file in _files(context.database, part.dataset.uid):
             root = roots[file.storage_id]
-            source = reads.file(root, root.url_of(file.path))
+            source = context.reads.file(root, root.url_of(file.path))
             entry = _Entry(writer, file)
             try:
                 await source.run(

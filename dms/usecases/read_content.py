@@ -15,11 +15,11 @@ from dms.db.storages import all_roots
 from dms.domain.facts import FileGone, UnknownDataset, UnknownFile
 from dms.domain.places import OutsideStorages, Root, place_of
 from dms.domain.ranges import Span
+from dms.usecases.context import DmsContext
 from dms.usecases.file_reads import FileReads, OpenFile
 from sluice.contracts.naming import own_name
 from sluice.contracts.problems import NotAvailable, NotFound
 from sluice.contracts.states import DatasetState, StorageType
-from sluice.servicekit.database import Database
 from sluice.storage import (
     ChecksumMismatch,
     FileMissing,
@@ -50,14 +50,14 @@ class Content:
     checksum: str | None
 
 
-async def open_content(database: Database, reads: FileReads, uid: UUID, file_id: int) -> Content:
+async def open_content(context: DmsContext, uid: UUID, file_id: int) -> Content:
     """Precondition: the file is one of the data set's, which is not (being) deleted. Effect: none;
     a copy that cannot be read now, or is damaged as its size tells, is passed over for another.
 
     Raises ``UnknownDataset``, ``UnknownFile``, ``FileGone``, ``NotAvailable`` where no copy can be
     read.
     """
-    async with database.connection() as connection:
+    async with context.database.connection() as connection:
         row = await dataset_by_uid(connection, uid)
         if row is None:
             raise UnknownDataset(uid)
@@ -68,22 +68,22 @@ async def open_content(database: Database, reads: FileReads, uid: UUID, file_id:
     if row.dataset.state in _GONE or not file.copies:
         raise FileGone(uid, file.name)
     places = [(roots[storage], roots[storage].url_of(path)) for storage, path in file.copies]
-    found = await _first_readable(reads, file, places)
+    found = await _first_readable(context.reads, file, places)
     return Content(found, own_name(file.name), file.size, f"sha256:{file.checksum.hex()}")
 
 
-async def open_log(database: Database, reads: FileReads, url: str) -> Content:
+async def open_log(context: DmsContext, url: str) -> Content:
     """The log at ``url``: on a storage for logs, nothing else is given out by its URL. Effect:
     none. Raises ``OutsideStorages``, ``NotFound``, ``NotAvailable``."""
-    async with database.connection() as connection:
+    async with context.database.connection() as connection:
         roots = (await all_roots(connection)).values()
     place = place_of(url, [root for root in roots if root.type is StorageType.LOGS], what="log")
     root = place.root.url
-    file = reads.file(place.root, url)
+    file = context.reads.file(place.root, url)
     try:
         await _open(file)
     except FileMissing as error:
-        if not await _sees(reads, root):
+        if not await _sees(context.reads, root):
             raise NotAvailable(
                 f"the DMS does not see its storage {root}: mount it there", url=url
             ) from error

@@ -9,19 +9,18 @@ from dms.db.storages import all_roots
 from dms.domain.differences import require_same_request
 from dms.domain.places import OutsideStorages, Place, place_of
 from dms.domain.storage_facts import StorageTakesNothing
+from dms.usecases.context import DmsContext
 from dms.usecases.file_reads import FileReads
 from dms.usecases.list_storages import Objections
 from dms.usecases.look_at_links import require_no_link
 from sluice.contracts.datasets import Dataset, NewDataset
 from sluice.contracts.problems import Conflict, NotAvailable, Unprocessable
 from sluice.contracts.states import DatasetType
-from sluice.servicekit.database import Connection, Database
+from sluice.servicekit.database import Connection
 from sluice.storage import StorageUnavailable
 
 
-async def register_dataset(
-    database: Database, new: NewDataset, *, reads: FileReads, objections: Objections
-) -> tuple[Dataset, bool]:
+async def register_dataset(context: DmsContext, new: NewDataset) -> tuple[Dataset, bool]:
     """Effect: an open data set; of a name that is known, the first (then False). Messages: none.
 
     Raises ``Conflict`` where the name is known and the request differs, or the folder is another
@@ -29,15 +28,15 @@ async def register_dataset(
     storages or behind a link; ``StorageTakesNothing``; ``NotAvailable`` where the folder's storage
     does not answer.
     """
-    async with database.connection() as connection:
+    async with context.database.connection() as connection:
         first = await dataset_by_name(connection, new.name)
         if first is not None:
             return _same(first, new), False
         period = await _period(connection, new)
-        folder = await _folder(connection, new, objections)
+        folder = await _folder(connection, new, context.watch.objections)
     if folder is not None:
-        await _look(reads, folder, what=f"data set {new.name!r}")
-    async with database.connection() as connection:
+        await _look(context.reads, folder, what=f"data set {new.name!r}")
+    async with context.database.connection() as connection:
         made = await insert_dataset(connection, uuid4(), new, period=period)
         if made is not None:
             return made, True

@@ -26,12 +26,12 @@ from dms.domain.facts import (
     CompletenessDiffers,
     DatasetNotOpen,
     MoreThanComplete,
-    PlaceTaken,
+    PlaceJustTaken,
     UnknownDataset,
 )
 from dms.domain.places import OutsideStorages, Place, Root, place_of
 from dms.domain.storage_facts import StorageTakesNothing
-from dms.usecases.file_reads import FileReads
+from dms.usecases.context import DmsContext
 from dms.usecases.list_storages import Objections
 from dms.usecases.look_at_files import NO_FAULTS, Faults, look_at_files
 from sluice.contracts.counts import added, counts_in
@@ -43,34 +43,27 @@ from sluice.servicekit.database import Connection, Database, Transaction
 from sluice.servicekit.logging import log_ids
 
 
-async def register_files(
-    database: Database,
-    uid: UUID,
-    files: Sequence[NewFile],
-    *,
-    reads: FileReads,
-    objections: Objections,
-    verify: bool,
-) -> Registered:
+async def register_files(context: DmsContext, uid: UUID, files: Sequence[NewFile]) -> Registered:
     """Precondition: the data set is open, unless all files are known. Effect: files, replicas and
     counters, in one transaction; files that are known and the same are left alone. Messages: none.
-    ``verify``: new files on local storages have to be there, as they are said to be.
+    With ``context.verify_files`` new files on local storages have to be there, as they are said to
+    be.
 
     Raises ``UnknownDataset``, ``DatasetNotOpen``, ``FileIsNot``, ``FileDiffers``, ``SentTwice``,
     ``NumberTaken``, ``OutsideStorages``, ``StorageTakesNothing``, ``MoreThanComplete``,
     ``NotAvailable`` (a storage does not answer).
     """
-    async with database.connection() as connection:
+    async with context.database.connection() as connection:
         roots = [root for root in (await all_roots(connection)).values() if root.enabled]
     places = [_place(file, roots) for file in files]
-    _require_taken(files, places, objections)
-    faults = await look_at_files(reads, files, places, verify=verify)
+    _require_taken(files, places, context.watch.objections)
+    faults = await look_at_files(context.reads, files, places, verify=context.verify_files)
     sent = [_sent(file, place) for file, place in zip(files, places, strict=True)]
     with log_ids(dataset=uid):
         try:
-            return await _register(database, uid, sent, faults)
-        except PlaceTaken:
-            return await _register(database, uid, sent, faults)
+            return await _register(context.database, uid, sent, faults)
+        except PlaceJustTaken:
+            return await _register(context.database, uid, sent, faults)
 
 
 async def _register(
@@ -164,7 +157,7 @@ async def _add_new(
             inserted = await insert_files(
                 connection, row.dataset.uid, fresh, ReplicaState.AVAILABLE, numbered=_numbered(row)
             )
-    except (SentTwice, MoreThanComplete, PlaceTaken):
+    except (SentTwice, MoreThanComplete, PlaceJustTaken):
         return None
     if not inserted:
         return None

@@ -8,16 +8,14 @@ from dms.domain.differences import require_same_request
 from dms.domain.places import Root
 from dms.domain.storage_facts import StorageRefused
 from dms.domain.storage_urls import WrongStorageUrl, require_storage_url
+from dms.usecases.context import DmsContext
 from dms.usecases.file_work import LOOK_LIMIT, FileWork
-from dms.usecases.watch_storages import StorageWatch
 from sluice.contracts.datasets import NewStorage, Storage
 from sluice.servicekit.database import Database
 from sluice.storage import StorageError
 
 
-async def register_storage(
-    database: Database, files: FileWork, watch: StorageWatch, new: NewStorage
-) -> tuple[Storage, bool]:
+async def register_storage(context: DmsContext, new: NewStorage) -> tuple[Storage, bool]:
     """Effect: an enabled storage, which was tried out; of a name that is known, the first (then
     False).
 
@@ -25,7 +23,7 @@ async def register_storage(
     a whole file system, a URL that is no plain path, a place where storages may not be, or one that
     cannot be used; ``StoragesOverlap``.
     """
-    async with database.connection() as connection:
+    async with context.database.connection() as connection:
         first = await storage_like(connection, new)
     if first is not None:
         return _same(first, new), False
@@ -33,11 +31,11 @@ async def register_storage(
         require_storage_url(new.url)
     except WrongStorageUrl as error:
         raise StorageRefused(new.name, new.url, str(error)) from error
-    path, others = await _compared(database, watch, new)
-    await try_out(files, new)
-    while (answer := await _insert(database, new, others, path)) is None:
-        path, others = await _compared(database, watch, new)
-    await watch.judge()
+    path, others = await _compared(context, new)
+    await try_out(context.files, new)
+    while (answer := await _insert(context.database, new, others, path)) is None:
+        path, others = await _compared(context, new)
+    await context.watch.judge()
     return answer
 
 
@@ -58,15 +56,13 @@ async def try_out(files: FileWork, storage: NewStorage) -> None:
         ) from error
 
 
-async def _compared(
-    database: Database, watch: StorageWatch, new: NewStorage
-) -> tuple[str | None, list[Root]]:
+async def _compared(context: DmsContext, new: NewStorage) -> tuple[str | None, list[Root]]:
     """Where it lies, without links, and the storages with which it was compared."""
-    async with database.connection() as connection:
+    async with context.database.connection() as connection:
         others = list((await all_roots(connection)).values())
     # The same one, registered by somebody at this moment, is found when this one is to be added.
     apart = [one for one in others if new.name != one.name and new.url != one.url]
-    return await watch.require_free(new.name, new.url, apart), others
+    return await context.watch.require_free(new.name, new.url, apart), others
 
 
 async def _insert(

@@ -8,7 +8,7 @@ from dms.db.claims import Claim, hold
 from dms.db.replicas import Copy, mark_deleted, mark_deleting, next_page
 from dms.db.storages import add_usage, all_roots
 from dms.domain.places import Root
-from dms.usecases.claimed_work import Workshop
+from dms.usecases.context import DmsContext
 from sluice.storage import OutsideStorage, StorageError
 
 #: Files gone through at a time.
@@ -16,7 +16,7 @@ PAGE = 1_000
 
 
 async def remove_copies(
-    shop: Workshop, claim: Claim, *, keep: tuple[UUID, str] | None = None
+    context: DmsContext, claim: Claim, *, keep: tuple[UUID, str] | None = None
 ) -> None:
     """Effect: copies are marked, removed (one that is missing is as good as removed; one on a
     read-only storage, or in the folder of one, is only forgotten), and marked deleted. Copies that
@@ -29,7 +29,7 @@ async def remove_copies(
     after = (-1, "")
     failed: list[StorageError] = []
     while True:
-        async with shop.database.transaction() as transaction:
+        async with context.database.transaction() as transaction:
             await hold(transaction.connection, claim)
             page = await next_page(transaction.connection, claim.uid, after, PAGE)
             if page is None:
@@ -38,14 +38,14 @@ async def remove_copies(
                 transaction.connection, claim.uid, page.file_ids, keep=keep
             )
             roots = await all_roots(transaction.connection)
-        failed += await _remove(shop, copies, roots)
+        failed += await _remove(context, copies, roots)
         after = page.last
     if failed:
         raise next((error for error in failed if isinstance(error, OutsideStorage)), failed[0])
 
 
 async def _remove(
-    shop: Workshop, copies: list[Copy], roots: Mapping[UUID, Root]
+    context: DmsContext, copies: list[Copy], roots: Mapping[UUID, Root]
 ) -> list[StorageError]:
     by_root: dict[UUID, list[Copy]] = defaultdict(list)
     for copy in copies:
@@ -56,15 +56,15 @@ async def _remove(
         gone = lying
         if not root.read_only:
             urls = [root.url_of(copy.path) for copy in lying]
-            outcomes = await shop.files.remove(root, urls, spared=shop.watch.read_only)
+            outcomes = await context.files.remove(root, urls, spared=context.watch.read_only)
             gone = [copy for copy, error in zip(lying, outcomes, strict=True) if error is None]
             failed += [error for error in outcomes if error is not None]
-        await _forget(shop, gone)
+        await _forget(context, gone)
     return failed
 
 
-async def _forget(shop: Workshop, copies: list[Copy]) -> None:
-    async with shop.database.transaction() as transaction:
+async def _forget(context: DmsContext, copies: list[Copy]) -> None:
+    async with context.database.transaction() as transaction:
         went: Counter[UUID] = Counter()
         for storage_id, size in await mark_deleted(
             transaction.connection, [copy.id for copy in copies]

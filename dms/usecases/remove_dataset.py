@@ -2,12 +2,12 @@
 
 from dms.db.claims import Claim, ClaimLost, hold
 from dms.db.replicas import clear_late_files, finish_deletion
-from dms.usecases.claimed_work import Workshop
+from dms.usecases.context import DmsContext
 from dms.usecases.remove_copies import remove_copies
 from dms.usecases.sweep_folder import sweep_folders
 
 
-async def remove_dataset(shop: Workshop, claim: Claim) -> None:
+async def remove_dataset(context: DmsContext, claim: Claim) -> None:
     """Precondition: state deleting, in hand. Effect: its copies are removed but those others hold,
     its folders swept and removed, state deleted. Files registered meanwhile go too. May be cut off
     anywhere and repeated. Messages: none.
@@ -16,13 +16,13 @@ async def remove_dataset(shop: Workshop, claim: Claim) -> None:
     """
     done = False
     while not done:
-        async with shop.database.connection() as connection:
+        async with context.database.connection() as connection:
             if not await clear_late_files(connection, claim):
                 raise ClaimLost(claim)
-        await remove_copies(shop, claim)
-        await sweep_folders(shop, claim, claim.folders, remove=True)
-        async with shop.database.transaction() as transaction:
+        await remove_copies(context, claim)
+        await sweep_folders(context, claim, claim.folders, remove=True)
+        async with context.database.transaction() as transaction:
             await hold(transaction.connection, claim)
             done = await finish_deletion(
-                transaction.connection, claim, sweep_again=shop.sweep_again_seconds
+                transaction.connection, claim, sweep_again=context.sweep_again_seconds
             )

@@ -14,7 +14,7 @@ from dms.db.replicas import (
 )
 from dms.db.storages import all_roots
 from dms.domain.places import Place, place_of
-from dms.usecases.claimed_work import Workshop
+from dms.usecases.context import DmsContext
 from dms.usecases.remove_copies import remove_copies
 from sluice.contracts.naming import written_by_attempt
 from sluice.contracts.states import DatasetState, DatasetType
@@ -29,28 +29,30 @@ PAGE = 1_000
 SWEPT = [DatasetState.CLOSED, DatasetState.UPLOADED, DatasetState.DELETED]
 
 
-async def sweep_dataset(shop: Workshop, claim: Claim) -> None:
+async def sweep_dataset(context: DmsContext, claim: Claim) -> None:
     """Precondition: a data set in one of ``SWEPT``, in hand. Effect: unregistered files of attempts
     are gone from its folders; of a deleted one, files registered too late and the folders too.
     Messages: none. Raises ``ClaimLost``, ``StorageError``."""
     deleted = claim.state is DatasetState.DELETED
     if deleted:
-        async with shop.database.connection() as connection:
+        async with context.database.connection() as connection:
             await clear_late_files(connection, claim)
-        await remove_copies(shop, claim)
-    await sweep_folders(shop, claim, claim.folders, remove=deleted)
-    async with shop.database.connection() as connection:
-        await finish_sweep(connection, claim, sweep_again=shop.sweep_again_seconds)
+        await remove_copies(context, claim)
+    await sweep_folders(context, claim, claim.folders, remove=deleted)
+    async with context.database.connection() as connection:
+        await finish_sweep(connection, claim, sweep_again=context.sweep_again_seconds)
 
 
-async def sweep_folders(shop: Workshop, claim: Claim, urls: Sequence[str], *, remove: bool) -> None:
+async def sweep_folders(
+    context: DmsContext, claim: Claim, urls: Sequence[str], *, remove: bool
+) -> None:
     """``remove``: the folders too, where nothing is left in them. Folders on read-only storages,
     those which are a storage's own or another data set's too, and files in those of inputs, are
     left alone.
 
     Raises ``ClaimLost``; ``OutsideStorages`` before anything is touched; ``StorageError``.
     """
-    async with shop.database.connection() as connection:
+    async with context.database.connection() as connection:
         roots = list((await all_roots(connection)).values())
         places = [place_of(url, roots, what=f"data set {claim.name!r}") for url in urls]
         shared = {url for url in urls if await folder_shared(connection, claim.uid, url)}
@@ -58,13 +60,13 @@ async def sweep_folders(shop: Workshop, claim: Claim, urls: Sequence[str], *, re
         if not place.path or place.root.read_only or place.url in shared:
             continue
         if claim.request["type"] != DatasetType.INPUT:
-            await _sweep(shop, claim, place)
+            await _sweep(context, claim, place)
         if remove:
-            await shop.files.remove_folder(place.root, place.url, spared=shop.watch.read_only)
+            await context.files.remove_folder(place.root, place.url, spared=context.watch.read_only)
 
 
-async def _sweep(shop: Workshop, claim: Claim, place: Place) -> None:
-    found = await shop.files.files_in(place.root, place.url)
+async def _sweep(context: DmsContext, claim: Claim, place: Place) -> None:
+    found = await context.files.files_in(place.root, place.url)
     # Copies made for an upload bear the files' own names, and may have been made without being
     # noted.
     copies = place.url == claim.upload_url and claim.state in {
@@ -73,7 +75,7 @@ async def _sweep(shop: Workshop, claim: Claim, place: Place) -> None:
     }
     suspects = [entry for entry in found if copies or _is_left(entry)]
     for start in range(0, len(suspects), PAGE):
-        await _remove_unregistered(shop, claim, place, suspects[start : start + PAGE])
+        await _remove_unregistered(context, claim, place, suspects[start : start + PAGE])
 
 
 def _is_left(entry: Entry) -> bool:
@@ -81,10 +83,10 @@ def _is_left(entry: Entry) -> bool:
 
 
 async def _remove_unregistered(
-    shop: Workshop, claim: Claim, place: Place, suspects: Sequence[Entry]
+    context: DmsContext, claim: Claim, place: Place, suspects: Sequence[Entry]
 ) -> None:
     paths = [f"{place.path}/{entry.name}" for entry in suspects]
-    async with shop.database.transaction() as transaction:
+    async with context.database.transaction() as transaction:
         await hold(transaction.connection, claim)
         registered = await registered_paths(transaction.connection, place.root.id, paths)
         own = await names_of_files(
@@ -96,7 +98,7 @@ async def _remove_unregistered(
     leftovers = [entry.url for entry in unregistered if _is_left(entry) or entry.name in own]
     if not leftovers:
         return
-    outcomes = await shop.files.remove(place.root, leftovers, spared=shop.watch.read_only)
+    outcomes = await context.files.remove(place.root, leftovers, spared=context.watch.read_only)
     log.info("dms.swept", folder=place.url, removed=sum(outcome is None for outcome in outcomes))
     for error in outcomes:
         if error is not None:

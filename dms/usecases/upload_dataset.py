@@ -16,7 +16,7 @@ from dms.db.replicas import (
 from dms.db.storages import add_usage, all_roots
 from dms.domain.facts import NoStorage
 from dms.domain.places import Root, place_of, upload_folder
-from dms.usecases.claimed_work import Workshop
+from dms.usecases.context import DmsContext
 from dms.usecases.list_storages import list_storages, storages_by_room
 from dms.usecases.remove_copies import remove_copies
 from dms.usecases.sweep_folder import sweep_folders
@@ -52,7 +52,7 @@ class _Target:
         return f"{self.folder}/{name}"
 
 
-async def upload_dataset(shop: Workshop, claim: Claim) -> None:
+async def upload_dataset(context: DmsContext, claim: Claim) -> None:
     """Precondition: state uploading, in hand. Effect: every file is copied to the output storage
     and verified there, the copies elsewhere are removed, the old folder too; type output, state
     uploaded. May be cut off anywhere and repeated: what was copied stays. Message:
@@ -60,41 +60,43 @@ async def upload_dataset(shop: Workshop, claim: Claim) -> None:
 
     Raises ``ClaimLost``, ``NoStorage``, ``OutsideStorages``, ``StorageError``.
     """
-    target = await _target(shop, claim)
-    await _copy_files(shop, claim, target)
-    await remove_copies(shop, claim, keep=(target.root.id, target.folder + "/"))
+    target = await _target(context, claim)
+    await _copy_files(context, claim, target)
+    await remove_copies(context, claim, keep=(target.root.id, target.folder + "/"))
     url = target.root.url_of(target.folder)
-    await sweep_folders(shop, claim, [url], remove=False)
+    await sweep_folders(context, claim, [url], remove=False)
     await sweep_folders(
-        shop, claim, [folder for folder in claim.folders if folder != url], remove=True
+        context, claim, [folder for folder in claim.folders if folder != url], remove=True
     )
-    async with shop.database.transaction() as transaction:
+    async with context.database.transaction() as transaction:
         await hold(transaction.connection, claim)
-        await finish_upload(transaction.connection, claim, sweep_again=shop.sweep_again_seconds)
+        await finish_upload(transaction.connection, claim, sweep_again=context.sweep_again_seconds)
         event = DatasetClosed(uid=claim.uid, type=DatasetType.OUTPUT, state=DatasetState.UPLOADED)
         transaction.send(DATASET_CLOSED, event, subject=claim.uid, dataset=claim.uid)
 
 
-async def _target(shop: Workshop, claim: Claim) -> _Target:
+async def _target(context: DmsContext, claim: Claim) -> _Target:
     """The place chosen before, or the output storage with the most room."""
-    async with shop.database.connection() as connection:
+    async with context.database.connection() as connection:
         roots = await all_roots(connection)
     if claim.upload_url is not None and claim.upload_storage_id is not None:
         root = roots[claim.upload_storage_id]
         return _Target(root, claim.upload_url[len(root.url) + 1 :])
-    storage = await _with_room(shop, claim.bytes)
+    storage = await _with_room(context, claim.bytes)
     root, folder = roots[storage.id], upload_folder(claim.name, claim.meta.get("output_name"))
     place_of(root.url_of(folder), [root], what=f"data set {claim.name!r}")
-    async with shop.database.connection() as connection:
+    async with context.database.connection() as connection:
         if not await set_upload_place(connection, claim, root.id, root.url_of(folder)):
             raise ClaimLost(claim)
     return _Target(root, folder)
 
 
-async def _with_room(shop: Workshop, needed: int) -> Storage:
+async def _with_room(context: DmsContext, needed: int) -> Storage:
     """Raises ``NoStorage``."""
-    watch = shop.watch
-    best = await storages_by_room(shop.database, StorageType.OUTPUT, watch.room, watch.objections)
+    watch = context.watch
+    best = await storages_by_room(
+        context.database, StorageType.OUTPUT, watch.room, watch.objections
+    )
     for storage, free in best:
         if not storage.read_only and free >= needed:
             return storage
@@ -103,22 +105,16 @@ async def _with_room(shop: Workshop, needed: int) -> Storage:
         for one, free in best
         if not one.read_only
     }
-    known = await list_storages(
-        shop.database,
-        StorageType.OUTPUT,
-        room=watch.room,
-        objections=watch.objections,
-        everything=True,
-    )
+    known = await list_storages(context, StorageType.OUTPUT, everything=True)
     raise NoStorage(
         StorageType.OUTPUT, [f"{one.name} {full.get(one.id) or one.objection}" for one in known]
     )
 
 
-async def _copy_files(shop: Workshop, claim: Claim, target: _Target) -> None:
+async def _copy_files(context: DmsContext, claim: Claim, target: _Target) -> None:
     after = (-1, "")
     while True:
-        async with shop.database.connection() as connection:
+        async with context.database.connection() as connection:
             files = await missing_files(
                 connection,
                 claim.uid,
@@ -130,10 +126,10 @@ async def _copy_files(shop: Workshop, claim: Claim, target: _Target) -> None:
         if not files:
             return
         outcomes = await asyncio.gather(
-            *(_copy(shop, file, roots, target) for file in files), return_exceptions=True
+            *(_copy(context, file, roots, target) for file in files), return_exceptions=True
         )
         await _record(
-            shop,
+            context,
             claim,
             target,
             [file for file, error in zip(files, outcomes, strict=True) if error is None],
@@ -145,23 +141,23 @@ async def _copy_files(shop: Workshop, claim: Claim, target: _Target) -> None:
 
 
 async def _copy(
-    shop: Workshop, file: MissingFile, roots: Mapping[UUID, Root], target: _Target
+    context: DmsContext, file: MissingFile, roots: Mapping[UUID, Root], target: _Target
 ) -> None:
     url = target.root.url_of(target.path_of(file.name))
     if file.storage_id is None or file.path is None:
         raise NoCopyLeft(url)
     source = roots[file.storage_id]
     checksum = f"sha256:{file.checksum.hex()}"
-    await shop.files.copy(
+    await context.files.copy(
         (source, source.url_of(file.path)), (target.root, url), checksum=checksum, size=file.size
     )
 
 
 async def _record(
-    shop: Workshop, claim: Claim, target: _Target, files: Sequence[MissingFile]
+    context: DmsContext, claim: Claim, target: _Target, files: Sequence[MissingFile]
 ) -> None:
     """Notes the copies made, while the data set is still in hand."""
-    async with shop.database.transaction() as transaction:
+    async with context.database.transaction() as transaction:
         connection = transaction.connection
         await hold(connection, claim)
         made = [(file.file_id, target.path_of(file.name)) for file in files]

@@ -9,8 +9,8 @@ from dms.db.storages import storage_named
 from dms.db.water_marks import delete_marks, levels, on_storage, put_marks, set_filling
 from dms.domain.levels import fills, held, objection
 from dms.domain.storage_facts import MarksRefused, UnknownStorage
+from dms.usecases.context import DmsContext
 from dms.usecases.list_storages import Room
-from dms.usecases.watch_storages import StorageWatch
 from sluice.contracts.datasets import Storage, WaterMarks
 from sluice.contracts.states import StorageType
 from sluice.servicekit.database import Database
@@ -18,12 +18,11 @@ from sluice.servicekit.database import Database
 log = structlog.get_logger(__name__)
 
 
-async def set_marks(
-    database: Database, watch: StorageWatch, name: str, marks: WaterMarks | None
-) -> Storage:
+async def set_marks(context: DmsContext, name: str, marks: WaterMarks | None) -> Storage:
     """Effect: the storage has these marks, or none; other marks than before begin anew. Repeating
     it is fine. Messages: none. Raises ``UnknownStorage``; ``MarksRefused`` for one that is no input
     storage, or that these marks do not fit."""
+    database, watch = context.database, context.watch
     async with database.connection() as connection:
         storage = await storage_named(connection, name)
     if storage is not None and marks is not None:

@@ -16,10 +16,10 @@ from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.outbox import OutboxRelay
 from sluice.servicekit.service import Service
 from sluice.servicekit.transport.base import Transport
-from wfms.chains.api.attention import attention_routes
-from wfms.chains.api.chains import chain_routes
-from wfms.chains.api.reruns import rerun_routes
-from wfms.chains.api.tasks import task_routes
+from wfms.chains.api.attention import attention_router
+from wfms.chains.api.chains import chains_router
+from wfms.chains.api.reruns import reruns_router
+from wfms.chains.api.tasks import tasks_router
 from wfms.chains.db.gauges import MEASUREMENTS
 from wfms.chains.loops.work import Work
 from wfms.chains.settings import ChainsSettings
@@ -66,10 +66,10 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
     app = create_app(
         NAME,
         [
-            chain_routes(database, dms, keep_failed=keep_failed, wake=work.wake),
-            rerun_routes(database, dms, wms, keep_failed=keep_failed, wake=work.wake),
-            task_routes(database, wms, wake=work.wake),
-            attention_routes(database),
+            chains_router(database, dms, keep_failed=keep_failed, wake=work.wake),
+            reruns_router(database, dms, wms, keep_failed=keep_failed, wake=work.wake),
+            tasks_router(database, wms, wake=work.wake),
+            attention_router(database),
         ],
         health=health,
         metrics=metrics,

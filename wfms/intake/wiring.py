@@ -17,7 +17,7 @@ from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.service import Service
 from sluice.servicekit.transport.base import Transport
-from wfms.intake.api.unmatched import unmatched_routes
+from wfms.intake.api.unmatched import unmatched_router
 from wfms.intake.db.gauges import MEASUREMENTS
 from wfms.intake.settings import IntakeSettings
 from wfms.intake.usecases.hand_over_datasets import hand_over_datasets
@@ -52,7 +52,7 @@ def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Se
     health = Health({"database": database.ping, "transport": transport.ping})
     app = create_app(
         NAME,
-        [unmatched_routes(database, dms=dms, operator=operator, wake=handing_over.wake)],
+        [unmatched_router(database, dms=dms, operator=operator, wake=handing_over.wake)],
         health=health,
         metrics=metrics,
     )

@@ -18,7 +18,7 @@ from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.outbox import OutboxRelay
 from sluice.servicekit.service import Service
 from sluice.servicekit.transport.base import Transport
-from wfms.watcher.api.tasks import watch_routes
+from wfms.watcher.api.tasks import watches_router
 from wfms.watcher.db.gauges import MEASUREMENTS
 from wfms.watcher.settings import WatcherSettings
 from wfms.watcher.usecases.follow_watches import FollowWatches
@@ -40,7 +40,7 @@ def build(settings: WatcherSettings, *, links: Links, transport: Transport) -> S
     health = Health({"database": database.ping, "transport": transport.ping})
     app = create_app(
         NAME,
-        [watch_routes(database, wake=loop.wake)],
+        [watches_router(database, wake=loop.wake)],
         health=health,
         metrics=metrics,
     )

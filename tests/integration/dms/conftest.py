@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -12,14 +12,13 @@ import httpx
 import pytest
 
 from dms.settings import DmsSettings
-from dms.usecases.claimed_work import Workshop
 from dms.usecases.close_dataset import close_complete
-from dms.usecases.file_work import FileWork
+from dms.usecases.context import DmsContext
 from dms.usecases.register_files import apply_registration
 from dms.usecases.request_deletion import apply_deletion
 from dms.usecases.request_upload import apply_upload
 from dms.usecases.watch_storages import StorageWatch
-from dms.wiring import PLANNING, build, workshop
+from dms.wiring import PLANNING, build, make_context
 from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import NewDataset, NewFile, NewStorage, Storage
 from sluice.contracts.messages import DeleteDataset, RegisterFiles, UploadDataset
@@ -47,8 +46,8 @@ class Dms:
     folder: Path
     storages: dict[StorageType, Storage]
     #: What the loops of two instances work with.
-    shop: Workshop
-    other_shop: Workshop
+    context: DmsContext
+    other_context: DmsContext
     #: Leads to the application as ``http`` does.
     links: ProcessLinks
     #: What the application knows of where the storages lie.
@@ -173,12 +172,15 @@ async def dms(catalogue_url: str, tmp_path: Path) -> AsyncIterator[Dms]:
         storages[type_] = await client.register_storage(new)
     other = Database(catalogue_url, source="dms", settings=PLANNING)
     await other.start()
-    files = FileWork(copies=4, removals=2)
     watch = next(part for part in service.components if isinstance(part, StorageWatch))
-    shop = workshop(settings, database, files, watch)
-    other_shop = workshop(settings, other, files, StorageWatch(other, files, settings.roots))
-    yield Dms(client, http, database, settings, tmp_path, storages, shop, other_shop, links, watch)
+    context = replace(make_context(settings, database), watch=watch)
+    other_context = make_context(settings, other)
+    yield Dms(
+        client, http, database, settings, tmp_path, storages, context, other_context, links, watch
+    )
     await links.stop()
-    await files.stop()
+    for each in (context, other_context):
+        await each.files.stop()
+        await each.reads.stop()
     await other.stop()
     await database.stop()

@@ -106,7 +106,7 @@ async def test_a_reader_misses_none_of_those_that_close_at_once_and_gets_none_tw
         for uid in counted:
             await dms.apply(RegisterFiles(dataset_uid=uid, close_at=0))
 
-    instances = [dms.shop.database, dms.other_shop.database]
+    instances = [dms.context.database, dms.other_context.database]
     closing: list[asyncio.Task[Any]] = [asyncio.create_task(close_counted())]
     for number, uid in enumerate(plain):
         closing.append(asyncio.create_task(close_dataset(instances[number % 2], uid, files=None)))
@@ -126,7 +126,7 @@ async def test_a_reader_misses_none_of_those_that_close_at_once_and_gets_none_tw
 
 async def test_a_closing_that_commits_late_does_not_slip_behind_the_cursor(dms: Dms) -> None:
     slow, quick = await dms.dataset("slow"), await dms.dataset("quick")
-    async with dms.other_shop.database.transaction() as transaction:
+    async with dms.other_context.database.transaction() as transaction:
         await take_closing_lock(transaction.connection)
         assert await close(transaction.connection, [slow])
         other = asyncio.create_task(close_dataset(dms.database, quick, files=None))
@@ -155,7 +155,7 @@ async def test_one_that_closes_later_has_a_later_timestamp_whenever_it_was_regis
         await dms.dataset("late"),
         [await dms.dataset(f"b{n}") for n in range(20)],
     )
-    async with dms.other_shop.database.transaction() as transaction:
+    async with dms.other_context.database.transaction() as transaction:
         await transaction.connection.fetchval(
             "SELECT now()"
         )  # from here on it is the time of this transaction
@@ -219,8 +219,8 @@ async def test_closing_by_many_at_once_is_one_closing(dms: Dms) -> None:
     uid, _ = await dms.filled("set", 1, close=False)
     answers = await asyncio.gather(
         *(
-            close_dataset(shop.database, uid, files=None)
-            for shop in (dms.shop, dms.other_shop)
+            close_dataset(context.database, uid, files=None)
+            for context in (dms.context, dms.other_context)
             for _ in range(5)
         )
     )

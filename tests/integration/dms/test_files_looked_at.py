@@ -1,12 +1,12 @@
 """Files that clients register have to be there, as they are said to be."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dms.loops.workers import delete_once
-from dms.usecases.file_reads import FileReads
 from dms.usecases.register_files import register_files
 from sluice.contracts.messages import RegisterFiles
 from sluice.contracts.problems import Unprocessable
@@ -46,7 +46,7 @@ async def test_a_file_that_is_not_as_it_is_said_to_be_is_refused_by_name(
 async def test_a_known_file_may_have_gone_meanwhile(dms: Dms) -> None:
     uid, files = await dms.filled("frames", 2)
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.shop)
+    assert await delete_once(dms.context)
     assert (await dms.client.register_files(uid, files)).known == 2
 
 
@@ -56,8 +56,5 @@ async def test_what_pilots_wrote_is_not_looked_at_again(dms: Dms) -> None:
     dms.path("frames", file.name).unlink()
     await dms.apply(RegisterFiles(dataset_uid=uid, files=[file]))
     other = dms.write("frames", 2).model_copy(update={"size": 1})
-    assert (
-        await register_files(
-            dms.database, uid, [other], reads=FileReads(1), objections={}, verify=False
-        )
-    ).new == 1, "the setting says so"
+    trusting = replace(dms.context, verify_files=False)
+    assert (await register_files(trusting, uid, [other])).new == 1, "the setting says so"

@@ -60,7 +60,7 @@ async def test_deleting_a_data_set_removes_nothing_behind_a_link(dms: Dms, link:
     answer = await dms.http.get(f"/api/v1/datasets/{uid}/files/{read.id}/content")
     assert answer.status_code == 200, "what was registered before is read"
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.shop)
+    assert await delete_once(dms.context)
     assert all(dms.path("kept", file.name, INPUT).exists() for file in files)
     assert (await dms.client.dataset(kept)).state is DatasetState.CLOSED
     assert not dms.path("beside", own.name, INPUT).exists(), "nothing else is kept up"
@@ -69,7 +69,7 @@ async def test_deleting_a_data_set_removes_nothing_behind_a_link(dms: Dms, link:
     assert "is reached through a link, behind which nothing is written or removed" in row["reason"]
     place.unlink()
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.shop)
+    assert await delete_once(dms.context)
     assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
     assert all(dms.path("kept", file.name, INPUT).exists() for file in files)
 
@@ -81,9 +81,9 @@ async def test_a_folder_that_has_become_a_link_is_neither_swept_nor_removed(dms:
     dms.path("other", "").symlink_to(dms.path("kept", ""))
     await dms.client.close_dataset(uid)
     await dms.fetch("UPDATE datasets SET sweep_at = CASE WHEN uid = $1 THEN now() END", uid)
-    assert await sweep_once(dms.shop)
+    assert await sweep_once(dms.context)
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.shop)
+    assert await delete_once(dms.context)
     assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
     assert dms.path("other", "").is_symlink()
     assert sorted(path.name for path in dms.path("kept", "").iterdir()) == sorted(
@@ -98,7 +98,7 @@ async def test_an_upload_reads_nothing_outside_the_storage(dms: Dms, tmp_path: P
     folder.rename(tmp_path / "outside")
     folder.symlink_to(tmp_path / "outside")
     await dms.apply(UploadDataset(uid=uid))
-    assert await upload_once(dms.shop)
+    assert await upload_once(dms.context)
     row = await dms.row(uid)
     assert (row["state"], row["halted_at"] is not None) == (DatasetState.UPLOADING, True)
     assert dms.files_on(StorageType.OUTPUT) == []
@@ -110,7 +110,7 @@ async def test_an_upload_writes_over_nothing_behind_a_link(dms: Dms) -> None:
     assert theirs.name == files[0].name
     dms.path("result", "", DatasetType.OUTPUT).symlink_to("theirs")
     await dms.apply(UploadDataset(uid=uid))
-    assert await upload_once(dms.shop)
+    assert await upload_once(dms.context)
     row = await dms.row(uid)
     assert (row["state"], row["halted_at"] is not None) == (DatasetState.UPLOADING, True)
     assert dms.path("theirs", theirs.name, DatasetType.OUTPUT).read_bytes() == b"theirs"

@@ -71,7 +71,7 @@ async def test_a_storage_that_hangs_is_where_it_was_or_gets_no_new_data(
     monkeypatch.setattr("dms.usecases.file_work.folder_at", hangs)
     await dms.watch.look()
     assert dms.watch.objections == {}, "it was looked at before"
-    fresh = StorageWatch(dms.database, dms.shop.files, dms.settings.roots)
+    fresh = StorageWatch(dms.database, dms.context.files, dms.settings.roots)
     await fresh.look()
     assert list(fresh.objections.values()) == ["its file system does not answer"]
     for everything in (True, False):
@@ -86,7 +86,7 @@ async def test_a_storage_that_hangs_is_where_it_was_or_gets_no_new_data(
         )
     assert (await dms.client.storages(StorageType.LOGS), dms.watch.objections) == ([], {})
     answers.set()
-    await dms.shop.files.look_at(url.removeprefix("file://"))
+    await dms.context.files.look_at(url.removeprefix("file://"))
     await dms.client.enable_storage("logs-1")
     await fresh.look()
     assert (fresh.objections, fresh.room[url] > 0) == ({}, True)

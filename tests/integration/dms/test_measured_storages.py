@@ -17,7 +17,7 @@ async def test_data_sets_are_counted_where_they_lie(dms: Dms) -> None:
         answer.json()["uid"], [dms.write("somewhere", 1, type_=DatasetType.INPUT)]
     )
     await dms.client.delete_dataset(gone)
-    assert await delete_once(dms.shop)
+    assert await delete_once(dms.context)
     found = {
         one.type: one.datasets for one in await dms.client.storages(everything=True, measured=True)
     }

@@ -70,20 +70,20 @@ async def test_nothing_is_read_deleted_swept_or_uploaded_in_another_folder(
     assert (status, said in text) == (503, True), text
     (theirs[0].parent / "00000009.1-data.bin").touch()
     await dms.fetch("UPDATE datasets SET sweep_at = now() WHERE uid = $1", uid)
-    assert await sweep_once(dms.shop)
+    assert await sweep_once(dms.context)
     await dms.apply(UploadDataset(uid=other))
-    assert await upload_once(dms.shop)
+    assert await upload_once(dms.context)
     assert dms.files_on(StorageType.OUTPUT) == []
     await dms.client.delete_dataset(uid)
     await dms.fetch("UPDATE datasets SET retry_at = now()")
-    assert await delete_once(dms.shop)
+    assert await delete_once(dms.context)
     assert all(path.exists() for path in [*theirs, theirs[0].parent / "00000009.1-data.bin"])
     for one, state in ((uid, DatasetState.DELETING), (other, DatasetState.UPLOADING)):
         row = await dms.row(one)
         assert (row["state"], row["halted_at"], said in row["reason"]) == (state, None, True), row
     put_back(root)
     await dms.fetch("UPDATE datasets SET retry_at = now()")
-    assert await delete_once(dms.shop)
+    assert await delete_once(dms.context)
     assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
 
 
@@ -92,7 +92,7 @@ async def test_a_folder_without_files_is_left_in_another_folder_too(dms: Dms, sa
     root = dms.folder / "input"
     replace(root, [], name="empty")
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.shop)
+    assert await delete_once(dms.context)
     assert (root / "empty").is_dir()
     row = await dms.row(uid)
     assert (row["state"], said.replace("intermediate", "input") in row["reason"]) == (
@@ -126,7 +126,7 @@ async def test_one_that_was_moved_is_used_again_when_it_is_enabled(dms: Dms, roo
     await dms.client.enable_storage("intermediate-1")
     assert (await content(dms, uid))[0] == 206
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.shop)
+    assert await delete_once(dms.context)
     assert not (root / "set" / files[0].name).exists()
 
 

@@ -4,7 +4,6 @@ import asyncio
 
 import pytest
 
-from dms.usecases.file_reads import FileReads
 from dms.usecases.register_files import register_files
 from sluice.contracts.datasets import NewFile
 from sluice.contracts.messages import RegisterFiles
@@ -57,12 +56,9 @@ async def test_of_two_files_with_one_number_that_come_at_once_one_is_registered(
     uid = await dms.dataset("frames")
     first = dms.write("frames", 1)
     second = twin(dms, "frames", first)
-    reads = FileReads(2)
     outcomes = await asyncio.gather(
-        register_files(dms.shop.database, uid, [first], reads=reads, objections={}, verify=True),
-        register_files(
-            dms.other_shop.database, uid, [second], reads=reads, objections={}, verify=True
-        ),
+        register_files(dms.context, uid, [first]),
+        register_files(dms.other_context, uid, [second]),
         return_exceptions=True,
     )
     assert [isinstance(outcome, Conflict) for outcome in outcomes].count(True) == 1, outcomes

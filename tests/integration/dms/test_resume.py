@@ -28,17 +28,17 @@ async def test_a_halted_upload_is_shown_and_goes_on_when_resumed(dms: Dms, tmp_p
     shutil.move(dms.path("astray", ""), kept)
     dms.path("astray", "").symlink_to(kept)
     await dms.apply(UploadDataset(uid=uid))
-    assert await upload_once(dms.shop)
+    assert await upload_once(dms.context)
     uploading, deleting = (DatasetState.UPLOADING,), (DatasetState.DELETING,)
     assert await measured(dms, "sluice_datasets_halted") == {uploading: 1, deleting: 0}
     assert (await measured(dms, "sluice_upload_oldest_seconds"))[()] > 0
 
     dms.path("astray", "").unlink()
     shutil.move(kept, dms.path("astray", ""))
-    assert not await upload_once(dms.shop), "nobody has said so yet"
+    assert not await upload_once(dms.context), "nobody has said so yet"
     assert (await dms.client.resume_dataset(uid)).state is DatasetState.UPLOADING
     assert await measured(dms, "sluice_datasets_halted") == {uploading: 0, deleting: 0}
-    assert await upload_once(dms.shop)
+    assert await upload_once(dms.context)
 
     assert (await dms.client.resume_dataset(uid)).state is DatasetState.UPLOADED, "again is fine"
     assert dms.files_on(StorageType.OUTPUT)

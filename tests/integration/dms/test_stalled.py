@@ -15,7 +15,7 @@ DISABLED = (
 async def fail(dms: Dms, uid: UUID, *, times: int) -> None:
     for _ in range(times):
         await dms.fetch("UPDATE datasets SET retry_at = now() WHERE uid = $1", uid)
-        assert await upload_once(dms.shop)
+        assert await upload_once(dms.context)
 
 
 async def waits_for(dms: Dms, uid: UUID) -> str | None:
@@ -48,8 +48,8 @@ async def test_an_upload_to_a_disabled_storage_says_what_to_do_and_goes_on_when_
     )
     assert one.since == max(row["closed_at"], row["upload_requested_at"])
     await dms.client.enable_storage(name)
-    assert await upload_once(dms.shop), "at once, not after a pause"
-    assert await upload_once(dms.shop)
+    assert await upload_once(dms.context), "at once, not after a pause"
+    assert await upload_once(dms.context)
     assert [(await dms.client.dataset(known)).state for known in (uid, other)] == [
         DatasetState.UPLOADED
     ] * 2
@@ -65,7 +65,7 @@ async def test_a_deletion_that_waits_for_a_person_says_so(dms: Dms) -> None:
     folder.rmdir()
     folder.symlink_to(dms.folder / "elsewhere")
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.shop)
+    assert await delete_once(dms.context)
     [one] = (await dms.client.stalled()).stalled
     assert (one.state, one.halted, one.number, one.since) == (DatasetState.DELETING, True, 1, None)
     waits = await waits_for(dms, uid)

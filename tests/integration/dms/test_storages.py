@@ -110,13 +110,10 @@ async def test_no_storage_is_put_around_others(dms: Dms, tmp_path: Path) -> None
 
 async def test_of_two_that_overlap_and_come_at_once_one_is_registered(dms: Dms) -> None:
     (dms.folder / "new" / "inner").mkdir(parents=True)
-    shops = (dms.shop, dms.other_shop)
+    contexts = (dms.context, dms.other_context)
     wanted = [new("outer", dms.folder / "new"), new("inner", dms.folder / "new" / "inner")]
     answers = await asyncio.gather(
-        *(
-            register_storage(shop.database, shop.files, shop.watch, one)
-            for shop, one in zip(shops, wanted, strict=True)
-        ),
+        *(register_storage(context, one) for context, one in zip(contexts, wanted, strict=True)),
         return_exceptions=True,
     )
     assert [isinstance(answer, Conflict) for answer in answers].count(True) == 1, answers
@@ -135,7 +132,7 @@ async def meanwhile(dms: Dms, work: Awaitable[object]) -> AsyncIterator[Connecti
             )
         )
 
-    async with dms.other_shop.database.transaction() as transaction:
+    async with dms.other_context.database.transaction() as transaction:
         await lock_storages(transaction.connection)
         task = asyncio.ensure_future(work)
         await eventually(waits, what="the storages are waited for")
@@ -147,9 +144,7 @@ async def meanwhile(dms: Dms, work: Awaitable[object]) -> AsyncIterator[Connecti
 async def test_what_another_instance_registers_meanwhile_is_compared_too(dms: Dms) -> None:
     (dms.folder / "new" / "inner").mkdir(parents=True)
     outer, inner = new("outer", dms.folder / "new"), new("inner", dms.folder / "new" / "inner")
-    async with meanwhile(
-        dms, register_storage(dms.database, dms.shop.files, dms.shop.watch, outer)
-    ) as connection:
+    async with meanwhile(dms, register_storage(dms.context, outer)) as connection:
         assert await insert_storage(connection, uuid4(), inner)
     assert {one.name for one in await dms.client.storages(LOGS)} == {"logs-1", "inner"}
 
@@ -159,9 +154,7 @@ async def test_what_another_instance_enables_meanwhile_is_compared_too(dms: Dms)
         await dms.client.disable_storage(name)
     (dms.folder / "logs").rmdir()
     (dms.folder / "logs").symlink_to("output")
-    async with meanwhile(
-        dms, enable_storage(dms.database, dms.shop.files, dms.shop.watch, "logs-1")
-    ) as connection:
+    async with meanwhile(dms, enable_storage(dms.context, "logs-1")) as connection:
         await set_enabled(connection, "output-1", enabled=True)
     assert await dms.client.storages(LOGS) == []
 
@@ -170,8 +163,8 @@ async def test_the_same_at_once_is_one_storage(dms: Dms) -> None:
     (dms.folder / "new").mkdir()
     answers = await asyncio.gather(
         *(
-            register_storage(shop.database, shop.files, shop.watch, new("new", dms.folder / "new"))
-            for shop in (dms.shop, dms.other_shop) * 3
+            register_storage(context, new("new", dms.folder / "new"))
+            for context in (dms.context, dms.other_context) * 3
         )
     )
     assert len({storage.id for storage, _ in answers}) == 1
@@ -192,14 +185,10 @@ async def test_a_storage_is_tried_out_and_left_as_it_was(dms: Dms, tmp_path: Pat
 
 
 async def test_one_that_cannot_be_written_is_refused_and_can_be_read(dms: Dms) -> None:
-    dms.shop.watch.roots = ("file:///proc",)
+    dms.context.watch.roots = ("file:///proc",)
     with pytest.raises(Unprocessable, match="the DMS has to write, read and delete a file there: "):
-        await register_storage(
-            dms.database, dms.shop.files, dms.shop.watch, new("proc", "/proc/self")
-        )
-    _, made = await register_storage(
-        dms.database, dms.shop.files, dms.shop.watch, new("proc", "/proc/self", read_only=True)
-    )
+        await register_storage(dms.context, new("proc", "/proc/self"))
+    _, made = await register_storage(dms.context, new("proc", "/proc/self", read_only=True))
     assert made
 
 
@@ -217,10 +206,10 @@ async def test_a_disabled_storage_gets_no_new_data_sets_and_what_is_on_it_goes_o
     with pytest.raises(Unprocessable, match="lies in no registered, enabled storage"):
         await dms.dataset("more")
     await dms.client.delete_dataset(going)
-    assert await delete_once(dms.shop)
+    assert await delete_once(dms.context)
     assert not dms.path("going", files[0].name).exists()
     await dms.apply(UploadDataset(uid=kept))
-    assert await upload_once(dms.shop)
+    assert await upload_once(dms.context)
     assert (await dms.client.dataset(kept)).state is DatasetState.UPLOADED
     for _ in range(2):
         assert (await dms.client.enable_storage("intermediate-1")).enabled
@@ -234,7 +223,7 @@ async def test_a_disabled_output_storage_gets_no_uploads(dms: Dms) -> None:
     uid, _ = await dms.filled("result", 1)
     await dms.client.disable_storage("output-1")
     await dms.apply(UploadDataset(uid=uid))
-    assert await upload_once(dms.shop)
+    assert await upload_once(dms.context)
     assert (await dms.row(uid))["reason"].startswith(
         "no storage of type output can take it: output-1 is disabled"
     )
@@ -322,7 +311,7 @@ async def test_what_lies_on_a_storage_that_does_not_fit_is_deleted(
     assert set(await legacy.warnings()) == {f"{type_}-1" for type_ in StorageType}
     assert (await dms.client.files(uid)).files
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.shop)
+    assert await delete_once(dms.context)
     assert not dms.path("old", files[0].name, DatasetType.LOGS).exists()
 
 
@@ -355,13 +344,13 @@ async def test_nothing_on_a_read_only_storage_is_deleted_through_another(
         await dms.client.register_dataset(NewDataset(name="empty", type=DatasetType.LOGS, url=url))
     ).uid
     await legacy.add("archive", dms.folder / "by-link", type_="input", read_only=True)
-    await dms.shop.watch.look()
+    await dms.context.watch.look()
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.shop)
+    assert await delete_once(dms.context)
     assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
     assert dms.path("archive", file.name, DatasetType.LOGS).exists(), "it is only forgotten"
     assert not dms.path("beside", beside.name, DatasetType.LOGS).exists()
     await dms.client.delete_dataset(empty)
-    assert await delete_once(dms.shop)
+    assert await delete_once(dms.context)
     assert (await dms.client.dataset(empty)).state is DatasetState.DELETED
     assert (dms.folder / "logs" / "archive" / "empty").is_dir()

@@ -21,14 +21,14 @@ def leave(
 
 
 async def sweep_all(dms: Dms) -> None:
-    while await sweep_once(dms.shop):
+    while await sweep_once(dms.context):
         pass
 
 
 async def test_unregistered_files_of_attempts_go_when_the_data_set_closes(dms: Dms) -> None:
     uid, files = await dms.filled("set", 3, close=False)
     leave(dms, "set", [*LEFT, *OTHERS])
-    assert not await sweep_once(dms.shop), "attempts still write into an open data set"
+    assert not await sweep_once(dms.context), "attempts still write into an open data set"
     await dms.client.close_dataset(uid)
     await sweep_all(dms)
     assert dms.files_on(StorageType.INTERMEDIATE) == sorted(
@@ -46,7 +46,7 @@ async def test_the_folder_is_looked_through_a_second_time_and_no_third(dms: Dms)
         " = $1",
         uid,
     )
-    assert await sweep_once(dms.shop)
+    assert await sweep_once(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == ["set/00000000.1-data.bin"]
     assert (await dms.row(uid))["sweep_at"] is None
 
@@ -54,7 +54,7 @@ async def test_the_folder_is_looked_through_a_second_time_and_no_third(dms: Dms)
 async def test_a_folder_that_a_late_attempt_made_again_after_the_deletion_goes(dms: Dms) -> None:
     uid, _ = await dms.filled("set", 1)
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.shop)
+    assert await delete_once(dms.context)
     leave(dms, "set", LEFT)
     await dms.fetch("UPDATE datasets SET sweep_at = now() WHERE uid = $1", uid)
     await sweep_all(dms)
@@ -66,7 +66,7 @@ async def test_the_folder_of_an_input_belongs_to_whoever_filled_it(dms: Dms) -> 
     leave(dms, "given", LEFT, DatasetType.INPUT)
     await sweep_all(dms)
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.shop)
+    assert await delete_once(dms.context)
     assert dms.files_on(StorageType.INPUT) == sorted(f"given/{name}" for name in LEFT)
 
 
@@ -90,7 +90,7 @@ async def test_a_folder_inside_another_data_sets_is_not_touched_by_it(dms: Dms) 
     await dms.client.close_dataset(outer)
     await sweep_all(dms)
     await dms.client.delete_dataset(outer)
-    assert await delete_once(dms.shop)
+    assert await delete_once(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == ["outer/inner/00000003.1-data.bin"]
 
 

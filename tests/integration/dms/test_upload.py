@@ -34,7 +34,7 @@ async def test_files_move_to_the_output_storage_under_a_readable_name(dms: Dms) 
     contents = {file.name: dms.path("chain.merge.out", file.name).read_bytes() for file in files}
     await dms.apply(UploadDataset(uid=uid))
     assert (await dms.client.dataset(uid)).usable, "it can be read all the while"
-    assert await upload_once(dms.shop)
+    assert await upload_once(dms.context)
     dataset = await dms.client.dataset(uid)
     folder = dms.folder / "output" / "run_7.chain.merge.out"
     assert (dataset.state, dataset.type, dataset.url) == (
@@ -59,9 +59,9 @@ async def test_an_upload_delivered_twice_is_one(dms: Dms) -> None:
     uid, files = await dms.filled("result")
     for _ in range(2):
         await dms.apply(UploadDataset(uid=uid))
-    assert await upload_once(dms.shop)
+    assert await upload_once(dms.context)
     await dms.apply(UploadDataset(uid=uid))
-    assert not await upload_once(dms.shop)
+    assert not await upload_once(dms.context)
     assert len(dms.files_on(StorageType.OUTPUT)) == len(files)
     assert await events(dms, uid) == ["closed", "uploaded"]
 
@@ -70,9 +70,9 @@ async def test_an_upload_asked_for_before_the_last_file_came_waits_for_it(dms: D
     uid, _ = await dms.filled("result", 2, close=False)
     await dms.apply(UploadDataset(uid=uid))
     await dms.apply(RegisterFiles(dataset_uid=uid, close_at=3))
-    assert not await upload_once(dms.shop)
+    assert not await upload_once(dms.context)
     await dms.apply(RegisterFiles(dataset_uid=uid, files=[dms.write("result", 2)]))
-    assert await upload_once(dms.shop)
+    assert await upload_once(dms.context)
     assert (await dms.client.dataset(uid)).state is DatasetState.UPLOADED
     assert len(dms.files_on(StorageType.OUTPUT)) == 3
 
@@ -80,7 +80,7 @@ async def test_an_upload_asked_for_before_the_last_file_came_waits_for_it(dms: D
 async def test_a_data_set_without_files_is_uploaded_too(dms: Dms) -> None:
     uid, _ = await dms.filled("empty", 0)
     await dms.apply(UploadDataset(uid=uid))
-    assert await upload_once(dms.shop)
+    assert await upload_once(dms.context)
     assert (await dms.client.dataset(uid)).state is DatasetState.UPLOADED
 
 
@@ -97,17 +97,17 @@ async def test_a_deletion_that_overtakes_the_upload_stands(dms: Dms) -> None:
     await dms.client.delete_dataset(gone)
     await dms.apply(UploadDataset(uid=gone))
     assert (await dms.client.dataset(gone)).state is DatasetState.DELETING
-    assert await delete_once(dms.shop)
+    assert await delete_once(dms.context)
     await dms.apply(UploadDataset(uid=gone))
     assert (await dms.client.dataset(gone)).state is DatasetState.DELETED
-    assert not await upload_once(dms.shop)
+    assert not await upload_once(dms.context)
 
 
 async def test_a_damaged_copy_is_never_taken_for_the_file(dms: Dms) -> None:
     uid, files = await dms.filled("result", 3)
     dms.path("result", files[1].name).write_bytes(b"x" * files[1].size)
     await dms.apply(UploadDataset(uid=uid))
-    assert await upload_once(dms.shop)
+    assert await upload_once(dms.context)
     row = await dms.row(uid)
     assert row["state"] == DatasetState.UPLOADING
     assert files[1].name in row["reason"]
@@ -117,7 +117,7 @@ async def test_a_damaged_copy_is_never_taken_for_the_file(dms: Dms) -> None:
     )
     dms.write("result", 1)
     await dms.fetch("UPDATE datasets SET retry_at = now() WHERE uid = $1", uid)
-    assert await upload_once(dms.shop)
+    assert await upload_once(dms.context)
     assert (await dms.client.dataset(uid)).state is DatasetState.UPLOADED
 
 
@@ -127,7 +127,7 @@ async def test_without_room_on_any_output_storage_it_rests_and_says_so(
     await dms.fetch("UPDATE storages SET capacity = 1 WHERE type = 'output'")
     uid, _ = await dms.filled("result", 3)
     await dms.apply(UploadDataset(uid=uid))
-    assert await upload_once(dms.shop)
+    assert await upload_once(dms.context)
     row, needed = await dms.row(uid), (await dms.client.dataset(uid)).bytes
     assert (
         row["reason"]
@@ -138,7 +138,7 @@ async def test_without_room_on_any_output_storage_it_rests_and_says_so(
         NewStorage(name="new", type=StorageType.OUTPUT, url=f"file://{tmp_path}/new")
     )
     await dms.fetch("UPDATE datasets SET retry_at = now() WHERE uid = $1", uid)
-    assert await upload_once(dms.shop)
+    assert await upload_once(dms.context)
     assert len(list((tmp_path / "new" / "result").iterdir())) == 3
 
 
@@ -147,10 +147,10 @@ async def test_a_file_of_another_data_set_stays_where_it_is(dms: Dms) -> None:
     other = await dms.dataset("other")
     await dms.client.register_files(other, files[:1])
     await dms.apply(UploadDataset(uid=uid))
-    assert await upload_once(dms.shop)
+    assert await upload_once(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == [f"result/{files[0].name}"]
     await dms.client.delete_dataset(other)
-    assert await delete_once(dms.shop)
+    assert await delete_once(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == [], (
         "the uploaded data set holds its own copy, not this one"
     )
@@ -164,13 +164,15 @@ async def test_two_instances_upload_many_data_sets_each_once(dms: Dms) -> None:
     for uid in uids:
         await dms.apply(UploadDataset(uid=uid))
 
-    async def work(shop: Any) -> int:
+    async def work(context: Any) -> int:
         done = 0
-        while await upload_once(shop):
+        while await upload_once(context):
             done += 1
         return done
 
-    done = await asyncio.gather(*(work(shop) for shop in (dms.shop, dms.other_shop, dms.shop)))
+    done = await asyncio.gather(
+        *(work(context) for context in (dms.context, dms.other_context, dms.context))
+    )
     assert sum(done) == len(uids)
     assert len(dms.files_on(StorageType.OUTPUT)) == 40
     assert dms.files_on(StorageType.INTERMEDIATE) == []
@@ -195,14 +197,14 @@ async def test_invariant_7_killed_after_some_files_it_goes_on_with_the_others(
         await record(*given)
 
     monkeypatch.setattr(uploading, "_record", stuck_at_the_second)
-    task = asyncio.create_task(upload_once(dms.shop))
+    task = asyncio.create_task(upload_once(dms.context))
     await asyncio.wait_for(reached.wait(), 30)
-    assert not await upload_once(dms.other_shop), "it is in the other's hand"
+    assert not await upload_once(dms.other_context), "it is in the other's hand"
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert len(dms.files_on(StorageType.OUTPUT)) == 4, "two noted, two not"
     copied = await _copied(dms, monkeypatch)
-    assert await upload_once(dms.other_shop)
+    assert await upload_once(dms.other_context)
     assert copied == [file.name for file in files[2:]], "what was noted is not copied again"
     assert (await dms.client.dataset(uid)).state is DatasetState.UPLOADED
     assert len(dms.files_on(StorageType.OUTPUT)) == 6
@@ -214,9 +216,9 @@ async def _copied(dms: Dms, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     copy = uploading._copy
 
-    async def noting(shop: Any, file: Any, *given: Any) -> None:
+    async def noting(context: Any, file: Any, *given: Any) -> None:
         names.append(file.name)
-        await copy(shop, file, *given)
+        await copy(context, file, *given)
 
     monkeypatch.setattr(uploading, "_copy", noting)
     return names
@@ -232,17 +234,17 @@ async def test_a_deletion_ends_an_upload_and_removes_what_was_copied(
     await dms.client.close_dataset(other)
     record = uploading._record
 
-    async def delete_meanwhile(shop: Any, claim: Any, target: Any, files: Sequence[Any]) -> None:
+    async def delete_meanwhile(context: Any, claim: Any, target: Any, files: Sequence[Any]) -> None:
         await dms.client.delete_dataset(claim.uid)
-        await record(shop, claim, target, files)
+        await record(context, claim, target, files)
 
     monkeypatch.setattr(uploading, "_record", delete_meanwhile)
     for dataset in (uid, other):
         await dms.apply(UploadDataset(uid=dataset))
-        assert await upload_once(dms.shop)
+        assert await upload_once(dms.context)
         assert (await dms.client.dataset(dataset)).state is DatasetState.DELETING
     assert len(dms.files_on(StorageType.OUTPUT)) == 5, "copied, and not noted"
-    while await delete_once(dms.shop):
+    while await delete_once(dms.context):
         pass
     assert dms.files_on(StorageType.OUTPUT) == dms.files_on(StorageType.INTERMEDIATE) == []
 
@@ -256,23 +258,23 @@ async def test_invariant_4_a_link_out_of_the_storage_halts_the_upload(
     shutil.rmtree(dms.path("astray", ""))
     dms.path("astray", "").symlink_to(tmp_path / "secret")
     await dms.apply(UploadDataset(uid=uid))
-    assert await upload_once(dms.shop)
+    assert await upload_once(dms.context)
     assert (await dms.row(uid))["halted_at"] is not None
     assert dms.files_on(StorageType.OUTPUT) == []
-    assert not await upload_once(dms.shop)
+    assert not await upload_once(dms.context)
     dms.path("astray", "").unlink()
     dms.write("astray", 0)
     await dms.apply(UploadDataset(uid=uid))
-    assert await upload_once(dms.shop)
+    assert await upload_once(dms.context)
     assert (await dms.client.dataset(uid)).state is DatasetState.UPLOADED
 
 
 async def test_what_attempts_leave_in_the_old_folder_after_the_upload_is_swept(dms: Dms) -> None:
     uid, _ = await dms.filled("result", 1)
     await dms.apply(UploadDataset(uid=uid))
-    assert await upload_once(dms.shop)
+    assert await upload_once(dms.context)
     dms.write("result", 9)
     await dms.fetch("UPDATE datasets SET sweep_at = now() WHERE uid = $1", uid)
-    assert await sweep_once(dms.shop)
+    assert await sweep_once(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == []
     assert len(dms.files_on(StorageType.OUTPUT)) == 1

@@ -34,7 +34,7 @@ async def filled(dms: Dms, name: str, size: int) -> UUID:
 
 async def delete(dms: Dms, uid: UUID) -> None:
     await dms.client.delete_dataset(uid, force=True)
-    assert await delete_once(dms.shop)
+    assert await delete_once(dms.context)
 
 
 async def test_it_fills_and_is_worked_off(dms: Dms) -> None:
@@ -87,7 +87,7 @@ async def test_a_storage_is_marked_before_an_instance_has_seen_it(dms: Dms) -> N
         NewStorage(name="fresh", type=StorageType.INPUT, url=f"file://{dms.folder / 'fresh'}")
     )
     marks = WaterMarks(low=0.5, high=0.8)
-    marked = await set_marks(dms.other_shop.database, dms.other_shop.watch, "fresh", marks)
+    marked = await set_marks(dms.other_context, "fresh", marks)
     assert marked.marks == marks
 
 

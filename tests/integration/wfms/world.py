@@ -13,12 +13,10 @@ from fastapi import APIRouter
 
 from dms.loops.workers import upload_once
 from dms.settings import DmsSettings
-from dms.usecases.file_work import FileWork
 from dms.usecases.request_deletion import apply_deletion
 from dms.usecases.request_upload import apply_upload
-from dms.usecases.watch_storages import StorageWatch
 from dms.wiring import build as build_dms
-from dms.wiring import workshop
+from dms.wiring import make_context
 from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
@@ -292,12 +290,11 @@ class World:
                 await self.end_task(uid)
 
     async def upload_all(self) -> None:
-        files = FileWork(copies=1, removals=1)
-        watch = StorageWatch(self.dms_database, files, self.dms_settings.roots)
-        shop = workshop(self.dms_settings, self.dms_database, files, watch)
-        while await upload_once(shop):
+        context = make_context(self.dms_settings, self.dms_database)
+        while await upload_once(context):
             pass
-        await files.stop()
+        await context.files.stop()
+        await context.reads.stop()
 
     async def turn(self) -> None:
         """Every loop once, and every message."""

@@ -13,7 +13,7 @@ from wfms.chains.usecases.acknowledge_chain import acknowledge_chain
 from wfms.chains.usecases.read_chains import count_chains, read_chain
 
 
-def attention_routes(database: Database) -> APIRouter:
+def attention_router(database: Database) -> APIRouter:
     router = APIRouter(prefix="/api/v1", tags=["chains"])
 
     @router.get("/counts")

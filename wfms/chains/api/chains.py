@@ -38,7 +38,7 @@ def _query(
     )
 
 
-def chain_routes(
+def chains_router(
     database: Database, dms: DmsClient, *, keep_failed: timedelta, wake: Callable[[], None]
 ) -> APIRouter:
     """``wake``: called after a change that leaves work to the loops. ``keep_failed``: see the

@@ -16,7 +16,7 @@ from wfms.chains.usecases.read_chains import read_chain
 from wfms.chains.usecases.rerun_chain import plan_of_rerun, rerun_chain
 
 
-def rerun_routes(
+def reruns_router(
     database: Database,
     dms: DmsClient,
     wms: WmsClient,

@@ -21,7 +21,7 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 Full = Annotated[bool, Query(description="With how many jobs were killed.")]
 
 
-def task_routes(database: Database, wms: WmsClient, *, wake: Callable[[], None]) -> APIRouter:
+def tasks_router(database: Database, wms: WmsClient, *, wake: Callable[[], None]) -> APIRouter:
     """``wake``: called after a change that leaves work to the loops."""
     router = APIRouter(prefix="/api/v1/tasks", tags=["tasks"])
 

@@ -20,7 +20,7 @@ from wfms.intake.usecases.rematch_dataset import NotUnmatched, rematch_dataset
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
-def unmatched_routes(
+def unmatched_router(
     database: Database, *, dms: DmsClient, operator: OperatorClient, wake: Callable[[], None]
 ) -> APIRouter:
     """``wake``: called when there is something to hand over."""

@@ -15,7 +15,7 @@ from wfms.watcher.usecases.request_deletions import take_over_releases
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
-def watch_routes(database: Database, *, wake: Callable[[], None]) -> APIRouter:
+def watches_router(database: Database, *, wake: Callable[[], None]) -> APIRouter:
     """``wake``: called when there is something new to follow."""
     router = APIRouter(prefix="/api/v1", tags=["watches"])
 
