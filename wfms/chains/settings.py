@@ -6,7 +6,7 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from sluice.servicekit.settings import ServiceSettings
-from wfms.chains.usecases.start_steps import StartRules
+from wfms.chains.usecases.context import StartRules
 
 
 class ChainsSettings(ServiceSettings):

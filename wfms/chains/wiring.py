@@ -1,6 +1,7 @@
 """The chain service, put together."""
 
 from datetime import timedelta
+from functools import partial
 
 from sluice.clients.dms import DmsClient
 from sluice.clients.watcher import WatcherClient
@@ -23,6 +24,7 @@ from wfms.chains.api.tasks import tasks_router
 from wfms.chains.db.gauges import MEASUREMENTS
 from wfms.chains.loops.work import Work
 from wfms.chains.settings import ChainsSettings
+from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.delete_dataset import delete_asked
 from wfms.chains.usecases.delete_outputs import delete_outputs
 from wfms.chains.usecases.end_keeping import end_keeping
@@ -38,37 +40,37 @@ NAME = "wfms.chains"
 def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Service:
     metrics = ServiceMetrics()
     database = Database(settings.database_url, source=NAME)
-    dms, wms, watcher = (
-        DmsClient(links.http("dms")),
-        WmsClient(links.http("wms")),
-        WatcherClient(links.http("wfms.watcher")),
+    context = ChainsContext(
+        database=database,
+        dms=DmsClient(links.http("dms")),
+        wms=WmsClient(links.http("wms")),
+        watcher=WatcherClient(links.http("wfms.watcher")),
+        start_rules=settings.start_rules,
+        keep_failed=timedelta(seconds=settings.keep_failed),
+        cancel_again=timedelta(seconds=settings.cancel_again),
+        relief_rank=settings.relief_rank,
     )
-    keep_failed = timedelta(seconds=settings.keep_failed)
     work = Work(
         {
-            "chains.start_steps": StartSteps(
-                database, dms=dms, watcher=watcher, rules=settings.start_rules
-            ),
-            "chains.stop_tasks": lambda: stop_tasks(
-                database, wms, again=timedelta(seconds=settings.cancel_again)
-            ),
-            "chains.watch_uploads": lambda: watch_uploads(database, watcher),
-            "chains.hand_over_releases": lambda: hand_over_releases(database, watcher),
-            "chains.delete_outputs": lambda: delete_outputs(database, dms),
-            "chains.end_keeping": lambda: end_keeping(database),
-            "chains.delete_asked": lambda: delete_asked(database, dms),
+            "chains.start_steps": StartSteps(context),
+            "chains.stop_tasks": partial(stop_tasks, context),
+            "chains.watch_uploads": partial(watch_uploads, context),
+            "chains.hand_over_releases": partial(hand_over_releases, context),
+            "chains.delete_outputs": partial(delete_outputs, context),
+            "chains.end_keeping": partial(end_keeping, database),
+            "chains.delete_asked": partial(delete_asked, context),
         },
         period=settings.period,
         metrics=metrics,
     )
-    relieve = RelieveStorages(database, dms=dms, wms=wms, by=settings.relief_rank)
+    relieve = RelieveStorages(context)
     health = Health({"database": database.ping, "transport": transport.ping})
     app = create_app(
         NAME,
         [
-            chains_router(database, dms, keep_failed=keep_failed, wake=work.wake),
-            reruns_router(database, dms, wms, keep_failed=keep_failed, wake=work.wake),
-            tasks_router(database, wms, wake=work.wake),
+            chains_router(context, wake=work.wake),
+            reruns_router(context, wake=work.wake),
+            tasks_router(context, wake=work.wake),
             attention_router(database),
         ],
         health=health,

@@ -1,6 +1,7 @@
 """The intake, put together."""
 
 from datetime import timedelta
+from functools import partial
 
 from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
@@ -20,6 +21,7 @@ from sluice.servicekit.transport.base import Transport
 from wfms.intake.api.unmatched import unmatched_router
 from wfms.intake.db.gauges import MEASUREMENTS
 from wfms.intake.settings import IntakeSettings
+from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.hand_over_datasets import hand_over_datasets
 from wfms.intake.usecases.take_in_datasets import take_in_datasets
 
@@ -31,20 +33,20 @@ HAND_OVER_PERIOD = 1.0
 def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Service:
     metrics = ServiceMetrics()
     database = Database(settings.database_url, source=NAME)
-    dms, operator = DmsClient(links.http("dms")), OperatorClient(links.http("wfms.operator"))
-    chains = ChainsClient(links.http("wfms.chains"))
-
-    async def hand_over() -> bool:
-        hold, longest_pause = (
-            timedelta(seconds=settings.hold),
-            timedelta(seconds=settings.longest_pause),
-        )
-        return await hand_over_datasets(database, chains, hold=hold, longest_pause=longest_pause)
-
+    context = IntakeContext(
+        database=database,
+        dms=DmsClient(links.http("dms")),
+        operator=OperatorClient(links.http("wfms.operator")),
+        chains=ChainsClient(links.http("wfms.chains")),
+        page=settings.page,
+        hold=timedelta(seconds=settings.hold),
+        longest_pause=timedelta(seconds=settings.longest_pause),
+    )
+    hand_over = partial(hand_over_datasets, context)
     handing_over = Loop("intake.hand_over", hand_over, period=HAND_OVER_PERIOD, metrics=metrics)
 
     async def take_in() -> bool:
-        more = await take_in_datasets(database, dms=dms, operator=operator, page=settings.page)
+        more = await take_in_datasets(context)
         handing_over.wake()
         return more
 
@@ -52,7 +54,7 @@ def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Se
     health = Health({"database": database.ping, "transport": transport.ping})
     app = create_app(
         NAME,
-        [unmatched_router(database, dms=dms, operator=operator, wake=handing_over.wake)],
+        [unmatched_router(context, wake=handing_over.wake)],
         health=health,
         metrics=metrics,
     )

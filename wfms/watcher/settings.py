@@ -6,7 +6,7 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from sluice.servicekit.settings import ServiceSettings
-from wfms.watcher.usecases.follow_watches import FollowRules
+from wfms.watcher.usecases.context import FollowRules
 
 
 class WatcherSettings(ServiceSettings):

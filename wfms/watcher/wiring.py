@@ -18,9 +18,10 @@ from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.outbox import OutboxRelay
 from sluice.servicekit.service import Service
 from sluice.servicekit.transport.base import Transport
-from wfms.watcher.api.tasks import watches_router
+from wfms.watcher.api.watches import watches_router
 from wfms.watcher.db.gauges import MEASUREMENTS
 from wfms.watcher.settings import WatcherSettings
+from wfms.watcher.usecases.context import WatcherContext
 from wfms.watcher.usecases.follow_watches import FollowWatches
 
 NAME = "wfms.watcher"
@@ -29,14 +30,14 @@ NAME = "wfms.watcher"
 def build(settings: WatcherSettings, *, links: Links, transport: Transport) -> Service:
     metrics = ServiceMetrics()
     database = Database(settings.database_url, source=NAME)
-    follow = FollowWatches(
-        database,
+    context = WatcherContext(
+        database=database,
         wms=WmsClient(links.http("wms")),
         dms=DmsClient(links.http("dms")),
         chains=ChainsClient(links.http("wfms.chains")),
         rules=settings.rules,
     )
-    loop = Loop("watcher.follow", follow, period=settings.period, metrics=metrics)
+    loop = Loop("watcher.follow", FollowWatches(context), period=settings.period, metrics=metrics)
     health = Health({"database": database.ping, "transport": transport.ping})
     app = create_app(
         NAME,

@@ -1,5 +1,7 @@
 """Tasks that make room on input storages which fill are ranked higher, with the real DMS."""
 
+from dataclasses import replace
+
 import pytest
 
 from dms.usecases.watch_levels import watch_levels
@@ -33,9 +35,7 @@ async def running(world: World, name: str, **more: Retention) -> Chain:
 
 
 def relief(world: World) -> RelieveStorages:
-    return RelieveStorages(
-        world.databases["wfms.chains"], dms=world.dms, wms=world.wms_client, by=7.0
-    )
+    return RelieveStorages(replace(world.chains_context, relief_rank=7.0))
 
 
 def raised(world: World, boosts: Boosts) -> list[str]:

@@ -2,7 +2,7 @@
 tests turn the cranks."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -44,22 +44,25 @@ from sluice.servicekit.topology import sluice_topology
 from sluice.servicekit.transport.open import open_transport
 from tests.integration.wfms.faults import FragileDatabase, FragileHttp, Fuse
 from tests.integration.wfms.wms import SmallWms
-from wfms.chains.api.attention import attention_routes
-from wfms.chains.api.chains import chain_routes
-from wfms.chains.api.reruns import rerun_routes
-from wfms.chains.api.tasks import task_routes
+from wfms.chains.api.attention import attention_router
+from wfms.chains.api.chains import chains_router
+from wfms.chains.api.reruns import reruns_router
+from wfms.chains.api.tasks import tasks_router
+from wfms.chains.usecases.context import ChainsContext, StartRules
 from wfms.chains.usecases.delete_dataset import delete_asked
 from wfms.chains.usecases.delete_outputs import delete_outputs
 from wfms.chains.usecases.end_keeping import end_keeping
 from wfms.chains.usecases.hand_over_releases import hand_over_releases
-from wfms.chains.usecases.start_steps import StartRules, StartSteps
+from wfms.chains.usecases.start_steps import StartSteps
 from wfms.chains.usecases.stop_tasks import stop_tasks
 from wfms.chains.usecases.watch_uploads import watch_uploads
-from wfms.intake.api.unmatched import unmatched_routes
+from wfms.intake.api.unmatched import unmatched_router
+from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.hand_over_datasets import hand_over_datasets
 from wfms.intake.usecases.take_in_datasets import take_in_datasets
-from wfms.watcher.api.tasks import watch_routes
-from wfms.watcher.usecases.follow_watches import FollowRules, FollowWatches
+from wfms.watcher.api.watches import watches_router
+from wfms.watcher.usecases.context import FollowRules, WatcherContext
+from wfms.watcher.usecases.follow_watches import FollowWatches
 
 NONE = timedelta(0)
 SERVICES = ("wfms.chains", "wfms.watcher", "wfms.intake")
@@ -119,7 +122,6 @@ class World:
             await database.stop()
 
     def _serve(self) -> None:
-        watcher, intake = self.databases["wfms.watcher"], self.databases["wfms.intake"]
         self._clients: list[httpx.AsyncClient] = []
         self.dms, self.wms_client = DmsClient(self.client("dms")), WmsClient(self.client("wms"))
         self.chains, self.watcher = (
@@ -137,10 +139,8 @@ class World:
             "wms": [self.wms.routes()],
             "wfms.operator": [templates],
             "wfms.chains": self._chain_routes(),
-            "wfms.watcher": [watch_routes(watcher, wake=_idle)],
-            "wfms.intake": [
-                unmatched_routes(intake, dms=self.dms, operator=self.operator, wake=_idle)
-            ],
+            "wfms.watcher": [watches_router(self.databases["wfms.watcher"], wake=_idle)],
+            "wfms.intake": [unmatched_router(self.intake_context, wake=_idle)],
         }
         for name, routers in routes.items():
             self.links.apps[name] = create_app(
@@ -148,13 +148,36 @@ class World:
             )
 
     def _chain_routes(self) -> list[APIRouter]:
-        chains, keep = self.databases["wfms.chains"], self.keep_failed
+        context = self.chains_context
         return [
-            chain_routes(chains, self.dms, keep_failed=keep, wake=_idle),
-            rerun_routes(chains, self.dms, self.wms_client, keep_failed=keep, wake=_idle),
-            task_routes(chains, self.wms_client, wake=_idle),
-            attention_routes(chains),
+            chains_router(context, wake=_idle),
+            reruns_router(context, wake=_idle),
+            tasks_router(context, wake=_idle),
+            attention_router(context.database),
         ]
+
+    @property
+    def chains_context(self) -> ChainsContext:
+        return ChainsContext(
+            database=self.databases["wfms.chains"],
+            dms=self.dms,
+            wms=self.wms_client,
+            watcher=self.watcher,
+            start_rules=StartRules(hold=self.hold, first_pause=NONE, longest_pause=NONE),
+            keep_failed=self.keep_failed,
+            cancel_again=NONE,
+        )
+
+    @property
+    def intake_context(self) -> IntakeContext:
+        return IntakeContext(
+            database=self.databases["wfms.intake"],
+            dms=self.dms,
+            operator=self.operator,
+            chains=self.chains,
+            hold=self.hold,
+            longest_pause=NONE,
+        )
 
     def keep_what_failed(self, time: timedelta) -> None:
         """From now on, of new chains."""
@@ -176,49 +199,41 @@ class World:
     # The cranks: one tick of each loop.
 
     async def start_steps(self) -> bool:
-        rules = StartRules(hold=self.hold, first_pause=NONE, longest_pause=NONE)
-        return await StartSteps(
-            self.databases["wfms.chains"], dms=self.dms, watcher=self.watcher, rules=rules
-        )()
+        return await StartSteps(self.chains_context)()
 
     async def stop_tasks(self) -> bool:
-        return await stop_tasks(self.databases["wfms.chains"], self.wms_client, again=NONE)
+        return await stop_tasks(self.chains_context)
 
     async def watch_uploads(self) -> bool:
-        return await watch_uploads(self.databases["wfms.chains"], self.watcher)
+        return await watch_uploads(self.chains_context)
 
     async def delete_outputs(self) -> bool:
-        return await delete_outputs(self.databases["wfms.chains"], self.dms)
+        return await delete_outputs(self.chains_context)
 
     async def end_keeping(self) -> bool:
         return await end_keeping(self.databases["wfms.chains"])
 
     async def delete_asked(self) -> bool:
-        return await delete_asked(self.databases["wfms.chains"], self.dms, hold=self.hold)
+        return await delete_asked(self.chains_context, hold=self.hold)
 
     async def hand_over_releases(self) -> bool:
-        return await hand_over_releases(self.databases["wfms.chains"], self.watcher)
+        return await hand_over_releases(self.chains_context)
 
     async def follow(self) -> bool:
-        rules = FollowRules(hold=self.hold, unknown_after=NONE)
-        follow = FollowWatches(
-            self.databases["wfms.watcher"],
+        context = WatcherContext(
+            database=self.databases["wfms.watcher"],
             wms=self.wms_client,
             dms=self.dms,
             chains=self.chains,
-            rules=rules,
+            rules=FollowRules(hold=self.hold, unknown_after=NONE),
         )
-        return await follow()
+        return await FollowWatches(context)()
 
     async def take_in(self, page: int = 100) -> bool:
-        return await take_in_datasets(
-            self.databases["wfms.intake"], dms=self.dms, operator=self.operator, page=page
-        )
+        return await take_in_datasets(replace(self.intake_context, page=page))
 
     async def hand_over_datasets(self) -> bool:
-        return await hand_over_datasets(
-            self.databases["wfms.intake"], self.chains, hold=self.hold, longest_pause=NONE
-        )
+        return await hand_over_datasets(self.intake_context)
 
     async def deliver(self) -> None:
         """What the outboxes hold reaches its queue's consumer."""

@@ -1,13 +1,11 @@
 """Routes about chains."""
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query, Response, status
 
-from sluice.clients.dms import DmsClient
 from sluice.contracts.chains import Chain, ChainPage, NewChain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
@@ -16,6 +14,7 @@ from sluice.servicekit.database import Database
 from sluice.servicekit.http import errors
 from wfms.chains.db.reading import ChainQuery
 from wfms.chains.usecases.cancel_chain import cancel_chain
+from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.create_chain import create_chain
 from wfms.chains.usecases.delete_dataset import delete_dataset
 from wfms.chains.usecases.discard_chain import discard_chain
@@ -38,13 +37,16 @@ def _query(
     )
 
 
-def chains_router(
-    database: Database, dms: DmsClient, *, keep_failed: timedelta, wake: Callable[[], None]
-) -> APIRouter:
-    """``wake``: called after a change that leaves work to the loops. ``keep_failed``: see the
-    settings."""
+def chains_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRouter:
+    """``wake``: called after a change that leaves work to the loops."""
     router = APIRouter(prefix="/api/v1", tags=["chains"])
+    _add_datasets(router, context, wake)
+    _add_reading(router, context.database)
+    _add_ending(router, context.database, wake)
+    return router
 
+
+def _add_datasets(router: APIRouter, context: ChainsContext, wake: Callable[[], None]) -> None:
     @router.post(
         "/datasets",
         status_code=status.HTTP_201_CREATED,
@@ -53,12 +55,12 @@ def chains_router(
     async def new_dataset(new: NewChain, response: Response) -> Chain:
         """Carries a data set through a template: 201 for a new chain, 200 with the first for a
         repetition."""
-        uid, created = await create_chain(database, new, dms, keep_failed=keep_failed)
+        uid, created = await create_chain(context, new)
         if created:
             wake()
         else:
             response.status_code = status.HTTP_200_OK
-        return await read_chain(database, uid)
+        return await read_chain(context.database, uid)
 
     @router.delete(
         "/datasets/{uid}",
@@ -74,10 +76,12 @@ def chains_router(
         """Has the DMS delete a data set: refused while chains that have not ended need it, and for
         outputs, unless forced. Then they are canceled first, and the data set is deleted when the
         last of them has ended. Repeating it is fine."""
-        dataset = await delete_dataset(database, dms, uid, force=force)
+        dataset = await delete_dataset(context, uid, force=force)
         wake()
         return dataset
 
+
+def _add_reading(router: APIRouter, database: Database) -> None:
     @router.get("/chains", responses=errors(Unprocessable))
     async def list_chains(
         query: Annotated[ChainQuery, Depends(_query)], after: str | None = None
@@ -92,6 +96,8 @@ def chains_router(
     async def one_chain(uid: UUID) -> Chain:
         return await read_chain(database, uid)
 
+
+def _add_ending(router: APIRouter, database: Database, wake: Callable[[], None]) -> None:
     @router.post("/chains/{uid}/cancel", responses=errors(NotFound, Conflict))
     async def cancel(uid: UUID) -> Chain:
         """The chain is canceled once its running tasks have stopped. One whose output is on its way
@@ -108,5 +114,3 @@ def chains_router(
         await discard_chain(database, uid)
         wake()
         return await read_chain(database, uid)
-
-    return router

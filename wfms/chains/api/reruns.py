@@ -1,31 +1,20 @@
 """Routes for running a chain again."""
 
 from collections.abc import Callable
-from datetime import timedelta
 from uuid import UUID
 
 from fastapi import APIRouter, Response, status
 
-from sluice.clients.dms import DmsClient
-from sluice.clients.wms import WmsClient
 from sluice.contracts.chains import Chain, RerunChain, RerunPlan
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from sluice.servicekit.database import Database
 from sluice.servicekit.http import errors
+from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.read_chains import read_chain
 from wfms.chains.usecases.rerun_chain import plan_of_rerun, rerun_chain
 
 
-def reruns_router(
-    database: Database,
-    dms: DmsClient,
-    wms: WmsClient,
-    *,
-    keep_failed: timedelta,
-    wake: Callable[[], None],
-) -> APIRouter:
-    """``wake``: called after a change that leaves work to the loops. ``keep_failed``: see the
-    settings."""
+def reruns_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRouter:
+    """``wake``: called after a change that leaves work to the loops."""
     router = APIRouter(prefix="/api/v1/chains/{uid}/rerun", tags=["chains"])
     refusals = errors(NotFound, Conflict, Unprocessable, NotAvailable)
 
@@ -33,7 +22,7 @@ def reruns_router(
     async def plan(uid: UUID, asked: RerunChain) -> RerunPlan:
         """What a rerun would do: which steps run how many jobs, which are taken over, what cannot
         be had any more."""
-        return await plan_of_rerun(database, uid, asked, dms=dms, wms=wms)
+        return await plan_of_rerun(context, uid, asked)
 
     @router.post(
         "", status_code=status.HTTP_201_CREATED, responses={200: {"model": Chain}, **refusals}
@@ -42,9 +31,9 @@ def reruns_router(
         """Runs a chain that is over again: 201 with a new chain, which takes over what is still
         there of finished steps; 200 with the first for a repetition with the same `key`. Refused
         where something that it needs cannot be had any more."""
-        made, created = await rerun_chain(database, uid, asked, dms=dms, keep_failed=keep_failed)
+        made, created = await rerun_chain(context, uid, asked)
         wake()
         response.status_code = status.HTTP_201_CREATED if created else status.HTTP_200_OK
-        return await read_chain(database, made)
+        return await read_chain(context.database, made)
 
     return router

@@ -6,22 +6,21 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from sluice.clients.wms import WmsClient
 from sluice.contracts.chains import ChainTask, ChainTaskList, Release, TaskEnded
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import StepState
 from sluice.contracts.tasks import Prioritise, TaskStatus
-from sluice.servicekit.database import Database
 from sluice.servicekit.http import errors
-from wfms.chains.usecases.end_task import end_task
+from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.pass_on_task import cancel_task, rank_task
 from wfms.chains.usecases.read_tasks import TaskQuery, read_task, read_tasks
+from wfms.chains.usecases.record_task_end import record_task_end
 
 Limit = Annotated[int, Query(ge=1, le=1000)]
 Full = Annotated[bool, Query(description="With how many jobs were killed.")]
 
 
-def tasks_router(database: Database, wms: WmsClient, *, wake: Callable[[], None]) -> APIRouter:
+def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRouter:
     """``wake``: called after a change that leaves work to the loops."""
     router = APIRouter(prefix="/api/v1/tasks", tags=["tasks"])
 
@@ -36,28 +35,28 @@ def tasks_router(database: Database, wms: WmsClient, *, wake: Callable[[], None]
     ) -> ChainTaskList:
         """Tasks of the newest chains first; counts are left out where the WMS does not answer.
         `after`: the `next` of the page before."""
-        return await read_tasks(database, wms, TaskQuery(chain, state, after, limit, paged, full))
+        return await read_tasks(context, TaskQuery(chain, state, after, limit, paged, full))
 
     @router.post("/finished", responses=errors(NotFound, Conflict, Unprocessable))
     async def finished(ended: TaskEnded) -> Release:
         """From the watcher: a task or an upload has ended. The answer names the data sets to
         delete; repeating it is fine."""
-        release = await end_task(database, ended)
+        release = await record_task_end(context.database, ended)
         wake()
         return release
 
     @router.get("/{uid}", responses=errors(NotFound))
     async def one_task(uid: UUID, full: Full = False) -> ChainTask:
-        return await read_task(database, wms, uid, full=full)
+        return await read_task(context, uid, full=full)
 
     @router.post("/{uid}/cancel", responses=errors(NotFound, Conflict, NotAvailable))
     async def cancel(uid: UUID) -> TaskStatus:
         """Passed on to the WMS."""
-        return await cancel_task(database, wms, uid)
+        return await cancel_task(context, uid)
 
     @router.post("/{uid}/rank", responses=errors(NotFound, Conflict, NotAvailable))
     async def rank(uid: UUID, new: Prioritise) -> TaskStatus:
         """Passed on to the WMS."""
-        return await rank_task(database, wms, uid, new.rank)
+        return await rank_task(context, uid, new.rank)
 
     return router

@@ -1,49 +1,47 @@
 """A data set is to be carried through a template: makes the chain."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 import structlog
 
-from sluice.clients.dms import DmsClient
 from sluice.contracts.chains import NewChain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.parameters import findings
 from sluice.contracts.problems import Finding
 from sluice.contracts.requiring import Subject, requires_text, unmet
 from sluice.contracts.states import DatasetState, DatasetType
-from sluice.servicekit.database import Database, Transaction
+from sluice.servicekit.database import Transaction
 from wfms.chains.db import chains, datasets
 from wfms.chains.db.chains import NewRow
 from wfms.chains.domain.identity import ChainKey
 from wfms.chains.domain.parameters import complete
 from wfms.chains.domain.tasks import name_findings
+from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.find_files import DatasetGone, UnfitChain, find_files
 from wfms.chains.usecases.settle_chain import settle_chain
 
 log = structlog.get_logger(__name__)
 
 
-async def create_chain(
-    database: Database, new: NewChain, dms: DmsClient, *, keep_failed: timedelta
-) -> tuple[UUID, bool]:
+async def create_chain(context: ChainsContext, new: NewChain) -> tuple[UUID, bool]:
     """Gives the chain's uid and whether it is new. One that carries the data set through this
     version of the template with the same parameters given is the one that there is (invariant 1);
-    giving none is what a chain does that starts by itself. ``keep_failed``: how long what lies
-    between its steps stays when it does not finish.
+    giving none is what a chain does that starts by itself.
 
     Effect: the chain, its steps and its inputs are stored; steps that read the input become
     starting. Messages: none. Errors: ``UnfitChain``, ``DatasetGone``; ``NotAvailable`` where the
     DMS cannot be asked for files that are parameters.
     """
+    database = context.database
     key = ChainKey.of(new)
     async with database.connection() as connection:
         known = await chains.find_chain(connection, key)
     if known is not None:
         return known, False
     _check(key.uid, new)
-    files = await find_files(dms, new)
+    files = await find_files(context.dms, new)
     async with database.transaction() as transaction:
         # The inputs' locks come first: their release and their taking into use exclude each other.
         released = await chains.lock_inputs(
@@ -66,7 +64,7 @@ async def create_chain(
             plan=new.plan,
             params=complete(new.plan, new.params),
             dataset=new.dataset,
-            keep_failed=keep_failed,
+            keep_failed=context.keep_failed,
         )
         await _insert(transaction, row, files, now=database.clock.now())
     log.info(

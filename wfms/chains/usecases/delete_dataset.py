@@ -13,15 +13,15 @@ from uuid import UUID, uuid4
 
 import structlog
 
-from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.problems import Conflict, Finding, NeedsForce, NotAvailable, NotFound
 from sluice.contracts.states import ChainState, DatasetType
-from sluice.servicekit.database import PASSING, Database
+from sluice.servicekit.database import PASSING
 from sluice.servicekit.logging import log_ids
 from wfms.chains.db import chains, deletions
 from wfms.chains.db.deletions import Needing
 from wfms.chains.usecases.cancel_chain import TooLate, cancel_chain
+from wfms.chains.usecases.context import ChainsContext
 
 log = structlog.get_logger(__name__)
 
@@ -55,16 +55,17 @@ class DatasetNeeded(NeedsForce):
         )
 
 
-async def delete_dataset(database: Database, dms: DmsClient, uid: UUID, *, force: bool) -> Dataset:
+async def delete_dataset(context: ChainsContext, uid: UUID, *, force: bool) -> Dataset:
     """Effect: the DMS deletes the data set, an output too if ``force``. While chains need it that
     is refused; with ``force`` they are canceled, and it is deleted when the last of them has ended
     (one whose output is on its way to the output storage cannot be canceled any more: it ends by
     itself). No chain starts on it or takes it over any more. Repeating it is fine. Messages: those
     of ``cancel_chain``. Errors: ``NotFound``, ``DatasetNeeded``; ``Conflict`` of the DMS (an
     output, without ``force``); ``NotAvailable``."""
-    dataset = await dms.dataset(uid)
+    database = context.database
+    dataset = await context.dms.dataset(uid)
     if dataset.type is DatasetType.OUTPUT and not force:
-        return await dms.delete_dataset(uid)  # which says that it is an output
+        return await context.dms.delete_dataset(uid)  # which says that it is an output
     now = database.clock.now()
     async with database.transaction() as transaction:
         await chains.lock_inputs(transaction.connection, [uid])
@@ -73,19 +74,20 @@ async def delete_dataset(database: Database, dms: DmsClient, uid: UUID, *, force
             raise DatasetNeeded(dataset, needing)
         await deletions.give_up_input(transaction.connection, uid, now=now)
         await deletions.ask(transaction.connection, uid, force=force, now=now)
-    return await _carry_out(database, dms, uid, force=force) or dataset
+    return await _carry_out(context, uid, force=force) or dataset
 
 
-async def delete_asked(database: Database, dms: DmsClient, *, hold: timedelta = HOLD) -> bool:
+async def delete_asked(context: ChainsContext, *, hold: timedelta = HOLD) -> bool:
     """Effect: what ``delete_dataset`` promised, as far as it can be done now; one that fails keeps
     no other waiting, and is tried again after ``hold``. Messages: as there. Errors:
     ``NotAvailable`` (tried again by the loop). True when there may be more."""
+    database = context.database
     token = uuid4()
     try:
         async with database.connection() as connection:
             claimed = await deletions.claim(connection, token, hold=hold, limit=BATCH)
         for uid, force in claimed:
-            await _try(database, dms, uid, force=force, token=token)
+            await _try(context, uid, force=force, token=token)
     except (asyncio.CancelledError, NotAvailable):  # whoever is there goes on at once
         async with database.connection() as connection:
             await deletions.unclaim(connection, token)
@@ -93,9 +95,9 @@ async def delete_asked(database: Database, dms: DmsClient, *, hold: timedelta = 
     return len(claimed) == BATCH
 
 
-async def _try(database: Database, dms: DmsClient, uid: UUID, *, force: bool, token: UUID) -> None:
+async def _try(context: ChainsContext, uid: UUID, *, force: bool, token: UUID) -> None:
     try:
-        await _carry_out(database, dms, uid, force=force)
+        await _carry_out(context, uid, force=force)
     except Conflict:  # it is forgotten, and nobody waits for the answer any more
         return
     except (*PASSING, NotAvailable):
@@ -103,15 +105,14 @@ async def _try(database: Database, dms: DmsClient, uid: UUID, *, force: bool, to
     except Exception:  # process boundary: one deletion must not keep the others waiting
         log.exception("dataset.deletion_failed", dataset=uid)
         return
-    async with database.connection() as connection:
+    async with context.database.connection() as connection:
         await deletions.unclaim(connection, token, uid)  # where it waits for chains to end
 
 
-async def _carry_out(
-    database: Database, dms: DmsClient, uid: UUID, *, force: bool
-) -> Dataset | None:
+async def _carry_out(context: ChainsContext, uid: UUID, *, force: bool) -> Dataset | None:
     """None while it waits for chains to end, or where the DMS does not know the data set. Raises
     the DMS's ``Conflict``."""
+    database = context.database
     with log_ids(dataset=uid):
         async with database.connection() as connection:
             needing = await deletions.needed_by(connection, uid)
@@ -128,7 +129,7 @@ async def _carry_out(
                 return None
         deleted: Dataset | None = None
         try:
-            deleted = await dms.delete_dataset(uid, force=force)
+            deleted = await context.dms.delete_dataset(uid, force=force)
             log.info("dataset.deleted_by_request", force=force)
         except NotFound:
             pass

@@ -7,23 +7,23 @@ over after the DMS has taken it over, and before that may be asked for twice."""
 
 from contextlib import suppress
 
-from sluice.clients.dms import DmsClient
 from sluice.contracts.problems import NotFound
-from sluice.servicekit.database import Database
 from wfms.chains.db import datasets
+from wfms.chains.usecases.context import ChainsContext
 
 BATCH = 50
 
 
-async def delete_outputs(database: Database, dms: DmsClient) -> bool:
+async def delete_outputs(context: ChainsContext) -> bool:
     """Effect: the DMS deletes released outputs that it was asked to upload, and they are marked so.
     Messages: none. Errors: ``ServiceError`` where the DMS does not answer (tried again by the
     loop). True when there may be more."""
+    database = context.database
     async with database.connection() as connection:
         uids = await datasets.outputs_undelivered(connection, limit=BATCH)
     for uid in uids:
         with suppress(NotFound):  # it is gone: that is what was wanted
-            await dms.delete_dataset(uid, force=True)
+            await context.dms.delete_dataset(uid, force=True)
         async with database.connection() as connection:
             await datasets.mark_handed_over(connection, [uid], now=database.clock.now())
     return len(uids) == BATCH

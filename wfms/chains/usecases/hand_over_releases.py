@@ -16,23 +16,23 @@ The watcher notes every data set it has had deleted, so both ways together send 
 DMS takes a second one for done.
 """
 
-from sluice.clients.watcher import WatcherClient
 from sluice.contracts.chains import Release
-from sluice.servicekit.database import Database
 from wfms.chains.db import datasets
+from wfms.chains.usecases.context import ChainsContext
 
 BATCH = 500
 
 
-async def hand_over_releases(database: Database, watcher: WatcherClient) -> bool:
+async def hand_over_releases(context: ChainsContext) -> bool:
     """Effect: data sets released are in the watcher's hands and marked so. Messages: none. Errors:
     ``ServiceError`` where the watcher does not answer (tried again by the loop). True when there
     may be more."""
+    database = context.database
     async with database.connection() as connection:
         uids = await datasets.all_undelivered(connection, limit=BATCH)
     if not uids:
         return False
-    await watcher.release(Release(datasets=uids))
+    await context.watcher.release(Release(datasets=uids))
     async with database.connection() as connection:
         await datasets.mark_handed_over(connection, uids, now=database.clock.now())
     return len(uids) == BATCH

@@ -2,24 +2,24 @@
 
 from uuid import UUID
 
-from sluice.clients.wms import WmsClient
 from sluice.contracts.tasks import TaskStatus
 from sluice.servicekit.database import Database
 from wfms.chains.db.reading import tasks_page
+from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.read_tasks import NoSuchTask
 
 
-async def cancel_task(database: Database, wms: WmsClient, uid: UUID) -> TaskStatus:
+async def cancel_task(context: ChainsContext, uid: UUID) -> TaskStatus:
     """Effect: none here; the chain ends when the watcher reports the task's end. Messages: none.
     Errors: ``NoSuchTask``, the WMS's."""
-    await _known(database, uid)
-    return await wms.cancel_task(uid)
+    await _known(context.database, uid)
+    return await context.wms.cancel_task(uid)
 
 
-async def rank_task(database: Database, wms: WmsClient, uid: UUID, rank: float) -> TaskStatus:
+async def rank_task(context: ChainsContext, uid: UUID, rank: float) -> TaskStatus:
     """Effect: none here. Messages: none. Errors: ``NoSuchTask``, the WMS's."""
-    await _known(database, uid)
-    return await wms.prioritise(uid, rank)
+    await _known(context.database, uid)
+    return await context.wms.prioritise(uid, rank)
 
 
 async def _known(database: Database, uid: UUID) -> None:

@@ -11,8 +11,8 @@ from sluice.contracts.chains import ChainTask, ChainTaskList
 from sluice.contracts.problems import NotFound, ServiceError
 from sluice.contracts.states import StepState
 from sluice.contracts.tasks import TaskStatus
-from sluice.servicekit.database import Database
 from wfms.chains.db.reading import tasks_page
+from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.read_chains import BadCursor
 
 log = structlog.get_logger(__name__)
@@ -42,16 +42,16 @@ class TaskQuery:
     full: bool = False
 
 
-async def read_tasks(database: Database, wms: WmsClient, query: TaskQuery) -> ChainTaskList:
+async def read_tasks(context: ChainsContext, query: TaskQuery) -> ChainTaskList:
     """Newest chains first; counts are None where the WMS does not answer or does not know the task.
     Errors: ``BadCursor``."""
     after = None if query.after is None else _place(query.after)
-    async with database.connection() as connection:
+    async with context.database.connection() as connection:
         tasks, last = await tasks_page(
             connection, chain=query.chain, state=query.state, after=after, limit=query.limit
         )
     more = last if query.paged else None
-    counted = await _with_counts(wms, tasks, full=query.full)
+    counted = await _with_counts(context.wms, tasks, full=query.full)
     return ChainTaskList(tasks=counted, next=None if more is None else f"{more[0]}.{more[1]}")
 
 
@@ -63,15 +63,13 @@ def _place(after: str) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-async def read_task(
-    database: Database, wms: WmsClient, uid: UUID, *, full: bool = False
-) -> ChainTask:
+async def read_task(context: ChainsContext, uid: UUID, *, full: bool = False) -> ChainTask:
     """As ``read_tasks``. Errors: ``NoSuchTask``."""
-    async with database.connection() as connection:
+    async with context.database.connection() as connection:
         tasks, _ = await tasks_page(connection, task=uid)
     if not tasks:
         raise NoSuchTask(uid)
-    return (await _with_counts(wms, tasks, full=full))[0]
+    return (await _with_counts(context.wms, tasks, full=full))[0]
 
 
 async def _with_counts(wms: WmsClient, tasks: list[ChainTask], *, full: bool) -> list[ChainTask]:

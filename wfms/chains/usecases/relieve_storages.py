@@ -5,15 +5,13 @@ from uuid import UUID
 
 import structlog
 
-from sluice.clients.dms import DmsClient
-from sluice.clients.wms import WmsClient
 from sluice.contracts.datasets import Storage
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import StorageType
 from sluice.contracts.tasks import Boost, Boosts
-from sluice.servicekit.database import Database
 from wfms.chains.db.reading import relieving_tasks
 from wfms.chains.domain.relief import reason_of
+from wfms.chains.usecases.context import ChainsContext
 
 log = structlog.get_logger(__name__)
 
@@ -24,11 +22,14 @@ _ANY = 1.0
 
 
 class RelieveStorages:
-    """``by``: how much higher the tasks are ranked; 0: none is, and what was raised before is so no
-    more. Several instances say the same to the WMS."""
+    """Where tasks are not to be ranked higher (any more), what was raised before is so no more.
+    Several instances say the same to the WMS."""
 
-    def __init__(self, database: Database, *, dms: DmsClient, wms: WmsClient, by: float) -> None:
-        self._database, self._dms, self._wms, self._by = database, dms, wms, by
+    def __init__(self, context: ChainsContext) -> None:
+        self._database = context.database
+        self._dms = context.dms
+        self._wms = context.wms
+        self._by = context.relief_rank
         #: What an instance before this one has said is not known.
         self._nothing_raised = False
 

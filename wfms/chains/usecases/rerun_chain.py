@@ -22,7 +22,7 @@ from sluice.contracts.problems import Conflict, Finding, ServiceError
 from sluice.contracts.requiring import requires_text, unmet_parameters
 from sluice.contracts.states import DatasetState
 from sluice.contracts.tasks import TaskStatus
-from sluice.servicekit.database import Database, Transaction
+from sluice.servicekit.database import Transaction
 from wfms.chains.db import chains, datasets
 from wfms.chains.db.chains import NewRow, StoredChain
 from wfms.chains.domain.identity import rerun_uid, task_uid
@@ -30,6 +30,7 @@ from wfms.chains.domain.parameters import complete
 from wfms.chains.domain.rerun import Rerun, Wish, from_outside, plan_rerun
 from wfms.chains.domain.tasks import before_port
 from wfms.chains.usecases.cancel_chain import UnknownChain
+from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.find_files import UnfitChain, find_files
 from wfms.chains.usecases.settle_chain import settle_chain
 
@@ -86,13 +87,11 @@ class _Draft:
         return {one.uid: places[place] for place, one in known.items() if one is not None}
 
 
-async def plan_of_rerun(
-    database: Database, uid: UUID, asked: RerunChain, *, dms: DmsClient, wms: WmsClient
-) -> RerunPlan:
+async def plan_of_rerun(context: ChainsContext, uid: UUID, asked: RerunChain) -> RerunPlan:
     """What ``rerun_chain`` would do. Effect: none. Messages: none. Errors: as there, but
     ``CannotRerun``."""
-    draft = await _draft(database, uid, asked, dms)
-    counts = await _counts(wms, draft)
+    draft = await _draft(context, uid, asked)
+    counts = await _counts(context.wms, draft)
     plan = draft.before.view.plan
     return RerunPlan(
         chain=uid,
@@ -102,26 +101,29 @@ async def plan_of_rerun(
     )
 
 
-async def rerun_chain(
-    database: Database, uid: UUID, asked: RerunChain, *, dms: DmsClient, keep_failed: timedelta
-) -> tuple[UUID, bool]:
+async def rerun_chain(context: ChainsContext, uid: UUID, asked: RerunChain) -> tuple[UUID, bool]:
     """Precondition: the chain is over. Effect: a new chain of the same data set and the same
     version of the template; steps that are taken over are finished in it. Gives its uid and whether
     it is new: the same key gives the first. Messages: those of ``settle_chain``. Errors:
     ``UnknownChain``, ``NotOver``, ``UnfitChain`` (parameters), ``NoSuchStep``, ``NothingFailed``,
     ``CannotRerun``, ``Moved``, ``NotAvailable``."""
+    database = context.database
     new = rerun_uid(uid, asked.key or uuid4())
     for _ in range(TRIES):
         async with database.connection() as connection:
             if await chains.chain_exists(connection, new):
                 return new, False
-        draft = await _draft(database, uid, asked, dms)
+        draft = await _draft(context, uid, asked)
         if draft.rerun.missing:
             raise CannotRerun(uid, draft.rerun.missing)
         with suppress(Moved):
             async with database.transaction() as transaction:
                 stored = await _store(
-                    transaction, new, draft, keep_failed=keep_failed, now=database.clock.now()
+                    transaction,
+                    new,
+                    draft,
+                    keep_failed=context.keep_failed,
+                    now=database.clock.now(),
                 )
             if stored:
                 log.info(
@@ -131,8 +133,8 @@ async def rerun_chain(
     raise Moved(uid)
 
 
-async def _draft(database: Database, uid: UUID, asked: RerunChain, dms: DmsClient) -> _Draft:
-    async with database.transaction() as transaction:
+async def _draft(context: ChainsContext, uid: UUID, asked: RerunChain) -> _Draft:
+    async with context.database.transaction() as transaction:
         before = await chains.lock_chain(transaction.connection, uid)
     if before is None:
         raise UnknownChain(uid)
@@ -141,13 +143,13 @@ async def _draft(database: Database, uid: UUID, asked: RerunChain, dms: DmsClien
     plan = before.view.plan
     params = complete(plan, {**before.params, **asked.params})
     wish = Wish(uid, before.input_uid, before.params, params, asked.from_step, asked.failed_only)
-    await _check(before, asked, wish, dms)
+    await _check(before, asked, wish, context.dms)
     kept = [
         one.uid
         for one in before.view.datasets
         if one.step is not None and one.port is not None and one.kept
     ]
-    found = await dms.datasets_of([*kept, *from_outside(plan, wish).values()])
+    found = await context.dms.datasets_of([*kept, *from_outside(plan, wish).values()])
     # One that is open still will be closed: its task has ended, or it is an input that is waited
     # for.
     there = {

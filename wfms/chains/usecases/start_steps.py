@@ -9,15 +9,10 @@ the step in progress, so it is sent exactly by the one that wins.
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from datetime import timedelta
 from uuid import UUID, uuid4
 
 import structlog
 
-from sluice.backoff import pause_after
-from sluice.clients.dms import DmsClient
-from sluice.clients.watcher import WatcherClient
 from sluice.contracts.chains import Watch
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.messages import WMS_TASKS
@@ -25,7 +20,7 @@ from sluice.contracts.plan import Source
 from sluice.contracts.problems import Conflict, ServiceError, Unprocessable
 from sluice.contracts.states import ChainState, DatasetState, StepState, StorageType, WatchKind
 from sluice.contracts.tasks import TakenOver, Task
-from sluice.servicekit.database import PASSING, Database, Transaction, not_now
+from sluice.servicekit.database import PASSING, Transaction, not_now
 from sluice.servicekit.logging import log_ids
 from wfms.chains.db import chains, datasets, steps
 from wfms.chains.db.chains import Held, StoredChain
@@ -41,6 +36,7 @@ from wfms.chains.domain.tasks import (
     place_of,
     ports,
 )
+from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.settle_chain import settle_chain
 
 log = structlog.get_logger(__name__)
@@ -62,33 +58,16 @@ class NameTaken(Conflict):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class StartRules:
-    """``hold``: how long a claim lasts; ``batch``: steps started at the same time; pauses after a
-    start that did not work double from ``first_pause`` to ``longest_pause``."""
-
-    hold: timedelta = timedelta(seconds=30)
-    batch: int = 16
-    first_pause: timedelta = timedelta(seconds=0.5)
-    longest_pause: timedelta = timedelta(seconds=30)
-
-    def pause(self, attempts: int) -> timedelta:
-        first, longest = self.first_pause.total_seconds(), self.longest_pause.total_seconds()
-        return timedelta(seconds=pause_after(attempts, first=first, longest=longest))
-
-
 class StartSteps:
     """Precondition: steps that are starting. Effect: each becomes in progress; failed, with its
     chain, when another service refuses what it is asked for; canceled when its chain is ending; or
     waits with the reason to be seen. Messages: ``wms.tasks``. Errors: none."""
 
-    def __init__(
-        self, database: Database, *, dms: DmsClient, watcher: WatcherClient, rules: StartRules
-    ) -> None:
-        self._database = database
-        self._dms = dms
-        self._watcher = watcher
-        self._rules = rules
+    def __init__(self, context: ChainsContext) -> None:
+        self._database = context.database
+        self._dms = context.dms
+        self._watcher = context.watcher
+        self._rules = context.start_rules
 
     async def __call__(self) -> bool:
         """True when there may be more."""

@@ -1,29 +1,28 @@
 """Has the running tasks of ending chains canceled."""
 
 import asyncio
-from datetime import timedelta
 
 import structlog
 
 from sluice.clients.wms import WmsClient
 from sluice.contracts.problems import Conflict, NotFound, ServiceError
-from sluice.servicekit.database import Database
 from sluice.servicekit.logging import log_ids
 from wfms.chains.db import steps
 from wfms.chains.db.steps import StepTask
+from wfms.chains.usecases.context import ChainsContext
 
 log = structlog.get_logger(__name__)
 
 BATCH = 50
 
 
-async def stop_tasks(database: Database, wms: WmsClient, *, again: timedelta) -> bool:
-    """Effect: asks the WMS to cancel each of them, every ``again`` until the watcher says that it
-    has ended. One that the WMS does not know has not come through its queue yet. Messages: none.
+async def stop_tasks(context: ChainsContext) -> bool:
+    """Effect: asks the WMS to cancel each of them, every ``cancel_again`` until the watcher says that
+    it has ended. One that the WMS does not know has not come through its queue yet. Messages: none.
     Errors: none. True when there may be more."""
-    async with database.connection() as connection:
-        running = await steps.claim_cancels(connection, again=again, limit=BATCH)
-    await asyncio.gather(*(_cancel(wms, step) for step in running))
+    async with context.database.connection() as connection:
+        running = await steps.claim_cancels(connection, again=context.cancel_again, limit=BATCH)
+    await asyncio.gather(*(_cancel(context.wms, step) for step in running))
     return len(running) == BATCH
 
 

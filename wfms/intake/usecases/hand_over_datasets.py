@@ -7,12 +7,12 @@ from uuid import uuid4
 import structlog
 
 from sluice.backoff import pause_after
-from sluice.clients.chains import ChainsClient
 from sluice.contracts.problems import Conflict, ServiceError, Unprocessable
 from sluice.servicekit.database import Database
 from sluice.servicekit.logging import log_ids
 from wfms.intake.db import intake
 from wfms.intake.db.intake import Handover
+from wfms.intake.usecases.context import IntakeContext
 
 log = structlog.get_logger(__name__)
 
@@ -21,18 +21,19 @@ BATCH = 16
 FIRST_PAUSE = 0.5
 
 
-async def hand_over_datasets(
-    database: Database, chains: ChainsClient, *, hold: timedelta, longest_pause: timedelta
-) -> bool:
+async def hand_over_datasets(context: IntakeContext) -> bool:
     """Effect: a decision that the chain service has taken is forgotten here; one that it refuses
     becomes an unmatched data set with its reasons; otherwise it waits. Repeating one is harmless:
     the chain service answers with the first chain. Messages: none. Errors: none. True when there
     may be more."""
+    database = context.database
     token = uuid4()
     try:
         async with database.connection() as connection:
-            claimed = await intake.claim_handovers(connection, token, hold=hold, limit=BATCH)
-        await asyncio.gather(*(_hand_over(database, chains, one, longest_pause) for one in claimed))
+            claimed = await intake.claim_handovers(
+                connection, token, hold=context.hold, limit=BATCH
+            )
+        await asyncio.gather(*(_hand_over(context, handover) for handover in claimed))
     except asyncio.CancelledError:  # it is stopped: the next instance goes on at once
         async with database.connection() as connection:
             await intake.give_back_handovers(connection, token)
@@ -40,16 +41,15 @@ async def hand_over_datasets(
     return len(claimed) == BATCH
 
 
-async def _hand_over(
-    database: Database, chains: ChainsClient, handover: Handover, longest_pause: timedelta
-) -> None:
+async def _hand_over(context: IntakeContext, handover: Handover) -> None:
+    database = context.database
     with log_ids(dataset=handover.dataset):
         try:
-            chain = await chains.new_dataset(handover.chain)
+            chain = await context.chains.new_dataset(handover.chain)
         except (Unprocessable, Conflict) as refusal:
             await _refused(database, handover, refusal)
         except ServiceError as error:
-            longest = longest_pause.total_seconds()
+            longest = context.longest_pause.total_seconds()
             seconds = pause_after(handover.attempts, first=FIRST_PAUSE, longest=longest)
             async with database.connection() as connection:
                 await intake.postpone_handover(

@@ -4,35 +4,31 @@ import asyncio
 from collections.abc import Sequence
 from uuid import UUID
 
-from sluice.clients.dms import DmsClient
-from sluice.clients.operator import OperatorClient
 from sluice.contracts.intake import RematchedAll
 from sluice.contracts.templates import Template
 from sluice.servicekit.database import Database
 from wfms.intake.db import intake
+from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.rematch_dataset import Gone, NotUnmatched, decide_again
 
 #: Looked at at a time.
 _BATCH = 16
 
 
-async def rematch_all(
-    database: Database, *, dms: DmsClient, operator: OperatorClient
-) -> RematchedAll:
+async def rematch_all(context: IntakeContext) -> RematchedAll:
     """Precondition: none. Effect: each one is decided upon again, the oldest first, each in a
     transaction of its own; those that were deleted are forgotten. Messages: none. Errors:
     ``NotAvailable``; what was decided upon before stays so, and a repetition goes on with the rest.
     """
-    templates = (await operator.templates()).templates
+    database = context.database
+    templates = (await context.operator.templates()).templates
     matched, gone, place = 0, 0, None
     while True:
         batch = await _next(database, place)
         if not batch:
             break
         place = batch[-1]
-        outcomes = await asyncio.gather(
-            *(_one(database, uid, dms=dms, templates=templates) for _, uid in batch)
-        )
+        outcomes = await asyncio.gather(*(_rematch(context, uid, templates) for _, uid in batch))
         matched += outcomes.count("matched")
         gone += outcomes.count("gone")
     async with database.connection() as connection:
@@ -46,11 +42,9 @@ async def _next(database: Database, place: intake.Place | None) -> list[intake.P
         return await intake.oldest_unmatched(connection, after=place, limit=_BATCH)
 
 
-async def _one(
-    database: Database, uid: UUID, *, dms: DmsClient, templates: Sequence[Template]
-) -> str:
+async def _rematch(context: IntakeContext, uid: UUID, templates: Sequence[Template]) -> str:
     try:
-        found = await decide_again(database, uid, dms=dms, templates=templates)
+        found = await decide_again(context, uid, templates)
     except Gone:
         return "gone"
     except NotUnmatched:  # somebody else was faster

@@ -5,14 +5,13 @@ from typing import assert_never
 from uuid import UUID
 
 from sluice.clients.dms import DmsClient
-from sluice.clients.operator import OperatorClient
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.intake import Rematched
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.templates import Template
-from sluice.servicekit.database import Database
 from wfms.intake.db import intake
 from wfms.intake.domain.matching import Matched, NotMatched, decide
+from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.record_decisions import record_decisions
 
 
@@ -35,25 +34,22 @@ class Gone(Conflict):
         )
 
 
-async def rematch_dataset(
-    database: Database, uid: UUID, *, dms: DmsClient, operator: OperatorClient
-) -> Rematched:
+async def rematch_dataset(context: IntakeContext, uid: UUID) -> Rematched:
     """Precondition: the data set is among the unmatched. Effect: it is decided upon again, or
     forgotten where it was deleted. Messages: none. Errors: ``NotUnmatched``, ``Gone``,
     ``NotAvailable``."""
-    async with database.connection() as connection:
+    async with context.database.connection() as connection:
         if not await intake.has_unmatched(connection, uid):
             raise NotUnmatched(uid)
-    return await decide_again(
-        database, uid, dms=dms, templates=(await operator.templates()).templates
-    )
+    return await decide_again(context, uid, (await context.operator.templates()).templates)
 
 
 async def decide_again(
-    database: Database, uid: UUID, *, dms: DmsClient, templates: Sequence[Template]
+    context: IntakeContext, uid: UUID, templates: Sequence[Template]
 ) -> Rematched:
     """As ``rematch_dataset``, with the templates at hand."""
-    dataset = await _still_there(dms, uid)
+    database = context.database
+    dataset = await _still_there(context.dms, uid)
     decision = None if dataset is None else decide(dataset, templates)
     async with database.transaction() as transaction:
         if not await intake.lock_unmatched(transaction.connection, uid):

@@ -9,32 +9,31 @@ makes a second chain (invariant 1) or loses one (invariant 7).
 
 import structlog
 
-from sluice.clients.dms import DmsClient
-from sluice.clients.operator import OperatorClient
 from sluice.contracts.states import DatasetType
-from sluice.servicekit.database import Database
 from wfms.intake.db import intake
 from wfms.intake.db.ties import delete_old_ties
 from wfms.intake.domain.matching import decide, latest_of
+from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.record_decisions import record_decisions
 
 log = structlog.get_logger(__name__)
 
 
-async def take_in_datasets(
-    database: Database, *, dms: DmsClient, operator: OperatorClient, page: int
-) -> bool:
-    """Effect: the next ``page`` data sets closed after the cursor are decided upon, and the cursor
+async def take_in_datasets(context: IntakeContext) -> bool:
+    """Effect: the next data sets closed after the cursor are decided upon, and the cursor
     is behind them. Those on demand are left alone. Messages: none. Errors: ``NotAvailable`` where
     the DMS or the operator service does not answer (nothing has changed then). True when there may
     be more."""
+    database = context.database
     async with database.connection() as connection:
         cursor = await intake.read_cursor(connection)
-    found = await dms.closed_datasets(after=cursor, type=DatasetType.INPUT, limit=page)
+    found = await context.dms.closed_datasets(
+        after=cursor, type=DatasetType.INPUT, limit=context.page
+    )
     if not found.datasets:
         return False
     wanted = [dataset for dataset in found.datasets if not dataset.on_demand]
-    templates = (await operator.templates()).templates if wanted else []
+    templates = (await context.operator.templates()).templates if wanted else []
     decisions = [(dataset, decide(dataset, templates)) for dataset in wanted]
     now = database.clock.now()
     async with database.transaction() as transaction:
@@ -44,4 +43,4 @@ async def take_in_datasets(
         await record_decisions(transaction.connection, decisions, now=now)
         if wanted:
             await delete_old_ties(transaction.connection, latest_of(templates))
-    return len(found.datasets) >= page
+    return len(found.datasets) >= context.page

@@ -8,19 +8,14 @@ that is told and not marked is told again: the chain service answers a repetitio
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from dataclasses import replace
 from uuid import UUID, uuid4
 
 import structlog
 
-from sluice.clients.chains import ChainsClient
-from sluice.clients.dms import DmsClient
-from sluice.clients.wms import WmsClient
 from sluice.contracts.chains import TaskEnded
 from sluice.contracts.problems import NotFound, ServiceError
 from sluice.contracts.states import WatchKind
-from sluice.servicekit.database import Database
 from sluice.servicekit.logging import log_ids
 from wfms.watcher.db import watches
 from wfms.watcher.db.watches import OpenWatch
@@ -31,6 +26,7 @@ from wfms.watcher.domain.outcome import (
     unsent_outcome,
     upload_outcome,
 )
+from wfms.watcher.usecases.context import WatcherContext
 from wfms.watcher.usecases.request_deletions import request_deletions
 
 log = structlog.get_logger(__name__)
@@ -39,33 +35,16 @@ log = structlog.get_logger(__name__)
 PAGE = 100
 
 
-@dataclass(frozen=True, slots=True)
-class FollowRules:
-    """``hold``: how long a claim lasts. ``unknown_after``: a task that the WMS does not know after
-    so long may never have been sent: the chain service is asked."""
-
-    hold: timedelta = timedelta(seconds=10)
-    unknown_after: timedelta = timedelta(seconds=30)
-
-
 class FollowWatches:
     """Effect: watches whose task or upload has ended are reported. Messages: ``dms.deletions``.
     Errors: none; what does not answer is asked again in the next round."""
 
-    def __init__(
-        self,
-        database: Database,
-        *,
-        wms: WmsClient,
-        dms: DmsClient,
-        chains: ChainsClient,
-        rules: FollowRules,
-    ) -> None:
-        self._database = database
-        self._wms = wms
-        self._dms = dms
-        self._chains = chains
-        self._rules = rules
+    def __init__(self, context: WatcherContext) -> None:
+        self._database = context.database
+        self._wms = context.wms
+        self._dms = context.dms
+        self._chains = context.chains
+        self._rules = context.rules
 
     async def __call__(self) -> bool:
         """One round. Always False: the next one is due at the next wake or period."""

@@ -42,7 +42,7 @@ class NotSent(Conflict):
         super().__init__(f"task {ended.uid} was never sent: its step is {state}", state=state)
 
 
-async def end_task(database: Database, ended: TaskEnded) -> Release:
+async def record_task_end(database: Database, ended: TaskEnded) -> Release:
     """Effect: the step (or upload) ends, and what follows from it happens (see ``settle_chain``).
     Messages: those of ``settle_chain``.
 

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query, status
 from sluice.contracts.chains import Release, Watch, Watched, WatchList
 from sluice.contracts.states import WatchState
 from sluice.servicekit.database import Database
-from wfms.watcher.db.watches import select_watches
 from wfms.watcher.usecases.accept_watch import accept_watch
+from wfms.watcher.usecases.read_watches import read_watches
 from wfms.watcher.usecases.request_deletions import take_over_releases
 
 Limit = Annotated[int, Query(ge=1, le=1000)]
@@ -29,8 +29,7 @@ def watches_router(database: Database, *, wake: Callable[[], None]) -> APIRouter
     @router.get("/tasks")
     async def watched(state: WatchState | None = None, limit: Limit = 200) -> WatchList:
         """Newest first."""
-        async with database.connection() as connection:
-            return WatchList(tasks=await select_watches(connection, state=state, limit=limit))
+        return await read_watches(database, state=state, limit=limit)
 
     @router.post("/releases", status_code=status.HTTP_204_NO_CONTENT)
     async def release(handed_over: Release) -> None:

@@ -1,0 +1,21 @@
+"""What the intake shows to people: data sets that fitted no template, and ties among templates."""
+
+from sluice.contracts.intake import TieList, UnmatchedList
+from sluice.servicekit.database import Database
+from wfms.intake.db.intake import count_unmatched, select_unmatched
+from wfms.intake.db.ties import select_ties
+
+
+async def read_unmatched(database: Database, *, limit: int) -> UnmatchedList:
+    """Newest first. Effect: none. Messages: none. Errors: none."""
+    async with database.connection() as connection:
+        return UnmatchedList(
+            datasets=await select_unmatched(connection, limit=limit),
+            total=await count_unmatched(connection),
+        )
+
+
+async def read_ties(database: Database, *, limit: int) -> TieList:
+    """The latest first. Effect: none. Messages: none. Errors: none."""
+    async with database.connection() as connection:
+        return TieList(ties=await select_ties(connection, limit=limit))

@@ -1,0 +1,12 @@
+"""What is being followed, and what was."""
+
+from sluice.contracts.chains import WatchList
+from sluice.contracts.states import WatchState
+from sluice.servicekit.database import Database
+from wfms.watcher.db.watches import select_watches
+
+
+async def read_watches(database: Database, *, state: WatchState | None, limit: int) -> WatchList:
+    """Newest first; ``state`` None: all. Effect: none. Messages: none. Errors: none."""
+    async with database.connection() as connection:
+        return WatchList(tasks=await select_watches(connection, state=state, limit=limit))
