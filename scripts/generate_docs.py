@@ -13,6 +13,7 @@ from scripts.docs import (
     life_cycles,
     metrics,
     schemas,
+    service_pages,
     settings_reference,
 )
 from scripts.docs.services import SERVICES
@@ -31,12 +32,17 @@ def makers() -> dict[Path, Callable[[], str]]:
         REFERENCE / "command-line.md": command_line.document,
         REFERENCE / "asyncapi.json": interfaces.asyncapi_document,
         **{schemas.path(service): _schema(service) for service in SERVICES},
+        **{service_pages.path(service): _page(service) for service in SERVICES},
         **{REFERENCE / "openapi" / f"{service}.json": _openapi(service) for service in SERVICES},
     }
 
 
 def _openapi(service: str) -> Callable[[], str]:
     return lambda: interfaces.openapi_document(service)
+
+
+def _page(service: str) -> Callable[[], str]:
+    return lambda: service_pages.document(service)
 
 
 def _schema(service: str) -> Callable[[], str]:
@@ -69,7 +75,8 @@ def outdated() -> Iterator[str]:
 
 
 def leftovers() -> set[Path]:
-    return set((REFERENCE / "openapi").glob("*.json")) - makers().keys()
+    there = {*(REFERENCE / "openapi").glob("*.json"), *(REFERENCE / "services").glob("*.md")}
+    return there - makers().keys()
 
 
 def write() -> None:

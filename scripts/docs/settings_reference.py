@@ -83,13 +83,17 @@ def _own_part(name: str, owner: type[BaseSettings]) -> str:
     """The section of one process; a service's without what all of them share."""
     if not issubclass(owner, ServiceSettings):
         return _section(name, settings_of(owner))
+    return _section(name, own_settings(name))
+
+
+def own_settings(service: str) -> list[Setting]:
+    """What one service has beyond what all of them share."""
+    owner = settings_class(service)
     shared = {
         setting.variable: setting
         for setting in _settings(ServiceSettings, str(owner.model_config["env_prefix"]), "__")
     }
-    return _section(
-        name, (setting for setting in settings_of(owner) if shared.get(setting.variable) != setting)
-    )
+    return [setting for setting in settings_of(owner) if shared.get(setting.variable) != setting]
 
 
 def _section(title: str, settings: Iterable[Setting]) -> str:

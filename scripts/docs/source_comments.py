@@ -1,9 +1,11 @@
 """Reads the ``#:`` comments that stand beside names of a class, as Python itself forgets them."""
 
+import ast
 import inspect
 import io
 import tokenize
 from functools import cache
+from pathlib import Path
 
 
 @cache
@@ -47,4 +49,10 @@ def _split(line: str) -> tuple[str, str]:
 def first_sentence(owner: object) -> str:
     """The docstring's first paragraph in one line."""
     text = inspect.getdoc(owner) or ""
+    return " ".join(text.split("\n\n")[0].split())
+
+
+def module_sentence(path: Path) -> str:
+    """The first paragraph of a module's docstring, in one line."""
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     return " ".join(text.split("\n\n")[0].split())

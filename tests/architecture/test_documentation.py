@@ -2,6 +2,7 @@
 somewhere."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,14 @@ from tests.architecture.sources import ROOT
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 PAGES = sorted(
-    [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "templates").rglob("*.md")]
+    [
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "templates").rglob("*.md"),
+    ]
 )
+
+DECISIONS = sorted((ROOT / "docs/adr").glob("[0-9]*.md"))
 
 
 @pytest.mark.parametrize("process", processes())
@@ -30,12 +37,29 @@ def test_every_message_is_explained() -> None:
 def test_every_decision_is_linked_from_the_list() -> None:
     folder = ROOT / "docs/adr"
     linked = set(LINK.findall((folder / "README.md").read_text(encoding="utf-8")))
-    assert {path.name for path in folder.glob("[0-9]*.md")} <= linked
+    assert {path.name for path in DECISIONS} <= linked
 
 
 def test_decisions_are_numbered_without_gaps() -> None:
-    numbers = [int(path.name[:4]) for path in sorted((ROOT / "docs/adr").glob("[0-9]*.md"))]
+    numbers = [int(path.name[:4]) for path in DECISIONS]
     assert numbers == list(range(1, len(numbers) + 1))
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=lambda path: path.name)
+def test_a_decision_has_its_number_date_and_status(page: Path) -> None:
+    title, _, status, *_ = page.read_text(encoding="utf-8").splitlines()
+    assert title.startswith(f"# {int(page.name[:4])}. ")
+    assert re.fullmatch(
+        r"\*\*Date:\*\* \d{4}-\d\d-\d\d · \*\*Status:\*\* (accepted|superseded by \[.*\]\(.*\.md\))",
+        status,
+    )
+
+
+def test_the_release_at_work_has_its_section_of_changes() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    [newest, *_] = re.findall(r"^## ([\d.]+)", changes, re.MULTILINE)
+    assert newest == project["version"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))

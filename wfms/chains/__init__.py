@@ -1,0 +1,2 @@
+"""The chain service of the WfMS: carries each data set through the steps of its template, and says
+which data can go."""

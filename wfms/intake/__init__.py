@@ -1,0 +1,2 @@
+"""The intake of the WfMS: matches each data set that was closed with the templates, and hands it to
+the chain service."""
