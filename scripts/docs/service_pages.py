@@ -77,7 +77,9 @@ def _routes(service: str) -> Iterator[str]:
 
 def _cell(text: str) -> str:
     """The first paragraph, in one line of a table."""
-    return " ".join(text.split("\n\n", maxsplit=1)[0].split()).replace("|", "\\|").replace("``", "`")
+    return (
+        " ".join(text.split("\n\n", maxsplit=1)[0].split()).replace("|", "\\|").replace("``", "`")
+    )
 
 
 def _messages(service: str) -> Iterator[str]:

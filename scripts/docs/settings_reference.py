@@ -66,6 +66,18 @@ def document() -> str:
     return HEAD + _section("Every service", _shared_settings()) + "".join(services)
 
 
+def variables() -> set[str]:
+    """Every variable that a process or a command reads."""
+    own = {setting.variable for owner in processes().values() for setting in settings_of(owner)}
+    shared = {
+        name
+        for setting in _shared_settings()
+        for name in setting.variable.split("` or `")
+        if "<" not in name
+    }
+    return own | shared | {SECRETS_DIR, SETTINGS_FILE}
+
+
 def _shared_settings() -> Iterator[Setting]:
     """What every service has, with both variables where one may be given for all of them."""
     own = list(_settings(ServiceSettings, "SLUICE_<SERVICE>_", "__"))

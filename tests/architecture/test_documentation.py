@@ -9,6 +9,7 @@ import pytest
 
 from scripts.docs.settings_reference import processes, settings_of
 from sluice.contracts.messages import PAYLOADS
+from tests.architecture.named_in_pages import unknown_commands, unknown_settings
 from tests.architecture.sources import ROOT
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
@@ -68,6 +69,21 @@ def test_links_lead_somewhere(page: Path) -> None:
         target for target in LINK.findall(page.read_text(encoding="utf-8")) if "://" not in target
     ]
     assert not [target for target in targets if not (page.parent / target).exists()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_commands_and_settings_that_a_page_names_are_there(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert [*unknown_commands(text), *unknown_settings(text)] == []
+
+
+def test_settings_that_messages_and_comments_name_are_there() -> None:
+    found = {
+        path: [*unknown_settings(path.read_text(encoding="utf-8"))]
+        for package in ("sluice", "dms", "wms", "wfms", "pilot")
+        for path in (ROOT / package).rglob("*.py")
+    }
+    assert {str(path): names for path, names in found.items() if names} == {}
 
 
 def test_every_page_of_the_documentation_is_reachable() -> None:

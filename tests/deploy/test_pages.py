@@ -3,24 +3,16 @@ there."""
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
-import typer
-from typer.core import TyperGroup
 
-from scripts.docs.settings_reference import processes, settings_of
-from sluice.cli.app import command_line
-from sluice.servicekit.settings import ServiceSettings
-from sluice.setup.logins import SetupSettings
+from tests.architecture.named_in_pages import unknown_commands, unknown_settings
 from tests.deploy.composition import Composition, read_yaml
-from tests.deploy.processes import CLIENT_VARIABLES, CONTAINER_PORTS, answers, package_of
+from tests.deploy.processes import CONTAINER_PORTS, answers, package_of
 from tests.deploy.test_compose import change, schema_errors_of
 
 PAGES = ("docs/how-to/operate.md", "docs/how-to/run-in-production.md")
 GATEWAY = "deploy/gateway/compose.yml"
-#: Commands in code: after a prompt of a block, or between backticks.
-COMMAND = re.compile(r"(?:^|`)sluice ((?:[a-z-]+ ?)+)((?:--?[a-z-]+|[A-Z_]+|\d+| )*)", re.MULTILINE)
 CONTAINERS = re.compile(r"docker compose (ps|logs|exec|up|stop|restart)((?: [\w:/=.-]+)*)")
 #: Options with a value of their own.
 VALUED = {"-e", "--since", "--tail"}
@@ -29,14 +21,8 @@ VALUED = {"-e", "--since", "--tail"}
 def findings(composition: Composition) -> Iterator[str]:
     for page in PAGES:
         text = (composition.root / page).read_text(encoding="utf-8")
-        for found in COMMAND.finditer(text):
-            yield from (
-                f"{page}: {sentence}" for sentence in _command(found[1].split(), found[2].split())
-            )
-        yield from (
-            f"{page}: no setting is called {name}"
-            for name in sorted(set(re.findall(r"SLUICE_[A-Z_]+", text)) - variables())
-        )
+        named = (*unknown_commands(text), *unknown_settings(text))
+        yield from (f"{page}: {sentence}" for sentence in named)
         yield from (f"{page}: there is no {path}" for path in _paths(composition, text))
         yield from (
             f"{page}: there is no container {name}" for name in _containers(composition, text)
@@ -46,29 +32,6 @@ def findings(composition: Composition) -> Iterator[str]:
         ):
             if not answers(package_of(service), path):
                 yield f"{page}: {service} has no {path}"
-
-
-def _command(words: list[str], rest: list[str]) -> Iterator[str]:
-    command: Any = typer.main.get_command(command_line())
-    told = list(words)
-    while words and isinstance(command, TyperGroup):
-        if words[0] not in command.commands:
-            yield f"there is no command sluice {' '.join(told)}"
-            return
-        command = command.commands[words.pop(0)]
-    options = {option for parameter in command.params for option in parameter.opts}
-    yield from (
-        f"sluice {' '.join(told)} has no option {one}"
-        for one in rest
-        if one.startswith("--") and one not in options
-    )
-
-
-def variables() -> set[str]:
-    shared = {f"SLUICE_{name.upper()}" for name in ServiceSettings.SHARED}
-    own = {setting.variable for owner in processes().values() for setting in settings_of(owner)}
-    setup = {f"SLUICE_SETUP_{name.upper()}" for name in SetupSettings.model_fields}
-    return shared | own | setup | CLIENT_VARIABLES | {"SLUICE_URL"}
 
 
 def _paths(composition: Composition, text: str) -> Iterator[str]:

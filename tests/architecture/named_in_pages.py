@@ -1,0 +1,61 @@
+"""What pages name of the product: commands with their options, and settings."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from scripts.docs.settings_reference import variables
+from sluice.cli.app import command_line
+
+#: Commands in code: after a prompt of a block, or between backticks.
+COMMAND = re.compile(r"(?:^|`)sluice ((?:[a-z-]+ ?)+)((?:--?[a-z-]+|[A-Z_]+|\d+| )*)", re.MULTILINE)
+SETTING = re.compile(r"\bSLUICE_[A-Z_]*[A-Z]\b(?!_)")
+
+
+#: Read from the environment without being anybody's setting or option.
+OTHERS = {
+    "SLUICE_DMS_URL": "where a command finds the DMS, beside --url",
+    "SLUICE_END_WITH": "by which a process that was started knows the one to end with",
+}
+
+
+def unknown_commands(text: str) -> Iterator[str]:
+    for found in COMMAND.finditer(text):
+        yield from _command(found[1].split(), found[2].split())
+
+
+def unknown_settings(text: str) -> Iterator[str]:
+    for name in sorted(set(SETTING.findall(text)) - _variables()):
+        yield f"no setting is called {name}"
+
+
+def _command(words: list[str], rest: list[str]) -> Iterator[str]:
+    command: Any = typer.main.get_command(command_line())
+    told = list(words)
+    while words and isinstance(command, TyperGroup):
+        if words[0] not in command.commands:
+            yield f"there is no command sluice {' '.join(told)}"
+            return
+        command = command.commands[words.pop(0)]
+    options = {option for parameter in command.params for option in parameter.opts}
+    yield from (
+        f"sluice {' '.join(told)} has no option {one}"
+        for one in rest
+        if one.startswith("--") and one not in options
+    )
+
+
+def _variables() -> set[str]:
+    return variables() | OTHERS.keys() | set(_read_by(typer.main.get_command(command_line())))
+
+
+def _read_by(command: Any) -> Iterator[str]:
+    """What the options of a command, and of those below it, are taken from."""
+    for parameter in command.params:
+        names = parameter.envvar or ()
+        yield from (names,) if isinstance(names, str) else names
+    for below in getattr(command, "commands", {}).values():
+        yield from _read_by(below)
