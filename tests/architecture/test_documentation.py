@@ -13,6 +13,8 @@ from tests.architecture.named_in_pages import unknown_commands, unknown_settings
 from tests.architecture.sources import ROOT
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+#: Between backticks.
+FILE = re.compile(r"`((?:sluice|dms|wms|wfms|pilot|tests|scripts|templates|docs)/[\w./-]+)`")
 PAGES = sorted(
     [
         *ROOT.glob("*.md"),
@@ -75,6 +77,12 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_commands_and_settings_that_a_page_names_are_there(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert [*unknown_commands(text), *unknown_settings(text)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_that_a_page_names_are_there(page: Path) -> None:
+    named = set(FILE.findall(page.read_text(encoding="utf-8")))
+    assert not [name for name in named if not (ROOT / name).exists()]
 
 
 def test_settings_that_messages_and_comments_name_are_there() -> None:
