@@ -35,7 +35,7 @@ class PilotSettings(BaseSettings):
     #: are each given a part.
     memory: Annotated[int, Field(gt=0)] | None = None
     #: Folder for jobs and unsent reports, the pilot's user's own, made where there is none;
-    #: default: `sluice/pilot` in the user's folder for state (`~/.local/state`). Best on the file
+    #: default: `~/.local/state/sluice/pilot` (in the user's folder for state). Best on the file
     #: system of the storages: outputs are then renamed, not copied.
     work_dir: Path = Field(default_factory=_default_work_dir)
     #: DEBUG, INFO, WARNING or ERROR.

@@ -12,7 +12,7 @@ _ENGINE = (
     "which engine runs containers, and how, is a setting of each pilot (SLUICE_PILOT_CONTAINERS)"
 )
 _PROVENANCE = "the system keeps its own record of a run, and no research object is made of it"
-_FOLDERS = f"folders of jobs are made where {_NODES} (SLUICE_PILOT_FOLDER)"
+_FOLDERS = f"folders of jobs are made where {_NODES} (SLUICE_PILOT_WORK_DIR)"
 _EXPRESSIONS = (
     "expressions of tools are evaluated by pilots, within their limits and without a console"
 )

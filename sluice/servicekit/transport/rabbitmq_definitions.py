@@ -39,7 +39,7 @@ class Roles:
     keeper: str
 
 
-SLUICE_ROLES = Roles(CONSUMER, SENDERS, DEAD_LETTER_KEEPER)
+ALL_ROLES = Roles(CONSUMER, SENDERS, DEAD_LETTER_KEEPER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Rights:
 
 
 def definitions(
-    topology: Topology, users: Mapping[str, User], *, vhost: str = "/", roles: Roles = SLUICE_ROLES
+    topology: Topology, users: Mapping[str, User], *, vhost: str = "/", roles: Roles = ALL_ROLES
 ) -> dict[str, Any]:
     """The document for one virtual host. ``users``: of each service (services may share a login,
     which then has the rights of all of them). Uploading it again changes nothing but the salt of
@@ -84,7 +84,7 @@ def definitions(
     }  # fmt: skip
 
 
-def rights_of(services: Iterable[str], topology: Topology, roles: Roles = SLUICE_ROLES) -> Rights:
+def rights_of(services: Iterable[str], topology: Topology, roles: Roles = ALL_ROLES) -> Rights:
     """What these services need: consumers move what failed to rest or to die, the keeper brings it
     back."""
     write: set[str] = set()
