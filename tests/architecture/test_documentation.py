@@ -14,7 +14,7 @@ from tests.architecture.sources import ROOT
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 #: Between backticks.
-FILE = re.compile(r"`((?:sluice|dms|wms|wfms|pilot|tests|scripts|templates|docs)/[\w./-]+)`")
+FILE = re.compile(r"`((?:sluice|dms|wms|wfms|pilot|tests|scripts|templates|docs|stack)/[\w./-]+)`")
 PAGES = sorted(
     [
         *ROOT.glob("*.md"),
