@@ -11,7 +11,7 @@ import uvloop
 from filelock import FileLock, Timeout
 
 from stack.compose import WrongComposeFile
-from stack.run_on import run_bench, run_demo
+from stack.scenarios import run_bench, run_demo
 from stack.stack import Options, Stack
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -83,9 +83,9 @@ async def _run(options: Options) -> None:
         await asyncio.wait([ready, over], return_when=asyncio.FIRST_COMPLETED)
         if ready.done():
             counts = {
-                part.name: part.replicas
-                for part in stack.plan.parts.values()
-                if part.replicas and not part.runs_once
+                service.name: service.replicas
+                for service in stack.plan.services.values()
+                if service.replicas and not service.runs_once
             }
             _tell(
                 "running: "
@@ -159,7 +159,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _pairs(text: str) -> dict[str, str]:
-    pairs = [one.partition("=") for one in text.split(",") if one]
+    pairs = [pair.partition("=") for pair in text.split(",") if pair]
     if not all(name and equals for name, equals, _ in pairs):
         raise argparse.ArgumentTypeError(f"expected NAME=VALUE,…, not {text}")
     return {name: value for name, _, value in pairs}

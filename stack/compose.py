@@ -99,16 +99,16 @@ class ComposeService(Model):
     def mounted_secrets(self) -> list[SecretMount]:
         """Every secret with the path of its file in the container."""
         named = [
-            SecretMount(source=one, target=one) if isinstance(one, str) else one
-            for one in self.secrets
+            SecretMount(source=secret, target=secret) if isinstance(secret, str) else secret
+            for secret in self.secrets
         ]
         return [
             (
-                one
-                if one.target.startswith("/")
-                else SecretMount(source=one.source, target=f"/run/secrets/{one.target}")
+                mount
+                if mount.target.startswith("/")
+                else SecretMount(source=mount.source, target=f"/run/secrets/{mount.target}")
             )
-            for one in named
+            for mount in named
         ]
 
 
@@ -141,6 +141,7 @@ def read_compose(path: Path) -> Compose:
         return Compose.model_validate(data)
     except ValidationError as error:
         lines = [
-            f"{path}: {'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()
+            f"{path}: {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}"
+            for wrong in error.errors()
         ]
         raise WrongComposeFile("\n".join(lines)) from None

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from stack.links import FaultKind, Link
 from stack.plan import Kind
-from stack.supervisor import Kept
+from stack.supervisor import SupervisedProcess
 
 #: How a server is ended: as its own tools do it, and as a crash does.
 ENDS = {
@@ -67,9 +67,11 @@ REQUEST: TypeAdapter[AnyRequest] = TypeAdapter(AnyRequest)
 class Control:
     """Component: answers at the socket ``path``."""
 
-    def __init__(self, path: Path, kept: Sequence[Kept], links: Mapping[str, Link]) -> None:
+    def __init__(
+        self, path: Path, processes: Sequence[SupervisedProcess], links: Mapping[str, Link]
+    ) -> None:
         self._path = path
-        self._kept = {one.name: one for one in kept}
+        self._processes = {process.name: process for process in processes}
         self._links = links
         self._server: asyncio.Server | None = None
 
@@ -101,7 +103,8 @@ class Control:
         except ValidationError as error:
             return {
                 "error": "; ".join(
-                    f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()
+                    f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}"
+                    for wrong in error.errors()
                 )
             }
         except LookupError as error:
@@ -112,11 +115,11 @@ class Control:
     def _do(self, request: AnyRequest) -> Any:
         match request:
             case Processes():
-                return [describe(one) for one in self._kept.values()]
+                return [describe(process) for process in self._processes.values()]
             case Restarts():
                 return {
-                    one.name: {"starts": one.starts, "exits": one.exits}
-                    for one in self._kept.values()
+                    process.name: {"starts": process.starts, "exits": process.exits}
+                    for process in self._processes.values()
                 }
             case Links():
                 return [
@@ -139,13 +142,15 @@ class Control:
     def _end_server(self, request: RestartServer) -> int:
         """It is started again as anything that ends."""
         kind = Kind(request.server)
-        [server] = [one for one in self._kept.values() if one.order.part.kind is kind]
+        [server] = [
+            process for process in self._processes.values() if process.spec.service.kind is kind
+        ]
         return server.send(ENDS[kind, request.mode])
 
-    def _process(self, name: str) -> Kept:
-        if name not in self._kept:
-            raise LookupError(f"there is no process {name}; there are {', '.join(self._kept)}")
-        return self._kept[name]
+    def _process(self, name: str) -> SupervisedProcess:
+        if name not in self._processes:
+            raise LookupError(f"there is no process {name}; there are {', '.join(self._processes)}")
+        return self._processes[name]
 
     def _link(self, name: str) -> Link:
         if name not in self._links:
@@ -153,5 +158,10 @@ class Control:
         return self._links[name]
 
 
-def describe(one: Kept) -> dict[str, Any]:
-    return {"name": one.name, "service": one.order.part.name, "pid": one.pid, "ready": one.ready}
+def describe(process: SupervisedProcess) -> dict[str, Any]:
+    return {
+        "name": process.name,
+        "service": process.spec.service.name,
+        "pid": process.pid,
+        "ready": process.ready,
+    }

@@ -5,7 +5,7 @@ import asyncio
 import socket
 from enum import StrEnum
 
-from stack.pipe import RESET, Pipe, Weather
+from stack.pipe import RESET, LinkState, Pipe
 from stack.ports import LOOPBACK, free_ports
 from stack.targets import Target
 
@@ -29,7 +29,7 @@ class Link:
     def __init__(self, name: str) -> None:
         self.name = name
         self.fault: FaultKind | None = None
-        self._weather = Weather()
+        self._state = LinkState()
         self._doors: dict[int, Door] = {}
         self._pipes: set[Pipe] = set()
         self._end: asyncio.TimerHandle | None = None
@@ -63,10 +63,10 @@ class Link:
             self._end.cancel()
             self._end = None
         self.fault = fault
-        self._weather.hole = fault is FaultKind.BLACK_HOLE
-        self._weather.reset = fault is FaultKind.RESET
-        self._weather.delay = delay if fault is FaultKind.DELAY else 0.0
-        if self._weather.hole:
+        self._state.hole = fault is FaultKind.BLACK_HOLE
+        self._state.reset = fault is FaultKind.RESET
+        self._state.delay = delay if fault is FaultKind.DELAY else 0.0
+        if self._state.hole:
             self._calm.clear()
         else:
             self._calm.set()
@@ -86,7 +86,7 @@ class Link:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
             client.close()
             return
-        pipe = Pipe(client, server, self._weather, self._pipes.discard)
+        pipe = Pipe(client, server, self._state, self._pipes.discard)
         self._pipes.add(pipe)
         self.opened += 1
         try:
@@ -98,7 +98,7 @@ class Link:
         for door in self._doors.values():
             door.settle()
         for pipe in list(self._pipes):
-            pipe.weather_changed()
+            pipe.state_changed()
 
 
 class Door:

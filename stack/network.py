@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from stack.compose import WrongComposeFile
 from stack.links import Link
-from stack.plan import OUTSIDE, Plan, reference
+from stack.plan import OUTSIDE, StackPlan, reference
 from stack.ports import LOOPBACK, free_ports
 from stack.targets import Endpoint, Target
 
@@ -14,14 +14,14 @@ class Network:
     """``direct``: no proxies where a target has one process (for measurements); no faults there
     either."""
 
-    def __init__(self, plan: Plan, *, direct: bool = False) -> None:
+    def __init__(self, plan: StackPlan, *, direct: bool = False) -> None:
         self.links: dict[str, Link] = {}
         self._plan = plan
         self._direct = direct
         self._targets: Mapping[tuple[str, int], Target] = {
-            (part.name, port): Target(free_ports(part.replicas))
-            for part in plan.parts.values()
-            for port in part.ports
+            (service.name, port): Target(free_ports(service.replicas))
+            for service in plan.services.values()
+            for port in service.ports
         }
 
     def address(self, client: str, service: str, port: int) -> str:
@@ -63,5 +63,5 @@ class Network:
             link.close()
 
     def _services(self) -> Iterator[str]:
-        yield from self._plan.parts
+        yield from self._plan.services
         yield from self._plan.left_out

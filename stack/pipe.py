@@ -15,7 +15,7 @@ RESET = struct.pack("ii", 1, 0)
 
 
 @dataclass(slots=True)
-class Weather:
+class LinkState:
     """How a link is now. ``hole``: nothing passes; ``delay``: seconds that everything takes;
     ``reset``: who sends is cut off."""
 
@@ -63,7 +63,7 @@ class Side(asyncio.Protocol):
     def settle(self) -> None:
         """Reads or rests, as the link and the other side are now."""
         other = self.pipe.other(self)
-        reading = not (self.pipe.weather.hole or other.full or other.held > HELD_LIMIT)
+        reading = not (self.pipe.state.hole or other.full or other.held > HELD_LIMIT)
         if self.transport is None or self.transport.is_closing() or reading == self.reading:
             return
         self.reading = reading
@@ -83,7 +83,7 @@ class Side(asyncio.Protocol):
             self.timer.cancel()
             self.timer = None
         loop = asyncio.get_running_loop()
-        while self.queue and self.transport is not None and not self.pipe.weather.hole:
+        while self.queue and self.transport is not None and not self.pipe.state.hole:
             at, data = self.queue[0]
             if at > loop.time():
                 self.timer = loop.call_at(at, self.pump)
@@ -122,10 +122,10 @@ class Pipe:
         self,
         client: socket.socket,
         server: socket.socket,
-        weather: Weather,
+        state: LinkState,
         on_end: "Callable[[Pipe], None]",
     ) -> None:
-        self.weather = weather
+        self.state = state
         self.client = Side(self, client)
         self.server = Side(self, server)
         self._on_end = on_end
@@ -135,17 +135,17 @@ class Pipe:
         loop = asyncio.get_running_loop()
         await loop.create_connection(lambda: self.server, sock=self.server.raw)
         await loop.connect_accepted_socket(lambda: self.client, self.client.raw)
-        self.weather_changed()
+        self.state_changed()
 
     def other(self, side: Side) -> Side:
         return self.server if side is self.client else self.client
 
     def carry(self, origin: Side, data: bytes | None) -> None:
         goal = self.other(origin)
-        if self.weather.reset:
+        if self.state.reset:
             self.close(reset=True)
-        elif goal.transport is None or goal.queue or self.weather.hole or self.weather.delay:
-            goal.put(data, asyncio.get_running_loop().time() + self.weather.delay)
+        elif goal.transport is None or goal.queue or self.state.hole or self.state.delay:
+            goal.put(data, asyncio.get_running_loop().time() + self.state.delay)
         else:
             goal.write(data)
 
@@ -158,7 +158,7 @@ class Pipe:
         else:
             self.close(reset=reset)
 
-    def weather_changed(self) -> None:
+    def state_changed(self) -> None:
         for side in (self.client, self.server):
             side.settle()
             side.pump()

@@ -40,7 +40,7 @@ IMAGES: Mapping[str, Kind | None] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PlannedService:
     """A service of the file. ``environment``: of its env files and its own, with the names of the
     container network. ``ports``: that it listens on in its container."""
 
@@ -64,16 +64,18 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    parts: Mapping[str, Part]
+class StackPlan:
+    services: Mapping[str, PlannedService]
     left_out: Sequence[str]
     volumes: Sequence[str]
 
-    def of_kind(self, *kinds: Kind) -> list[Part]:
-        return [part for part in self.parts.values() if part.kind in kinds]
+    def of_kind(self, *kinds: Kind) -> list[PlannedService]:
+        return [service for service in self.services.values() if service.kind in kinds]
 
 
-def make_plan(compose: Compose, *, root: Path, secrets: Path, replicas: Mapping[str, int]) -> Plan:
+def make_plan(
+    compose: Compose, *, root: Path, secrets: Path, replicas: Mapping[str, int]
+) -> StackPlan:
     """``root``: folder of the compose file; ``secrets``: folder with the files that the file calls
     ``deploy/secrets/…``. Raises ``WrongComposeFile``."""
     kinds = {name: _kind(name, service) for name, service in compose.services.items()}
@@ -93,13 +95,15 @@ def make_plan(compose: Compose, *, root: Path, secrets: Path, replicas: Mapping[
         for name, service in compose.services.items()
         if kinds[name]
     }
-    values = [text for one in [*texts.values(), *environments.values()] for text in one.values()]
-    parts = {}
+    values = [
+        text for named in [*texts.values(), *environments.values()] for text in named.values()
+    ]
+    planned = {}
     for name, service in compose.services.items():
         kind = kinds[name]
         if kind is None:
             continue
-        parts[name] = Part(
+        planned[name] = PlannedService(
             name=name,
             kind=kind,
             definition=service,
@@ -108,8 +112,8 @@ def make_plan(compose: Compose, *, root: Path, secrets: Path, replicas: Mapping[
             secrets=texts[name],
             ports=_ports(name, service, values),
         )
-    return Plan(
-        parts, [name for name, kind in kinds.items() if kind is None], list(compose.volumes)
+    return StackPlan(
+        planned, [name for name, kind in kinds.items() if kind is None], list(compose.volumes)
     )
 
 

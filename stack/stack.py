@@ -5,20 +5,20 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from stack.children import Children
 from stack.compose import read_compose
 from stack.control import Control, describe
 from stack.network import Network
-from stack.orders import Site, make_order
-from stack.orphans import Children
-from stack.plan import SERVERS, Kind, Plan, make_plan
-from stack.supervisor import Kept
+from stack.plan import SERVERS, Kind, StackPlan, make_plan
+from stack.process_spec import Site, make_spec
+from stack.supervisor import SupervisedProcess
 
 #: Ended in this order: who needs others goes first.
 STAGES = ((Kind.PILOT, Kind.SETUP, Kind.TOOL), (Kind.SERVICE,), SERVERS)
@@ -50,17 +50,19 @@ class Stack:
         site = Site(options.compose.parent, self._folder, self.plan.volumes, options.extra)
         logs = self._folder / "logs"
         logs.mkdir(exist_ok=True)
-        orders = [
-            make_order(part, n, site, self._network)
-            for part in self.plan.parts.values()
-            for n in range(part.replicas)
+        specs = [
+            make_spec(service, n, site, self._network)
+            for service in self.plan.services.values()
+            for n in range(service.replicas)
         ]
-        self.kept = [
-            Kept(one, self._children, logs / f"{one.name}.log", tell, self._write_state)
-            for one in orders
+        self.processes = [
+            SupervisedProcess(
+                spec, self._children, logs / f"{spec.name}.log", tell, self._write_state
+            )
+            for spec in specs
         ]
         self._outside = self._addresses()
-        self._control = Control(self._folder / "control.sock", self.kept, self._network.links)
+        self._control = Control(self._folder / "control.sock", self.processes, self._network.links)
         self._tasks: list[asyncio.Task[None]] = []
         self._ready = False
 
@@ -72,33 +74,33 @@ class Stack:
         """Starts everything; see ``until_ready``."""
         await self._control.start()
         by_service = {
-            name: [one for one in self.kept if one.order.part.name == name]
-            for name in self.plan.parts
+            name: [process for process in self.processes if process.spec.service.name == name]
+            for name in self.plan.services
         }
         self._tasks = [asyncio.create_task(self._children.keep_tidy(), name="orphans")]
-        for one in self.kept:
-            for number, command in enumerate(one.order.companions, start=1):
+        for process in self.processes:
+            for number, command in enumerate(process.spec.companions, start=1):
                 self._tasks.append(
                     asyncio.create_task(
-                        self._keep_companion(one, command), name=f"{one.name} {number}"
+                        self._keep_companion(process, command), name=f"{process.name} {number}"
                     )
                 )
-            self._tasks.append(asyncio.create_task(one.keep(by_service), name=one.name))
+            self._tasks.append(asyncio.create_task(process.keep(by_service), name=process.name))
         self._write_state()
 
     async def until_ready(self) -> None:
         """Every health check passes, and every setup has succeeded. Waits for as long as that
         takes."""
-        for one in self.kept:
-            await one.until_ready()
+        for process in self.processes:
+            await process.until_ready()
         self._ready = True
         self._write_state()
 
     async def stop(self) -> None:
         """Nothing that was started here is left afterwards."""
         for kinds in STAGES:
-            ending = [one for one in self.kept if one.order.part.kind in kinds]
-            await asyncio.gather(*(one.stop(self._options.stop_limit) for one in ending))
+            ending = [process for process in self.processes if process.spec.service.kind in kinds]
+            await asyncio.gather(*(process.stop(self._options.stop_limit) for process in ending))
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -109,11 +111,11 @@ class Stack:
 
     def kill(self) -> None:
         """What is still running ends at once; ``stop`` then has nothing to wait for."""
-        for one in self.kept:
+        for process in self.processes:
             with suppress(ProcessLookupError):
-                one.send(9)
+                process.send(9)
 
-    def _make_plan(self) -> Plan:
+    def _make_plan(self) -> StackPlan:
         options = self._options
         self._folder.mkdir(parents=True, exist_ok=True)
         secrets = self._folder / "secrets"
@@ -123,24 +125,25 @@ class Stack:
             compose, root=options.compose.parent, secrets=secrets, replicas=options.replicas
         )
 
-    async def _keep_companion(self, one: Kept, command: Any) -> None:
+    async def _keep_companion(self, process: SupervisedProcess, command: Sequence[str]) -> None:
+        spec = process.spec
         while True:
-            process = await self._children.start(
-                command, environment=one.order.environment, folder=one.order.folder, log=one.log
+            companion = await self._children.start(
+                command, environment=spec.environment, folder=spec.folder, log=process.log
             )
-            await process.wait()
+            await companion.wait()
             await asyncio.sleep(0.5)
 
     def _addresses(self) -> dict[str, Any]:
         """What people and tests use from outside."""
-        parts = self.plan.of_kind(Kind.SERVICE)
         services = {
-            part.name: f"http://{self._network.outside(part.name, part.ports[0])}" for part in parts
+            service.name: f"http://{self._network.outside(service.name, service.ports[0])}"
+            for service in self.plan.of_kind(Kind.SERVICE)
         }
         secrets = {
             Path(target).name: text.strip()
-            for part in self.plan.parts.values()
-            for target, text in part.secrets.items()
+            for service in self.plan.services.values()
+            for target, text in service.secrets.items()
         }
         administrator = urlsplit(
             self._network.translate("outside", secrets["sluice_setup_admin_url"])
@@ -168,7 +171,7 @@ class Stack:
             **self._outside,
             "pid": os.getpid(),
             "ready": self._ready,
-            "processes": [describe(one) for one in self.kept],
+            "processes": [describe(process) for process in self.processes],
         }
         with tempfile.NamedTemporaryFile(
             "w", dir=self._folder, prefix=".stack", delete=False

@@ -1,4 +1,4 @@
-"""A process that is kept as its service's restart policy says."""
+"""A process that is kept up as its service's restart policy says."""
 
 import asyncio
 import os
@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from stack.orders import Order
-from stack.orphans import Children
+from stack.children import Children
 from stack.plan import SERVERS, Kind
+from stack.process_spec import ProcessSpec
 
 #: Seconds before a process that died is started again: doubled each time that it dies young.
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.2, 3.0
@@ -24,10 +24,10 @@ PREPARE_LIMIT = 120.0
 
 
 @dataclass(slots=True)
-class Kept:
+class SupervisedProcess:
     """``exits``: exit status of each end, negative: a signal; ``done``: a setup has succeeded."""
 
-    order: Order
+    spec: ProcessSpec
     children: Children
     log: Path
     tell: Callable[[str], None]
@@ -41,7 +41,7 @@ class Kept:
 
     @property
     def name(self) -> str:
-        return self.order.name
+        return self.spec.name
 
     @property
     def pid(self) -> int | None:
@@ -54,12 +54,12 @@ class Kept:
     @property
     def ready(self) -> bool:
         """Works as it should: its health check passes, or it has done what it is for."""
-        return self.done.is_set() if self.order.part.runs_once else self.healthy.is_set()
+        return self.done.is_set() if self.spec.service.runs_once else self.healthy.is_set()
 
     async def until_ready(self) -> None:
-        await (self.done if self.order.part.runs_once else self.healthy).wait()
+        await (self.done if self.spec.service.runs_once else self.healthy).wait()
 
-    async def keep(self, others: Mapping[str, Sequence["Kept"]]) -> None:
+    async def keep(self, others: Mapping[str, Sequence["SupervisedProcess"]]) -> None:
         """Until it is stopped, or need not be started again."""
         await self._await_dependencies(others)
         pause = SHORTEST_PAUSE
@@ -90,10 +90,10 @@ class Kept:
         self.stopping = True
         if self.process is None or self.process.returncode is not None:
             return
-        self._send(self.order.stop_signal)
+        self._send(self.spec.stop_signal)
         self._send(signal.SIGCONT)
         try:
-            async with asyncio.timeout(min(limit, self.order.part.definition.stop_grace_period)):
+            async with asyncio.timeout(min(limit, self.spec.service.definition.stop_grace_period)):
                 await self.process.wait()
         except TimeoutError:
             self.tell(f"{self.name} did not end in time and is killed")
@@ -105,8 +105,10 @@ class Kept:
             with suppress(ProcessLookupError):
                 self.process.send_signal(number)
 
-    async def _await_dependencies(self, others: Mapping[str, Sequence["Kept"]]) -> None:
-        for name, dependency in self.order.part.definition.depends_on.items():
+    async def _await_dependencies(
+        self, others: Mapping[str, Sequence["SupervisedProcess"]]
+    ) -> None:
+        for name, dependency in self.spec.service.definition.depends_on.items():
             for other in others[name]:
                 match dependency.condition:
                     case "service_healthy":
@@ -116,47 +118,52 @@ class Kept:
                     case "service_started":
                         pass
 
-    def _stands_on(self, others: Mapping[str, Sequence["Kept"]]) -> list["Kept"]:
+    def _stands_on(
+        self, others: Mapping[str, Sequence["SupervisedProcess"]]
+    ) -> list["SupervisedProcess"]:
         """What a service needs to be healthy: the servers, and the setups that need nothing but
         servers."""
-        if self.order.part.kind is not Kind.SERVICE:
+        if self.spec.service.kind is not Kind.SERVICE:
             return []
         servers = {
-            name for name, kept in others.items() for one in kept if one.order.part.kind in SERVERS
+            name
+            for name, processes in others.items()
+            for process in processes
+            if process.spec.service.kind in SERVERS
         }
         setups = {
             name
-            for name, kept in others.items()
-            for one in kept
-            if one.order.part.kind is Kind.SETUP
-            and servers.issuperset(one.order.part.definition.depends_on)
+            for name, processes in others.items()
+            for process in processes
+            if process.spec.service.kind is Kind.SETUP
+            and servers.issuperset(process.spec.service.definition.depends_on)
         }
-        return [one for name in servers | setups for one in others[name]]
+        return [process for name in servers | setups for process in others[name]]
 
-    async def _run_once(self, ground: Sequence["Kept"]) -> int:
+    async def _run_once(self, ground: Sequence["SupervisedProcess"]) -> int:
         """From start to end; its exit status. Its health is not looked at before all of ``ground``
         is ready."""
         try:
-            await self.order.prepare(
+            await self.spec.prepare(
                 lambda command: self._short(command, log=self.log, limit=PREPARE_LIMIT)
             )
             self.process = await self.children.start(
-                self.order.command,
-                environment=self.order.environment,
-                folder=self.order.folder,
+                self.spec.command,
+                environment=self.spec.environment,
+                folder=self.spec.folder,
                 log=self.log,
             )
         except OSError as error:
             self.tell(f"{self.name} cannot be started: {error}")
             return 127
         self.starts += 1
-        for endpoint in self.order.endpoints.values():
+        for endpoint in self.spec.endpoints.values():
             endpoint.process_started()
         checking = asyncio.create_task(self._check_health(ground), name=f"health of {self.name}")
         self.changed()
         code = await self.process.wait()
         checking.cancel()
-        for endpoint in self.order.endpoints.values():
+        for endpoint in self.spec.endpoints.values():
             endpoint.process_ended()
         self.children.end_orphans()
         self.exits.append(code)
@@ -166,17 +173,17 @@ class Kept:
         self.changed()
         return code
 
-    async def _check_health(self, ground: Sequence["Kept"]) -> None:
+    async def _check_health(self, ground: Sequence["SupervisedProcess"]) -> None:
         """Until it is healthy the first time; what fails later shows in what the process does."""
-        command = self.order.health
+        command = self.spec.health
         if command is None:
             self._is_healthy()
             return
-        for endpoint in self.order.endpoints.values():
+        for endpoint in self.spec.endpoints.values():
             await endpoint.wait()
-        for one in ground:
-            await one.until_ready()
-        nowhere, limit = Path(os.devnull), self.order.health_limit
+        for process in ground:
+            await process.until_ready()
+        nowhere, limit = Path(os.devnull), self.spec.health_limit
         pause = SHORTEST_HEALTH_PAUSE
         while await self._short(command, log=nowhere, limit=limit):
             await asyncio.sleep(pause)
@@ -185,19 +192,19 @@ class Kept:
 
     async def _short(self, command: Sequence[str], *, log: Path, limit: float) -> int:
         """Runs a command beside the process, as it would run in its container."""
-        place = self.order.folder
+        place = self.spec.folder
         return await self.children.run(
-            command, environment=self.order.environment, folder=place, log=log, limit=limit
+            command, environment=self.spec.environment, folder=place, log=log, limit=limit
         )
 
     def _is_healthy(self) -> None:
-        if self.order.health is not None:
+        if self.spec.health is not None:
             self.tell(f"{self.name} is healthy")
         self.healthy.set()
         self.changed()
 
     def _again(self, code: int) -> bool:
-        match self.order.part.definition.restart:
+        match self.spec.service.definition.restart:
             case "no":
                 return False
             case "on-failure":

@@ -15,7 +15,7 @@ import pytest
 
 from sluice.contracts.chains import Chain, ChainTask
 from stack.postgres import as_system_user
-from stack.running import ROOT, RunningStack, started
+from stack.running_stack import ROOT, RunningStack, started
 from tests.e2e.spd_runs import carry_runs, follow_runs, generate_run
 from tests.e2e.stack_system import StackSystem
 from tests.e2e.systems import NO_CONTAINERS, QUICK_LEASES

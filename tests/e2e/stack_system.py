@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from stack.running import RunningStack, started
+from stack.running_stack import RunningStack, started
 from tests.e2e.systems import NO_CONTAINERS, QUICK_LEASES
 
 OPTIONS = [

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx
 
-from stack.running import RunningStack, started
+from stack.running_stack import RunningStack, started
 from tests.e2e.systems import LEASE, NO_CONTAINERS, QUICK_LEASES
 from tests.faults.broker import Tap
 from tests.faults.checker.checks import Finding

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import yaml
 
-from stack.running import ROOT, RunningStack
+from stack.running_stack import ROOT, RunningStack
 
 #: Services of the compose file that carry no work.
 _LEFT_OUT = {"backup", "prometheus", "grafana"}

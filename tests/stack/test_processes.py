@@ -13,11 +13,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from stack.children import Children
 from stack.compose import ComposeService
-from stack.orders import Order
-from stack.orphans import Children
-from stack.plan import Kind, Part
-from stack.supervisor import Kept
+from stack.plan import Kind, PlannedService
+from stack.process_spec import ProcessSpec
+from stack.supervisor import SupervisedProcess
 from tests.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
@@ -25,12 +25,12 @@ ROOT = Path(__file__).parents[2]
 
 def kept(
     command: Sequence[str], folder: Path, children: Children, *, restart: str = "always"
-) -> Kept:
+) -> SupervisedProcess:
     definition = ComposeService.model_validate({"image": "test", "restart": restart})
-    part = Part("one", Kind.SETUP, definition, 1, {}, {}, [])
-    order = Order(
+    service = PlannedService("one", Kind.SETUP, definition, 1, {}, {}, [])
+    spec = ProcessSpec(
         name="one-1",
-        part=part,
+        service=service,
         command=command,
         environment={"PATH": os.environ["PATH"]},
         folder=folder,
@@ -39,7 +39,7 @@ def kept(
         endpoints={},
         stop_signal=signal.SIGTERM,
     )
-    return Kept(order, children, folder / "log", lambda line: None, lambda: None)
+    return SupervisedProcess(spec, children, folder / "log", lambda line: None, lambda: None)
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ async def test_what_is_killed_is_started_again_and_told(children: Children, tmp_
     assert one.pid is None
 
 
-async def runs(one: Kept, other_than: int | None = None) -> bool:
+async def runs(one: SupervisedProcess, other_than: int | None = None) -> bool:
     return one.pid is not None and one.pid != other_than
 
 
@@ -103,7 +103,7 @@ async def test_what_a_dead_process_leaves_is_ended_as_in_its_container(
 RUNNER = """
 import asyncio
 from pathlib import Path
-from stack.orphans import Children
+from stack.children import Children
 
 async def main():
     process = await Children().start(

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from stack.running import started
+from stack.running_stack import started
 
 
 def run_demo(folder: Path, frames: int, options: Sequence[str]) -> int:

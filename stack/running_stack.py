@@ -96,8 +96,9 @@ def stop(process: "subprocess.Popen[bytes]") -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-        for one in below:
-            one.kill() if one.is_running() else None
+        for child in below:
+            if child.is_running():
+                child.kill()
         raise OSError(f"the stack did not stop within {STOP_LIMIT:.0f} s") from None
 
 

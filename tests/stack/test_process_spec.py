@@ -11,8 +11,8 @@ import yaml
 
 from stack.compose import WrongComposeFile, read_compose
 from stack.network import Network
-from stack.orders import Order, Site, make_order
-from stack.plan import Kind, Plan, make_plan
+from stack.plan import Kind, StackPlan, make_plan
+from stack.process_spec import ProcessSpec, Site, make_spec
 from stack.stack import make_secrets
 from tests.deploy.composition import read_yaml
 
@@ -26,43 +26,43 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def orders(home: Path, **replicas: int) -> tuple[Plan, dict[str, Order]]:
+def specs(home: Path, **replicas: int) -> tuple[StackPlan, dict[str, ProcessSpec]]:
     plan = make_plan(read_compose(COMPOSE), root=ROOT, secrets=home / "secrets", replicas=replicas)
     network, site = Network(plan), Site(ROOT, home, plan.volumes)
     made = [
-        make_order(part, number, site, network)
-        for part in plan.parts.values()
-        for number in range(part.replicas)
+        make_spec(service, number, site, network)
+        for service in plan.services.values()
+        for number in range(service.replicas)
     ]
-    return plan, {order.name: order for order in made}
+    return plan, {spec.name: spec for spec in made}
 
 
 def test_every_service_of_the_file_is_run_or_named_as_left_out(home: Path) -> None:
-    plan, made = orders(home)
-    assert {*plan.parts, *plan.left_out} == set(read_yaml(COMPOSE)["services"])
-    assert {order.part.name for order in made.values()} == set(plan.parts)
+    plan, made = specs(home)
+    assert {*plan.services, *plan.left_out} == set(read_yaml(COMPOSE)["services"])
+    assert {spec.service.name for spec in made.values()} == set(plan.services)
     assert {"wms-1", "wms-2", "chains-1", "chains-2", "pilot-1", "pilot-2", "pilot-3"} <= set(made)
 
 
 def test_commands_are_those_of_the_file_but_for_paths(home: Path) -> None:
-    _, made = orders(home)
-    for order in made.values():
-        if order.part.kind in {Kind.SERVICE, Kind.PILOT, Kind.SETUP}:
-            told = [word.replace(str(home / "data"), "/data") for word in order.command[1:]]
-            assert [Path(order.command[0]).name, *told] == order.part.definition.command
+    _, made = specs(home)
+    for spec in made.values():
+        if spec.service.kind in {Kind.SERVICE, Kind.PILOT, Kind.SETUP}:
+            told = [word.replace(str(home / "data"), "/data") for word in spec.command[1:]]
+            assert [Path(spec.command[0]).name, *told] == spec.service.definition.command
 
 
 def test_replicas_have_ports_and_folders_of_their_own(home: Path) -> None:
-    _, made = orders(home, wms=3)
+    _, made = specs(home, wms=3)
     copies = [made[f"wms-{number}"] for number in (1, 2, 3)]
-    assert len({order.environment["SLUICE_WMS_PORT"] for order in copies}) == 3
+    assert len({spec.environment["SLUICE_WMS_PORT"] for spec in copies}) == 3
     for variable in ("HOME", "TMPDIR", "SLUICE_SECRETS_DIR"):
         assert (
             len(
                 {
-                    order.environment[variable]
-                    for order in made.values()
-                    if variable in order.environment
+                    spec.environment[variable]
+                    for spec in made.values()
+                    if variable in spec.environment
                 }
             )
             >= 3
@@ -70,24 +70,24 @@ def test_replicas_have_ports_and_folders_of_their_own(home: Path) -> None:
 
 
 def test_a_process_finds_its_own_secrets_alone(home: Path) -> None:
-    _, made = orders(home)
-    for order in made.values():
-        own = {Path(mount.target).name for mount in order.part.definition.mounted_secrets()}
-        assert {path.name for path in (order.folder / "secrets").iterdir()} == own
+    _, made = specs(home)
+    for spec in made.values():
+        own = {Path(mount.target).name for mount in spec.service.definition.mounted_secrets()}
+        assert {path.name for path in (spec.folder / "secrets").iterdir()} == own
     assert "sluice_wms_database_url" not in {
         path.name for path in (made["dms-1"].folder / "secrets").iterdir()
     }
 
 
 def test_no_name_and_no_path_of_a_container_is_left(home: Path) -> None:
-    plan, made = orders(home)
-    names = re.compile(rf"(^|//)({'|'.join(plan.parts)}):\d")
-    for order in made.values():
-        texts = [*order.command, *order.environment.values()]
-        texts += [path.read_text() for path in (order.folder / "secrets").iterdir()]
+    plan, made = specs(home)
+    names = re.compile(rf"(^|//)({'|'.join(plan.services)}):\d")
+    for spec in made.values():
+        texts = [*spec.command, *spec.environment.values()]
+        texts += [path.read_text() for path in (spec.folder / "secrets").iterdir()]
         for text in texts:
-            assert not names.search(text.rpartition("@")[2]), (order.name, text)
-            assert not text.startswith(("/data", "/run/secrets", "0.0.0.")), (order.name, text)
+            assert not names.search(text.rpartition("@")[2]), (spec.name, text)
+            assert not text.startswith(("/data", "/run/secrets", "0.0.0.")), (spec.name, text)
 
 
 def test_two_services_reach_a_third_by_links_of_their_own(home: Path) -> None:
@@ -143,4 +143,4 @@ def test_what_is_not_known_is_refused_by_name(
 
 def test_a_service_that_is_not_there_cannot_be_multiplied(home: Path) -> None:
     with pytest.raises(WrongComposeFile, match="grafana"):
-        orders(home, grafana=2)
+        specs(home, grafana=2)

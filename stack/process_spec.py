@@ -12,7 +12,7 @@ from pathlib import Path
 from stack import postgres, rabbitmq
 from stack.compose import WrongComposeFile
 from stack.network import Network
-from stack.plan import Kind, Part
+from stack.plan import Kind, PlannedService
 from stack.ports import LOOPBACK, free_ports
 from stack.targets import Endpoint
 
@@ -34,12 +34,12 @@ async def nothing_to_prepare(run: Run) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ProcessSpec:
     """``prepare`` is called before each start; ``companions`` are started with it and kept
     (RabbitMQ's port mapper)."""
 
     name: str
-    part: Part
+    service: PlannedService
     command: Sequence[str]
     environment: Mapping[str, str]
     folder: Path
@@ -65,11 +65,11 @@ class Site:
         return self.home / name
 
 
-def make_order(part: Part, replica: int, site: Site, network: Network) -> Order:
+def make_spec(service: PlannedService, replica: int, site: Site, network: Network) -> ProcessSpec:
     """Writes the process's folder: working folder, home, temporary files, secrets. Raises
     ``WrongComposeFile``, ``OSError``."""
-    container = _Container(part, replica, site, network)
-    match part.kind:
+    container = _Container(service, replica, site, network)
+    match service.kind:
         case Kind.POSTGRES:
             return container.postgres()
         case Kind.RABBITMQ:
@@ -81,41 +81,41 @@ def make_order(part: Part, replica: int, site: Site, network: Network) -> Order:
 
 
 class _Container:
-    def __init__(self, part: Part, replica: int, site: Site, network: Network) -> None:
-        self._part = part
+    def __init__(self, service: PlannedService, replica: int, site: Site, network: Network) -> None:
+        self._service = service
         self._site = site
         self._network = network
-        self._name = part.process_names()[replica]
+        self._name = service.process_names()[replica]
         self._folder = site.home / "processes" / self._name
-        self._endpoints = network.endpoints(part.name, replica)
+        self._endpoints = network.endpoints(service.name, replica)
         for folder in (self._folder, self._folder / "tmp", self._folder / "secrets"):
             folder.mkdir(parents=True, exist_ok=True)
         (self._folder / "secrets").chmod(0o700)
         self._places = self._mount()
 
-    def program(self) -> Order:
+    def program(self) -> ProcessSpec:
         environment = self._environment()
         environment |= {
-            name: self._network.translate(self._part.name, value)
+            name: self._network.translate(self._service.name, value)
             for name, value in self._site.extra.items()
         }
         environment["SLUICE_SECRETS_DIR"] = str(self._folder / "secrets")
-        if self._part.kind is Kind.SERVICE:
+        if self._service.kind is Kind.SERVICE:
             environment |= self._port()
-        if self._part.kind is Kind.PILOT:
+        if self._service.kind is Kind.PILOT:
             # In a container it takes the name of its host, which is its own.
             environment["SLUICE_PILOT_NAME"] = self._name
-        return self._order(self._part.definition.command, environment)
+        return self._order(self._service.definition.command, environment)
 
-    def tool(self) -> Order:
+    def tool(self) -> ProcessSpec:
         environment = {"PATH": f"{postgres.binaries()}:{os.environ['PATH']}"} | self._environment()
-        command = [*self._part.definition.entrypoint, *self._part.definition.command]
-        if self._part.definition.user is None:
+        command = [*self._service.definition.entrypoint, *self._service.definition.command]
+        if self._service.definition.user is None:
             return self._order(command, environment)
         postgres.give_to_system_user(self._folder)
         return self._order([*postgres.as_system_user(), *command], environment)
 
-    def postgres(self) -> Order:
+    def postgres(self) -> ProcessSpec:
         [port] = self._endpoints.values()
         data = self._path(PGDATA)
         environment = self._environment()
@@ -126,14 +126,14 @@ class _Container:
         async def prepare(run: Run) -> None:
             await postgres.initialise(data, user=user, password=password, run=run, scripts=scripts)
 
-        command = postgres.server_command(data, port.port, self._part.definition.command[1:])
+        command = postgres.server_command(data, port.port, self._service.definition.command[1:])
         environment |= {
             "PATH": f"{postgres.binaries()}:{os.environ['PATH']}",
             "PGPORT": str(port.port),
         }
         return self._order(command, environment, prepare=prepare)
 
-    def rabbitmq(self) -> Order:
+    def rabbitmq(self) -> ProcessSpec:
         amqp, management = self._endpoints[5672].port, self._endpoints[15672].port
         distribution, mapper = free_ports(2)
         data = self._path("/var/lib/rabbitmq/mnesia")
@@ -160,12 +160,12 @@ class _Container:
         *,
         prepare: Prepare = nothing_to_prepare,
         companions: Sequence[Sequence[str]] = (),
-    ) -> Order:
-        definition = self._part.definition
+    ) -> ProcessSpec:
+        definition = self._service.definition
         health = definition.healthcheck.command() if definition.healthcheck else None
-        return Order(
+        return ProcessSpec(
             name=self._name,
-            part=self._part,
+            service=self._service,
             command=[
                 _program(word) if index == 0 else self._outside(word)
                 for index, word in enumerate(command)
@@ -181,7 +181,7 @@ class _Container:
         )
 
     def _environment(self) -> dict[str, str]:
-        return {name: self._outside(value) for name, value in self._part.environment.items()}
+        return {name: self._outside(value) for name, value in self._service.environment.items()}
 
     def _base(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
@@ -196,25 +196,25 @@ class _Container:
         """A service listens on the port of its defaults; several on one machine cannot."""
         if len(self._endpoints) != 1:
             raise WrongComposeFile(
-                f"service {self._part.name}: expected one port, found {sorted(self._endpoints)}"
+                f"service {self._service.name}: expected one port, found {sorted(self._endpoints)}"
             )
         [endpoint] = self._endpoints.values()
-        return {f"SLUICE_{self._part.definition.command[2].upper()}_PORT": str(endpoint.port)}
+        return {f"SLUICE_{self._service.definition.command[2].upper()}_PORT": str(endpoint.port)}
 
     def _outside(self, text: str) -> str:
         """Paths, names of other services, and the container's own addresses, as they are outside of
         it."""
-        for place, path in sorted(self._places.items(), key=lambda one: -len(one[0])):
+        for place, path in sorted(self._places.items(), key=lambda mount: -len(mount[0])):
             text = re.sub(rf"(?<![\w./-]){re.escape(place)}(?=/|$|[^\w.-])", str(path), text)
         for port, endpoint in self._endpoints.items():
             text = text.replace(f"{LOOPBACK}:{port}", f"{LOOPBACK}:{endpoint.port}")
         text = LOOPBACK if text == "0.0.0.0" else text  # noqa: S104 - what a container listens on
-        return self._network.translate(self._part.name, text)
+        return self._network.translate(self._service.name, text)
 
     def _mount(self) -> dict[str, Path]:
         """Path in the container → path outside."""
         found = {}
-        for volume in self._part.definition.volumes:
+        for volume in self._service.definition.volumes:
             source, target, *_ = volume.split(":")
             if source in self._site.volumes:
                 found[target] = self._site.volume(source)
@@ -223,13 +223,13 @@ class _Container:
                 found[target] = (self._site.root / source).resolve()
             else:
                 raise WrongComposeFile(
-                    f"service {self._part.name}: {source} is no volume of the file and no path in"
+                    f"service {self._service.name}: {source} is no volume of the file and no path in"
                     " its folder"
                 )
-        for target, text in self._part.secrets.items():
+        for target, text in self._service.secrets.items():
             path = self._folder / "secrets" / Path(target).name
             path.touch(mode=0o600)
-            path.write_text(self._network.translate(self._part.name, text), encoding="utf-8")
+            path.write_text(self._network.translate(self._service.name, text), encoding="utf-8")
             found[target] = path
         return found
 
@@ -237,7 +237,7 @@ class _Container:
         for mounted, path in self._places.items():
             if place == mounted or place.startswith(f"{mounted}/"):
                 return path / place.removeprefix(mounted).lstrip("/")
-        raise WrongComposeFile(f"service {self._part.name}: {place} lies on no volume")
+        raise WrongComposeFile(f"service {self._service.name}: {place} lies on no volume")
 
 
 def _program(word: str) -> str:
