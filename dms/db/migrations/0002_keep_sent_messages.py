@@ -2,8 +2,6 @@
 
 from alembic import op
 
-from sluice.servicekit.database import KEEP_SENT_MESSAGES
-
 revision = "dms0002"
 down_revision = "dms0001"
 branch_labels = None
@@ -11,8 +9,9 @@ depends_on = None
 
 
 def upgrade() -> None:
-    for statement in KEEP_SENT_MESSAGES:
-        op.execute(statement)
+    op.execute("ALTER TABLE outbox ADD COLUMN sent_at timestamptz")
+    op.execute("CREATE INDEX outbox_waiting ON outbox (id) WHERE sent_at IS NULL")
+    op.execute("CREATE INDEX outbox_sent ON outbox (sent_at) WHERE sent_at IS NOT NULL")
 
 
 def downgrade() -> None:

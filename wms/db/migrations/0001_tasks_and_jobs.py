@@ -1,40 +1,31 @@
 """Tasks, jobs, attempts, pilots."""
 
-from collections.abc import Iterable
-from enum import StrEnum
-
 from alembic import op
-
-from sluice.contracts.states import (
-    AttemptOutcome,
-    DeviceType,
-    ErrorClass,
-    JobState,
-    PilotState,
-    TaskMode,
-    TaskState,
-)
-from sluice.servicekit.database import MESSAGING_TABLES
 
 revision = "wms0001"
 down_revision = None
 branch_labels = None
 depends_on = None
 
+MESSAGING = """
+CREATE TABLE outbox (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    message_id text NOT NULL UNIQUE,
+    destination text NOT NULL,
+    body bytea NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    claimed_until timestamptz
+);
+CREATE TABLE inbox (
+    queue text NOT NULL,
+    message_id text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (queue, message_id)
+);
+CREATE INDEX inbox_applied_at ON inbox (applied_at);
+"""
 
-def _names(values: Iterable[StrEnum]) -> str:
-    return ", ".join(f"'{value}'" for value in values)
-
-
-def _statements(sql: str) -> list[str]:
-    return [statement for statement in sql.split(";\n") if statement.strip()]
-
-
-_TASK_FINAL = _names(state for state in TaskState if state.final)
-_JOB_FINAL = _names(state for state in JobState if state.final)
-_IN_FLIGHT = _names((JobState.LEASED, JobState.RUNNING))
-
-TASKS = f"""
+TASKS = """
 -- One row per task; everything that changes often is small, the description (spec) lies out of line.
 -- Whoever moves a job of a task first locks the task's row (several: in order of uid); see wms/db/tasks.py.
 CREATE TABLE tasks (
@@ -43,9 +34,9 @@ CREATE TABLE tasks (
     step text NOT NULL,
     template text NOT NULL,
     spec jsonb NOT NULL,
-    state text NOT NULL DEFAULT '{TaskState.WAITING}' CHECK (state IN ({_names(TaskState)})),
-    mode text NOT NULL CHECK (mode IN ({_names(TaskMode)})),
-    device_type text NOT NULL CHECK (device_type IN ({_names(DeviceType)})),
+    state text NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'splitting', 'active', 'finished', 'failed', 'canceled')),
+    mode text NOT NULL CHECK (mode IN ('map', 'merge')),
+    device_type text NOT NULL CHECK (device_type IN ('cpu', 'gpu')),
     cores double precision NOT NULL CHECK (cores > 0),
     ram bigint NOT NULL CHECK (ram >= 0),
     disk bigint NOT NULL CHECK (disk >= 0),
@@ -64,9 +55,9 @@ CREATE TABLE tasks (
     held bigint NOT NULL DEFAULT 0 CHECK (held >= 0),
     failed_attempts bigint NOT NULL DEFAULT 0 CHECK (failed_attempts >= 0),
     -- Class of error -> failed jobs.
-    errors jsonb NOT NULL DEFAULT '{{}}',
+    errors jsonb NOT NULL DEFAULT '{}',
     -- Output or log data set -> files sent for registration: what close_at has to say in the end.
-    registered jsonb NOT NULL DEFAULT '{{}}',
+    registered jsonb NOT NULL DEFAULT '{}',
     -- Splitting: who does it and until when; where to read on, files to skip there, number of the next group, last seq used.
     split_token uuid,
     split_until timestamptz,
@@ -83,22 +74,22 @@ CREATE TABLE tasks (
     started_at timestamptz,
     ended_at timestamptz,
     CONSTRAINT tasks_counts_add_up CHECK (total = ready + leased + running + finished + failed + canceled + held),
-    CONSTRAINT tasks_final_has_time CHECK ((state IN ({_TASK_FINAL})) = (ended_at IS NOT NULL)),
+    CONSTRAINT tasks_final_has_time CHECK ((state IN ('finished', 'failed', 'canceled')) = (ended_at IS NOT NULL)),
     CONSTRAINT tasks_final_is_settled CHECK (ended_at IS NULL OR ready + leased + running + held = 0),
     CONSTRAINT tasks_claim_has_time CHECK ((split_token IS NULL) = (split_until IS NULL))
 ) WITH (fillfactor = 50, toast_tuple_target = 512, autovacuum_vacuum_scale_factor = 0.05);
-CREATE INDEX tasks_live ON tasks (uid) WHERE state NOT IN ({_TASK_FINAL});
+CREATE INDEX tasks_live ON tasks (uid) WHERE state NOT IN ('finished', 'failed', 'canceled');
 CREATE INDEX tasks_created ON tasks (created_at);
 """
 
-JOBS = f"""
+JOBS = """
 -- attempt is the fencing token: it grows with every lease, and a report with another number changes nothing (invariant 3).
 -- failures count against the task's retry; losses are nodes lost in a row.
 CREATE TABLE jobs (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     task_uid uuid NOT NULL REFERENCES tasks,
     seq bigint NOT NULL CHECK (seq >= 0),
-    state text NOT NULL DEFAULT '{JobState.READY}' CHECK (state IN ({_names(JobState)})),
+    state text NOT NULL DEFAULT 'ready' CHECK (state IN ('ready', 'leased', 'running', 'finished', 'failed', 'canceled', 'held')),
     attempt integer NOT NULL DEFAULT 0 CHECK (attempt >= 0),
     failures integer NOT NULL DEFAULT 0 CHECK (failures >= 0),
     losses integer NOT NULL DEFAULT 0 CHECK (losses >= 0),
@@ -111,23 +102,23 @@ CREATE TABLE jobs (
     started_at timestamptz,
     lease_until timestamptz,
     ended_at timestamptz,
-    error_class text CHECK (error_class IN ({_names(ErrorClass)})),
+    error_class text CHECK (error_class IN ('tool_failed', 'tool_refused', 'tool_timeout', 'out_of_memory', 'stage_in_failed', 'checksum_mismatch', 'stage_out_failed', 'no_room', 'pilot_lost', 'canceled', 'internal')),
     message text NOT NULL DEFAULT '',
     inputs jsonb NOT NULL,
     CONSTRAINT jobs_task_seq UNIQUE (task_uid, seq),
     CONSTRAINT jobs_in_flight_has_lease CHECK (
-        (state IN ({_IN_FLIGHT})) = (lease_until IS NOT NULL)
+        (state IN ('leased', 'running')) = (lease_until IS NOT NULL)
         AND (lease_until IS NULL OR (pilot IS NOT NULL AND leased_at IS NOT NULL AND attempt > 0))),
-    CONSTRAINT jobs_final_has_time CHECK ((state IN ({_JOB_FINAL})) = (ended_at IS NOT NULL)),
+    CONSTRAINT jobs_final_has_time CHECK ((state IN ('finished', 'failed', 'canceled')) = (ended_at IS NOT NULL)),
     CONSTRAINT jobs_fresh_or_due CHECK ((attempt = 0) = (not_before = '-infinity'))
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000, autovacuum_analyze_scale_factor = 0.05);
 -- The claim: jobs never leased in order of seq, the others when they are due.
-CREATE INDEX jobs_ready ON jobs (task_uid, not_before, seq) WHERE state = '{JobState.READY}';
-CREATE INDEX jobs_in_flight ON jobs (lease_until) WHERE state IN ({_IN_FLIGHT});
-CREATE INDEX jobs_troubled ON jobs (task_uid, state) WHERE state IN ('{JobState.FAILED}', '{JobState.HELD}');
+CREATE INDEX jobs_ready ON jobs (task_uid, not_before, seq) WHERE state = 'ready';
+CREATE INDEX jobs_in_flight ON jobs (lease_until) WHERE state IN ('leased', 'running');
+CREATE INDEX jobs_troubled ON jobs (task_uid, state) WHERE state IN ('failed', 'held');
 """
 
-ATTEMPTS = f"""
+ATTEMPTS = """
 -- Attempts that have ended; the present one stands in its job's row. Rows are added, never changed: the key alone makes a second
 -- end of one attempt impossible. No foreign key: it would lock the job's row again for each.
 CREATE TABLE attempts (
@@ -137,11 +128,11 @@ CREATE TABLE attempts (
     leased_at timestamptz NOT NULL,
     started_at timestamptz,
     ended_at timestamptz NOT NULL DEFAULT now(),
-    outcome text NOT NULL CHECK (outcome IN ({_names(AttemptOutcome)})),
+    outcome text NOT NULL CHECK (outcome IN ('finished', 'failed', 'canceled', 'lost', 'returned')),
     -- What its pilot said; NULL where the WMS ended it by itself.
-    reported text CHECK (reported IN ({_names(AttemptOutcome)})),
+    reported text CHECK (reported IN ('finished', 'failed', 'canceled', 'lost', 'returned')),
     exit_code integer,
-    error_class text CHECK (error_class IN ({_names(ErrorClass)})),
+    error_class text CHECK (error_class IN ('tool_failed', 'tool_refused', 'tool_timeout', 'out_of_memory', 'stage_in_failed', 'checksum_mismatch', 'stage_out_failed', 'no_room', 'pilot_lost', 'canceled', 'internal')),
     message text NOT NULL DEFAULT '',
     peak_memory double precision,
     cpu_seconds double precision,
@@ -150,12 +141,12 @@ CREATE TABLE attempts (
 );
 """
 
-PILOTS = f"""
+PILOTS = """
 CREATE TABLE pilots (
     uid uuid PRIMARY KEY,
     name text NOT NULL,
     host text NOT NULL,
-    state text NOT NULL DEFAULT '{PilotState.ACTIVE}' CHECK (state IN ({_names(PilotState)})),
+    state text NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'draining', 'gone', 'lost')),
     -- Asked to finish what it has: outlives its being lost for a while.
     drain boolean NOT NULL DEFAULT false,
     slots integer NOT NULL CHECK (slots > 0),
@@ -169,8 +160,12 @@ CREATE TABLE pilots (
 """
 
 
+def _statements(sql: str) -> list[str]:
+    return [statement for statement in sql.split(";\n") if statement.strip()]
+
+
 def upgrade() -> None:
-    for sql in (MESSAGING_TABLES, TASKS, JOBS, ATTEMPTS, PILOTS):
+    for sql in (MESSAGING, TASKS, JOBS, ATTEMPTS, PILOTS):
         for statement in _statements(sql):
             op.execute(statement)
 

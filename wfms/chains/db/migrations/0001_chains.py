@@ -1,32 +1,36 @@
 """Chains, their steps and data sets."""
 
-from enum import StrEnum
-
 from alembic import op
-
-from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
-from sluice.servicekit.database import MESSAGING_TABLES
 
 revision = "wfms_chains0001"
 down_revision = None
 
+MESSAGING = """
+CREATE TABLE outbox (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    message_id text NOT NULL UNIQUE,
+    destination text NOT NULL,
+    body bytea NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    claimed_until timestamptz
+);
+CREATE TABLE inbox (
+    queue text NOT NULL,
+    message_id text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (queue, message_id)
+);
+CREATE INDEX inbox_applied_at ON inbox (applied_at);
+"""
 
-def _names(*states: StrEnum) -> str:
-    return ", ".join(f"'{state}'" for state in states)
-
-
-_CHAIN_FINAL = _names(*(state for state in ChainState if state.final))
-_CHAIN_BAD = _names(ChainState.FAILED, ChainState.CANCELED)
-_STEP_FINAL = _names(*(state for state in StepState if state.final))
-
-CHAINS = f"""
+CHAINS = """
 CREATE TABLE chains (
     uid uuid PRIMARY KEY,
     -- Order of creation, for pages.
     position bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
-    state text NOT NULL CHECK (state IN ({_names(*ChainState)})),
+    state text NOT NULL CHECK (state IN ('in_progress', 'uploading', 'finished', 'failed', 'canceled')),
     -- How it will end when its running tasks have stopped.
-    ending text CHECK (ending IN ({_CHAIN_BAD})),
+    ending text CHECK (ending IN ('failed', 'canceled')),
     upload_asked boolean NOT NULL DEFAULT false,
     reason text NOT NULL DEFAULT '',
     template_id uuid NOT NULL,
@@ -42,23 +46,23 @@ CREATE TABLE chains (
     ended_at timestamptz,
     -- Invariant 1: one chain per data set and template version.
     UNIQUE (dataset_uid, template_id, template_version),
-    CHECK ((state IN ({_CHAIN_FINAL})) = (ended_at IS NOT NULL)),
-    CHECK (state NOT IN ({_CHAIN_BAD}) OR ending = state),
-    CHECK (state <> '{ChainState.FINISHED}' OR ending IS NULL),
-    CHECK (state NOT IN ({_names(ChainState.UPLOADING, ChainState.FINISHED)}) OR upload_asked),
-    CHECK (state <> '{ChainState.CANCELED}' OR NOT upload_asked),
+    CHECK ((state IN ('finished', 'failed', 'canceled')) = (ended_at IS NOT NULL)),
+    CHECK (state NOT IN ('failed', 'canceled') OR ending = state),
+    CHECK (state <> 'finished' OR ending IS NULL),
+    CHECK (state NOT IN ('uploading', 'finished') OR upload_asked),
+    CHECK (state <> 'canceled' OR NOT upload_asked),
     CHECK (ending IS NULL OR reason <> '')
 )
 """
 
-STEPS = f"""
+STEPS = """
 CREATE TABLE steps (
     chain_uid uuid NOT NULL REFERENCES chains,
     name text NOT NULL,
     -- Place in the plan.
     ordinal integer NOT NULL,
     task_uid uuid NOT NULL UNIQUE,
-    state text NOT NULL CHECK (state IN ({_names(*StepState)})),
+    state text NOT NULL CHECK (state IN ('pending', 'starting', 'in_progress', 'finished', 'failed', 'canceled')),
     reason text NOT NULL DEFAULT '',
     failed_jobs integer NOT NULL DEFAULT 0 CHECK (failed_jobs >= 0),
     -- Starts begun so far; who is at it until when; when to try again (to start it, or to have its task canceled).
@@ -69,11 +73,11 @@ CREATE TABLE steps (
     started_at timestamptz,
     ended_at timestamptz,
     PRIMARY KEY (chain_uid, name),
-    CHECK ((state IN ({_STEP_FINAL})) = (ended_at IS NOT NULL)),
-    CHECK (state NOT IN ({_names(StepState.IN_PROGRESS, StepState.FINISHED)}) OR started_at IS NOT NULL),
-    CHECK (state NOT IN ({_names(StepState.PENDING, StepState.STARTING)}) OR started_at IS NULL),
+    CHECK ((state IN ('finished', 'failed', 'canceled')) = (ended_at IS NOT NULL)),
+    CHECK (state NOT IN ('in_progress', 'finished') OR started_at IS NOT NULL),
+    CHECK (state NOT IN ('pending', 'starting') OR started_at IS NULL),
     CHECK ((claim_token IS NULL) = (claimed_until IS NULL)),
-    CHECK (claim_token IS NULL OR state = '{StepState.STARTING}')
+    CHECK (claim_token IS NULL OR state = 'starting')
 )
 """
 
@@ -85,7 +89,7 @@ CREATE TABLE inputs (
 )
 """
 
-DATASETS = f"""
+DATASETS = """
 CREATE TABLE datasets (
     uid uuid NOT NULL,
     chain_uid uuid NOT NULL REFERENCES chains,
@@ -94,7 +98,7 @@ CREATE TABLE datasets (
     step text,
     -- None: the step's logs.
     port text,
-    status text NOT NULL CHECK (status IN ({_names(*ChainDatasetStatus)})),
+    status text NOT NULL CHECK (status IN ('in_progress', 'ready', 'finished')),
     created_at timestamptz NOT NULL,
     -- For workflow outputs: the watcher follows the upload; the upload is complete.
     watched_at timestamptz,
@@ -106,21 +110,21 @@ CREATE TABLE datasets (
     FOREIGN KEY (chain_uid, step) REFERENCES steps (chain_uid, name),
     UNIQUE NULLS NOT DISTINCT (chain_uid, step, port),
     CHECK (step IS NOT NULL OR port IS NULL),
-    CHECK ((status = '{ChainDatasetStatus.FINISHED}') = (released_at IS NOT NULL)),
+    CHECK ((status = 'finished') = (released_at IS NOT NULL)),
     CHECK (handed_over_at IS NULL OR released_at IS NOT NULL),
     CHECK (uploaded_at IS NULL OR port IS NOT NULL)
 )
 """
 
 INDEXES = (
-    f"CREATE INDEX steps_to_start ON steps (next_try_at) WHERE state = '{StepState.STARTING}'",
-    f"CREATE INDEX steps_running ON steps (next_try_at) WHERE state = '{StepState.IN_PROGRESS}'",
+    "CREATE INDEX steps_to_start ON steps (next_try_at) WHERE state = 'starting'",
+    "CREATE INDEX steps_running ON steps (next_try_at) WHERE state = 'in_progress'",
     "CREATE INDEX steps_claimed ON steps (claim_token) WHERE claim_token IS NOT NULL",
     (
         "CREATE INDEX chains_ending ON chains (uid) WHERE ending IS NOT NULL AND state ="
-        f" '{ChainState.IN_PROGRESS}'"
+        " 'in_progress'"
     ),
-    f"CREATE INDEX chains_uploading ON chains (uid) WHERE state = '{ChainState.UPLOADING}'",
+    "CREATE INDEX chains_uploading ON chains (uid) WHERE state = 'uploading'",
     (
         "CREATE INDEX datasets_to_hand_over ON datasets (released_at) WHERE released_at IS NOT NULL"
         " AND handed_over_at IS NULL"
@@ -130,7 +134,7 @@ INDEXES = (
 
 
 def upgrade() -> None:
-    for statement in MESSAGING_TABLES.split(";\n"):
+    for statement in MESSAGING.split(";\n"):
         if statement.strip():
             op.execute(statement)
     for statement in (CHAINS, STEPS, INPUTS, DATASETS, *INDEXES):

@@ -2,8 +2,6 @@
 
 from alembic import op
 
-from sluice.contracts.states import ChainState
-
 revision = "wfms_chains0011"
 down_revision = "wfms_chains0010"
 branch_labels = None
@@ -15,6 +13,8 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    op.execute(f"UPDATE chains SET upload_asked = false WHERE state = '{ChainState.CANCELED}'")
-    known = f"state <> '{ChainState.CANCELED}' OR NOT upload_asked"
-    op.execute(f"ALTER TABLE chains ADD CONSTRAINT chains_check4 CHECK ({known})")
+    op.execute("UPDATE chains SET upload_asked = false WHERE state = 'canceled'")
+    op.execute(
+        "ALTER TABLE chains ADD CONSTRAINT chains_check4"
+        " CHECK (state <> 'canceled' OR NOT upload_asked)"
+    )

@@ -2,10 +2,26 @@
 
 from alembic import op
 
-from sluice.servicekit.database import MESSAGING_TABLES
-
 revision = "wfms_intake0001"
 down_revision = None
+
+MESSAGING = """
+CREATE TABLE outbox (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    message_id text NOT NULL UNIQUE,
+    destination text NOT NULL,
+    body bytea NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    claimed_until timestamptz
+);
+CREATE TABLE inbox (
+    queue text NOT NULL,
+    message_id text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (queue, message_id)
+);
+CREATE INDEX inbox_applied_at ON inbox (applied_at);
+"""
 
 CURSOR = """
 -- One row: the DMS's cursor after the last data set decided upon; null at the very beginning.
@@ -46,7 +62,7 @@ NEWEST = "CREATE INDEX unmatched_since ON unmatched (since DESC)"
 
 
 def upgrade() -> None:
-    for statement in MESSAGING_TABLES.split(";\n"):
+    for statement in MESSAGING.split(";\n"):
         if statement.strip():
             op.execute(statement)
     for statement in (CURSOR, FIRST, HANDOVERS, UNMATCHED, DUE, NEWEST):

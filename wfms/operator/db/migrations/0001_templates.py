@@ -2,12 +2,28 @@
 
 from alembic import op
 
-from sluice.servicekit.database import MESSAGING_TABLES
-
 revision = "operator0001"
 down_revision = None
 branch_labels = None
 depends_on = None
+
+MESSAGING = """
+CREATE TABLE outbox (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    message_id text NOT NULL UNIQUE,
+    destination text NOT NULL,
+    body bytea NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    claimed_until timestamptz
+);
+CREATE TABLE inbox (
+    queue text NOT NULL,
+    message_id text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (queue, message_id)
+);
+CREATE INDEX inbox_applied_at ON inbox (applied_at);
+"""
 
 TEMPLATES = """
 CREATE TABLE templates (
@@ -30,7 +46,7 @@ CREATE INDEX templates_live ON templates (name, version DESC) WHERE deleted_at I
 
 
 def upgrade() -> None:
-    for statement in (MESSAGING_TABLES + TEMPLATES).split(";"):
+    for statement in (MESSAGING + TEMPLATES).split(";"):
         if statement.strip():
             op.execute(statement)
 

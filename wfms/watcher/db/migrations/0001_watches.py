@@ -1,31 +1,39 @@
 """Watches, and the data sets whose deletion was asked for."""
 
-from enum import StrEnum
-
 from alembic import op
-
-from sluice.contracts.states import WatchKind, WatchState
-from sluice.servicekit.database import MESSAGING_TABLES
 
 revision = "wfms_watcher0001"
 down_revision = None
 
+MESSAGING = """
+CREATE TABLE outbox (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    message_id text NOT NULL UNIQUE,
+    destination text NOT NULL,
+    body bytea NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    claimed_until timestamptz
+);
+CREATE TABLE inbox (
+    queue text NOT NULL,
+    message_id text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (queue, message_id)
+);
+CREATE INDEX inbox_applied_at ON inbox (applied_at);
+"""
 
-def _names(states: type[StrEnum]) -> str:
-    return ", ".join(f"'{state}'" for state in states)
-
-
-WATCHES = f"""
+WATCHES = """
 CREATE TABLE watches (
     uid uuid PRIMARY KEY,
     position bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
-    kind text NOT NULL CHECK (kind IN ({_names(WatchKind)})),
+    kind text NOT NULL CHECK (kind IN ('task', 'upload')),
     chain_uid uuid NOT NULL,
     step text,
     dat_in_uid uuid NOT NULL,
     dat_out_uid uuid NOT NULL,
     log_out_uid uuid,
-    state text NOT NULL CHECK (state IN ({_names(WatchState)})),
+    state text NOT NULL CHECK (state IN ('in_progress', 'finished', 'failed', 'canceled')),
     failed_jobs integer NOT NULL DEFAULT 0 CHECK (failed_jobs >= 0),
     reason text NOT NULL DEFAULT '',
     -- The chain service knows of the end, and what it releases is in the outbox.
@@ -34,8 +42,8 @@ CREATE TABLE watches (
     ended_at timestamptz,
     claim_token uuid,
     claimed_until timestamptz,
-    CHECK ((state = '{WatchState.IN_PROGRESS}') = (ended_at IS NULL)),
-    CHECK (NOT reported OR state <> '{WatchState.IN_PROGRESS}'),
+    CHECK ((state = 'in_progress') = (ended_at IS NULL)),
+    CHECK (NOT reported OR state <> 'in_progress'),
     CHECK ((claim_token IS NULL) = (claimed_until IS NULL))
 )
 """
@@ -55,7 +63,7 @@ INDEXES = (
 
 
 def upgrade() -> None:
-    for statement in MESSAGING_TABLES.split(";\n"):
+    for statement in MESSAGING.split(";\n"):
         if statement.strip():
             op.execute(statement)
     for statement in (WATCHES, RELEASES, *INDEXES):
