@@ -57,8 +57,8 @@ CREATE TABLE storages (
     enabled boolean NOT NULL DEFAULT true
 );
 
--- Bytes that came (and, negative, went) on each storage. Rows are added, never changed, so that registrations do not wait for
--- each other at one counter; a loop adds them up.
+-- Bytes that came (and, negative, went) on each storage. Rows are added, never changed, so that
+-- registrations do not wait for each other at one counter; a loop adds them up.
 CREATE TABLE storage_usage (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     storage_id uuid NOT NULL REFERENCES storages,
@@ -74,7 +74,8 @@ CREATE TABLE datasets (
     position bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
     name text NOT NULL UNIQUE,
     type text NOT NULL CHECK (type IN ('input', 'intermediate', 'output', 'logs')),
-    state text NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'closed', 'uploading', 'uploaded', 'deleting', 'deleted')),
+    state text NOT NULL DEFAULT 'open' CHECK (
+        state IN ('open', 'closed', 'uploading', 'uploaded', 'deleting', 'deleted')),
     meta jsonb NOT NULL,
     period text REFERENCES periods,
     run bigint REFERENCES runs,
@@ -115,7 +116,8 @@ CREATE TABLE datasets (
 
 CREATE UNIQUE INDEX datasets_closed ON datasets (closed_position) WHERE closed_position IS NOT NULL;
 
-CREATE INDEX datasets_closed_by_type ON datasets (type, closed_position) WHERE closed_position IS NOT NULL;
+CREATE INDEX datasets_closed_by_type ON datasets (type, closed_position)
+    WHERE closed_position IS NOT NULL;
 
 CREATE INDEX datasets_state ON datasets (state, position);
 
@@ -128,7 +130,8 @@ CREATE INDEX datasets_sweep ON datasets (sweep_at) WHERE sweep_at IS NOT NULL;
 
 CREATE INDEX datasets_url ON datasets (url) WHERE url IS NOT NULL;
 
--- What is unregistered in a folder that Sluice writes is removed, so no two data sets may share one.
+-- What is unregistered in a folder that Sluice writes is removed, so no two data sets may share
+-- one.
 CREATE UNIQUE INDEX datasets_folder ON datasets (url)
     WHERE type <> 'input' AND state <> 'deleted';
 
@@ -141,8 +144,9 @@ CREATE TABLE files (
     registered_at timestamptz NOT NULL DEFAULT now()
 );
 
--- dataset_uid (here) and storage_id (in replicas) name rows that are never removed, the data set's locked by whoever adds files:
--- foreign keys would take half the time of a registration (measured) to find what is known.
+-- dataset_uid (here) and storage_id (in replicas) name rows that are never removed, the data set's
+-- locked by whoever adds files: foreign keys would take half the time of a registration (measured)
+-- to find what is known.
 CREATE TABLE dataset_files (
     dataset_uid uuid NOT NULL,
     name text NOT NULL,
@@ -203,10 +207,12 @@ UPDATE alembic_version SET version_num='dms0003' WHERE alembic_version.version_n
 -- Running upgrade dms0003 -> dms0004
 
 WITH placed AS (
-    SELECT uid, closed_at, closed_position, row_number() OVER closing * interval '1 microsecond' AS turn
+    SELECT uid, closed_at, closed_position,
+        row_number() OVER closing * interval '1 microsecond' AS turn
     FROM datasets WHERE closed_position IS NOT NULL WINDOW closing AS (ORDER BY closed_position)
 ), timed AS (
-    SELECT uid, closed_at, max(closed_at - turn) OVER (ORDER BY closed_position) + turn AS time FROM placed
+    SELECT uid, closed_at, max(closed_at - turn) OVER (ORDER BY closed_position) + turn AS time
+    FROM placed
 )
 UPDATE datasets AS d SET closed_at = timed.time
 FROM timed WHERE d.uid = timed.uid AND timed.time <> timed.closed_at;
@@ -236,8 +242,8 @@ UPDATE alembic_version SET version_num='dms0006' WHERE alembic_version.version_n
 
 -- Running upgrade dms0006 -> dms0007
 
--- Without links, as it was when the storage was registered or last enabled (or first seen by a release that looks). None: the
--- storage is in no local folder, or has not been seen.
+-- Without links, as it was when the storage was registered or last enabled (or first seen by a
+-- release that looks). None: the storage is in no local folder, or has not been seen.
 CREATE TABLE storage_folders (
     storage_id uuid PRIMARY KEY REFERENCES storages,
     path text NOT NULL

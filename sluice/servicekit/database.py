@@ -91,33 +91,6 @@ ON CONFLICT DO NOTHING RETURNING message_id
 #: them is fast, and an index stays right when the operating system's rules for sorting change.
 CREATE_OPTIONS = "TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER libc LC_COLLATE 'C'"
 
-#: Tables that every service's first migration creates.
-MESSAGING_TABLES = """
-CREATE TABLE outbox (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    message_id text NOT NULL UNIQUE,
-    destination text NOT NULL,
-    body bytea NOT NULL,
-    created_at timestamptz NOT NULL DEFAULT now(),
-    claimed_until timestamptz
-);
-CREATE TABLE inbox (
-    queue text NOT NULL,
-    message_id text NOT NULL,
-    applied_at timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (queue, message_id)
-);
-CREATE INDEX inbox_applied_at ON inbox (applied_at);
-"""
-
-#: What every service's second migration does: messages stay for a while after they were sent, for a
-#: broker that loses them.
-KEEP_SENT_MESSAGES = (
-    "ALTER TABLE outbox ADD COLUMN sent_at timestamptz",
-    "CREATE INDEX outbox_waiting ON outbox (id) WHERE sent_at IS NULL",
-    "CREATE INDEX outbox_sent ON outbox (sent_at) WHERE sent_at IS NOT NULL",
-)
-
 
 class Transaction:
     """An open transaction. ``send`` promises a message: it leaves if, and only if, the transaction

@@ -1,5 +1,5 @@
 """A state's name stands in ``sluice/contracts/states.py`` and nowhere else: not in a comparison,
-not as a default, not in SQL."""
+not as a default, not in SQL. Migrations alone spell it out: they do the same for ever."""
 
 import ast
 import inspect
@@ -112,7 +112,9 @@ def test_no_state_is_spelt_out_in_the_product() -> None:
     files = [
         source
         for source in sources("sluice", "dms", "wms", "wfms", "pilot")
-        if source.name not in EXEMPT and not source.name.startswith("sluice/contracts")
+        if source.name not in EXEMPT
+        and not source.name.startswith("sluice/contracts")
+        and "/db/migrations/" not in source.name
     ]
     assert len(files) > 100, "the product was not found"
     found = [finding for source in files for finding in bare_names(source)]

@@ -57,8 +57,8 @@ CREATE TABLE storages (
     read_only boolean NOT NULL,
     enabled boolean NOT NULL DEFAULT true
 );
--- Bytes that came (and, negative, went) on each storage. Rows are added, never changed, so that registrations do not wait for
--- each other at one counter; a loop adds them up.
+-- Bytes that came (and, negative, went) on each storage. Rows are added, never changed, so that
+-- registrations do not wait for each other at one counter; a loop adds them up.
 CREATE TABLE storage_usage (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     storage_id uuid NOT NULL REFERENCES storages,
@@ -74,7 +74,8 @@ CREATE TABLE datasets (
     position bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
     name text NOT NULL UNIQUE,
     type text NOT NULL CHECK (type IN ('input', 'intermediate', 'output', 'logs')),
-    state text NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'closed', 'uploading', 'uploaded', 'deleting', 'deleted')),
+    state text NOT NULL DEFAULT 'open' CHECK (
+        state IN ('open', 'closed', 'uploading', 'uploaded', 'deleting', 'deleted')),
     meta jsonb NOT NULL,
     period text REFERENCES periods,
     run bigint REFERENCES runs,
@@ -113,14 +114,16 @@ CREATE TABLE datasets (
     CHECK (halted_at IS NULL OR reason IS NOT NULL)
 ) WITH (fillfactor = 70);
 CREATE UNIQUE INDEX datasets_closed ON datasets (closed_position) WHERE closed_position IS NOT NULL;
-CREATE INDEX datasets_closed_by_type ON datasets (type, closed_position) WHERE closed_position IS NOT NULL;
+CREATE INDEX datasets_closed_by_type ON datasets (type, closed_position)
+    WHERE closed_position IS NOT NULL;
 CREATE INDEX datasets_state ON datasets (state, position);
 CREATE INDEX datasets_closing ON datasets (position) WHERE state = 'open' AND close_at IS NOT NULL;
 CREATE INDEX datasets_working ON datasets (state, position)
     WHERE state IN ('uploading', 'deleting');
 CREATE INDEX datasets_sweep ON datasets (sweep_at) WHERE sweep_at IS NOT NULL;
 CREATE INDEX datasets_url ON datasets (url) WHERE url IS NOT NULL;
--- What is unregistered in a folder that Sluice writes is removed, so no two data sets may share one.
+-- What is unregistered in a folder that Sluice writes is removed, so no two data sets may share
+-- one.
 CREATE UNIQUE INDEX datasets_folder ON datasets (url)
     WHERE type <> 'input' AND state <> 'deleted';
 """
@@ -134,8 +137,9 @@ CREATE TABLE files (
     origin jsonb,
     registered_at timestamptz NOT NULL DEFAULT now()
 );
--- dataset_uid (here) and storage_id (in replicas) name rows that are never removed, the data set's locked by whoever adds files:
--- foreign keys would take half the time of a registration (measured) to find what is known.
+-- dataset_uid (here) and storage_id (in replicas) name rows that are never removed, the data set's
+-- locked by whoever adds files: foreign keys would take half the time of a registration (measured)
+-- to find what is known.
 CREATE TABLE dataset_files (
     dataset_uid uuid NOT NULL,
     name text NOT NULL,

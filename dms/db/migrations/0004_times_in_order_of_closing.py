@@ -15,10 +15,12 @@ depends_on = None
 # Each at least a microsecond after the one before; most keep the time they have.
 UPGRADE = """
 WITH placed AS (
-    SELECT uid, closed_at, closed_position, row_number() OVER closing * interval '1 microsecond' AS turn
+    SELECT uid, closed_at, closed_position,
+        row_number() OVER closing * interval '1 microsecond' AS turn
     FROM datasets WHERE closed_position IS NOT NULL WINDOW closing AS (ORDER BY closed_position)
 ), timed AS (
-    SELECT uid, closed_at, max(closed_at - turn) OVER (ORDER BY closed_position) + turn AS time FROM placed
+    SELECT uid, closed_at, max(closed_at - turn) OVER (ORDER BY closed_position) + turn AS time
+    FROM placed
 )
 UPDATE datasets AS d SET closed_at = timed.time
 FROM timed WHERE d.uid = timed.uid AND timed.time <> timed.closed_at

@@ -11,8 +11,8 @@ depends_on = None
 
 def upgrade() -> None:
     op.execute("""
--- Without links, as it was when the storage was registered or last enabled (or first seen by a release that looks). None: the
--- storage is in no local folder, or has not been seen.
+-- Without links, as it was when the storage was registered or last enabled (or first seen by a
+-- release that looks). None: the storage is in no local folder, or has not been seen.
 CREATE TABLE storage_folders (
     storage_id uuid PRIMARY KEY REFERENCES storages,
     path text NOT NULL

@@ -4,8 +4,9 @@ it receives becomes a row."""
 from sluice.contracts.messages import DMS_DELETIONS, DeleteDataset
 from sluice.contracts.problems import Unprocessable
 from sluice.servicekit.consumer import QueueConsumer
-from sluice.servicekit.database import KEEP_SENT_MESSAGES, MESSAGING_TABLES, Database, Transaction
+from sluice.servicekit.database import Database, Transaction
 from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.transport.base import Transport
 
 
@@ -28,14 +29,10 @@ class Ledger:
         )
 
     async def create_tables(self) -> None:
+        """Those of the watcher, for its outbox and inbox, and the ledger's own."""
+        await Migrator(self.database.url, "wfms.watcher.db.migrations").start()
         async with self.database.connection() as connection:
-            for statement in (
-                *MESSAGING_TABLES.split(";"),
-                *KEEP_SENT_MESSAGES,
-                "CREATE TABLE ledger (uid uuid NOT NULL)",
-            ):
-                if statement.strip():
-                    await connection.execute(statement)
+            await connection.execute("CREATE TABLE ledger (uid uuid NOT NULL)")
 
     async def _write(self, transaction: Transaction, message: DeleteDataset) -> None:
         await transaction.connection.execute("INSERT INTO ledger (uid) VALUES ($1)", message.uid)

@@ -13,9 +13,10 @@ from uuid import uuid4
 
 from sluice.contracts.datasets import NewFile
 from sluice.contracts.messages import DMS_FILES, RegisterFiles
-from sluice.servicekit.database import KEEP_SENT_MESSAGES, MESSAGING_TABLES, Database
+from sluice.servicekit.database import Database
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.outbox import OutboxRelay
 from sluice.servicekit.topology import sluice_topology
 from sluice.servicekit.transport.open import open_transport
@@ -43,10 +44,7 @@ async def main(database_url: str, broker_url: str, count: int) -> None:
     database = Database(database_url, source="pile")
     transport = open_transport(broker_url, sluice_topology())
     async with running(transport, database):
-        async with database.connection() as connection:
-            for statement in (*MESSAGING_TABLES.split(";"), *KEEP_SENT_MESSAGES):
-                if statement.strip():
-                    await connection.execute(statement)
+        await Migrator(database_url, "wfms.watcher.db.migrations").start()
         async with running(
             OutboxRelay(database, transport, ServiceMetrics(), keep=KEEP, period=0.2)
         ):

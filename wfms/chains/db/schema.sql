@@ -30,7 +30,8 @@ CREATE TABLE chains (
     uid uuid PRIMARY KEY,
     -- Order of creation, for pages.
     position bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
-    state text NOT NULL CHECK (state IN ('in_progress', 'uploading', 'finished', 'failed', 'canceled')),
+    state text NOT NULL CHECK (
+        state IN ('in_progress', 'uploading', 'finished', 'failed', 'canceled')),
     -- How it will end when its running tasks have stopped.
     ending text CHECK (ending IN ('failed', 'canceled')),
     upload_asked boolean NOT NULL DEFAULT false,
@@ -62,10 +63,12 @@ CREATE TABLE steps (
     -- Place in the plan.
     ordinal integer NOT NULL,
     task_uid uuid NOT NULL UNIQUE,
-    state text NOT NULL CHECK (state IN ('pending', 'starting', 'in_progress', 'finished', 'failed', 'canceled')),
+    state text NOT NULL CHECK (
+        state IN ('pending', 'starting', 'in_progress', 'finished', 'failed', 'canceled')),
     reason text NOT NULL DEFAULT '',
     failed_jobs integer NOT NULL DEFAULT 0 CHECK (failed_jobs >= 0),
-    -- Starts begun so far; who is at it until when; when to try again (to start it, or to have its task canceled).
+    -- Starts begun so far; who is at it until when; when to try again (to start it, or to have its
+    -- task canceled).
     attempts integer NOT NULL DEFAULT 0 CHECK (attempts >= 0),
     claim_token uuid,
     claimed_until timestamptz,
@@ -80,7 +83,8 @@ CREATE TABLE steps (
     CHECK (claim_token IS NULL OR state = 'starting')
 );
 
--- First inputs, each once though several chains may run over it: the lock under which it is released or taken into use.
+-- First inputs, each once though several chains may run over it: the lock under which it is
+-- released or taken into use.
 CREATE TABLE inputs (
     dataset_uid uuid PRIMARY KEY,
     released_at timestamptz
@@ -172,7 +176,8 @@ UPDATE alembic_version SET version_num='wfms_chains0006' WHERE alembic_version.v
 
 ALTER TABLE chains
     ADD COLUMN rerun_of uuid,
-    -- How long what lies between its steps stays when it fails or is canceled, and until when it does.
+    -- How long what lies between its steps stays when it fails or is canceled, and until when it
+    -- does.
     ADD COLUMN keep_failed interval NOT NULL DEFAULT '0',
     ADD COLUMN keep_until timestamptz;
 
@@ -192,7 +197,8 @@ ALTER TABLE chains
     -- Who has seen that it failed, and when.
     ADD COLUMN acknowledged_by text,
     ADD COLUMN acknowledged_at timestamptz,
-    ADD CONSTRAINT chains_acknowledged_by_somebody CHECK ((acknowledged_at IS NULL) = (acknowledged_by IS NULL)) NOT VALID;
+    ADD CONSTRAINT chains_acknowledged_by_somebody
+        CHECK ((acknowledged_at IS NULL) = (acknowledged_by IS NULL)) NOT VALID;
 
 CREATE INDEX chains_under_way ON chains (state) WHERE state IN ('in_progress', 'uploading');
 
@@ -208,7 +214,8 @@ ALTER TABLE deletions
     -- Who is at it, and until when.
     ADD COLUMN claim_token uuid,
     ADD COLUMN claimed_until timestamptz,
-    ADD CONSTRAINT deletions_claimed_for_a_time CHECK ((claim_token IS NULL) = (claimed_until IS NULL));
+    ADD CONSTRAINT deletions_claimed_for_a_time
+        CHECK ((claim_token IS NULL) = (claimed_until IS NULL));
 
 UPDATE alembic_version SET version_num='wfms_chains0009' WHERE alembic_version.version_num = 'wfms_chains0008';
 

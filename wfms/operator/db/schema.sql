@@ -58,9 +58,11 @@ UPDATE alembic_version SET version_num='operator0002' WHERE alembic_version.vers
 
 -- Running upgrade operator0002 -> operator0003
 
--- Path of the file that text is, and all files by path where there are several. Null in rows of earlier releases.
+-- Path of the file that text is, and all files by path where there are several. Null in rows of
+-- earlier releases.
 ALTER TABLE templates ADD COLUMN main text,
-    ADD COLUMN files jsonb CONSTRAINT files_are_texts CHECK (jsonb_typeof(files) = 'object' AND files ? main);
+    ADD COLUMN files jsonb CONSTRAINT files_are_texts
+        CHECK (jsonb_typeof(files) = 'object' AND files ? main);
 
 UPDATE alembic_version SET version_num='operator0003' WHERE alembic_version.version_num = 'operator0002';
 

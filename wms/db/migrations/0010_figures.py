@@ -1,4 +1,5 @@
-"""How long the last attempt at a job took, and how much memory: what lists of jobs are ordered by."""
+"""How long the last attempt at a job took, and how much memory: what lists of jobs are ordered
+by."""
 
 from alembic import op
 

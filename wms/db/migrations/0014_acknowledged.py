@@ -14,7 +14,8 @@ ALTER TABLE pilots
     -- Who has seen that it was lost, and when.
     ADD COLUMN acknowledged_by text,
     ADD COLUMN acknowledged_at timestamptz,
-    ADD CONSTRAINT pilots_acknowledged_by_somebody CHECK ((acknowledged_at IS NULL) = (acknowledged_by IS NULL)) NOT VALID
+    ADD CONSTRAINT pilots_acknowledged_by_somebody
+        CHECK ((acknowledged_at IS NULL) = (acknowledged_by IS NULL)) NOT VALID
 """)
 
 

@@ -30,7 +30,8 @@ ALTER TABLE pilots
     -- It was lost, and a later one has its name and host.
     ADD COLUMN started_again boolean NOT NULL DEFAULT false,
     -- When it was seen last; NULL while it is there.
-    ADD COLUMN away_since timestamptz GENERATED ALWAYS AS (CASE WHEN {_is("gone", "lost")} THEN seen_at END) STORED
+    ADD COLUMN away_since timestamptz
+        GENERATED ALWAYS AS (CASE WHEN {_is("gone", "lost")} THEN seen_at END) STORED
 """)
     for name, what in INDEXES.items():
         op.execute(f"CREATE INDEX {name} ON pilots {what}")

@@ -28,7 +28,8 @@ CREATE TABLE chains (
     uid uuid PRIMARY KEY,
     -- Order of creation, for pages.
     position bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
-    state text NOT NULL CHECK (state IN ('in_progress', 'uploading', 'finished', 'failed', 'canceled')),
+    state text NOT NULL CHECK (
+        state IN ('in_progress', 'uploading', 'finished', 'failed', 'canceled')),
     -- How it will end when its running tasks have stopped.
     ending text CHECK (ending IN ('failed', 'canceled')),
     upload_asked boolean NOT NULL DEFAULT false,
@@ -62,10 +63,12 @@ CREATE TABLE steps (
     -- Place in the plan.
     ordinal integer NOT NULL,
     task_uid uuid NOT NULL UNIQUE,
-    state text NOT NULL CHECK (state IN ('pending', 'starting', 'in_progress', 'finished', 'failed', 'canceled')),
+    state text NOT NULL CHECK (
+        state IN ('pending', 'starting', 'in_progress', 'finished', 'failed', 'canceled')),
     reason text NOT NULL DEFAULT '',
     failed_jobs integer NOT NULL DEFAULT 0 CHECK (failed_jobs >= 0),
-    -- Starts begun so far; who is at it until when; when to try again (to start it, or to have its task canceled).
+    -- Starts begun so far; who is at it until when; when to try again (to start it, or to have its
+    -- task canceled).
     attempts integer NOT NULL DEFAULT 0 CHECK (attempts >= 0),
     claim_token uuid,
     claimed_until timestamptz,
@@ -82,7 +85,8 @@ CREATE TABLE steps (
 """
 
 INPUTS = """
--- First inputs, each once though several chains may run over it: the lock under which it is released or taken into use.
+-- First inputs, each once though several chains may run over it: the lock under which it is
+-- released or taken into use.
 CREATE TABLE inputs (
     dataset_uid uuid PRIMARY KEY,
     released_at timestamptz

@@ -13,7 +13,8 @@ def upgrade() -> None:
     op.execute("""
 ALTER TABLE chains
     ADD COLUMN rerun_of uuid,
-    -- How long what lies between its steps stays when it fails or is canceled, and until when it does.
+    -- How long what lies between its steps stays when it fails or is canceled, and until when it
+    -- does.
     ADD COLUMN keep_failed interval NOT NULL DEFAULT '0',
     ADD COLUMN keep_until timestamptz
 """)

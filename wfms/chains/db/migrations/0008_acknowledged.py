@@ -32,7 +32,8 @@ ALTER TABLE chains
     -- Who has seen that it failed, and when.
     ADD COLUMN acknowledged_by text,
     ADD COLUMN acknowledged_at timestamptz,
-    ADD CONSTRAINT chains_acknowledged_by_somebody CHECK ((acknowledged_at IS NULL) = (acknowledged_by IS NULL)) NOT VALID
+    ADD CONSTRAINT chains_acknowledged_by_somebody
+        CHECK ((acknowledged_at IS NULL) = (acknowledged_by IS NULL)) NOT VALID
 """)
     for name, what in INDEXES.items():
         op.execute(f"CREATE INDEX {name} ON chains {what}")

@@ -15,7 +15,8 @@ ALTER TABLE deletions
     -- Who is at it, and until when.
     ADD COLUMN claim_token uuid,
     ADD COLUMN claimed_until timestamptz,
-    ADD CONSTRAINT deletions_claimed_for_a_time CHECK ((claim_token IS NULL) = (claimed_until IS NULL))
+    ADD CONSTRAINT deletions_claimed_for_a_time
+        CHECK ((claim_token IS NULL) = (claimed_until IS NULL))
 """)
 
 

@@ -1,4 +1,5 @@
-"""What an unmatched data set is like, and templates of one priority that match the same data sets."""
+"""What an unmatched data set is like, and templates of one priority that match the same data
+sets."""
 
 from alembic import op
 

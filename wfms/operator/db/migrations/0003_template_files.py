@@ -8,9 +8,11 @@ branch_labels = None
 depends_on = None
 
 FILES = """
--- Path of the file that text is, and all files by path where there are several. Null in rows of earlier releases.
+-- Path of the file that text is, and all files by path where there are several. Null in rows of
+-- earlier releases.
 ALTER TABLE templates ADD COLUMN main text,
-    ADD COLUMN files jsonb CONSTRAINT files_are_texts CHECK (jsonb_typeof(files) = 'object' AND files ? main)
+    ADD COLUMN files jsonb CONSTRAINT files_are_texts
+        CHECK (jsonb_typeof(files) = 'object' AND files ? main)
 """
 
 
