@@ -1,15 +1,17 @@
 """``domain/`` is pure: no I/O, no clock, no randomness. Times and ids are arguments."""
 
 import ast
+import tomllib
 from collections.abc import Iterator
 
-from tests.architecture.sources import SERVICES, Source, imports, sources
+from tests.architecture.sources import PRODUCT, ROOT, Source, imports, sources
 
 #: All that a domain module may import, besides the contracts and its own domain.
 PURE = {
-    "abc", "bisect", "collections", "collections.abc", "dataclasses", "datetime", "difflib", "enum", "fnmatch", "fractions",
-    "functools", "graphlib", "hashlib", "heapq", "itertools", "json", "math", "operator", "re", "shlex", "sluice.backoff",
-    "statistics", "string", "types", "typing", "urllib.parse", "uuid",
+    "abc", "bisect", "collections", "collections.abc", "dataclasses", "datetime", "difflib",
+    "enum", "fnmatch", "fractions", "functools", "graphlib", "hashlib", "heapq", "itertools",
+    "json", "math", "operator", "re", "shlex", "sluice.backoff", "statistics", "string", "types",
+    "typing", "urllib.parse", "uuid",
 }  # fmt: skip
 
 #: Reads a clock, or makes something random.
@@ -29,12 +31,14 @@ IMPURE_CALLS = {
 }
 
 
-def domain_files() -> list[Source]:
-    return [
-        source
-        for source in sources(*(f"{service}/domain" for service in (*SERVICES, "pilot")))
-        + sources("sluice/contracts")
-    ]
+def pure_folders() -> list[str]:
+    """Every domain there is, and the contracts."""
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for folder in PRODUCT
+        for path in (ROOT / folder).rglob("domain")
+    }
+    return [*sorted(found), "sluice/contracts"]
 
 
 def impurities(source: Source) -> Iterator[str]:
@@ -58,13 +62,25 @@ def impurities(source: Source) -> Iterator[str]:
 
 
 def test_domains_and_contracts_are_pure() -> None:
-    files = domain_files()
-    assert len(files) > 20, "the domains were not found"
-    assert not [finding for source in files for finding in impurities(source)]
+    for folder in pure_folders():
+        assert (files := sources(folder)), folder
+        assert not [finding for source in files for finding in impurities(source)]
+
+
+def test_the_import_contract_names_every_domain() -> None:
+    """Each is held to both rules."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    named = next(each for each in contracts if each["name"] == "Domains are pure")["source_modules"]
+    assert len(named) > 6
+    assert {folder.replace("/", ".") for folder in pure_folders()} == set(named)
 
 
 def test_impurities_are_found() -> None:
-    text = "import time\nfrom uuid import uuid4\nfrom dms.db import x\ndef f():\n    return uuid4(), datetime.now()\n"
+    text = (
+        "import time\nfrom uuid import uuid4\nfrom dms.db import x\n"
+        "def f():\n    return uuid4(), datetime.now()\n"
+    )
     found = list(impurities(Source("dms/domain/x.py", ast.parse(text))))
     assert [line.partition(": ")[2] for line in found] == [
         "imports time",

@@ -3,9 +3,14 @@
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from scripts.check_limits import MAX_FILE, MAX_FUNCTION, MAX_POSITIONAL, findings_of
+from tests.architecture.sources import ROOT
 
 
 def test_import_contracts_hold() -> None:
@@ -14,11 +19,91 @@ def test_import_contracts_hold() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def contracts() -> list[dict[str, Any]]:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    found: list[dict[str, Any]] = settings["tool"]["importlinter"]["contracts"]
+    return found
+
+
+def modules() -> list[str]:
+    """Every Python file of the project by the name that it is imported by."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    paths = [Path(line) for line in listed.stdout.splitlines() if (ROOT / line).exists()]
+    # The programs of a pack are found beside its workflow.
+    return [
+        ".".join(path.with_suffix("").parts[2 if path.parts[0] == "templates" else 0 :])
+        for path in paths
+        if path.name != "__init__.py"
+    ]
+
+
+def outside(names: list[str], placed: set[str]) -> list[str]:
+    return [
+        name
+        for name in names
+        if not any(name == place or name.startswith(f"{place}.") for place in placed)
+    ]
+
+
+def test_all_code_has_its_place_in_the_order_of_imports() -> None:
+    order = next(each for each in contracts() if each["name"].startswith("Imports point one way"))
+    placed = {name.strip() for layer in order["layers"] for name in layer.split("|")}
+    assert len(names := modules()) > 1000
+    assert outside(names, placed) == []
+
+
+def test_code_without_a_place_is_found() -> None:
+    names = ["sluice.warm", "sluice.cli.up", "tools.x", "dms", "dmsx.a"]
+    assert outside(names, {"sluice.cli", "dms"}) == ["sluice.warm", "tools.x", "dmsx.a"]
+
+
 def test_files_and_functions_stay_within_the_limits() -> None:
     done = subprocess.run(
         [sys.executable, "scripts/check_limits.py"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+LONG = "\n".join(["    pass"] * MAX_FUNCTION)
+MANY = ", ".join(f"p{number}" for number in range(MAX_POSITIONAL + 1))
+FEW = MANY.partition(", ")[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("dms/x.py", f"def f():\n{LONG}"),
+        ("dms/x.py", f"@router.get('/')\nasync def f():\n{LONG}"),
+        ("dms/x.py", f"def outer():\n def f():\n{LONG.replace('    ', '  ')}\n return f"),
+        ("dms/x.py", "\n" * (MAX_FILE + 1)),
+        ("dms/x.py", f"def f({MANY}): pass"),
+        ("dms/x.py", f"@app.command('x')\ndef f({MANY}): pass"),
+        ("dms/x.py", f"class C:\n def f(self, {MANY}): pass"),
+        ("tests/x.py", f"@decorated(1)\ndef f({MANY}): pass"),
+    ],
+)
+def test_what_goes_beyond_a_limit_is_found(name: str, text: str) -> None:
+    assert list(findings_of(name, text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"class C:\n def f(self, {FEW}): pass",
+        f"def f({FEW}, *, named): pass",
+        f"def test_f({MANY}): pass",
+        f"@pytest.fixture(scope='module')\ndef f({MANY}): pass",
+        f"@pytest.fixture\ndef f({MANY}): pass",
+    ],
+)
+def test_what_keeps_to_the_limits_is_left_alone(text: str) -> None:
+    assert not list(findings_of("tests/x.py", text))
 
 
 @pytest.mark.xdist_group("one-of-a-group")

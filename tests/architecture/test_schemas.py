@@ -53,7 +53,9 @@ COLUMNS: dict[tuple[str, str, str], type[StrEnum]] = {
     ("wfms.watcher", "watches", "state"): WatchState,
 }
 #: Columns that hold some members of an enumeration alone.
-PARTS = {("wfms.chains", "chains", "ending"): {ChainState.FAILED, ChainState.CANCELED}}
+PARTS: dict[tuple[str, str, str], set[StrEnum]] = {
+    ("wfms.chains", "chains", "ending"): {ChainState.FAILED, ChainState.CANCELED}
+}
 
 #: Enumeration → why no column is held to it.
 NOT_STORED = {
@@ -112,12 +114,16 @@ async def test_the_database_takes_every_state_and_no_other(
     service: str, make_database: DatabaseFactory
 ) -> None:
     rules = await rules_of(service, await make_database())
+    values: dict[tuple[str, str, str], set[StrEnum]] = {
+        **{place: set(members) for place, members in COLUMNS.items()},
+        **PARTS,
+    }
     known = {
         (table, column): [{str(member) for member in members}]
-        for (owner, table, column), members in {**COLUMNS, **PARTS}.items()
+        for (owner, table, column), members in values.items()
         if owner == service
     }
-    assert {place: values for place in rules if (values := listed(rules[place]))} == known
+    assert {place: names for place in rules if (names := listed(rules[place]))} == known
     unruled = [place for place in rules if not rules[place]]
     assert not unruled, "these columns take any text"
 

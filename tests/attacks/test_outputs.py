@@ -64,14 +64,14 @@ def _cases(*, contained: bool) -> list[Any]:
 def test_nothing_foreign_leaves_a_job(
     attack: Attack, way: str, runner: Runner, root: Path, victims: Victims
 ) -> None:
-    _carry_out(attack, way, runner, root, victims)
+    _carry_out(attack, way, runner, root=root, victims=victims)
 
 
 @pytest.mark.parametrize(("attack", "way"), _cases(contained=True))
 def test_nothing_foreign_leaves_a_container(
     attack: Attack, way: str, in_containers: Runner, root: Path, victims: Victims
 ) -> None:
-    _carry_out(attack, way, in_containers, root, victims)
+    _carry_out(attack, way, in_containers, root=root, victims=victims)
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
@@ -114,7 +114,7 @@ def test_no_step_reads_what_an_expression_names(
     victims.check(root.parent)
 
 
-def _carry_out(attack: Attack, way: str, runner: Runner, root: Path, victims: Victims) -> None:
+def _carry_out(attack: Attack, way: str, runner: Runner, *, root: Path, victims: Victims) -> None:
     process = _process(_placed(attack, victims), contained=way in _CONTAINERS)
     task_, files = _as_job(process, way, root, attack)
     report = run(runner, task_, files)

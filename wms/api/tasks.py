@@ -40,6 +40,7 @@ def tasks_router(context: WmsContext) -> APIRouter:
 
     @router.get("")
     async def tasks(
+        *,
         uid: Annotated[list[UUID] | None, Query(max_length=1000)] = None,
         state: TaskState | None = None,
         limit: Limit = 1000,
@@ -65,6 +66,7 @@ def tasks_router(context: WmsContext) -> APIRouter:
     @router.get("/{uid}/jobs", responses=errors(NotFound, Unprocessable))
     async def jobs(
         uid: UUID,
+        *,
         state: JobState | None = None,
         sort: JobOrder = JobOrder.SEQ,
         after: str | None = None,

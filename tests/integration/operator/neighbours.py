@@ -212,7 +212,7 @@ class Neighbours:
 
         @router.get("/chains")
         async def chains(
-            state: ChainState | None = None, dataset: UUID | None = None, attention: bool = False,
+            *, state: ChainState | None = None, dataset: UUID | None = None, attention: bool = False,
             ended: bool = False, uid: Annotated[list[UUID] | None, Query()] = None, limit: int = 1000, after: str | None = None,
         ) -> ChainPage:  # fmt: skip
             rows = self.needed() if attention else list(self.chains.values())
@@ -258,7 +258,7 @@ class Neighbours:
 
         @router.get("/tasks")
         async def tasks(
-            chain: UUID | None = None, state: StepState | None = None, limit: int = 1000, after: int = 0,
+            *, chain: UUID | None = None, state: StepState | None = None, limit: int = 1000, after: int = 0,
             paged: bool = False, full: bool = False,
         ) -> ChainTaskList:  # fmt: skip
             rows = [
@@ -339,6 +339,7 @@ class Neighbours:
         @router.get("/tasks/{uid}/jobs")
         async def jobs(
             uid: UUID,
+            *,
             state: JobState | None = None,
             sort: JobOrder = JobOrder.SEQ,
             after: int = 0,
@@ -428,7 +429,7 @@ class Neighbours:
 
         @router.get("/datasets")
         async def datasets(
-            type: DatasetType | None = None, state: Annotated[list[DatasetState] | None, Query()] = None,
+            *, type: DatasetType | None = None, state: Annotated[list[DatasetState] | None, Query()] = None,
             name: str | None = None, newest: bool = False, after: str | None = None, limit: int = 1000,
         ) -> DatasetPage:  # fmt: skip
             found = sorted(self.datasets.values(), key=lambda one: one.timestamp, reverse=newest)

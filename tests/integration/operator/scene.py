@@ -126,7 +126,14 @@ class Scene:
                 if ended is None
                 else StepState.FINISHED
             )
-            task = self.task(uid, planned.name, planned.mode, counts[number], started, ended)
+            task = self.task(
+                uid,
+                planned.name,
+                mode=planned.mode,
+                counts=counts[number],
+                started=started,
+                ended=ended,
+            )
             why = reason.partition(": ")[2] if outcome is StepState.FAILED else ""
             steps.append(
                 ChainStep(
@@ -155,6 +162,7 @@ class Scene:
         self,
         chain: UUID,
         step: str,
+        *,
         mode: TaskMode,
         counts: Counts,
         started: datetime,

@@ -125,6 +125,7 @@ class Interleaving(RuleBasedStateMachine):
     @rule(at=at, pilot=pilots, picks=picks, outcome=outcomes, error=errors, times=st.integers(1, 3))
     def report(  # any job it ever had, perhaps several times at once
         self,
+        *,
         at: int,
         pilot: int,
         picks: list[int],

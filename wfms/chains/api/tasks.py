@@ -26,6 +26,7 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
 
     @router.get("", responses=errors(Unprocessable))
     async def list_tasks(
+        *,
         chain: UUID | None = None,
         state: StepState | None = None,
         after: str | None = None,
