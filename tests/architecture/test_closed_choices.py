@@ -10,7 +10,8 @@ from tests.architecture.sources import PRODUCT, sources
 
 
 def open_choices(tree: ast.AST) -> Iterator[ast.Match]:
-    """Those between members alone after which all goes on, so that no type checker misses a case."""
+    """Those between members alone after which all goes on, so that no type checker misses a
+    case."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Match):
             ends = all(isinstance(case.body[-1], ast.Return | ast.Raise) for case in node.cases)

@@ -29,8 +29,10 @@ files = (REFUSED[case][0] if kind == "refused" else TAKEN[case])()
 main = None if case == "values in all files" else "w.cwl"
 plan = carry_through(files, main)
 grown = peak() - before
-messages = [one.message for one in compile_upload(take_files(files, main=main), name="t").compiled.errors]
-json.dump({"steps": None if plan is None else len(plan.steps), "messages": messages, "grown": grown}, sys.stdout)
+errors = compile_upload(take_files(files, main=main), name="t").compiled.errors
+messages = [error.message for error in errors]
+steps = None if plan is None else len(plan.steps)
+json.dump({"steps": steps, "messages": messages, "grown": grown}, sys.stdout)
 """
 
 

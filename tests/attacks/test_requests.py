@@ -240,7 +240,8 @@ async def begun(port: int, content: bytes) -> tuple[asyncio.StreamReader, asynci
 
 
 async def test_large_bodies_that_never_end_keep_nobody_out() -> None:
-    """One more than there is room for: that one of them is refused tells that the others are held."""
+    """One more than there is room for: that one of them is refused tells that the others are
+    held."""
     async with served(Limits(body=LARGE, body_seconds=600.0)) as port:
         idle = [await begun(port, b"x" * (LARGE - 1)) for _ in range(5)]
         answers = [asyncio.create_task(reader.readline()) for reader, _ in idle]

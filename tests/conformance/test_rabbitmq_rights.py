@@ -42,7 +42,8 @@ Deed = Callable[[AbstractChannel], Coroutine[Any, Any, object]]
 
 @dataclass
 class Site:
-    """A virtual host set up by an administrator. ``admin``: URL of a login that may do everything."""
+    """A virtual host set up by an administrator. ``admin``: URL of a login that may do
+    everything."""
 
     server: RabbitServer
     admin: str

@@ -76,7 +76,8 @@ def test_no_text_makes_a_file_name_of_two_path_components(text: str) -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        "", "data", "/data", "./data", "file:/data", "://data", "file://", "fi le:///data", "file:///data/../etc", "file:///..",
+        "", "data", "/data", "./data", "file:/data", "://data", "file://", "fi le:///data",
+        "file:///data/../etc", "file:///..",
         "s3://bucket/../other", "file:///data/..",
     ],
 )  # fmt: skip

@@ -25,8 +25,10 @@ _ANSWER_LIMIT = 5.0
 _COUNTS = {
     "dms": (
         """
-        SELECT (SELECT count(*) FROM dataset_files) + (SELECT count(*) FROM replicas WHERE state = 'deleted')
-            + (SELECT count(registered_at) + count(closed_at) + count(uploaded_at) + count(deleted_at) FROM datasets)"""
+        SELECT (SELECT count(*) FROM dataset_files)
+            + (SELECT count(*) FROM replicas WHERE state = 'deleted')
+            + (SELECT count(registered_at) + count(closed_at) FROM datasets)
+            + (SELECT count(uploaded_at) + count(deleted_at) FROM datasets)"""
     ),
     "wms": (
         """
@@ -35,7 +37,8 @@ _COUNTS = {
     ),
     "chains": (
         """
-        SELECT (SELECT count(*) + count(ended_at) FROM chains) + (SELECT count(started_at) + count(ended_at) FROM steps)
+        SELECT (SELECT count(*) + count(ended_at) FROM chains)
+            + (SELECT count(started_at) + count(ended_at) FROM steps)
             + (SELECT count(*) + count(watched_at) + count(uploaded_at) FROM datasets)
             + (SELECT count(released_at) + count(handed_over_at) FROM datasets)"""
     ),

@@ -1,4 +1,5 @@
-"""What a run of the suite says: faults, recoveries, the longest stall, and what the checker found."""
+"""What a run of the suite says: faults, recoveries, the longest stall, and what the checker
+found."""
 
 import json
 from collections import Counter

@@ -51,8 +51,10 @@ SERVICES = [name for name in REPLICAS if name != "pilot"]
 LINKS = [
     *(f"{name}>postgres" for name in SERVICES),
     *(f"{name}>rabbitmq" for name in SERVICES),
-    "operator>dms", "operator>wms", "operator>chains", "intake>dms", "intake>operator", "intake>chains",
-    "chains>dms", "chains>wms", "chains>watcher", "watcher>wms", "watcher>dms", "watcher>chains", "wms>dms", "pilot>wms",
+    "operator>dms", "operator>wms", "operator>chains", "intake>dms", "intake>operator",
+    "intake>chains",
+    "chains>dms", "chains>wms", "chains>watcher", "watcher>wms", "watcher>dms", "watcher>chains",
+    "wms>dms", "pilot>wms",
 ]  # fmt: skip
 
 #: Queues and events whose messages are repeated.
@@ -130,7 +132,8 @@ def _counts(faults: int) -> dict[Kind, int]:
     """Faults of each kind in proportion to the shares, at least one of each; they add up."""
     if faults < len(_SHARES):
         raise ValueError(
-            f"a schedule has at least one fault of each of the {len(_SHARES)} kinds, not {faults} in all"
+            f"a schedule has at least one fault of each of the {len(_SHARES)} kinds,"
+            f" not {faults} in all"
         )
     total = sum(_SHARES.values())
     counts = {kind: max(1, faults * share // total) for kind, share in _SHARES.items()}

@@ -204,8 +204,8 @@ async def test_releases_of_several_chains_are_handed_over_twice(
     for chain in chains:
         await execute(
             url,
-            """INSERT INTO chains (uid, state, template_id, template_name, template_version, plan, params, dataset_uid,
-                dataset_name, dataset, created_at)
+            """INSERT INTO chains (uid, state, template_id, template_name, template_version,
+                plan, params, dataset_uid, dataset_name, dataset, created_at)
             VALUES ($1, 'in_progress', $2, 't', 1, '{}', '{}', $1, 'd', '{}', now())""",
             chain,
             uuid4(),
@@ -266,7 +266,8 @@ async def test_messages_are_answered_while_their_leases_are_renewed(
     async with session(url) as connection:
         await connection.execute(transport.CREATE)
         await connection.execute(
-            """INSERT INTO sluice_transport.message (seq, queue, id, body, attempts, holder) OVERRIDING SYSTEM VALUE
+            """INSERT INTO sluice_transport.message (seq, queue, id, body, attempts, holder)
+            OVERRIDING SYSTEM VALUE
             SELECT seq, 'q', seq::text, '', 1, 7 FROM unnest(ARRAY[3, 2, 1]) AS seq"""
         )
     gate = statement("SELECT 1 FROM sluice_transport.message WHERE seq = 2 FOR UPDATE")

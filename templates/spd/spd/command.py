@@ -63,7 +63,8 @@ class Parser(argparse.ArgumentParser):
 def run_command(
     parser: Parser, work: Callable[[argparse.Namespace], None], argv: Sequence[str] | None = None
 ) -> int:
-    """Parse `argv`, do `work`, and return the exit code; errors become one line on standard error."""
+    """Parse `argv`, do `work`, and return the exit code; errors become one line on standard
+    error."""
     try:
         work(parser.parse_args(argv))
     except CommandError as error:
@@ -90,7 +91,8 @@ def read_input(path: Path) -> bytes:
 
 
 def write_complete(path: Path, content: bytes) -> None:
-    """Write `content` under a hidden name beside `path`, then rename: nobody ever sees half a file."""
+    """Write `content` under a hidden name beside `path`, then rename: nobody ever sees half a
+    file."""
     partial = path.with_name(f".{path.name}.part")
     try:
         partial.write_bytes(content)

@@ -74,7 +74,8 @@ def expected_events(
     min_calorimeter_energy: float = DEFAULT_MIN_CALORIMETER_ENERGY,
     damaged: bool = False,
 ) -> list[EventRecord]:
-    """The events that must survive the filter, in order; those of damaged frames only if `damaged`."""
+    """The events that must survive the filter, in order; those of damaged frames only if
+    `damaged`."""
     truth = read_truth(truth_file)
     left_out = set() if damaged else set(truth["damaged_frames"])
     expected = []

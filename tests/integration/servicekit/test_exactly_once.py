@@ -171,7 +171,8 @@ async def test_deadlocks_count_against_no_message(ledger: Ledger, transport: Tra
 async def test_messages_of_one_batch_are_applied_in_the_order_of_what_they_speak_of(
     ledger: Ledger, make_database: DatabaseFactory
 ) -> None:
-    """Two instances that have messages on the same data sets in hand lock those in the same order."""
+    """Two instances that have messages on the same data sets in hand lock those in the same
+    order."""
     uids = sorted(str(uuid4()) for _ in range(20))
     transport = open_transport(await make_database(), sluice_topology())
     async with running(transport, relay(ledger, transport)):

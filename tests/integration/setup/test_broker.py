@@ -36,7 +36,8 @@ class Broker:
             httpx.URL(path=part).raw_path.decode()
             for part in (login.user, login.password, login.place)
         )
-        return f"amqp://{user}:{password.replace(':', '%3A')}@127.0.0.1:{self.server.amqp_port}/{vhost}"
+        password = password.replace(":", "%3A")
+        return f"amqp://{user}:{password}@127.0.0.1:{self.server.amqp_port}/{vhost}"
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         return self.server.manage(method, path, body)
