@@ -15,10 +15,10 @@ from sluice.servicekit.service import Service
 from sluice.servicekit.transport.base import Transport
 from wfms.operator.api.app import create_application
 from wfms.operator.api.bridge import Bridge
-from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.loops.measure_queues import queue_gauges
 from wfms.operator.settings import OperatorSettings
 from wfms.operator.usecases.compile_files import Compiler
+from wfms.operator.usecases.context import OperatorContext
 
 NAME = "wfms.operator"
 
@@ -28,25 +28,10 @@ def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> 
     of the others."""
     metrics = ServiceMetrics()
     database = Database(settings.database_url, source=NAME)
-    others = {
-        service: links.http(service) for service in ("dms", "wms", "wfms.chains", "wfms.intake")
-    }
-    desk = QueueDesk(transport)
-    dependencies = Dependencies(
-        settings=settings,
-        database=database,
-        compiler=Compiler(),
-        chains=ChainsClient(others["wfms.chains"]),
-        intake=IntakeClient(others["wfms.intake"]),
-        dms=DmsClient(others["dms"]),
-        wms=WmsClient(others["wms"]),
-        queues=desk,
-        others=others,
-        files=links.http("dms", streams=True),
-    )
+    context = make_context(settings, database, links=links, transport=transport)
     health = Health({"database": database.ping})
     bridge = Bridge(settings.patience)
-    app = create_application(dependencies, bridge=bridge, health=health, metrics=metrics)
+    app = create_application(context, settings, bridge=bridge, health=health, metrics=metrics)
     return Service(
         NAME,
         app,
@@ -55,7 +40,28 @@ def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> 
             database,
             bridge,
             Gauges(database, metrics, health=health.report),
-            queue_gauges(desk, metrics),
+            queue_gauges(context.queues, metrics),
         ],
         metrics=metrics,
+    )
+
+
+def make_context(
+    settings: OperatorSettings, database: Database, *, links: Links, transport: Transport
+) -> OperatorContext:
+    others = {
+        service: links.http(service) for service in ("dms", "wms", "wfms.chains", "wfms.intake")
+    }
+    return OperatorContext(
+        database=database,
+        compiler=Compiler(),
+        chains=ChainsClient(others["wfms.chains"]),
+        intake=IntakeClient(others["wfms.intake"]),
+        dms=DmsClient(others["dms"]),
+        wms=WmsClient(others["wms"]),
+        queues=QueueDesk(transport),
+        others=others,
+        files=links.http("dms", streams=True),
+        log_preview=settings.log_preview,
+        file_preview=settings.file_preview,
     )

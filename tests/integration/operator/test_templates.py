@@ -5,6 +5,7 @@ import io
 import json
 import zipfile
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -21,9 +22,11 @@ from sluice.servicekit.database import Database
 from tests.integration.operator.conftest import Operator
 from tests.unit.cwl.test_packing import TOOL, WORKFLOW
 from wfms.operator.domain.sent import SentFiles
+from wfms.operator.settings import OperatorSettings
 from wfms.operator.usecases.compile_files import Checked, Compiler
 from wfms.operator.usecases.store_template import store_template
 from wfms.operator.usecases.zip_files import zip_of
+from wfms.operator.wiring import make_context
 
 
 async def rows(operator: Operator) -> int:
@@ -99,14 +102,19 @@ async def test_versions_have_no_gaps_and_no_twins_however_many_come_at_once(
     checked = await operator.client.check_template(spd_text)
     assert checked.plan is not None
     database = next(part for part in operator.service.components if isinstance(part, Database))
-    sent = [SentFiles({"busy.cwl": f"{spd_text}# {number}\n"}) for number in range(12)]
-    stored = await asyncio.gather(
-        *(
-            store_template(database, Instant(checked.plan), one, name="busy", template_id=uuid4())
-            for one in sent
-        )
+    url = operator.database_url
+    made = make_context(
+        OperatorSettings(database_url=url, broker_url=url),
+        database,
+        links=operator.links,
+        transport=operator.transport,
     )
-    assert sorted(one.template.version for one in stored) == list(range(1, 13))
+    context = replace(made, compiler=Instant(checked.plan))
+    uploads = [SentFiles({"busy.cwl": f"{spd_text}# {number}\n"}) for number in range(12)]
+    stored = await asyncio.gather(
+        *(store_template(context, sent, name="busy", template_id=uuid4()) for sent in uploads)
+    )
+    assert sorted(answer.template.version for answer in stored) == list(range(1, 13))
 
 
 async def test_a_refused_template_names_every_reason_and_stores_nothing(

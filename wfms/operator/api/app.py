@@ -12,7 +12,6 @@ from starlette.types import ASGIApp
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.metrics import ServiceMetrics
 from wfms.operator.api.bridge import Bridge
-from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.downloads import downloads_router, images_router
 from wfms.operator.api.errors import answer_errors
 from wfms.operator.api.origin import refuse_foreign_requests
@@ -21,6 +20,8 @@ from wfms.operator.api.pages.rendering import error_page, prepare_rendering
 from wfms.operator.api.rest.openapi import document
 from wfms.operator.api.rest.route import blueprint
 from wfms.operator.api.rest.routes import all_routes
+from wfms.operator.settings import OperatorSettings
+from wfms.operator.usecases.context import OperatorContext
 
 #: Bytes of a request, unless a route allows more.
 LARGEST_REQUEST = 2 * 1024 * 1024
@@ -39,25 +40,29 @@ HEADERS = {
 
 
 def create_application(
-    dependencies: Dependencies, *, bridge: Bridge, health: Health, metrics: ServiceMetrics
+    context: OperatorContext,
+    settings: OperatorSettings,
+    *,
+    bridge: Bridge,
+    health: Health,
+    metrics: ServiceMetrics,
 ) -> ASGIApp:
     """``bridge`` has to be started before the first request."""
-    routes = all_routes(dependencies)
-    flask = create_flask(dependencies, bridge)
+    routes = all_routes(context, largest_body=settings.largest_body)
+    flask = create_flask(settings)
     flask.register_blueprint(blueprint(routes, bridge))
-    flask.register_blueprint(pages_blueprint(dependencies, bridge))
-    streamed = [downloads_router(dependencies), images_router(dependencies)]
+    flask.register_blueprint(pages_blueprint(context, bridge))
+    streamed = [downloads_router(context), images_router(context)]
     app = create_app("wfms.operator", streamed, health=health, metrics=metrics)
     made = app.openapi
     app.openapi = lambda: document(routes, beside=made())  # type: ignore[method-assign] # FastAPI's own way to another document
-    wsgi = WSGIMiddleware(_whole_bodies(flask.wsgi_app), workers=dependencies.settings.threads)
+    wsgi = WSGIMiddleware(_whole_bodies(flask.wsgi_app), workers=settings.threads)
     app.mount("/", cast(ASGIApp, wsgi))  # a2wsgi spells the same protocol in types of its own
     return app
 
 
-def create_flask(dependencies: Dependencies, bridge: Bridge) -> Flask:
+def create_flask(settings: OperatorSettings) -> Flask:
     """Flask with sessions, limits, errors and headers; no route yet."""
-    settings = dependencies.settings
     flask = Flask("wfms.operator", static_folder=None)
     flask.config.update(
         SECRET_KEY=(

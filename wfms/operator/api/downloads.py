@@ -13,7 +13,7 @@ from sluice.contracts.datasets import ArchiveFormat
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.servicekit.http import errors
 from sluice.servicekit.streaming import FOREIGN_CONTENT, Streamed
-from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.pass_content import PassedContent, pass_content
 from wfms.operator.usecases.read_image import read_image
 from wfms.operator.usecases.read_log import find_log
@@ -32,21 +32,40 @@ _RANGED: dict[int | str, dict[str, Any]] = {
 }
 
 FileId = Annotated[int, Path(ge=1, le=2**63 - 1)]
-
-
 JobId = Annotated[int, Path(ge=1, le=2**63 - 1)]
-
 Format = Annotated[ArchiveFormat, Query(description="A zip has at most 50 000 files.")]
 
 
-def downloads_router(dependencies: Dependencies) -> APIRouter:
+def downloads_router(context: OperatorContext) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
-    files = dependencies.files
+    _add_contents(router, context)
+    _add_archives(router, context)
+    return router
 
-    path, answers = (
-        "/datasets/{uid}/files/{file}/content",
-        _RANGED | errors(NotFound, Unprocessable, NotAvailable),
-    )
+
+def images_router(context: OperatorContext) -> APIRouter:
+    """Pictures that are shown within the pages."""
+    router = APIRouter()
+
+    @router.get("/datasets/{uid}/files/{file}/image", include_in_schema=False)
+    async def image(uid: UUID, file: FileId) -> Response:
+        found = await read_image(context.files, uid, file)
+        return Streamed(
+            found.body,
+            headers={"Content-Type": found.media, "Cache-Control": "private"} | FOREIGN_CONTENT,
+        )
+
+    return router
+
+
+def _passed(content: PassedContent) -> Response:
+    return Streamed(content.body, status=content.status, headers=content.headers | FOREIGN_CONTENT)
+
+
+def _add_contents(router: APIRouter, context: OperatorContext) -> None:
+    files = context.files
+    answers = _RANGED | errors(NotFound, Unprocessable, NotAvailable)
+    path = "/datasets/{uid}/files/{file}/content"
 
     @router.get(path, response_class=Response, responses=answers)
     @router.head(path, response_class=Response, responses=answers)
@@ -59,14 +78,14 @@ def downloads_router(dependencies: Dependencies) -> APIRouter:
             )
         )
 
-    path, refusals = "/jobs/{job}/log/content", errors(NotFound, Unprocessable, NotAvailable)
+    path = "/jobs/{job}/log/content"
 
-    @router.get(path, response_class=Response, responses=_RANGED | refusals)
-    @router.head(path, response_class=Response, responses=_RANGED | refusals)
+    @router.get(path, response_class=Response, responses=answers)
+    @router.head(path, response_class=Response, responses=answers)
     async def log(job: JobId, request: Request, attempt: int | None = None) -> Response:
         """All of a job's log, as it was kept, or a `Range` of it; by default of the last attempt
         that has left one."""
-        place = await find_log(dependencies.wms, job, attempt=attempt)
+        place = await find_log(context.wms, job, attempt=attempt)
         query = {"url": place.url}
         return _passed(
             await pass_content(
@@ -74,6 +93,9 @@ def downloads_router(dependencies: Dependencies) -> APIRouter:
             )
         )
 
+
+def _add_archives(router: APIRouter, context: OperatorContext) -> None:
+    files = context.files
     refusals = errors(NotFound, Conflict, Unprocessable, NotAvailable)
 
     @router.get(
@@ -82,7 +104,7 @@ def downloads_router(dependencies: Dependencies) -> APIRouter:
     async def dataset_archive(uid: UUID, format: Format = ArchiveFormat.ZIP) -> Response:
         """All files of a data set as one archive, made while it is sent: it breaks off where a file
         is damaged."""
-        dataset = await dependencies.dms.dataset(uid)
+        dataset = await context.dms.dataset(uid)
         query = {"dataset": str(uid), "format": format.value, "name": dataset.name}
         return _passed(await pass_content(files, "/api/v1/archive", query=query))
 
@@ -91,8 +113,7 @@ def downloads_router(dependencies: Dependencies) -> APIRouter:
     )
     async def chain_archive(uid: UUID, format: Format = ArchiveFormat.ZIP) -> Response:
         """All outputs of a chain that has finished as one archive; of several, each has a folder."""
-        use = dependencies
-        chain, outputs = await finished_outputs(use.database, use.chains, use.dms, uid=uid)
+        chain, outputs = await finished_outputs(context, uid)
         query = {
             "dataset": [str(output.dataset.uid) for output in outputs],
             "folder": [output.name for output in outputs] if len(outputs) > 1 else [],
@@ -100,24 +121,3 @@ def downloads_router(dependencies: Dependencies) -> APIRouter:
             "name": f"{chain.dataset_name}.{chain.template_name}"[:200],
         }
         return _passed(await pass_content(files, "/api/v1/archive", query=query))
-
-    return router
-
-
-def images_router(dependencies: Dependencies) -> APIRouter:
-    """Pictures that are shown within the pages."""
-    router = APIRouter()
-
-    @router.get("/datasets/{uid}/files/{file}/image", include_in_schema=False)
-    async def image(uid: UUID, file: FileId) -> Response:
-        found = await read_image(dependencies.files, uid, file)
-        return Streamed(
-            found.body,
-            headers={"Content-Type": found.media, "Cache-Control": "private"} | FOREIGN_CONTENT,
-        )
-
-    return router
-
-
-def _passed(content: PassedContent) -> Response:
-    return Streamed(content.body, status=content.status, headers=content.headers | FOREIGN_CONTENT)

@@ -10,17 +10,17 @@ from wfms.operator.domain.plan_changes import compare_plans
 from wfms.operator.domain.sent import SentFiles
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.domain.text_changes import compare_files
-from wfms.operator.usecases.compile_files import Compiler
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.store_template import compiled, latest_if_same
 
 
 async def compare_template(
-    database: Database, compiler: Compiler, sent: SentFiles, *, name: str
+    context: OperatorContext, sent: SentFiles, *, name: str
 ) -> TemplateChanges:
     """Precondition: none. Effect: none. Messages: none. Raises ``Unprocessable`` (files that cannot
     be taken) and ``TemplateRefused`` with every finding."""
-    upload = await compiler.take(sent)
-    async with database.connection() as connection:
+    upload = await context.compiler.take(sent)
+    async with context.database.connection() as connection:
         same = await latest_if_same(connection, name, upload)
     if same is not None:
         return TemplateChanges(
@@ -31,7 +31,8 @@ async def compare_template(
             warnings=same.warnings,
         )
     return await compare_with_latest(
-        database, await compiled(compiler, upload, name=name, template_id=uuid4())
+        context.database,
+        await compiled(context.compiler, upload, name=name, template_id=uuid4()),
     )
 
 

@@ -2,27 +2,25 @@
 
 import structlog
 
-from sluice.clients.chains import ChainsClient
-from sluice.servicekit.database import Database
 from wfms.operator.db import templates
 from wfms.operator.domain.errors import TemplateInUse, TemplateUnknown
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_chains import running_chains
 
 log = structlog.get_logger(__name__)
 
 
-async def delete_template(
-    database: Database, chains: ChainsClient, name: str, *, force: bool = False
-) -> list[int]:
+async def delete_template(context: OperatorContext, name: str, *, force: bool = False) -> list[int]:
     """Precondition: no chain of it runs, or ``force``. Effect: all its versions are deleted; chains
     that run go on, on their own copy of the plan. Gives the versions. Messages: none. Raises
     ``TemplateUnknown``, ``TemplateInUse``, and ``NotAvailable`` where the chain service cannot be
     asked (``force`` does not ask)."""
+    database = context.database
     async with database.connection() as connection:
         if await templates.latest(connection, name) is None:
             raise TemplateUnknown(name)
     if not force:
-        running = await running_chains(chains, name)
+        running = await running_chains(context.chains, name)
         if running:
             raise TemplateInUse(name, running)
     async with database.transaction() as transaction:

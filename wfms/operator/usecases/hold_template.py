@@ -2,29 +2,29 @@
 
 from uuid import UUID
 
-from sluice.servicekit.database import Database
 from wfms.operator.db import run_templates
 from wfms.operator.domain.sent import SentFiles
 from wfms.operator.domain.template import StoredTemplate
-from wfms.operator.usecases.compile_files import Compiler
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_run_templates import read_run_template
 from wfms.operator.usecases.store_run_template import digest_of
 from wfms.operator.usecases.store_template import Stored, compiled, latest_if_same, store_template
 
 
 async def hold_template(
-    database: Database, compiler: Compiler, sent: SentFiles, *, name: str, template_id: UUID
+    context: OperatorContext, sent: SentFiles, *, name: str, template_id: UUID
 ) -> Stored:
     """Precondition: none. Effect: the template is there by its id for some days, listed nowhere
     (``new``); none where the latest version has these very files, which is given then. Messages:
     none. Raises ``Unprocessable`` (files that cannot be taken) and ``TemplateRefused`` with every
     finding; nothing is stored then."""
-    upload = await compiler.take(sent)
+    database = context.database
+    upload = await context.compiler.take(sent)
     async with database.connection() as connection:
         same = await latest_if_same(connection, name, upload)
     if same is not None:
         return Stored(same, new=False)
-    candidate = await compiled(compiler, upload, name=name, template_id=template_id)
+    candidate = await compiled(context.compiler, upload, name=name, template_id=template_id)
     async with database.connection() as connection:
         await run_templates.forget_old_held(connection)
         return Stored(
@@ -34,17 +34,17 @@ async def hold_template(
 
 
 async def publish_held(
-    database: Database, compiler: Compiler, held: UUID, *, replaces: int, template_id: UUID
+    context: OperatorContext, held: UUID, *, replaces: int, template_id: UUID
 ) -> Stored:
     """Precondition: the template is there, held or of a run, and ``replaces`` is the latest version
     of its name (0: there is none). Effect: it is the next version, unless the latest has these very
     files; it is held no longer. Messages: none. Raises ``RunTemplateUnknown``,
     ``OvertakenVersion``; ``TemplateRefused`` where today's checks refuse it."""
-    found: StoredTemplate = await read_run_template(database, held)
+    found: StoredTemplate = await read_run_template(context.database, held)
     sent = SentFiles(found.files, found.main)
     stored = await store_template(
-        database, compiler, sent, name=found.name, template_id=template_id, replaces=replaces
+        context, sent, name=found.name, template_id=template_id, replaces=replaces
     )
-    async with database.connection() as connection:
+    async with context.database.connection() as connection:
         await run_templates.forget_held(connection, held)
     return stored

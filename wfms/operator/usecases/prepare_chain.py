@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import Dataset
@@ -15,9 +14,9 @@ from sluice.contracts.matching import bind, facts_of, objection
 from sluice.contracts.problems import NotFound
 from sluice.contracts.requiring import Subject, requires_text, unmet_dataset
 from sluice.contracts.states import DatasetState
-from sluice.servicekit.database import Database
 from wfms.operator.domain.errors import TemplateDisabled
 from wfms.operator.domain.template import StoredTemplate
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_template import list_templates
 
 #: Data sets offered; another one is named by its name or uid.
@@ -50,15 +49,13 @@ class Prepared:
         return self.dataset is not None and self.template is not None
 
 
-async def prepare_chain(
-    database: Database, *, chains: ChainsClient, dms: DmsClient, dataset: str, template: str
-) -> Prepared:
+async def prepare_chain(context: OperatorContext, *, dataset: str, template: str) -> Prepared:
     """``dataset``: name or uid, ``template``: name; empty: not chosen yet. Effect: none. Raises
     ``NotAvailable``."""
     offered, templates, called = await asyncio.gather(
-        dms.datasets(_WORKABLE, limit=OFFERED, newest=True),
-        list_templates(database, disabled=True),
-        _datasets(dms, dataset),
+        context.dms.datasets(_WORKABLE, limit=OFFERED, newest=True),
+        list_templates(context.database, disabled=True),
+        _datasets(context.dms, dataset),
     )
     chosen = next((one for one in templates if one.name == template), None)
     found, trouble = None, ""
@@ -81,7 +78,7 @@ async def prepare_chain(
         why = objection(chosen.plan, facts_of(found))
         broken = unmet_dataset(chosen.plan, Subject.of(found))
         unmet = requires_text(broken) if broken else ""
-        made = await chains.chains(dataset=found.uid)
+        made = await context.chains.chains(dataset=found.uid)
         present = next((one for one in made.chains if _same_version(one, chosen)), None)
     several = called if found is None else ()
     return Prepared(

@@ -1,7 +1,7 @@
 """What needs a person, gathered from the services; and saying that one has seen it."""
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 from uuid import UUID
@@ -9,8 +9,6 @@ from uuid import UUID
 from sluice.clients.attention import acknowledge_each
 from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
-from sluice.clients.intake import IntakeClient
-from sluice.clients.wms import WmsClient
 from sluice.contracts.attention import (
     Acknowledge,
     ChainCounts,
@@ -23,9 +21,9 @@ from sluice.contracts.pilots import PilotList
 from sluice.contracts.problems import Conflict, NotFound, ServiceError
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import TaskStatus
-from sluice.servicekit.database import Database
 from wfms.operator.domain import notices
 from wfms.operator.domain.overview import MOST_PILOTS
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_unmatched import read_ties
 
 AnswerT = TypeVar("AnswerT")
@@ -51,27 +49,17 @@ class _Part:
     more: int = 0
 
 
-async def read_attention(
-    database: Database,
-    *,
-    chains: ChainsClient,
-    wms: WmsClient,
-    dms: DmsClient,
-    intake: IntakeClient,
-    dead: Mapping[str, int],
-    limit: int,
-) -> Attention:
+async def read_attention(context: OperatorContext, *, limit: int) -> Attention:
     """At most ``limit`` notices, as ``notices.chosen`` chooses, of each kind the newest. Effect:
-    none. What a service that does not answer would have said is missing, and a notice says so.
-    ``dead``: messages that nobody could handle, by queue."""
+    none. What a service that does not answer would have said is missing, and a notice says so."""
     (of_chains, counted), (of_wms, work, pilots), of_dms, of_intake = await asyncio.gather(
-        _chains(chains, limit),
-        _wms(wms, chains, limit),
-        _dms(dms, limit),
-        _intake(database, intake),
+        _chains(context.chains, limit),
+        _wms(context, limit),
+        _dms(context.dms, limit),
+        _intake(context),
     )
     found = [
-        *notices.of_queues(dead),
+        *notices.of_queues(context.queues.dead_lately),
         *of_wms.notices,
         *of_intake,
         *of_dms.notices,
@@ -83,14 +71,17 @@ async def read_attention(
 
 
 async def acknowledge(
-    chains: ChainsClient, wms: WmsClient, ids: Sequence[str], asked: Acknowledge
+    context: OperatorContext, ids: Sequence[str], asked: Acknowledge
 ) -> list[NotFound | Conflict | None]:
     """Precondition: ``ids`` are those of notices. Effect: their subjects say who has seen them; one
     that needs nobody any more is passed over. Messages: none. Gives for each None, or why it was.
     Raises ``NoSuchNotice`` before anything, ``NotAvailable``."""
     subjects = [_subject(one) for one in ids]
     return await acknowledge_each(
-        subjects, asked, chain=chains.acknowledge_chain, pilot=wms.acknowledge_pilot
+        subjects,
+        asked,
+        chain=context.chains.acknowledge_chain,
+        pilot=context.wms.acknowledge_pilot,
     )
 
 
@@ -119,8 +110,9 @@ async def _chains(chains: ChainsClient, limit: int) -> tuple[_Part, ChainCounts 
 
 
 async def _wms(
-    wms: WmsClient, chains: ChainsClient, limit: int
+    context: OperatorContext, limit: int
 ) -> tuple[_Part, WorkCounts | None, PilotList | None]:
+    wms = context.wms
     try:
         listed, lost, troubled, work = await asyncio.gather(
             wms.pilots(limit=MOST_PILOTS),
@@ -135,7 +127,7 @@ async def _wms(
         )
         return _Part([notices.of_trouble(text)]), None, None
     tasks = troubled.tasks
-    datasets = await _datasets(chains, tasks)
+    datasets = await _datasets(context.chains, tasks)
     found = notices.of_work(listed.pilots, waiting=None if work is None else work.waiting)
     found += notices.of_pilots(lost.pilots)
     found += [notice for task in tasks for notice in notices.of_task(task, datasets)]
@@ -172,10 +164,10 @@ async def _known(answer: Awaitable[AnswerT]) -> AnswerT | None:
         return None
 
 
-async def _intake(database: Database, intake: IntakeClient) -> list[Notice]:
+async def _intake(context: OperatorContext) -> list[Notice]:
     try:
         unmatched, ties = await asyncio.gather(
-            intake.unmatched(limit=1), read_ties(database, intake)
+            context.intake.unmatched(limit=1), read_ties(context)
         )
     except ServiceError as error:
         return [

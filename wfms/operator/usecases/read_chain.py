@@ -4,18 +4,16 @@ import asyncio
 from dataclasses import dataclass
 from uuid import UUID
 
-from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
-from sluice.clients.wms import WmsClient
 from sluice.contracts.chains import Chain, ChainDataset, ChainOutput
 from sluice.contracts.datasets import Dataset, File
 from sluice.contracts.labels import standing
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import ChainState
-from sluice.servicekit.database import Database
 from wfms.operator.domain.flow import Drawing, draw
 from wfms.operator.domain.progress import ChainProgress, StepProgress
 from wfms.operator.domain.template import StoredTemplate
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_chains import read_progress
 from wfms.operator.usecases.read_outputs import outputs_of
 from wfms.operator.usecases.read_template import read_template_by_id
@@ -68,15 +66,14 @@ class ChainDetail:
         )
 
 
-async def read_chain(
-    database: Database, chains: ChainsClient, dms: DmsClient, wms: WmsClient, *, uid: UUID
-) -> ChainDetail:
+async def read_chain(context: OperatorContext, uid: UUID) -> ChainDetail:
     """Precondition: none. Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the chain
     service; what the DMS or the WMS does not say is left out."""
-    chain = await with_waits(dms, await chains.chain(uid))
+    dms = context.dms
+    chain = await with_waits(dms, await context.chains.chain(uid))
     progress, template, datasets = await asyncio.gather(
-        read_progress(wms, [chain]),
-        read_template_by_id(database, chain.template_id),
+        read_progress(context.wms, [chain]),
+        read_template_by_id(context.database, chain.template_id),
         asyncio.gather(*(_known(dms, entry) for entry in chain.datasets)),
     )
     return ChainDetail(progress[0], template, datasets, await _results(dms, chain, template))

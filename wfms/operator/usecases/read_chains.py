@@ -15,6 +15,7 @@ from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import TaskStatus
 from sluice.contracts.templates import RUN_VERSION
 from wfms.operator.domain.progress import ChainProgress, chain_progress
+from wfms.operator.usecases.context import OperatorContext
 
 log = structlog.get_logger(__name__)
 
@@ -44,11 +45,11 @@ class ChainList:
 
 
 async def list_chains(
-    chains: ChainsClient, wms: WmsClient, *, state: ChainState | None, after: str | None
+    context: OperatorContext, *, state: ChainState | None, after: str | None
 ) -> ChainList:
     """One page, newest first. Effect: none. Raises ``NotAvailable`` (chain service)."""
-    page = await chains.chains(state=state, after=after, limit=PAGE)
-    return ChainList(await read_progress(wms, page.chains), page.next)
+    page = await context.chains.chains(state=state, after=after, limit=PAGE)
+    return ChainList(await read_progress(context.wms, page.chains), page.next)
 
 
 async def running_chains(chains: ChainsClient, template: str) -> list[Chain]:

@@ -4,17 +4,14 @@ import asyncio
 from dataclasses import dataclass
 from uuid import UUID
 
-from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
-from sluice.clients.intake import IntakeClient
-from sluice.clients.wms import WmsClient
 from sluice.contracts.datasets import Dataset, DatasetStatus, File
 from sluice.contracts.intake import Unmatched
 from sluice.contracts.labels import label
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import DatasetState
-from sluice.servicekit.database import Database
 from wfms.operator.domain.progress import ChainProgress
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_chains import read_progress
 from wfms.operator.usecases.read_unmatched import read_unmatched
 
@@ -39,22 +36,16 @@ class DatasetDetail:
 
 
 async def read_dataset(
-    database: Database,
-    uid: UUID,
-    *,
-    dms: DmsClient,
-    chains: ChainsClient,
-    wms: WmsClient,
-    intake: IntakeClient,
-    after: str | None = None,
+    context: OperatorContext, uid: UUID, *, after: str | None = None
 ) -> DatasetDetail:
     """Effect: none. ``after``: the page of files behind this place.
     Raises ``NotFound`` and ``NotAvailable`` of the DMS; what others do not say is left out."""
+    dms = context.dms
     dataset, files, made, waiting, status = await asyncio.gather(
         dms.dataset(uid),
         dms.files(uid, after=after, limit=_FILES),
-        _chains(chains, wms, uid),
-        _unmatched(database, intake, uid),
+        _chains(context, uid),
+        _unmatched(context, uid),
         _status(dms, uid),
     )
     return DatasetDetail(
@@ -62,9 +53,10 @@ async def read_dataset(
     )
 
 
-async def _chains(chains: ChainsClient, wms: WmsClient, uid: UUID) -> list[ChainProgress] | None:
+async def _chains(context: OperatorContext, uid: UUID) -> list[ChainProgress] | None:
     try:
-        return await read_progress(wms, (await chains.chains(dataset=uid)).chains)
+        made = await context.chains.chains(dataset=uid)
+        return await read_progress(context.wms, made.chains)
     except ServiceError:
         return None
 
@@ -90,9 +82,9 @@ async def _status(dms: DmsClient, uid: UUID) -> DatasetStatus | None:
         return None
 
 
-async def _unmatched(database: Database, intake: IntakeClient, uid: UUID) -> Unmatched | None:
+async def _unmatched(context: OperatorContext, uid: UUID) -> Unmatched | None:
     try:
-        listed = await read_unmatched(database, intake, limit=_MOST)
+        listed = await read_unmatched(context, limit=_MOST)
     except ServiceError:
         return None
     return next((one for one in listed.datasets if one.dataset_uid == uid), None)

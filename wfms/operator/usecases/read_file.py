@@ -4,10 +4,10 @@ import asyncio
 from dataclasses import dataclass
 from uuid import UUID
 
-from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import Dataset, File
 from sluice.contracts.naming import own_name
 from sluice.contracts.problems import NotAvailable, NotFound
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.preview import Preview, preview_of
 from wfms.operator.usecases.read_image import LARGEST
 
@@ -31,11 +31,12 @@ class FileDetail:
         return self.file.size <= LARGEST
 
 
-async def read_file(dms: DmsClient, uid: UUID, file_id: int, *, most: int) -> FileDetail:
-    """Effect: none. ``most``: bytes looked at. Raises ``NotFound`` and ``NotAvailable`` of the DMS."""
+async def read_file(context: OperatorContext, uid: UUID, file_id: int) -> FileDetail:
+    """Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the DMS."""
+    dms = context.dms
     dataset, file = await asyncio.gather(dms.dataset(uid), dms.file(uid, file_id))
     try:
-        head = await dms.part(uid, file_id, length=most) if file.size else b""
+        head = await dms.part(uid, file_id, length=context.file_preview) if file.size else b""
     except (NotFound, NotAvailable) as error:
         return FileDetail(dataset, file, None, error.detail)
     return FileDetail(dataset, file, preview_of(own_name(file.name), head, file.size))

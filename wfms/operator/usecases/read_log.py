@@ -3,12 +3,12 @@ storages for logs alone."""
 
 from dataclasses import dataclass
 
-from sluice.clients.dms import DmsClient
 from sluice.clients.wms import WmsClient
 from sluice.contracts.problems import NotAvailable, NotFound, Unprocessable
 from sluice.contracts.tasks import Job
 from wfms.operator.domain.errors import LogUnknown
 from wfms.operator.domain.logs import log_text
+from wfms.operator.usecases.context import OperatorContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +33,13 @@ async def find_log(wms: WmsClient, job_id: int, *, attempt: int | None = None) -
     return _place(await wms.job(job_id), attempt)
 
 
-async def read_log(
-    dms: DmsClient, wms: WmsClient, job_id: int, *, most: int, attempt: int | None = None
-) -> LogText:
-    """Precondition: none. Effect: none. ``most``: bytes shown, half from its beginning, half from
+async def read_log(context: OperatorContext, job_id: int, *, attempt: int | None = None) -> LogText:
+    """Precondition: none. Effect: none. Of the bytes shown half are from its beginning, half from
     its end. Which log: as in ``find_log``. Raises ``NotFound`` (the job), ``LogUnknown``,
     ``NotAvailable`` (WMS)."""
-    place = await find_log(wms, job_id, attempt=attempt)
+    dms = context.dms
+    most = context.log_preview
+    place = await find_log(context.wms, job_id, attempt=attempt)
     half = most // 2
     try:
         head, size = await dms.log_part(place.url, span=f"0-{half - 1}")

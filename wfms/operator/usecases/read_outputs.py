@@ -3,28 +3,25 @@
 import asyncio
 from uuid import UUID
 
-from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
 from sluice.contracts.chains import Chain, ChainOutput
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.plan import PlanOutput
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import ChainState
-from sluice.servicekit.database import Database
 from wfms.operator.domain.errors import NoOutputs
 from wfms.operator.domain.template import StoredTemplate
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_template import read_template_by_id
 
 
-async def read_outputs(
-    database: Database, chains: ChainsClient, dms: DmsClient, *, uid: UUID
-) -> tuple[Chain, list[ChainOutput]]:
+async def read_outputs(context: OperatorContext, uid: UUID) -> tuple[Chain, list[ChainOutput]]:
     """Precondition: none. Effect: none. In the workflow's order; those of which no data set was
     made (yet) are left out. Raises ``NotFound`` and ``NotAvailable`` of the chain service and of
     the DMS."""
-    chain = await chains.chain(uid)
-    template = await read_template_by_id(database, chain.template_id)
-    return chain, await outputs_of(dms, chain, template)
+    chain = await context.chains.chain(uid)
+    template = await read_template_by_id(context.database, chain.template_id)
+    return chain, await outputs_of(context.dms, chain, template)
 
 
 async def outputs_of(
@@ -50,11 +47,9 @@ async def outputs_of(
     ]
 
 
-async def finished_outputs(
-    database: Database, chains: ChainsClient, dms: DmsClient, *, uid: UUID
-) -> tuple[Chain, list[ChainOutput]]:
+async def finished_outputs(context: OperatorContext, uid: UUID) -> tuple[Chain, list[ChainOutput]]:
     """As ``read_outputs``, of a chain that has finished. Raises ``NoOutputs``."""
-    chain, outputs = await read_outputs(database, chains, dms, uid=uid)
+    chain, outputs = await read_outputs(context, uid)
     if chain.state is not ChainState.FINISHED or not outputs:
         raise NoOutputs(chain)
     return chain, outputs

@@ -1,16 +1,12 @@
 """What runs, what ended last, who works, and what needs a person."""
 
 import asyncio
-from collections.abc import Mapping
 
 from sluice.clients.chains import ChainsClient
-from sluice.clients.dms import DmsClient
-from sluice.clients.intake import IntakeClient
-from sluice.clients.wms import WmsClient
 from sluice.contracts.chains import Chain
 from sluice.contracts.problems import ServiceError
-from sluice.servicekit.database import Database
 from wfms.operator.domain.overview import Overview
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_attention import read_attention
 from wfms.operator.usecases.read_chains import newest_running, read_progress
 from wfms.operator.usecases.read_template import list_templates
@@ -18,25 +14,15 @@ from wfms.operator.usecases.read_template import list_templates
 _MOST_RUNNING, _MOST_ENDED, _MOST_NOTICES = 50, 10, 10
 
 
-async def read_overview(
-    database: Database,
-    *,
-    chains: ChainsClient,
-    wms: WmsClient,
-    dms: DmsClient,
-    intake: IntakeClient,
-    dead: Mapping[str, int],
-) -> Overview:
+async def read_overview(context: OperatorContext) -> Overview:
     """Effect: none. What a service that does not answer would have said is missing, and the
     overview says so. Numbers are those of the services' databases, not of what is listed."""
     (running, ended), attention, templates = await asyncio.gather(
-        _chains(chains),
-        read_attention(
-            database, chains=chains, wms=wms, dms=dms, intake=intake, dead=dead, limit=_MOST_NOTICES
-        ),
-        list_templates(database, disabled=True),
+        _chains(context.chains),
+        read_attention(context, limit=_MOST_NOTICES),
+        list_templates(context.database, disabled=True),
     )
-    progress = await read_progress(wms, [*running, *ended])
+    progress = await read_progress(context.wms, [*running, *ended])
     return Overview(
         running=progress[: len(running)],
         ended=progress[len(running) :],

@@ -4,13 +4,13 @@ import asyncio
 from dataclasses import dataclass
 from uuid import UUID
 
-from sluice.clients.chains import ChainsClient
 from sluice.clients.wms import WmsClient
 from sluice.contracts.chains import ChainTask
 from sluice.contracts.problems import ServiceError, Unprocessable
 from sluice.contracts.states import JobState
 from sluice.contracts.tasks import Job, JobOrder, TaskStatus
 from wfms.operator.domain.progress import Counts, Shortfall, counts_of, shortfall_of
+from wfms.operator.usecases.context import OperatorContext
 
 #: Jobs on one page.
 PAGE = 50
@@ -61,13 +61,13 @@ class TaskDetail:
         return [(state, count) for state, count in counted if count or state is self.shown.state]
 
 
-async def read_task(
-    chains: ChainsClient, wms: WmsClient, uid: UUID, *, shown: JobFilter
-) -> TaskDetail:
+async def read_task(context: OperatorContext, uid: UUID, *, shown: JobFilter) -> TaskDetail:
     """Precondition: none. Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the chain
     service."""
     row, explanation, (jobs, after) = await asyncio.gather(
-        chains.task(uid, full=True), _explain(wms, uid), _jobs(wms, uid, shown)
+        context.chains.task(uid, full=True),
+        _explain(context.wms, uid),
+        _jobs(context.wms, uid, shown),
     )
     return TaskDetail(row, explanation, shown, jobs, after)
 

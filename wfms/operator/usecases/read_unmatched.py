@@ -6,15 +6,14 @@ from collections.abc import Iterable
 
 import structlog
 
-from sluice.clients.intake import IntakeClient
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.intake import Objection, Tie, Unmatched, UnmatchedList
 from sluice.contracts.matching import bind, facts_of, missing_text, objection
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.requiring import Subject, requires_text, unmet
-from sluice.servicekit.database import Database
 from wfms.operator.domain.errors import disabled_text
 from wfms.operator.domain.template import StoredTemplate
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_template import list_templates
 
 log = structlog.get_logger(__name__)
@@ -24,13 +23,13 @@ _MOST = 1000
 
 
 async def read_unmatched(
-    database: Database, intake: IntakeClient, *, limit: int, template: str | None = None
+    context: OperatorContext, *, limit: int, template: str | None = None
 ) -> UnmatchedList:
     """Newest first; ``template``: only those that it would take now. Effect: none. Raises
     ``NotAvailable`` (intake)."""
     found, templates = await asyncio.gather(
-        intake.unmatched(limit=limit if template is None else _MOST),
-        list_templates(database, disabled=True),
+        context.intake.unmatched(limit=limit if template is None else _MOST),
+        list_templates(context.database, disabled=True),
     )
     datasets = [_judged(one, templates) for one in found.datasets]
     if template is None:
@@ -44,22 +43,21 @@ def takers(unmatched: Unmatched) -> list[str]:
     return [one.template for one in unmatched.objections or [] if not one.reason]
 
 
-async def count_waiting(database: Database, intake: IntakeClient, template: StoredTemplate) -> int:
+async def count_waiting(context: OperatorContext, template: StoredTemplate) -> int:
     """How many unmatched data sets the template would take now; 0 where the intake does not answer."""
     if not template.plan.match or template.disabled_since is not None:
         return 0
     try:
-        return (
-            await read_unmatched(database, intake, limit=_MOST, template=template.name)
-        ).total or 0
+        waiting = await read_unmatched(context, limit=_MOST, template=template.name)
+        return waiting.total or 0
     except ServiceError as error:
         log.warning("intake.no_unmatched", reason=error.detail)
         return 0
 
 
-async def read_ties(database: Database, intake: IntakeClient) -> list[Tie]:
+async def read_ties(context: OperatorContext) -> list[Tie]:
     """Between templates as they are now. Effect: none. Raises ``NotAvailable`` (intake)."""
-    found, templates = await asyncio.gather(intake.ties(), list_templates(database))
+    found, templates = await asyncio.gather(context.intake.ties(), list_templates(context.database))
     latest = {template.id for template in templates}
     return [tie for tie in found.ties if {tie.template_id, tie.rival_id} <= latest]
 

@@ -4,8 +4,6 @@ from uuid import UUID
 
 import structlog
 
-from sluice.clients.chains import ChainsClient
-from sluice.clients.dms import DmsClient
 from sluice.clients.intake import IntakeClient
 from sluice.contracts.chains import Chain, NewChain, RequestChain
 from sluice.contracts.matching import bind, facts_of
@@ -14,6 +12,7 @@ from sluice.contracts.states import DatasetState
 from sluice.servicekit.database import Database
 from wfms.operator.domain.errors import DatasetUnusable, TemplateDisabled
 from wfms.operator.domain.template import StoredTemplate
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_run_templates import read_run_template
 from wfms.operator.usecases.read_template import read_template
 
@@ -22,22 +21,15 @@ log = structlog.get_logger(__name__)
 _GONE = {DatasetState.DELETING, DatasetState.DELETED}
 
 
-async def request_chain(
-    database: Database,
-    request: RequestChain,
-    *,
-    chains: ChainsClient,
-    dms: DmsClient,
-    intake: IntakeClient,
-) -> tuple[Chain, bool]:
+async def request_chain(context: OperatorContext, request: RequestChain) -> tuple[Chain, bool]:
     """Precondition: the template and the data set exist, and the data set is not deleted (one that
     is still open is waited for). Effect: a chain (True), or the one that is there for this data
     set, template version and the parameters given (False); the data set is not listed as unmatched
     any more. Messages: none of ours. Raises ``TemplateUnknown``, ``RunTemplateUnknown``,
     ``TemplateDisabled``, ``NotFound`` (the data set), ``DatasetUnusable``, ``Unprocessable``
     (parameters), ``NotAvailable``."""
-    template = await _wanted(database, request)
-    dataset = await dms.dataset(request.dataset_uid)
+    template = await _wanted(context.database, request)
+    dataset = await context.dms.dataset(request.dataset_uid)
     if dataset.state in _GONE:
         raise DatasetUnusable(dataset.name, dataset.state.value)
     bound, _ = bind(template.plan, facts_of(dataset))
@@ -49,8 +41,8 @@ async def request_chain(
         plan=template.plan,
         params={**bound, **request.params},
     )
-    made = await chains.new_chain(chain)
-    await _not_unmatched_any_more(intake, dataset.uid)
+    made = await context.chains.new_chain(chain)
+    await _not_unmatched_any_more(context.intake, dataset.uid)
     return made
 
 

@@ -3,22 +3,20 @@ disabled."""
 
 from uuid import UUID
 
-from sluice.clients.chains import ChainsClient
 from sluice.contracts.chains import Chain, RerunChain, RerunPlan
 from sluice.contracts.templates import RUN_VERSION
 from sluice.servicekit.database import Database
 from wfms.operator.domain.errors import TemplateDisabled
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_template import read_template_by_id
 
 
-async def plan_rerun(
-    database: Database, chains: ChainsClient, uid: UUID, asked: RerunChain
-) -> RerunPlan:
+async def plan_rerun(context: OperatorContext, uid: UUID, asked: RerunChain) -> RerunPlan:
     """What ``rerun_chain`` would do; that the template is disabled is among what is missing.
     Effect: none. Raises ``NotFound``, ``Conflict``, ``Unprocessable`` and ``NotAvailable`` of the
     chain service."""
-    plan = await chains.plan_rerun(uid, asked)
-    disabled = await _disabled(database, await chains.chain(uid))
+    plan = await context.chains.plan_rerun(uid, asked)
+    disabled = await _disabled(context.database, await context.chains.chain(uid))
     return (
         plan
         if disabled is None
@@ -26,16 +24,14 @@ async def plan_rerun(
     )
 
 
-async def rerun_chain(
-    database: Database, chains: ChainsClient, uid: UUID, asked: RerunChain
-) -> tuple[Chain, bool]:
+async def rerun_chain(context: OperatorContext, uid: UUID, asked: RerunChain) -> tuple[Chain, bool]:
     """Precondition: the chain is over, and data sets may go through its template. Effect: the chain
     service's; whether the chain is new. Messages: none of ours. Raises ``TemplateDisabled``, and as
     ``plan_rerun``."""
-    disabled = await _disabled(database, await chains.chain(uid))
+    disabled = await _disabled(context.database, await context.chains.chain(uid))
     if disabled is not None:
         raise disabled
-    return await chains.rerun_chain(uid, asked)
+    return await context.chains.rerun_chain(uid, asked)
 
 
 async def _disabled(database: Database, chain: Chain) -> TemplateDisabled | None:

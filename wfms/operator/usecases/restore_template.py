@@ -2,20 +2,19 @@
 
 from uuid import UUID
 
-from sluice.servicekit.database import Database
 from wfms.operator.domain.sent import SentFiles
-from wfms.operator.usecases.compile_files import Compiler
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_template import read_template
 from wfms.operator.usecases.store_template import Stored, store_template
 
 
 async def restore_template(
-    database: Database, compiler: Compiler, name: str, *, version: int, template_id: UUID
+    context: OperatorContext, name: str, *, version: int, template_id: UUID
 ) -> Stored:
     """Precondition: there is this version, not deleted. Effect: a new version with its files,
     compiled anew; none where the latest has these files already. Messages: none. Raises
     ``TemplateUnknown``; ``TemplateRefused`` where today's checks refuse it."""
-    old = await read_template(database, name, version=version)
+    old = await read_template(context.database, name, version=version)
     return await store_template(
-        database, compiler, SentFiles(old.files, old.main), name=name, template_id=template_id
+        context, SentFiles(old.files, old.main), name=name, template_id=template_id
     )

@@ -9,10 +9,9 @@ from uuid import UUID
 
 import structlog
 
-from sluice.servicekit.database import Database
 from wfms.operator.db import run_templates
 from wfms.operator.domain.sent import SentFiles
-from wfms.operator.usecases.compile_files import Compiler
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.store_template import Stored, compiled
 
 if TYPE_CHECKING:
@@ -22,19 +21,20 @@ log = structlog.get_logger(__name__)
 
 
 async def store_run_template(
-    database: Database, compiler: Compiler, sent: SentFiles, *, name: str, template_id: UUID
+    context: OperatorContext, sent: SentFiles, *, name: str, template_id: UUID
 ) -> Stored:
     """Precondition: none. Effect: a template that no data set is matched with, unless there is one
     of this name and these very files, which is given then; published templates and their versions
     stay as they are. Messages: none. Raises ``Unprocessable`` (files that cannot be taken) and
     ``TemplateRefused`` with every finding; nothing is stored then."""
-    upload = await compiler.take(sent)
+    database = context.database
+    upload = await context.compiler.take(sent)
     digest = digest_of(name, upload)
     async with database.connection() as connection:
         present = await run_templates.run_again(connection, digest)
     if present is not None:
         return Stored(present, new=False)
-    candidate = await compiled(compiler, upload, name=name, template_id=template_id)
+    candidate = await compiled(context.compiler, upload, name=name, template_id=template_id)
     async with database.connection() as connection:
         stored = await run_templates.insert_run(connection, candidate, digest)
     log.info("template.run", template=stored.name, template_id=str(stored.id))

@@ -9,13 +9,14 @@ from uuid import UUID
 import structlog
 
 from sluice.contracts.problems import Finding
-from sluice.servicekit.database import Connection, Database
+from sluice.servicekit.database import Connection
 from wfms.operator.db import templates
 from wfms.operator.domain.document import NotStorable, storable
 from wfms.operator.domain.errors import OvertakenVersion, TemplateRefused
 from wfms.operator.domain.sent import SentFiles
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.compile_files import Compiler
+from wfms.operator.usecases.context import OperatorContext
 
 if TYPE_CHECKING:
     from sluice.cwl import Upload
@@ -32,8 +33,7 @@ class Stored:
 
 
 async def store_template(
-    database: Database,
-    compiler: Compiler,
+    context: OperatorContext,
     sent: SentFiles,
     *,
     name: str,
@@ -44,12 +44,13 @@ async def store_template(
     none). Effect: a new version of the name, unless its latest version has these very files.
     Messages: none. Raises ``Unprocessable`` (files that cannot be taken), ``TemplateRefused`` with
     every finding, ``OvertakenVersion``; nothing is stored then."""
-    upload = await compiler.take(sent)
+    database = context.database
+    upload = await context.compiler.take(sent)
     async with database.connection() as connection:
         present = await latest_if_same(connection, name, upload)
     if present is not None:
         return Stored(present, new=False)
-    candidate = await compiled(compiler, upload, name=name, template_id=template_id)
+    candidate = await compiled(context.compiler, upload, name=name, template_id=template_id)
     async with database.transaction() as transaction:
         await templates.lock_name(transaction.connection, name)
         present = await latest_if_same(transaction.connection, name, upload)

@@ -8,10 +8,10 @@ from uuid import UUID
 from pydantic import TypeAdapter, ValidationError
 
 from sluice.clients.chains import ChainsClient
-from sluice.clients.dms import DmsClient
 from sluice.contracts.base import Name
 from sluice.contracts.chains import ChainTask, ChainTaskList
 from sluice.contracts.states import StepState
+from wfms.operator.usecases.context import OperatorContext
 
 #: Chains of one data set that are looked at, the newest; reruns are few.
 _CHAINS = 100
@@ -32,17 +32,17 @@ class TasksWanted:
     full: bool = False
 
 
-async def tasks_named(dms: DmsClient, chains: ChainsClient, wanted: TasksWanted) -> ChainTaskList:
+async def tasks_named(context: OperatorContext, wanted: TasksWanted) -> ChainTaskList:
     """Effect: none. None of them where nothing has the name; of several chains the newest first.
     Names of data sets may have dots, and so may those of steps. Raises ``NotAvailable``."""
     parts = list(_readings(wanted.name))
     found: list[ChainTask] = []
     for first in range(0, len(parts), _AT_ONCE):
         some = parts[first : first + _AT_ONCE]
-        called = await asyncio.gather(*(dms.datasets_called(name) for name, _ in some))
+        called = await asyncio.gather(*(context.dms.datasets_called(name) for name, _ in some))
         for datasets, (_, step) in zip(called, some, strict=True):
             for dataset in datasets:
-                found += await _of_step(chains, dataset.uid, step, wanted)
+                found += await _of_step(context.chains, dataset.uid, step, wanted)
     return ChainTaskList(tasks=found[: wanted.limit])
 
 

@@ -6,7 +6,6 @@ from datetime import timedelta
 from flask import Blueprint, Response, request
 
 from wfms.operator.api.bridge import Bridge
-from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.pages import csrf
 from wfms.operator.api.pages.chains import ChainPages
 from wfms.operator.api.pages.datasets import DatasetPages
@@ -18,9 +17,10 @@ from wfms.operator.api.pages.start import StartPages
 from wfms.operator.api.pages.storages import StoragePages
 from wfms.operator.api.pages.tasks import TaskPages
 from wfms.operator.api.pages.templates import TemplatePages
+from wfms.operator.usecases.context import OperatorContext
 
 
-def pages_blueprint(dependencies: Dependencies, bridge: Bridge) -> Blueprint:
+def pages_blueprint(context: OperatorContext, bridge: Bridge) -> Blueprint:
     pages = Blueprint(
         "pages", __name__, static_folder="static", static_url_path="/static", template_folder="html"
     )
@@ -35,7 +35,7 @@ def pages_blueprint(dependencies: Dependencies, bridge: Bridge) -> Blueprint:
         QueuePages,
         StoragePages,
     ):
-        part(dependencies, bridge).add_to(pages)
+        part(context, bridge).add_to(pages)
     pages.before_request(_check_form)
     pages.after_request(_cache_static)
     return pages

@@ -8,16 +8,16 @@ from werkzeug.wrappers import Response as AnyResponse
 from sluice.contracts.problems import Conflict
 from sluice.contracts.states import ChainState
 from wfms.operator.api.bridge import Bridge
-from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.pages.choices import chosen
 from wfms.operator.api.pages.rendering import live
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_chain import ChainDetail, read_chain
 from wfms.operator.usecases.read_chains import ChainList, list_chains
 
 
 class ChainPages:
-    def __init__(self, dependencies: Dependencies, bridge: Bridge) -> None:
-        self._dependencies = dependencies
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._context = context
         self._bridge = bridge
 
     def add_to(self, pages: Blueprint) -> None:
@@ -33,10 +33,9 @@ class ChainPages:
         )
 
     def _list(self) -> ChainList:
-        use = self._dependencies
         state = chosen(ChainState)
         return self._bridge.run(
-            list_chains(use.chains, use.wms, state=state, after=request.args.get("after"))
+            list_chains(self._context, state=state, after=request.args.get("after"))
         )
 
     def list(self) -> str:
@@ -48,8 +47,7 @@ class ChainPages:
         return live({"chains": "parts/chains.html"}, again=True, page=self._list())
 
     def _read(self, uid: UUID) -> ChainDetail:
-        use = self._dependencies
-        return self._bridge.run(read_chain(use.database, use.chains, use.dms, use.wms, uid=uid))
+        return self._bridge.run(read_chain(self._context, uid))
 
     def show(self, uid: UUID) -> str:
         return render_template("chain.html", detail=self._read(uid))
@@ -64,7 +62,7 @@ class ChainPages:
 
     def cancel(self, uid: UUID) -> AnyResponse:
         try:
-            chain = self._bridge.run(self._dependencies.chains.cancel_chain(uid))
+            chain = self._bridge.run(self._context.chains.cancel_chain(uid))
             flash(
                 "The chain is canceled."
                 if chain.state.final
@@ -75,6 +73,6 @@ class ChainPages:
         return redirect(url_for("pages.chain", uid=uid), 303)
 
     def discard(self, uid: UUID) -> AnyResponse:
-        self._bridge.run(self._dependencies.chains.discard_chain(uid))
+        self._bridge.run(self._context.chains.discard_chain(uid))
         flash("The data of the chain is being deleted.")
         return redirect(url_for("pages.chain", uid=uid), 303)

@@ -8,9 +8,9 @@ from werkzeug.wrappers import Response as AnyResponse
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import DatasetState, DatasetType
 from wfms.operator.api.bridge import Bridge
-from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.pages.choices import chosen
 from wfms.operator.domain.wording import count_text
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_dataset import read_dataset
 from wfms.operator.usecases.read_file import read_file
 from wfms.operator.usecases.read_unmatched import read_ties, read_unmatched, takers
@@ -23,8 +23,8 @@ _NAMESAKES = 5
 
 
 class DatasetPages:
-    def __init__(self, dependencies: Dependencies, bridge: Bridge) -> None:
-        self._use = dependencies
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._context = context
         self._bridge = bridge
 
     def add_to(self, pages: Blueprint) -> None:
@@ -40,7 +40,7 @@ class DatasetPages:
         states = list(DatasetState) if state is None else [state]
         after, name = request.args.get("after"), request.args.get("name") or None
         page = self._bridge.run(
-            self._use.dms.datasets(
+            self._context.dms.datasets(
                 states, name=name, after=after, type=kind, limit=_PAGE, newest=True
             )
         )
@@ -56,31 +56,20 @@ class DatasetPages:
         )
 
     def show(self, uid: UUID) -> str:
-        use, after = self._use, request.args.get("after")
-        reading = read_dataset(
-            use.database,
-            uid,
-            dms=use.dms,
-            chains=use.chains,
-            wms=use.wms,
-            intake=use.intake,
-            after=after,
-        )
-        detail = self._bridge.run(reading)
+        after = request.args.get("after")
+        detail = self._bridge.run(read_dataset(self._context, uid, after=after))
         return render_template("dataset.html", detail=detail, most=_NAMESAKES)
 
     def file(self, uid: UUID, file: int) -> str:
-        detail = self._bridge.run(
-            read_file(self._use.dms, uid, file, most=self._use.settings.file_preview)
-        )
+        detail = self._bridge.run(read_file(self._context, uid, file))
         return render_template("file.html", detail=detail)
 
     def unmatched(self) -> str:
-        use, template = self._use, request.args.get("template")
+        template = request.args.get("template")
         listed = self._bridge.run(
-            read_unmatched(use.database, use.intake, limit=_UNMATCHED, template=template)
+            read_unmatched(self._context, limit=_UNMATCHED, template=template)
         )
-        ties = self._bridge.run(read_ties(use.database, use.intake))
+        ties = self._bridge.run(read_ties(self._context))
         return render_template(
             "unmatched.html", listed=listed, ties=ties, template=template, takers=takers
         )
@@ -88,7 +77,7 @@ class DatasetPages:
     def match(self) -> AnyResponse:
         """The form's ``dataset``, or all where it says so."""
         if request.form.get("all") == "yes":
-            found = self._bridge.run(self._use.intake.rematch_all())
+            found = self._bridge.run(self._context.intake.rematch_all())
             gone = (
                 f" {count_text(found.gone, 'was', 'were')} deleted meanwhile." if found.gone else ""
             )
@@ -98,7 +87,7 @@ class DatasetPages:
             )
         elif (uid := _uid()) is not None:
             try:
-                one = self._bridge.run(self._use.intake.rematch(uid))
+                one = self._bridge.run(self._context.intake.rematch(uid))
                 flash(
                     f"Taken by {one.template}."
                     if one.template is not None
@@ -111,7 +100,7 @@ class DatasetPages:
     def dismiss(self) -> AnyResponse:
         if (uid := _uid()) is not None:
             try:
-                self._bridge.run(self._use.intake.dismiss(uid))
+                self._bridge.run(self._context.intake.dismiss(uid))
                 flash("The data set is not listed any more. It stays where it is.")
             except NotFound as refusal:
                 flash(f"{refusal.detail[0].upper()}{refusal.detail[1:]}.")

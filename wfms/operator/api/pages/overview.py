@@ -7,10 +7,10 @@ from werkzeug.wrappers import Response as AnyResponse
 from sluice.contracts.attention import Acknowledge
 from sluice.contracts.problems import ServiceError
 from wfms.operator.api.bridge import Bridge
-from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.pages.rendering import live
 from wfms.operator.domain.overview import Overview
 from wfms.operator.domain.wording import count_text
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_attention import acknowledge
 from wfms.operator.usecases.read_overview import read_overview
 
@@ -19,8 +19,8 @@ _NAME = "name"
 
 
 class OverviewPages:
-    def __init__(self, dependencies: Dependencies, bridge: Bridge) -> None:
-        self._dependencies = dependencies
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._context = context
         self._bridge = bridge
 
     def add_to(self, pages: Blueprint) -> None:
@@ -29,17 +29,7 @@ class OverviewPages:
         pages.add_url_rule("/attention", "acknowledge", self.acknowledge, methods=["POST"])
 
     def _read(self) -> dict[str, object]:
-        use = self._dependencies
-        overview: Overview = self._bridge.run(
-            read_overview(
-                use.database,
-                chains=use.chains,
-                wms=use.wms,
-                dms=use.dms,
-                intake=use.intake,
-                dead=use.queues.dead_lately,
-            )
-        )
+        overview: Overview = self._bridge.run(read_overview(self._context))
         return {"overview": overview, "name": session.get(_NAME, "")}
 
     def show(self) -> str:
@@ -55,9 +45,7 @@ class OverviewPages:
         try:
             asked = Acknowledge(by=request.form.get("by", ""))
             session[_NAME] = asked.by
-            answers = self._bridge.run(
-                acknowledge(self._dependencies.chains, self._dependencies.wms, shown, asked)
-            )
+            answers = self._bridge.run(acknowledge(self._context, shown, asked))
             refusals = [] if everything else [one for one in answers if one is not None]
             for one in refusals:
                 flash(f"{one.detail}.")

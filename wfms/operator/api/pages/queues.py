@@ -7,17 +7,17 @@ from werkzeug.wrappers import Response as AnyResponse
 from sluice.contracts.problems import NotFound
 from sluice.contracts.queues import SHOWN, ChooseMessages, DeadMessages
 from wfms.operator.api.bridge import Bridge
-from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.pages.rendering import live
 from wfms.operator.domain.wording import count_text
+from wfms.operator.usecases.context import OperatorContext
 
 #: Dead messages on a page, the oldest.
 _MOST = 100
 
 
 class QueuePages:
-    def __init__(self, dependencies: Dependencies, bridge: Bridge) -> None:
-        self._desk = dependencies.queues
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._desk = context.queues
         self._bridge = bridge
 
     def add_to(self, pages: Blueprint) -> None:

@@ -10,9 +10,9 @@ from werkzeug.wrappers import Response as AnyResponse
 from sluice.contracts.chains import RerunChain, RerunPlan
 from sluice.contracts.problems import Conflict, Finding, ServiceError, Unprocessable
 from wfms.operator.api.bridge import Bridge
-from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.domain.errors import RequestRefused
 from wfms.operator.domain.start_form import Field, fields_of, read_values, shown
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_chain import ChainDetail, read_chain
 from wfms.operator.usecases.rerun_chain import plan_rerun, rerun_chain
 
@@ -24,8 +24,8 @@ _FAILED = "failed"
 
 
 class RerunPages:
-    def __init__(self, dependencies: Dependencies, bridge: Bridge) -> None:
-        self._use = dependencies
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._context = context
         self._bridge = bridge
 
     def add_to(self, pages: Blueprint) -> None:
@@ -35,9 +35,7 @@ class RerunPages:
     def show(self, uid: UUID) -> AnyResponse:
         detail = self._read(uid)
         try:
-            plan = self._bridge.run(
-                plan_rerun(self._use.database, self._use.chains, uid, _asked(detail, request.args))
-            )
+            plan = self._bridge.run(plan_rerun(self._context, uid, _asked(detail, request.args)))
         except (Conflict, Unprocessable) as refusal:
             return _page(detail, request.args, None, refusal=refusal)
         return _page(detail, request.args, plan)
@@ -46,9 +44,7 @@ class RerunPages:
         detail = self._read(uid)
         try:
             asked = _asked(detail, request.form)
-            chain, made = self._bridge.run(
-                rerun_chain(self._use.database, self._use.chains, uid, asked)
-            )
+            chain, made = self._bridge.run(rerun_chain(self._context, uid, asked))
         except (Conflict, Unprocessable) as refusal:
             return _page(detail, request.form, None, refusal=refusal)
         flash(
@@ -59,8 +55,7 @@ class RerunPages:
         return redirect(url_for("pages.chain", uid=chain.uid), 303)
 
     def _read(self, uid: UUID) -> ChainDetail:
-        use = self._use
-        return self._bridge.run(read_chain(use.database, use.chains, use.dms, use.wms, uid=uid))
+        return self._bridge.run(read_chain(self._context, uid))
 
 
 def _asked(detail: ChainDetail, form: Mapping[str, str]) -> RerunChain:

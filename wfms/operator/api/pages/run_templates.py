@@ -6,11 +6,11 @@ from flask import Blueprint, Response, flash, redirect, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from wfms.operator.api.bridge import Bridge
-from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.domain.errors import RunTemplateUnknown
 from wfms.operator.domain.flow import draw
 from wfms.operator.domain.listing import list_files
 from wfms.operator.domain.template import StoredTemplate
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_run_templates import (
     delete_run_template,
     list_run_templates,
@@ -23,8 +23,8 @@ _PAGE = 50
 
 
 class RunTemplatePages:
-    def __init__(self, dependencies: Dependencies, bridge: Bridge) -> None:
-        self._database = dependencies.database
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._database = context.database
         self._bridge = bridge
 
     def add_to(self, pages: Blueprint) -> None:

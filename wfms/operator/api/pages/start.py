@@ -6,9 +6,9 @@ from werkzeug.wrappers import Response as AnyResponse
 from sluice.contracts.chains import RequestChain
 from sluice.contracts.problems import Conflict, Finding, ServiceError, Unprocessable
 from wfms.operator.api.bridge import Bridge
-from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.domain.errors import RequestRefused
 from wfms.operator.domain.start_form import Field, fields_of, read_values
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.prepare_chain import Prepared, prepare_chain
 from wfms.operator.usecases.request_chain import request_chain
 
@@ -22,8 +22,8 @@ _REPEATED = (
 
 
 class StartPages:
-    def __init__(self, dependencies: Dependencies, bridge: Bridge) -> None:
-        self._use = dependencies
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._context = context
         self._bridge = bridge
 
     def add_to(self, pages: Blueprint) -> None:
@@ -31,11 +31,9 @@ class StartPages:
         pages.add_url_rule("/chains/new", "start_chain", self.start, methods=["POST"])
 
     def _prepared(self, dataset: str, template: str) -> Prepared:
-        use = self._use
-        work = prepare_chain(
-            use.database, chains=use.chains, dms=use.dms, dataset=dataset.strip(), template=template
+        return self._bridge.run(
+            prepare_chain(self._context, dataset=dataset.strip(), template=template)
         )
-        return self._bridge.run(work)
 
     def show(self) -> str:
         prepared = self._prepared(request.args.get("dataset", ""), request.args.get("template", ""))
@@ -66,12 +64,7 @@ class StartPages:
         try:
             if wrong:
                 raise RequestRefused(wrong)
-            use = self._use
-            chain, made = self._bridge.run(
-                request_chain(
-                    use.database, asked, chains=use.chains, dms=use.dms, intake=use.intake
-                )
-            )
+            chain, made = self._bridge.run(request_chain(self._context, asked))
         except (Unprocessable, Conflict) as refusal:
             fields = fields_of(prepared.template.plan, prepared.bound, typed, refusal.findings)
             page = _page(prepared, fields=fields, named=dataset, refusal=refusal)

@@ -4,13 +4,13 @@ is."""
 from flask import Blueprint, render_template
 
 from wfms.operator.api.bridge import Bridge
-from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.domain.storage_lines import StorageLine
+from wfms.operator.usecases.context import OperatorContext
 
 
 class StoragePages:
-    def __init__(self, dependencies: Dependencies, bridge: Bridge) -> None:
-        self._dms = dependencies.dms
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._dms = context.dms
         self._bridge = bridge
 
     def add_to(self, pages: Blueprint) -> None:

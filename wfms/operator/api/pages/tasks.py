@@ -13,11 +13,11 @@ from sluice.contracts.problems import Conflict, Unprocessable
 from sluice.contracts.states import JobState, StepState
 from sluice.contracts.tasks import Job, JobOrder, Prioritise
 from wfms.operator.api.bridge import Bridge
-from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.pages.choices import chosen, number
 from wfms.operator.api.pages.rendering import live
 from wfms.operator.domain.errors import LogUnknown
 from wfms.operator.domain.progress import counts_of, shortfall_of
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.follow_log import follow_log
 from wfms.operator.usecases.read_log import read_log
 from wfms.operator.usecases.read_task import JobFilter, TaskDetail, read_task
@@ -27,10 +27,10 @@ _PAGE = 100
 
 
 class TaskPages:
-    def __init__(self, dependencies: Dependencies, bridge: Bridge) -> None:
-        self._dependencies = dependencies
-        self._chains = dependencies.chains
-        self._wms = dependencies.wms
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._context = context
+        self._chains = context.chains
+        self._wms = context.wms
         self._bridge = bridge
 
     def add_to(self, pages: Blueprint) -> None:
@@ -70,8 +70,7 @@ class TaskPages:
             order = JobOrder.SEQ
         return self._bridge.run(
             read_task(
-                self._chains,
-                self._wms,
+                self._context,
                 uid,
                 shown=JobFilter(state, order, request.args.get("after")),
             )
@@ -145,14 +144,11 @@ class TaskPages:
             }
         log, trouble = None, ""
         try:
-            most = self._dependencies.settings.log_preview
-            log = self._bridge.run(
-                read_log(self._dependencies.dms, self._wms, job, most=most, attempt=attempt)
-            )
+            log = self._bridge.run(read_log(self._context, job, attempt=attempt))
         except LogUnknown as error:
             trouble = error.detail
         return {"job": found, "written": {}, "attempt": attempt, "log": log, "trouble": trouble}
 
     async def _job_now(self, job: int) -> tuple[Job, FollowedLog]:
         found = await self._wms.job(job, full=True)
-        return found, await follow_log(self._chains, self._dependencies.dms, self._wms, job)
+        return found, await follow_log(self._context, job)

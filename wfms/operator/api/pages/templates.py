@@ -7,7 +7,6 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.problems import ServiceError, Unprocessable
 from wfms.operator.api.bridge import Bridge
-from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.pages.choices import number
 from wfms.operator.api.rest.uploads import read_form
 from wfms.operator.domain.errors import MOST_NAMED, OvertakenVersion, TemplateInUse, TemplateRefused
@@ -16,6 +15,7 @@ from wfms.operator.domain.listing import list_files
 from wfms.operator.domain.sent import UNNAMED
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.compare_template import compare_with_latest
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.delete_template import delete_template
 from wfms.operator.usecases.disable_template import disable_template, enable_template
 from wfms.operator.usecases.hold_template import hold_template, publish_held
@@ -28,9 +28,9 @@ from wfms.operator.usecases.zip_files import zip_of
 
 
 class TemplatePages:
-    def __init__(self, dependencies: Dependencies, bridge: Bridge) -> None:
-        self._dependencies = dependencies
-        self._database = dependencies.database
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._context = context
+        self._database = context.database
         self._bridge = bridge
 
     def add_to(self, pages: Blueprint) -> None:
@@ -63,12 +63,11 @@ class TemplatePages:
         """What was sent is shown before it is published. A template that is refused is shown with
         every finding at its line; a text that was typed stays in the form."""
         name, text = request.form.get("name", ""), request.form.get("cwl", "").replace("\r\n", "\n")
-        use = self._dependencies
         try:
             sent = read_form()
             name = sent.name
             held = self._bridge.run(
-                hold_template(use.database, use.compiler, sent.sent, name=name, template_id=uuid4())
+                hold_template(self._context, sent.sent, name=name, template_id=uuid4())
             )
         except Unprocessable as refusal:
             return self._refused(refusal, name, text)
@@ -95,14 +94,11 @@ class TemplatePages:
 
     def publish(self, held: UUID) -> AnyResponse:
         """What has changed meanwhile is shown again."""
-        use = self._dependencies
         template = self._bridge.run(read_run_template(self._database, held))
         replaces = request.form.get("replaces", 0, type=int)
         try:
             stored = self._bridge.run(
-                publish_held(
-                    use.database, use.compiler, held, replaces=replaces, template_id=uuid4()
-                )
+                publish_held(self._context, held, replaces=replaces, template_id=uuid4())
             )
         except OvertakenVersion as overtaken:
             page = self._reviewed(template, overtaken.detail)
@@ -136,9 +132,7 @@ class TemplatePages:
         )
         waiting = 0
         if versions and template.version == versions[0].version:
-            waiting = self._bridge.run(
-                count_waiting(self._database, self._dependencies.intake, template)
-            )
+            waiting = self._bridge.run(count_waiting(self._context, template))
         return render_template(
             "template.html",
             waiting=waiting,
@@ -150,12 +144,9 @@ class TemplatePages:
 
     def restore(self, name: str) -> AnyResponse:
         older = request.form.get("version", 0, type=int)
-        use = self._dependencies
         try:
             stored = self._bridge.run(
-                restore_template(
-                    use.database, use.compiler, name, version=older, template_id=uuid4()
-                )
+                restore_template(self._context, name, version=older, template_id=uuid4())
             )
         except Unprocessable as refusal:
             return self._refused(refusal, name, "")
@@ -191,9 +182,7 @@ class TemplatePages:
     def delete(self, name: str) -> AnyResponse:
         force = request.form.get("force") == "yes"
         try:
-            self._bridge.run(
-                delete_template(self._database, self._dependencies.chains, name, force=force)
-            )
+            self._bridge.run(delete_template(self._context, name, force=force))
         except TemplateInUse as refusal:
             page = render_template(
                 "confirm_delete.html", name=name, refusal=refusal, most=MOST_NAMED

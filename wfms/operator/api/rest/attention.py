@@ -6,8 +6,8 @@ from pydantic import Field
 
 from sluice.contracts.attention import NoticeList
 from sluice.contracts.base import Contract
-from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.rest.route import Route
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_attention import read_attention
 
 
@@ -16,8 +16,8 @@ class AttentionQuery(Contract):
 
 
 class AttentionRoutes:
-    def __init__(self, dependencies: Dependencies) -> None:
-        self._dependencies = dependencies
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
 
     def routes(self) -> list[Route]:
         return [
@@ -25,14 +25,4 @@ class AttentionRoutes:
         ]  # fmt: skip
 
     async def list(self, query: AttentionQuery) -> NoticeList:
-        use = self._dependencies
-        found = await read_attention(
-            use.database,
-            chains=use.chains,
-            wms=use.wms,
-            dms=use.dms,
-            intake=use.intake,
-            dead=use.queues.dead_lately,
-            limit=query.limit,
-        )
-        return found.notices
+        return (await read_attention(self._context, limit=query.limit)).notices

@@ -14,8 +14,8 @@ from sluice.contracts.chains import (
 from sluice.contracts.labels import meant
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import ChainState
-from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.rest.route import Answered, Route
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_outputs import read_outputs
 from wfms.operator.usecases.read_waits import with_waits
 from wfms.operator.usecases.request_chain import request_chain
@@ -32,11 +32,10 @@ class ChainQuery(Page):
 
 
 class ChainRoutes:
-    def __init__(self, dependencies: Dependencies) -> None:
-        self._database = dependencies.database
-        self._chains = dependencies.chains
-        self._dms = dependencies.dms
-        self._intake = dependencies.intake
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+        self._chains = context.chains
+        self._dms = context.dms
 
     def routes(self) -> list[Route]:
         uid = "/chains/<uuid:uid>"
@@ -75,23 +74,21 @@ class ChainRoutes:
         )
 
     async def request(self, body: RequestChain) -> Answered:
-        chain, made = await request_chain(
-            self._database, body, chains=self._chains, dms=self._dms, intake=self._intake
-        )
+        chain, made = await request_chain(self._context, body)
         return Answered(chain, 201 if made else 200)
 
     async def read(self, uid: UUID) -> Chain:
         return await with_waits(self._dms, await self._chains.chain(uid))
 
     async def outputs(self, uid: UUID) -> ChainOutputs:
-        chain, outputs = await read_outputs(self._database, self._chains, self._dms, uid=uid)
+        chain, outputs = await read_outputs(self._context, uid)
         return ChainOutputs(chain=chain, outputs=outputs)
 
     async def plan_rerun(self, uid: UUID, body: RerunChain) -> RerunPlan:
-        return await plan_rerun(self._database, self._chains, uid, body)
+        return await plan_rerun(self._context, uid, body)
 
     async def rerun(self, uid: UUID, body: RerunChain) -> Answered:
-        chain, made = await rerun_chain(self._database, self._chains, uid, body)
+        chain, made = await rerun_chain(self._context, uid, body)
         return Answered(chain, 201 if made else 200)
 
     async def cancel(self, uid: UUID) -> Chain:

@@ -7,8 +7,8 @@ from pydantic import Field
 from sluice.contracts.base import Contract
 from sluice.contracts.problems import NotAvailable, NotFound
 from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
-from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.rest.route import Answered, Route
+from wfms.operator.usecases.context import OperatorContext
 
 
 class DeadQuery(Contract):
@@ -16,8 +16,8 @@ class DeadQuery(Contract):
 
 
 class QueueRoutes:
-    def __init__(self, dependencies: Dependencies) -> None:
-        self._desk = dependencies.queues
+    def __init__(self, context: OperatorContext) -> None:
+        self._desk = context.queues
 
     def routes(self) -> list[Route]:
         queue = "/queues/<queue>"

@@ -1,6 +1,5 @@
 """Every route of the REST interface."""
 
-from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.rest.attention import AttentionRoutes
 from wfms.operator.api.rest.chains import ChainRoutes
 from wfms.operator.api.rest.passed_on import passed_on_routes
@@ -10,16 +9,18 @@ from wfms.operator.api.rest.run_templates import RunTemplateRoutes
 from wfms.operator.api.rest.tasks import TaskRoutes
 from wfms.operator.api.rest.templates import TemplateRoutes
 from wfms.operator.api.rest.unmatched import UnmatchedRoutes
+from wfms.operator.usecases.context import OperatorContext
 
 
-def all_routes(dependencies: Dependencies) -> list[Route]:
+def all_routes(context: OperatorContext, *, largest_body: int) -> list[Route]:
+    """``largest_body``: most bytes of what is passed on to other services."""
     return [
-        *TemplateRoutes(dependencies).routes(),
-        *RunTemplateRoutes(dependencies).routes(),
-        *ChainRoutes(dependencies).routes(),
-        *TaskRoutes(dependencies).routes(),
-        *AttentionRoutes(dependencies).routes(),
-        *QueueRoutes(dependencies).routes(),
-        *UnmatchedRoutes(dependencies).routes(),
-        *passed_on_routes(dependencies.others, largest=dependencies.settings.largest_body),
+        *TemplateRoutes(context).routes(),
+        *RunTemplateRoutes(context).routes(),
+        *ChainRoutes(context).routes(),
+        *TaskRoutes(context).routes(),
+        *AttentionRoutes(context).routes(),
+        *QueueRoutes(context).routes(),
+        *UnmatchedRoutes(context).routes(),
+        *passed_on_routes(context.others, largest=largest_body),
     ]

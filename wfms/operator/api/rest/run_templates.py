@@ -10,10 +10,10 @@ from pydantic import Field
 from sluice.contracts.base import Contract
 from sluice.contracts.problems import NotFound, Unprocessable
 from sluice.contracts.templates import NewTemplate, Template, TemplateList
-from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.rest.route import Answered, Route
 from wfms.operator.api.rest.uploads import SentTemplate, read_upload
 from wfms.operator.domain.errors import TooLarge
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_run_templates import (
     delete_run_template,
     list_run_templates,
@@ -31,9 +31,9 @@ class RunListQuery(Contract):
 
 
 class RunTemplateRoutes:
-    def __init__(self, dependencies: Dependencies) -> None:
-        self._database = dependencies.database
-        self._compiler = dependencies.compiler
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+        self._database = context.database
 
     def routes(self) -> list[Route]:
         one = "/run-templates/<uuid:template_id>"
@@ -51,7 +51,7 @@ class RunTemplateRoutes:
 
     async def store(self, body: SentTemplate) -> Answered:
         stored = await store_run_template(
-            self._database, self._compiler, body.sent, name=body.name, template_id=uuid4()
+            self._context, body.sent, name=body.name, template_id=uuid4()
         )
         return Answered(
             stored.template.contract(whole=True),

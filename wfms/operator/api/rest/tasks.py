@@ -12,8 +12,8 @@ from sluice.contracts.logs import FollowedLog
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import StepState
 from sluice.contracts.tasks import Prioritise, TaskStatus
-from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.rest.route import Answered, Route
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.follow_log import follow_log
 from wfms.operator.usecases.read_log import read_log
 from wfms.operator.usecases.tasks_named import TasksWanted, tasks_named
@@ -46,11 +46,9 @@ class LogQuery(Contract):
 
 
 class TaskRoutes:
-    def __init__(self, dependencies: Dependencies) -> None:
-        self._chains = dependencies.chains
-        self._dms = dependencies.dms
-        self._wms = dependencies.wms
-        self._log_preview = dependencies.settings.log_preview
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+        self._chains = context.chains
 
     def routes(self) -> list[Route]:
         uid = "/tasks/<uuid:uid>"
@@ -73,7 +71,7 @@ class TaskRoutes:
     async def list(self, query: TaskQuery) -> ChainTaskList:
         if query.name is not None:
             wanted = TasksWanted(query.name, query.chain, query.state, query.limit, query.full)
-            return await tasks_named(self._dms, self._chains, wanted)
+            return await tasks_named(self._context, wanted)
         return await self._chains.tasks(
             chain=query.chain,
             state=query.state,
@@ -93,10 +91,8 @@ class TaskRoutes:
         return await self._chains.prioritise(uid, body.rank)
 
     async def live_log(self, job: int) -> FollowedLog:
-        return await follow_log(self._chains, self._dms, self._wms, job)
+        return await follow_log(self._context, job)
 
     async def log(self, job: int, query: LogQuery) -> Answered:
-        text = await read_log(
-            self._dms, self._wms, job, most=self._log_preview, attempt=query.attempt
-        )
+        text = await read_log(self._context, job, attempt=query.attempt)
         return Answered(text.text.encode(), content_type="text/plain; charset=utf-8")

@@ -14,14 +14,12 @@ from sluice.contracts.templates import (
     TemplateChanges,
     TemplateList,
 )  # fmt: skip
-from sluice.servicekit.database import Database
-from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.rest.route import Answered, Route
 from wfms.operator.api.rest.uploads import SentTemplate, read_upload
 from wfms.operator.domain.errors import TooLarge
 from wfms.operator.usecases.check_template import check_template
 from wfms.operator.usecases.compare_template import compare_template
-from wfms.operator.usecases.compile_files import Compiler
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.delete_template import delete_template
 from wfms.operator.usecases.disable_template import disable_template, enable_template
 from wfms.operator.usecases.read_template import list_templates, read_template
@@ -48,10 +46,9 @@ class DeleteQuery(Contract):
 
 
 class TemplateRoutes:
-    def __init__(self, dependencies: Dependencies) -> None:
-        self._database: Database = dependencies.database
-        self._compiler: Compiler = dependencies.compiler
-        self._chains = dependencies.chains
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+        self._database = context.database
 
     def routes(self) -> list[Route]:
         name = "/templates/<name>"
@@ -79,8 +76,7 @@ class TemplateRoutes:
 
     async def store(self, body: SentTemplate) -> Answered:
         stored = await store_template(
-            self._database,
-            self._compiler,
+            self._context,
             body.sent,
             name=body.name,
             template_id=uuid4(),
@@ -89,16 +85,16 @@ class TemplateRoutes:
         return _answered(stored)
 
     async def compare(self, body: SentTemplate) -> TemplateChanges:
-        return await compare_template(self._database, self._compiler, body.sent, name=body.name)
+        return await compare_template(self._context, body.sent, name=body.name)
 
     async def restore(self, name: str, body: RestoreTemplate) -> Answered:
         stored = await restore_template(
-            self._database, self._compiler, name, version=body.version, template_id=uuid4()
+            self._context, name, version=body.version, template_id=uuid4()
         )
         return _answered(stored)
 
     async def check(self, body: CheckTemplate) -> CheckedTemplate:
-        return await check_template(self._compiler, body)
+        return await check_template(self._context.compiler, body)
 
     async def list(self, query: ListQuery) -> TemplateList:
         found = await list_templates(
@@ -118,7 +114,7 @@ class TemplateRoutes:
         return (await enable_template(self._database, name)).contract()
 
     async def delete(self, name: str, query: DeleteQuery) -> None:
-        await delete_template(self._database, self._chains, name, force=query.force)
+        await delete_template(self._context, name, force=query.force)
 
 
 def _answered(stored: Stored) -> Answered:

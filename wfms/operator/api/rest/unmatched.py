@@ -7,8 +7,8 @@ from pydantic import Field
 from sluice.contracts.base import Contract
 from sluice.contracts.intake import TieList, UnmatchedList
 from sluice.contracts.problems import NotAvailable
-from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.rest.route import Route
+from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_unmatched import read_ties, read_unmatched
 
 
@@ -20,9 +20,8 @@ class UnmatchedQuery(Contract):
 
 
 class UnmatchedRoutes:
-    def __init__(self, dependencies: Dependencies) -> None:
-        self._database = dependencies.database
-        self._intake = dependencies.intake
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
 
     def routes(self) -> list[Route]:
         return [
@@ -33,9 +32,7 @@ class UnmatchedRoutes:
         ]  # fmt: skip
 
     async def list(self, query: UnmatchedQuery) -> UnmatchedList:
-        return await read_unmatched(
-            self._database, self._intake, limit=query.limit, template=query.template
-        )
+        return await read_unmatched(self._context, limit=query.limit, template=query.template)
 
     async def ties(self) -> TieList:
-        return TieList(ties=await read_ties(self._database, self._intake))
+        return TieList(ties=await read_ties(self._context))

@@ -1,4 +1,4 @@
-"""What the views work with; made in ``wiring``."""
+"""What the use cases of the operator service work with."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,16 +11,17 @@ from sluice.clients.intake import IntakeClient
 from sluice.clients.wms import WmsClient
 from sluice.servicekit.database import Database
 from sluice.servicekit.queues import QueueDesk
-from wfms.operator.settings import OperatorSettings
 from wfms.operator.usecases.compile_files import Compiler
 
 
 @dataclass(frozen=True, slots=True)
-class Dependencies:
-    """``others``: service → client for requests that are passed on as they are. ``files``: to the
-    DMS, for answers that are passed on while they come."""
+class OperatorContext:
+    """Made in ``wiring``; a use case that needs but one of these takes that.
 
-    settings: OperatorSettings
+    ``others``: service → client for requests that are passed on as they are. ``files``: to the
+    DMS, for answers that are passed on while they come. ``log_preview``, ``file_preview``: most
+    bytes of a log and of a file that are shown."""
+
     database: Database
     compiler: Compiler
     chains: ChainsClient
@@ -30,3 +31,5 @@ class Dependencies:
     queues: QueueDesk
     others: Mapping[str, httpx.AsyncClient]
     files: httpx.AsyncClient
+    log_preview: int
+    file_preview: int
