@@ -219,6 +219,21 @@ class Database:
             await connection.fetchval("SELECT 1")
 
 
+async def listen(url: str, channel: str, *, on_notify: Callable[[], None]) -> None:
+    """Calls ``on_notify`` for each NOTIFY on the channel, and once when it begins to listen, for
+    what came before; on a connection of its own. Returns when that is lost; may raise one of
+    ``LOST_CONNECTION``."""
+    closed = asyncio.Event()
+    connection = await asyncpg.connect(url, server_settings=session_settings(url))
+    try:
+        connection.add_termination_listener(lambda _: closed.set())
+        await connection.add_listener(channel, lambda *_: on_notify())
+        on_notify()
+        await closed.wait()
+    finally:
+        await connection.close(timeout=1.0)
+
+
 def unstorable() -> Unprocessable:
     """What a request is answered that met ``UNSTORABLE``."""
     what = (

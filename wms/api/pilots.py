@@ -25,7 +25,7 @@ from sluice.contracts.pilots import (
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.servicekit.http import errors
 from wms.api.raw_body import parsed, schema_of
-from wms.db.jobs import ClaimedJob
+from wms.db.leases import ClaimedJob
 from wms.db.pilot_pages import MOST, PilotQuery
 from wms.usecases.acknowledge_pilot import acknowledge_pilot
 from wms.usecases.context import WmsContext

@@ -14,64 +14,69 @@ _FINAL = ", ".join(f"'{state}'" for state in TaskState if state.final)
 _LIVE = ", ".join(f"('{state}')" for state in TaskState if not state.final)
 #: Every job state is a column of ``tasks``, named as it.
 _COUNTS = ", ".join(f"('{state}', t.{state})" for state in JobState)
+_JOB_STATES = ", ".join(f"('{state}')" for state in JobState)
+_PILOT_STATES = ", ".join(f"('{state}')" for state in PilotState)
 _PRESENT = ", ".join(f"'{state}'" for state in (PilotState.ACTIVE, PilotState.DRAINING))
 
-LIVE_TASKS = f"""
+_LIVE_TASKS = f"""
 -- Each state is named, with 0 where there is none.
 SELECT s.state, count(t.uid) FROM (VALUES {_LIVE}) AS s (state)
 LEFT JOIN tasks AS t ON t.state = s.state AND t.state NOT IN ({_FINAL}) GROUP BY s.state
 """
 
-LIVE_JOBS = f"""
+_LIVE_JOBS = f"""
 -- By the counts that every task carries; each state is named, with 0 where there is none.
-SELECT c.state, coalesce(sum(n.number), 0) FROM (VALUES {", ".join(f"('{state}')" for state in JobState)}) AS c (state)
+SELECT c.state, coalesce(sum(n.number), 0) FROM (VALUES {_JOB_STATES}) AS c (state)
 LEFT JOIN (
-    SELECT v.state, v.number FROM tasks AS t CROSS JOIN LATERAL (VALUES {_COUNTS}) AS v (state, number)
+    SELECT v.state, v.number
+    FROM tasks AS t CROSS JOIN LATERAL (VALUES {_COUNTS}) AS v (state, number)
     WHERE t.state NOT IN ({_FINAL})
 ) AS n USING (state)
 GROUP BY c.state
 """
 
-UNSERVED = f"""
--- The task with ready jobs that has waited longest without a job given to a pilot, and with none running.
+_UNSERVED = f"""
+-- The task with ready jobs that has waited longest without a job given to a pilot, and with none
+-- running.
 SELECT coalesce(extract(epoch FROM now() - min(greatest(served_at, created_at))), 0) FROM tasks
 WHERE state NOT IN ({_FINAL}) AND ready > 0 AND leased + running = 0
 """
 
-PILOTS = f"""
+_PILOTS = f"""
 -- Each state is named, with 0 where there is none.
-SELECT s.state, count(p.uid) FROM (VALUES {", ".join(f"('{state}')" for state in PilotState)}) AS s (state)
-LEFT JOIN pilots AS p ON p.state = s.state AND (p.state IN ({_PRESENT}) OR p.away_since > now() - interval '{RECENT.days} day')
+SELECT s.state, count(p.uid) FROM (VALUES {_PILOT_STATES}) AS s (state)
+LEFT JOIN pilots AS p ON p.state = s.state
+    AND (p.state IN ({_PRESENT}) OR p.away_since > now() - interval '{RECENT.days} day')
 GROUP BY s.state
 """
 
-SLOTS = statement("SELECT coalesce(sum(slots), 0) FROM pilots WHERE state = '{pilot.ACTIVE}'")
+_SLOTS = statement("SELECT coalesce(sum(slots), 0) FROM pilots WHERE state = '{pilot.ACTIVE}'")
 
 MEASUREMENTS = (
     Measurement(
-        "sluice_tasks", "Tasks that have not ended, by state.", rows_of(LIVE_TASKS), ("state",)
+        "sluice_tasks", "Tasks that have not ended, by state.", rows_of(_LIVE_TASKS), ("state",)
     ),
     Measurement(
         "sluice_jobs",
         "Jobs of tasks that have not ended, by state.",
-        rows_of(LIVE_JOBS),
+        rows_of(_LIVE_JOBS),
         ("state",),
     ),
     Measurement(
         "sluice_task_unserved_seconds",
         "Longest time for which a task with ready jobs has had none at any pilot; 0: there is no"
         " such task.",
-        rows_of(UNSERVED),
+        rows_of(_UNSERVED),
     ),
     Measurement(
         "sluice_pilots",
         "Pilots by state; those that ended, of the last day.",
-        rows_of(PILOTS),
+        rows_of(_PILOTS),
         ("state",),
     ),
     Measurement(
         "sluice_pilot_slots",
         "Jobs that all active pilots can run at the same time.",
-        rows_of(SLOTS),
+        rows_of(_SLOTS),
     ),
 )

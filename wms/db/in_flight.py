@@ -13,11 +13,13 @@ IN_FLIGHT = """
             OR cores <= (resources->>'cores')::float + 1e-6 AND ram <= (resources->>'ram')::bigint
             AND gpus <= coalesce(jsonb_array_length(resources->'gpus'), 0))) AS busy
     FROM (
-        SELECT j.pilot, j.state, p.slots, p.resources, row_number() OVER turn AS place, sum(t.cores) OVER turn AS cores,
-            sum(coalesce(j.ram, t.ram)) OVER turn AS ram, count(*) FILTER (WHERE t.device_type = 'gpu') OVER turn AS gpus
+        SELECT j.pilot, j.state, p.slots, p.resources, row_number() OVER turn AS place,
+            sum(t.cores) OVER turn AS cores, sum(coalesce(j.ram, t.ram)) OVER turn AS ram,
+            count(*) FILTER (WHERE t.device_type = 'gpu') OVER turn AS gpus
         FROM jobs AS j JOIN tasks AS t ON t.uid = j.task_uid JOIN pilots AS p ON p.uid = j.pilot
         WHERE j.state IN ('{job.LEASED}', '{job.RUNNING}')
         WINDOW turn AS (
-            PARTITION BY j.pilot ORDER BY j.state = '{job.RUNNING}' DESC, j.leased_at, j.id ROWS UNBOUNDED PRECEDING)
+            PARTITION BY j.pilot ORDER BY j.state = '{job.RUNNING}' DESC, j.leased_at, j.id
+            ROWS UNBOUNDED PRECEDING)
     ) AS turns GROUP BY pilot
 """

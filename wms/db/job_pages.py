@@ -20,7 +20,8 @@ _COLUMNS = f"{JOB}, pilot, started_at"
 
 BY_SEQ = f"""
 -- By the index jobs_task_seq.
-SELECT {_COLUMNS}, seq::text AS place FROM jobs WHERE task_uid = $1 AND seq > $2::bigint ORDER BY seq LIMIT $3
+SELECT {_COLUMNS}, seq::text AS place FROM jobs
+WHERE task_uid = $1 AND seq > $2::bigint ORDER BY seq LIMIT $3
 """
 
 #: By the index jobs_settled. A state as a literal, so that the planner sees that the index serves.
@@ -35,20 +36,26 @@ WHERE task_uid = $1 AND state = '{state}' AND seq > $2::bigint ORDER BY seq LIMI
 }
 
 READY = statement(f"""
--- As they are given out: those never leased, then the others when they are due. By the index jobs_ready.
+-- As they are given out: those never leased, then the others when they are due. By the index
+-- jobs_ready.
 SELECT {_COLUMNS}, not_before::text || '/' || seq AS place FROM jobs
-WHERE task_uid = $1 AND state = '{{job.READY}}' AND (not_before, seq) > ($2::text::timestamptz, $3::bigint)
+WHERE task_uid = $1 AND state = '{{job.READY}}'
+    AND (not_before, seq) > ($2::text::timestamptz, $3::bigint)
 ORDER BY not_before, seq LIMIT $4
 """)
 
 IN_FLIGHT = statement(f"""
--- There are as many as pilots have slots and something at hand; looked through by the index jobs_in_flight.
-WITH flying AS MATERIALIZED (SELECT * FROM jobs WHERE state IN ('{{job.LEASED}}', '{{job.RUNNING}}'))
-SELECT {_COLUMNS}, seq::text AS place FROM flying WHERE task_uid = $1 AND seq > $2::bigint AND state = $4 ORDER BY seq LIMIT $3
+-- There are as many as pilots have slots and something at hand; looked through by the index
+-- jobs_in_flight.
+WITH flying AS MATERIALIZED (
+    SELECT * FROM jobs WHERE state IN ('{{job.LEASED}}', '{{job.RUNNING}}'))
+SELECT {_COLUMNS}, seq::text AS place FROM flying
+WHERE task_uid = $1 AND seq > $2::bigint AND state = $4 ORDER BY seq LIMIT $3
 """)
 
-SELECT_LAST = """
--- The last ended attempts at jobs ($1, $2), and the names of the pilots that had them, or have them now ($3).
+_SELECT_LAST = """
+-- The last ended attempts at jobs ($1, $2), and the names of the pilots that had them, or have them
+-- now ($3).
 SELECT n.id, p.name AS pilot, a.started_at, a.exit_code, a.peak_memory, a.cpu_seconds,
     extract(epoch FROM a.ended_at - a.started_at)::float8 AS seconds
 FROM unnest($1::bigint[], $2::int[], $3::uuid[]) AS n(id, attempt, pilot)
@@ -62,14 +69,13 @@ def _by_figure(column: str, states: Sequence[JobState]) -> str:
     parts = [
         f"""
 (SELECT {_COLUMNS}, {column}::float8 || '/' || seq AS place, {column} AS figure FROM jobs
-WHERE task_uid = $1 AND state = '{state}' AND ({column}, seq) < ($2::real, $3::bigint) ORDER BY {column} DESC, seq DESC LIMIT $4)
+WHERE task_uid = $1 AND state = '{state}' AND ({column}, seq) < ($2::real, $3::bigint)
+ORDER BY {column} DESC, seq DESC LIMIT $4)
 """
         for state in states
     ]
-    return (
-        f"SELECT * FROM ({'UNION ALL'.join(parts)}) AS found ORDER BY figure DESC, seq DESC"
-        " LIMIT $4"
-    )
+    union = "UNION ALL".join(parts)
+    return f"SELECT * FROM ({union}) AS found ORDER BY figure DESC, seq DESC LIMIT $4"
 
 
 _FIGURES = {JobOrder.TIME: "seconds", JobOrder.MEMORY: "peak_memory"}
@@ -113,10 +119,10 @@ async def job_page(connection: Connection, uid: UUID, query: JobQuery) -> JobPag
     """Raises ``WrongCursor``, ``NotOrdered``."""
     sql, place = _statement_of(query)
     rows = await connection.fetch(sql, uid, *place, query.limit + 1, *_extra(query))
-    more, rows = len(rows) > query.limit, rows[: query.limit]
+    is_last, rows = len(rows) <= query.limit, rows[: query.limit]
     last = await _last_attempts(connection, rows) if query.full else {}
     jobs = [job_of(row, **last.get(row["id"], {})) for row in rows]
-    return JobPage(jobs=jobs, next=rows[-1]["place"] if more else None)
+    return JobPage(jobs=jobs, next=None if is_last else rows[-1]["place"])
 
 
 def _extra(query: JobQuery) -> list[str]:
@@ -170,7 +176,7 @@ async def _last_attempts(connection: Connection, rows: Sequence[Any]) -> dict[in
     """Of each job what ``Job`` tells of its last attempt."""
     columns = ([row[key] for row in rows] for key in ("id", "attempt", "pilot"))
     began = {row["id"]: row["started_at"] for row in rows if row["state"] in _IN_FLIGHT}
-    found = {row["id"]: dict(row) for row in await connection.fetch(SELECT_LAST, *columns)}
+    found = {row["id"]: dict(row) for row in await connection.fetch(_SELECT_LAST, *columns)}
     for uid, last in found.items():
         del last["id"]
         last["started_at"] = last["started_at"] or began.get(uid)

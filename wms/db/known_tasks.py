@@ -10,7 +10,7 @@ from sluice.contracts.pilots import BundlePort, PilotTask
 from sluice.contracts.states import DeviceType, EntryKind, InputMode, TaskMode
 from sluice.contracts.tasks import Task, TaskOutput
 from sluice.servicekit.database import Connection
-from wms.db.tasks import SELECT_SPECS
+from wms.db.tasks import stored_tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ class KnownTasks:
         found = {uid: self._known[uid] for uid in wanted if uid in self._known}
         missing = list(wanted - found.keys())
         if missing:
-            for row in await connection.fetch(SELECT_SPECS, missing):
-                found[row["uid"]] = known(Task.model_validate(row["spec"]))
+            for stored in await stored_tasks(connection, missing):
+                found[stored.uid] = known(stored)
         for uid, task in found.items():
             self._known[uid] = task
             self._known.move_to_end(uid)

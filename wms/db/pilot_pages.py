@@ -35,17 +35,20 @@ def _kind(number: int) -> str:
     return f"""(
     SELECT {number} AS kind, {time} AS place, p.* FROM pilots AS p
     WHERE {which}
-        AND ({time}, uid) < (${at}::text::timestamptz, ${uid}::uuid) AND ($1::text IS NULL OR name = $1)
+        AND ({time}, uid) < (${at}::text::timestamptz, ${uid}::uuid)
+        AND ($1::text IS NULL OR name = $1)
     ORDER BY {time} DESC, uid DESC LIMIT $2)"""
 
 
 SELECT_PILOTS = statement(f"""
 WITH flying AS ({IN_FLIGHT})
-SELECT p.uid, name, host, state, slots, resources, engines, registered_at, seen_at, finished, failed,
-    coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running, acknowledged_by, acknowledged_at,
+SELECT p.uid, name, host, state, slots, resources, engines, registered_at, seen_at, finished,
+    failed, coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running,
+    acknowledged_by, acknowledged_at,
     CASE WHEN {_PRESENT} THEN coalesce(f.busy, 0) ELSE 0 END AS busy,
     kind || '/' || replace(place::text, ' ', 'T') || '/' || p.uid AS cursor
-FROM ({" UNION ALL ".join(_kind(number) for number in _ALL)}) AS p LEFT JOIN flying AS f ON f.pilot = p.uid
+FROM ({" UNION ALL ".join(_kind(number) for number in _ALL)}) AS p
+LEFT JOIN flying AS f ON f.pilot = p.uid
 ORDER BY kind, place DESC, p.uid DESC LIMIT $2
 """)
 
@@ -84,12 +87,12 @@ async def pilot_page(connection: Connection, query: PilotQuery) -> PilotList:
     rows = await connection.fetch(
         SELECT_PILOTS, query.name, limit + 1, *places(query.after, numbers)
     )
-    more, rows = len(rows) > limit, rows[:limit]
+    is_last, rows = len(rows) <= limit, rows[:limit]
     pilots = [_pilot(dict(row)) for row in rows]
     if query.limit is None:
         return PilotList(pilots=[pilot.model_copy(update={"busy": None}) for pilot in pilots])
     total = await connection.fetchval(COUNT_PILOTS[numbers], query.name)
-    return PilotList(pilots=pilots, next=rows[-1]["cursor"] if more else None, total=total)
+    return PilotList(pilots=pilots, next=None if is_last else rows[-1]["cursor"], total=total)
 
 
 def places(after: str | None, wanted: Collection[int]) -> list[Any]:

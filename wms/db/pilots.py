@@ -2,10 +2,12 @@
 ``wms/db/tasks.py``."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.pilots import NodeResources
+from sluice.contracts.attention import Acknowledgement
+from sluice.contracts.pilots import NodeResources, RegisterPilot
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import ContainerEngine, PilotState
 from sluice.servicekit.database import Connection
@@ -13,59 +15,63 @@ from wms.db.statement import statement
 from wms.db.tasks import demand_of
 from wms.domain.matching import Demand, Node
 
-UPSERT_PILOT = statement("""
+_STORE_PILOT = statement("""
 -- A repeated registration is the same pilot, started again: active, and with its present resources.
-INSERT INTO pilots (uid, name, host, slots, resources, version, engines) VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO pilots (uid, name, host, slots, resources, version, engines)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (uid) DO UPDATE SET
-    name = excluded.name, host = excluded.host, slots = excluded.slots, resources = excluded.resources,
-    engines = excluded.engines, version = excluded.version, state = '{pilot.ACTIVE}', drain = false, seen_at = now()
+    name = excluded.name, host = excluded.host, slots = excluded.slots,
+    resources = excluded.resources, engines = excluded.engines, version = excluded.version,
+    state = '{pilot.ACTIVE}', drain = false, seen_at = now()
 """)
 
-TOUCH_PILOT = statement("""
--- Seen; one that was taken for lost is back. One that has signed off stays away until it registers again.
+_TOUCH = """
+-- Seen; one that was taken for lost is back. One that has signed off stays away until it registers
+-- again.
 UPDATE pilots SET
     seen_at = now(),
-    state = CASE WHEN state = '{pilot.LOST}' THEN CASE WHEN drain THEN '{pilot.DRAINING}' ELSE '{pilot.ACTIVE}' END ELSE state END
+    state = CASE WHEN state <> '{pilot.LOST}' THEN state
+        WHEN drain THEN '{pilot.DRAINING}' ELSE '{pilot.ACTIVE}' END
 WHERE uid = $1 RETURNING state, resources, engines
-""")
+"""
 
-TOUCH_AND_LOOK = statement("""
--- The same, and the tasks that have ready jobs: one row each, or one without a task; the node is told in the first.
-WITH seen AS (
-    UPDATE pilots SET
-        seen_at = now(),
-        state = CASE WHEN state = '{pilot.LOST}' THEN CASE WHEN drain THEN '{pilot.DRAINING}' ELSE '{pilot.ACTIVE}' END
-            ELSE state END
-    WHERE uid = $1 RETURNING state, resources, engines
-)
+_TOUCH_PILOT = statement(_TOUCH)
+
+_TOUCH_AND_LOOK = statement(f"""
+-- The same, and the tasks that have ready jobs: one row each, or one without a task; the node is
+-- told in the first.
+WITH seen AS ({_TOUCH})
 SELECT s.state AS pilot_state, CASE WHEN row_number() OVER () = 1 THEN s.resources END AS resources,
-    s.engines, t.uid, t.rank, t.created_at, t.ready, t.cores, t.ram, t.disk, t.device_type, t.needs_container,
+    s.engines, t.uid, t.rank, t.created_at, t.ready, t.cores, t.ram, t.disk, t.device_type,
+    t.needs_container,
     extract(epoch FROM now() - coalesce(t.served_at, t.created_at))::float AS waited,
     CASE WHEN t.kept_until > now() THEN t.kept_by END AS kept_by
-FROM seen AS s LEFT JOIN tasks AS t ON t.state IN ('{task.SPLITTING}', '{task.ACTIVE}') AND t.ready > 0
+FROM seen AS s
+LEFT JOIN tasks AS t ON t.state IN ('{{task.SPLITTING}}', '{{task.ACTIVE}}') AND t.ready > 0
 """)
 
-SEE_PILOT = "UPDATE pilots SET seen_at = now() WHERE uid = $1 RETURNING uid"
+_SEE_PILOT = "UPDATE pilots SET seen_at = now() WHERE uid = $1 RETURNING uid"
 
-DRAIN_PILOT = statement("""
-UPDATE pilots SET drain = true, state = CASE WHEN state = '{pilot.ACTIVE}' THEN '{pilot.DRAINING}' ELSE state END
-WHERE uid = $1 RETURNING state
+_SET_DRAINING = statement("""
+UPDATE pilots SET
+    drain = true,
+    state = CASE WHEN state = '{pilot.ACTIVE}' THEN '{pilot.DRAINING}' ELSE state END
+WHERE uid = $1 RETURNING uid
 """)
 
-SIGN_OFF_PILOT = "UPDATE pilots SET state = $2, seen_at = now() WHERE uid = $1 RETURNING uid"
+_SET_GONE = statement("""
+UPDATE pilots SET state = '{pilot.GONE}', seen_at = now() WHERE uid = $1 RETURNING uid
+""")
 
-LOSE_PILOTS = statement("""
+_SET_LOST = statement("""
 -- Those not seen for $1; SKIP LOCKED: whoever holds the row is seeing it right now.
-UPDATE pilots SET state = '{pilot.LOST}', acknowledged_by = NULL, acknowledged_at = NULL WHERE uid = ANY(ARRAY(
-    SELECT uid FROM pilots WHERE state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}') AND seen_at < now() - $1::interval
+UPDATE pilots SET state = '{pilot.LOST}', acknowledged_by = NULL, acknowledged_at = NULL
+WHERE uid = ANY(ARRAY(
+    SELECT uid FROM pilots
+    WHERE state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}') AND seen_at < now() - $1::interval
     FOR NO KEY UPDATE SKIP LOCKED))
 RETURNING uid, name, host
 """)
-
-_LATER_ONE = (
-    "SELECT FROM pilots AS l WHERE l.name = p.name AND l.host = p.host AND l.registered_at >"
-    " p.registered_at"
-)
 
 
 def _mark_started_again(which: str) -> str:
@@ -74,30 +80,30 @@ def _mark_started_again(which: str) -> str:
     return statement(f"""
 UPDATE pilots SET started_again = true WHERE uid = ANY(ARRAY(
     SELECT uid FROM pilots AS p
-    WHERE state = '{{pilot.LOST}}' AND acknowledged_at IS NULL AND NOT started_again AND EXISTS ({_LATER_ONE}){which}
+    WHERE state = '{{pilot.LOST}}' AND acknowledged_at IS NULL AND NOT started_again AND EXISTS (
+        SELECT FROM pilots AS later
+        WHERE later.name = p.name AND later.host = p.host AND later.registered_at > p.registered_at
+    ){which}
     FOR NO KEY UPDATE SKIP LOCKED))
 """)
 
 
-#: After pilots were lost: those that had been started again before; also those that a WMS of the
-#: release before saw start.
-MARK_STARTED_AGAIN = _mark_started_again("")
-#: After a pilot of name $1 on host $2 has registered.
-MARK_BEFORE_IT = _mark_started_again(" AND name = $1 AND host = $2")
+_MARK_STARTED_AGAIN = _mark_started_again("")
+_MARK_BEFORE_IT = _mark_started_again(" AND name = $1 AND host = $2")
 
-ACKNOWLEDGE_PILOT = statement("""
+_SET_ACKNOWLEDGED = statement("""
 -- The first who says so is the one who is named.
 UPDATE pilots SET acknowledged_by = $2, acknowledged_at = now()
 WHERE uid = $1 AND state = '{pilot.LOST}' AND acknowledged_at IS NULL RETURNING uid
 """)
 
-SELECT_SEEN = "SELECT state, acknowledged_by, acknowledged_at FROM pilots WHERE uid = $1"
+_SELECT_LOSS = "SELECT state, acknowledged_by, acknowledged_at FROM pilots WHERE uid = $1"
 
-SELECT_MOST_RAM = statement("""
+_SELECT_MOST_RAM = statement("""
 SELECT max((resources->>'ram')::bigint) FROM pilots WHERE state = '{pilot.ACTIVE}'
 """)
 
-SELECT_NODES = statement("""
+_SELECT_NODES = statement("""
 SELECT resources, engines FROM pilots WHERE state = '{pilot.ACTIVE}'
 """)
 
@@ -108,6 +114,21 @@ class SeenPilot:
     node: Node
 
 
+@dataclass(frozen=True, slots=True)
+class LostPilot:
+    uid: UUID
+    name: str
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class PilotLoss:
+    """Whether a pilot is lost, and who has seen that."""
+
+    state: PilotState
+    acknowledged: Acknowledgement | None
+
+
 def node_of(row: Any) -> Node:
     return Node(
         NodeResources.model_validate(row["resources"]),
@@ -115,22 +136,92 @@ def node_of(row: Any) -> Node:
     )
 
 
-def require_pilot(uid: UUID, row: Any) -> Any:
+def _require(uid: UUID, row: Any) -> Any:
     """The row; raises ``NotFound`` when there is none."""
     if row is None:
         raise NotFound(f"no pilot {uid} has registered; register it first", pilot=uid)
     return row
 
 
+async def store_pilot(connection: Connection, pilot: RegisterPilot) -> None:
+    """It is active, with its present resources, whether it was known or not."""
+    await connection.execute(
+        _STORE_PILOT,
+        pilot.uid,
+        pilot.name,
+        pilot.host,
+        pilot.slots,
+        pilot.resources.model_dump(mode="json"),
+        pilot.version,
+        list(pilot.engines),
+    )
+
+
 async def touch_pilot(connection: Connection, uid: UUID) -> SeenPilot:
     """Notes that the pilot is there. Raises ``NotFound``."""
-    row = require_pilot(uid, await connection.fetchrow(TOUCH_PILOT, uid))
+    row = _require(uid, await connection.fetchrow(_TOUCH_PILOT, uid))
     return SeenPilot(PilotState(row["state"]), node_of(row))
 
 
 async def touch_and_look(connection: Connection, uid: UUID) -> tuple[SeenPilot, list[Demand]]:
     """Notes that the pilot is there; gives the tasks that have ready jobs. Raises ``NotFound``."""
-    rows = await connection.fetch(TOUCH_AND_LOOK, uid)
-    first = require_pilot(uid, rows[0] if rows else None)
+    rows = await connection.fetch(_TOUCH_AND_LOOK, uid)
+    first = _require(uid, rows[0] if rows else None)
     seen = SeenPilot(PilotState(first["pilot_state"]), node_of(first))
     return seen, [demand_of(row) for row in rows if row["uid"] is not None]
+
+
+async def see_pilot(connection: Connection, uid: UUID) -> None:
+    """Notes when it was heard of, and nothing else. Raises ``NotFound``."""
+    _require(uid, await connection.fetchval(_SEE_PILOT, uid))
+
+
+async def set_draining(connection: Connection, uid: UUID) -> None:
+    """Raises ``NotFound``."""
+    _require(uid, await connection.fetchval(_SET_DRAINING, uid))
+
+
+async def set_gone(connection: Connection, uid: UUID) -> None:
+    """Raises ``NotFound``."""
+    _require(uid, await connection.fetchval(_SET_GONE, uid))
+
+
+async def set_lost(connection: Connection, *, unseen: timedelta) -> list[LostPilot]:
+    """Those that take jobs, or did before they were asked to end, and were not seen for so long."""
+    return [LostPilot(**row) for row in await connection.fetch(_SET_LOST, unseen)]
+
+
+async def mark_started_again(connection: Connection) -> None:
+    """After pilots were lost: those that had been started again before; also those that a WMS of
+    the release before saw start."""
+    await connection.execute(_MARK_STARTED_AGAIN)
+
+
+async def mark_lost_before(connection: Connection, *, name: str, host: str) -> None:
+    """After a pilot of this name on this host has registered: it is the one before it, started
+    again."""
+    await connection.execute(_MARK_BEFORE_IT, name, host)
+
+
+async def set_acknowledged(connection: Connection, uid: UUID, *, by: str) -> bool:
+    """False where it is not there, is not lost, or has been acknowledged."""
+    return await connection.fetchval(_SET_ACKNOWLEDGED, uid, by) is not None
+
+
+async def pilot_loss(connection: Connection, uid: UUID) -> PilotLoss:
+    """Raises ``NotFound``."""
+    row = _require(uid, await connection.fetchrow(_SELECT_LOSS, uid))
+    by, at = row["acknowledged_by"], row["acknowledged_at"]
+    acknowledged = None if at is None else Acknowledgement(by=by, at=at)
+    return PilotLoss(PilotState(row["state"]), acknowledged)
+
+
+async def most_ram(connection: Connection) -> int | None:
+    """MiB of the largest node that takes jobs; None: there is none."""
+    most: int | None = await connection.fetchval(_SELECT_MOST_RAM)
+    return most
+
+
+async def active_nodes(connection: Connection) -> list[Node]:
+    """Those that take jobs."""
+    return [node_of(row) for row in await connection.fetch(_SELECT_NODES)]

@@ -1,41 +1,106 @@
 """Statements on ranks."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from sluice.contracts.tasks import Boost, Boosted
+from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 
-SET_RANK = statement("""
+_SET_RANK = statement("""
 -- An operator's rank is the base that it comes back to, and nothing is added to it any more.
 UPDATE tasks SET base_rank = $2, rank = $2, boost = 0, boost_reason = '', ranked_by_hand = true
-WHERE uid = $1 AND state NOT IN ('{task.FINISHED}', '{task.FAILED}', '{task.CANCELED}') RETURNING uid
+WHERE uid = $1 AND state NOT IN ('{task.FINISHED}', '{task.FAILED}', '{task.CANCELED}')
+RETURNING uid
 """)
 
-SELECT_TO_RANK = statement("""
--- Live tasks whose rank is $1 old: two instances do not age a task twice. In order of uid: see the lock rule.
+_SELECT_TO_RANK = statement("""
+-- Live tasks whose rank is $1 old: two instances do not age a task twice. In order of uid: see the
+-- lock rule.
 SELECT uid, rank, base_rank + boost AS base_rank, total, failed_attempts,
-    CASE WHEN ready > 0 THEN extract(epoch FROM now() - coalesce(served_at, created_at))::float ELSE 0 END AS waited
+    CASE WHEN ready > 0
+        THEN extract(epoch FROM now() - coalesce(served_at, created_at))::float ELSE 0 END AS waited
 FROM tasks
-WHERE state NOT IN ('{task.FINISHED}', '{task.FAILED}', '{task.CANCELED}') AND ranked_at <= now() - $1::interval
+WHERE state NOT IN ('{task.FINISHED}', '{task.FAILED}', '{task.CANCELED}')
+    AND ranked_at <= now() - $1::interval
 ORDER BY uid FOR NO KEY UPDATE
 """)
 
-SET_RANKS = """
+_SET_RANKS = """
 UPDATE tasks AS t SET rank = r.rank, ranked_at = now()
 FROM unnest($1::uuid[], $2::float[]) AS r(uid, rank) WHERE t.uid = r.uid
 """
 
-SET_BOOSTS = statement("""
--- The live tasks named ($1, for reasons $2) are ranked higher by $3, the others no more; those that a person has ranked stay. In
--- order of uid: see the lock rule. What is so already is left alone.
+_SET_BOOSTS = statement("""
+-- The live tasks named ($1, for reasons $2) are ranked higher by $3, the others no more; those that
+-- a person has ranked stay. In order of uid: see the lock rule. What is so already is left alone.
 WITH changing AS MATERIALIZED (
-    SELECT t.uid, t.boost AS before, w.reason, CASE WHEN w.uid IS NULL THEN 0 ELSE $3::float END AS boost
+    SELECT t.uid, t.boost AS before, w.reason,
+        CASE WHEN w.uid IS NULL THEN 0 ELSE $3::float END AS boost
     FROM tasks AS t LEFT JOIN unnest($1::uuid[], $2::text[]) AS w(uid, reason) ON w.uid = t.uid
-    WHERE t.state NOT IN ('{task.FINISHED}', '{task.FAILED}', '{task.CANCELED}') AND NOT t.ranked_by_hand
-        AND (t.boost, t.boost_reason) IS DISTINCT FROM (CASE WHEN w.uid IS NULL THEN 0 ELSE $3::float END, coalesce(w.reason, ''))
+    WHERE t.state NOT IN ('{task.FINISHED}', '{task.FAILED}', '{task.CANCELED}')
+        AND NOT t.ranked_by_hand
+        AND (t.boost, t.boost_reason) IS DISTINCT FROM
+            (CASE WHEN w.uid IS NULL THEN 0 ELSE $3::float END, coalesce(w.reason, ''))
     ORDER BY t.uid FOR NO KEY UPDATE OF t
 )
-UPDATE tasks AS t SET rank = t.rank + c.boost - c.before, boost = c.boost, boost_reason = coalesce(c.reason, '')
+UPDATE tasks AS t SET
+    rank = t.rank + c.boost - c.before, boost = c.boost, boost_reason = coalesce(c.reason, '')
 FROM changing AS c WHERE t.uid = c.uid RETURNING t.boost
 """)
 
-SELECT_BOOST = (
-    "SELECT boost, boost_reason FROM tasks WHERE uid = $1 AND ended_at IS NULL AND boost > 0"
-)
+_SELECT_BOOST = """
+SELECT boost, boost_reason FROM tasks WHERE uid = $1 AND ended_at IS NULL AND boost > 0
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskToRank:
+    """``base_rank``: with what is added for now. ``waited``: seconds since one of its ready jobs
+    was given away; 0 where it has none."""
+
+    uid: UUID
+    rank: float
+    base_rank: float
+    total: int
+    failed_attempts: int
+    waited: float
+
+
+@dataclass(frozen=True, slots=True)
+class RankBoost:
+    """By how much a task is ranked higher for now, and why."""
+
+    by: float
+    reason: str
+
+
+async def set_rank(connection: Connection, uid: UUID, rank: float) -> bool:
+    """False where the task has ended, or is not known."""
+    return await connection.fetchval(_SET_RANK, uid, rank) is not None
+
+
+async def tasks_to_rank(connection: Connection, *, age: timedelta) -> list[TaskToRank]:
+    """Live tasks whose ranks were set so long ago; they stay locked until the transaction ends."""
+    return [TaskToRank(**row) for row in await connection.fetch(_SELECT_TO_RANK, age)]
+
+
+async def set_ranks(connection: Connection, ranks: Mapping[UUID, float]) -> None:
+    """Under the tasks' locks."""
+    await connection.execute(_SET_RANKS, list(ranks), list(ranks.values()))
+
+
+async def set_boosts(connection: Connection, boosts: Sequence[Boost], *, by: float) -> Boosted:
+    """The tasks named are ranked higher by so much, all others no more."""
+    tasks, reasons = [boost.task for boost in boosts], [boost.reason for boost in boosts]
+    rows = await connection.fetch(_SET_BOOSTS, tasks, reasons, by)
+    raised = sum(row["boost"] > 0 for row in rows)
+    return Boosted(raised=raised, lowered=len(rows) - raised)
+
+
+async def boost_of(connection: Connection, uid: UUID) -> RankBoost | None:
+    """None: the task is ranked as it is by itself, or has ended."""
+    row = await connection.fetchrow(_SELECT_BOOST, uid)
+    return None if row is None else RankBoost(row["boost"], row["boost_reason"])

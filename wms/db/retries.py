@@ -1,22 +1,64 @@
 """Statements for giving jobs another round, by request."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from sluice.contracts.problems import NotFound
+from sluice.contracts.states import JobState
+from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 
-RETRY_JOBS = statement("""
--- Failed and held jobs of the task ($2: only this one, NULL: all) start anew; rows tell their state before and class of error.
+_RESET_JOBS = statement("""
+-- Failed and held jobs of the task ($2: only this one, NULL: all) start anew; rows tell their state
+-- before and class of error.
 WITH troubled AS (
     SELECT id, state, error_class FROM jobs
-    WHERE task_uid = $1 AND state IN ('{job.FAILED}', '{job.HELD}') AND ($2::bigint IS NULL OR id = $2)
+    WHERE task_uid = $1 AND state IN ('{job.FAILED}', '{job.HELD}')
+        AND ($2::bigint IS NULL OR id = $2)
 ), moved AS (
     UPDATE jobs AS j SET
-        state = '{job.READY}', failures = 0, losses = 0, not_before = now(), ended_at = NULL, pilot = NULL
+        state = '{job.READY}', failures = 0, losses = 0, not_before = now(), ended_at = NULL,
+        pilot = NULL
     FROM troubled AS t WHERE j.id = t.id AND j.state = t.state
 )
 SELECT state, error_class FROM troubled
 """)
 
-COUNT_RETRIED = """
-UPDATE tasks SET ready = ready + $2 + $3, failed = failed - $2, held = held - $3, errors = $4 WHERE uid = $1
+_COUNT_RESET = """
+UPDATE tasks SET ready = ready + $2 + $3, failed = failed - $2, held = held - $3, errors = $4
+WHERE uid = $1
 """
 
-SELECT_TASK_OF_JOB = "SELECT task_uid FROM jobs WHERE id = $1"
+_SELECT_TASK_OF_JOB = "SELECT task_uid FROM jobs WHERE id = $1"
+
+
+@dataclass(frozen=True, slots=True)
+class ResetJob:
+    """A job that starts anew: its state before, and the class of error of its last attempt."""
+
+    state: JobState
+    error_class: str | None
+
+
+async def task_of_job(connection: Connection, job: int) -> UUID:
+    """Raises ``NotFound``."""
+    uid: UUID | None = await connection.fetchval(_SELECT_TASK_OF_JOB, job)
+    if uid is None:
+        raise NotFound(f"no job {job}", job=job)
+    return uid
+
+
+async def reset_jobs(connection: Connection, task: UUID, *, job: int | None) -> list[ResetJob]:
+    """Failed and held jobs of the task (of them ``job`` alone, if one is given) are ready again;
+    under the task's lock."""
+    rows = await connection.fetch(_RESET_JOBS, task, job)
+    return [ResetJob(JobState(row["state"]), row["error_class"]) for row in rows]
+
+
+async def count_reset(
+    connection: Connection, task: UUID, *, failed: int, held: int, errors: Mapping[str, int]
+) -> None:
+    """The task's counters follow: so many of its failed and held jobs are ready; ``errors``: what
+    is left of them."""
+    await connection.execute(_COUNT_RESET, task, failed, held, errors)

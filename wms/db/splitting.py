@@ -1,19 +1,22 @@
 """Statements for making a task's jobs. Whoever splits a task holds it by a token for a while; each
 page is one transaction."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from sluice.contracts.pilots import InputFile
 from sluice.contracts.states import TaskState
 from sluice.contracts.tasks import TakenOver
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
+from wms.domain.grouping import JobDraft
 
-CLAIM_TASK = statement("""
--- The best task whose jobs are not made and that nobody makes, not looked at since $2 ($3: how long the claim holds).
+_CLAIM_TASK = statement("""
+-- The best task whose jobs are not made and that nobody makes, not looked at since $2 ($3: how long
+-- the claim holds).
 UPDATE tasks SET split_token = $1, split_until = now() + $3, split_checked_at = now()
 WHERE uid = (
     SELECT uid FROM tasks
@@ -21,25 +24,29 @@ WHERE uid = (
         AND (split_until IS NULL OR split_until < now())
         AND (split_checked_at IS NULL OR split_checked_at < $2)
     ORDER BY rank DESC, created_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
-RETURNING uid, state, split_cursor, split_skip, split_group, split_last_seq, level_first, parts_first, taken_over
+RETURNING uid, state, split_cursor, split_skip, split_group, split_last_seq, level_first,
+    parts_first, taken_over
 """)
 
-RELEASE_TASK = """
+_RELEASE_TASK = """
 -- Nothing to be done for now; why stands in the reason.
-UPDATE tasks SET split_token = NULL, split_until = NULL, reason = $3 WHERE uid = $1 AND split_token = $2
+UPDATE tasks SET split_token = NULL, split_until = NULL, reason = $3
+WHERE uid = $1 AND split_token = $2
 """
 
-BEGIN_SPLITTING = statement("""
+_BEGIN_SPLITTING = statement("""
 -- What all jobs get is stored before there are any.
 UPDATE tasks SET state = '{task.SPLITTING}', reason = '', shared_inputs = $3
 WHERE uid = $1 AND split_token = $2 AND state = '{task.WAITING}'
 RETURNING uid
 """)
 
-ADD_PAGE = statement("""
--- The place to read on moves with the jobs (guarded by the token: a claim that ran out adds nothing). $8: the last page.
+_COUNT_PAGE = statement("""
+-- The place to read on moves with the jobs (guarded by the token: a claim that ran out adds
+-- nothing). $8: the last page.
 UPDATE tasks SET
-    total = total + $3, ready = ready + $3, split_cursor = $4, split_skip = $5, split_group = $6, split_last_seq = $7,
+    total = total + $3, ready = ready + $3,
+    split_cursor = $4, split_skip = $5, split_group = $6, split_last_seq = $7,
     state = CASE WHEN $8 THEN '{task.ACTIVE}' ELSE state END,
     split_token = CASE WHEN $8 THEN NULL ELSE split_token END,
     split_until = CASE WHEN $8 THEN NULL ELSE now() + $9 END
@@ -47,45 +54,57 @@ WHERE uid = $1 AND split_token = $2 AND state = '{task.SPLITTING}'
 RETURNING uid
 """)
 
-HELD_TASK = "SELECT uid FROM tasks WHERE uid = $1 AND split_token = $2 FOR NO KEY UPDATE"
+_LOCK_CLAIMED = "SELECT uid FROM tasks WHERE uid = $1 AND split_token = $2 FOR NO KEY UPDATE"
 
-NOW = "SELECT clock_timestamp()"
+_NOW = "SELECT clock_timestamp()"
+
+
+@dataclass(frozen=True, slots=True)
+class SplitPlace:
+    """Where reading goes on, after a crash too. ``cursor``: page to read next; ``skip``: files of
+    it that have jobs already; ``group``: number of the next merge group; ``last_seq``: highest seq
+    used so far, -1 for none."""
+
+    cursor: str | None = None
+    skip: int = 0
+    group: int = 0
+    last_seq: int = -1
 
 
 @dataclass(frozen=True, slots=True)
 class SplitClaim:
-    """A task to split. ``cursor``: page to read next; ``skip``: files of it that have jobs already;
-    ``group``: number of the next merge group; ``last_seq``: highest seq used so far, -1 for none.
-    Of a level of a tree: ``level_first``: its first job's seq; ``parts_first``: that of the level
-    before, whose files it reads; -1 for the first level. ``taken_over``: the task whose finished
-    jobs it takes over."""
+    """A task to split. Of a level of a tree: ``level_first``: its first job's seq; ``parts_first``:
+    that of the level before, whose files it reads; -1 for the first level. ``taken_over``: the task
+    whose finished jobs it takes over."""
 
     uid: UUID
     token: UUID
     state: TaskState
-    cursor: str | None
-    skip: int
-    group: int
-    last_seq: int
+    place: SplitPlace
     level_first: int
     parts_first: int
     taken_over: TakenOver | None = None
 
 
+async def database_time(connection: Connection) -> datetime:
+    now: datetime = await connection.fetchval(_NOW)
+    return now
+
+
 async def claim_task(
-    connection: Connection, token: UUID, *, before: datetime, hold: Any
+    connection: Connection, token: UUID, *, before: datetime, hold: timedelta
 ) -> SplitClaim | None:
-    row = await connection.fetchrow(CLAIM_TASK, token, before, hold)
+    """Holds for ``hold``. None: no task is left that was not looked at since ``before``."""
+    row = await connection.fetchrow(_CLAIM_TASK, token, before, hold)
     if row is None:
         return None
     return SplitClaim(
         uid=row["uid"],
         token=token,
         state=TaskState(row["state"]),
-        cursor=row["split_cursor"],
-        skip=row["split_skip"],
-        group=row["split_group"],
-        last_seq=row["split_last_seq"],
+        place=SplitPlace(
+            row["split_cursor"], row["split_skip"], row["split_group"], row["split_last_seq"]
+        ),
         level_first=row["level_first"],
         parts_first=row["parts_first"],
         taken_over=(
@@ -94,12 +113,60 @@ async def claim_task(
     )
 
 
-async def insert_jobs(
-    connection: Connection, task_uid: UUID, jobs: Sequence[tuple[int, Any]]
-) -> None:
-    """``jobs``: seq and inputs, in order. COPY, as a page makes thousands of rows."""
+async def release_task(connection: Connection, claim: SplitClaim, *, reason: str) -> None:
+    """Nothing to be done for now; nothing happens where the claim ran out."""
+    await connection.execute(_RELEASE_TASK, claim.uid, claim.token, reason)
+
+
+async def begin_splitting(
+    connection: Connection, claim: SplitClaim, *, shared: Sequence[InputFile]
+) -> bool:
+    """``shared``: what every job gets. False where the claim ran out, or the task has ended."""
+    stored = stored_files(shared) or None
+    return (await connection.fetchval(_BEGIN_SPLITTING, claim.uid, claim.token, stored)) is not None
+
+
+async def count_page(
+    connection: Connection,
+    claim: SplitClaim,
+    *,
+    jobs: int,
+    place: SplitPlace,
+    last: bool,
+    hold: timedelta,
+) -> bool:
+    """So many jobs come in this transaction, and reading goes on at ``place``; after the ``last``
+    page the task is active. Effect: the task is locked. False where the claim ran out, or the task
+    has ended."""
+    counted = await connection.fetchval(
+        _COUNT_PAGE,
+        claim.uid,
+        claim.token,
+        jobs,
+        place.cursor,
+        place.skip,
+        place.group,
+        place.last_seq,
+        last,
+        hold,
+    )
+    return counted is not None
+
+
+async def lock_claimed(connection: Connection, claim: SplitClaim) -> bool:
+    """False where the claim ran out, or the task has ended."""
+    return await connection.fetchval(_LOCK_CLAIMED, claim.uid, claim.token) is not None
+
+
+async def insert_jobs(connection: Connection, task: UUID, drafts: Iterable[JobDraft]) -> None:
+    """In order. COPY, as a page makes thousands of rows."""
     await connection.copy_records_to_table(
         "jobs",
-        records=[(task_uid, seq, inputs) for seq, inputs in jobs],
+        records=[(task, draft.seq, stored_files(draft.inputs)) for draft in drafts],
         columns=["task_uid", "seq", "inputs"],
     )
+
+
+def stored_files(files: Iterable[InputFile]) -> list[dict[str, Any]]:
+    """Without a port where there is none: instances of the release before refuse it."""
+    return [file.model_dump(exclude=None if file.port else {"port"}) for file in files]

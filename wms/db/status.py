@@ -11,14 +11,15 @@ from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 
 _STATUS = """
-uid, chain_uid, step, template, state, mode, rank, total, ready, leased, running, finished, failed, canceled, held,
-failed_attempts, created_at, started_at, ended_at, reason, errors, killed
+uid, chain_uid, step, template, state, mode, rank, total, ready, leased, running, finished, failed,
+canceled, held, failed_attempts, created_at, started_at, ended_at, reason, errors, killed
 """
 
-SELECT_STATUS = f"SELECT {_STATUS} FROM tasks WHERE uid = ANY($1::uuid[])"
+_SELECT_STATUS = f"SELECT {_STATUS} FROM tasks WHERE uid = ANY($1::uuid[])"
 
-SELECT_LATEST = f"""
-SELECT {_STATUS} FROM tasks WHERE $1::text IS NULL OR state = $1 ORDER BY created_at DESC, uid LIMIT $2
+_SELECT_LATEST = f"""
+SELECT {_STATUS} FROM tasks
+WHERE $1::text IS NULL OR state = $1 ORDER BY created_at DESC, uid LIMIT $2
 """
 
 JOB = """
@@ -26,24 +27,25 @@ id, task_uid, seq, state, attempt, error_class, message,
 ARRAY(SELECT f->>'name' FROM jsonb_array_elements(inputs) AS f) AS inputs
 """
 
-SELECT_TROUBLED = statement(f"""
+_SELECT_TROUBLED = statement(f"""
 -- Found by the index tasks_live.
 SELECT {_STATUS} FROM tasks
-WHERE state NOT IN ('{{task.FINISHED}}', '{{task.FAILED}}', '{{task.CANCELED}}') AND (held > 0 OR failed > 0)
+WHERE state NOT IN ('{{task.FINISHED}}', '{{task.FAILED}}', '{{task.CANCELED}}')
+    AND (held > 0 OR failed > 0)
 ORDER BY held > 0 DESC, created_at DESC, uid LIMIT $1
 """)
 
-SELECT_JOB = f"SELECT {JOB}, pilot, leased_at, started_at FROM jobs WHERE id = $1"
+_SELECT_JOB = f"SELECT {JOB}, pilot, leased_at, started_at FROM jobs WHERE id = $1"
 
-SELECT_ATTEMPTS = """
+_SELECT_ATTEMPTS = """
 SELECT attempt, pilot, leased_at, started_at, ended_at, outcome, exit_code, error_class, message,
     peak_memory, cpu_seconds, log_url
 FROM attempts WHERE job_id = $1 ORDER BY attempt
 """
 
-SELECT_PILOT_NAMES = "SELECT uid, name FROM pilots WHERE uid = ANY($1::uuid[])"
+_SELECT_PILOT_NAMES = "SELECT uid, name FROM pilots WHERE uid = ANY($1::uuid[])"
 
-TASK_EXISTS = "SELECT 1 FROM tasks WHERE uid = $1"
+_TASK_EXISTS = "SELECT 1 FROM tasks WHERE uid = $1"
 
 _IN_FLIGHT = frozenset({JobState.LEASED, JobState.RUNNING})
 
@@ -60,13 +62,13 @@ async def task_statuses(
     connection: Connection, uids: Sequence[UUID], *, full: bool = False
 ) -> list[TaskStatus]:
     """Those of ``uids`` that there are."""
-    return [_status(row, full=full) for row in await connection.fetch(SELECT_STATUS, uids)]
+    return [_status(row, full=full) for row in await connection.fetch(_SELECT_STATUS, uids)]
 
 
 async def latest_tasks(
     connection: Connection, *, state: TaskState | None, limit: int, full: bool = False
 ) -> list[TaskStatus]:
-    return [_status(row, full=full) for row in await connection.fetch(SELECT_LATEST, state, limit)]
+    return [_status(row, full=full) for row in await connection.fetch(_SELECT_LATEST, state, limit)]
 
 
 def _status(row: Any, *, full: bool) -> TaskStatus:
@@ -76,40 +78,45 @@ def _status(row: Any, *, full: bool) -> TaskStatus:
 async def troubled_tasks(connection: Connection, *, limit: int) -> list[TaskStatus]:
     """Those that have not ended and have jobs that failed for good or are held; those with held
     ones come first, of each kind the newest."""
-    return [_status(row, full=False) for row in await connection.fetch(SELECT_TROUBLED, limit)]
+    return [_status(row, full=False) for row in await connection.fetch(_SELECT_TROUBLED, limit)]
 
 
 async def require_task(connection: Connection, uid: UUID) -> None:
     """Raises ``NotFound``."""
-    if await connection.fetchval(TASK_EXISTS, uid) is None:
+    if await connection.fetchval(_TASK_EXISTS, uid) is None:
         raise NotFound(f"no task {uid}", task=uid)
 
 
 async def job_with_attempts(connection: Connection, job_id: int, *, full: bool = False) -> Job:
     """The attempt that is under way comes last. ``full``: with the names of pilots. Raises
     ``NotFound``."""
-    row = await connection.fetchrow(SELECT_JOB, job_id)
+    row = await connection.fetchrow(_SELECT_JOB, job_id)
     if row is None:
         raise NotFound(f"no job {job_id}", job=job_id)
-    attempts = [dict(past) for past in await connection.fetch(SELECT_ATTEMPTS, job_id)]
+    attempts = [dict(past) for past in await connection.fetch(_SELECT_ATTEMPTS, job_id)]
     if JobState(row["state"]) in _IN_FLIGHT:
         attempts.append({key: row[key] for key in ("attempt", "pilot", "leased_at", "started_at")})
     names: dict[UUID, str] = {}
     if full:
-        pilots = await connection.fetch(SELECT_PILOT_NAMES, [one["pilot"] for one in attempts])
+        uids = [attempt["pilot"] for attempt in attempts]
+        pilots = await connection.fetch(_SELECT_PILOT_NAMES, uids)
         names = {pilot["uid"]: pilot["name"] for pilot in pilots}
     return job_of(
         row,
         attempts=[
             Attempt.model_validate(
-                {**one, "pilot": str(one["pilot"]), "pilot_name": names.get(one["pilot"])}
+                {
+                    **attempt,
+                    "pilot": str(attempt["pilot"]),
+                    "pilot_name": names.get(attempt["pilot"]),
+                }
             )
-            for one in attempts
+            for attempt in attempts
         ],
     )
 
 
-def job_of(row: Any, **more: Any) -> Job:
+def job_of(row: Any, **further: Any) -> Job:
     return Job(
         id=row["id"],
         task_uid=row["task_uid"],
@@ -119,5 +126,5 @@ def job_of(row: Any, **more: Any) -> Job:
         attempt=row["attempt"],
         error_class=row["error_class"],
         message=row["message"],
-        **more,
+        **further,
     )

@@ -7,22 +7,28 @@ from uuid import UUID
 
 from sluice.contracts.states import JobState
 from sluice.servicekit.database import Connection
+from wms.db.splitting import stored_files
 from wms.db.statement import statement
+from wms.domain.grouping import JobDraft
 
-SAME_SHARED_INPUTS = """
+_SAME_SHARED_INPUTS = """
 -- Did each job of both tasks get the same?
-SELECT count(*) = 2 AND count(DISTINCT coalesce(shared_inputs, 'null')) = 1 FROM tasks WHERE uid IN ($1, $2)
+SELECT count(*) = 2 AND count(DISTINCT coalesce(shared_inputs, 'null')) = 1 FROM tasks
+WHERE uid IN ($1, $2)
 """
 
-FINISHED_JOBS = statement("""
-SELECT id, seq, inputs FROM jobs WHERE task_uid = $1 AND seq BETWEEN $2 AND $3 AND state = '{job.FINISHED}'
+_FINISHED_JOBS = statement("""
+SELECT id, seq, inputs FROM jobs
+WHERE task_uid = $1 AND seq BETWEEN $2 AND $3 AND state = '{job.FINISHED}'
 """)
 
-COUNT_TAKEN = """
--- Of the jobs that were just added as ready so many are finished; $3: data set -> files that were registered for them.
+_COUNT_TAKEN = """
+-- Of the jobs that were just added as ready so many are finished; $3: data set -> files that were
+-- registered for them.
 UPDATE tasks SET ready = ready - $2, finished = finished + $2,
     registered = registered || (
-        SELECT coalesce(jsonb_object_agg(new.key, coalesce((registered->>new.key)::bigint, 0) + new.value::bigint), '{}')
+        SELECT coalesce(jsonb_object_agg(
+            new.key, coalesce((registered->>new.key)::bigint, 0) + new.value::bigint), '{}')
         FROM jsonb_each_text($3) AS new)
 WHERE uid = $1
 """
@@ -30,36 +36,53 @@ WHERE uid = $1
 
 @dataclass(frozen=True, slots=True)
 class FinishedJob:
+    """``inputs``: as they are stored."""
+
     id: int
     inputs: list[dict[str, Any]]
 
 
+@dataclass(frozen=True, slots=True)
+class TakenJob:
+    """``source``: the job that it is taken over from."""
+
+    draft: JobDraft
+    source: int
+
+
+async def same_shared_inputs(connection: Connection, task: UUID, other: UUID) -> bool:
+    same: bool = await connection.fetchval(_SAME_SHARED_INPUTS, task, other)
+    return same
+
+
 async def finished_jobs(
-    connection: Connection, task: UUID, first: int, last: int
+    connection: Connection, task: UUID, *, first: int, last: int
 ) -> dict[int, FinishedJob]:
-    """By number."""
-    rows = await connection.fetch(FINISHED_JOBS, task, first, last)
+    """By number, those from ``first`` to ``last``."""
+    rows = await connection.fetch(_FINISHED_JOBS, task, first, last)
     return {row["seq"]: FinishedJob(row["id"], row["inputs"]) for row in rows}
 
 
 async def insert_taken(
-    connection: Connection,
-    task: UUID,
-    jobs: Sequence[tuple[int, Any, int]],
-    *,
-    files: Mapping[UUID, int],
+    connection: Connection, task: UUID, jobs: Sequence[TakenJob], *, files: Mapping[UUID, int]
 ) -> None:
-    """``jobs``: number, inputs, and the job that they are taken over from; they are counted as
-    ready. ``files``: how many were registered for them, by data set."""
+    """``jobs`` are counted as ready. ``files``: how many were registered for them, by data set."""
     now = await connection.fetchval("SELECT now()")
     await connection.copy_records_to_table(
         "jobs",
         records=[
-            (task, seq, inputs, JobState.FINISHED, now, f"taken over from job {before}")
-            for seq, inputs, before in jobs
+            (
+                task,
+                job.draft.seq,
+                stored_files(job.draft.inputs),
+                JobState.FINISHED,
+                now,
+                f"taken over from job {job.source}",
+            )
+            for job in jobs
         ],
         columns=["task_uid", "seq", "inputs", "state", "ended_at", "message"],
     )
     await connection.execute(
-        COUNT_TAKEN, task, len(jobs), {str(uid): count for uid, count in files.items()}
+        _COUNT_TAKEN, task, len(jobs), {str(uid): count for uid, count in files.items()}
     )

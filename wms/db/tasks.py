@@ -11,28 +11,32 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from sluice.contracts.life_cycles import states_before
 from sluice.contracts.states import DeviceType, TaskState
 from sluice.contracts.tasks import Task
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
-from wms.domain.boundary import Counts
+from wms.domain.boundary import Counts, Ending
 from wms.domain.matching import Demand
+from wms.domain.transitions import TASK_MOVES
 
-INSERT_TASK = """
+_INSERT_TASK = """
 -- A task that is known already stays as it is.
-INSERT INTO tasks (uid, chain_uid, step, template, spec, mode, device_type, cores, ram, disk, base_rank, rank,
-    needs_container, taken_over)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13) ON CONFLICT (uid) DO NOTHING RETURNING uid
+INSERT INTO tasks (uid, chain_uid, step, template, spec, mode, device_type, cores, ram, disk,
+    base_rank, rank, needs_container, taken_over)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13)
+ON CONFLICT (uid) DO NOTHING RETURNING uid
 """
 
-SELECT_SPECS = "SELECT uid, spec FROM tasks WHERE uid = ANY($1::uuid[])"
+_SELECT_SPECS = "SELECT spec FROM tasks WHERE uid = ANY($1::uuid[])"
 
-SELECT_SHARED_INPUTS = """
+_SELECT_SHARED_INPUTS = """
 -- As JSON text: it goes to pilots as it is.
-SELECT uid, shared_inputs::text AS shared FROM tasks WHERE uid = ANY($1::uuid[]) AND shared_inputs IS NOT NULL
+SELECT uid, shared_inputs::text AS shared FROM tasks
+WHERE uid = ANY($1::uuid[]) AND shared_inputs IS NOT NULL
 """
 
-SELECT_DEMANDS = statement("""
+_SELECT_DEMANDS = statement("""
 -- What pilots could be given; only live tasks are looked at, and no job.
 SELECT uid, rank, created_at, ready, cores, ram, disk, device_type, needs_container,
     extract(epoch FROM now() - coalesce(served_at, created_at))::float AS waited,
@@ -41,27 +45,29 @@ FROM tasks WHERE state IN ('{task.SPLITTING}', '{task.ACTIVE}') AND ready > 0
 """)
 
 _LOCKED = """
-uid, chain_uid, state, ready, leased, running, finished, failed, canceled, held, errors, registered, split_last_seq, level_first
+uid, chain_uid, state, ready, leased, running, finished, failed, canceled, held, errors, registered,
+split_last_seq, level_first
 """
 
-LOCK_TASKS = f"""
+_LOCK_TASKS = f"""
 -- In order of uid: see the lock rule.
 SELECT {_LOCKED} FROM tasks WHERE uid = ANY($1::uuid[]) ORDER BY uid FOR NO KEY UPDATE
 """
 
-LOCK_TASKS_OF_JOBS = f"""
+_LOCK_TASKS_OF_JOBS = f"""
 SELECT {_LOCKED} FROM tasks
 WHERE uid = ANY(ARRAY(SELECT DISTINCT task_uid FROM jobs WHERE id = ANY($1::bigint[])))
 ORDER BY uid FOR NO KEY UPDATE
 """
 
-END_TASK = statement("""
+_SET_ENDED = statement("""
 -- Everything that is open becomes canceled, in the same row as the final state.
 UPDATE tasks SET
-    state = $2, reason = $3, ended_at = now(), canceled = canceled + ready + leased + running + held,
-    killed = leased + running, ready = 0, leased = 0, running = 0, held = 0, split_token = NULL, split_until = NULL
+    state = $2, reason = $3, ended_at = now(),
+    canceled = canceled + ready + leased + running + held, killed = leased + running,
+    ready = 0, leased = 0, running = 0, held = 0, split_token = NULL, split_until = NULL
 WHERE uid = $1 AND state = ANY($4)
-RETURNING chain_uid, registered
+RETURNING registered
 """)
 
 
@@ -105,7 +111,7 @@ async def insert_task(connection: Connection, task: Task) -> bool:
     """False when it was there before."""
     needs = task.resources
     inserted = await connection.fetchval(
-        INSERT_TASK,
+        _INSERT_TASK,
         task.uid,
         task.chain_uid,
         task.step,
@@ -125,9 +131,15 @@ async def insert_task(connection: Connection, task: Task) -> bool:
     return inserted is not None
 
 
+async def stored_tasks(connection: Connection, uids: Sequence[UUID]) -> list[Task]:
+    """Those of ``uids`` that there are, as they were sent."""
+    rows = await connection.fetch(_SELECT_SPECS, uids)
+    return [Task.model_validate(row["spec"]) for row in rows]
+
+
 async def demands(connection: Connection) -> list[Demand]:
     """Tasks that have ready jobs."""
-    return [demand_of(row) for row in await connection.fetch(SELECT_DEMANDS)]
+    return [demand_of(row) for row in await connection.fetch(_SELECT_DEMANDS)]
 
 
 def demand_of(row: Any) -> Demand:
@@ -150,12 +162,23 @@ async def shared_inputs(connection: Connection, uids: Sequence[UUID]) -> dict[UU
     """JSON of what all jobs of a task get; tasks without that are left out."""
     if not uids:
         return {}
-    return {row["uid"]: row["shared"] for row in await connection.fetch(SELECT_SHARED_INPUTS, uids)}
+    rows = await connection.fetch(_SELECT_SHARED_INPUTS, uids)
+    return {row["uid"]: row["shared"] for row in rows}
 
 
 async def lock_tasks(connection: Connection, uids: Iterable[UUID]) -> dict[UUID, LockedTask]:
-    return {row["uid"]: _locked(row) for row in await connection.fetch(LOCK_TASKS, list(uids))}
+    """Those of ``uids`` that there are; their rows stay locked until the transaction ends."""
+    return {row["uid"]: _locked(row) for row in await connection.fetch(_LOCK_TASKS, list(uids))}
 
 
-async def lock_tasks_of_jobs(connection: Connection, ids: Sequence[int]) -> dict[UUID, LockedTask]:
-    return {row["uid"]: _locked(row) for row in await connection.fetch(LOCK_TASKS_OF_JOBS, ids)}
+async def lock_tasks_of_jobs(connection: Connection, jobs: Sequence[int]) -> dict[UUID, LockedTask]:
+    """The same for the tasks of these jobs."""
+    return {row["uid"]: _locked(row) for row in await connection.fetch(_LOCK_TASKS_OF_JOBS, jobs)}
+
+
+async def set_ended(connection: Connection, uid: UUID, ending: Ending) -> dict[str, int] | None:
+    """How many files of it were registered, by data set; None where it had ended before."""
+    registered: dict[str, int] | None = await connection.fetchval(
+        _SET_ENDED, uid, ending.state, ending.reason, states_before(TASK_MOVES, ending.state)
+    )
+    return registered

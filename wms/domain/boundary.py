@@ -1,4 +1,4 @@
-"""When a task ends, and how: the boundary conditions on the share of its jobs that have to succeed."""
+"""When a task ends, and how: the boundary conditions on the share of its jobs that must succeed."""
 
 import math
 from dataclasses import dataclass

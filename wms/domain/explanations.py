@@ -37,7 +37,7 @@ def explain_task(task: TaskStatus, around: Surroundings) -> str:
 
 
 def with_boost(sentence: str, by: float, reason: str) -> str:
-    """The sentence about a task whose rank is raised for now; ``reason`` is a sentence of its own."""
+    """The sentence about a task whose rank is raised for now; ``reason``: a sentence of its own."""
     return f"{sentence.removesuffix('.')}; its rank is raised by {in_full(by)}, because {reason}."
 
 

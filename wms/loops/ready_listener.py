@@ -3,16 +3,14 @@ away, the poll finds."""
 
 import asyncio
 
-import asyncpg
 import structlog
 
-from sluice.servicekit.database import LOST_CONNECTION, session_settings
+from sluice.servicekit.database import LOST_CONNECTION, listen
 from sluice.servicekit.lifecycle import cancel_and_wait
+from wms.db.ready_channel import READY_CHANNEL
 from wms.usecases.work_signal import WorkSignal
 
 log = structlog.get_logger(__name__)
-
-CHANNEL = "wms_ready"
 
 #: Seconds before a lost connection is opened again.
 PAUSE = 1.0
@@ -37,18 +35,7 @@ class ReadyListener:
     async def _run(self) -> None:
         while True:
             try:
-                await self._listen()
+                await listen(self._url, READY_CHANNEL, on_notify=self._signal.ready)
             except LOST_CONNECTION as error:
                 log.warning("ready_listener.lost", reason=str(error))
             await asyncio.sleep(PAUSE)
-
-    async def _listen(self) -> None:
-        closed = asyncio.Event()
-        connection = await asyncpg.connect(self._url, server_settings=session_settings(self._url))
-        try:
-            connection.add_termination_listener(lambda _: closed.set())
-            await connection.add_listener(CHANNEL, lambda *_: self._signal.ready())
-            self._signal.ready()
-            await closed.wait()
-        finally:
-            await connection.close(timeout=1.0)

@@ -5,7 +5,7 @@ from uuid import UUID
 from sluice.contracts.attention import Acknowledge, AlreadySeen
 from sluice.contracts.problems import Conflict
 from sluice.contracts.states import PilotState
-from wms.db.pilots import ACKNOWLEDGE_PILOT, SELECT_SEEN, require_pilot
+from wms.db.pilots import pilot_loss, set_acknowledged
 from wms.usecases.context import WmsContext
 
 
@@ -23,11 +23,10 @@ async def acknowledge_pilot(context: WmsContext, pilot: UUID, asked: Acknowledge
     and its row says who has seen it and when; repeating it changes nothing. Messages: none. Raises
     ``NotFound``, ``NotLost``, ``AlreadySeen`` (by somebody else)."""
     async with context.database.transaction() as transaction:
-        if await transaction.connection.fetchval(ACKNOWLEDGE_PILOT, pilot, asked.by) is not None:
+        if await set_acknowledged(transaction.connection, pilot, by=asked.by):
             return
-        row = require_pilot(pilot, await transaction.connection.fetchrow(SELECT_SEEN, pilot))
-    state = PilotState(row["state"])
-    if state is not PilotState.LOST:
-        raise NotLost(pilot, state)
-    if row["acknowledged_at"] is not None and row["acknowledged_by"] != asked.by:
-        raise AlreadySeen(f"pilot {pilot}", row["acknowledged_by"], row["acknowledged_at"])
+        loss = await pilot_loss(transaction.connection, pilot)
+    if loss.state is not PilotState.LOST:
+        raise NotLost(pilot, loss.state)
+    if loss.acknowledged is not None and loss.acknowledged.by != asked.by:
+        raise AlreadySeen(f"pilot {pilot}", loss.acknowledged.by, loss.acknowledged.at)

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from wms.db.pilots import DRAIN_PILOT, require_pilot
+from wms.db.pilots import set_draining
 from wms.usecases.context import WmsContext
 
 
@@ -11,5 +11,5 @@ async def drain_pilot(context: WmsContext, pilot: UUID) -> None:
     with its next heartbeat or request for jobs; repeating it is fine. Messages: none. Raises
     ``NotFound``."""
     async with context.database.connection() as connection:
-        require_pilot(pilot, await connection.fetchrow(DRAIN_PILOT, pilot))
+        await set_draining(connection, pilot)
     context.signal.ready()

@@ -4,15 +4,13 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from sluice.contracts.datasets import NewFile
-from sluice.contracts.life_cycles import states_before
 from sluice.contracts.messages import DMS_FILES, TASK_ENDED, RegisterFiles, TaskEndedEvent
 from sluice.servicekit.database import Transaction
-from wms.db.jobs import CANCEL_IN_FLIGHT, CANCEL_TIMEOUT, CANCEL_WAITING
+from wms.db.attempts import cancel_jobs_in_flight, cancel_waiting_jobs
 from wms.db.known_tasks import KnownTask
-from wms.db.tasks import END_TASK
-from wms.db.tree import FORGET_PARTS
+from wms.db.tasks import set_ended
+from wms.db.tree import forget_parts
 from wms.domain.boundary import Ending
-from wms.domain.transitions import TASK_MOVES
 
 Files = Mapping[UUID, Sequence[NewFile]]
 
@@ -27,19 +25,17 @@ async def end_task(
     ``dms.files`` with ``close_at``, the exact number of files, for every output and log data set;
     the event ``wms.task-ended``. False when the task was final already (then nothing happens).
     """
-    uid = known.task.uid
-    row = await transaction.connection.fetchrow(
-        END_TASK, uid, ending.state, ending.reason, states_before(TASK_MOVES, ending.state)
-    )
-    if row is None:
+    uid, connection = known.task.uid, transaction.connection
+    registered = await set_ended(connection, uid, ending)
+    if registered is None:
         return False
     message = f"canceled: its task ended as {ending.state}"
-    await transaction.connection.execute(CANCEL_IN_FLIGHT, uid, message)
-    await transaction.connection.execute(CANCEL_WAITING, uid, message, timeout=CANCEL_TIMEOUT)
+    await cancel_jobs_in_flight(connection, uid, message=message)
+    await cancel_waiting_jobs(connection, uid, message=message)
     if known.task.parts_uid is not None:
-        await transaction.connection.execute(FORGET_PARTS, uid)
+        await forget_parts(connection, uid)
     for dataset in known.datasets:
-        count = row["registered"].get(str(dataset), 0)
+        count = registered.get(str(dataset), 0)
         register(transaction, known, dataset, (files or {}).get(dataset, ()), close_at=count)
     transaction.send(
         TASK_ENDED,

@@ -4,11 +4,12 @@
 from datetime import timedelta
 
 from sluice.contracts.states import AttemptOutcome, ErrorClass
-from wms.db.jobs import SELECT_EXPIRED, STILL_EXPIRED, JobInFlight, jobs_in_flight
+from wms.db.attempts import EndedAttempt, JobInFlight, jobs_in_flight
 from wms.db.known_tasks import KnownTask
+from wms.db.leases import expired_leases, still_expired
 from wms.db.tasks import lock_tasks_of_jobs
 from wms.usecases.context import WmsContext
-from wms.usecases.settle_attempts import Ended, EndedAttempt, attempt_verdict, settle_attempts
+from wms.usecases.settle_attempts import AttemptEnd, attempt_verdict, settle_attempts
 
 #: Leases handled in one transaction.
 BATCH = 500
@@ -24,14 +25,12 @@ async def expire_leases(context: WmsContext) -> bool:
     """
     grace = timedelta(seconds=context.terms.grace)
     async with context.database.connection() as connection:
-        ids = [row["id"] for row in await connection.fetch(SELECT_EXPIRED, grace, BATCH)]
+        ids = await expired_leases(connection, grace=grace, limit=BATCH)
     if not ids:
         return False
     async with context.database.transaction() as transaction:
         locked = await lock_tasks_of_jobs(transaction.connection, ids)
-        expired = [
-            row["id"] for row in await transaction.connection.fetch(STILL_EXPIRED, ids, grace)
-        ]
+        expired = await still_expired(transaction.connection, ids, grace=grace)
         flying = await jobs_in_flight(transaction.connection, expired)
         known = await context.tasks.get(transaction.connection, locked)
         lost = [_lost(known[job.task_uid], job, context) for job in flying.values()]
@@ -47,7 +46,7 @@ def _lost(known: KnownTask, job: JobInFlight, context: WmsContext) -> EndedAttem
         job=job,
         outcome=AttemptOutcome.LOST,
         verdict=attempt_verdict(
-            known, job, Ended(AttemptOutcome.LOST, error), losses=context.terms.losses
+            known, job, AttemptEnd(AttemptOutcome.LOST, error), losses=context.terms.losses
         ),
         error=error,
         message=job.stopping

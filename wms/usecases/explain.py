@@ -4,9 +4,9 @@ from dataclasses import replace
 from uuid import UUID
 
 from sluice.contracts.tasks import Explanation
-from wms.db.ranking import SELECT_BOOST
+from wms.db.ranking import boost_of
 from wms.db.status import job_with_attempts, task_status
-from wms.db.surroundings import SELECT_READY, surroundings
+from wms.db.surroundings import ready_job, surroundings
 from wms.domain import explanations
 from wms.domain.matching import Demand
 from wms.usecases.context import WmsContext
@@ -17,11 +17,9 @@ async def explain_task(context: WmsContext, uid: UUID) -> Explanation:
     async with context.database.connection() as connection:
         status = await task_status(connection, uid)
         text = explanations.explain_task(status, await surroundings(connection, uid))
-        boost = await connection.fetchrow(SELECT_BOOST, uid)
+        boost = await boost_of(connection, uid)
     return Explanation(
-        text=text
-        if boost is None
-        else explanations.with_boost(text, boost["boost"], boost["boost_reason"])
+        text=text if boost is None else explanations.with_boost(text, boost.by, boost.reason)
     )
 
 
@@ -31,13 +29,13 @@ async def explain_job(context: WmsContext, job_id: int) -> Explanation:
         job = await job_with_attempts(connection, job_id)
         status = await task_status(connection, job.task_uid)
         known = (await context.tasks.get(connection, [job.task_uid]))[job.task_uid]
-        ready = await connection.fetchrow(SELECT_READY, job_id)
+        ready = await ready_job(connection, job_id)
         around = await surroundings(connection, job.task_uid)
-    if ready is not None and ready["ram"] is not None:
+    if ready is not None and ready.ram is not None:
         around = replace(
-            around, demands=[_own(demand, job.task_uid, ready["ram"]) for demand in around.demands]
+            around, demands=[_own(demand, job.task_uid, ready.ram) for demand in around.demands]
         )
-    pause = None if ready is None else ready["pause"]
+    pause = None if ready is None else ready.pause
     return Explanation(
         text=explanations.explain_job(
             job, status, retry=known.task.retry, next_in=pause, around=around

@@ -15,7 +15,7 @@ async def judge_outlook(context: WmsContext, uid: UUID) -> Outlook:
     async with context.database.connection() as connection:
         await task_status(connection, uid)
         own = next((demand for demand in await demands(connection) if demand.uid == uid), None)
-        there, newest = await nodes_there(connection)
-    horizon = Horizon(there, newest, context.launchable, context.terms.fit_grace)
+        there = await nodes_there(connection)
+    horizon = Horizon(there.nodes, there.newest, context.launchable, context.terms.fit_grace)
     reason = None if own is None else why_never(own, horizon)
     return Outlook(never=reason is not None, reason=reason or "")

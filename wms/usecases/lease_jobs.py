@@ -11,8 +11,8 @@ import structlog
 from sluice.contracts.pilots import LeaseRequest
 from sluice.contracts.states import PilotState
 from sluice.servicekit.database import Connection
-from wms.db.jobs import KEEP_FREE, SELECT_LARGER, ClaimedJob, claim_jobs
 from wms.db.known_tasks import KnownTask
+from wms.db.leases import ClaimedJob, claim_jobs, keep_free, larger_need
 from wms.db.pilots import touch_and_look
 from wms.db.tasks import shared_inputs
 from wms.domain.matching import Demand, Node, choose
@@ -71,7 +71,7 @@ async def lease_jobs(
                     break
             leased.tasks = await _unknown(connection, context, leased.jobs, request.known_tasks)
             leased.shared = await shared_inputs(
-                connection, [one.task.uid for one in leased.tasks if one.task.shares]
+                connection, [known.task.uid for known in leased.tasks if known.task.shares]
             )
         left = deadline - loop.time()
         if leased.jobs or left <= 0 or context.signal.closed:
@@ -126,18 +126,15 @@ class _Giving:
         has left."""
         if self.room.most_ram is None:
             return None
-        row = await self.connection.fetchrow(
-            SELECT_LARGER, demand.uid, self._most_ram, self.node.resources.ram
+        larger = await larger_need(
+            self.connection, demand.uid, above=self._most_ram, most=self.node.resources.ram
         )
-        assert row is not None  # noqa: S101 - aggregates give one row
-        return None if row["ram"] is None else replace(demand, ram=row["ram"], waited=row["waited"])
+        return None if larger is None else replace(demand, ram=larger.ram, waited=larger.waited)
 
     async def _keep_free(self, demand: Demand) -> bool:
         kept = keeps_free(demand, self.pilot)
         if kept is None:
-            kept = (
-                await self.connection.fetchval(KEEP_FREE, demand.uid, self.pilot, KEPT) is not None
-            )
+            kept = await keep_free(self.connection, demand.uid, pilot=self.pilot, span=KEPT)
             log.info("pilot.kept_free", pilot=str(self.pilot), task=str(demand.uid), kept=kept)
         return kept
 

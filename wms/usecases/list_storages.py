@@ -5,7 +5,7 @@ from uuid import UUID
 from sluice.clients.dms import DmsClient
 from sluice.contracts.pilots import StorageUrls
 from sluice.contracts.states import StorageType
-from wms.db.pilots import SEE_PILOT, require_pilot
+from wms.db.pilots import see_pilot
 from wms.usecases.context import WmsContext
 
 
@@ -14,10 +14,12 @@ async def list_storages(context: WmsContext, dms: DmsClient, pilot: UUID) -> Sto
     to, or wrote to before they were disabled: nothing of inputs, and nothing that is only read.
     Raises ``NotFound`` for an unknown pilot, ``NotAvailable`` where the DMS does not answer."""
     async with context.database.connection() as connection:
-        require_pilot(pilot, await connection.fetchrow(SEE_PILOT, pilot))
+        await see_pilot(connection, pilot)
     storages = await dms.storages(everything=True)
     return StorageUrls(
         urls=[
-            one.url for one in storages if one.type is not StorageType.INPUT and not one.read_only
+            storage.url
+            for storage in storages
+            if storage.type is not StorageType.INPUT and not storage.read_only
         ]
     )

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from sluice.contracts.problems import Conflict
 from sluice.contracts.tasks import TaskStatus
-from wms.db.ranking import SET_RANK
+from wms.db.ranking import set_rank
 from wms.db.status import task_status
 from wms.usecases.context import WmsContext
 
@@ -14,9 +14,9 @@ async def prioritise_task(context: WmsContext, uid: UUID, rank: float) -> TaskSt
     base that aging and retries add to from now on. Messages: none. Raises ``NotFound``,
     ``Conflict`` (field ``state``)."""
     async with context.database.connection() as connection:
-        changed = await connection.fetchval(SET_RANK, uid, rank)
+        changed = await set_rank(connection, uid, rank)
         status = await task_status(connection, uid)
-    if changed is None:
+    if not changed:
         raise Conflict(
             f"task {uid} has already ended ({status.state}): its rank no longer matters",
             task=uid,

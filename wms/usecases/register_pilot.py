@@ -1,7 +1,7 @@
 """A pilot introduces itself."""
 
 from sluice.contracts.pilots import RegisterPilot, Registration
-from wms.db.pilots import MARK_BEFORE_IT, UPSERT_PILOT
+from wms.db.pilots import mark_lost_before, store_pilot
 from wms.usecases.context import WmsContext
 
 
@@ -9,17 +9,7 @@ async def register_pilot(context: WmsContext, pilot: RegisterPilot) -> Registrat
     """Precondition: none. Effect: the pilot is known and active; repeated, it is the same pilot
     with its present resources. Lost ones of its name on its host need nobody any more. Messages:
     none. Errors: none."""
-    resources = pilot.resources.model_dump(mode="json")
-    values = (
-        pilot.uid,
-        pilot.name,
-        pilot.host,
-        pilot.slots,
-        resources,
-        pilot.version,
-        list(pilot.engines),
-    )
     async with context.database.transaction() as transaction:
-        await transaction.connection.execute(UPSERT_PILOT, *values)
-        await transaction.connection.execute(MARK_BEFORE_IT, pilot.name, pilot.host)
+        await store_pilot(transaction.connection, pilot)
+        await mark_lost_before(transaction.connection, name=pilot.name, host=pilot.host)
     return Registration(heartbeat=context.terms.heartbeat, lease=context.terms.lease)

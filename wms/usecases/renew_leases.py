@@ -1,7 +1,6 @@
 """A pilot's heartbeat: renews what it has, tells it what it no longer has."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 from uuid import UUID
 
 import structlog
@@ -9,7 +8,13 @@ import structlog
 from sluice.contracts.pilots import Command, Heartbeat, HeartbeatAnswer, JobToken
 from sluice.contracts.states import JobState, PilotState
 from sluice.servicekit.database import Connection
-from wms.db.jobs import RENEW_LEASES, SELECT_BYTES, SELECT_OWNERS, STOP_RENEWING
+from wms.db.leases import (
+    ExtendedLease,
+    bytes_of_inputs,
+    extend_leases,
+    job_holders,
+    stop_renewing,
+)
 from wms.db.pilots import touch_pilot
 from wms.db.tasks import lock_tasks_of_jobs
 from wms.domain.deadlines import Allowance, Kept, too_long
@@ -33,25 +38,22 @@ async def renew_leases(context: WmsContext, pilot: UUID, heartbeat: Heartbeat) -
     attempts canceled meanwhile, ``abandon`` for those that are somebody else's. Messages: none.
     Raises ``NotFound`` for an unknown pilot.
     """
-    named: list[tuple[JobToken, bool]] = [(job, True) for job in possible(heartbeat.running)]
-    named += [(job, False) for job in possible(heartbeat.waiting)]
+    running, waiting = possible(heartbeat.running), possible(heartbeat.waiting)
+    named: list[JobToken] = [*running, *waiting]
     async with context.database.connection() as connection:
         seen = await touch_pilot(connection, pilot)
     commands: list[Command] = []
     if named:
-        ids = [job.id for job, _ in named]
         async with context.database.transaction() as transaction:
-            await lock_tasks_of_jobs(transaction.connection, ids)
-            attempts, started = [job.attempt for job, _ in named], [runs for _, runs in named]
-            rows = await transaction.connection.fetch(
-                RENEW_LEASES, ids, attempts, started, pilot, context.terms.span
+            connection = transaction.connection
+            await lock_tasks_of_jobs(connection, [job.id for job in named])
+            leases = await extend_leases(
+                connection, pilot=pilot, running=running, waiting=waiting, lease=context.terms.span
             )
-            renewed = {(row["id"], row["attempt"]) for row in rows}
-            renewed -= await _stop_overdue(
-                transaction.connection, context, rows, said=heartbeat, pilot=pilot
-            )
-            lost = [job for job, _ in named if (job.id, job.attempt) not in renewed]
-            commands = await _commands(transaction.connection, pilot, lost)
+            renewed = {(lease.id, lease.attempt) for lease in leases}
+            renewed -= await _stop_overdue(connection, context, leases, said=heartbeat, pilot=pilot)
+            lost = [job for job in named if (job.id, job.attempt) not in renewed]
+            commands = await _commands(connection, pilot, lost)
     return HeartbeatAnswer(
         lease=context.terms.lease, commands=commands, drain=seen.state is not PilotState.ACTIVE
     )
@@ -60,27 +62,29 @@ async def renew_leases(context: WmsContext, pilot: UUID, heartbeat: Heartbeat) -
 async def _stop_overdue(
     connection: Connection,
     context: WmsContext,
-    rows: Sequence[Any],
+    leases: Sequence[ExtendedLease],
     *,
     said: Heartbeat,
     pilot: UUID,
 ) -> set[tuple[int, int]]:
-    """Of the jobs renewed, those that are not to be renewed again. Their files are looked at only
-    where it depends on them."""
+    """Of the leases extended, those that are not to be extended again, by job and attempt. Their
+    files are looked at only where it depends on them."""
     grace = context.terms.deadline_grace
-    old = [row for row in rows if row["seconds"] > grace]
+    old = [lease for lease in leases if lease.seconds > grace]
     if not old:
         return set()
-    known = await context.tasks.get(connection, {row["task_uid"] for row in old})
+    known = await context.tasks.get(connection, {lease.task_uid for lease in old})
     running = {(job.id, job.attempt): job for job in said.running}
 
-    def judged(rows: Sequence[Any], sizes: Mapping[int, int]) -> dict[tuple[int, int], str]:
+    def judged(
+        leases: Sequence[ExtendedLease], sizes: Mapping[int, int]
+    ) -> dict[tuple[int, int], str]:
         reasons: dict[tuple[int, int], str] = {}
-        for row in rows:
-            key, task = (row["id"], row["attempt"]), known[row["task_uid"]].task
+        for lease in leases:
+            key, task = (lease.id, lease.attempt), known[lease.task_uid].task
             job = running.get(key)
-            size = sizes.get(row["id"], 0) + ((job.bytes or 0) if job else 0)
-            kept = Kept(row["started"], row["seconds"], size, job.phase if job else None)
+            size = sizes.get(lease.id, 0) + ((job.bytes or 0) if job else 0)
+            kept = Kept(lease.started, lease.seconds, size, job.phase if job else None)
             allowed = Allowance(
                 task.resources.time_limit, task.batch, task.container is not None, grace
             )
@@ -89,37 +93,30 @@ async def _stop_overdue(
         return reasons
 
     if suspects := judged(old, {}):
-        sizes = {
-            row["id"]: row["bytes"]
-            for row in await connection.fetch(SELECT_BYTES, [key[0] for key in suspects])
-        }
-        suspects = judged([row for row in old if (row["id"], row["attempt"]) in suspects], sizes)
+        sizes = await bytes_of_inputs(connection, [job for job, _ in suspects])
+        suspects = judged([lease for lease in old if (lease.id, lease.attempt) in suspects], sizes)
     if suspects:
         log.warning(
             "lease.not_renewed",
             pilot=str(pilot),
-            jobs={key[0]: reason for key, reason in suspects.items()},
+            jobs={job: reason for (job, _), reason in suspects.items()},
         )
-        ids, attempts = [key[0] for key in suspects], [key[1] for key in suspects]
-        await connection.execute(STOP_RENEWING, ids, attempts, list(suspects.values()))
+        await stop_renewing(connection, suspects)
     return set(suspects)
 
 
 async def _commands(connection: Connection, pilot: UUID, lost: list[JobToken]) -> list[Command]:
     if not lost:
         return []
-    owners = {
-        row["id"]: row for row in await connection.fetch(SELECT_OWNERS, [job.id for job in lost])
-    }
+    holders = await job_holders(connection, [job.id for job in lost])
     commands: list[Command] = []
     for job in lost:
-        row = owners.get(job.id)
+        holder = holders.get(job.id)
         token = JobToken(id=job.id, attempt=job.attempt)
-        if row is not None and (row["attempt"], row["pilot"]) == (job.attempt, pilot):
-            state = JobState(row["state"])
-            if state in _REPORTED:
+        if holder is not None and (holder.attempt, holder.pilot) == (job.attempt, pilot):
+            if holder.state in _REPORTED:
                 continue
-            if state is JobState.CANCELED or state in _IN_FLIGHT:
+            if holder.state is JobState.CANCELED or holder.state in _IN_FLIGHT:
                 commands.append(Command(kind="cancel", job=token))
                 continue
         commands.append(Command(kind="abandon", job=token))

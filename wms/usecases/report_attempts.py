@@ -7,15 +7,15 @@ from uuid import UUID
 from sluice.contracts.pilots import AnsweredReport, AttemptReport
 from sluice.contracts.states import AttemptOutcome, ErrorClass, ReportAnswer
 from sluice.servicekit.database import Connection
-from wms.db.jobs import SELECT_ENDED, JobInFlight, jobs_in_flight
+from wms.db.attempts import EndedAttempt, JobInFlight, jobs_in_flight, outcomes_reported
 from wms.db.known_tasks import KnownTask
-from wms.db.pilots import SEE_PILOT, SELECT_MOST_RAM, require_pilot
+from wms.db.pilots import most_ram, see_pilot
 from wms.db.tasks import LockedTask, lock_tasks_of_jobs
 from wms.domain.outputs import Fault, check_report, log_file, output_files
 from wms.domain.tokens import possible
 from wms.domain.trees import placed
 from wms.usecases.context import WmsContext
-from wms.usecases.settle_attempts import Ended, EndedAttempt, attempt_verdict, settle_attempts
+from wms.usecases.settle_attempts import AttemptEnd, attempt_verdict, settle_attempts
 
 
 async def report_attempts(
@@ -54,11 +54,11 @@ async def report_attempts(
             for key, job in mine.items()
         ]
         if not ended:
-            require_pilot(pilot, await connection.fetchrow(SEE_PILOT, pilot))
+            await see_pilot(connection, pilot)
         settled = await settle_attempts(
             transaction, locked, known=known, attempts=ended, pilot=pilot
         )
-        before = await _reported_before(connection, pilot, first.keys() - mine.keys())
+        before = await outcomes_reported(connection, list(first.keys() - mine.keys()), pilot=pilot)
     settled.announce(context)
     answers = [_answer(report, mine=mine, before=before) for report in reports]
     context.metrics.stale.inc(sum(answer.answer is ReportAnswer.STALE for answer in answers))
@@ -77,8 +77,7 @@ async def _most_ram(connection: Connection, reports: Iterable[AttemptReport]) ->
     """MiB of the largest node that takes jobs; asked only where an attempt ran out of memory."""
     if not any(report.error_class is ErrorClass.OUT_OF_MEMORY for report in reports):
         return None
-    most: int | None = await connection.fetchval(SELECT_MOST_RAM)
-    return most
+    return await most_ram(connection)
 
 
 def _first_of_each(reports: Iterable[AttemptReport]) -> dict[tuple[int, int], AttemptReport]:
@@ -87,23 +86,6 @@ def _first_of_each(reports: Iterable[AttemptReport]) -> dict[tuple[int, int], At
     for report in reports:
         first.setdefault((report.id, report.attempt), report)
     return first
-
-
-async def _reported_before(
-    connection: Connection, pilot: UUID, keys: Iterable[tuple[int, int]]
-) -> dict[tuple[int, int], AttemptOutcome]:
-    """What this pilot said of these attempts in a report that was accepted."""
-    wanted = list(keys)
-    if not wanted:
-        return {}
-    rows = await connection.fetch(
-        SELECT_ENDED, [job_id for job_id, _ in wanted], [attempt for _, attempt in wanted]
-    )
-    return {
-        (row["job_id"], row["attempt"]): AttemptOutcome(row["reported"])
-        for row in rows
-        if row["pilot"] == pilot and row["reported"] is not None
-    }
 
 
 def _answer(
@@ -157,7 +139,7 @@ def _ended(
     duration = (
         None if report.started_at is None else (report.ended_at - report.started_at).total_seconds()
     )
-    end = Ended(outcome, error, report.exit_code, report.peak_memory)
+    end = AttemptEnd(outcome, error, report.exit_code, report.peak_memory)
     verdict = attempt_verdict(known, job, end, losses=around.losses, most_ram=around.most_ram)
     return EndedAttempt(
         job=job,

@@ -7,8 +7,8 @@ from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import JobState
 from sluice.contracts.tasks import Job, TaskStatus
 from sluice.servicekit.database import Transaction
-from wms.db.jobs import NOTIFY_READY
-from wms.db.retries import COUNT_RETRIED, RETRY_JOBS, SELECT_TASK_OF_JOB
+from wms.db.ready_channel import notify_ready
+from wms.db.retries import count_reset, reset_jobs, task_of_job
 from wms.db.status import job_with_attempts, task_status
 from wms.db.tasks import lock_tasks
 from wms.usecases.context import WmsContext
@@ -29,9 +29,7 @@ async def retry_job(context: WmsContext, job_id: int) -> Job:
     """The same for one job. Raises ``NotFound``; ``Conflict`` where it is neither failed nor held,
     or its task has ended."""
     async with context.database.transaction() as transaction:
-        uid = await transaction.connection.fetchval(SELECT_TASK_OF_JOB, job_id)
-        if uid is None:
-            raise NotFound(f"no job {job_id}", job=job_id)
+        uid = await task_of_job(transaction.connection, job_id)
         moved = await _retry(transaction, uid, job_id)
         job = await job_with_attempts(transaction.connection, job_id)
         if not moved:
@@ -54,15 +52,19 @@ async def _retry(transaction: Transaction, uid: UUID, job_id: int | None) -> int
             task=uid,
             state=task.state,
         )
-    rows = await transaction.connection.fetch(RETRY_JOBS, uid, job_id)
-    if not rows:
+    jobs = await reset_jobs(transaction.connection, uid, job=job_id)
+    if not jobs:
         return 0
-    failed = [row["error_class"] for row in rows if row["state"] == JobState.FAILED]
+    failed = [job.error_class for job in jobs if job.state is JobState.FAILED]
     errors = Counter(task.errors)
-    errors.subtract(failed)
+    errors.subtract(error for error in failed if error is not None)
     left = {error: number for error, number in errors.items() if number > 0}
-    await transaction.connection.execute(
-        COUNT_RETRIED, uid, len(failed), len(rows) - len(failed), left
+    await count_reset(
+        transaction.connection,
+        uid,
+        failed=len(failed),
+        held=len(jobs) - len(failed),
+        errors=left,
     )
-    await transaction.connection.execute(NOTIFY_READY)
-    return len(rows)
+    await notify_ready(transaction.connection)
+    return len(jobs)

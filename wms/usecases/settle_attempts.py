@@ -5,17 +5,17 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 from uuid import UUID
 
 from sluice.contracts.datasets import NewFile
-from sluice.contracts.life_cycles import require_move, states_before
+from sluice.contracts.life_cycles import require_move
 from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState, TaskState
 from sluice.servicekit.database import Transaction
-from wms.db.jobs import END_ATTEMPTS, NOTIFY_READY, JobInFlight
+from wms.db.attempts import EndedAttempt, JobInFlight, TaskChange, end_attempts
 from wms.db.known_tasks import KnownTask
+from wms.db.ready_channel import notify_ready
 from wms.db.tasks import LockedTask
-from wms.db.tree import NEXT_LEVEL, keep_parts
+from wms.db.tree import TreePart, begin_next_level, keep_parts
 from wms.domain.boundary import Counts, Ending, ending
 from wms.domain.retry_rules import (
     History,
@@ -25,7 +25,7 @@ from wms.domain.retry_rules import (
     after_return,
     after_success,
 )
-from wms.domain.transitions import JOB_MOVES, TASK_MOVES
+from wms.domain.transitions import JOB_MOVES
 from wms.domain.trees import part_of
 from wms.usecases.context import WmsContext
 from wms.usecases.end_task import end_task, register
@@ -35,26 +35,7 @@ _UNSUCCESSFUL = frozenset({AttemptOutcome.FAILED, AttemptOutcome.LOST})
 
 
 @dataclass(frozen=True, slots=True)
-class EndedAttempt:
-    """``reported``: what the pilot said, None where it said nothing. ``files``: what is registered
-    with it, by data set. ``duration``: seconds the job ran, by the pilot's clock."""
-
-    job: JobInFlight
-    outcome: AttemptOutcome
-    verdict: Verdict
-    reported: AttemptOutcome | None = None
-    error: ErrorClass | None = None
-    message: str = ""
-    exit_code: int | None = None
-    peak_memory: float | None = None
-    cpu_seconds: float | None = None
-    log_url: str | None = None
-    duration: float | None = None
-    files: Sequence[tuple[UUID, NewFile]] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
+class AttemptEnd:
     """How an attempt ended, as far as the retry rules ask. ``peak_memory``: MiB, if it is known."""
 
     outcome: AttemptOutcome
@@ -64,14 +45,14 @@ class Ended:
 
 
 def attempt_verdict(
-    known: KnownTask, job: JobInFlight, ended: Ended, *, losses: int, most_ram: int | None = None
+    known: KnownTask, job: JobInFlight, end: AttemptEnd, *, losses: int, most_ram: int | None = None
 ) -> Verdict:
     """The retry rules applied to the end of an attempt at a job of the task. ``losses``: nodes in a
     row that hold it; ``most_ram``: MiB of the largest node, where it matters."""
     task = known.task
     ram = task.resources.counted_ram if job.ram is None else job.ram
-    history = History(job.failures, job.losses, max(ram, math.ceil(ended.peak_memory or 0)))
-    match ended.outcome:
+    history = History(job.failures, job.losses, max(ram, math.ceil(end.peak_memory or 0)))
+    match end.outcome:
         case AttemptOutcome.FINISHED:
             return after_success(history)
         case AttemptOutcome.RETURNED:
@@ -81,7 +62,7 @@ def attempt_verdict(
                 task.retry, task.backoff, losses, task.retry_also, known.temporary_codes, most_ram
             )
             return after_error(
-                ended.error or ErrorClass.INTERNAL, history, limits, exit_code=ended.exit_code
+                end.error or ErrorClass.INTERNAL, history, limits, exit_code=end.exit_code
             )
 
 
@@ -113,11 +94,10 @@ class Settled:
             context.signal.ready_in(delay)
         if self.levels:
             context.signal.wake_splitting()
-        for end in self.ended:
-            context.metrics.tasks_ended.labels(end.state).inc()
-        for (outcome, error), number in Counter(
-            (a.outcome, a.error or "") for a in self.attempts
-        ).items():
+        for decided in self.ended:
+            context.metrics.tasks_ended.labels(decided.state).inc()
+        ends = Counter((attempt.outcome, attempt.error or "") for attempt in self.attempts)
+        for (outcome, error), number in ends.items():
             context.metrics.attempts.labels(outcome, error).inc(number)
 
 
@@ -147,20 +127,19 @@ async def settle_attempts(
     for attempt in attempts:
         by_task[attempt.job.task_uid].append(attempt)
     changes = {uid: _Change.of(locked[uid], ended) for uid, ended in by_task.items()}
-    outcomes = Counter(attempt.outcome for attempt in attempts)
-    moved = await transaction.connection.fetchval(
-        END_ATTEMPTS,
-        [_attempt_row(attempt) for attempt in attempts],
-        [change.row() for change in changes.values()],
-        pilot,
-        outcomes[AttemptOutcome.FINISHED],
-        outcomes[AttemptOutcome.FAILED],
+    moved = await end_attempts(
+        transaction.connection,
+        attempts,
+        [change.stored for change in changes.values()],
+        pilot=pilot,
     )
     if moved != len(attempts):
         raise LostGuard(len(attempts), moved)
-    settled.delays = {a.verdict.delay for a in attempts if a.verdict.state is JobState.READY}
+    settled.delays = {
+        attempt.verdict.delay for attempt in attempts if attempt.verdict.state is JobState.READY
+    }
     if 0.0 in settled.delays:
-        await transaction.connection.execute(NOTIFY_READY)
+        await notify_ready(transaction.connection)
     for uid, change in changes.items():
         await _conclude(transaction, change, known[uid], settled)
     return settled
@@ -171,9 +150,9 @@ async def _conclude(
 ) -> None:
     if known.task.parts_uid is not None:
         parts = [
-            (one.job.seq, part)
-            for one in change.attempts
-            if (part := part_of(known.task, one.files)) is not None
+            TreePart(attempt.job.seq, part)
+            for attempt in change.attempts
+            if (part := part_of(known.task, attempt.files)) is not None
         ]
         await keep_parts(transaction.connection, known.task.uid, parts)
     decided = change.ending(known)
@@ -181,11 +160,10 @@ async def _conclude(
         decided is not None
         and decided.state is TaskState.FINISHED
         and known.task.parts_uid is not None
+        and await begin_next_level(transaction.connection, known.task.uid)
     ):
-        moves = states_before(TASK_MOVES, TaskState.SPLITTING)
-        if await transaction.connection.fetchval(NEXT_LEVEL, known.task.uid, moves) is not None:
-            settled.levels += 1
-            decided = None
+        settled.levels += 1
+        decided = None
     if decided is not None and await end_task(transaction, known, decided, files=change.files):
         settled.ended.append(decided)
         return
@@ -230,15 +208,11 @@ class _Change:
                 change.registered[str(dataset)] += 1
         return change
 
-    def row(self) -> dict[str, Any]:
-        deltas = {state.value: self.deltas[state] for state in JobState}
-        return {
-            "uid": self.task.uid,
-            **deltas,
-            "failed_attempts": self.failed_attempts,
-            "errors": dict(self.errors),
-            "registered": dict(self.registered),
-        }
+    @property
+    def stored(self) -> TaskChange:
+        return TaskChange(
+            self.task.uid, self.deltas, self.failed_attempts, self.errors, self.registered
+        )
 
     def ending(self, known: KnownTask) -> Ending | None:
         """Decided only while the task is active: before, not all of its jobs exist."""
@@ -260,28 +234,3 @@ def _sentence(attempt: EndedAttempt) -> str:
     files = ", ".join(names) + (f" and {more} more" if more > 0 else "")
     text = attempt.message or "no message"
     return f"job {attempt.job.id} ({files}): {attempt.error}: {text}"
-
-
-def _attempt_row(attempt: EndedAttempt) -> dict[str, Any]:
-    job, verdict = attempt.job, attempt.verdict
-    return {
-        "id": job.id,
-        "attempt": job.attempt,
-        "pilot": job.pilot,
-        "leased_at": job.leased_at,
-        "started_at": job.started_at,
-        "state": verdict.state,
-        "failures": verdict.failures,
-        "losses": verdict.losses,
-        "ram": verdict.ram,
-        "delay": verdict.delay,
-        "outcome": attempt.outcome,
-        "reported": attempt.reported,
-        "exit_code": attempt.exit_code,
-        "error_class": attempt.error,
-        "message": attempt.message,
-        "peak_memory": attempt.peak_memory,
-        "cpu_seconds": attempt.cpu_seconds,
-        "log_url": attempt.log_url,
-        "duration": attempt.duration,
-    }

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from sluice.contracts.pilots import JobToken
-from sluice.contracts.states import AttemptOutcome, PilotState
-from wms.db.jobs import jobs_in_flight
-from wms.db.pilots import SIGN_OFF_PILOT, require_pilot
+from sluice.contracts.states import AttemptOutcome
+from wms.db.attempts import EndedAttempt, jobs_in_flight
+from wms.db.pilots import set_gone
 from wms.db.tasks import lock_tasks_of_jobs
 from wms.domain.tokens import possible
 from wms.usecases.context import WmsContext
-from wms.usecases.settle_attempts import Ended, EndedAttempt, attempt_verdict, settle_attempts
+from wms.usecases.settle_attempts import AttemptEnd, attempt_verdict, settle_attempts
 
 
 async def sign_off_pilot(context: WmsContext, pilot: UUID, returned: Sequence[JobToken]) -> None:
@@ -33,7 +33,7 @@ async def sign_off_pilot(context: WmsContext, pilot: UUID, returned: Sequence[Jo
                 job=job,
                 outcome=outcome,
                 verdict=attempt_verdict(
-                    known[job.task_uid], job, Ended(outcome), losses=context.terms.losses
+                    known[job.task_uid], job, AttemptEnd(outcome), losses=context.terms.losses
                 ),
                 reported=outcome,
                 message="handed back by its pilot",
@@ -42,8 +42,6 @@ async def sign_off_pilot(context: WmsContext, pilot: UUID, returned: Sequence[Jo
             if job.pilot == pilot and (job.id, job.attempt) in tokens
         ]
         settled = await settle_attempts(transaction, locked, known=known, attempts=ended)
-        require_pilot(
-            pilot, await transaction.connection.fetchrow(SIGN_OFF_PILOT, pilot, PilotState.GONE)
-        )
+        await set_gone(transaction.connection, pilot)
     settled.announce(context)
     context.signal.ready()  # a request for jobs that it left behind ends

@@ -7,9 +7,8 @@ claim has run out, and no job is made twice (invariant 7).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
+from dataclasses import replace
+from datetime import timedelta
 from uuid import UUID, uuid4
 
 from sluice.clients.dms import DmsClient
@@ -19,9 +18,19 @@ from sluice.contracts.problems import NotAvailable
 from sluice.contracts.states import TaskState
 from sluice.servicekit.database import Transaction
 from sluice.servicekit.logging import log_ids
-from wms.db import splitting as sql
-from wms.db.jobs import NOTIFY_READY
 from wms.db.known_tasks import KnownTask
+from wms.db.ready_channel import notify_ready
+from wms.db.splitting import (
+    SplitClaim,
+    SplitPlace,
+    begin_splitting,
+    claim_task,
+    count_page,
+    database_time,
+    insert_jobs,
+    lock_claimed,
+    release_task,
+)
 from wms.db.takeover import insert_taken
 from wms.db.tasks import lock_tasks
 from wms.db.tree import read_parts
@@ -31,24 +40,15 @@ from wms.usecases.context import WmsContext
 from wms.usecases.end_task import end_task
 from wms.usecases.read_files import NotSplittable, input_files, read_page
 from wms.usecases.read_inputs import joined_drafts, reads_several, shared_inputs, usable_datasets
-from wms.usecases.take_over import FinishedBefore, Taken
+from wms.usecases.take_over import FinishedBefore, TakenOverJobs
 
 #: How long a claim holds without a page added.
 HOLD = timedelta(seconds=60)
 
 
-class ClaimLost(Exception):
+class SplitClaimLost(Exception):
     """The task was canceled, or the claim ran out and somebody else goes on: nothing more is to be
     done here."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Position:
-    """Where reading goes on after a crash: the page at ``cursor``, of which ``skip`` files have
-    jobs."""
-
-    cursor: str | None
-    skip: int
 
 
 async def split_waiting_tasks(context: WmsContext, dms: DmsClient, *, page: int = 2000) -> None:
@@ -59,10 +59,10 @@ async def split_waiting_tasks(context: WmsContext, dms: DmsClient, *, page: int 
     ``end_task`` for tasks that end by it. Errors: none of its own.
     """
     async with context.database.connection() as connection:
-        before: datetime = await connection.fetchval(sql.NOW)
+        before = await database_time(connection)
     while True:
         async with context.database.connection() as connection:
-            claim = await sql.claim_task(connection, uuid4(), before=before, hold=HOLD)
+            claim = await claim_task(connection, uuid4(), before=before, hold=HOLD)
             if claim is None:
                 return
             known = (await context.tasks.get(connection, [claim.uid]))[claim.uid]
@@ -71,7 +71,7 @@ async def split_waiting_tasks(context: WmsContext, dms: DmsClient, *, page: int 
 
 
 async def _split(
-    context: WmsContext, dms: DmsClient, claim: sql.SplitClaim, *, known: KnownTask, page: int
+    context: WmsContext, dms: DmsClient, claim: SplitClaim, *, known: KnownTask, page: int
 ) -> None:
     try:
         datasets = await usable_datasets(dms, known.task)
@@ -94,14 +94,14 @@ async def _split(
         await _release(context, claim, f"waiting for the DMS: {error.detail}")
     except NotSplittable as error:
         await _fail(context, claim, known, str(error))
-    except ClaimLost:
+    except SplitClaimLost:
         return
 
 
 async def _make_jobs(
     context: WmsContext,
     dms: DmsClient,
-    claim: sql.SplitClaim,
+    claim: SplitClaim,
     *,
     known: KnownTask,
     datasets: Mapping[UUID, Dataset],
@@ -110,10 +110,10 @@ async def _make_jobs(
 ) -> None:
     dataset = datasets[known.task.dat_in_uid]
     grouping = Grouping(
-        known.task.mode, known.task.groups, number=claim.group, batch=known.task.batch
+        known.task.mode, known.task.groups, number=claim.place.group, batch=known.task.batch
     )
-    position, last_seq = _Position(claim.cursor, claim.skip), claim.last_seq
-    cursor, skip = claim.cursor, claim.skip
+    place, last_seq = claim.place, claim.place.last_seq
+    cursor, skip = place.cursor, place.skip
     while True:
         answer = await read_page(dms, dataset, cursor, limit=page)
         skipped = min(skip, len(answer.files))
@@ -124,11 +124,13 @@ async def _make_jobs(
             drafts += grouping.rest()
         last_seq = _in_order(drafts, last_seq, dataset)
         if grouping.waiting == 0 and skip == 0:
-            position = _Position(answer.next, 0)
+            place = SplitPlace(answer.next)
         elif 0 < grouping.waiting <= len(files):
-            position = _Position(cursor, len(answer.files) - grouping.waiting)
-        progress = _Progress(drafts, position, grouping.number, last_seq, last=answer.next is None)
-        await _add_page(context, claim, known, progress, before=before)
+            place = SplitPlace(cursor, len(answer.files) - grouping.waiting)
+        place = replace(place, group=grouping.number, last_seq=last_seq)
+        await _add_page(
+            context, claim, known, drafts, place=place, last=answer.next is None, before=before
+        )
         if answer.next is None:
             return
         cursor = answer.next
@@ -137,7 +139,7 @@ async def _make_jobs(
 async def _make_joined_jobs(
     context: WmsContext,
     dms: DmsClient,
-    claim: sql.SplitClaim,
+    claim: SplitClaim,
     *,
     known: KnownTask,
     datasets: Mapping[UUID, Dataset],
@@ -146,26 +148,20 @@ async def _make_joined_jobs(
 ) -> None:
     """Several data sets are read from their beginning, also after a crash; jobs made before are
     passed over."""
-    dataset, last_seq = datasets[known.task.dat_in_uid], claim.last_seq
+    dataset, last_seq = datasets[known.task.dat_in_uid], claim.place.last_seq
     drafts: list[JobDraft] = []
 
     async def add(*, last: bool) -> int:
         highest = _in_order(drafts, last_seq, dataset)
-        await _add_page(
-            context,
-            claim,
-            known,
-            _Progress(drafts, _Position(None, 0), 0, highest, last=last),
-            before=before,
-        )
+        place = SplitPlace(last_seq=highest)
+        await _add_page(context, claim, known, drafts, place=place, last=last, before=before)
         return highest
 
     async for draft in joined_drafts(dms, known.task, datasets, page=page):
-        if draft.seq <= claim.last_seq:
+        if draft.seq <= claim.place.last_seq:
             continue
-        if (
-            len(drafts) >= page
-        ):  # asked before the next one, so that the last job is made with the end
+        # Asked before the next one, so that the last job is made with the end.
+        if len(drafts) >= page:
             last_seq = await add(last=False)
             drafts = []
         drafts.append(draft)
@@ -173,31 +169,27 @@ async def _make_joined_jobs(
 
 
 async def _make_level(
-    context: WmsContext, claim: sql.SplitClaim, known: KnownTask, *, page: int
+    context: WmsContext, claim: SplitClaim, known: KnownTask, *, page: int
 ) -> None:
     """The jobs of a further level of a tree, of what those of the level before gave. Read from the
     beginning after a crash."""
     grouping = Grouping(known.task.mode, known.task.groups, number=claim.level_first)
-    after, last_seq = claim.parts_first - 1, claim.last_seq
+    after, last_seq = claim.parts_first - 1, claim.place.last_seq
     while True:
         async with context.database.connection() as connection:
             parts = await read_parts(
                 connection, known.task.uid, after=after, before=claim.level_first, limit=page
             )
-        files = [InputFile(seq=seq, **file) for seq, file in parts]
-        drafts = [*grouping.add(files), *(() if len(parts) == page else grouping.rest())]
+        files = [InputFile(seq=part.seq, **part.file) for part in parts]
+        last = len(parts) < page
+        drafts = [*grouping.add(files), *(grouping.rest() if last else ())]
         drafts = [draft for draft in drafts if draft.seq > last_seq]
         last_seq = drafts[-1].seq if drafts else last_seq
-        place = _Position(None, 0)
-        await _add_page(
-            context,
-            claim,
-            known,
-            _Progress(drafts, place, grouping.number, last_seq, last=len(parts) < page),
-        )
-        if len(parts) < page:
+        place = SplitPlace(group=grouping.number, last_seq=last_seq)
+        await _add_page(context, claim, known, drafts, place=place, last=last)
+        if last:
             return
-        after = parts[-1][0]
+        after = parts[-1].seq
 
 
 def _in_order(drafts: Sequence[JobDraft], last: int, dataset: Dataset) -> int:
@@ -212,60 +204,38 @@ def _in_order(drafts: Sequence[JobDraft], last: int, dataset: Dataset) -> int:
     return last
 
 
-@dataclass(frozen=True, slots=True)
-class _Progress:
-    drafts: Sequence[JobDraft]
-    position: _Position
-    group: int
-    last_seq: int
-    last: bool
-
-
 async def _add_page(
     context: WmsContext,
-    claim: sql.SplitClaim,
+    claim: SplitClaim,
     known: KnownTask,
-    progress: _Progress,
+    drafts: Sequence[JobDraft],
     *,
+    place: SplitPlace,
+    last: bool,
     before: FinishedBefore | None = None,
 ) -> None:
     """Jobs, counters and the place to read on, in one transaction; jobs taken over from ``before``
-    are finished. Raises ``ClaimLost``, ``NotSplittable``, ``NotAvailable``."""
-    place = progress.position
-    jobs = [(draft.seq, [_as_stored(file) for file in draft.inputs]) for draft in progress.drafts]
-    drafts = [(draft, inputs) for draft, (_, inputs) in zip(progress.drafts, jobs, strict=True)]
-    taken = Taken() if before is None else await before.take(drafts)
+    are finished. Raises ``SplitClaimLost``, ``NotSplittable``, ``NotAvailable``."""
+    taken = TakenOverJobs() if before is None else await before.take(drafts)
+    seqs, ended = taken.seqs, None
     async with context.database.transaction() as transaction:
-        guard = await transaction.connection.fetchval(
-            sql.ADD_PAGE,
-            claim.uid,
-            claim.token,
-            len(jobs),
-            place.cursor,
-            place.skip,
-            progress.group,
-            progress.last_seq,
-            progress.last,
-            HOLD,
-        )
-        if guard is None:
-            raise ClaimLost
-        if jobs:
-            await sql.insert_jobs(
-                transaction.connection, claim.uid, [job for job in jobs if job[0] not in taken.seqs]
+        connection = transaction.connection
+        if not await count_page(
+            connection, claim, jobs=len(drafts), place=place, last=last, hold=HOLD
+        ):
+            raise SplitClaimLost
+        if drafts:
+            await insert_jobs(
+                connection, claim.uid, [draft for draft in drafts if draft.seq not in seqs]
             )
             if taken.jobs:
-                await insert_taken(transaction.connection, claim.uid, taken.jobs, files=taken.files)
-            await transaction.connection.execute(NOTIFY_READY)
-        ended = await _decide(transaction, claim.uid, known) if progress.last else None
+                await insert_taken(connection, claim.uid, taken.jobs, files=taken.files)
+            await notify_ready(connection)
+        if last:
+            ended = await _decide(transaction, claim.uid, known)
     context.signal.ready()
     if ended is not None:
         context.metrics.tasks_ended.labels(ended.state).inc()
-
-
-def _as_stored(file: InputFile) -> dict[str, Any]:
-    """Without a port where there is none: instances of the release before refuse it."""
-    return file.model_dump(exclude=None if file.port else {"port"})
 
 
 async def _decide(transaction: Transaction, uid: UUID, known: KnownTask) -> Ending | None:
@@ -276,21 +246,20 @@ async def _decide(transaction: Transaction, uid: UUID, known: KnownTask) -> Endi
     return decided if decided is not None and await end_task(transaction, known, decided) else None
 
 
-async def _begin(context: WmsContext, claim: sql.SplitClaim, shared: Sequence[InputFile]) -> None:
-    stored = [_as_stored(file) for file in shared] or None
+async def _begin(context: WmsContext, claim: SplitClaim, shared: Sequence[InputFile]) -> None:
     async with context.database.connection() as connection:
-        if await connection.fetchval(sql.BEGIN_SPLITTING, claim.uid, claim.token, stored) is None:
-            raise ClaimLost
+        if not await begin_splitting(connection, claim, shared=shared):
+            raise SplitClaimLost
 
 
-async def _release(context: WmsContext, claim: sql.SplitClaim, reason: str) -> None:
+async def _release(context: WmsContext, claim: SplitClaim, reason: str) -> None:
     async with context.database.connection() as connection:
-        await connection.execute(sql.RELEASE_TASK, claim.uid, claim.token, reason)
+        await release_task(connection, claim, reason=reason)
 
 
-async def _fail(context: WmsContext, claim: sql.SplitClaim, known: KnownTask, reason: str) -> None:
+async def _fail(context: WmsContext, claim: SplitClaim, known: KnownTask, reason: str) -> None:
     async with context.database.transaction() as transaction:
-        if await transaction.connection.fetchval(sql.HELD_TASK, claim.uid, claim.token) is None:
+        if not await lock_claimed(transaction.connection, claim):
             return
         await end_task(transaction, known, Ending(TaskState.FAILED, reason))
     context.metrics.tasks_ended.labels(TaskState.FAILED).inc()

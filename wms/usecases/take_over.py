@@ -9,7 +9,6 @@ deleted in between, and a repetition after a crash finds them registered.
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 from uuid import UUID
 
 from sluice.clients.dms import DmsClient
@@ -18,23 +17,23 @@ from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unproces
 from sluice.contracts.states import DatasetState
 from sluice.contracts.tasks import TakenOver, TaskOutput
 from sluice.servicekit.database import Database
-from wms.db import takeover as sql
 from wms.db.known_tasks import KnownTask
+from wms.db.splitting import stored_files
+from wms.db.takeover import TakenJob, finished_jobs, same_shared_inputs
 from wms.domain.grouping import JobDraft
 from wms.usecases.read_files import NotSplittable
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """``jobs``: number, inputs as stored, and the job they are taken over from. ``files``:
-    registered for them, by data set."""
+class TakenOverJobs:
+    """``files``: how many were registered for them, by data set."""
 
-    jobs: Sequence[tuple[int, Any, int]] = ()
+    jobs: Sequence[TakenJob] = ()
     files: dict[UUID, int] = field(default_factory=dict)
 
     @property
     def seqs(self) -> set[int]:
-        return {seq for seq, _, _ in self.jobs}
+        return {job.draft.seq for job in self.jobs}
 
 
 class FinishedBefore:
@@ -46,27 +45,24 @@ class FinishedBefore:
         self._database, self._dms, self._known, self._before = database, dms, known, before
         self._files = {port: _Ahead(dms, uid) for port, uid in before.outputs.items()}
 
-    async def take(self, drafts: Sequence[tuple[JobDraft, Any]]) -> Taken:
-        """``drafts``: with their inputs as they are stored. Effect: the files of those taken over
-        are registered. Messages: none. Raises ``NotSplittable``, ``NotAvailable``."""
+    async def take(self, drafts: Sequence[JobDraft]) -> TakenOverJobs:
+        """Effect: the files of those taken over are registered. Messages: none. Raises
+        ``NotSplittable``, ``NotAvailable``."""
         if not drafts:
-            return Taken()
-        first, last = drafts[0][0].seq, drafts[-1][0].last_seq
+            return TakenOverJobs()
+        first, last = drafts[0].seq, drafts[-1].last_seq
         async with self._database.connection() as connection:
-            same = await connection.fetchval(
-                sql.SAME_SHARED_INPUTS, self._known.task.uid, self._before.task
-            )
-            done = (
-                await sql.finished_jobs(connection, self._before.task, first, last) if same else {}
-            )
+            if not await same_shared_inputs(connection, self._known.task.uid, self._before.task):
+                return TakenOverJobs()
+            done = await finished_jobs(connection, self._before.task, first=first, last=last)
         if not done:
-            return Taken()
+            return TakenOverJobs()
         found = {port: await ahead.files(first, last) for port, ahead in self._files.items()}
         jobs = [
-            (draft.seq, inputs, done[draft.seq].id)
-            for draft, inputs in drafts
+            TakenJob(draft, done[draft.seq].id)
+            for draft in drafts
             if draft.seq in done
-            and done[draft.seq].inputs == inputs
+            and done[draft.seq].inputs == stored_files(draft.inputs)
             and all(
                 output.optional or draft.seq in found.get(port, {})
                 for port, output in self._known.outputs.items()
@@ -74,10 +70,10 @@ class FinishedBefore:
         ]
         files = {}
         for port, output in self._known.outputs.items():
-            wanted = [file for seq, _, _ in jobs for file in found.get(port, {}).get(seq, ())]
+            wanted = [file for job in jobs for file in found.get(port, {}).get(job.draft.seq, ())]
             files[output.dat_out_uid] = len(wanted)
             await self._register(output, wanted)
-        return Taken(jobs, files)
+        return TakenOverJobs(jobs, files)
 
     async def _register(self, output: TaskOutput, files: Sequence[File]) -> None:
         new = [

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from wms.db.ranking import SELECT_TO_RANK, SET_RANKS
+from wms.db.ranking import set_ranks, tasks_to_rank
 from wms.domain.rank import aging, next_rank, retries
 from wms.usecases.context import WmsContext
 
@@ -15,15 +15,15 @@ async def update_ranks(context: WmsContext, *, every: float) -> int:
     were looked at.
     """
     async with context.database.transaction() as transaction:
-        rows = await transaction.connection.fetch(SELECT_TO_RANK, timedelta(seconds=0.9 * every))
-        ranks = [
-            next_rank(
-                row["rank"],
-                row["base_rank"],
-                aging=aging(row["waited"]),
-                retries=retries(row["failed_attempts"], row["total"]),
+        tasks = await tasks_to_rank(transaction.connection, age=timedelta(seconds=0.9 * every))
+        ranks = {
+            task.uid: next_rank(
+                task.rank,
+                task.base_rank,
+                aging=aging(task.waited),
+                retries=retries(task.failed_attempts, task.total),
             )
-            for row in rows
-        ]
-        await transaction.connection.execute(SET_RANKS, [row["uid"] for row in rows], ranks)
-    return len(rows)
+            for task in tasks
+        }
+        await set_ranks(transaction.connection, ranks)
+    return len(tasks)

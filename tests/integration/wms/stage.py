@@ -1,4 +1,5 @@
-"""A WMS without its web face and loops, on a real database: what the tests of its use cases act on."""
+"""A WMS without its web face and loops, on a real database: what the tests of its use cases act
+on."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from sluice.contracts.pilots import (
     AttemptReport,
     Heartbeat,
     HeartbeatAnswer,
+    InputFile,
     JobToken,
     LeaseRequest,
     LogFile,
@@ -31,12 +33,14 @@ from sluice.contracts.states import (
     JobState,
     ReportAnswer,
     TaskMode,
+    TaskState,
 )
 from sluice.contracts.tasks import Task, TaskStatus
 from sluice.servicekit.database import Database
-from wms.db import splitting
-from wms.db.jobs import ClaimedJob
+from wms.db.leases import ClaimedJob
+from wms.db.splitting import SplitClaim, SplitPlace, count_page, insert_jobs
 from wms.db.status import task_status
+from wms.domain.grouping import JobDraft
 from wms.usecases.accept_task import accept_task
 from wms.usecases.context import WmsContext
 from wms.usecases.expire_leases import expire_leases
@@ -90,6 +94,11 @@ def input_file(seq: int, *, size: int = 100) -> dict[str, Any]:
     }
 
 
+def make_draft(seq: int, files: Sequence[int]) -> JobDraft:
+    """A job over the files of these numbers."""
+    return JobDraft(seq, [InputFile(**input_file(number)) for number in files])
+
+
 @dataclass
 class Stage:
     """``lease`` and the like act as the pilot named; ``sent`` reads the outbox, where nothing is
@@ -107,22 +116,28 @@ class Stage:
         self.tasks[task.uid] = task
         async with self.database.transaction() as transaction:
             await accept_task(transaction, task)
-        token = uuid4()
-        async with self.database.transaction() as transaction:
-            await transaction.connection.execute(
-                "UPDATE tasks SET state = 'splitting', split_token = $2, split_until = now() WHERE"
-                " uid = $1",
-                task.uid,
-                token,
-            )
-            await transaction.connection.fetchval(
-                splitting.ADD_PAGE, task.uid, token, jobs, None, 0, 0, jobs - 1, True, HOLD
-            )
-            await splitting.insert_jobs(
-                transaction.connection, task.uid, [(seq, [input_file(seq)]) for seq in range(jobs)]
-            )
+        drafts = [make_draft(seq, [seq]) for seq in range(jobs)]
+        await self.add_page(task, drafts, place=SplitPlace(last_seq=jobs - 1), last=True)
         self.context.signal.ready()
         return task
+
+    async def add_page(
+        self, task: Task, drafts: Sequence[JobDraft], *, place: SplitPlace, last: bool
+    ) -> None:
+        """A page of jobs, by one who splits the task and is heard of no more."""
+        claim = SplitClaim(task.uid, uuid4(), TaskState.SPLITTING, SplitPlace(), 0, -1)
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            await connection.execute(
+                "UPDATE tasks SET state = $2, split_token = $3, split_until = now() WHERE uid = $1",
+                task.uid,
+                claim.state,
+                claim.token,
+            )
+            assert await count_page(
+                connection, claim, jobs=len(drafts), place=place, last=last, hold=HOLD
+            )
+            await insert_jobs(connection, task.uid, drafts)
 
     async def add_pilot(
         self,

@@ -29,7 +29,7 @@ from sluice.servicekit.migrate import Migrator
 from tests.draws import examples
 from tests.integration.wms.conftest import TERMS
 from tests.integration.wms.stage import Stage, make_task
-from wms.db.jobs import ClaimedJob
+from wms.db.leases import ClaimedJob
 from wms.usecases.cancel_task import cancel_task
 from wms.usecases.context import WmsContext
 from wms.usecases.retry_jobs import retry_task

@@ -15,7 +15,7 @@ from sluice.contracts.states import (
 )
 from sluice.contracts.tasks import Task
 from tests.integration.wms.stage import Stage, make_task
-from wms.db.jobs import ClaimedJob
+from wms.db.leases import ClaimedJob
 from wms.usecases.read_tasks import read_job
 
 MINUTE = Resources(time_limit=60.0)

@@ -17,7 +17,7 @@ from sluice.contracts.states import (
 )
 from sluice.contracts.tasks import Attempt, TaskInput
 from tests.integration.wms.stage import NOW, Stage, make_task
-from wms.db.jobs import ClaimedJob
+from wms.db.leases import ClaimedJob
 from wms.usecases.drain_pilot import drain_pilot
 from wms.usecases.list_pilots import list_pilots
 from wms.usecases.lose_pilots import lose_pilots

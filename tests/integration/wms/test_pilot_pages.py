@@ -13,7 +13,7 @@ from sluice.contracts.states import PilotState
 from tests.integration.wms.stage import Stage
 from tests.integration.wms.test_query_plans import buffers, nodes, plan
 from wms.db.pilot_pages import COUNT_PILOTS, SELECT_PILOTS, PilotQuery, places
-from wms.db.pilots import SEE_PILOT
+from wms.db.pilots import see_pilot
 from wms.usecases.acknowledge_pilot import acknowledge_pilot
 from wms.usecases.list_pilots import list_pilots
 from wms.usecases.lose_pilots import lose_pilots
@@ -161,7 +161,7 @@ async def test_a_page_costs_the_same_however_many_pilots_there_have_been(stage: 
 async def test_heartbeats_write_into_no_index(stage: Stage) -> None:
     pilot = await stage.add_pilot()
     async with stage.database.transaction() as transaction:
-        assert await transaction.connection.fetchval(SEE_PILOT, pilot) == pilot
+        await see_pilot(transaction.connection, pilot)
         updates = (
             "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_xact_user_tables WHERE relname = 'pilots'"
         )

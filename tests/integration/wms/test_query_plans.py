@@ -8,8 +8,9 @@ from uuid import uuid4
 import pytest
 
 from tests.integration.wms.stage import Stage, make_task
-from wms.db import jobs as sql
-from wms.db import surroundings
+from wms.db.attempts import CANCEL_IN_FLIGHT
+from wms.db.leases import CLAIM_JOBS, SELECT_EXPIRED
+from wms.db.surroundings import SELECT_PAUSED
 
 LEASE = timedelta(seconds=60)
 
@@ -60,15 +61,15 @@ async def test_claim_and_expiry_use_their_indexes(stage: Stage, analysed: bool) 
         await stage.lease(pilot, 1000)
     if analysed:
         await stage.execute("ANALYZE")
-    claim = await plan(stage, sql.CLAIM_JOBS, tasks[1].uid, 64, uuid4(), 1000, LEASE)
+    claim = await plan(stage, CLAIM_JOBS, tasks[1].uid, 64, uuid4(), 1000, LEASE)
     assert "jobs_ready" in scans(claim)
     assert "Seq Scan" not in scans(claim)
-    expired = await plan(stage, sql.SELECT_EXPIRED, timedelta(seconds=1), 100)
+    expired = await plan(stage, SELECT_EXPIRED, timedelta(seconds=1), 100)
     assert "jobs_in_flight" in scans(expired)
     assert "Seq Scan" not in scans(expired)
-    cancel = await plan(stage, sql.CANCEL_IN_FLIGHT, tasks[1].uid, "")
+    cancel = await plan(stage, CANCEL_IN_FLIGHT, tasks[1].uid, "")
     assert "Seq Scan" not in scans(cancel)
-    paused = await plan(stage, surroundings.SELECT_PAUSED, tasks[1].uid)
+    paused = await plan(stage, SELECT_PAUSED, tasks[1].uid)
     assert "Seq Scan" not in scans(paused)
 
 
@@ -85,6 +86,6 @@ async def test_claim_costs_the_same_however_many_jobs_wait(stage: Stage) -> None
     async with stage.database.connection() as connection:
         floor = await connection.fetchval("SELECT claimed_seq FROM tasks WHERE uid = $1", large.uid)
     assert floor == 9_999
-    few = await plan(stage, sql.CLAIM_JOBS, small.uid, 64, pilot, 1000, LEASE)
-    many = await plan(stage, sql.CLAIM_JOBS, large.uid, 64, pilot, 1000, LEASE)
+    few = await plan(stage, CLAIM_JOBS, small.uid, 64, pilot, 1000, LEASE)
+    many = await plan(stage, CLAIM_JOBS, large.uid, 64, pilot, 1000, LEASE)
     assert buffers(many) <= 1.5 * buffers(few)

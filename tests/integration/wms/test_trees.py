@@ -11,11 +11,11 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.plan import MergeGroups
 from sluice.contracts.states import ErrorClass, JobState, TaskMode, TaskState
 from sluice.contracts.tasks import NextInput, Task
-from tests.integration.wms.stage import Stage, input_file, make_task
+from tests.integration.wms.stage import Stage, make_draft, make_task
 from tests.integration.wms.test_splitting import Dying, Killed, accept, make_dataset
-from wms.db import splitting
+from wms.db.splitting import SplitPlace
 from wms.usecases.cancel_task import cancel_task
-from wms.usecases.split_task import HOLD, split_waiting_tasks
+from wms.usecases.split_task import split_waiting_tasks
 
 
 async def tree_task(
@@ -148,20 +148,9 @@ async def test_a_job_that_ends_while_others_are_made_is_not_the_last(
     """The first page has the only job so far; that the data set goes on is known nonetheless."""
     task = await tree_task(stage, dms, tmp_path, files=3, group=2)
     pilot = await stage.add_pilot()
-    token = uuid4()
-    await stage.execute(
-        "UPDATE tasks SET state = 'splitting', split_token = $2, split_until = now() WHERE uid"
-        " = $1",
-        task.uid,
-        token,
+    await stage.add_page(
+        task, [make_draft(0, [0, 1])], place=SplitPlace(skip=2, group=1, last_seq=0), last=False
     )
-    async with stage.database.transaction() as transaction:
-        await transaction.connection.fetchval(
-            splitting.ADD_PAGE, task.uid, token, 1, None, 2, 1, 0, False, HOLD
-        )
-        await splitting.insert_jobs(
-            transaction.connection, task.uid, [(0, [input_file(0), input_file(1)])]
-        )
     await stage.finish(pilot, *await stage.lease(pilot))
     await stage.execute(
         "UPDATE tasks SET split_until = now(), split_checked_at = NULL WHERE uid = $1", task.uid

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sluice.servicekit.lifecycle import running
 from tests.integration.wms.stage import Stage, make_task
-from wms.db.jobs import ClaimedJob
+from wms.db.leases import ClaimedJob
 from wms.loops.ready_listener import ReadyListener
 from wms.usecases.context import WmsContext
 from wms.usecases.sign_off_pilot import sign_off_pilot

@@ -1,0 +1,233 @@
+"""Statements on the ends of attempts: reported, lost, handed back, canceled. All under the lock
+rule of ``wms/db/tasks.py``."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.datasets import NewFile
+from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState
+from sluice.servicekit.database import Connection
+from wms.db.statement import statement
+from wms.domain.retry_rules import Verdict
+
+_SELECT_IN_FLIGHT = statement("""
+-- The named jobs that a pilot has at this moment.
+SELECT id, task_uid, seq, state, attempt, pilot, failures, losses, ram, leased_at, started_at,
+    inputs, CASE WHEN stop_attempt = attempt THEN stop_reason END AS stopping
+FROM jobs WHERE id = ANY($1::bigint[]) AND state IN ('{job.LEASED}', '{job.RUNNING}')
+""")
+
+_END_ATTEMPTS = statement("""
+-- Moves the jobs and writes down the attempts ($1), changes the tasks' counters by differences
+-- ($2), so that their CHECKs catch whatever would not add up, and counts for the pilot that
+-- reported ($3: uid or NULL; $4, $5: finished, failed). Guarded by attempt and state: the caller
+-- expects a number of jobs moved, and rolls back on another. Times are the database's; a duration
+-- is the only thing taken from a pilot's clock.
+WITH ended AS (
+    SELECT * FROM jsonb_to_recordset($1) AS e(
+        id bigint, attempt int, state text, failures int, losses int, ram bigint,
+        delay double precision, outcome text, reported text, exit_code int, error_class text,
+        message text, peak_memory double precision, cpu_seconds double precision, log_url text,
+        duration double precision, leased_at timestamptz, started_at timestamptz, pilot uuid)
+), written AS (
+    INSERT INTO attempts (job_id, attempt, pilot, leased_at, started_at, outcome, reported,
+        exit_code, error_class, message, peak_memory, cpu_seconds, log_url)
+    SELECT id, attempt, pilot, leased_at,
+        CASE WHEN duration IS NULL THEN started_at
+            ELSE greatest(leased_at, now() - make_interval(secs => duration)) END,
+        outcome, reported, exit_code, error_class, message, peak_memory, cpu_seconds, log_url
+    FROM ended
+), moved AS (
+    UPDATE jobs AS j SET
+        state = e.state, failures = e.failures, losses = e.losses, ram = coalesce(e.ram, j.ram),
+        not_before = now() + make_interval(secs => e.delay), lease_until = NULL,
+        pilot = CASE WHEN e.state IN ('{job.READY}', '{job.HELD}') THEN NULL ELSE j.pilot END,
+        ended_at = CASE WHEN e.state IN ('{job.READY}', '{job.HELD}') THEN NULL ELSE now() END,
+        error_class = e.error_class, message = e.message,
+        seconds = coalesce(
+            CASE WHEN e.duration IS NULL THEN extract(epoch FROM now() - e.started_at)
+                ELSE least(e.duration, extract(epoch FROM now() - e.leased_at)) END, 0),
+        peak_memory = coalesce(e.peak_memory, 0)
+    FROM ended AS e
+    WHERE j.id = e.id AND j.attempt = e.attempt AND j.state IN ('{job.LEASED}', '{job.RUNNING}')
+    RETURNING 1
+), counted AS (
+    UPDATE tasks AS t SET
+        ready = t.ready + d.ready, leased = t.leased + d.leased, running = t.running + d.running,
+        finished = t.finished + d.finished, failed = t.failed + d.failed,
+        canceled = t.canceled + d.canceled, held = t.held + d.held,
+        failed_attempts = t.failed_attempts + d.failed_attempts,
+        errors = d.errors, registered = d.registered
+    FROM jsonb_to_recordset($2) AS d(
+        uid uuid, ready int, leased int, running int, finished int, failed int, canceled int,
+        held int, failed_attempts int, errors jsonb, registered jsonb)
+    WHERE t.uid = d.uid
+), credited AS (
+    UPDATE pilots SET finished = finished + $4, failed = failed + $5, seen_at = now() WHERE uid = $3
+)
+SELECT count(*) FROM moved
+""")
+
+CANCEL_IN_FLIGHT = statement("""
+-- The task has ended: what pilots have of it is no longer wanted, and their reports will be stale.
+WITH stopped AS (
+    UPDATE jobs SET state = '{job.CANCELED}', ended_at = now(), lease_until = NULL, message = $2
+    WHERE task_uid = $1 AND state IN ('{job.LEASED}', '{job.RUNNING}')
+    RETURNING id, attempt, pilot, leased_at, started_at
+)
+INSERT INTO attempts (job_id, attempt, pilot, leased_at, started_at, outcome, message)
+SELECT id, attempt, pilot, leased_at, started_at, '{outcome.CANCELED}', $2 FROM stopped
+""")
+
+_CANCEL_WAITING = statement("""
+UPDATE jobs SET state = '{job.CANCELED}', ended_at = now(), message = $2
+WHERE task_uid = $1 AND state IN ('{job.READY}', '{job.HELD}')
+""")
+
+_SELECT_REPORTED = """
+-- What pilot $3 said of attempts that are no longer in flight.
+SELECT a.job_id, a.attempt, a.reported
+FROM attempts AS a JOIN unnest($1::bigint[], $2::int[]) AS n(id, attempt)
+    ON a.job_id = n.id AND a.attempt = n.attempt
+WHERE a.pilot = $3 AND a.reported IS NOT NULL
+"""
+
+#: Seconds. A million rows are canceled in one transaction.
+_CANCEL_TIMEOUT = 900.0
+
+
+@dataclass(frozen=True, slots=True)
+class JobInFlight:
+    """``stopping``: why its pilot was told to stop it."""
+
+    id: int
+    task_uid: UUID
+    seq: int
+    state: JobState
+    attempt: int
+    pilot: UUID
+    failures: int
+    losses: int
+    ram: int | None
+    leased_at: datetime
+    started_at: datetime | None
+    inputs: list[dict[str, Any]]
+    stopping: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EndedAttempt:
+    """``verdict``: what becomes of the job. ``reported``: what the pilot said, None where it said
+    nothing. ``files``: what is registered with it, by data set. ``duration``: seconds the job ran,
+    by the pilot's clock."""
+
+    job: JobInFlight
+    outcome: AttemptOutcome
+    verdict: Verdict
+    reported: AttemptOutcome | None = None
+    error: ErrorClass | None = None
+    message: str = ""
+    exit_code: int | None = None
+    peak_memory: float | None = None
+    cpu_seconds: float | None = None
+    log_url: str | None = None
+    duration: float | None = None
+    files: Sequence[tuple[UUID, NewFile]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TaskChange:
+    """What ends of attempts change in their task's row. ``deltas``: of its jobs by state;
+    ``errors``, ``registered``: all of the task, from now on."""
+
+    task: UUID
+    deltas: Mapping[JobState, int]
+    failed_attempts: int
+    errors: Mapping[str, int]
+    registered: Mapping[str, int]
+
+
+async def jobs_in_flight(connection: Connection, jobs: Sequence[int]) -> dict[int, JobInFlight]:
+    """By job; those that no pilot has are left out."""
+    rows = await connection.fetch(_SELECT_IN_FLIGHT, jobs)
+    return {row["id"]: JobInFlight(**{**row, "state": JobState(row["state"])}) for row in rows}
+
+
+async def end_attempts(
+    connection: Connection,
+    attempts: Sequence[EndedAttempt],
+    changes: Sequence[TaskChange],
+    *,
+    pilot: UUID | None,
+) -> int:
+    """How many jobs moved. ``pilot``: who reported them, if one did. Under the locks of the tasks."""
+    outcomes = Counter(attempt.outcome for attempt in attempts)
+    moved: int = await connection.fetchval(
+        _END_ATTEMPTS,
+        [_attempt_row(attempt) for attempt in attempts],
+        [_change_row(change) for change in changes],
+        pilot,
+        outcomes[AttemptOutcome.FINISHED],
+        outcomes[AttemptOutcome.FAILED],
+    )
+    return moved
+
+
+def _attempt_row(attempt: EndedAttempt) -> dict[str, Any]:
+    job, verdict = attempt.job, attempt.verdict
+    return {
+        "id": job.id,
+        "attempt": job.attempt,
+        "pilot": job.pilot,
+        "leased_at": job.leased_at,
+        "started_at": job.started_at,
+        "state": verdict.state,
+        "failures": verdict.failures,
+        "losses": verdict.losses,
+        "ram": verdict.ram,
+        "delay": verdict.delay,
+        "outcome": attempt.outcome,
+        "reported": attempt.reported,
+        "exit_code": attempt.exit_code,
+        "error_class": attempt.error,
+        "message": attempt.message,
+        "peak_memory": attempt.peak_memory,
+        "cpu_seconds": attempt.cpu_seconds,
+        "log_url": attempt.log_url,
+        "duration": attempt.duration,
+    }
+
+
+def _change_row(change: TaskChange) -> dict[str, Any]:
+    return {
+        "uid": change.task,
+        **{state.value: change.deltas.get(state, 0) for state in JobState},
+        "failed_attempts": change.failed_attempts,
+        "errors": change.errors,
+        "registered": change.registered,
+    }
+
+
+async def cancel_jobs_in_flight(connection: Connection, task: UUID, *, message: str) -> None:
+    await connection.execute(CANCEL_IN_FLIGHT, task, message)
+
+
+async def cancel_waiting_jobs(connection: Connection, task: UUID, *, message: str) -> None:
+    await connection.execute(_CANCEL_WAITING, task, message, timeout=_CANCEL_TIMEOUT)
+
+
+async def outcomes_reported(
+    connection: Connection, attempts: Sequence[tuple[int, int]], *, pilot: UUID
+) -> dict[tuple[int, int], AttemptOutcome]:
+    """What the pilot said of these attempts, by job and attempt, in a report that was accepted."""
+    if not attempts:
+        return {}
+    ids, numbers = [job for job, _ in attempts], [attempt for _, attempt in attempts]
+    return {
+        (row["job_id"], row["attempt"]): AttemptOutcome(row["reported"])
+        for row in await connection.fetch(_SELECT_REPORTED, ids, numbers, pilot)
+    }

@@ -1,0 +1,240 @@
+"""Statements on leases: jobs given to pilots, leases renewed, and those that ran out. All under the
+lock rule of ``wms/db/tasks.py``."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from sluice.contracts.pilots import JobToken
+from sluice.contracts.states import JobState
+from sluice.servicekit.database import Connection
+from wms.db.statement import statement
+
+CLAIM_JOBS = statement("""
+-- Up to $2 jobs of task $1 for pilot $3 with $4 MiB, for a lease of $5: due retries first, then
+-- jobs never leased, in order of seq and behind those taken already. Both walk the index jobs_ready
+-- from its first usable entry, however many jobs wait. Where fewer come than are ready (some pause,
+-- or a stranger locked them), the next claim looks from the beginning.
+WITH task AS MATERIALIZED (
+    SELECT uid, ready, claimed_seq FROM tasks
+    WHERE uid = $1 AND ready > 0 AND state IN ('{task.SPLITTING}', '{task.ACTIVE}')
+    FOR NO KEY UPDATE
+), due AS (
+    SELECT id FROM jobs
+    WHERE task_uid = (SELECT uid FROM task) AND state = '{job.READY}'
+        AND not_before > '-infinity' AND not_before <= now() AND (ram IS NULL OR ram <= $4)
+    ORDER BY not_before, seq LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
+), fresh AS (
+    SELECT id FROM jobs
+    WHERE task_uid = (SELECT uid FROM task) AND state = '{job.READY}' AND not_before = '-infinity'
+        AND seq > (SELECT claimed_seq FROM task)
+    ORDER BY seq LIMIT $2 - (SELECT count(*) FROM due) FOR NO KEY UPDATE SKIP LOCKED
+), claimed AS (
+    UPDATE jobs SET
+        state = '{job.LEASED}', attempt = attempt + 1, pilot = $3, leased_at = now(),
+        lease_until = now() + $5, started_at = NULL, not_before = now()
+    WHERE id = ANY(ARRAY(SELECT id FROM due UNION ALL SELECT id FROM fresh))
+    RETURNING id, attempt, seq, inputs::text AS inputs, ram
+), counted AS (
+    UPDATE tasks AS t SET
+        ready = t.ready - c.jobs, leased = t.leased + c.jobs,
+        claimed_seq = CASE WHEN c.jobs = least($2, task.ready)
+            THEN greatest(task.claimed_seq, c.last) ELSE -1 END,
+        served_at = CASE WHEN c.jobs > 0 THEN now() ELSE t.served_at END,
+        started_at = CASE WHEN c.jobs > 0 THEN coalesce(t.started_at, now()) ELSE t.started_at END
+    FROM task, (
+        SELECT count(*) AS jobs, max(seq) FILTER (WHERE attempt = 1) AS last FROM claimed
+    ) AS c
+    WHERE t.uid = task.uid AND (c.jobs > 0 OR t.claimed_seq >= 0)
+)
+SELECT * FROM claimed ORDER BY seq
+""")
+
+_SELECT_LARGER = statement("""
+-- The least memory that due jobs of the task need which need more than $2, up to $3, and the
+-- seconds that they are due.
+SELECT min(ram) AS ram, extract(epoch FROM now() - min(not_before))::float AS waited FROM jobs
+WHERE task_uid = $1 AND state = '{job.READY}' AND not_before > '-infinity' AND not_before <= now()
+    AND ram > $2 AND ram <= $3
+""")
+
+_KEEP_FREE = statement("""
+-- Pilot $2 is kept free for a job of the task, unless another one is.
+UPDATE tasks SET kept_by = $2, kept_until = now() + $3
+WHERE uid = $1 AND ready > 0 AND state IN ('{task.SPLITTING}', '{task.ACTIVE}')
+    AND (kept_until IS NULL OR kept_until <= now())
+RETURNING uid
+""")
+
+_EXTEND_LEASES = statement("""
+-- Exactly the named attempts that are still this pilot's ($4) and that it is not to stop; those
+-- that have started become running, and count so. With the seconds since it has them, or since they
+-- have started.
+WITH named AS (
+    SELECT * FROM unnest($1::bigint[], $2::int[], $3::boolean[]) AS n(id, attempt, started)
+), held AS (
+    SELECT DISTINCT ON (j.id) j.id, j.attempt, j.task_uid,
+        n.started AND j.state = '{job.LEASED}' AS starts, j.state = '{job.RUNNING}' AS runs,
+        coalesce(j.started_at, j.leased_at) AS since
+    FROM named AS n JOIN jobs AS j ON j.id = n.id AND j.attempt = n.attempt
+    WHERE j.pilot = $4 AND j.state IN ('{job.LEASED}', '{job.RUNNING}')
+        AND j.stop_attempt IS DISTINCT FROM j.attempt
+    ORDER BY j.id, n.started DESC
+), renewed AS (
+    UPDATE jobs AS j SET
+        lease_until = now() + $5,
+        state = CASE WHEN h.starts THEN '{job.RUNNING}' ELSE j.state END,
+        started_at = CASE WHEN h.starts THEN now() ELSE j.started_at END
+    FROM held AS h WHERE j.id = h.id
+), counted AS (
+    UPDATE tasks AS t SET leased = t.leased - c.jobs, running = t.running + c.jobs
+    FROM (SELECT task_uid, count(*) AS jobs FROM held WHERE starts GROUP BY task_uid) AS c
+    WHERE t.uid = c.task_uid
+)
+SELECT id, attempt, task_uid, runs OR starts AS started,
+    CASE WHEN starts THEN 0 ELSE extract(epoch FROM now() - since)::float END AS seconds
+FROM held
+""")
+
+_SELECT_BYTES = """
+-- Of the inputs of jobs, those that all jobs of a task get included.
+SELECT j.id,
+    least(coalesce(sum((file->>'size')::bigint), 0), 9223372036854775807)::bigint AS bytes
+FROM jobs AS j JOIN tasks AS t ON t.uid = j.task_uid
+LEFT JOIN LATERAL jsonb_array_elements(j.inputs || coalesce(t.shared_inputs, '[]')) AS file ON true
+WHERE j.id = ANY($1::bigint[]) GROUP BY j.id
+"""
+
+_STOP_RENEWING = """
+-- Attempts that take too long: not renewed from now on.
+UPDATE jobs AS j SET stop_attempt = j.attempt, stop_reason = s.reason
+FROM unnest($1::bigint[], $2::int[], $3::text[]) AS s(id, attempt, reason)
+WHERE j.id = s.id AND j.attempt = s.attempt AND j.lease_until IS NOT NULL
+"""
+
+_SELECT_HOLDERS = "SELECT id, state, attempt, pilot FROM jobs WHERE id = ANY($1::bigint[])"
+
+SELECT_EXPIRED = statement("""
+-- The longest overdue leases; $1: grace.
+SELECT id FROM jobs
+WHERE state IN ('{job.LEASED}', '{job.RUNNING}') AND lease_until < now() - $1::interval
+ORDER BY lease_until LIMIT $2
+""")
+
+_STILL_EXPIRED = statement("""
+-- Asked again under the lock: a heartbeat may have come meanwhile.
+SELECT id FROM jobs
+WHERE id = ANY($1::bigint[]) AND state IN ('{job.LEASED}', '{job.RUNNING}')
+    AND lease_until < now() - $2::interval
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedJob:
+    """``inputs`` is JSON text as stored: it goes to the pilot as it is."""
+
+    id: int
+    attempt: int
+    task_uid: UUID
+    seq: int
+    inputs: str
+    ram: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LargerNeed:
+    """MiB that a job needs, and the seconds for which such jobs have been due."""
+
+    ram: int
+    waited: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExtendedLease:
+    """``seconds`` since the pilot has the job, or since it has ``started`` it."""
+
+    id: int
+    attempt: int
+    task_uid: UUID
+    started: bool
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class JobHolder:
+    """Who has a job now, or had it last."""
+
+    state: JobState
+    attempt: int
+    pilot: UUID | None
+
+
+async def claim_jobs(
+    connection: Connection, task: UUID, *, jobs: int, pilot: UUID, ram: int, lease: timedelta
+) -> list[ClaimedJob]:
+    """In order of seq. One statement, and so one transaction of its own where none is open."""
+    rows = await connection.fetch(CLAIM_JOBS, task, jobs, pilot, ram, lease)
+    return [ClaimedJob(task_uid=task, **row) for row in rows]
+
+
+async def larger_need(
+    connection: Connection, task: UUID, *, above: int, most: int
+) -> LargerNeed | None:
+    """The least memory that due jobs of the task need beyond ``above`` MiB, up to ``most``; None:
+    there is no such job."""
+    row = await connection.fetchrow(_SELECT_LARGER, task, above, most)
+    return None if row is None or row["ram"] is None else LargerNeed(**row)
+
+
+async def keep_free(connection: Connection, task: UUID, *, pilot: UUID, span: timedelta) -> bool:
+    """Keeps the pilot free for a job of the task; False: another one is, or no job is ready."""
+    return await connection.fetchval(_KEEP_FREE, task, pilot, span) is not None
+
+
+async def extend_leases(
+    connection: Connection,
+    *,
+    pilot: UUID,
+    running: Sequence[JobToken],
+    waiting: Sequence[JobToken],
+    lease: timedelta,
+) -> list[ExtendedLease]:
+    """Those of the pilot's attempts that are still its own last for ``lease`` from now on; under
+    the lock of their tasks."""
+    named = [*running, *waiting]
+    started = [True] * len(running) + [False] * len(waiting)
+    ids, attempts = [job.id for job in named], [job.attempt for job in named]
+    rows = await connection.fetch(_EXTEND_LEASES, ids, attempts, started, pilot, lease)
+    return [ExtendedLease(**row) for row in rows]
+
+
+async def bytes_of_inputs(connection: Connection, jobs: Sequence[int]) -> dict[int, int]:
+    rows = await connection.fetch(_SELECT_BYTES, jobs)
+    return {row["id"]: row["bytes"] for row in rows}
+
+
+async def stop_renewing(connection: Connection, reasons: Mapping[tuple[int, int], str]) -> None:
+    """``reasons``: by job and attempt; under the lock of their tasks."""
+    ids, attempts = [job for job, _ in reasons], [attempt for _, attempt in reasons]
+    await connection.execute(_STOP_RENEWING, ids, attempts, list(reasons.values()))
+
+
+async def job_holders(connection: Connection, jobs: Sequence[int]) -> dict[int, JobHolder]:
+    """By job; those that are not stored are left out."""
+    return {
+        row["id"]: JobHolder(JobState(row["state"]), row["attempt"], row["pilot"])
+        for row in await connection.fetch(_SELECT_HOLDERS, jobs)
+    }
+
+
+async def expired_leases(connection: Connection, *, grace: timedelta, limit: int) -> list[int]:
+    """Jobs whose leases ended more than ``grace`` ago, the longest overdue first."""
+    return [row["id"] for row in await connection.fetch(SELECT_EXPIRED, grace, limit)]
+
+
+async def still_expired(
+    connection: Connection, jobs: Sequence[int], *, grace: timedelta
+) -> list[int]:
+    """Those of them whose leases have not been renewed meanwhile; under the lock of their tasks."""
+    return [row["id"] for row in await connection.fetch(_STILL_EXPIRED, jobs, grace)]
