@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any
 
-from sluice.cwl.dataflow.links import Wiring
+from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.merging import given_type
 from sluice.cwl.dataflow.single_values import may_be_missing
 from sluice.cwl.dataflow.streams import Stream
@@ -22,6 +22,44 @@ from sluice.cwl.documents.workflow import Link, Port, SourcePort, Step, Workflow
 from sluice.cwl.reading.findings import Findings
 
 
+def check_link_types(flow: Dataflow, findings: Findings) -> None:
+    """Every link whose two ends are known."""
+    for step, port in flow.wiring.origins:
+        _check_input(flow.workflow.steps[step], port, flow, findings)
+    for name, origin in flow.wiring.outputs.items():
+        _check_output(name, origin, flow, findings)
+
+
+def _check_input(step: Step, port: str, flow: Dataflow, findings: Findings) -> None:
+    link, sink = step.links[port], step.tool_inputs.get(port)
+    stream, given = flow.wiring.stream_of(step.name, port), _given_by(step, link, flow)
+    if given is None or (step.name, port) in flow.wiring.refused:
+        return
+    end = _End(link, step.input_named(port), given, _Lack.of(given, stream))
+    if len(step.scatter) > 1 and port in step.scatter and end.lack is _Lack.LEFT_OUT:
+        end = replace(end, lack=_lack_of_pair(step, flow))
+    if sink is None or "valueFrom" in link.body:
+        _tell_left_out(end, findings)
+        return
+    taken = array_of(sink.type) if port in step.scatter else sink.type
+    is_defaulted = (
+        stream is None and port not in step.scatter and sink.body.get("default") is not None
+    )
+    if is_defaulted or (end.lack is _Lack.ONLY and may_be_missing(step, link)):
+        taken = normal_type(["null", taken])
+    way = "" if stream is None else _way(step, link, given, sink.type)
+    _tell_misfit(end, findings, taken=taken, way=way)
+
+
+def _check_output(name: str, origin: SourcePort, flow: Dataflow, findings: Findings) -> None:
+    link = flow.workflow.outputs[name]
+    given = given_type(link, [_given(origin, flow.workflow)])
+    if given is not None:
+        lack = _Lack.of(given, flow.wiring.streams.get(origin))
+        end = _End(link, f"output '{name}'", given, lack, "there may be none: let the output be ")
+        _tell_misfit(end, findings, taken=flow.workflow.output_types[name])
+
+
 def _output_type(step: Step, port: str) -> Any:
     """The type of a step's output as others see it, or None where the tool has no such output."""
     found: Port | None = step.tool_outputs.get(port)
@@ -29,54 +67,6 @@ def _output_type(step: Step, port: str) -> Any:
         return None
     given = normal_type(["null", found.type]) if step.conditional else found.type
     return array_of(given) if step.scatter else given
-
-
-def check_types(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
-    """Every link whose two ends are known."""
-    for name, port in wiring.origins:
-        step = workflow.steps[name]
-        link, sink, read = (
-            step.links[port],
-            step.tool_inputs.get(port),
-            wiring.stream_of(name, port),
-        )
-        given = _given_by(step, link, wiring, workflow)
-        if given is None or (name, port) in wiring.refused:
-            continue
-        end = _End(link, step.input_named(port), given, _Lack.of(given, read))
-        if len(step.scatter) > 1 and port in step.scatter and end.lack is _Lack.LEFT_OUT:
-            every = [
-                _given_by(step, step.links[one], wiring, workflow)
-                for one in step.scatter
-                if one in step.links
-            ]
-            end = replace(
-                end, lack=_Lack.ALL_OF_PAIR if all(map(_may_lack, every)) else _Lack.ONE_OF_PAIR
-            )
-        if sink is None or "valueFrom" in link.body:
-            _tell_left_out(end, findings)
-            continue
-        taken = array_of(sink.type) if port in step.scatter else sink.type
-        is_defaulted = (
-            read is None and port not in step.scatter and sink.body.get("default") is not None
-        )
-        if is_defaulted or (end.lack is _Lack.ONLY and may_be_missing(step, link)):
-            taken = normal_type(["null", taken])
-        _tell_misfit(
-            end,
-            findings,
-            taken=taken,
-            way="" if read is None else _way(step, link, given, sink.type),
-        )
-    for name, origin in wiring.outputs.items():
-        link = workflow.outputs[name]
-        given = given_type(link, [_given(origin, workflow)])
-        if given is not None:
-            lack = _Lack.of(given, wiring.streams.get(origin))
-            end = _End(
-                link, f"output '{name}'", given, lack, "there may be none: let the output be "
-            )
-            _tell_misfit(end, findings, taken=workflow.output_types[name])
 
 
 class _Lack(Enum):
@@ -127,11 +117,16 @@ def _may_lack(kind: Any) -> bool:
     )
 
 
-def _given_by(step: Step, link: Link, wiring: Wiring, workflow: Workflow) -> Any:
+def _given_by(step: Step, link: Link, flow: Dataflow) -> Any:
     """The type of what a link brings; None where that is not known."""
-    return given_type(
-        link, [_given(origin, workflow) for origin in wiring.sources(step.name, link.name)]
-    )
+    sources = flow.wiring.sources(step.name, link.name)
+    return given_type(link, [_given(origin, flow.workflow) for origin in sources])
+
+
+def _lack_of_pair(step: Step, flow: Dataflow) -> _Lack:
+    """Of several inputs that the step scatters over."""
+    given = [_given_by(step, step.links[name], flow) for name in step.scatter if name in step.links]
+    return _Lack.ALL_OF_PAIR if all(map(_may_lack, given)) else _Lack.ONE_OF_PAIR
 
 
 def _way(step: Step, link: Link, given: Any, port_type: Any) -> str:

@@ -6,20 +6,21 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap
 
+from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.links import Wiring
-from sluice.cwl.documents.workflow import Step, Workflow
+from sluice.cwl.documents.workflow import Step
 from sluice.cwl.features import JOB_FIELDS, LINK_FIELDS
 from sluice.cwl.reading.findings import Findings, TextPlace, text_place
 from sluice.cwl.reading.nodes import listed, named_nodes
 
 
-def warn_kept_together(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
+def warn_of_nested_scatters(flow: Dataflow, findings: Findings) -> None:
     """Legal, and slow: nothing in that job runs side by side on several nodes."""
-    for step in workflow.steps.values():
+    for step in flow.workflow.steps.values():
         if (
             step.scatter
             or step.tool.get("class") != "Workflow"
-            or not _scatters(step.tool, _whole(step, wiring))
+            or not _scatters(step.tool, _whole(step, flow.wiring))
         ):
             continue
         for what, place in _reasons(step):
@@ -88,4 +89,4 @@ def _links(step: CommentedMap) -> list[tuple[str, str]]:
 
 def _texts(written: Any) -> list[str]:
     """Whatever else stands there is wrong."""
-    return [one for one in listed(written) if isinstance(one, str)]
+    return [text for text in listed(written) if isinstance(text, str)]

@@ -14,19 +14,19 @@ _SHELL = "ShellCommandRequirement"
 _KINDS = ("requirements", "hints")
 
 
-def warn_of_idle_fields(workflow: CommentedMap, findings: Findings) -> None:
+def warn_of_tool_fields(workflow: CommentedMap, findings: Findings) -> None:
     for name, owners in _tools(workflow):
         tool = owners[0]
         for output in named_nodes(tool.get("outputs")):
             _warn_of_output(output, name, findings)
         asked = any(
-            one.name == _SHELL
+            requirement.name == _SHELL
             for owner in owners
             for kind in _KINDS
-            for one in named_nodes(owner.get(kind), "class")
+            for requirement in named_nodes(owner.get(kind), "class")
         )
         bindings = [] if asked else [tool.get("arguments"), tool.get("inputs")]
-        for binding in (one for node in bindings for one in mappings(node)):
+        for binding in (binding for node in bindings for binding in mappings(node)):
             if binding.get("shellQuote") is False:
                 findings.warning(
                     text_place(binding, "shellQuote"),
@@ -75,4 +75,7 @@ def _warn_of_output(output: NamedNode, step: str, findings: Findings) -> None:
 
 
 def _has_records(kind: Any) -> bool:
-    return any(isinstance(one, Mapping) and one.get("type") == "record" for one in members_of(kind))
+    return any(
+        isinstance(member, Mapping) and member.get("type") == "record"
+        for member in members_of(kind)
+    )

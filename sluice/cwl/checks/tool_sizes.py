@@ -1,6 +1,7 @@
 """How much the jobs' tools come to: what the workflow and its steps require is part of each tool
 that it holds for, so that a short text can stand for a long plan."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from ruamel.yaml.comments import CommentedMap
@@ -15,32 +16,55 @@ MOST_VALUES = 4 * MOST_NODES
 MOST_CHARACTERS = 8 * 1024 * 1024
 
 
-def check_weight(workflow: CommentedMap, findings: Findings) -> bool:
+@dataclass(slots=True)
+class _Size:
+    values: int = 0
+    characters: int = 0
+
+    def __add__(self, other: "_Size") -> "_Size":
+        return _Size(self.values + other.values, self.characters + other.characters)
+
+    def add(self, node: Any) -> None:
+        self.values += 1
+        if isinstance(node, str):
+            self.characters += len(node)
+        elif isinstance(node, dict):
+            for key, value in node.items():
+                self.add(key)
+                self.add(value)
+        elif isinstance(node, list):
+            for item in node:
+                self.add(item)
+
+    @property
+    def is_too_much(self) -> bool:
+        return self.values > MOST_VALUES or self.characters > MOST_CHARACTERS
+
+
+def check_tool_sizes(workflow: CommentedMap, findings: Findings) -> bool:
     """False, with an error at the step with which it gets too much."""
-    return _Scale(findings).weigh(workflow, (0, 0))
+    return _Scale(findings).weigh(workflow, _Size())
 
 
 class _Scale:
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
-        self._values, self._characters = 0, 0
+        self._all = _Size()
 
-    def weigh(self, workflow: CommentedMap, around: tuple[int, int]) -> bool:
+    def weigh(self, workflow: CommentedMap, around: _Size) -> bool:
         """``around``: what holds for the workflow. False where it is too much."""
-        above = _sum(around, _required(workflow))
+        above = around + _required(workflow)
         for step in named_nodes(workflow.get("steps")):
             run = None if step.body is None else step.body.get("run")
             if step.body is None or not isinstance(run, CommentedMap):
                 continue
-            held = _sum(above, _required(step.body))
+            held = above + _required(step.body)
             if run.get("class") == "Workflow":
                 if not self.weigh(run, held):
                     return False
                 continue
-            values, characters = _sum(held, _size(run))
-            self._values += values
-            self._characters += characters
-            if self._values > MOST_VALUES or self._characters > MOST_CHARACTERS:
+            self._all += held + _size(run)
+            if self._all.is_too_much:
                 self._findings.error(
                     step.place,
                     f"the tools up to step '{step.name}', each with what the workflow requires for"
@@ -52,27 +76,11 @@ class _Scale:
         return True
 
 
-def _required(owner: CommentedMap) -> tuple[int, int]:
-    return _sum(_size(owner.get("requirements")), _size(owner.get("hints")))
+def _required(owner: CommentedMap) -> _Size:
+    return _size(owner.get("requirements")) + _size(owner.get("hints"))
 
 
-def _sum(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
-    return one[0] + other[0], one[1] + other[1]
-
-
-def _size(node: Any) -> tuple[int, int]:
-    """Values and characters."""
-    if isinstance(node, str):
-        return 1, len(node)
-    values, characters = 1, 0
-    inner = (
-        [*node, *node.values()]
-        if isinstance(node, dict)
-        else node
-        if isinstance(node, list)
-        else ()
-    )
-    for one in inner:
-        more = _size(one)
-        values, characters = values + more[0], characters + more[1]
-    return values, characters
+def _size(node: Any) -> _Size:
+    size = _Size()
+    size.add(node)
+    return size

@@ -12,13 +12,13 @@ from sluice.cwl.documents.workflow import Link, Port, Step, Workflow
 PORT = "file"
 
 
-def add_passing_steps(workflow: Workflow) -> None:
+def add_choosing_steps(workflow: Workflow) -> None:
     """An output with several sources, or with a choice, becomes that of a new step whose tool hands
     on the file it gets."""
     for name, link in workflow.outputs.items():
         if link.sources is None or (len(link.sources) == 1 and pick_of(link) is None):
             continue
-        step = _passing_step(_free_name(name, workflow), link, workflow.output_types[name])
+        step = _choosing_step(_free_name(name, workflow), link, workflow.output_types[name])
         workflow.steps[step.name] = step
         workflow.outputs[name] = Link(
             name, link.place, [f"{step.name}/{PORT}"], link.source_place, CommentedMap()
@@ -31,7 +31,7 @@ def _free_name(name: str, workflow: Workflow) -> str:
     return name
 
 
-def _passing_step(name: str, link: Link, given: Any) -> Step:
+def _choosing_step(name: str, link: Link, given: Any) -> Step:
     """``given``: the type that the output is said to have: of the value that is chosen, or of the
     list of all."""
     taken = without_null(given)
@@ -62,5 +62,5 @@ def _passing_step(name: str, link: Link, given: Any) -> Step:
         tool=tool,
         tool_inputs={PORT: port},
         tool_outputs={PORT: port},
-        passes=link.name,
+        for_output=link.name,
     )

@@ -334,7 +334,7 @@ def _is_one_data_set(step: Step, link: Link, wiring: Wiring, findings: Findings)
     """Tells why not; no more is told of such a link."""
     streams = [wiring.streams.get(origin) for origin in wiring.sources(step.name, link.name)]
     if (
-        step.passes is not None
+        step.for_output is not None
         and step.scatter
         and any(stream is not None and stream.many for stream in streams)
     ):

@@ -13,6 +13,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.cwl.features import JOB_FIELDS, LINK_FIELDS
 from sluice.cwl.properties.extensions import Extensions, Fields
+from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.findings import TextPlace, text_place
 from sluice.cwl.reading.nodes import NamedNode, clone, named_nodes, put_at
 
@@ -23,21 +24,13 @@ _OF_LINKS = tuple(LINK_FIELDS)
 _CHOICES = ("linkMerge", "pickValue")
 
 
-class Unflat(Exception):
+class NotFlat(Exception):
     """Why a nested workflow cannot be taken apart: a half sentence."""
 
     def __init__(self, step: NamedNode, why: str) -> None:
         super().__init__(why)
         self.place = step.place
         self.step = step.name
-
-
-@dataclass(frozen=True, slots=True)
-class Flat:
-    """``workflow`` shares nothing with the one it is made of."""
-
-    workflow: CommentedMap
-    extensions: Extensions
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +69,10 @@ def nested_to_flatten(workflow: CommentedMap) -> list[NamedNode]:
     return [step for step in named_nodes(workflow.get("steps")) if _is_apart(step)]
 
 
-def flatten(workflow: CommentedMap, extensions: Extensions) -> Flat:
-    """Raises ``Unflat``. ``workflow`` stays as it is."""
+def flatten(template: ParsedTemplate) -> ParsedTemplate:
+    """The template in which the steps of these workflows are steps; it shares no workflow with
+    ``template``. Raises ``NotFlat``."""
+    workflow, extensions = template.canonical.body, template.extensions
     outer = clone(workflow)
     scope = _scope(outer)
     gathered = _Gathered(extensions, _new_map(outer))
@@ -93,7 +88,11 @@ def flatten(workflow: CommentedMap, extensions: Extensions) -> Flat:
     left = {
         name: fields for name, fields in extensions.nested.items() if name not in gathered.taken
     }
-    return Flat(outer, Extensions(extensions.workflow, gathered.fields, left))
+    return replace(
+        template,
+        canonical=replace(template.canonical, body=outer),
+        extensions=Extensions(extensions.workflow, gathered.fields, left),
+    )
 
 
 def _is_apart(step: NamedNode) -> bool:
@@ -126,7 +125,7 @@ def _scope(
             port.body is not None and "loadContents" in port.body
             for port in named_nodes(run.get("inputs"))
         ):
-            raise Unflat(inner, "an input of its workflow has 'loadContents'")
+            raise NotFlat(inner, "an input of its workflow has 'loadContents'")
         scope.apart[inner.name] = _scope(run, inner, scope)
     return scope
 
@@ -165,7 +164,7 @@ class _Written:
 
 
 def _supply(written: _Written) -> _Supply:
-    """What the sources are when all is taken apart. Raises ``Unflat``."""
+    """What the sources are when all is taken apart. Raises ``NotFlat``."""
     followed = _follow(written)
     if isinstance(followed, _Supply):
         return followed
@@ -174,7 +173,7 @@ def _supply(written: _Written) -> _Supply:
     for source in last.sources:
         one = _follow(replace(last, body=CommentedMap({last.key: source})))
         if not isinstance(one, _Supply) or not one.is_plain:
-            raise Unflat(
+            raise NotFlat(
                 last.at,
                 f"'{last.at.name}' chooses among values that are chosen or put together inside"
                 " another workflow",
@@ -198,7 +197,7 @@ def _follow(written: _Written) -> _Supply | tuple[_Written, Any]:
             return written, default
         here = (id(written.scope), sources[0])
         if here in passed:
-            raise Unflat(written.at, "the nested workflows feed each other in a circle")
+            raise NotFlat(written.at, "the nested workflows feed each other in a circle")
         passed.add(here)
         before = _before(sources[0], written)
         if isinstance(before, str):
@@ -220,7 +219,7 @@ def _before(source: str, written: _Written) -> str | tuple[_Written, Any]:
     for output in named_nodes(inner.body.get("outputs")):
         if output.name == port and output.body is not None:
             return _Written(output, output.body, "outputSource", inner), None
-    raise Unflat(written.at, f"the workflow of step '{step}' has no output '{port}'")
+    raise NotFlat(written.at, f"the workflow of step '{step}' has no output '{port}'")
 
 
 def _given(scope: _Scope, name: str) -> str | tuple[_Written, Any]:
@@ -264,7 +263,7 @@ class _Gathered:
                 )
                 continue
             if name in self.steps:
-                raise Unflat(step, f"there would be two steps '{name}'")
+                raise NotFlat(step, f"there would be two steps '{name}'")
             put_at(
                 self.steps, name, _flat_step(step.body, scope, above, like=step.place), step.place
             )
@@ -326,7 +325,7 @@ def _needs(*owners: CommentedMap) -> CommentedMap:
 def _coming_down(step: NamedNode, own: Fields) -> Fields:
     staying = [name for name in own.values if name not in _COME_DOWN]
     if staying:
-        raise Unflat(step, f"it has 'sluice:{staying[0]}', which is for one task")
+        raise NotFlat(step, f"it has 'sluice:{staying[0]}', which is for one task")
     return own
 
 

@@ -20,7 +20,6 @@ from sluice.contracts.states import TaskMode
 from sluice.cwl.dataflow.links import Wiring
 from sluice.cwl.documents.types import may_be_null
 from sluice.cwl.documents.workflow import Link, SourcePort, Step, Workflow
-from sluice.cwl.reading.findings import Findings, text_place
 
 #: Names of the data sets that number the files, in order.
 Lineage = tuple[str, ...]
@@ -29,7 +28,7 @@ Filters = frozenset[tuple[str, ...]]
 _NOTHING: Filters = frozenset()
 
 #: More would leave the numbers that databases and other languages can hold.
-_MOST = 900
+MOST_DATA_SETS = 900
 
 
 @dataclass(slots=True)
@@ -59,7 +58,7 @@ class Numbering:
         """Of all that the link brings; of one with too many data sets, too many: doubled at each
         step, they would be millions."""
         names = (name for origin in self.wiring.sources(step, link) for name in self._of(origin))
-        return tuple(islice(names, _MOST + 1))
+        return tuple(islice(names, MOST_DATA_SETS + 1))
 
     def starts(self, step: str, link: str) -> list[int]:
         """What is added to the numbers of each source's files."""
@@ -94,9 +93,9 @@ class Numbering:
         for origin in self.wiring.sources(step.name, link.name):
             own = _filters_of(origin, self.workflow) if chosen else _NOTHING
             found += [before | own if own else before for before in self._filters(origin)]
-            if len(found) > _MOST:
+            if len(found) > MOST_DATA_SETS:
                 break
-        return found[: _MOST + 1]
+        return found[: MOST_DATA_SETS + 1]
 
     def _filters(self, origin: SourcePort) -> tuple[Filters, ...]:
         if origin not in self._filtered:
@@ -131,70 +130,3 @@ def _filters_of(origin: SourcePort, workflow: Workflow) -> Filters:
     if may_be_null(step.tool_outputs[origin.port].type):
         found.add((step.name, origin.port))
     return frozenset(found)
-
-
-def check_pairs(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
-    """Files are paired only where their numbers, here, and their positions, elsewhere, mean the
-    same."""
-    numbering = Numbering(workflow, wiring)
-    for name, step in workflow.steps.items():
-        if not step.scatter:
-            continue
-        first, *others = step.scatter
-        if len(numbering.lineage(name, first)) > _MOST:
-            findings.error(
-                step.place_of("scatter"), f"step '{name}' scatters over more than {_MOST} data sets"
-            )
-        for other in others:
-            trouble = _unlike(step, first, other, numbering)
-            if trouble:
-                findings.error(
-                    step.links[other].source_place,
-                    f"step '{name}' takes files of the same number {trouble}",
-                )
-        if len({numbering.lineage(name, link) for link in step.scatter}) == 1:
-            _check_what_is_left(step, numbering, findings)
-
-
-def _unlike(step: Step, first: str, other: str, numbering: Numbering) -> str:
-    one, two = (numbering.lineage(step.name, link) for link in (first, other))
-    if one == two:
-        return ""
-    if len(one) == len(two) == 1:
-        spread = next((name for name in (*two, *one) if not name.startswith("/")), "")
-        return (
-            f"of '{first}' and '{other}' together, and these are not numbered alike: the list that"
-            f" step '{spread}' gives is counted by itself. Let one step give both as lists (of the"
-            " same length, in the same order), or give one of them whole to every job"
-        )
-    return (
-        f"of '{first}' and '{other}' together, and these are not put together of the same data sets"
-        " in the same order: give both the sources of the same steps, or pair them in a step for"
-        " each source"
-    )
-
-
-def _check_what_is_left(step: Step, numbering: Numbering, findings: Findings) -> None:
-    """More left out on one side alone is no trouble: either nothing was, or other runners refuse
-    lists of unlike length."""
-    filters = {link: numbering.filters(step, step.links[link]) for link in step.scatter}
-    for number, other in enumerate(step.scatter):
-        for first in step.scatter[:number]:
-            if all(
-                one <= two or two <= one
-                for one, two in zip(filters[first], filters[other], strict=True)
-            ):
-                continue
-            body = step.links[other].body
-            findings.error(
-                (
-                    text_place(body, "pickValue")
-                    if "pickValue" in body
-                    else step.links[other].source_place
-                ),
-                f"step '{step.name}' takes '{first}' and '{other}' together, of which different"
-                " files were left out by 'all_non_null': other runners pair what is left by"
-                " position, so that files of different numbers meet. Leave 'pickValue' out and let"
-                " the tool take File?, or let one step filter both",
-            )
-            break

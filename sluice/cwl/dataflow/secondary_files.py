@@ -1,13 +1,11 @@
-"""Patterns of secondary files, and whether what needs such files is given them."""
+"""Patterns of secondary files, and the data set whose files have them when it is brought in."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sluice.contracts.plan import SecondaryFile
-from sluice.cwl.dataflow.links import Wiring
-from sluice.cwl.documents.types import holds_files
-from sluice.cwl.documents.workflow import Workflow
-from sluice.cwl.reading.findings import Findings
+from sluice.contracts.plan import DataEntries, SecondaryFile
+from sluice.cwl.documents.types import ARRAY_OF_FILES, without_null
+from sluice.cwl.documents.workflow import Port
 
 
 def patterns_of(body: Mapping[str, Any]) -> Iterator[SecondaryFile | None]:
@@ -33,28 +31,9 @@ def _pattern(written: Any) -> SecondaryFile | None:
     return SecondaryFile(pattern=str(pattern), required=required is not False)
 
 
-def check_secondary_files(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
-    """Within a workflow a file has the secondary files that its writer says, and nobody looks
-    beside it for more."""
-    for (name, port), origin in wiring.origins.items():
-        step = workflow.steps[name]
-        sink, stream = step.tool_inputs.get(port), wiring.streams.get(origin)
-        if (
-            sink is None
-            or stream is None
-            or stream.secondary
-            or "valueFrom" in step.links[port].body
-        ):
-            continue
-        needed = [
-            found.pattern
-            for found in patterns_of(sink.body)
-            if found is not None and found.required
-        ]
-        if needed and holds_files(sink.type):
-            source = (step.links[port].sources or ["?"])[0]
-            findings.error(
-                sink.place_of("secondaryFiles"),
-                f"'{port}' of step '{name}' needs secondaryFiles ({', '.join(needed)}), and"
-                f" '{source}' does not say that it has any: write 'secondaryFiles' there, too",
-            )
+def data_entries(port: Port) -> DataEntries:
+    """Of an input that has been checked."""
+    return DataEntries(
+        type="File" if without_null(port.type) == ARRAY_OF_FILES else "Directory",
+        secondary_files=[pattern for pattern in patterns_of(port.body) if pattern is not None],
+    )

@@ -2,25 +2,36 @@
 given."""
 
 from sluice.contracts.states import InputMode, TaskMode
-from sluice.cwl.dataflow.links import Wiring
-from sluice.cwl.dataflow.merge_trees import is_tree
+from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.merging import pick_of
 from sluice.cwl.documents.types import is_optional, may_be_null
 from sluice.cwl.documents.workflow import Link, SourcePort, Step, Workflow
 from sluice.cwl.properties.extensions import Extensions
 
 
-def grouped_by(
-    name: str | None, workflow: Workflow, wiring: Wiring, extensions: Extensions
-) -> str | None:
+def merges_in_tree(step: str, extensions: Extensions) -> bool:
+    return (
+        step in extensions.steps
+        and "merge" in extensions.steps[step].values
+        and extensions.steps[step].values["merge"].tree
+    )
+
+
+def _merges_in_groups(step: str, extensions: Extensions) -> bool:
+    """Does it give an entry for each group?"""
+    return (
+        step in extensions.steps
+        and "merge" in extensions.steps[step].values
+        and not merges_in_tree(step, extensions)
+    )
+
+
+def grouped_by(name: str | None, flow: Dataflow) -> str | None:
     """The merge that makes groups, if what the step ``name`` gives is one entry for each of these;
     else None."""
-    while name is not None and not workflow.steps[name].scatter:
-        if (
-            name in extensions.steps
-            and "merge" in extensions.steps[name].values
-            and not is_tree(extensions, name)
-        ):
+    wiring = flow.wiring
+    while name is not None and not flow.workflow.steps[name].scatter:
+        if _merges_in_groups(name, flow.extensions):
             return name
         if wiring.modes.get(name) is not TaskMode.MAP:
             return None
@@ -28,10 +39,11 @@ def grouped_by(
     return None
 
 
-def has_one_job(step: Step, workflow: Workflow, wiring: Wiring, extensions: Extensions) -> bool:
+def has_one_job(step: Step, flow: Dataflow) -> bool:
     """Exactly one job has to be asked for: the step runs on single values, and that which makes its
     jobs may not be given. Where it is always given, or chosen among several, there is one job in
     any case."""
+    wiring = flow.wiring
     data = wiring.data_links[step.name]
     if (
         wiring.modes[step.name] is not TaskMode.MAP
@@ -42,10 +54,7 @@ def has_one_job(step: Step, workflow: Workflow, wiring: Wiring, extensions: Exte
     if any(side.mode is not InputMode.ONE for side in wiring.side_links[step.name]):
         return False
     origin = wiring.origins[step.name, data.name]
-    return (
-        _may_give_nothing(origin, workflow)
-        and grouped_by(origin.step, workflow, wiring, extensions) is None
-    )
+    return _may_give_nothing(origin, flow.workflow) and grouped_by(origin.step, flow) is None
 
 
 def _may_give_nothing(origin: SourcePort, workflow: Workflow) -> bool:

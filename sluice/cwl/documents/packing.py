@@ -11,9 +11,9 @@ from typing import Any
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.contracts.problems import Finding, Unprocessable
-from sluice.cwl.documents.document import drop_inner_versions
 from sluice.cwl.documents.file_literals import make_literal, naming_field
 from sluice.cwl.documents.named_types import address_types
+from sluice.cwl.documents.versions import drop_inner_versions
 from sluice.cwl.reading.files import DiskFiles, FileRefused, FileSet, UploadedFiles
 from sluice.cwl.reading.findings import START, EnoughFound, Findings, TextPlace, text_place
 from sluice.cwl.reading.nodes import (

@@ -8,7 +8,7 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap
 
-from sluice.cwl.documents.document import Document
+from sluice.cwl.documents.canonical import CanonicalWorkflow
 from sluice.cwl.documents.type_definitions import written_out
 from sluice.cwl.documents.types import normal_type
 from sluice.cwl.features import PROCESSES, inside_jobs
@@ -67,14 +67,14 @@ class Step:
     has_tool: bool = True
     #: The output of the workflow that the step is there for; None where it is written in the
     #: template.
-    passes: str | None = None
+    for_output: str | None = None
 
     def input_named(self, link: str) -> str:
         """One of the step's inputs in words, as the template's author knows it."""
         return (
             f"input '{link}' of step '{self.name}'"
-            if self.passes is None
-            else f"output '{self.passes}'"
+            if self.for_output is None
+            else f"output '{self.for_output}'"
         )
 
     def place_of(self, key: str) -> TextPlace:
@@ -111,20 +111,20 @@ class Workflow:
     output_types: dict[str, Any] = field(default_factory=dict)
 
 
-def read_workflow(document: Document, findings: Findings) -> Workflow:
+def read_workflow(canonical: CanonicalWorkflow, findings: Findings) -> Workflow:
     """Malformed parts are left out (the schema's check tells of them); names that stand twice or
     cannot be used are told here."""
-    body = document.workflow
+    body = canonical.body
     outputs = _named(body.get("outputs"), "outputs", findings)
     workflow = Workflow(
         body,
-        inputs=_ports(_named(body.get("inputs"), "inputs", findings), document),
+        inputs=_ports(_named(body.get("inputs"), "inputs", findings), canonical),
         outputs={entry.name: _link(entry, "outputSource") for entry in outputs},
-        output_types={entry.name: _type(entry, document) for entry in outputs},
+        output_types={entry.name: _type(entry, canonical) for entry in outputs},
     )
     for entry in _named(body.get("steps"), "steps", findings):
         if entry.body is not None:
-            workflow.steps[entry.name] = _step(entry, entry.body, document, findings)
+            workflow.steps[entry.name] = _step(entry, entry.body, canonical, findings)
     if not workflow.steps:
         findings.error(text_place(body, "steps"), "the workflow has no steps")
     return workflow
@@ -143,7 +143,9 @@ def _named(node: Any, what: str, findings: Findings) -> list[NamedNode]:
     return list({entry.name: entry for entry in reversed(found)}.values())[::-1]
 
 
-def _step(entry: NamedNode, body: CommentedMap, document: Document, findings: Findings) -> Step:
+def _step(
+    entry: NamedNode, body: CommentedMap, canonical: CanonicalWorkflow, findings: Findings
+) -> Step:
     links = _named(body.get("in"), f"inputs of step '{entry.name}'", findings)
     outputs = _named(body.get("out"), f"outputs of step '{entry.name}'", findings)
     tool = body["run"]
@@ -157,26 +159,26 @@ def _step(entry: NamedNode, body: CommentedMap, document: Document, findings: Fi
         tool=tool,
         tool_inputs=_ports(
             _named(tool.get("inputs"), f"inputs of the tool of step '{entry.name}'", findings),
-            document,
+            canonical,
         ),
         tool_outputs=_ports(
             _named(tool.get("outputs"), f"outputs of the tool of step '{entry.name}'", findings),
-            document,
+            canonical,
         ),
-        has_tool=entry.name not in document.toolless,
+        has_tool=entry.name not in canonical.toolless,
     )
 
 
-def _ports(found: Iterable[NamedNode], document: Document) -> dict[str, Port]:
+def _ports(found: Iterable[NamedNode], canonical: CanonicalWorkflow) -> dict[str, Port]:
     return {
-        entry.name: Port(entry.name, entry.place, _type(entry, document), _body(entry))
+        entry.name: Port(entry.name, entry.place, _type(entry, canonical), _body(entry))
         for entry in found
     }
 
 
-def _type(entry: NamedNode, document: Document) -> Any:
+def _type(entry: NamedNode, canonical: CanonicalWorkflow) -> Any:
     return normal_type(
-        written_out(entry.value if entry.body is None else _declared(entry.body), document.types)
+        written_out(entry.value if entry.body is None else _declared(entry.body), canonical.types)
     )
 
 

@@ -25,7 +25,7 @@ def workflow_features() -> list[dict[str, Any]]:
     return [{"class": name} for name in OF_WORKFLOWS]
 
 
-def untold(step: Step, wiring: Wiring) -> bool:
+def hides_list(step: Step, wiring: Wiring) -> bool:
     """Does the tool's type not say whether it is given one file or all? A workflow around it does."""
     for name, mode in _modes(step, wiring).items():
         stream, is_whole = wiring.stream_of(step.name, name), mode is InputMode.ALL
@@ -50,7 +50,7 @@ def _takes_list(kind: Any) -> bool:
     )
 
 
-def contained(
+def workflow_around(
     step: Step,
     process: dict[str, Any],
     wiring: Wiring,
@@ -76,7 +76,9 @@ def contained(
     if step.conditional:
         inner["when"] = plain_json(step.body["when"])
     types = [
-        one for one in process.get("requirements", ()) if one["class"] == "SchemaDefRequirement"
+        requirement
+        for requirement in process.get("requirements", ())
+        if requirement["class"] == "SchemaDefRequirement"
     ]
     return {
         "cwlVersion": version,

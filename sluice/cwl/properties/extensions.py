@@ -9,7 +9,8 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.contracts.plan import Batch, Boundary, Condition, MergeGroups, Require, Retention, Retry
 from sluice.contracts.wording import sentence_of
-from sluice.cwl.documents.document import MOST_DEPTH, Document
+from sluice.cwl.documents.canonical import MOST_NESTED_WORKFLOWS
+from sluice.cwl.documents.document import Document
 from sluice.cwl.features import LATER
 from sluice.cwl.properties.conditions import amount_of, condition_of
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
@@ -100,7 +101,7 @@ class _Reader:
             if (
                 not isinstance(run, CommentedMap)
                 or run.get("class") != "Workflow"
-                or prefix.count(".") > MOST_DEPTH
+                or prefix.count(".") > MOST_NESTED_WORKFLOWS
             ):
                 continue
             if len(found.nested) > _MOST_NESTED:

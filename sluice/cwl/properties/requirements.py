@@ -11,7 +11,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from sluice.contracts.plan import Container, Resources
 from sluice.contracts.states import DeviceType
 from sluice.cwl.documents.document import Document
-from sluice.cwl.documents.workflow import Step
+from sluice.cwl.documents.workflow import Step, Workflow
 from sluice.cwl.features import (
     CWLTOOL_NAMESPACE,
     OF_CWLTOOL,
@@ -21,6 +21,7 @@ from sluice.cwl.features import (
     refused_features,
 )
 from sluice.cwl.properties.containers import container_image
+from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
 from sluice.cwl.reading.nodes import NamedNode, named_nodes, plain_json, processes_inside, put_at
 
@@ -56,15 +57,21 @@ class Needs:
     container: Container | None
 
 
-def check_names(
-    owner: CommentedMap, version: str, namespaces: dict[str, str], findings: Findings
-) -> None:
+def check_requirement_names(template: ParsedTemplate, findings: Findings) -> None:
     """Every requirement must be known; a hint that is not is left aside, with a warning."""
+    workflow = template.canonical.body
+    _check_names(workflow, template.document, findings)
+    for step, process in processes_inside(workflow):
+        _check_names(step, template.document, findings)
+        _check_names(process, template.document, findings)
+
+
+def _check_names(owner: CommentedMap, document: Document, findings: Findings) -> None:
     for kind in ("requirements", "hints"):
         if kind in owner and owner[kind] is None:
             findings.error(text_place(owner, kind), f"'{kind}' is empty: leave it out")
         for entry in named_nodes(owner.get(kind), "class"):
-            name = expanded(entry.name, namespaces)
+            name = expanded(entry.name, document.namespaces)
             if entry.body is None and isinstance(owner[kind], CommentedSeq):
                 findings.error(
                     entry.place,
@@ -92,13 +99,24 @@ def check_names(
                     entry.place,
                     f"'{name}' is not supported as a requirement: {OF_TOOLS[name].note}",
                 )
-            elif kind == "requirements" and name in SINCE_V1_1 and version == "v1.0":
+            elif kind == "requirements" and name in SINCE_V1_1 and document.version == "v1.0":
                 findings.error(
                     entry.place, f"'{name}' is not part of CWL v1.0: write 'cwlVersion: v1.2'"
                 )
 
 
-def needs_of(step: Step, workflow: CommentedMap, document: Document, findings: Findings) -> Needs:
+def read_needs(
+    template: ParsedTemplate, workflow: Workflow, findings: Findings
+) -> dict[str, Needs]:
+    """By the name of the step, of each that has a tool."""
+    return {
+        step.name: _needs_of(step, workflow.body, template.document, findings)
+        for step in workflow.steps.values()
+        if step.has_tool
+    }
+
+
+def _needs_of(step: Step, workflow: CommentedMap, document: Document, findings: Findings) -> Needs:
     """Of a step that runs a workflow, one job needs as much as the tool in it that needs most."""
     held = _effective((step.tool, step.body, workflow), document.namespaces)
     inner = [
@@ -168,7 +186,7 @@ def expanded(name: str, namespaces: dict[str, str]) -> str:
     return namespaces[prefix] + rest if colon and prefix in namespaces else name
 
 
-def set_apart(owner: CommentedMap, namespaces: dict[str, str]) -> None:
+def remove_unknown_hints(owner: CommentedMap, namespaces: dict[str, str]) -> None:
     """Keeps only those hints of a document for the loader that it knows, and no extension among the
     requirements.
 
@@ -269,7 +287,7 @@ def _time_limit(
         return {"time_limit": sum(filter(None, limits)) if all(limits) else 0.0}
     if requirement is None or requirement.body.get("timelimit") is None:
         default = int(Resources().time_limit)
-        if step.passes is None:
+        if step.for_output is None:
             findings.warning(
                 step.place,
                 f"step '{step.name}' has no time limit (ToolTimeLimit): a job is stopped after"
@@ -311,12 +329,11 @@ def _seconds(step: Step, requirement: Requirement, findings: Findings) -> float 
     return float(limit)
 
 
-def expressions_of(
-    step: Step, workflow: CommentedMap, namespaces: dict[str, str]
-) -> list[dict[str, Any]]:
+def javascript_requirement(step: Step, template: ParsedTemplate) -> list[dict[str, Any]]:
     """The requirement with which the step's own expressions are worked out, if there is one: the
     tool has no say in that."""
-    found = _effective((step.body, workflow), namespaces).get("InlineJavascriptRequirement")
+    held = _effective((step.body, template.canonical.body), template.document.namespaces)
+    found = held.get("InlineJavascriptRequirement")
     return (
         [plain_json(found.body) | {"class": found.name}]
         if found is not None and found.required
@@ -324,7 +341,7 @@ def expressions_of(
     )
 
 
-def merged(needs: Needs) -> tuple[list[CommentedMap], list[CommentedMap]]:
+def requirements_and_hints(needs: Needs) -> tuple[list[CommentedMap], list[CommentedMap]]:
     """Requirements and hints for the tool's own document. Extensions stand among the hints, where
     every loader takes them."""
     requirements: list[CommentedMap] = []

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import pytest
 
 from sluice.cwl.compiler import compile_upload
-from sluice.cwl.cwltool_checks import schema
+from sluice.cwl.cwltool_checks.library import library
 from sluice.cwl.reading.uploads import take_files
 from tests.wrong.table import FOLDER, Wrong, wrong_templates
 
@@ -40,8 +40,8 @@ def test_checking_needs_no_network_and_loads_each_schema_once(
 ) -> None:
     """What takes time: the schema of a version (half a second), a whole load by the reference
     runner, other machines."""
-    library = schema._library()
-    new_loader, used = library._new_loader, []
+    cwltool = library()
+    new_loader, used = cwltool._new_loader, []
 
     def noted(version: str) -> Any:
         loader, names = new_loader(version)
@@ -54,14 +54,14 @@ def test_checking_needs_no_network_and_loads_each_schema_once(
     def whole_load(*_: Any) -> NoReturn:
         raise AssertionError("a template that is known to be wrong is loaded as before a run")
 
-    monkeypatch.setattr(library, "_new_loader", noted)
-    monkeypatch.setattr(library, "load", whole_load)
+    monkeypatch.setattr(cwltool, "_new_loader", noted)
+    monkeypatch.setattr(cwltool, "load", whole_load)
     for name in ("connect", "connect_ex", "sendto"):
         monkeypatch.setattr(socket.socket, name, unreachable)
     monkeypatch.setattr(socket, "getaddrinfo", unreachable)
     for wrong in WRONG.values():
         assert compiled(wrong).plan is None
-    assert schema._library() is library
+    assert library() is cwltool
     assert {version for version, _ in used} == {"v1.0", "v1.2"}
     assert len({id(names) for _, names in used}) == 2, (
         "one schema for each version, however many templates are checked"

@@ -1,0 +1,116 @@
+"""The extension fields (``sluice:…``) against the workflow that they stand in."""
+
+from sluice.contracts.states import TaskMode
+from sluice.cwl.dataflow.dataflow import Dataflow
+from sluice.cwl.documents.workflow import Step
+from sluice.cwl.properties.extensions import Fields
+from sluice.cwl.reading.findings import START, Findings, did_you_mean
+
+_INVOKE = "invoke"
+
+
+def check_bound_parameters(flow: Dataflow, findings: Findings) -> None:
+    """``sluice:bind``: metadata gives values to parameters."""
+    workflow, parameters = flow.extensions.workflow, _values(flow)
+    for name in workflow.values.get("bind", {}):
+        place = workflow.inner.get(("bind", name), START)
+        if name == flow.wiring.data_input:
+            findings.error(
+                place, f"'{name}' is the data set; metadata can only be bound to parameters"
+            )
+        elif name in flow.wiring.file_inputs:
+            findings.error(
+                place,
+                f"'{name}' is a file; metadata can only be bound to parameters that are values",
+            )
+        elif name not in parameters:
+            findings.error(
+                place, f"there is no parameter '{name}' to bind{did_you_mean(name, parameters)}"
+            )
+
+
+def check_required_parameters(flow: Dataflow, findings: Findings) -> None:
+    """``sluice:require``: of parameters, those that are values."""
+    workflow, parameters = flow.extensions.workflow, _values(flow)
+    required = workflow.values.get("require")
+    for name in required.parameters if required is not None else ():
+        if name not in parameters:
+            findings.error(
+                workflow.inner.get(("require", f"parameters.{name}"), START),
+                f"there is no parameter '{name}' that is a value{did_you_mean(name, parameters)}",
+            )
+
+
+def _values(flow: Dataflow) -> list[str]:
+    """The parameters that are no files."""
+    files = flow.wiring.file_inputs
+    return [
+        name
+        for name in flow.workflow.inputs
+        if name != flow.wiring.data_input and name not in files
+    ]
+
+
+def check_fields_of_steps(flow: Dataflow, findings: Findings) -> None:
+    """``sluice:batch`` is for maps, ``sluice:merge`` for merges."""
+    for name, fields in flow.extensions.steps.items():
+        step = flow.workflow.steps.get(name)
+        if (
+            step
+            and not step.scatter
+            and any(findings.has_error_at(link.source_place) for link in step.links.values())
+        ):
+            continue  # what comes in is another thing than what was meant
+        if "batch" in fields.values and step and not step.scatter:
+            findings.error(
+                fields.places["batch"],
+                f"step '{name}' does not scatter; batches are for steps that run their tool on each"
+                " file",
+            )
+        if "merge" in fields.values and flow.wiring.modes.get(name) is TaskMode.MAP:
+            findings.error(
+                fields.places["merge"],
+                f"step '{name}' runs its tool on each file; groups are for steps that take a"
+                " File[]",
+            )
+
+
+def check_invocations(flow: Dataflow, findings: Findings) -> None:
+    """``sluice:invoke`` stands where an Operation does, which has one File and gives one; no other
+    step can run an Operation."""
+    for step in flow.workflow.steps.values():
+        fields = flow.extensions.steps.get(step.name, Fields())
+        is_operation = step.tool.get("class") == "Operation"
+        if is_operation and _INVOKE not in fields.values:
+            findings.error(
+                step.place_of("run"),
+                f"step '{step.name}' runs an Operation, which does nothing: write a"
+                " CommandLineTool, or 'sluice:invoke: true' where the step's files are"
+                " invocations",
+            )
+        elif _INVOKE in fields.values and not is_operation:
+            findings.error(
+                fields.places[_INVOKE],
+                f"step '{step.name}' has 'sluice:invoke', so its files say what is run: make its"
+                " tool an Operation",
+            )
+        elif is_operation:
+            _check_operation(step, findings)
+
+
+def _check_operation(step: Step, findings: Findings) -> None:
+    taken, given = (
+        [port.type for port in step.tool_inputs.values()],
+        [port.type for port in step.tool_outputs.values()],
+    )
+    if (
+        (taken, given) != (["File"], ["File"])
+        or list(step.tool_inputs) != step.scatter
+        or step.contained
+    ):
+        findings.error(
+            step.place_of("run"),
+            f"step '{step.name}' carries out invocations: its Operation has one input, of type"
+            " File, that the step scatters over, and one output, of type File; and the step has no"
+            " expressions",
+        )

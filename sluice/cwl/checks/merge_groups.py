@@ -1,0 +1,92 @@
+"""Merges in groups (``sluice:merge``): where several files are no trouble to who reads them; and in
+levels (``tree`` in it), where what one job gives, another of the same step can take."""
+
+from sluice.contracts.plan import Boundary
+from sluice.contracts.states import InputMode, TaskMode
+from sluice.cwl.dataflow.dataflow import Dataflow
+from sluice.cwl.dataflow.links import Wiring
+from sluice.cwl.dataflow.merging import pick_of
+from sluice.cwl.dataflow.single_values import grouped_by, merges_in_tree
+from sluice.cwl.documents.types import (
+    fit,
+    is_optional,
+    short_form,
+)
+from sluice.cwl.documents.workflow import SourcePort, Step
+from sluice.cwl.properties.extensions import Extensions
+from sluice.cwl.reading.findings import Findings
+
+
+def check_shared_files(flow: Dataflow, findings: Findings) -> None:
+    """What every job gets, and a list that is scattered over, must be the only one: groups of a
+    merge write several."""
+    workflow, wiring = flow.workflow, flow.wiring
+    for (name, port), origin in wiring.origins.items():
+        stream = wiring.streams.get(origin)
+        is_list = stream is not None and stream.spread and port in workflow.steps[name].scatter
+        writer = grouped_by(origin.step, flow) if is_list else None
+        place = workflow.steps[name].links[port].source_place
+        if writer is not None and not findings.has_error_at(place):
+            findings.error(
+                place,
+                f"step '{name}' scatters over the list that '{origin.step}' gives, and there is one"
+                f" for each group of step '{writer}': leave 'sluice:merge' of '{writer}' out",
+            )
+    for name, sides in wiring.side_links.items():
+        for side in sides:
+            single = side.mode is InputMode.ONE and pick_of(side.link) is None
+            source = wiring.origins[name, side.link.name].step
+            writer = grouped_by(source, flow) if single else None
+            if writer is not None:
+                findings.error(
+                    side.link.source_place,
+                    f"every job of step '{name}' takes one file at '{side.link.name}', and step"
+                    f" '{writer}' writes one for each group: leave 'sluice:merge' of"
+                    f" '{writer}' out",
+                )
+
+
+def check_merge_trees(flow: Dataflow, findings: Findings) -> None:
+    """Only where the step's mode is known; a map has no groups, which is told elsewhere."""
+    for name, step in flow.workflow.steps.items():
+        is_merge = flow.wiring.modes.get(name) is TaskMode.MERGE
+        if is_merge and merges_in_tree(name, flow.extensions):
+            trouble = _trouble(step, flow.wiring, flow.extensions)
+            if trouble:
+                findings.error(
+                    flow.extensions.steps[name].places["merge"],
+                    f"step '{name}' cannot merge in a tree: {trouble}",
+                )
+
+
+def _trouble(step: Step, wiring: Wiring, extensions: Extensions) -> str:
+    if len(step.outputs) != 1:
+        return (
+            f"it has {len(step.outputs)} outputs, and what one of its jobs gives must be what"
+            " another takes; leave the others out"
+        )
+    (port,) = step.outputs
+    data, given = wiring.data_links[step.name], step.tool_outputs.get(port)
+    if given is None:
+        return ""
+    taken = step.input_type(data.name)
+    items = taken["items"] if isinstance(taken, dict) and taken.get("type") == "array" else "Any"
+    stream, read = (
+        wiring.streams[SourcePort(step.name, port)],
+        wiring.stream_of(step.name, data.name),
+    )
+    if step.conditional or is_optional(given.type):
+        return "a job may give nothing"
+    if (
+        fit(given.type, items) == "does not fit"
+        or stream.spread
+        or read is None
+        or stream.kind is not read.kind
+    ):
+        return (
+            f"its output '{port}' is {short_form(given.type)}, and its input '{data.name}' takes"
+            f" {short_form(taken)}"
+        )
+    if extensions.steps[step.name].values.get("boundary", Boundary()) != Boundary():
+        return "every job must succeed; leave 'sluice:boundary' out"
+    return ""

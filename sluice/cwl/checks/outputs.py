@@ -1,0 +1,67 @@
+"""What the workflow gives, and what of its steps nobody takes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sluice.cwl.dataflow.dataflow import Dataflow
+from sluice.cwl.documents.types import (
+    holds_files,
+    short_form,
+    without_null,
+)
+from sluice.cwl.documents.workflow import Port, Step
+from sluice.cwl.reading.findings import Findings, text_place
+
+
+def check_outputs_of_workflow(flow: Dataflow, findings: Findings) -> None:
+    if not flow.workflow.outputs:
+        findings.error(
+            text_place(flow.workflow.body, "outputs"),
+            "the workflow has no outputs: name what is to be kept",
+        )
+    first: dict[Any, str] = {}
+    for name, origin in flow.wiring.outputs.items():
+        if origin in first:
+            place = flow.workflow.outputs[name].source_place
+            findings.error(
+                place,
+                f"outputs '{first[origin]}' and '{name}' are the same data set"
+                f" ({origin.step}/{origin.port}): give it one name",
+            )
+        first.setdefault(origin, name)
+
+
+def warn_of_unused(flow: Dataflow, findings: Findings) -> None:
+    """Legal, and most often a mistake."""
+    workflow, wiring = flow.workflow, flow.wiring
+    sources = [origin for _, _, origin in wiring.all_sources()]
+    used = {origin.port for origin in sources if origin.step is None}
+    for port in workflow.inputs.values():
+        if port.name not in used and port.name != wiring.data_input:
+            findings.warning(port.place, f"the parameter '{port.name}' is never used")
+    taken = {(origin.step, origin.port) for origin in [*sources, *wiring.outputs.values()]}
+    for step in workflow.steps.values():
+        for name, place in step.outputs.items():
+            if (step.name, name) not in taken:
+                findings.warning(
+                    place,
+                    f"output '{name}' of step '{step.name}' is never used: its files are written"
+                    " and deleted",
+                )
+    for step in workflow.steps.values():
+        for port in step.tool_inputs.values():
+            _warn_slow_binding(step, port, findings)
+
+
+def _warn_slow_binding(step: Step, port: Port, findings: Findings) -> None:
+    binding = port.body.get("inputBinding")
+    if (
+        isinstance(binding, Mapping)
+        and holds_files(port.type)
+        and short_form(without_null(port.type)) == "File[]"
+    ):
+        findings.warning(
+            port.place_of("inputBinding"),
+            f"'{port.name}' of step '{step.name}' is a File[] with an inputBinding, which takes"
+            f" minutes for thousands of files: write 'arguments: [$(inputs.{port.name})]' instead",
+        )

@@ -1,0 +1,75 @@
+"""Whether the files that a step takes together, of several data sets, are the same ones that other
+runners pair."""
+
+from sluice.cwl.dataflow.dataflow import Dataflow
+from sluice.cwl.dataflow.numbering import MOST_DATA_SETS, Numbering
+from sluice.cwl.documents.workflow import Step
+from sluice.cwl.reading.findings import Findings, text_place
+
+
+def check_pairs(flow: Dataflow, findings: Findings) -> None:
+    """Files are paired only where their numbers, here, and their positions, elsewhere, mean the
+    same."""
+    numbering = Numbering(flow.workflow, flow.wiring)
+    for name, step in flow.workflow.steps.items():
+        if not step.scatter:
+            continue
+        first, *others = step.scatter
+        if len(numbering.lineage(name, first)) > MOST_DATA_SETS:
+            findings.error(
+                step.place_of("scatter"),
+                f"step '{name}' scatters over more than {MOST_DATA_SETS} data sets",
+            )
+        for other in others:
+            trouble = _unlike(step, first, other, numbering)
+            if trouble:
+                findings.error(
+                    step.links[other].source_place,
+                    f"step '{name}' takes files of the same number {trouble}",
+                )
+        if len({numbering.lineage(name, link) for link in step.scatter}) == 1:
+            _check_what_is_left(step, numbering, findings)
+
+
+def _unlike(step: Step, first: str, other: str, numbering: Numbering) -> str:
+    one, two = (numbering.lineage(step.name, link) for link in (first, other))
+    if one == two:
+        return ""
+    if len(one) == len(two) == 1:
+        spread = next((name for name in (*two, *one) if not name.startswith("/")), "")
+        return (
+            f"of '{first}' and '{other}' together, and these are not numbered alike: the list that"
+            f" step '{spread}' gives is counted by itself. Let one step give both as lists (of the"
+            " same length, in the same order), or give one of them whole to every job"
+        )
+    return (
+        f"of '{first}' and '{other}' together, and these are not put together of the same data sets"
+        " in the same order: give both the sources of the same steps, or pair them in a step for"
+        " each source"
+    )
+
+
+def _check_what_is_left(step: Step, numbering: Numbering, findings: Findings) -> None:
+    """More left out on one side alone is no trouble: either nothing was, or other runners refuse
+    lists of unlike length."""
+    filters = {link: numbering.filters(step, step.links[link]) for link in step.scatter}
+    for number, other in enumerate(step.scatter):
+        for first in step.scatter[:number]:
+            if all(
+                one <= two or two <= one
+                for one, two in zip(filters[first], filters[other], strict=True)
+            ):
+                continue
+            body = step.links[other].body
+            findings.error(
+                (
+                    text_place(body, "pickValue")
+                    if "pickValue" in body
+                    else step.links[other].source_place
+                ),
+                f"step '{step.name}' takes '{first}' and '{other}' together, of which different"
+                " files were left out by 'all_non_null': other runners pair what is left by"
+                " position, so that files of different numbers meet. Leave 'pickValue' out and let"
+                " the tool take File?, or let one step filter both",
+            )
+            break

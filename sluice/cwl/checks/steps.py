@@ -1,0 +1,168 @@
+"""The steps: that each is given what its tool needs, and gives what its tool has."""
+
+from sluice.contracts.states import TaskMode
+from sluice.cwl.checks.inputs import check_default
+from sluice.cwl.dataflow.dataflow import Dataflow
+from sluice.cwl.dataflow.secondary_files import patterns_of
+from sluice.cwl.documents.types import (
+    holds_files,
+    is_optional,
+    short_form,
+    without_null,
+)
+from sluice.cwl.documents.workflow import Link, Step, Workflow
+from sluice.cwl.features import SOURCES
+from sluice.cwl.reading.findings import Findings, did_you_mean, text_place
+from sluice.cwl.reading.nodes import named_nodes
+
+
+def check_link(step: Step, link: Link, flow: Dataflow, findings: Findings) -> None:
+    wiring, what = flow.wiring, step.input_named(link.name)
+    origin = wiring.origins.get((step.name, link.name))
+    is_parameter = origin is not None and origin.step is None and origin.port != wiring.data_input
+    if origin is not None and not wiring.is_data(step.name, link.name):
+        _check_values(link, what, findings)
+    if "default" not in link.body:
+        return
+    place = text_place(link.body, "default")
+    if origin is not None and (
+        not is_parameter or is_optional(flow.workflow.inputs[origin.port].type)
+    ):
+        findings.error(
+            place, f"{what} has a source and a default: {SOURCES['default beside a source'].note}"
+        )
+    port = step.tool_inputs.get(link.name)
+    if port is not None and "valueFrom" not in link.body:  # which makes the value of it
+        check_default(link.body["default"], port, findings, place=place, what=what)
+
+
+def _check_values(link: Link, what: str, findings: Findings) -> None:
+    """Values come from one parameter; joining and choosing is for data sets."""
+    if link.sources is not None and len(link.sources) > 1:
+        findings.error(
+            link.source_place,
+            f"{what} has several parameters as its sources: {SOURCES['several parameters'].note}",
+        )
+    for key in ("linkMerge", "pickValue"):
+        if key in link.body:
+            findings.error(
+                text_place(link.body, key),
+                f"'{key}' of {what} is not supported: it is for data sets, and this is a parameter",
+            )
+
+
+def check_features(step: Step, workflow: Workflow, findings: Findings) -> None:
+    """CWL wants to be told by the workflow what its steps make use of."""
+    values = [
+        text_place(link.body, "valueFrom")
+        for link in step.links.values()
+        if "valueFrom" in link.body
+    ]
+    nested = [step.place_of("run")] if step.tool.get("class") == "Workflow" else []
+    several = [
+        link.source_place
+        for link in step.links.values()
+        if link.sources is not None and len(link.sources) > 1
+    ]
+    used = {
+        "MultipleInputFeatureRequirement": ("has an input with several sources", several),
+        "ScatterFeatureRequirement": (
+            "scatters",
+            [step.place_of("scatter")] if step.scatter else [],
+        ),
+        "StepInputExpressionRequirement": ("has a 'valueFrom'", values),
+        "SubworkflowFeatureRequirement": ("runs a workflow", nested),
+    }
+    said = {
+        entry.name
+        for owner in (workflow.body, step.body)
+        for kind in ("requirements", "hints")
+        for entry in named_nodes(owner.get(kind), "class")
+    }
+    for feature, (what, places) in used.items():
+        for place in places if feature not in said else []:
+            findings.error(
+                place,
+                f"step '{step.name}' {what}: add 'requirements: {{{feature}: {{}}}}' to the"
+                " workflow",
+            )
+
+
+def check_ports(step: Step, findings: Findings) -> None:
+    """Every input of the step is one of the tool's, and the tool gets what it needs."""
+    for link in step.links.values():
+        if link.name not in step.tool_inputs and not step.contained:
+            hint = did_you_mean(link.name, step.tool_inputs)
+            findings.error(
+                link.place, f"the tool of step '{step.name}' has no input '{link.name}'{hint}"
+            )
+    for port in step.tool_inputs.values():
+        fed = step.links.get(port.name)
+        given = fed is not None and (
+            fed.sources is not None or "default" in fed.body or "valueFrom" in fed.body
+        )
+        if not given and not is_optional(port.type) and "default" not in port.body:
+            findings.error(
+                fed.place if fed else step.place_of("in"),
+                f"step '{step.name}' gives no value for '{port.name}', which its tool needs",
+            )
+        check_default(
+            port.body.get("default"),
+            port,
+            findings,
+            place=port.place_of("default"),
+            what=f"'{port.name}'",
+        )
+
+
+def check_outputs(step: Step, mode: TaskMode | None, findings: Findings) -> None:
+    """What the step hands on is one value a job, or (map) one or none."""
+    if not step.outputs:
+        findings.error(
+            step.place_of("out"),
+            f"step '{step.name}' gives nothing on: name at least one output of its tool in 'out'",
+        )
+    for name, place in step.outputs.items():
+        port = step.tool_outputs.get(name)
+        if port is None:
+            findings.error(
+                place,
+                f"the tool of step '{step.name}' has no output"
+                f" '{name}'{did_you_mean(name, step.tool_outputs)}",
+            )
+        elif mode is TaskMode.MERGE and is_optional(port.type):
+            what, kind = (
+                f"output '{name}' of the tool of step '{step.name}'",
+                short_form(without_null(port.type)),
+            )
+            findings.error(
+                port.place_of("type"),
+                f"{what} is {short_form(port.type)}; a merge must write what it gives: make it {kind}",
+            )
+
+
+def check_secondary_files(flow: Dataflow, findings: Findings) -> None:
+    """Within a workflow a file has the secondary files that its writer says, and nobody looks
+    beside it for more."""
+    for (name, port), origin in flow.wiring.origins.items():
+        step = flow.workflow.steps[name]
+        sink, stream = step.tool_inputs.get(port), flow.wiring.streams.get(origin)
+        if (
+            sink is None
+            or stream is None
+            or stream.secondary
+            or "valueFrom" in step.links[port].body
+        ):
+            continue
+        needed = [
+            found.pattern
+            for found in patterns_of(sink.body)
+            if found is not None and found.required
+        ]
+        if needed and holds_files(sink.type):
+            source = (step.links[port].sources or ["?"])[0]
+            findings.error(
+                sink.place_of("secondaryFiles"),
+                f"'{port}' of step '{name}' needs secondaryFiles ({', '.join(needed)}), and"
+                f" '{source}' does not say that it has any: write 'secondaryFiles' there, too",
+            )

@@ -1,0 +1,102 @@
+"""The reference implementation's own checks: CWL's schema, links and types."""
+
+from typing import Any
+
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+from sluice.cwl.cwltool_checks.document_parts import parts
+from sluice.cwl.cwltool_checks.library import library, quiet
+from sluice.cwl.cwltool_checks.messages import tell_error, tell_text
+from sluice.cwl.documents.versions import VERSIONS
+from sluice.cwl.properties.requirements import remove_unknown_hints
+from sluice.cwl.properties.template import ParsedTemplate
+from sluice.cwl.reading.findings import Findings
+from sluice.cwl.reading.nodes import clone, processes_inside
+
+#: Items of a list.
+_LONG = 50
+
+
+def check_with_cwltool(template: ParsedTemplate, findings: Findings) -> None:
+    """The schema always, so that all reasons come together; a whole load only where nothing else is
+    wrong."""
+    if template.document.is_incomplete or findings.full:
+        return
+    workflow, namespaces = clone(template.written), template.document.namespaces
+    remove_unknown_hints(workflow, namespaces)
+    for step, process in processes_inside(workflow):
+        remove_unknown_hints(step, namespaces)
+        remove_unknown_hints(process, namespaces)
+        if process.get("cwlVersion") in VERSIONS:
+            del process["cwlVersion"]
+    _check_schema(workflow, findings)
+    if not findings.failed:
+        _load_as_cwltool(workflow, findings)
+
+
+def _check_schema(workflow: CommentedMap, findings: Findings) -> None:
+    """Fields, their values and the names they refer to, by the schema of the document's CWL
+    version."""
+    with quiet():
+        _check_all_parts(clone(workflow), findings)
+
+
+def _load_as_cwltool(workflow: CommentedMap, findings: Findings) -> None:
+    """Loads the workflow as cwltool would before a run: what it refuses, plain runs would refuse."""
+    from schema_salad.exceptions import SchemaSaladException  # noqa: PLC0415
+
+    cwltool = library()
+    with quiet():
+        try:
+            cwltool.load(_with_short_lists(clone(workflow)))
+        except SchemaSaladException as error:
+            tell_error(error, findings)
+        # The loader raises whatever a malformed document makes it stumble over.
+        except Exception as error:
+            cause: BaseException = error
+            while cause.__cause__ is not None:
+                cause = cause.__cause__
+            tell_text(str(cause) or type(cause).__name__, findings)
+
+
+def _with_short_lists(node: Any) -> Any:
+    """ruamel copies all places of a list anew for each of its items, and cwltool copies often: a
+    long list keeps its own."""
+    if isinstance(node, CommentedSeq) and len(node) > _LONG:
+        node.lc.data = {}
+    for inner in (
+        node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    ):
+        _with_short_lists(inner)
+    return node
+
+
+def _check_all_parts(workflow: CommentedMap, findings: Findings) -> None:
+    from schema_salad.exceptions import SchemaSaladException  # noqa: PLC0415
+
+    cwltool = library()
+    try:
+        resolved = cwltool.resolve(workflow)
+        try:
+            cwltool.validate(resolved)
+        except SchemaSaladException:
+            for part in parts(resolved.document):
+                if findings.full:
+                    return
+                try:
+                    cwltool.validate(resolved, part)
+                except SchemaSaladException as error:
+                    tell_error(error, findings)
+        try:
+            cwltool.check_names(resolved)
+        except SchemaSaladException as error:
+            tell_error(error, findings)
+    except SchemaSaladException as error:
+        tell_error(error, findings)
+    except Exception as error:  # see _load_as_cwltool
+        if not findings.failed:
+            tell_text(
+                f"not CWL: {error}; a mapping, a list or a text stands where another of these is"
+                " wanted",
+                findings,
+            )

@@ -1,0 +1,66 @@
+"""A document in parts, of which the schema's check can tell every wrong one: of a whole list it tells
+the first wrong item alone."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+#: Lists of a process or a step of which the schema's check tells the first wrong item alone.
+_LISTS = ("requirements", "hints", "inputs", "outputs", "steps", "in")
+#: What every part keeps, so that it is complete.
+_BONES = frozenset({*_LISTS, "class", "cwlVersion", "expression", "id", "out", "run"})
+
+
+def parts(node: CommentedMap) -> Iterator[CommentedMap]:
+    """A process with its lists empty, then with one item of one of them at a time, and so on within
+    steps and their tools.
+
+    What is wrong in the whole is wrong in one of these; each takes about as long to check as its
+    item.
+    """
+    yield _emptied(node)
+    bones = _emptied(node, bones=True)
+    for key in _LISTS:
+        items = node.get(key)
+        for index, item in enumerate(items) if isinstance(items, CommentedSeq) else ():
+            for one in (
+                parts(item) if key == "steps" and isinstance(item, CommentedMap) else (item,)
+            ):
+                yield _with(bones, key, _some(items, index, one))
+    if isinstance(node.get("run"), CommentedMap):
+        for one in parts(node["run"]):
+            yield _with(bones, "run", one)
+
+
+def _emptied(node: CommentedMap, *, bones: bool = False) -> CommentedMap:
+    """``bones``: with nothing but what a part needs."""
+    empty = node.copy()
+    for key in list(empty):
+        if bones and key not in _BONES:
+            del empty[key]
+        elif key in _LISTS and isinstance(empty[key], CommentedSeq):
+            empty[key] = _some(empty[key])
+        elif key == "run" and isinstance(empty[key], CommentedMap):
+            empty[key] = _emptied(empty[key], bones=True)
+    return empty
+
+
+def _with(node: CommentedMap, key: str, value: Any) -> CommentedMap:
+    changed = node.copy()
+    changed[key] = value
+    return changed
+
+
+def _some(items: CommentedSeq, index: int = 0, *kept: Any) -> CommentedSeq:
+    """A list at the place of ``items`` with nothing but ``kept``, which stood at ``index``."""
+    found = CommentedSeq(kept)
+    found.lc.line, found.lc.col, found.lc.filename = (
+        items.lc.line,
+        items.lc.col,
+        getattr(items.lc, "filename", None),
+    )
+    found.lc.data = (
+        {0: items.lc.data[index]} if kept and items.lc.data and index in items.lc.data else {}
+    )
+    return found

@@ -1,0 +1,24 @@
+"""The workflow with all that flows in it, as the checks and the plan need it."""
+
+from dataclasses import dataclass
+
+from sluice.cwl.dataflow.chosen_outputs import add_choosing_steps
+from sluice.cwl.dataflow.links import Wiring, read_links
+from sluice.cwl.documents.workflow import Workflow, read_workflow
+from sluice.cwl.properties.extensions import Extensions
+from sluice.cwl.properties.template import ParsedTemplate
+from sluice.cwl.reading.findings import Findings
+
+
+@dataclass(frozen=True, slots=True)
+class Dataflow:
+    workflow: Workflow
+    wiring: Wiring
+    extensions: Extensions
+
+
+def read_dataflow(template: ParsedTemplate, findings: Findings) -> Dataflow:
+    """Links that are wrong are told, and are not among the wiring."""
+    workflow = read_workflow(template.canonical, findings)
+    add_choosing_steps(workflow)
+    return Dataflow(workflow, read_links(workflow, findings), template.extensions)

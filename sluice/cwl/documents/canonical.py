@@ -1,0 +1,231 @@
+"""The workflow of a document made self-contained: every tool in its place, identifiers plain."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+from sluice.cwl import features
+from sluice.cwl.documents.document import Document
+from sluice.cwl.documents.type_definitions import types_of
+from sluice.cwl.documents.versions import mark_versions
+from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
+from sluice.cwl.reading.nodes import NamedNode, clone, count_values, local_name, named_nodes, put_at
+from sluice.cwl.reading.yaml_text import MOST_NODES
+
+#: What a step can run. No set: what is looked up may be anything that a text can say.
+_CLASSES = tuple(features.PROCESSES)
+#: Workflows within workflows.
+MOST_NESTED_WORKFLOWS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class CanonicalWorkflow:
+    """``body``: a copy of what is written that needs nothing else, for checks and plan.
+
+    ``toolless``: steps whose tool is not in the text; a stand-in is in its place, so that the rest
+    can be checked. ``types``: by their names, those that have one. ``is_cut``: something was left
+    out, as there would be too much.
+    """
+
+    body: CommentedMap
+    toolless: frozenset[str]
+    types: Mapping[str, CommentedMap]
+    is_cut: bool
+
+
+def make_canonical(document: Document, findings: Findings) -> CanonicalWorkflow:
+    """Steps whose tool is not in the text are told."""
+    body: CommentedMap = clone(document.written)
+    tools = _Tools(document, findings)
+    toolless = tools.put_into(body, depth=0)
+    mark_versions(body, document.version, document.version, findings)
+    put_at(body, "id", "main", text_place(body))
+    put_at(body, "cwlVersion", document.version, text_place(body))
+    return CanonicalWorkflow(body, frozenset(toolless), types_of(document.root), tools.is_cut)
+
+
+@dataclass(slots=True)
+class _Tools:
+    """Puts tools into their steps. ``copied``: values of the processes of the document's graph that
+    were put in place: one that many steps run is written once, and there are many."""
+
+    document: Document
+    findings: Findings
+    copied: int = 0
+
+    @property
+    def is_cut(self) -> bool:
+        return self.copied > MOST_NODES
+
+    def put_into(self, workflow: CommentedMap, *, depth: int) -> set[str]:
+        """Gives the steps whose tool is not in the text. ``depth``: of workflows around this one."""
+        identifier = workflow.get("id")
+        own = local_name(identifier) if isinstance(identifier, str) else "main"
+        _drop_foreign(workflow)
+        _plain_ids(workflow.get("inputs"))
+        _plain_ids(workflow.get("outputs"))
+        _plain_sources(workflow.get("outputs"), "outputSource", own)
+        _plain_ids(workflow.get("steps"))
+        toolless = set()
+        for step in named_nodes(workflow.get("steps")):
+            if step.body is None:
+                continue
+            _plain_step(step.body, own)
+            tool = self._tool_of(step, step.body, depth)
+            if tool is None:
+                toolless.add(step.name)
+                tool = _stand_in(step, step.body)
+            put_at(step.body, "run", tool, text_place(step.body, "run"))
+        return toolless
+
+    def _tool_of(self, step: NamedNode, body: CommentedMap, depth: int) -> CommentedMap | None:
+        run, name = body.get("run"), step.name
+        if isinstance(run, str):
+            run = self._packed_tool(run, step=step.name, place=text_place(body, "run"))
+            if run is None:
+                return None
+        elif "run" not in body:
+            self.findings.error(step.place, f"step '{name}' has no tool: 'run' is missing")
+            return None
+        elif not isinstance(run, CommentedMap):
+            self.findings.error(text_place(body, "run"), f"'run' of step '{name}' is not a tool")
+            return None
+        kind = run.get("class")
+        is_too_deep = depth > MOST_NESTED_WORKFLOWS
+        if kind not in _CLASSES or is_too_deep or (kind == "Operation" and depth > 0):
+            self.findings.error(text_place(run, "class"), _other_class(kind, name, depth))
+            return None
+        if kind == "Workflow":
+            self.put_into(run, depth=depth + 1)
+        run.pop("id", None)
+        _drop_foreign(run)
+        for key in ("inputs", "outputs"):
+            _plain_ids(run.get(key))
+        return run
+
+    def _packed_tool(self, run: str, *, step: str, place: TextPlace) -> CommentedMap | None:
+        """The process of the packed document that ``run`` names."""
+        graph = self.document.graph
+        named = graph.get(run.lstrip("#")) or (
+            graph.get(local_name(run)) if run.startswith("#") else None
+        )
+        if named is not None:
+            return self._copy_of(named, place)
+        if run.startswith("#"):
+            self.findings.error(
+                place,
+                f"the tool {run[:120]!r} of step '{step}' is not in this"
+                f" document{did_you_mean(run[1:], graph)}",
+            )
+        else:
+            self.findings.error(
+                place,
+                f"the tool {run[:120]!r} of step '{step}' is another file, and a template must be"
+                " one text: write the tool here, or pack the document ('cwltool --pack')",
+            )
+        return None
+
+    def _copy_of(self, process: CommentedMap, place: TextPlace) -> CommentedMap | None:
+        """None, and once an error, where the workflow would get too large."""
+        if self.is_cut:
+            return None
+        self.copied += count_values(process)
+        if not self.is_cut:
+            copy: CommentedMap = clone(process)
+            return copy
+        self.findings.error(
+            place,
+            f"more than {MOST_NODES} values with what the steps up to here run: too many for a"
+            " template",
+        )
+        return None
+
+
+def _stand_in(step: NamedNode, body: CommentedMap) -> CommentedMap:
+    tool = CommentedMap(
+        {
+            "class": "CommandLineTool",
+            "baseCommand": "true",
+            "inputs": CommentedSeq(),
+            "outputs": CommentedSeq(),
+        }
+    )
+    for node in (tool, tool["inputs"], tool["outputs"]):
+        node.lc.line, node.lc.col, node.lc.data, node.lc.filename = (
+            step.place.line - 1,
+            step.place.column - 1,
+            {},
+            body.lc.filename,
+        )
+    return tool
+
+
+def _other_class(kind: Any, step: str, depth: int) -> str:
+    most = MOST_NESTED_WORKFLOWS
+    match kind:
+        case "Workflow" | "CommandLineTool" | "ExpressionTool" if depth > most:
+            return f"step '{step}' lies in {depth} workflows: at most {most} may be nested"
+        case "Operation":
+            return (
+                f"step '{step}' runs an Operation, which does nothing inside a job: write a"
+                " CommandLineTool"
+            )
+        case None:
+            return f"the tool of step '{step}' has no 'class'; write 'class: CommandLineTool'"
+    return (
+        f"the tool of step '{step}' is of the class"
+        f" {str(kind)[:60]!r}{did_you_mean(str(kind), _CLASSES)}"
+    )
+
+
+def _drop_foreign(node: CommentedMap) -> None:
+    """Fields of an extension, of ours or of others, and the ``$`` fields of the whole document."""
+    for key in [key for key in node if ":" in key or key.startswith("$")]:
+        del node[key]
+
+
+def _plain_step(step: CommentedMap, own: str) -> None:
+    """``own``: the workflow's identifier, with which a source may begin."""
+    _drop_foreign(step)
+    _plain_ids(step.get("in"))
+    _plain_sources(step.get("in"), "source", own)
+    for key in ("out", "scatter"):
+        names = step.get(key)
+        _plain_ids(names)
+        if isinstance(names, CommentedSeq):
+            for index, item in enumerate(names):
+                names[index] = local_name(item) if isinstance(item, str) else item
+        elif isinstance(names, str):
+            step[key] = local_name(names)
+
+
+def _plain_ids(collection: Any) -> None:
+    for entry in named_nodes(collection):
+        if entry.body is not None and isinstance(entry.body.get("id"), str):
+            entry.body["id"] = entry.name
+
+
+def _plain_sources(collection: Any, key: str, own: str) -> None:
+    """``key``: ``source`` or ``outputSource``; ``own``: the workflow's identifier, with which a
+    source may begin."""
+    for entry in named_nodes(collection):
+        if entry.body is None:
+            continue
+        written = entry.body.get(key)
+        if isinstance(written, str):
+            entry.body[key] = _plain_source(written, own)
+        elif isinstance(written, CommentedSeq):
+            for index, item in enumerate(written):
+                written[index] = _plain_source(item, own) if isinstance(item, str) else item
+    if isinstance(collection, CommentedMap):
+        for name, value in collection.items():
+            if isinstance(value, str) and key == "source":
+                collection[name] = _plain_source(value, own)
+
+
+def _plain_source(written: str, own: str) -> str:
+    """``#main/decode/hits`` → ``decode/hits``; ``#frames`` → ``frames``."""
+    parts = written.rsplit("#", 1)[-1].split("/")
+    return "/".join(parts[1:] if "#" in written and len(parts) > 1 and parts[0] == own else parts)

@@ -1,0 +1,53 @@
+"""CWL's versions: of a document, and of the processes in it, which are from files of their own."""
+
+from typing import Any
+
+from ruamel.yaml.comments import CommentedMap
+
+from sluice.cwl import features
+from sluice.cwl.reading.findings import Findings, text_place
+from sluice.cwl.reading.nodes import mappings, named_nodes, put_at
+
+VERSIONS = tuple(features.VERSIONS)
+#: No set: what is looked up may be anything that a text can say.
+_CLASSES = tuple(features.PROCESSES)
+
+
+def drop_inner_versions(root: Any, findings: Findings) -> None:
+    """What is written inside a file is of that file's version, whatever it says."""
+    if not isinstance(root, CommentedMap):
+        return
+    inner = [
+        node
+        for node in mappings(root)
+        if node is not root and "cwlVersion" in node and node.get("class") in _CLASSES
+    ]
+    for node in inner:
+        if node["cwlVersion"] != root.get("cwlVersion") and "cwlVersion" in root:
+            findings.warning(
+                text_place(node, "cwlVersion"),
+                f"this is part of a file of {str(root['cwlVersion'])[:40]}, and 'cwlVersion' has no"
+                " effect here: leave it out, or put the process into a file of its own, named by"
+                " 'run'",
+            )
+        if "cwlVersion" in root:
+            del node["cwlVersion"]
+
+
+def mark_versions(workflow: CommentedMap, version: str, outermost: str, findings: Findings) -> None:
+    """Processes from files of another version, and all that is written in these, say so.
+    ``version``: the workflow's."""
+    for step in named_nodes(workflow.get("steps")):
+        run = None if step.body is None else step.body.get("run")
+        if not isinstance(run, CommentedMap):
+            continue
+        own = run.get("cwlVersion", version)
+        if own in VERSIONS and VERSIONS.index(own) > VERSIONS.index(outermost):
+            findings.error(
+                text_place(run, "cwlVersion"),
+                f"this file is of CWL {own}, and the workflow of {outermost}: write 'cwlVersion:"
+                f" {own}' in the workflow",
+            )
+        if own in VERSIONS and (own, version) != (outermost, outermost):
+            put_at(run, "cwlVersion", own, text_place(run))
+        mark_versions(run, own, outermost, findings)

@@ -1,0 +1,92 @@
+"""The phases between a document and its plan, in order.
+
+Each takes what those before it made, and adds what it finds wrong; there is a plan where none found
+an error.
+"""
+
+from typing import Any
+
+from sluice.contracts.plan import Plan
+from sluice.cwl.checks.expressions import check_expressions
+from sluice.cwl.checks.link_types import check_link_types
+from sluice.cwl.checks.pairs import check_pairs
+from sluice.cwl.checks.rules import check_rules
+from sluice.cwl.checks.tool_fields import warn_of_tool_fields
+from sluice.cwl.checks.tool_sizes import check_tool_sizes
+from sluice.cwl.cwltool_checks.checks import check_with_cwltool
+from sluice.cwl.dataflow.dataflow import read_dataflow
+from sluice.cwl.dataflow.nested_workflows import NotFlat, flatten, nested_to_flatten
+from sluice.cwl.documents.canonical import make_canonical
+from sluice.cwl.documents.document import find_workflow
+from sluice.cwl.plan.assembly import assemble_plan
+from sluice.cwl.properties.extensions import read_extensions, refuse_nested
+from sluice.cwl.properties.requirements import check_requirement_names, read_needs
+from sluice.cwl.properties.template import ParsedTemplate
+from sluice.cwl.reading.findings import EnoughFound, Findings
+
+
+def compile_document(root: Any, findings: Findings, *, name: str) -> Plan | None:
+    """The plan called ``name``; None, with an error among the findings, where there is none.
+
+    The steps of nested workflows become steps of the plan where they can: else such a workflow
+    runs inside one job, with a warning.
+    """
+    template = _parse(root, findings)
+    if template is None:
+        return None
+    nested = nested_to_flatten(template.canonical.body)
+    if not nested or findings.failed:
+        return _plan(template, findings, name=name)
+    attempt = Findings(findings.file)
+    attempt.include(findings)
+    plan = _plan_of_steps_inside(template, attempt, name=name)
+    if plan is not None:
+        findings.include(attempt)
+        return plan
+    plan = _plan(template, findings, name=name)
+    for step in nested if plan is not None else ():
+        why = next((finding.message for finding in attempt.sorted()), "")
+        findings.warning(
+            step.place,
+            f"the workflow of step '{step.name}' runs inside one job; as steps of their own: {why}",
+        )
+    return plan
+
+
+def _parse(root: Any, findings: Findings) -> ParsedTemplate | None:
+    """What is written, and by whom it is asked for; None where no more of it can be looked at."""
+    document = find_workflow(root, findings) if root is not None or not findings.failed else None
+    if document is None:
+        return None
+    extensions = read_extensions(document, findings)
+    canonical = make_canonical(document, findings)
+    if canonical.is_cut or not check_tool_sizes(canonical.body, findings):
+        return None
+    return ParsedTemplate(document, canonical, canonical.body, extensions)
+
+
+def _plan(template: ParsedTemplate, findings: Findings, *, name: str) -> Plan | None:
+    refuse_nested(template.extensions, findings)
+    flow = read_dataflow(template, findings)
+    check_link_types(flow, findings)
+    check_rules(flow, findings)
+    check_requirement_names(template, findings)
+    needs = read_needs(template, flow.workflow, findings)
+    if not findings.failed:
+        check_pairs(flow, findings)
+    check_expressions(template.written, findings)
+    warn_of_tool_fields(template.written, findings)
+    check_with_cwltool(template, findings)
+    return None if findings.failed else assemble_plan(template, flow, needs, name=name)
+
+
+def _plan_of_steps_inside(
+    template: ParsedTemplate, findings: Findings, *, name: str
+) -> Plan | None:
+    try:
+        return _plan(flatten(template), findings, name=name)
+    except NotFlat as error:
+        findings.error(error.place, f"{error}")
+    except EnoughFound:
+        pass
+    return None

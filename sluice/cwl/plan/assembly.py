@@ -1,0 +1,80 @@
+"""The plan put together out of its parts; everything has been checked."""
+
+from collections.abc import Mapping, Sequence
+
+from sluice.contracts.plan import Parameter, Plan, PlanOutput, PlanStep
+from sluice.cwl.dataflow.dataflow import Dataflow
+from sluice.cwl.dataflow.numbering import Numbering
+from sluice.cwl.dataflow.secondary_files import data_entries
+from sluice.cwl.dataflow.streams import Stream
+from sluice.cwl.documents.types import is_optional, without_null
+from sluice.cwl.documents.workflow import Port, SourcePort
+from sluice.cwl.plan.documentation import documentation
+from sluice.cwl.plan.steps import StepPlanner
+from sluice.cwl.plan.tools import ToolWriter
+from sluice.cwl.properties.requirements import Needs
+from sluice.cwl.properties.template import ParsedTemplate
+from sluice.cwl.reading.nodes import plain_json
+
+#: Extension fields that are fields of the plan, under the same names.
+_FIELDS = ("match", "priority", "bind", "require", "retention")
+
+
+def assemble_plan(
+    template: ParsedTemplate, flow: Dataflow, needs: Mapping[str, Needs], *, name: str
+) -> Plan:
+    workflow, wiring = flow.workflow, flow.wiring
+    fields, data_input = flow.extensions.workflow.values, wiring.data_input or ""
+    numbering = Numbering(workflow, wiring)
+    planner = StepPlanner(flow, needs, numbering, ToolWriter(template, wiring))
+    return Plan(
+        name=name,
+        doc=documentation(workflow.body),
+        cwl_version=template.document.version,
+        data_input=data_input,
+        data_entries=data_entries(workflow.inputs[data_input]),
+        parameters={
+            port.name: _parameter(port)
+            for port in workflow.inputs.values()
+            if port.name != data_input
+        },
+        steps=_in_order([planner.plan_step(step) for step in workflow.steps.values()]),
+        outputs=[
+            _output(output, origin, wiring.streams[origin])
+            for output, origin in wiring.outputs.items()
+        ],
+        **{key: fields[key] for key in _FIELDS if key in fields},
+    )
+
+
+def _in_order(steps: Sequence[PlanStep]) -> list[PlanStep]:
+    """As the data flows; in the order of the text where that leaves it open. There is no circle."""
+    left, ordered = list(steps), list[PlanStep]()
+    while left:
+        waiting = {step.name for step in left}
+        ready = next(
+            step for step in left if not any(source.step in waiting for source in step.sources)
+        )
+        left.remove(ready)
+        ordered.append(ready)
+    return ordered
+
+
+def _output(name: str, origin: SourcePort, stream: Stream) -> PlanOutput:
+    return PlanOutput(
+        name=name,
+        step=origin.step or "",
+        port=origin.port,
+        kind=stream.kind,
+        single=not stream.many,
+    )
+
+
+def _parameter(port: Port) -> Parameter:
+    default = plain_json(port.body.get("default"))
+    return Parameter(
+        type=plain_json(without_null(port.type)),
+        default=default,
+        required=default is None and not is_optional(port.type),
+        doc=documentation(port.body),
+    )

@@ -1,0 +1,123 @@
+"""The steps of the plan: where each has its data from, what it runs, and what it gives."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sluice.contracts.plan import (
+    Argument,
+    Constant,
+    NextSource,
+    ParameterRef,
+    PlanStep,
+    SideInput,
+    Source,
+    StepOutput,
+)
+from sluice.contracts.states import EntryKind, InputMode
+from sluice.cwl.dataflow.dataflow import Dataflow
+from sluice.cwl.dataflow.links import SideLink
+from sluice.cwl.dataflow.merging import pick_of
+from sluice.cwl.dataflow.numbering import Numbering
+from sluice.cwl.dataflow.single_values import has_one_job, may_be_missing
+from sluice.cwl.documents.types import is_optional
+from sluice.cwl.documents.workflow import Link, SourcePort, Step
+from sluice.cwl.plan.documentation import documentation
+from sluice.cwl.plan.tools import ToolWriter
+from sluice.cwl.properties.extensions import Fields
+from sluice.cwl.properties.requirements import Needs
+from sluice.cwl.reading.nodes import plain_json
+
+#: Extension fields that are fields of a step of the plan, under the same names.
+_FIELDS = ("boundary", "retry", "rank", "batch")
+
+
+@dataclass(frozen=True, slots=True)
+class StepPlanner:
+    flow: Dataflow
+    needs: Mapping[str, Needs]
+    numbering: Numbering
+    tools: ToolWriter
+
+    def plan_step(self, step: Step) -> PlanStep:
+        fields = self.flow.extensions.steps.get(step.name, Fields()).values
+        data = self.flow.wiring.data_links[step.name]
+        source, *further = self._sources(step, data, scattered=data.name in step.scatter)
+        needs = self.needs[step.name]
+        single = has_one_job(step, self.flow)
+        return PlanStep(
+            name=step.name,
+            doc=documentation(step.body),
+            mode=self.flow.wiring.modes[step.name],
+            data_port=data.name,
+            source=source.source,
+            next_sources=further,
+            pick=pick_of(data),
+            data_optional=may_be_missing(step, data)
+            if single
+            else is_optional(step.input_type(data.name)),
+            single=single,
+            data_kind=self._kind(step, data),
+            side_inputs=[
+                self._side_input(step, side) for side in self.flow.wiring.side_links[step.name]
+            ],
+            arguments=self._arguments(step),
+            outputs=[self._step_output(step, port) for port in step.outputs],
+            tool=self.tools.executable(step, needs),
+            groups=fields.get("merge", PlanStep.model_fields["groups"].default),
+            resources=needs.resources,
+            device_type=needs.device_type,
+            container=needs.container,
+            **{key: fields[key] for key in _FIELDS if key in fields},
+        )
+
+    def _side_input(self, step: Step, side: SideLink) -> SideInput:
+        name = side.link.name
+        source, *further = self._sources(step, side.link, scattered=side.mode is InputMode.EACH)
+        is_single = side.mode is InputMode.ONE
+        optional = (
+            may_be_missing(step, side.link) if is_single else is_optional(step.input_type(name))
+        )
+        return SideInput(
+            port=name,
+            source=source.source,
+            next_sources=further,
+            pick=pick_of(side.link),
+            mode=side.mode,
+            optional=optional,
+            kind=self._kind(step, side.link),
+        )
+
+    def _kind(self, step: Step, link: Link) -> EntryKind:
+        stream = self.flow.wiring.stream_of(step.name, link.name)
+        return EntryKind.FILE if stream is None else stream.kind
+
+    def _sources(self, step: Step, link: Link, *, scattered: bool) -> list[NextSource]:
+        """Numbers count only where files are paired by them, and to the steps after that."""
+        starts = self.numbering.starts(step.name, link.name)
+        return [
+            NextSource(
+                source=Source(step=origin.step, port=origin.port), start=start if scattered else 0
+            )
+            for origin, start in zip(
+                self.flow.wiring.sources(step.name, link.name), starts, strict=True
+            )
+        ]
+
+    def _step_output(self, step: Step, port: str) -> StepOutput:
+        optional = step.conditional or is_optional(step.tool_outputs[port].type)
+        stream = self.flow.wiring.streams[SourcePort(step.name, port)]
+        return StepOutput(port=port, optional=optional, kind=stream.kind, spread=stream.spread)
+
+    def _arguments(self, step: Step) -> dict[str, Argument]:
+        found: dict[str, Argument] = {}
+        data = {
+            self.flow.wiring.data_links[step.name].name,
+            *(side.link.name for side in self.flow.wiring.side_links[step.name]),
+        }
+        for link in step.links.values():
+            origin = self.flow.wiring.origins.get((step.name, link.name))
+            if origin is not None and link.name not in data:
+                found[link.name] = ParameterRef(name=origin.port)
+            elif link.body.get("default") is not None:
+                found[link.name] = Constant(value=plain_json(link.body["default"]))
+        return found

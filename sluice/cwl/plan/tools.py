@@ -1,0 +1,58 @@
+"""What each step's jobs run: a document of its own, that cwltool loads from a file by itself."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sluice.cwl.dataflow.links import Wiring
+from sluice.cwl.documents.versions import VERSIONS
+from sluice.cwl.documents.workflow import Step
+from sluice.cwl.features import CWLTOOL_NAMESPACE
+from sluice.cwl.plan.formats import without_formats
+from sluice.cwl.plan.process_versions import with_own_files
+from sluice.cwl.plan.step_workflows import hides_list, workflow_around, workflow_features
+from sluice.cwl.properties.requirements import (
+    Needs,
+    javascript_requirement,
+    requirements_and_hints,
+)
+from sluice.cwl.properties.template import ParsedTemplate
+from sluice.cwl.reading.nodes import plain_json
+
+
+@dataclass(frozen=True, slots=True)
+class ToolWriter:
+    template: ParsedTemplate
+    wiring: Wiring
+
+    def executable(self, step: Step, needs: Needs) -> dict[str, Any]:
+        """The step's tool; a workflow around it where the step has a say in how it is run."""
+        version, process = self.template.document.version, self._tool(step, needs)
+        if step.contained or hides_list(step, self.wiring):
+            javascript = javascript_requirement(step, self.template)
+            process = workflow_around(
+                step, process, self.wiring, version=version, javascript=javascript
+            )
+        return with_own_files(process, version)
+
+    def _tool(self, step: Step, needs: Needs) -> dict[str, Any]:
+        requirements, hints = requirements_and_hints(needs)
+        own = step.tool.get("cwlVersion")
+        tool: dict[str, Any] = {
+            "cwlVersion": own if own in VERSIONS else self.template.document.version,
+            "class": step.tool["class"],
+            "id": step.name,
+        }
+        if any(":" in hint["class"] for hint in hints):
+            tool["$namespaces"] = {"cwltool": CWLTOOL_NAMESPACE}
+        tool.update(
+            (key, value)
+            for key, value in plain_json(step.tool).items()
+            if key not in {*tool, "requirements", "hints"}
+        )
+        if tool["class"] == "Workflow":
+            requirements = [*requirements, *workflow_features()]
+        if requirements:
+            tool["requirements"] = plain_json(requirements)
+        if hints:
+            tool["hints"] = plain_json(hints)
+        return without_formats(tool, self.template.document.namespaces)
