@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import typer
@@ -33,7 +34,7 @@ def unknown_settings(text: str) -> Iterator[str]:
 
 
 def _command(words: list[str], rest: list[str]) -> Iterator[str]:
-    command: Any = typer.main.get_command(command_line())
+    command = _whole_command()
     told = list(words)
     while words and isinstance(command, TyperGroup):
         if words[0] not in command.commands:
@@ -48,8 +49,14 @@ def _command(words: list[str], rest: list[str]) -> Iterator[str]:
     )
 
 
+@cache
+def _whole_command() -> Any:
+    return typer.main.get_command(command_line())
+
+
+@cache
 def _variables() -> set[str]:
-    return variables() | OTHERS.keys() | set(_read_by(typer.main.get_command(command_line())))
+    return variables() | OTHERS.keys() | set(_read_by(_whole_command()))
 
 
 def _read_by(command: Any) -> Iterator[str]:

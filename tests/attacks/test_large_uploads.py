@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -12,9 +13,10 @@ from tests.attacks.large_uploads import REFUSED, TAKEN
 #: gigabyte or never ended.
 MOST = 350
 
-#: Carries an upload through as the operator service does; prints what was found, and what it took.
+#: Carries uploads through as the operator service does, each in a process of its own that has the
+#: libraries already; says of each what was found, and what it took.
 CARRY = """
-import json, resource, sys
+import json, os, resource, sys
 from tests.attacks.large_uploads import REFUSED, TAKEN, steps_in_a_row
 from tests.unit.cwl.test_any_upload import carry_through
 from sluice.cwl import compile_upload, take_files
@@ -22,35 +24,50 @@ from sluice.cwl import compile_upload, take_files
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
+def carry(kind, case):
+    before = peak()
+    files = (REFUSED[case][0] if kind == "refused" else TAKEN[case])()
+    main = None if case == "values in all files" else "w.cwl"
+    plan = carry_through(files, main)
+    found = {"steps": None if plan is None else len(plan.steps), "grown": peak() - before}
+    if plan is None:
+        errors = compile_upload(take_files(files, main=main), name="t").compiled.errors
+        found["messages"] = [error.message for error in errors]
+    print(json.dumps(found), flush=True)
+
 carry_through(steps_in_a_row(2), "w.cwl")  # imports the libraries
-before = peak()
-kind, case = sys.argv[1:]
-files = (REFUSED[case][0] if kind == "refused" else TAKEN[case])()
-main = None if case == "values in all files" else "w.cwl"
-plan = carry_through(files, main)
-grown = peak() - before
-errors = compile_upload(take_files(files, main=main), name="t").compiled.errors
-messages = [error.message for error in errors]
-steps = None if plan is None else len(plan.steps)
-json.dump({"steps": steps, "messages": messages, "grown": grown}, sys.stdout)
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        carry(*json.loads(line))
+        os._exit(0)
+    if os.waitpid(child, 0)[1]:
+        print(json.dumps({"broken": line}), flush=True)
 """
 
+Carried = Callable[[str, str], dict[str, object]]
 
-def carried(kind: str, case: str) -> dict[str, object]:
-    ran = subprocess.run(
-        [sys.executable, "-c", CARRY, kind, case],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr[-2000:]
-    found: dict[str, object] = json.loads(ran.stdout)
-    return found
+
+@pytest.fixture(scope="module")
+def carried() -> Iterator[Carried]:
+    with subprocess.Popen(
+        [sys.executable, "-c", CARRY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+
+        def carry(kind: str, case: str) -> dict[str, object]:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(json.dumps([kind, case]) + "\n")
+            process.stdin.flush()
+            found: dict[str, object] = json.loads(process.stdout.readline())
+            assert "broken" not in found, "it did not come to its end"
+            return found
+
+        yield carry
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_grows_is_refused_with_its_reason(case: str) -> None:
+def test_what_grows_is_refused_with_its_reason(carried: Carried, case: str) -> None:
     found = carried("refused", case)
     assert found["steps"] is None
     assert any(REFUSED[case][1] in str(message) for message in found["messages"]), found["messages"]  # type: ignore[attr-defined]
@@ -59,7 +76,7 @@ def test_what_grows_is_refused_with_its_reason(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", TAKEN)
-def test_what_is_long_and_right_is_taken(case: str) -> None:
+def test_what_is_long_and_right_is_taken(carried: Carried, case: str) -> None:
     found = carried("taken", case)
     assert isinstance(found["steps"], int)
     assert found["steps"] >= 1

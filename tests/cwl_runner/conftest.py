@@ -9,7 +9,7 @@ from tests.cwl_runner.runners import Answers, Run, run_in
 from tests.e2e.systems import live_system
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def url() -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SLUICE_PILOT_CONTAINERS", "[]")

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.servers import commands
+
 PROGRAMS = Path(sys.executable).parent
 
 Answers = list[subprocess.CompletedProcess[str]]
@@ -19,15 +21,7 @@ def run_in(
 ) -> subprocess.CompletedProcess[str]:
     out = folder / command[0]
     out.mkdir()
-    return subprocess.run(
-        [str(PROGRAMS / command[0]), *command[1:], *arguments],
-        cwd=out,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return commands.run(*command, *arguments, cwd=out, env=os.environ | environment)
 
 
 def outputs_of(done: subprocess.CompletedProcess[str]) -> Any:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from tests.e2e.systems import NO_CONTAINERS
+from tests.servers import commands
 
 SLUICE = str(Path(sys.executable).parent / "sluice")
 
@@ -54,14 +55,7 @@ UPPER = '[python3, -c, "import sys; print(open(sys.argv[1]).read().strip().upper
 
 def sluice(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
     environment = os.environ | NO_CONTAINERS
-    done = subprocess.run(
-        [SLUICE, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env=environment,
-    )
+    done = commands.run("sluice", *arguments, env=environment)
     assert done.returncode == code, (
         f"exit {done.returncode}, not {code}\n{done.stdout}\n{done.stderr}"
     )

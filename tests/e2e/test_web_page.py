@@ -219,8 +219,7 @@ async def test_markup_in_a_log_stays_text(browser: Browser, base: str, scene: Sc
         assert await page.title() == "Job 1 · Sluice"
 
 
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(("width", "dark"), [(390, True), (1280, False)])
 async def test_no_page_is_wider_than_the_window(
     browser: Browser,
     base: str,

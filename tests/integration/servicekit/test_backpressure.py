@@ -29,9 +29,9 @@ from tests.servers.rabbitmq import RabbitServer
 from tests.waiting import eventually
 
 LIMIT = 2000
-PILED = 100_000
-#: MB that the producer may grow by while so much piles up, which is 200 MB as messages alone.
-GROWTH = 40.0
+PILED = 50_000
+#: MB that the producer may grow by while so much piles up, which is 100 MB as messages alone.
+GROWTH = 30.0
 WAITING = "SELECT count(*) FROM outbox WHERE sent_at IS NULL"
 
 

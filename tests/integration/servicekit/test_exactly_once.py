@@ -159,7 +159,7 @@ async def test_deadlocks_count_against_no_message(ledger: Ledger, transport: Tra
     """More of them than a message may fail: PostgreSQL ended these transactions for the sake of
     others."""
     uid = uuid4()
-    ledger.failures = [asyncpg.DeadlockDetectedError("deadlock detected") for _ in range(7)]
+    ledger.failures = [asyncpg.DeadlockDetectedError("deadlock detected") for _ in range(6)]
     async with running(relay(ledger, transport), ledger.consumer):
         async with ledger.database.transaction() as transaction:
             transaction.send(DMS_DELETIONS, DeleteDataset(uid=uid))

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-ROUNDS = 25
+ROUNDS = 10
 
 #: Starts a child from one of several busy threads: the first thread of a killed process ends before
 #: the others do.

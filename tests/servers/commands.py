@@ -1,0 +1,153 @@
+"""Commands of the environment, each run in a process of its own that was forked from one that has
+imported them: to start Python and import them anew takes most of them longer than their work.
+
+``python -m tests.servers.commands PROGRAM DESCRIPTOR``: forks that program for every request that
+comes by the socket.
+"""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = Path(sys.executable).parent
+#: Bytes of a request: the environment of a test is a few thousand.
+_LONGEST = 1 << 17
+
+
+def run(
+    program: str,
+    *arguments: str | Path,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    seconds: float = 120.0,
+) -> "subprocess.CompletedProcess[str]":
+    """As ``subprocess.run`` of the program with that name in the environment: its exit status, and
+    what it printed."""
+    words = [str(PROGRAMS / program), *map(str, arguments)]
+    request = {"words": words, "cwd": str(cwd or Path.cwd()), "env": dict(env or os.environ)}
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        status = _server(program).run(request, output.fileno(), errors.fileno(), seconds)
+        printed = []
+        for file in (output, errors):
+            file.seek(0)
+            printed.append(file.read().decode())
+    return subprocess.CompletedProcess(words, status, *printed)
+
+
+class _Server:
+    """Of one program."""
+
+    def __init__(self, program: str) -> None:
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._control.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * _LONGEST)
+        self._lock = Lock()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", __name__, program, str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                cwd=ROOT,
+            )
+
+    def run(self, request: Mapping[str, Any], output: int, errors: int, seconds: float) -> int:
+        """The exit status as ``subprocess`` gives it. Raises ``TimeoutExpired``, and has ended the
+        program then."""
+        ours, theirs = socket.socketpair()
+        with ours:
+            with theirs, self._lock:
+                descriptors = [output, errors, theirs.fileno()]
+                socket.send_fds(self._control, [json.dumps(request).encode()], descriptors)
+            with ours.makefile() as answers:
+                pid = int(answers.readline())
+                ours.settimeout(seconds)
+                try:
+                    return int(answers.readline())
+                except TimeoutError:
+                    os.kill(pid, signal.SIGKILL)
+                    raise subprocess.TimeoutExpired(request["words"], seconds) from None
+
+
+@cache
+def _server(program: str) -> _Server:
+    return _Server(program)
+
+
+def _serve(entry: EntryPoint, control: socket.socket) -> None:
+    """Returns in every process that is to be the program, and never here."""
+    entry.load()
+    _load_more()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who wait
+    while True:
+        data, descriptors, _, _ = socket.recv_fds(control, _LONGEST, 3)
+        if not data:
+            sys.exit()
+        if not os.fork():
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            control.close()
+            _fork(descriptors[2])
+            _become(json.loads(data), *descriptors[:2])
+            return
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def _load_more() -> None:
+    """What the programs load when they know what they are asked for."""
+    import cwltool.main  # noqa: PLC0415 - of the other process
+    from cwltool.process import get_schema  # noqa: PLC0415
+
+    from sluice.cli.app import command_line  # noqa: PLC0415
+
+    command_line()
+    for version in ("v1.0", "v1.1", "v1.2"):
+        get_schema(version)
+    assert cwltool.main
+
+
+def _fork(answers: int) -> None:
+    """Returns in the child. This process says who that is, waits for it, and says how it ended."""
+    child = os.fork()
+    if not child:
+        os.close(answers)
+        return
+    with open(answers, "w", buffering=1) as file:
+        print(child, file=file)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), file=file)
+    os._exit(0)
+
+
+def _become(request: Mapping[str, Any], output: int, errors: int) -> None:
+    for descriptor, standard in ((output, 1), (errors, 2)):
+        os.dup2(descriptor, standard)
+        os.close(descriptor)
+    os.environ.clear()
+    os.environ.update(request["env"])
+    time.tzset()
+    os.chdir(request["cwd"])
+    sys.argv = list(request["words"])
+    sys.path[0] = str(PROGRAMS)
+    # By which programs are called in their help.
+    sys.modules["__main__"].__package__ = None
+
+
+def main() -> None:
+    program, descriptor = sys.argv[1:]
+    [entry] = entry_points(group="console_scripts", name=program)
+    _serve(entry, socket.socket(fileno=int(descriptor)))
+    sys.exit(entry.load()())
+
+
+if __name__ == "__main__":
+    main()
