@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Containers often set it; every process that starts would compile the services anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install conformance demo stack stack-demo stack-bench faults test test-long check lock clean docs bench
+.PHONY: help style install conformance demo stack stack-demo stack-bench faults test test-long check lock clean docs bench
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -48,23 +48,29 @@ faults: install ## two detector runs and 2 000 small files while 60 faults happe
 	@scripts/install-faketime.sh
 	@$(BIN)/python -m tests.faults --seed $(or $(SEED),1)
 
-check: install ## style, types, import contracts, limits
+check: style ## style, types, import contracts, limits
+	@$(BIN)/mypy
+
+style: install
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/lint-imports
 	@$(BIN)/python scripts/check_limits.py
-	@$(BIN)/mypy
 
-test: install ## checks, then all tests on real PostgreSQL and RabbitMQ
+# Types, which take one core a minute where nothing is left of the last time, are checked beside the tests. These are three
+# processes for two cores: they wait a third of their time.
+test: install ## checks, and all tests on real PostgreSQL and RabbitMQ but the long ones (ten minutes at most, on two cores)
 	@scripts/install-test-needs.sh
-	@$(MAKE) --no-print-directory check
-	@scripts/in-memory.sh $(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
+	@$(MAKE) --no-print-directory style
+	@$(BIN)/mypy & types=$$!; \
+	scripts/in-memory.sh $(BIN)/python -m pytest -n 3 --dist loadgroup -m "not long" $(PYTEST_ARGS); tests=$$?; \
+	wait $$types && exit $$tests
 
-# Failures print what to put above the test as @example, so that `make test` has it from then on.
-test-long: install ## tests with random examples: others each time, and twenty times as many (SLUICE_GRAPHS=1000; half an hour)
+# What is random draws others each time; failures print what to put above the test as @example, so that `make test` has it from then on.
+test-long: install ## the long tests, and those with random examples on twenty times as many (SLUICE_GRAPHS=1000; 20 minutes)
 	@scripts/install-test-needs.sh
 	@SLUICE_GRAPHS=$(or $(SLUICE_GRAPHS),1000) scripts/in-memory.sh $(BIN)/python -m pytest -n 2 --dist loadgroup \
-		-m hypothesis --hypothesis-profile=long $(PYTEST_ARGS)
+		-m "long or hypothesis" --hypothesis-profile=long $(PYTEST_ARGS)
 
 conformance: install ## the CWL project's own tests (SUITE=folder of a repository of theirs; CONTAINERS=none or local; six minutes)
 	@scripts/conformance.sh "$(SUITE)"

@@ -8,6 +8,7 @@ from functools import cache
 
 import pytest
 
+from tests.architecture.long_tests import is_long, module_is_long
 from tests.architecture.sources import sources
 
 #: Number → what must hold, in short; docs/explanation/how-it-works.md has them in full.
@@ -29,7 +30,7 @@ IN_A_NAME = re.compile(r"_invariant_(\d)")
 
 @cache
 def invariants_named() -> dict[int, list[str]]:
-    """Number → the tests whose own docstring, or whose module's, names it."""
+    """Number → the tests of ``make test`` whose own docstring, or whose module's, names it."""
     found: dict[int, list[str]] = defaultdict(list)
     for source in sources("tests"):
         if source.name.startswith("tests/architecture/"):
@@ -39,7 +40,13 @@ def invariants_named() -> dict[int, list[str]]:
             for node in ast.walk(source.tree)
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         ]
-        tests = [node for node in functions if node.name.startswith("test_")]
+        tests = [
+            node
+            for node in functions
+            if node.name.startswith("test_")
+            and not is_long(source, node)
+            and not module_is_long(source)
+        ]
         for number in _numbers(source.tree) if tests else ():
             found[number].append(source.name)
         for test in tests:

@@ -11,7 +11,10 @@ import pytest
 from tests.e2e.systems import live_system
 from tests.servers.podman import IMAGE, start_podman
 
-pytestmark = pytest.mark.xdist_group("cwl-runner")
+pytestmark = [
+    pytest.mark.xdist_group("cwl-runner"),
+    pytest.mark.long("tests/unit/pilot/test_containers.py runs tools in containers"),
+]
 
 TOOL = {
     "cwlVersion": "v1.2",

@@ -6,8 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import psutil
@@ -20,8 +19,12 @@ from tests.e2e.spd_runs import carry_runs, follow_runs, generate_run
 from tests.e2e.stack_system import StackSystem
 from tests.e2e.systems import NO_CONTAINERS, QUICK_LEASES
 from tests.e2e.test_spd import Struck, assert_events, assert_storages_clean
+from tests.waiting import wait_until
 
-pytestmark = pytest.mark.xdist_group("restore")
+pytestmark = [
+    pytest.mark.xdist_group("restore"),
+    pytest.mark.long("tests/deploy/test_backup.py restores the server alone"),
+]
 
 KEPT = {"secrets", "data", "backup"}
 SETTINGS = ",".join(f"{name}={value}" for name, value in {**QUICK_LEASES, **NO_CONTAINERS}.items())
@@ -45,13 +48,6 @@ def folder() -> Iterator[Path]:
     folder.chmod(0o755)
     yield folder / "stack"
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def wait_for(condition: Callable[[], object], what: str, seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, f"not within {seconds} s: {what}"
-        time.sleep(0.05)
 
 
 def lose_everything(stack: RunningStack) -> None:
@@ -126,9 +122,10 @@ def test_a_new_stack_carries_on_from_the_backup(
     with started(folder, OPTIONS) as stack:
         monkeypatch.setenv("SLUICE_DMS_URL", stack.services["dms"])
         base = folder / "backup" / "base"
-        wait_for(
+        wait_until(
             lambda: [path for path in base.glob("*") if path.suffix != ".partial"],
-            "the first base backup",
+            what="the first base backup",
+            seconds=60,
         )
         hidden: list[str] = []
 

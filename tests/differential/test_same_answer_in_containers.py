@@ -11,7 +11,10 @@ from tests.differential.test_same_answer import TEXTS
 from tests.e2e.systems import live_system
 from tests.servers.podman import start_podman
 
-pytestmark = pytest.mark.xdist_group("differential")
+pytestmark = [
+    pytest.mark.xdist_group("differential"),
+    pytest.mark.long("tests/unit/pilot/test_containers.py runs tools in containers"),
+]
 
 TEMPLATE = Path(__file__).parent / "containers" / "container.cwl"
 

@@ -14,7 +14,13 @@ Scene = Callable[[], AbstractContextManager[System]]
 
 #: For scenarios that run on both; those of one group run one after the other, in one process.
 BOTH = [
-    pytest.param("embedded", marks=pytest.mark.xdist_group("e2e-embedded")),
+    pytest.param(
+        "embedded",
+        marks=[
+            pytest.mark.xdist_group("e2e-embedded"),
+            pytest.mark.long("the same on the stack; tests/e2e/test_up_and_down.py kills this one"),
+        ],
+    ),
     pytest.param("stack", marks=pytest.mark.xdist_group("e2e-stack")),
 ]
 
@@ -26,13 +32,13 @@ def system() -> Iterator[LiveSystem]:
         yield system
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def stack() -> Iterator[StackSystem]:
     with stack_system() as system:
         yield system
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def embedded() -> Iterator[LiveSystem]:
     with live_system() as system:
         yield system

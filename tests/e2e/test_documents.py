@@ -17,6 +17,7 @@ from tests.waiting import eventually
 
 ON_EMBEDDED = pytest.mark.xdist_group("e2e-documents")
 ON_STACK = pytest.mark.xdist_group("e2e-stack")
+AGAIN = pytest.mark.long("the same commands on the embedded system")
 
 #: Their commands need a container engine; ``tests/deploy`` compares them with the code.
 CONTAINERS = {"run-in-production", "back-up-and-restore"}
@@ -114,6 +115,7 @@ def test_tutorial_from_a_script(reader: Reader) -> None:
 
 
 @ON_STACK
+@AGAIN
 def test_tutorial_on_the_stack(at_the_stack: Reader) -> None:
     follow_tutorial(at_the_stack, OWN_SYSTEM.sub("", commands(ROOT / "docs/tutorial/README.md")))
 
@@ -142,6 +144,7 @@ def test_how_to(page: Path, running: tuple[Reader, str]) -> None:
 
 
 @ON_STACK
+@AGAIN
 @pytest.mark.parametrize("page", HOW_TOS, ids=lambda page: page.stem)
 def test_how_to_on_the_stack(page: Path, at_the_stack: Reader, stack: StackSystem) -> None:
     check_answers(page, follow_how_to(at_the_stack, OWN_SYSTEM.sub("", commands(page)), stack.url))

@@ -1,24 +1,29 @@
 """How quickly work goes on elsewhere: a pilot that is killed, and a service. The figures are
 printed; the bounds are generous."""
 
-import asyncio
 import os
 import signal
 import time
+from functools import partial
 from pathlib import Path
 
 import asyncpg
 import httpx
 import pytest
 
+from sluice.contracts.states import JobState, PilotState
 from tests.e2e.stack_system import StackSystem
 from tests.e2e.systems import LEASE
 from tests.faults.feeding import feeder
 from tests.faults.schedule import SERVICES
 from tests.faults.stack import StackControl
 from tests.faults.work import digest_arrival
+from tests.waiting import eventually
 
-pytestmark = pytest.mark.xdist_group("e2e-stack")
+pytestmark = [
+    pytest.mark.xdist_group("e2e-stack"),
+    pytest.mark.long("tests/e2e/test_spd.py kills services and pilots of the same stack"),
+]
 
 #: Seconds that a killed service may take from its end to work again, with the pause of the restart
 #: and a busy machine.
@@ -29,12 +34,12 @@ PATIENCE = 90.0
 
 _HELD = """
     SELECT id, attempt FROM jobs
-    WHERE state IN ('leased', 'running')
-      AND pilot = (SELECT uid FROM pilots WHERE name = $1 AND state = 'active')"""
+    WHERE state = ANY($2) AND pilot = (SELECT uid FROM pilots WHERE name = $1 AND state = $3)
+"""
 _NOW = """
     SELECT id, attempt, state, extract(epoch FROM leased_at - $2)::float AS after
-    FROM jobs
-    WHERE id = ANY($1::bigint[])"""
+    FROM jobs WHERE id = ANY($1::bigint[])
+"""
 
 
 @pytest.mark.parametrize("service", SERVICES)
@@ -44,12 +49,12 @@ async def test_a_killed_service_is_back(stack: StackSystem, service: str) -> Non
     before = await control.process(f"{service}/0")
     os.kill(before["pid"], signal.SIGKILL)
     killed = time.monotonic()
-    while True:
+
+    async def is_back() -> bool:
         process = await control.process(f"{service}/0")
-        if process["pid"] not in {None, before["pid"]} and process["ready"]:
-            break
-        assert time.monotonic() < killed + _BACK, f"{service} is not back after {_BACK} s"
-        await asyncio.sleep(0.05)
+        return process["pid"] not in {None, before["pid"]} and process["ready"]
+
+    await eventually(is_back, what=f"{service} is back", seconds=_BACK, period=0.05)
     print(f"{service} is at work again {time.monotonic() - killed:.1f} s after SIGKILL")
     async with httpx.AsyncClient(base_url=control.url(service)) as http:
         assert (await http.get("/readyz")).status_code == 200
@@ -71,9 +76,16 @@ async def test_jobs_of_a_lost_pilot_run_elsewhere(
     wms = await asyncpg.connect(control.databases["wms"])
     try:
         victim = await control.process("pilot/0")
-        await _eventually(wms, _HELD, victim["name"])
+        held_by_it = partial(
+            wms.fetch,
+            _HELD,
+            victim["name"],
+            [JobState.LEASED, JobState.RUNNING],
+            PilotState.ACTIVE,
+        )
+        await eventually(held_by_it, what="the pilot has a job", seconds=60)
         os.kill(victim["pid"], signal.SIGSTOP)
-        held = {row["id"]: row["attempt"] for row in await wms.fetch(_HELD, victim["name"])}
+        held = {row["id"]: row["attempt"] for row in await held_by_it()}
         assert held, "it holds jobs when it is struck"
         if blow is signal.SIGKILL:
             os.kill(victim["pid"], blow)
@@ -89,34 +101,28 @@ async def _await_settled(
 ) -> None:
     """Every job that the pilot held has another lease, or was reported by its next start."""
     lost = await wms.fetchval("SELECT now()")
-    deadline = time.monotonic() + PATIENCE
-    while True:
+    again: list[float] = []
+    reported: list[int] = []
+
+    async def are_settled() -> bool:
         rows = await wms.fetch(_NOW, list(held), lost)
-        again = [row["after"] for row in rows if row["attempt"] > held[row["id"]]]
-        reported = [
+        again[:] = [row["after"] for row in rows if row["attempt"] > held[row["id"]]]
+        reported[:] = [
             row["id"]
             for row in rows
-            if row["attempt"] == held[row["id"]] and row["state"] == "finished"
+            if row["attempt"] == held[row["id"]] and row["state"] == JobState.FINISHED
         ]
-        if len(again) + len(reported) == len(held):
-            break
-        assert time.monotonic() < deadline, (
-            f"{len(again)} of {len(held)} jobs were given away within {PATIENCE} s"
-        )
-        await asyncio.sleep(0.1)
+        return len(again) + len(reported) == len(held)
+
+    await eventually(
+        are_settled,
+        what=lambda: f"{len(held)} jobs are given away, not {len(again)}",
+        seconds=PATIENCE,
+        period=0.1,
+    )
     assert again or blow is signal.SIGKILL, "a report may have been on its way, not all of them"
     last = max(again, default=0.0)
     print(
         f"leases of {LEASE:.0f} s, {blow.name}: {len(again)} jobs had another after {last:.1f} s,"
         f" {len(reported)} reported"
     )
-
-
-async def _eventually(
-    connection: asyncpg.Connection, query: str, *arguments: object
-) -> list[asyncpg.Record]:
-    deadline = time.monotonic() + 60
-    while not (rows := await connection.fetch(query, *arguments)):
-        assert time.monotonic() < deadline, "the pilot got no job within a minute"
-        await asyncio.sleep(0.05)
-    return rows

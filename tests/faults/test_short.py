@@ -6,11 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from sluice.contracts.states import AttemptOutcome
 from tests.faults.campaign import Size, run_campaign
 from tests.faults.schedule import Kind
 from tests.faults.work import Plan
 
-pytestmark = pytest.mark.xdist_group("faults")
+pytestmark = [
+    pytest.mark.xdist_group("faults"),
+    pytest.mark.long(
+        "each kind of fault has tests of its own; tests/e2e/test_spd.py kills them all"
+    ),
+]
 
 #: The report, and the logs of a run that went wrong.
 KEPT = Path(__file__).resolve().parents[2] / "var" / "faults"
@@ -37,6 +43,6 @@ def test_nothing_is_lost_and_nothing_comes_twice_whatever_fails(short_folder: Pa
     assert report.findings == []
     assert report.failed == []
     assert {one.fault.kind for one in report.struck} == set(Kind)
-    assert report.outcomes["finished"] == report.jobs - 1, (
+    assert report.outcomes[AttemptOutcome.FINISHED] == report.jobs - 1, (
         "all jobs but the one of the damaged frame"
     )

@@ -16,6 +16,8 @@ import pytest
 from tests.guard import MARK
 from tests.waiting import eventually
 
+pytestmark = pytest.mark.long("it is about the tests themselves")
+
 ROOT = Path(__file__).parents[2]
 
 

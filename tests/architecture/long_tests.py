@@ -1,0 +1,42 @@
+"""Which tests are marked as long, from their text."""
+
+import ast
+from collections.abc import Iterator
+
+from tests.architecture.sources import Source
+
+
+def is_long(source: Source, test: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """As a whole, by a mark of its own; where some of its cases are, others are left."""
+    called_so = {
+        node.targets[0].id
+        for node in source.tree.body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and _is_mark(node.value)
+    }
+    return any(
+        _is_mark(decorator) or (isinstance(decorator, ast.Name) and decorator.id in called_so)
+        for decorator in test.decorator_list
+    )
+
+
+def module_is_long(source: Source) -> bool:
+    for node in source.tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id="pytestmark")], value=value):
+                return any(_is_mark(part) for part in ast.walk(value))
+    return False
+
+
+def marks(source: Source) -> Iterator[ast.expr]:
+    """Every use of the mark: a call with its reason, or the bare name, which has none."""
+    called = {id(node.func) for node in ast.walk(source.tree) if isinstance(node, ast.Call)}
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Call | ast.Attribute) and _is_mark(node) and id(node) not in called:
+            yield node
+
+
+def _is_mark(node: ast.AST) -> bool:
+    """``pytest.mark.long("…")``, or without its reason."""
+    return ast.unparse(node.func if isinstance(node, ast.Call) else node) == "pytest.mark.long"

@@ -1,0 +1,82 @@
+"""Every test is in ``make test`` or in ``make test-long``, and says why where it is in the second
+alone.
+
+In the second are tests whose property has a cheaper test, too; tests of the tests; and those with
+random examples once more, on many more of them. No invariant of the architecture is only there
+(``test_invariants.py``).
+"""
+
+import ast
+import re
+
+import pytest
+
+from tests.architecture.long_tests import is_long, marks, module_is_long
+from tests.architecture.sources import ROOT, Source, sources
+
+
+def test_what_one_target_leaves_out_the_other_has() -> None:
+    assert '-m "not long" $(PYTEST_ARGS)' in _recipe("test")
+    assert '-m "long or hypothesis"' in _recipe("test-long")
+
+
+def _recipe(target: str) -> str:
+    [recipe] = re.findall(rf"^{target}:.*?(?=\n\n|\Z)", _makefile(), re.MULTILINE | re.DOTALL)
+    return str(recipe)
+
+
+def _makefile() -> str:
+    return (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def test_a_long_test_says_why() -> None:
+    used = [(source, mark) for source in sources("tests") for mark in marks(source)]
+    assert len(used) > 5, "no mark was found"
+    found = [
+        source.at(mark)
+        for source, mark in used
+        if not (isinstance(mark, ast.Call) and mark.args and ast.literal_eval(mark.args[0]))
+    ]
+    assert not found, "\n".join(["say what shows it in short, or why nobody misses it:", *found])
+
+
+def test_a_file_that_a_long_test_names_has_tests_that_are_not_long() -> None:
+    for source in sources("tests"):
+        for mark in marks(source):
+            for name in re.findall(r"tests/[\w/]+\.py", ast.unparse(mark)):
+                [named] = [one for one in sources("tests") if one.name == name]
+                assert not module_is_long(named), f"{source.at(mark)}: {name}"
+                assert any(not is_long(named, test) for test in _tests(named)), (
+                    f"{source.at(mark)}: {name}"
+                )
+
+
+def _tests(source: Source) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return [
+        node
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.name.startswith("test_")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "module", "test"),
+    [
+        ("pytestmark = pytest.mark.long('x')\ndef test_a(): pass", True, False),
+        ("pytestmark = [pytest.mark.y, pytest.mark.long('x')]\ndef test_a(): pass", True, False),
+        ("@pytest.mark.long('x')\ndef test_a(): pass", False, True),
+        ("AGAIN = pytest.mark.long('x')\n@AGAIN\ndef test_a(): pass", False, True),
+        ("@pytest.mark.y('x')\ndef test_a(): pass", False, False),
+        (
+            "@pytest.mark.parametrize('n', [1, pytest.param(2, marks=pytest.mark.long('x'))])\n"
+            "def test_a(n): pass",
+            False,
+            False,
+        ),
+    ],
+)
+def test_long_tests_are_told_apart(text: str, module: bool, test: bool) -> None:
+    source = Source("x.py", ast.parse(text))
+    assert module_is_long(source) is module
+    assert [is_long(source, one) for one in _tests(source)] == [test]
