@@ -23,6 +23,7 @@ from stack.ports import free_ports
 from tests.servers.forwarder import Forwarder
 from tests.servers.postgres import PostgresServer
 from tests.servers.rabbitmq import RabbitServer
+from tests.waiting import eventually
 
 # Seconds; generous, because it only ends a test that has failed, but below the lease, which must
 # not be what saves a message.
@@ -162,22 +163,24 @@ async def nothing_else_comes(transport: Transport, receiver: Receiver, queue: st
 
 async def until(holds: Callable[[], Awaitable[bool]]) -> None:
     """Waits for a condition; fails the test when it does not come true before the deadline."""
-    async with asyncio.timeout(DEADLINE):
-        while not await holds():  # noqa: ASYNC110 - the condition lies in another process
-            await asyncio.sleep(0.02)
+    await eventually(holds, seconds=DEADLINE)
 
 
 async def send_stubbornly(transport: Transport, messages: Sequence[Message]) -> int:
     """Sends as the outbox does: again until it worked. Gives the number of failures."""
     failures = 0
-    async with asyncio.timeout(DEADLINE):
-        while True:
-            try:
-                await transport.send(messages)
-                return failures
-            except TransportUnavailable:
-                failures += 1
-                await asyncio.sleep(0.05)
+
+    async def is_sent() -> bool:
+        nonlocal failures
+        try:
+            await transport.send(messages)
+        except TransportUnavailable:
+            failures += 1
+            return False
+        return True
+
+    await eventually(is_sent, what="the messages are sent", seconds=DEADLINE, period=0.05)
+    return failures
 
 
 def messages(*ids: str, to: str = "work") -> list[Message]:

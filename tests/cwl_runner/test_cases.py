@@ -16,6 +16,7 @@ import httpx
 import psutil
 import pytest
 
+from sluice.contracts.states import DatasetState, DatasetType
 from tests.cwl_runner.gatekeeper import gatekeeper
 from tests.waiting import eventually
 
@@ -53,8 +54,8 @@ def _left(url: str) -> list[str]:
     found = httpx.get(f"{url}/services/dms/api/v1/datasets", params={"limit": 500}).json()[
         "datasets"
     ]
-    left = [one for one in found if one["state"] != "deleted"]
-    return [one["name"] for one in left if one["type"] != "logs"]
+    left = [one for one in found if one["state"] != DatasetState.DELETED]
+    return [one["name"] for one in left if one["type"] != DatasetType.LOGS]
 
 
 def test_all_cases(url: str, tmp_path: Path) -> None:

@@ -228,7 +228,7 @@ def test_after_an_error_no_more_steps_are_begun(url: str, tmp_path: Path) -> Non
 def test_no_more_run_at_a_time_than_allowed(url: str, tmp_path: Path) -> None:
     """Each tool waits for another of its kind, which never comes."""
     meets = (
-        f"echo > {tmp_path}/$0.here; n=0; while [ $n -lt 20 ]; do set -- {tmp_path}/*.here; [ $#"
+        f"echo > {tmp_path}/$0.here; n=0; while [ $n -lt 10 ]; do set -- {tmp_path}/*.here; [ $#"
         f" -gt 1 ] && exit 7; sleep 0.05; n=$((n+1)); done; rm {tmp_path}/$0.here"
     )
     tool = TOOL | {

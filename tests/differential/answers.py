@@ -26,6 +26,7 @@ from sluice.contracts.plan import PlanOutput
 from sluice.contracts.states import ChainState, EntryKind
 from sluice.contracts.templates import Template
 from tests.differential.reference import order_of
+from tests.waiting import eventually
 
 #: Seconds between two looks at a chain.
 LOOK = 0.3
@@ -101,10 +102,13 @@ async def carry_by_sluice(
 
 async def answer_of_chain(connection: Connection, chain: Chain, template: Template) -> Answer:
     """Waits until it has ended. Fails where it did not finish."""
-    chain = await connection.operator.chain(chain.uid)
-    while not chain.state.final:
-        await asyncio.sleep(LOOK)
+
+    async def has_ended() -> bool:
+        nonlocal chain
         chain = await connection.operator.chain(chain.uid)
+        return chain.state.final
+
+    await eventually(has_ended, what="the chain has ended", seconds=300, period=LOOK)
     assert chain.state is ChainState.FINISHED, chain.reason
     return {
         output.name: await _value(connection, chain, output) for output in template.plan.outputs

@@ -4,7 +4,6 @@ each link a proxy."""
 import shutil
 import signal
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import psutil
 
 from stack.running_stack import RunningStack, started
 from tests.e2e.systems import NO_CONTAINERS, QUICK_LEASES
+from tests.waiting import wait_until
 
 OPTIONS = [
     "--replicas",
@@ -76,19 +76,19 @@ class StackSystem:
         killed = set(self._killable())
         for pid in killed:
             psutil.Process(pid).send_signal(signal.SIGKILL)
-        end = time.monotonic() + BACK_LIMIT
-        while killed & set(self._killable()):
-            assert time.monotonic() < end, "the stack has not noticed"
-            time.sleep(0.02)
+        wait_until(
+            lambda: not killed & set(self._killable()),
+            what="the stack notices",
+            seconds=BACK_LIMIT,
+        )
 
     def start_again(self) -> "StackSystem":
         """Waits until everything that was killed is back at work: the stack starts it by itself."""
-        end = time.monotonic() + BACK_LIMIT
-        while not all(one["ready"] for one in self.stack.ask(do="processes")):
-            assert time.monotonic() < end, (
-                f"not all back within {BACK_LIMIT} s: {self.stack.ask(do='processes')}"
-            )
-            time.sleep(0.05)
+        wait_until(
+            lambda: all(one["ready"] for one in self.stack.ask(do="processes")),
+            what=lambda: f"all are back: {self.stack.ask(do='processes')}",
+            seconds=BACK_LIMIT,
+        )
         return self
 
     def storage_files(self, kind: str) -> list[Path]:

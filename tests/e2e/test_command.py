@@ -7,6 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from sluice.contracts.states import ChainState
 from tests.e2e.commands import interrupted, sluice, write_texts, write_workflow
 from tests.e2e.systems import LiveSystem, home_folder
 from tests.waiting import eventually
@@ -22,7 +23,7 @@ def test_lists_are_tables_and_json(system: LiveSystem, tmp_path: Path) -> None:
     sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url)
     chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
     [chain] = [chain for chain in chains if chain["template_name"] == "listed"]
-    assert chain["state"] == "finished"
+    assert chain["state"] == ChainState.FINISHED
     assert "listed" in sluice("chain", "list", "--url", system.url).stdout
     assert "shout" in sluice("chain", "show", chain["uid"], "--url", system.url).stdout
     page = httpx.get(f"{system.url}/chains/{chain['uid']}")

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from sluice.contracts.states import ChainState
 from tests.e2e.commands import SLUICE, interrupted, sluice, write_texts, write_workflow
 from tests.e2e.systems import LiveSystem
-from tests.waiting import eventually
+from tests.waiting import Gate, eventually
 
 pytestmark = pytest.mark.xdist_group("e2e-command")
 
@@ -86,7 +87,7 @@ def test_run_that_fails_says_why_in_plain_words(
         code=1,
     )
     answer = json.loads(done.stdout)
-    assert answer["status"] == "failed"
+    assert answer["status"] == ChainState.FAILED
     assert answer["reason"]
     [failed] = answer["failed_jobs"]
     assert failed["class"] == error_class
@@ -248,11 +249,8 @@ def test_run_looks_at_its_folder_before_anything_starts(tmp_path: Path) -> None:
 def test_after_ctrl_c_the_chain_goes_on_and_the_command_says_how(
     system: LiveSystem, tmp_path: Path
 ) -> None:
-    gate = tmp_path / "gate"
-    waiting = (
-        f"import os, sys, time\nwhile not os.path.exists({str(gate)!r}):"
-        " time.sleep(0.05)\nprint('through', *sys.argv[2:])"
-    )
+    gate = Gate(tmp_path / "gate")
+    waiting = f"import sys\nopen({str(gate)!r}).close()\nprint('through', *sys.argv[2:])"
     workflow = write_workflow(
         tmp_path / "gated.cwl", command=json.dumps(["python3", "-c", waiting])
     )
@@ -264,7 +262,7 @@ def test_after_ctrl_c_the_chain_goes_on_and_the_command_says_how(
         "there are results when it has finished"
         in sluice("chain", "get", chain, "--url", system.url, code=1).stderr
     )
-    gate.touch()
+    gate.open()
     sluice("chain", "watch", chain, "--url", system.url)
     sluice("chain", "get", chain, "--out", out, "--url", system.url)
     assert (tmp_path / "out" / "joined.txt").read_text() == "through !\n"

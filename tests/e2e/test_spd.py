@@ -1,7 +1,6 @@
 """The detector pack through the whole system, held against what the generator knows."""
 
 import threading
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from sluice.contracts.states import ChainState, DatasetState, StepState
 from tests.e2e.conftest import Scene
 from tests.e2e.spd_runs import Carried, GeneratedRun, carry_runs, follow_runs, generate_run
 from tests.e2e.systems import System
+from tests.waiting import wait_until
 
 #: Seconds for what a chain's end brings about, such as the removal of its input.
 AFTERMATH = 30.0
@@ -43,10 +43,13 @@ def find_catalogued(system: System) -> dict[str, set[str]]:
 def assert_storages_clean(system: System, carried: Sequence[Carried]) -> None:
     """Inputs released, nothing intermediate left, no dark file: storages and catalogue hold the
     same."""
-    end = time.monotonic() + AFTERMATH
-    while (wrong := find_untidy(system, carried)) and time.monotonic() < end:
-        time.sleep(0.1)
-    assert wrong == []
+    wrong: list[str] = []
+
+    def clean() -> bool:
+        wrong[:] = find_untidy(system, carried)
+        return not wrong
+
+    wait_until(clean, what=lambda: "\n".join(["all is tidy:", *wrong]), seconds=AFTERMATH)
 
 
 def find_untidy(system: System, carried: Sequence[Carried]) -> list[str]:
@@ -69,7 +72,11 @@ def find_untidy(system: System, carried: Sequence[Carried]) -> list[str]:
     ]
     catalogued = find_catalogued(system)
     live = set().union(
-        *(paths for state, paths in catalogued.items() if state in {"closed", "uploaded"})
+        *(
+            paths
+            for state, paths in catalogued.items()
+            if state in {DatasetState.CLOSED, DatasetState.UPLOADED}
+        )
     )
     on_disk = {
         str(path)

@@ -1,6 +1,5 @@
 """`sluice up` and `sluice down`, while jobs run, and after the system was killed."""
 
-import asyncio
 import json
 import os
 import re
@@ -18,27 +17,27 @@ import psutil
 import pytest
 from spd import demo
 
+from sluice.contracts.states import JobState
 from sluice.embedded.home import Home
 from tests.e2e.commands import SLUICE, sluice, write_texts, write_workflow
 from tests.e2e.systems import NO_CONTAINERS, LiveSystem, home_folder
 from tests.servers.rabbitmq import free_ports
 from tests.servers.test_ended_runs import running_below
-from tests.waiting import eventually
+from tests.waiting import Gate, wait_until
 
 pytestmark = pytest.mark.xdist_group("e2e-up-and-down")
 
 #: Says that it has begun, and waits until it is let go.
-WAIT = (
-    "[sh, -c, 'touch {folder}/begun; while [ ! -e {folder}/go ]; do sleep 0.02; done; cat \"$0\"']"
-)
+WAIT = "[sh, -c, 'touch {folder}/begun; : < {gate}; cat \"$0\"']"
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A home folder and the job that its system runs."""
+    """A home folder and the job that its system runs, which waits at the gate."""
 
     home: Path
     folder: Path
+    gate: Gate
 
     def up(self, *options: str) -> None:
         (self.folder / "begun").unlink(missing_ok=True)
@@ -50,7 +49,7 @@ class Place:
 
     def start_job(self) -> None:
         workflow = write_workflow(
-            self.folder / "waits.cwl", command=WAIT.format(folder=self.folder)
+            self.folder / "waits.cwl", command=WAIT.format(folder=self.folder, gate=self.gate)
         )
         sluice("template", "upload", str(workflow), *self.option)
         texts = write_texts(self.folder / "in", "a")
@@ -60,7 +59,7 @@ class Place:
         sluice("chain", "start", registered["uid"], "waits", *self.option)
 
     def begun(self) -> None:
-        until((self.folder / "begun").exists, "the job runs")
+        wait_until((self.folder / "begun").exists, what="the job runs", seconds=60)
 
     def job(self) -> dict[str, Any]:
         """Of the step ``shout``."""
@@ -81,17 +80,10 @@ class Place:
             yield down
 
 
-def until(condition: Any, what: str) -> None:
-    async def holds() -> bool:
-        return bool(condition())
-
-    asyncio.run(eventually(holds, what=what, seconds=60))
-
-
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
     with home_folder() as home:
-        place = Place(home, tmp_path)
+        place = Place(home, tmp_path, Gate(tmp_path / "go"))
         yield place
         sluice("down", "--now", *place.option)
 
@@ -130,12 +122,16 @@ def test_a_stop_waits_for_what_runs_or_hands_it_back(place: Place) -> None:
     place.up()
     place.begun()
     with place.going_down() as down:
-        (place.folder / "go").touch()
+        place.gate.open()
         assert down.wait(60) == 0
         assert down.stdout is not None
         assert down.stdout.read() == "stopped\n"
     place.up()
-    until(lambda: place.job()["state"] == "finished", "the job's report was kept")
+    wait_until(
+        lambda: place.job()["state"] == JobState.FINISHED,
+        what="the job's report was kept",
+        seconds=60,
+    )
     assert place.job()["attempt"] == 4, "it was waited for"
 
 
@@ -148,13 +144,14 @@ def test_ctrl_c_waits_for_what_runs(place: Place) -> None:
         up = subprocess.Popen(
             command, env=environment, stdout=output, stderr=output, start_new_session=True
         )
-    until(lambda: Home(place.home).running(), "the system is up")
+    wait_until(lambda: Home(place.home).running(), what="the system is up", seconds=60)
     place.start_job()
     place.begun()
     os.killpg(up.pid, signal.SIGINT)
-    until(
-        lambda: "waiting for 1 job to end (Ctrl-C once more" in (place.folder / "said").read_text(),
-        "it says what it waits for",
+    wait_until(
+        lambda: "waiting for 1 job to end (Ctrl-C once more" in said.read_text(),
+        what="it says what it waits for",
+        seconds=60,
     )
     assert psutil.Process(up.pid).is_running()
     os.killpg(up.pid, signal.SIGINT)
@@ -177,6 +174,7 @@ def test_a_port_that_is_taken_is_one_sentence(place: Place, system: LiveSystem) 
         assert said.count("\n") == 1
 
 
+@pytest.mark.long("`make demo` does the same")
 def test_a_demonstration_that_stays_up_says_how_to_stop_it(
     place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

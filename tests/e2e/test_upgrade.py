@@ -3,8 +3,8 @@ over to today's."""
 
 import asyncio
 import subprocess
-import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import asyncpg
@@ -17,6 +17,7 @@ from sluice.servicekit.migrate import Migrator, revisions_of
 from tests.e2e.spd_runs import carry_runs, follow_runs, generate_run
 from tests.e2e.systems import LiveSystem, live_system
 from tests.e2e.test_spd import Struck, assert_events, assert_storages_clean
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("e2e-upgrade")
 
@@ -49,19 +50,23 @@ def migrate(system: LiveSystem) -> None:
     async def everything() -> None:
         for name, part in SERVICES.items():
             migrator = Migrator(system.database_url(part.database), f"{name}.db.migrations")
-            deadline = time.monotonic() + 60
-            while True:
-                try:
-                    await migrator.start()
-                    break
-                except (
-                    NotAvailable
-                ):  # the old code holds a lock: as a service does, it is tried again
-                    if time.monotonic() > deadline:
-                        raise
-                    await asyncio.sleep(0.2)
+            await eventually(
+                partial(_migrated, migrator),
+                what=f"{name} is migrated",
+                seconds=60,
+                period=0.2,
+            )
 
     asyncio.run(everything())
+
+
+async def _migrated(migrator: Migrator) -> bool:
+    """Not where the old code holds a lock: as a service does, it is tried again."""
+    try:
+        await migrator.start()
+    except NotAvailable:
+        return False
+    return True
 
 
 def is_under_way(tasks: Sequence[ChainTask]) -> bool:

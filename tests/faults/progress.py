@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 import asyncpg
 
+from sluice.contracts.states import ReplicaState
+
 #: What a lost connection looks like; the last one where it breaks between two parts of an answer.
 _LOST = (
     OSError,
@@ -24,11 +26,11 @@ _ANSWER_LIMIT = 5.0
 #: Service → a number that grows with all that it gets done.
 _COUNTS = {
     "dms": (
-        """
+        f"""
         SELECT (SELECT count(*) FROM dataset_files)
-            + (SELECT count(*) FROM replicas WHERE state = 'deleted')
-            + (SELECT count(registered_at) + count(closed_at) FROM datasets)
-            + (SELECT count(uploaded_at) + count(deleted_at) FROM datasets)"""
+            + (SELECT count(*) FROM replicas WHERE state = '{ReplicaState.DELETED}')
+            + (SELECT count(registered_at) + count(closed_at) + count(uploaded_at)
+                + count(deleted_at) FROM datasets)"""  # noqa: S608 - an enum's member
     ),
     "wms": (
         """

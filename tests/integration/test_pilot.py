@@ -20,6 +20,7 @@ from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass, Re
 from tests.e2e.systems import NO_CONTAINERS
 from tests.servers.scripted_wms import ScriptedWms, until
 from tests.unit.pilot.builders import SHA, input_file, job, task, tool
+from tests.waiting import Gate
 
 StartPilot = Callable[..., Awaitable["PilotProcess"]]
 
@@ -99,14 +100,14 @@ def jobs_of(root: Path, task_: PilotTask, count: int) -> list[LeasedJob]:
     ]
 
 
-def waiting_tool(mark: Path, go: Path, **fields: Any) -> dict[str, Any]:
-    """Makes the file ``mark`` with its pid and waits for the file ``go``, deaf to SIGTERM."""
+def waiting_tool(mark: Path, go: Gate, **fields: Any) -> dict[str, Any]:
+    """Makes the file ``mark`` with its pid and waits at the gate ``go``, deaf to SIGTERM."""
     code = (
-        "import os, signal, sys, time\n"
+        "import os, signal, sys\n"
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
         "with open(sys.argv[1] + '.part', 'w') as file: file.write(str(os.getpid()))\n"
         "os.rename(sys.argv[1] + '.part', sys.argv[1])\n"
-        "while not os.path.exists(sys.argv[2]): time.sleep(0.02)\n"
+        "open(sys.argv[2]).close()\n"
     )
     return tool([sys.executable, "-c"], arguments=[code, str(mark), str(go)], **fields)
 
@@ -268,7 +269,7 @@ async def test_a_running_job_stops_before_its_lease_ends(
     wms.lease_seconds = 4.0
     await start_pilot()
     mark = root.parent / "mark"
-    task_ = task(root, waiting_tool(mark, root.parent / "go"))
+    task_ = task(root, waiting_tool(mark, Gate(root.parent / "go")))
     wms.add(task_, jobs_of(root, task_, 1))
     await until(mark.exists)
     tool_pid = int(mark.read_text())
@@ -288,14 +289,14 @@ async def test_heartbeats_keep_a_long_job(
 ) -> None:
     wms.lease_seconds = 2.0
     await start_pilot()
-    mark, go = root.parent / "mark", root.parent / "go"
+    mark, go = root.parent / "mark", Gate(root.parent / "go")
     task_ = task(root, waiting_tool(mark, go))
     wms.add(task_, jobs_of(root, task_, 1))
     await until(mark.exists)
     before = len(wms.heartbeats)
     await until(lambda: len(wms.heartbeats) > before + 8)
     assert wms.heartbeats[-1].running[0].id == 1
-    go.touch()
+    go.open()
     await until(lambda: wms.reports)
     assert wms.reports[0][1].outcome is AttemptOutcome.FINISHED
 
@@ -305,7 +306,7 @@ async def test_cancel_stops_and_confirms(
 ) -> None:
     await start_pilot()
     mark = root.parent / "mark"
-    task_ = task(root, waiting_tool(mark, root.parent / "go"))
+    task_ = task(root, waiting_tool(mark, Gate(root.parent / "go")))
     wms.add(task_, jobs_of(root, task_, 1))
     await until(mark.exists)
     await until(
@@ -326,7 +327,7 @@ async def test_sigterm_finishes_what_runs_and_takes_nothing_more(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
     pilot = await start_pilot()
-    mark, go = root.parent / "mark", root.parent / "go"
+    mark, go = root.parent / "mark", Gate(root.parent / "go")
     task_ = task(root, waiting_tool(mark, go))
     wms.add(task_, jobs_of(root, task_, 1))
     await until(mark.exists)
@@ -334,7 +335,7 @@ async def test_sigterm_finishes_what_runs_and_takes_nothing_more(
     beats = len(wms.heartbeats)
     await until(lambda: len(wms.heartbeats) > beats + 1)
     wms.add(task_, jobs_of(root, task_, 5)[1:])
-    go.touch()
+    go.open()
     assert await pilot.ended() == 0
     assert [(report.id, report.outcome) for _, report in wms.reports] == [
         (1, AttemptOutcome.FINISHED)
@@ -347,7 +348,7 @@ async def test_second_sigterm_gives_the_running_job_back(
 ) -> None:
     pilot = await start_pilot()
     mark = root.parent / "mark"
-    task_ = task(root, waiting_tool(mark, root.parent / "go"))
+    task_ = task(root, waiting_tool(mark, Gate(root.parent / "go")))
     wms.add(task_, jobs_of(root, task_, 1))
     await until(mark.exists)
     pilot.process.terminate()
@@ -363,7 +364,7 @@ async def test_second_sigterm_gives_the_running_job_back(
 async def test_drain_timeout(wms: ScriptedWms, start_pilot: StartPilot, root: Path) -> None:
     pilot = await start_pilot("--drain-timeout", "0.5")
     mark = root.parent / "mark"
-    task_ = task(root, waiting_tool(mark, root.parent / "go"))
+    task_ = task(root, waiting_tool(mark, Gate(root.parent / "go")))
     wms.add(task_, jobs_of(root, task_, 1))
     await until(mark.exists)
     pilot.process.terminate()
@@ -384,7 +385,7 @@ async def test_sigkill_leaves_no_process_and_the_next_pilot_says_what_was_lost(
     """Invariant 7."""
     pilot = await start_pilot()
     mark = root.parent / "mark"
-    task_ = task(root, waiting_tool(mark, root.parent / "go"))
+    task_ = task(root, waiting_tool(mark, Gate(root.parent / "go")))
     first = task(root, SHA)
     wms.add(first, [job(first, [input_file(root / "warm" / "w.dat")], job_id=90)])
     await until(lambda: wms.reports)
@@ -440,7 +441,7 @@ async def test_a_slot_that_dies_is_replaced_and_its_tool_ended(
 ) -> None:
     pilot = await start_pilot()
     mark = root.parent / "mark"
-    task_ = task(root, waiting_tool(mark, root.parent / "go"))
+    task_ = task(root, waiting_tool(mark, Gate(root.parent / "go")))
     wms.add(task_, jobs_of(root, task_, 1))
     await until(mark.exists)
     tool_pid = int(mark.read_text())

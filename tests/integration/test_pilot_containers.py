@@ -42,7 +42,7 @@ async def test_containers_go_with_their_slot(
         settings = {"SLUICE_PILOT_CONTAINERS": '["podman"]', **podman.environment}
         pilot = await start_pilot(**settings)
         docker = [{"class": "DockerRequirement", "dockerPull": IMAGE}]
-        task_ = task(root, tool(["/bin/sleep"], arguments=["1000"], requirements=docker))
+        task_ = task(root, tool(["/bin/sleep", "1000"], requirements=docker))
         wms.add(task_, jobs_of(root, task_, 2))
         await until(podman.containers, seconds=60)
         alive = [process for process in pilot.family() if process.status() != psutil.STATUS_ZOMBIE]

@@ -14,6 +14,7 @@ import asyncpg
 
 from tests.servers.postgres import SETTINGS
 from tests.servers.rabbitmq import free_ports
+from tests.waiting import eventually
 
 ADMINISTRATOR = "administrator's password"
 RULES = """
@@ -49,9 +50,7 @@ class NetworkPostgres:
                 user=self.user,
                 cwd=self.folder,
             )
-        async with asyncio.timeout(30):
-            while not await self._answers():  # noqa: ASYNC110 - another process
-                await asyncio.sleep(0.05)
+        await eventually(self._answers, what="the database answers", period=0.05)
 
     async def stop(self) -> None:
         """Fast: connections are cut, nothing is lost."""

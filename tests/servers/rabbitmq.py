@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ import httpx
 from sluice.trust import trust
 from stack.ports import free_ports
 from stack.rabbitmq import BINARIES, SERVER, BrokerPlace
+from tests.waiting import wait_until
 
 START_SECONDS = 90.0
 MISSING = (
@@ -84,15 +84,14 @@ class RabbitServer:
         self.machinery.stop()
 
     def wait_until_ready(self) -> None:
-        deadline = time.monotonic() + START_SECONDS
-        while True:
-            try:
-                self.manage("GET", f"health/checks/port-listener/{self.amqp_port}")
-                return
-            except httpx.HTTPError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.1)
+        wait_until(self._listens, what="RabbitMQ answers", seconds=START_SECONDS)
+
+    def _listens(self) -> bool:
+        try:
+            self.manage("GET", f"health/checks/port-listener/{self.amqp_port}")
+        except httpx.HTTPError:
+            return False
+        return True
 
     def manage(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """A request to the management API, as administrator; gives the JSON of the answer, None
@@ -175,11 +174,9 @@ def start_rabbitmq() -> RabbitServer:
         server = start_container(MISSING)
     try:
         server.wait_until_ready()
-    except httpx.HTTPError as error:
+    except AssertionError as error:
         server.stop()
-        raise RuntimeError(
-            f"RabbitMQ did not answer within {START_SECONDS:.0f} s: {error}"
-        ) from error
+        raise RuntimeError(f"RabbitMQ did not start: {error}") from error
     return server
 
 

@@ -33,6 +33,7 @@ from sluice.contracts.pilots import (
 )
 from sluice.contracts.problems import NotAvailable, NotFound, ServiceError
 from sluice.contracts.states import ReportAnswer
+from tests.waiting import eventually
 
 
 class ScriptedWms:
@@ -181,10 +182,8 @@ class ScriptedWms:
 
 
 async def until(condition: Callable[[], object], *, seconds: float = 20.0) -> None:
-    """Waits for a condition. Raises ``TimeoutError``."""
-    async with asyncio.timeout(seconds):
-        while not condition():  # noqa: ASYNC110 - what is waited for happens in other processes
-            await asyncio.sleep(0.01)
+    """Waits for a condition."""
+    await eventually(condition, seconds=seconds)
 
 
 def _free_port() -> int:

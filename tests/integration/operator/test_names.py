@@ -11,7 +11,14 @@ import pytest
 
 from sluice.contracts.chains import Chain, ChainDataset
 from sluice.contracts.datasets import NewDataset
-from sluice.contracts.states import ChainDatasetStatus, DatasetState, DatasetType, StepState
+from sluice.contracts.states import (
+    ChainDatasetStatus,
+    ChainState,
+    DatasetState,
+    DatasetType,
+    StepState,
+    TaskState,
+)
 from sluice.contracts.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_pages import token_of
@@ -211,7 +218,7 @@ async def test_chains_and_tasks_are_asked_for_by_name(operator: Operator, chain:
         return found
 
     assert [one["uid"] for one in await asked("chains", name="week.1")] == [str(chain.uid)]
-    assert await asked("chains", name="week.1", state="finished") == []
+    assert await asked("chains", name="week.1", state=ChainState.FINISHED) == []
     assert await asked("chains", name="week.1", dataset=str(other.uid)) == []
     assert await asked("chains", name="week.2") == []
     step = chain.steps[0].name
@@ -219,7 +226,7 @@ async def test_chains_and_tasks_are_asked_for_by_name(operator: Operator, chain:
         str(chain.uid)
     ]
     assert await asked("tasks", name=f"week.1.{step}", chain=str(other.uid)) == []
-    assert await asked("tasks", name=f"week.1.{step}", state="finished") == []
+    assert await asked("tasks", name=f"week.1.{step}", state=TaskState.FINISHED) == []
     for unknown in (f"week.{step}", "week.1.none", "week"):
         assert await asked("tasks", name=unknown) == []
 

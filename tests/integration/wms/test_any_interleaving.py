@@ -22,7 +22,14 @@ from hypothesis.stateful import (
 from sluice.contracts.pilots import JobToken
 from sluice.contracts.plan import Boundary
 from sluice.contracts.problems import Conflict
-from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState, ReportAnswer, TaskState
+from sluice.contracts.states import (
+    AttemptOutcome,
+    ErrorClass,
+    JobState,
+    PilotState,
+    ReportAnswer,
+    TaskState,
+)
 from sluice.contracts.tasks import Task
 from sluice.servicekit.database import Database
 from sluice.servicekit.migrate import Migrator
@@ -173,7 +180,7 @@ class Interleaving(RuleBasedStateMachine):
     def hand_back(self, at: int, pilot: int, picks: list[int]) -> None:
         tokens = [JobToken(id=job.id, attempt=job.attempt) for job in self._pick(pilot, picks)]
         self.do(sign_off_pilot(self.stages[at].context, self.pilots[pilot], tokens))
-        self.do(self.stages[at].execute("UPDATE pilots SET state = 'active'"))
+        self.do(self.stages[at].execute("UPDATE pilots SET state = $1", PilotState.ACTIVE))
 
     @precondition(lambda self: self.tasks)
     @rule(at=at, which=st.integers(0, 1000), pilot=pilots, picks=picks)

@@ -26,7 +26,9 @@ ANN, BOB = Acknowledge(by="Ann"), Acknowledge(by="Bob")
 async def lose(stage: Stage, *, days: int = 0) -> None:
     unseen = timedelta(days=days, hours=1)
     await stage.execute(
-        "UPDATE pilots SET seen_at = now() - $1::interval WHERE state = 'active'", unseen
+        "UPDATE pilots SET seen_at = now() - $1::interval WHERE state = $2",
+        unseen,
+        PilotState.ACTIVE,
     )
     await lose_pilots(stage.context)
 

@@ -172,13 +172,21 @@ async def test_each_order_is_read_along_its_index(stage: Stage) -> None:
         await stage.add_task(make_task(), jobs=2_000),
     )
     await stage.execute(
-        "UPDATE jobs SET state = CASE seq % 3 WHEN 0 THEN 'finished' WHEN 1 THEN 'failed' ELSE 'canceled' END, ended_at = now(),"
-        " attempt = 1, not_before = now(), seconds = seq % 60, peak_memory = seq % 60 WHERE task_uid = $1 AND seq < 40000",
+        """
+        UPDATE jobs SET state = ($2::text[])[seq % 3 + 1], ended_at = now(), attempt = 1,
+            not_before = now(), seconds = seq % 60, peak_memory = seq % 60
+        WHERE task_uid = $1 AND seq < 40000
+        """,
         task.uid,
+        [JobState.FINISHED, JobState.FAILED, JobState.CANCELED],
     )
     await stage.execute(
-        "UPDATE jobs SET state = 'held', attempt = 1, not_before = now() WHERE task_uid = $1 AND seq = 7",
+        """
+        UPDATE jobs SET state = $2, attempt = 1, not_before = now()
+        WHERE task_uid = $1 AND seq = 7
+        """,
         other.uid,
+        JobState.HELD,
     )
     for statement in ("VACUUM jobs", "ANALYZE"):
         await stage.execute(statement)

@@ -7,6 +7,7 @@ import pytest
 
 from sluice.contracts.plan import Resources
 from sluice.contracts.problems import NotFound
+from sluice.contracts.states import PilotState
 from tests.integration.wms.stage import Stage, make_task
 from wms.usecases.judge_outlook import judge_outlook
 from wms.usecases.sign_off_pilot import sign_off_pilot
@@ -29,12 +30,13 @@ async def test_a_task_that_fits_no_pilot(stage: Stage) -> None:
         "no node fits: a job needs 4 cores, the node has 2 (the largest of 1 pilot)"
     )
     large = await stage.add_pilot(cores=4)
-    await stage.execute("UPDATE pilots SET state = 'draining' WHERE uid = $1", large)
+    await stage.execute("UPDATE pilots SET state = $2 WHERE uid = $1", large, PilotState.DRAINING)
     await stage.execute(OLD)
     assert not await never(), "a pilot that drains is started again"
     await stage.execute(
-        "UPDATE pilots SET state = 'lost', seen_at = now() - interval '10 minutes' WHERE uid = $1",
+        "UPDATE pilots SET state = $2, seen_at = now() - interval '10 minutes' WHERE uid = $1",
         large,
+        PilotState.LOST,
     )
     assert not await never(), "a pilot that is lost may be back"
     await stage.execute(

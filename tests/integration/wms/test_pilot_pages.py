@@ -97,7 +97,8 @@ async def test_a_pilot_that_comes_or_goes_meanwhile_moves_no_other(stage: Stage)
     first = await list_pilots(stage.context, PilotQuery(limit=2))
     await stage.add_pilot(name="new")
     await stage.execute(
-        "UPDATE pilots SET seen_at = now() WHERE state = 'active' AND name <> 'active-0'"
+        "UPDATE pilots SET seen_at = now() WHERE state = $1 AND name <> 'active-0'",
+        PilotState.ACTIVE,
     )
     await stage.execute(
         "UPDATE pilots SET seen_at = now() - interval '1 hour' WHERE name = 'active-0'"
@@ -146,7 +147,7 @@ async def test_a_page_costs_the_same_however_many_pilots_there_have_been(stage: 
     await add(stage, "again-", PilotState.LOST, 25_000, names=500, ago=timedelta(days=2))
     await add(stage, "again-", PilotState.ACTIVE, 500)
     await add(stage, "lost-", PilotState.LOST, 200, ago=timedelta(days=90))
-    await stage.execute("UPDATE pilots SET seen_at = now() WHERE state = 'active'")
+    await stage.execute("UPDATE pilots SET seen_at = now() WHERE state = $1", PilotState.ACTIVE)
     await lose_pilots(stage.context)
     await stage.execute("VACUUM ANALYZE pilots")
     for numbers, count in COUNT_PILOTS.items():

@@ -16,6 +16,7 @@ from sluice.contracts.states import (
     TaskState,
 )
 from tests.integration.wms.stage import Stage, make_task
+from tests.waiting import eventually
 from wms.db.tasks import lock_tasks
 from wms.usecases.drain_pilot import drain_pilot
 from wms.usecases.list_pilots import list_pilots
@@ -188,9 +189,9 @@ async def test_heartbeat_between_the_look_and_the_lock_saves_the_lease(
     async with second.database.transaction() as transaction:
         await lock_tasks(transaction.connection, [task.uid])
         expiring = asyncio.create_task(stage.expire())
-        async with asyncio.timeout(10):
-            while not await transaction.connection.fetchval(WAITS_FOR_LOCK):  # noqa: ASYNC110 - the server gives no signal of it
-                await asyncio.sleep(0.01)
+        await eventually(
+            lambda: transaction.connection.fetchval(WAITS_FOR_LOCK), what="it waits", seconds=10
+        )
         await transaction.connection.execute(
             "UPDATE jobs SET lease_until = now() + interval '1 hour'"
         )

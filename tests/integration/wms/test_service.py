@@ -1,7 +1,7 @@
 """The whole service: message in, jobs leased and reported over REST, messages out."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -42,6 +42,7 @@ from sluice.servicekit.transport.base import Message, Transport
 from sluice.servicekit.transport.open import open_transport
 from tests.conftest import DatabaseFactory
 from tests.integration.wms.stage import CHECKSUM, NOW, make_task
+from tests.waiting import eventually
 from wms.settings import WmsSettings
 from wms.wiring import build
 
@@ -135,12 +136,6 @@ async def system(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterato
         yield System(client, WmsClient(links.http("wms")), links.http("wms"), transport, tmp_path)
 
 
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(20):
-        while not await condition():  # noqa: ASYNC110 - what is waited for happens in other services
-            await asyncio.sleep(0.01)
-
-
 async def test_task_message_to_closed_data_sets(system: System) -> None:
     """Invariants 2 and 5; the message is delivered twice, the input closes after it came."""
     task = await system.task(files=5)
@@ -150,7 +145,7 @@ async def test_task_message_to_closed_data_sets(system: System) -> None:
         known = (await system.wms.tasks([task.uid])).tasks
         return bool(known) and "still open" in known[0].reason
 
-    await until(waits)
+    await eventually(waits)
     pilot = await system.pilot()
     asked = asyncio.create_task(system.wms.lease(pilot, LeaseRequest(jobs=5, wait=30)))
     await system.dms.close_dataset(task.dat_in_uid)
@@ -198,7 +193,7 @@ async def test_task_message_to_closed_data_sets(system: System) -> None:
             ]
         )
 
-    await until(closed)
+    await eventually(closed)
     assert [file.seq for file in (await system.dms.files(task.dat_out_uid)).files] == list(range(5))
     page = await system.wms.jobs(task.uid, state=JobState.FINISHED, limit=2)
     assert ([job.inputs for job in page.jobs], page.next) == ([["f0"], ["f1"]], "1")
@@ -233,7 +228,7 @@ async def test_bad_requests_get_clear_answers(system: System) -> None:
     task = await system.task(files=1)
     await system.dms.close_dataset(task.dat_in_uid)
     await system.send(task)
-    await until(lambda: _has_jobs(system, task))
+    await eventually(lambda: _has_jobs(system, task))
     with pytest.raises(Unprocessable, match="after='x'"):
         await system.wms.jobs(task.uid, after="x")
 

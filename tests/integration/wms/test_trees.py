@@ -221,9 +221,10 @@ async def test_killed_while_a_level_is_made_doubles_nothing(
     assert made[8:] == [(8, [0, 1]), (9, [2, 3]), (10, [4, 5]), (11, [6, 7])]
     await stage.execute("DELETE FROM jobs WHERE task_uid = $1 AND seq > 9", task.uid)
     await stage.execute(
-        "UPDATE tasks SET state = 'splitting', split_last_seq = 9, total = 10, ready = 2,"
+        "UPDATE tasks SET state = $2, split_last_seq = 9, total = 10, ready = 2,"
         " split_checked_at = NULL WHERE uid = $1",
         task.uid,
+        TaskState.SPLITTING,
     )
     await split_waiting_tasks(stage.context, dms, page=3)
     assert await inputs_of(stage, task) == made

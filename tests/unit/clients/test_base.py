@@ -16,6 +16,7 @@ from sluice.contracts.problems import (
     ServiceError,
     Unprocessable,
 )
+from sluice.contracts.states import TaskState
 from sluice.contracts.tasks import Explanation, Prioritise
 
 Handler = Callable[[httpx.Request], httpx.Response]
@@ -52,7 +53,7 @@ async def test_body_parameters_and_answer() -> None:
 @pytest.mark.parametrize("kind", [NotFound, Conflict, Unprocessable])
 async def test_problems_come_back_as_what_they_were(kind: type[ServiceError]) -> None:
     problem = kind(
-        "task 7 is finished", findings=[Finding(message="late", line=3)], state="finished"
+        "task 7 is finished", findings=[Finding(message="late", line=3)], state=TaskState.FINISHED
     ).problem()
     calls = 0
 
@@ -65,7 +66,7 @@ async def test_problems_come_back_as_what_they_were(kind: type[ServiceError]) ->
         await client(handler).call("GET", "/x")
     assert caught.value.detail == "task 7 is finished"
     assert caught.value.findings == [Finding(message="late", line=3)]
-    assert caught.value.fields["state"] == "finished"
+    assert caught.value.fields["state"] == TaskState.FINISHED
     assert calls == 1
 
 

@@ -1,5 +1,4 @@
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -23,13 +22,6 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
 def root(tmp_path: Path) -> Path:
     """Folder of the test's storages."""
     return tmp_path / "store"
-
-
-def wait_until(condition: Callable[[], object], *, seconds: float = 20.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.01)
 
 
 def gone(pid: int) -> bool:

@@ -94,7 +94,7 @@ def test_an_entry_that_fails_fails_them_all(runner: Runner, root: Path) -> None:
 
 
 def test_limits_hold_for_each_entry(runner: Runner, root: Path) -> None:
-    code = "import sys, time; time.sleep(30 if open(sys.argv[1]).read() == 'y' else 0)"
+    code = "import sys, time; time.sleep(60 if open(sys.argv[1]).read() == 'y' else 0)"
     slow = task(root, python(code), batch=2, resources=Resources(time_limit=2))
     error, message = failed(run(runner, slow, inputs(root, "x", "y")))
     assert (error, message.split(":")[0]) == (ErrorClass.TOOL_TIMEOUT, "y.dat")

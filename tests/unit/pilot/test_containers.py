@@ -17,10 +17,10 @@ from sluice.contracts.states import AttemptOutcome, ContainerEngine, ErrorClass
 from tests.servers.image_registry import ImageRegistry
 from tests.servers.podman import IMAGE, Podman, start_podman
 from tests.unit.pilot.builders import input_file, job, output, task, tool
-from tests.unit.pilot.conftest import wait_until
 from tests.unit.pilot.runner import Runner
 from tests.unit.pilot.test_attempts import failed, log_of, run
 from tests.unit.pilot.test_workflows import around
+from tests.waiting import wait_until
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +187,7 @@ def test_a_program_that_the_image_lacks(runner: Runner, root: Path) -> None:
 def test_a_container_that_is_too_slow_is_ended(runner: Runner, podman: Podman, root: Path) -> None:
     endless = task(
         root,
-        shell("trap '' TERM; while true; do sleep 1; done"),
+        shell("trap '' TERM; sleep 1000"),
         resources=Resources(time_limit=3.0),
     )
     error_class, message = failed(run(runner, endless, [input_file(root / "in" / "a.dat")]))

@@ -11,16 +11,16 @@ from pilot.runner.attempts.live_log import LiveLogs
 from sluice.contracts.logs import LIVE_BYTES, LiveLog
 from sluice.contracts.states import AttemptOutcome
 from tests.unit.pilot.builders import input_file, job, task, tool
-from tests.unit.pilot.conftest import wait_until
 from tests.unit.pilot.runner import Runner
+from tests.waiting import Gate, wait_until
 
-#: Says something on both streams, and something more when the file in its argument is there.
+#: Says something on both streams, and something more at each gate in its arguments.
 TALK = """
-import os, sys, time
+import sys
 print('begun', file=sys.stderr, flush=True)
-while not os.path.exists(sys.argv[1] + '.1'): time.sleep(0.01)
+open(sys.argv[1]).close()
 print('half', file=sys.stderr, flush=True)
-while not os.path.exists(sys.argv[1] + '.2'): time.sleep(0.01)
+open(sys.argv[2]).close()
 print('done', file=sys.stderr, flush=True)
 """
 
@@ -45,14 +45,15 @@ def told(path: Path, name: str = "stderr") -> tuple[int, bytes]:
 
 def test_a_log_is_followed_while_its_job_runs(root: Path) -> None:
     runner = Runner(root.parent / "pilot", settings={"live_logs": 0.05})
-    go, file = root.parent / "go", root / "logs" / "00000004.2-live.json"
-    task_ = task(root, tool([sys.executable, "-c"], arguments=[TALK, str(go)]))
+    half, done = Gate(root.parent / "half"), Gate(root.parent / "done")
+    file = root / "logs" / "00000004.2-live.json"
+    task_ = task(root, tool([sys.executable, "-c"], arguments=[TALK, str(half), str(done)]))
     job_ = job(task_, [input_file(root / "in" / "a.dat")], attempt=2, seq=4)
     runner.submit(task_, job_)
     wait_until(lambda: told(file) == (0, b"begun\n"))
-    Path(f"{go}.1").touch()
+    half.open()
     wait_until(lambda: told(file) == (0, b"begun\nhalf\n"))
-    Path(f"{go}.2").touch()
+    done.open()
     report = runner.ended().report
     assert report.outcome is AttemptOutcome.FINISHED
     assert sorted(os.listdir(root / "logs")) == ["00000004.2.log"]

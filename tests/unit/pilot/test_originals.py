@@ -11,10 +11,10 @@ from pilot.runner.files.originals import MOST_COPIED, changes_inputs
 from sluice.contracts.pilots import InputFile
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.builders import input_file, job, task, tool
-from tests.unit.pilot.conftest import wait_until
 from tests.unit.pilot.runner import Runner
 from tests.unit.pilot.test_attempts import failed, log_of, run
 from tests.unit.pilot.test_workflows import around
+from tests.waiting import wait_until
 
 READ = tool(["stat", "-Lc", "%i"], arguments=["$(inputs.f.path)"])
 #: As CWL has it for tools that change their input.

@@ -13,9 +13,10 @@ from pilot.runner.phase_note import read_phase
 from sluice.contracts.plan import Resources
 from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass
 from tests.unit.pilot.builders import SHA, input_file, job, task, tool
-from tests.unit.pilot.conftest import gone, wait_until
+from tests.unit.pilot.conftest import gone
 from tests.unit.pilot.runner import Runner
 from tests.unit.pilot.test_workflows import around
+from tests.waiting import Gate, wait_until
 
 #: Writes its pid and that of a child in a session of its own, ignores SIGTERM, and hangs.
 _FAMILY = """
@@ -58,36 +59,30 @@ def test_a_tool_ends_by_sigterm_long_before_its_grace_does(root: Path) -> None:
 
 
 def test_a_slot_notes_what_it_is_at(runner: Runner, root: Path) -> None:
-    started, go = root.parent / "begun", root.parent / "on"
-    code = (
-        "import os, sys, time\nopen(sys.argv[1], 'w').close()\nwhile not"
-        " os.path.exists(sys.argv[2]): time.sleep(0.01)"
-    )
+    started, go = root.parent / "begun", Gate(root.parent / "on")
+    code = "import sys\nopen(sys.argv[1], 'w').close()\nopen(sys.argv[2]).close()"
     code += "\nprint('12')"
     task_ = task(root, tool([sys.executable, "-c"], arguments=[code, str(started), str(go)]))
     note = runner.run.phase_file(runner.slot_pid)
     runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=41, attempt=3))
     wait_until(started.exists)
     assert read_phase(note) == ((41, 3), Progress(AttemptPhase.RUN))
-    go.touch()
+    go.open()
     assert runner.ended().report.outcome is AttemptOutcome.FINISHED
     assert read_phase(note) == ((41, 3), Progress(AttemptPhase.STAGE_OUT, 3))
     assert read_phase(note.with_name("none")) is None
 
 
 def test_signals_to_the_slot_itself_change_nothing(runner: Runner, root: Path) -> None:
-    started, go = root.parent / "started", root.parent / "go"
-    code = (
-        "import os, sys, time\nopen(sys.argv[1], 'w').close()\nwhile not"
-        " os.path.exists(sys.argv[2]): time.sleep(0.01)"
-    )
+    started, go = root.parent / "started", Gate(root.parent / "go")
+    code = "import sys\nopen(sys.argv[1], 'w').close()\nopen(sys.argv[2]).close()"
     task_ = task(root, tool([sys.executable, "-c"], arguments=[code, str(started), str(go)]))
     runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=22))
     wait_until(started.exists)
     for number in (signal.SIGTERM, signal.SIGINT):
         for pid in (runner.slot_pid, runner.server.pid):
             os.kill(pid, number)
-    go.touch()
+    go.open()
     assert runner.ended().report.outcome is AttemptOutcome.FINISHED
     runner.connection.close()
     runner.open_slot()
@@ -148,18 +143,15 @@ def test_a_gentle_tool_may_tidy_up_when_canceled(runner: Runner, root: Path) -> 
 
 
 def test_stop_of_a_job_that_waits_behind_another(runner: Runner, root: Path) -> None:
-    ready, go = root.parent / "ready", root.parent / "go"
-    code = (
-        "import os, sys, time\nopen(sys.argv[1], 'w').close()\nwhile not"
-        " os.path.exists(sys.argv[2]): time.sleep(0.01)"
-    )
+    ready, go = root.parent / "ready", Gate(root.parent / "go")
+    code = "import sys\nopen(sys.argv[1], 'w').close()\nopen(sys.argv[2]).close()"
     slow = task(root, tool([sys.executable, "-c"], arguments=[code, str(ready), str(go)]))
     first = job(slow, [input_file(root / "in" / "a.dat")], job_id=5)
     second = job(slow, [input_file(root / "in" / "b.dat")], job_id=6)
     runner.submit(slow, first, second)
     wait_until(ready.exists)
     runner.stop_job(second, StopReason.CANCEL)
-    go.touch()
+    go.open()
     reports = [runner.ended().report, runner.ended().report]
     assert [(report.id, report.outcome) for report in reports] == [
         (5, AttemptOutcome.FINISHED),

@@ -8,6 +8,7 @@ import pytest
 from sluice.contracts.chains import NewChain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.plan import Parameter
+from sluice.contracts.states import DatasetState
 from tests.unit.wfms.chains.plans import three_steps
 from wfms.chains.domain.identity import ChainKey
 
@@ -24,7 +25,7 @@ def key(**params: Any) -> ChainKey:
     )
     dataset = Dataset.model_validate(
         {
-            "uid": UUID(int=1), "name": "a", "type": "input", "state": "closed", "meta": {"flag": True}, "run": 7,
+            "uid": UUID(int=1), "name": "a", "type": "input", "state": DatasetState.CLOSED, "meta": {"flag": True}, "run": 7,
             "count_files": 1, "bytes": 3, "timestamp": "2026-01-01T00:00:00Z",
         }
     )  # fmt: skip

@@ -1,0 +1,126 @@
+"""Tests wait for what they are about, with ``tests/waiting.py`` and at gates, and never for time to
+pass."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.architecture.sources import ROOT, Source, sources
+
+#: File or folder → why time passes there.
+EXEMPT = {
+    "tests/waiting.py": "waits for everybody else",
+    "tests/guard.py": "outlives the tests, with the standard library alone",
+    "tests/faults/": "faults strike at their times and last, work arrives at its own",
+    "tests/integration/test_pilot.py": "what must not happen meanwhile needs a while",
+    "tests/cwl_runner/test_options.py": "what must not happen meanwhile needs a while",
+}
+#: Seconds for which nobody waits: who sleeps so long hangs, until it is ended.
+HANGS = 50
+#: ``sleep 0.02``, ``time.sleep(60)``, ``[sleep, '1000']``, in programs that tests hand to others.
+SLEEP = re.compile(r"\bsleep\b[\s\"',(]*(?P<seconds>[\d.]+)?")
+
+
+PROGRAM = re.compile(r"(/\S*/)?sleep")
+
+
+def sleeps(source: Source) -> Iterator[str]:
+    """Where a test, or a program that it hands to others, sleeps."""
+    documentation = {id(node) for node in _docstrings(source.tree)}
+    for node in ast.walk(source.tree):
+        match node:
+            case ast.Call(args=[ast.Constant(value=0)]):
+                pass
+            case ast.Call(func=ast.Attribute(attr="sleep") | ast.Name(id="sleep")):
+                yield f"{source.at(node)}: {ast.unparse(node)}"
+            case ast.List(elts=[ast.Constant(value=str(name)), ast.Constant(value=str(text)), *_]):
+                if PROGRAM.fullmatch(name):
+                    yield from _too_short(source, node, f"sleep {text}")
+            case ast.Constant(value=str(text)) if id(node) not in documentation:
+                if not PROGRAM.fullmatch(text):
+                    yield from _too_short(source, node, text)
+
+
+def _too_short(source: Source, node: ast.AST, text: str) -> Iterator[str]:
+    for found in SLEEP.finditer(text):
+        if found["seconds"] is None or float(found["seconds"]) < HANGS:
+            yield f"{source.at(node)}: {found[0]!r}"
+
+
+def _docstrings(tree: ast.Module) -> Iterator[ast.AST]:
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.Module(body=[ast.Expr(value=first), *_])
+                | ast.ClassDef(body=[ast.Expr(value=first), *_])
+                | ast.FunctionDef(body=[ast.Expr(value=first), *_])
+                | ast.AsyncFunctionDef(body=[ast.Expr(value=first), *_])
+            ):
+                yield first
+
+
+def test_no_test_sleeps() -> None:
+    files = [
+        source
+        for source in sources("tests")
+        if not source.name.startswith(("tests/architecture/", *EXEMPT))
+    ]
+    assert len(files) > 100, "the tests were not found"
+    found = [finding for source in files for finding in sleeps(source)]
+    assert not found, "\n".join(["wait for what it is about (tests/waiting.py):", *found])
+
+
+def test_no_tool_of_a_test_sleeps() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {sleep[0]!r}"
+        for path in sorted((ROOT / "tests").rglob("*.cwl"))
+        if not str(path.relative_to(ROOT)).startswith(tuple(EXEMPT))
+        for sleep in SLEEP.finditer(path.read_text())
+        if sleep["seconds"] is None or float(sleep["seconds"]) < HANGS
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("place", EXEMPT)
+def test_who_is_exempt_sleeps(place: str) -> None:
+    assert [
+        finding
+        for source in sources("tests")
+        if source.name.startswith(place)
+        for finding in sleeps(source)
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "time.sleep(1)",
+        "await asyncio.sleep(0.1)",
+        "sleep(pause)",
+        "run(['sh', '-c', 'touch a; sleep 1; touch b'])",
+        "run(['sleep', '5'])",
+        "run(['/bin/sleep', '5'])",
+        "run([python, '-c', 'import time; time.sleep(0.02)'])",
+        "command = 'sleep $1'",
+    ],
+)
+def test_sleeps_are_found(text: str) -> None:
+    assert list(sleeps(Source("x.py", ast.parse(text))))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "run(['sleep', '1000'])",
+        "run(['/bin/sleep', '1000'])",
+        "await asyncio.sleep(0)",
+        "run(['sh', '-c', 'trap \"\" TERM; sleep 600'])",
+        "'''Nothing sleeps here: no sleep 1.'''",
+        "name in {'conmon', 'sleep'}",
+        "say('asleep for 3 s')",
+    ],
+)
+def test_what_hangs_is_left_alone(text: str) -> None:
+    assert not list(sleeps(Source("x.py", ast.parse(text))))

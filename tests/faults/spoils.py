@@ -1,0 +1,385 @@
+"""What is done to a good end state so that it is none: by each check that has to find it, to rows
+in a copy of the tables, and to files on a copy of the storages."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from sluice.contracts.states import (
+    AttemptOutcome,
+    ChainState,
+    DatasetState,
+    DatasetType,
+    ErrorClass,
+    JobState,
+    ReplicaState,
+    StepState,
+    TaskState,
+)
+from tests.faults.checker.snapshot import Row, Snapshot
+
+Spoil = Callable[[Snapshot], None]
+
+
+def first(state: Snapshot, service: str, table: str, **values: Any) -> Row:
+    """The first row with these values."""
+    return next(
+        row
+        for row in state.rows(service, table)
+        if all(row[key] == value for key, value in values.items())
+    )
+
+
+def output(state: Snapshot) -> Row:
+    return first(state, "dms", "datasets", type="output")
+
+
+def file_of(state: Snapshot, dataset: Row) -> Row:
+    """The row of a file of a data set."""
+    member = first(state, "dms", "dataset_files", dataset_uid=dataset["uid"])
+    return first(state, "dms", "files", id=member["file_id"])
+
+
+def intermediate(state: Snapshot) -> Row:
+    return next(
+        row
+        for row in state.rows("dms", "datasets")
+        if row["type"] == DatasetType.INTERMEDIATE and row["state"] == DatasetState.DELETED
+    )
+
+
+def message_waits(state: Snapshot) -> None:
+    state.rows("wms", "outbox").append(
+        {"id": 1, "message_id": "m", "destination": "dms.files", "body": b"{}"}
+    )
+
+
+def message_kept_waits(state: Snapshot) -> None:
+    state.rows("dms", "outbox").append(
+        {"id": 1, "message_id": "m", "destination": "dms.dataset-closed", "sent_at": None}
+    )
+
+
+def message_left(state: Snapshot) -> None:
+    state.queues["wms.tasks"] = 1
+
+
+def letter_dead(state: Snapshot) -> None:
+    state.queues["dms.files.dead"] = 1
+
+
+def handover_left(state: Snapshot) -> None:
+    state.rows("intake", "handovers").append(
+        {"dataset_uid": "d", "reason": "the chains do not answer"}
+    )
+
+
+def unmatched(state: Snapshot) -> None:
+    state.rows("intake", "unmatched").append({"dataset_name": "d", "reason": "no template"})
+
+
+def chain_doubled(state: Snapshot) -> None:
+    chains = state.rows("chains", "chains")
+    chains.append(chains[0] | {"uid": "another"})
+
+
+def chain_missing(state: Snapshot) -> None:
+    state.rows("chains", "chains").pop()
+
+
+def input_unknown(state: Snapshot) -> None:
+    first(state, "dms", "datasets", type="input")["name"] = "another"
+
+
+def task_missing(state: Snapshot) -> None:
+    state.rows("wms", "tasks").pop()
+
+
+def task_doubled(state: Snapshot) -> None:
+    tasks = state.rows("wms", "tasks")
+    tasks.append(tasks[0] | {"uid": "another"})
+
+
+def chain_unfinished(state: Snapshot) -> None:
+    state.rows("chains", "chains")[0]["state"] = ChainState.UPLOADING
+
+
+def step_failed(state: Snapshot) -> None:
+    state.rows("chains", "steps")[0]["state"] = StepState.FAILED
+
+
+def failed_jobs_uncounted(state: Snapshot) -> None:
+    next(row for row in state.rows("chains", "steps") if row["failed_jobs"])["failed_jobs"] = 0
+
+
+def watch_missing(state: Snapshot) -> None:
+    state.rows("watcher", "watches").pop()
+
+
+def watch_unreported(state: Snapshot) -> None:
+    state.rows("watcher", "watches")[0]["reported"] = False
+
+
+def input_kept(state: Snapshot) -> None:
+    first(state, "dms", "datasets", type="input")["state"] = DatasetState.CLOSED
+
+
+def release_forgotten(state: Snapshot) -> None:
+    state.rows("watcher", "releases").pop()
+
+
+def release_doubled(state: Snapshot) -> None:
+    releases = state.rows("watcher", "releases")
+    releases.append(releases[0])
+
+
+def output_released(state: Snapshot) -> None:
+    state.rows("watcher", "releases").append({"dataset_uid": output(state)["uid"], "sent_at": None})
+
+
+def release_not_handed_over(state: Snapshot) -> None:
+    next(row for row in state.rows("chains", "datasets") if row["handed_over_at"])[
+        "handed_over_at"
+    ] = None
+
+
+def output_uploading(state: Snapshot) -> None:
+    output(state)["state"] = DatasetState.UPLOADING
+
+
+def dataset_in_hand(state: Snapshot) -> None:
+    output(state)["claim_token"] = "somebody"
+
+
+def task_miscounts(state: Snapshot) -> None:
+    task = state.rows("wms", "tasks")[0]
+    task["finished"] += 1
+    task["total"] += 1
+
+
+def job_lost(state: Snapshot) -> None:
+    state.rows("wms", "jobs").pop()
+
+
+def task_failed(state: Snapshot) -> None:
+    state.rows("wms", "tasks")[0]["state"] = TaskState.FAILED
+
+
+def input_skipped(state: Snapshot) -> None:
+    job = next(row for row in state.rows("wms", "jobs") if len(row["inputs"]) > 1)
+    job["inputs"] = job["inputs"][1:]
+
+
+def input_in_two_jobs(state: Snapshot) -> None:
+    single = [row for row in state.rows("wms", "jobs") if len(row["inputs"]) == 1]
+    single[1]["inputs"] = single[0]["inputs"]
+
+
+def jobs_renumbered(state: Snapshot) -> None:
+    single = [row for row in state.rows("wms", "jobs") if len(row["inputs"]) == 1]
+    single[-1]["seq"] += 1
+
+
+def refused_input_accepted(state: Snapshot) -> None:
+    next(row for row in state.rows("wms", "jobs") if row["state"] == JobState.FAILED)["state"] = (
+        JobState.FINISHED
+    )
+
+
+def good_job_failed(state: Snapshot) -> None:
+    next(row for row in state.rows("wms", "jobs") if row["state"] == JobState.FINISHED)["state"] = (
+        JobState.FAILED
+    )
+
+
+def two_winners(state: Snapshot) -> None:
+    attempts = state.rows("wms", "attempts")
+    winner = next(row for row in attempts if row["outcome"] == AttemptOutcome.FINISHED)
+    attempts.append(winner | {"attempt": winner["attempt"] + 1})
+
+
+def attempt_of_nothing(state: Snapshot) -> None:
+    attempts = state.rows("wms", "attempts")
+    attempts.append(attempts[0] | {"job_id": -1})
+
+
+def two_leases_at_once(state: Snapshot) -> None:
+    attempts = state.rows("wms", "attempts")
+    winner = next(
+        row for row in attempts if row["outcome"] == AttemptOutcome.FINISHED and row["attempt"] == 1
+    )
+    first(state, "wms", "jobs", id=winner["job_id"])["attempt"] = 2
+    attempts.append(winner | {"attempt": 2})
+    winner["outcome"] = AttemptOutcome.LOST
+
+
+def attempt_ends_before_it_starts(state: Snapshot) -> None:
+    row = state.rows("wms", "attempts")[0]
+    row["ended_at"] = row["leased_at"] - timedelta(seconds=1)
+
+
+def input_was_gone(state: Snapshot) -> None:
+    state.rows("wms", "attempts")[0]["message"] = "input file 'a' is no longer there: file:///a"
+
+
+def input_was_another(state: Snapshot) -> None:
+    state.rows("wms", "attempts")[0]["error_class"] = ErrorClass.CHECKSUM_MISMATCH
+
+
+def output_doubled(state: Snapshot) -> None:
+    members = state.rows("dms", "dataset_files")
+    own = first(state, "dms", "dataset_files", dataset_uid=intermediate(state)["uid"])
+    members.append(own | {"name": f"{own['name']}.again"})
+
+
+def output_lost(state: Snapshot) -> None:
+    members = state.rows("dms", "dataset_files")
+    members.remove(first(state, "dms", "dataset_files", dataset_uid=output(state)["uid"]))
+
+
+def output_of_a_loser(state: Snapshot) -> None:
+    file = file_of(state, output(state))
+    file["origin"] = file["origin"] | {"attempt": file["origin"]["attempt"] + 1}
+
+
+def output_renumbered(state: Snapshot) -> None:
+    first(state, "dms", "dataset_files", dataset_uid=intermediate(state)["uid"])["seq"] = 99
+
+
+def log_lost(state: Snapshot) -> None:
+    logs = first(state, "dms", "datasets", type="logs")
+    members = state.rows("dms", "dataset_files")
+    members.remove(first(state, "dms", "dataset_files", dataset_uid=logs["uid"]))
+
+
+def files_miscounted(state: Snapshot) -> None:
+    intermediate(state)["count_files"] += 1
+
+
+def bytes_miscounted(state: Snapshot) -> None:
+    output(state)["bytes"] += 1
+
+
+def closed_at_another_count(state: Snapshot) -> None:
+    output(state)["close_at"] += 1
+
+
+def usage_miscounted(state: Snapshot) -> None:
+    state.rows("dms", "storage_usage")[0]["bytes"] += 1
+
+
+def runs_miscounted(state: Snapshot) -> None:
+    state.rows("dms", "periods")[0]["runs"] += 1
+
+
+def content_another(state: Snapshot) -> None:
+    own = next(row for row in state.rows("dms", "datasets") if row["name"].endswith(".join.joined"))
+    file_of(state, own)["checksum"] = bytes(32)
+
+
+def name_another(state: Snapshot) -> None:
+    own = next(
+        row for row in state.rows("dms", "datasets") if row["name"].endswith(".merge.merged")
+    )
+    first(state, "dms", "dataset_files", dataset_uid=own["uid"])["name"] = "00000000.1-another.root"
+
+
+def input_another(state: Snapshot) -> None:
+    file_of(state, first(state, "dms", "datasets", type="input"))["checksum"] = bytes(32)
+
+
+def merged_out_of_order(state: Snapshot) -> None:
+    own = next(row for row in state.rows("dms", "datasets") if row["name"].endswith(".join.joined"))
+    file = file_of(state, own)
+    file["origin"] = file["origin"] | {"inputs": file["origin"]["inputs"][::-1]}
+
+
+def merged_range_wrong(state: Snapshot) -> None:
+    file = file_of(state, output(state))
+    file["meta"] = file["meta"] | {"last_seq": 1000}
+
+
+def copy_forgotten(state: Snapshot) -> None:
+    available = next(
+        row for row in state.rows("dms", "replicas") if row["state"] == ReplicaState.AVAILABLE
+    )
+    available["state"] = ReplicaState.DELETED
+
+
+def copy_of_the_deleted(state: Snapshot) -> None:
+    next(row for row in state.rows("dms", "replicas") if row["state"] == ReplicaState.DELETED)[
+        "state"
+    ] = ReplicaState.AVAILABLE
+
+
+def deleted_before_read(state: Snapshot) -> None:
+    row = intermediate(state)
+    row["deleted_at"] = row["closed_at"]
+
+
+def input_deleted_before_upload(state: Snapshot) -> None:
+    row = first(state, "dms", "datasets", type="input")
+    uploads = [one["uploaded_at"] for one in state.rows("dms", "datasets") if one["uploaded_at"]]
+    row["deleted_at"] = min(uploads) - timedelta(seconds=1)
+
+
+#: Check → what makes it find something.
+SPOILS: dict[str, list[Spoil]] = {
+    "outboxes empty": [message_waits, message_kept_waits],
+    "queues empty": [message_left],
+    "dead letters empty": [letter_dead],
+    "intake done": [handover_left, unmatched],
+    "everything carried": [chain_doubled, chain_missing, input_unknown, task_missing, task_doubled],
+    "chains finished": [chain_unfinished, step_failed, failed_jobs_uncounted],
+    "watches reported": [watch_missing, watch_unreported],
+    "released": [
+        input_kept,
+        release_forgotten,
+        release_doubled,
+        output_released,
+        release_not_handed_over,
+    ],
+    "uploaded": [output_uploading, dataset_in_hand],
+    "counts of tasks": [task_miscounts, job_lost],
+    "tasks finished": [task_failed, task_miscounts],
+    "jobs cover input": [input_skipped, input_in_two_jobs, jobs_renumbered],
+    "failures expected": [refused_input_accepted, good_job_failed],
+    "one winner": [two_winners, attempt_of_nothing],
+    "leases apart": [two_leases_at_once, attempt_ends_before_it_starts],
+    "inputs were there": [input_was_gone, input_was_another],
+    "outputs once": [output_doubled, output_lost, output_of_a_loser, output_renumbered],
+    "logs once": [log_lost],
+    "counts of datasets": [files_miscounted, bytes_miscounted, closed_at_another_count],
+    "counts of storages": [usage_miscounted, runs_miscounted],
+    "expected outputs": [content_another, name_another, input_another, output_lost],
+    "order kept": [output_renumbered, merged_out_of_order, merged_range_wrong],
+    "readable datasets whole": [copy_forgotten, copy_of_the_deleted],
+    "nothing deleted early": [deleted_before_read, input_deleted_before_upload],
+}
+
+
+def file_deleted(folder: Path) -> None:
+    next((folder / "output").rglob("*.digests")).unlink()
+
+
+def file_cut_short(folder: Path) -> None:
+    path = next((folder / "logs").rglob("*.log"))
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def byte_flipped(folder: Path) -> None:
+    path = next((folder / "output").rglob("*.root"))
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def dark_file(folder: Path) -> None:
+    (folder / "intermediate" / "left").write_text("by an attempt that lost")
+
+
+FILE_SPOILS = {
+    "files intact": [file_deleted, file_cut_short, byte_flipped],
+    "no dark files": [dark_file],
+}
