@@ -17,16 +17,17 @@ class Terms:
     away, ``grace`` later at the soonest (invariant 6); ``unseen`` after which a pilot counts as
     lost; ``poll`` between two looks for work of a waiting request. ``losses``: nodes lost in a row
     that make a job wait for a person. ``deadline_grace`` beyond what a job may take by its own
-    limits; ``fit_grace`` until jobs that fit no pilot are said to fit none for ever."""
+    limits; ``fit_grace`` until jobs that fit no pilot are said to fit none for ever. The defaults
+    stand in the settings."""
 
-    heartbeat: float = 10.0
-    lease: float = 60.0
-    grace: float = 1.0
-    unseen: float = 120.0
-    poll: float = 1.0
-    losses: int = 5
-    deadline_grace: float = 300.0
-    fit_grace: float = 30.0
+    heartbeat: float
+    lease: float
+    grace: float
+    unseen: float
+    poll: float
+    losses: int
+    deadline_grace: float
+    fit_grace: float
 
     @property
     def span(self) -> timedelta:
@@ -37,7 +38,7 @@ class Terms:
 @dataclass(frozen=True, slots=True)
 class WmsContext:
     database: Database
-    terms: Terms = field(default_factory=Terms)
+    terms: Terms
     tasks: KnownTasks = field(default_factory=KnownTasks)
     signal: WorkSignal = field(default_factory=WorkSignal)
     metrics: WmsMetrics = field(default_factory=WmsMetrics)

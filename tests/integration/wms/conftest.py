@@ -21,7 +21,16 @@ from tests.integration.wms.stage import Stage
 from wms.usecases.context import Terms, WmsContext
 
 #: Leases that no test outlasts: those that have to run out are put into the past by hand.
-TERMS = Terms(heartbeat=1.0, lease=300.0, grace=0.0, unseen=300.0, poll=0.05, losses=5)
+TERMS = Terms(
+    heartbeat=1.0,
+    lease=300.0,
+    grace=0.0,
+    unseen=300.0,
+    poll=0.05,
+    losses=5,
+    deadline_grace=300.0,
+    fit_grace=30.0,
+)
 
 
 @pytest.fixture
