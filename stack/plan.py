@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from dotenv import dotenv_values
+
 from stack.compose import Compose, ComposeService, WrongComposeFile
 
 #: Who connects from outside: people, tests, benchmarks.
@@ -143,16 +145,11 @@ def _environment(service: ComposeService, root: Path) -> dict[str, str]:
     """Env files in their order, then the service's own, which goes before."""
     found: dict[str, str] = {}
     for file in service.env_file:
-        for number, line in enumerate(
-            (root / file).read_text(encoding="utf-8").splitlines(), start=1
-        ):
-            name, equals, value = line.partition("=")
-            if not line.strip() or line.startswith("#"):
-                continue
-            if not equals or value[:1] in {"'", '"'}:
-                raise WrongComposeFile(
-                    f"{file}, line {number}: expected NAME=value, without quotes"
-                )
+        with (root / file).open(encoding="utf-8") as stream:
+            values = dotenv_values(stream=stream, interpolate=False)
+        for name, value in values.items():
+            if value is None:
+                raise WrongComposeFile(f"{file}: expected NAME=value, not {name} alone")
             found[name] = value
     return found | dict(service.environment)
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sluice.backoff import pause_after
 from stack.children import Children
 from stack.plan import SERVERS, Kind
 from stack.process_spec import ProcessSpec
@@ -62,14 +63,15 @@ class SupervisedProcess:
     async def keep(self, others: Mapping[str, Sequence["SupervisedProcess"]]) -> None:
         """Until it is stopped, or need not be started again."""
         await self._await_dependencies(others)
-        pause = SHORTEST_PAUSE
+        young_deaths = 1
         while not self.stopping:
             began = asyncio.get_running_loop().time()
             code = await self._run_once(self._stands_on(others))
             if self.stopping or not self._again(code):
                 return
             lived = asyncio.get_running_loop().time() - began
-            pause = SHORTEST_PAUSE if lived > YOUNG else min(LONGEST_PAUSE, 2 * pause)
+            young_deaths = 1 if lived > YOUNG else young_deaths + 1
+            pause = pause_after(young_deaths, first=SHORTEST_PAUSE, longest=LONGEST_PAUSE)
             self.tell(
                 f"{self.name} ended ({_reason(code)}); it is started again in {pause:.1f} s; its"
                 f" log: {self.log}"
@@ -184,10 +186,12 @@ class SupervisedProcess:
         for process in ground:
             await process.until_ready()
         nowhere, limit = Path(os.devnull), self.spec.health_limit
-        pause = SHORTEST_HEALTH_PAUSE
+        looks = 0
         while await self._short(command, log=nowhere, limit=limit):
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, LONGEST_HEALTH_PAUSE)
+            looks += 1
+            await asyncio.sleep(
+                pause_after(looks, first=SHORTEST_HEALTH_PAUSE, longest=LONGEST_HEALTH_PAUSE)
+            )
         self._is_healthy()
 
     async def _short(self, command: Sequence[str], *, log: Path, limit: float) -> int:

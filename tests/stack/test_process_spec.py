@@ -141,6 +141,25 @@ def test_what_is_not_known_is_refused_by_name(
         )
 
 
+def with_environment_file(home: Path, text: str) -> StackPlan:
+    file = home / "own.env"
+    file.write_text(text)
+    path = change(lambda compose: compose["services"]["dms"].update(env_file=[str(file)]), home)
+    return make_plan(read_compose(path), root=ROOT, secrets=home / "secrets", replicas={})
+
+
+def test_environment_files_are_read_as_compose_reads_them(home: Path) -> None:
+    text = "# said\nPLAIN=value # said\nQUOTED=\"two words\"\nMONEY='$HOME'\n"
+    found = with_environment_file(home, text).services["dms"].environment
+    expected = {"PLAIN": "value", "QUOTED": "two words", "MONEY": "$HOME"}
+    assert {name: found[name] for name in expected} == expected
+
+
+def test_a_name_without_a_value_is_refused(home: Path) -> None:
+    with pytest.raises(WrongComposeFile, match=r"own\.env: expected NAME=value, not LONELY alone"):
+        with_environment_file(home, "LONELY\n")
+
+
 def test_a_service_that_is_not_there_cannot_be_multiplied(home: Path) -> None:
     with pytest.raises(WrongComposeFile, match="grafana"):
         specs(home, grafana=2)
