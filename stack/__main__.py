@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 
 from stack.compose import WrongComposeFile
 from stack.scenarios import run_bench, run_demo
-from stack.stack import Options, Stack
+from stack.stack import Stack, StackOptions
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -45,7 +45,7 @@ def _bench(arguments: argparse.Namespace) -> int:
 
 def _up(arguments: argparse.Namespace) -> int:
     folder = arguments.folder.resolve()
-    options = Options(
+    options = StackOptions(
         compose=arguments.compose.resolve(),
         folder=folder,
         replicas=arguments.replicas,
@@ -60,7 +60,7 @@ def _up(arguments: argparse.Namespace) -> int:
     return 0
 
 
-async def _run(options: Options) -> None:
+async def _run(options: StackOptions) -> None:
     asked = asyncio.Event()
     stack = Stack(options, _tell)
 

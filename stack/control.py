@@ -26,15 +26,15 @@ class Request(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Processes(Request):
+class ListProcesses(Request):
     do: Literal["processes"]
 
 
-class Restarts(Request):
+class ListRestarts(Request):
     do: Literal["restarts"]
 
 
-class Links(Request):
+class ListLinks(Request):
     do: Literal["links"]
 
 
@@ -50,7 +50,7 @@ class RestartServer(Request):
     mode: Literal["fast", "immediate"] = "fast"
 
 
-class Fault(Request):
+class BreakLink(Request):
     do: Literal["fault"]
     link: str
     kind: FaultKind
@@ -59,12 +59,13 @@ class Fault(Request):
 
 
 AnyRequest = Annotated[
-    Processes | Restarts | Links | Kill | RestartServer | Fault, Field(discriminator="do")
+    ListProcesses | ListRestarts | ListLinks | Kill | RestartServer | BreakLink,
+    Field(discriminator="do"),
 ]
 REQUEST: TypeAdapter[AnyRequest] = TypeAdapter(AnyRequest)
 
 
-class Control:
+class ControlSocket:
     """Component: answers at the socket ``path``."""
 
     def __init__(
@@ -114,14 +115,14 @@ class Control:
 
     def _do(self, request: AnyRequest) -> Any:
         match request:
-            case Processes():
-                return [describe(process) for process in self._processes.values()]
-            case Restarts():
+            case ListProcesses():
+                return [described(process) for process in self._processes.values()]
+            case ListRestarts():
                 return {
                     process.name: {"starts": process.starts, "exits": process.exits}
                     for process in self._processes.values()
                 }
-            case Links():
+            case ListLinks():
                 return [
                     {
                         "link": link.name,
@@ -135,7 +136,7 @@ class Control:
                 return {"ok": True, "pid": self._process(request.process).send(request.signal)}
             case RestartServer():
                 return {"ok": True, "pid": self._end_server(request)}
-            case Fault():
+            case BreakLink():
                 self._link(request.link).break_down(request.kind, request.seconds, request.delay)
                 return {"ok": True, "link": request.link}
 
@@ -158,7 +159,7 @@ class Control:
         return self._links[name]
 
 
-def describe(process: SupervisedProcess) -> dict[str, Any]:
+def described(process: SupervisedProcess) -> dict[str, Any]:
     return {
         "name": process.name,
         "service": process.spec.service.name,

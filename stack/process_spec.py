@@ -223,8 +223,8 @@ class _Container:
                 found[target] = (self._site.root / source).resolve()
             else:
                 raise WrongComposeFile(
-                    f"service {self._service.name}: {source} is no volume of the file and no path in"
-                    " its folder"
+                    f"service {self._service.name}: {source} is no volume of the file and no path"
+                    " in its folder"
                 )
         for target, text in self._service.secrets.items():
             path = self._folder / "secrets" / Path(target).name

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from stack.children import Children
 from stack.compose import read_compose
-from stack.control import Control, describe
+from stack.control import ControlSocket, described
 from stack.network import Network
 from stack.plan import SERVERS, Kind, StackPlan, make_plan
 from stack.process_spec import Site, make_spec
@@ -25,7 +25,7 @@ STAGES = ((Kind.PILOT, Kind.SETUP, Kind.TOOL), (Kind.SERVICE,), SERVERS)
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class StackOptions:
     """``stop_limit``: longest time of grace at the end, seconds; ``extra``: environment added for
     the programs of Sluice."""
 
@@ -40,7 +40,7 @@ class Options:
 class Stack:
     """Raises ``WrongComposeFile``, ``OSError`` where it cannot be made."""
 
-    def __init__(self, options: Options, tell: Callable[[str], None]) -> None:
+    def __init__(self, options: StackOptions, tell: Callable[[str], None]) -> None:
         self._options = options
         self._tell = tell
         self._folder = options.folder
@@ -62,7 +62,9 @@ class Stack:
             for spec in specs
         ]
         self._outside = self._addresses()
-        self._control = Control(self._folder / "control.sock", self.processes, self._network.links)
+        self._control = ControlSocket(
+            self._folder / "control.sock", self.processes, self._network.links
+        )
         self._tasks: list[asyncio.Task[None]] = []
         self._ready = False
 
@@ -171,7 +173,7 @@ class Stack:
             **self._outside,
             "pid": os.getpid(),
             "ready": self._ready,
-            "processes": [describe(process) for process in self.processes],
+            "processes": [described(process) for process in self.processes],
         }
         with tempfile.NamedTemporaryFile(
             "w", dir=self._folder, prefix=".stack", delete=False

@@ -16,7 +16,7 @@ import asyncpg
 import httpx
 
 from sluice.bench.measured_system import Measured, embedded, separate
-from sluice.bench.result import Result
+from sluice.bench.result import BenchResult
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.clients.wms import WmsClient
@@ -85,7 +85,7 @@ class Figures:
 
 def bench_bookkeeping(
     jobs: int = 10_000, waiting: Sequence[int] = (1,), stack: Path | None = None
-) -> Result:
+) -> BenchResult:
     """For each of ``waiting``, so many jobs more being ready all the time: ``ROUNDS`` of ``jobs``.
     ``stack``: folder of the separate processes to measure; without it, an embedded system of its
     own."""
@@ -93,25 +93,25 @@ def bench_bookkeeping(
         figures = [asyncio.run(_measure(system, jobs, number)) for number in waiting]
     first = figures[0]
     details: dict[str, object] = {"system": system.kind, "jobs": jobs}
-    for one in figures:
-        details[f"jobs/s with {one.waiting} waiting, by round"] = [
-            round(rate) for rate in one.rates
+    for figure in figures:
+        details[f"jobs/s with {figure.waiting} waiting, by round"] = [
+            round(rate) for rate in figure.rates
         ]
-        details[f"claims/s of PostgreSQL alone, beside {one.waiting} waiting"] = round(
-            one.claims, 1
+        details[f"claims/s of PostgreSQL alone, beside {figure.waiting} waiting"] = round(
+            figure.claims, 1
         )
-        details[f"seconds to register files and make jobs, {one.waiting} waiting"] = round(
-            one.prepared, 1
+        details[f"seconds to register files and make jobs, {figure.waiting} waiting"] = round(
+            figure.prepared, 1
         )
-        details[f"processor ms per job, {one.waiting} waiting"] = {
-            k: round(v, 3) for k, v in one.processor.items() if v >= 0.0005
+        details[f"processor ms per job, {figure.waiting} waiting"] = {
+            k: round(v, 3) for k, v in figure.processor.items() if v >= 0.0005
         }
     if len(figures) > 1:
         details[f"cost per job at {figures[-1].waiting} to that at {first.waiting}"] = round(
             first.rate / figures[-1].rate, 3
         )
     details["peak MiB"] = {name: round(peak) for name, peak in figures[-1].memory.items()}
-    return Result(
+    return BenchResult(
         name="bookkeeping",
         value=first.rate,
         unit="jobs/s",
@@ -146,7 +146,7 @@ async def _measure(system: Measured, jobs: int, waiting: int) -> Figures:
         prepared = time.perf_counter() - started
         await _until_tidy(system.database)
         before = system.processor_seconds()
-        [output] = [one.uid for one in chain.datasets if one.port == "out"]
+        [output] = [dataset.uid for dataset in chain.datasets if dataset.port == "out"]
         rates = [jobs / await _run(system, clients.dms, output, jobs) for _ in range(ROUNDS)]
         after = system.processor_seconds()
         claims = await _claims(system.database, jobs)

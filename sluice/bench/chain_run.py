@@ -46,7 +46,7 @@ async def carry_through(url: str, workflow: str, inputs: Sequence[Path], *, name
         template = await connection.operator.store_template(NewTemplate(name=name, cwl=workflow))
         started = time.perf_counter()
         new = NewDataset(name=f"{name}-{uuid4().hex[:12]}", on_demand=True)
-        dataset = await upload.bring_in(connection, inputs, dataset=new, on_file=lambda size: None)
+        dataset = await upload.bring_in(connection, inputs, dataset=new)
         ready = time.perf_counter()
         chain = await connection.operator.request_chain(dataset.uid, template.name)
         chain = await follow_chain(connection, chain, on_look=lambda chain, tasks: None)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from sluice.bench.result import Result
+from sluice.bench.result import BenchResult
 from sluice.cwl import compile_template
 
 #: The median of so many counts.
@@ -37,7 +37,7 @@ _STEP = """\
 """
 
 
-def bench_check(steps: int = 40) -> Result:
+def bench_check(steps: int = 40) -> BenchResult:
     """Seconds from the text to its plan, or to all findings, in a process that has checked another
     template before, as a service has; and from the command to its end."""
     text = template(steps)
@@ -49,7 +49,7 @@ def bench_check(steps: int = 40) -> Result:
         _command("sluice", "template", "check", text=text),
         _command("cwltool", "--validate", text=text),
     )
-    return Result(
+    return BenchResult(
         name="check",
         value=value,
         unit="s",

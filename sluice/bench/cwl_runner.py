@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from sluice.bench.result import Result, percentile
+from sluice.bench.result import BenchResult, percentile
 from sluice.bench.system import fresh_system
 
 TOOL = """\
@@ -25,7 +25,7 @@ stdout: lines.txt
 """
 
 
-def bench_command(rounds: int = 20) -> Result:
+def bench_command(rounds: int = 20) -> BenchResult:
     """Seconds from the start of the command to its end, median of ``rounds``; the two commands take
     turns."""
     with (
@@ -56,7 +56,7 @@ def bench_command(rounds: int = 20) -> Result:
     processor = median(used for (_, used), _ in pairs)
     cwltool = median(wall for _, (wall, _) in pairs)
     value = median(walls)
-    return Result(
+    return BenchResult(
         name="cwl-runner",
         value=value,
         unit="s",

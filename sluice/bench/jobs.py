@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sluice.bench.chain_run import carry_through, make_files, read_output
 from sluice.bench.cwltool import seconds_of_cwltool
-from sluice.bench.result import Result
+from sluice.bench.result import BenchResult
 from sluice.bench.system import fresh_system
 
 WORKFLOW = """\
@@ -51,7 +51,7 @@ steps:
 """
 
 
-def bench_jobs(files: int = 2000) -> Result:
+def bench_jobs(files: int = 2000) -> BenchResult:
     """Jobs per second from the request to the merged output on the output storage; the system is
     up, the data set registered."""
     with tempfile.TemporaryDirectory(prefix="sluice-bench-jobs-") as folder:
@@ -68,7 +68,7 @@ def bench_jobs(files: int = 2000) -> Result:
         if _hashes(sums) != _hashes(expected[1]):
             raise AssertionError("the merged output differs from what xargs made of the same files")
     rates = {"cwltool --parallel": files / cwltool, "xargs -P2": files / expected[0]}
-    return Result(
+    return BenchResult(
         name="jobs",
         value=files / carried.seconds,
         unit="jobs/s",

@@ -9,7 +9,7 @@ from statistics import median
 from uuid import UUID
 
 from sluice.bench.cwltool import seconds_of_cwltool
-from sluice.bench.result import Result, percentile
+from sluice.bench.result import BenchResult, percentile
 from sluice.bench.system import fresh_system
 from sluice.cli.connection import Connection, connected
 from sluice.cli.transfer import upload
@@ -50,7 +50,7 @@ steps:
 """
 
 
-def bench_latency(rounds: int = 40) -> Result:
+def bench_latency(rounds: int = 40) -> BenchResult:
     """Median and 99th percentile over ``rounds`` data sets of four files, one after the other,
     matched by the intake."""
     with tempfile.TemporaryDirectory(prefix="sluice-bench-latency-") as folder:
@@ -61,7 +61,7 @@ def bench_latency(rounds: int = 40) -> Result:
             starts, steps = asyncio.run(_measure(url, files, rounds))
         peer = seconds_of_cwltool(WORKFLOW, files[:1], Path(folder))
     value = 1000 * median(starts)
-    return Result(
+    return BenchResult(
         name="latency",
         value=value,
         unit="ms",
@@ -86,9 +86,7 @@ async def _measure(url: str, files: list[Path], rounds: int) -> tuple[list[float
         await connection.operator.store_template(NewTemplate(name="bench-latency", cwl=WORKFLOW))
         for number in range(-2, rounds):  # the first two load tools and caches
             new = NewDataset(name=f"latency-{number + 2}", meta={"kind": "bench-latency"})
-            dataset = await upload.bring_in(
-                connection, files, dataset=new, on_file=lambda size: None
-            )
+            dataset = await upload.bring_in(connection, files, dataset=new)
             chain = await chain_of(connection, dataset.uid)
             chain = await follow_chain(connection, chain, on_look=lambda chain, tasks: None)
             if number < 0 or dataset.closed_at is None:

@@ -31,7 +31,8 @@ class Measured:
     def processor_seconds(self) -> dict[str, float]:
         """By process, those below it included. One that has ended counts no more."""
         return {
-            name: sum(_seconds(one) for one in _tree(pid)) for name, pid in self.processes.items()
+            name: sum(_seconds(process) for process in _tree(pid))
+            for name, pid in self.processes.items()
         }
 
     def peak_memory(self) -> dict[str, float]:
@@ -40,7 +41,11 @@ class Measured:
         among them."""
         found = {
             **self.processes,
-            **{name: pid for one in self.processes.values() for name, pid in _pilots(one).items()},
+            **{
+                name: pid
+                for process in self.processes.values()
+                for name, pid in _pilots(process).items()
+            },
         }
         return {name: peak for name, pid in found.items() if (peak := _peak(pid)) is not None}
 
@@ -73,7 +78,11 @@ def separate(folder: Path) -> Iterator[Measured]:
     if not state["ready"]:
         raise NotAvailable(f"the stack in {folder} is not ready yet")
     database = state["databases"]["wms"].rpartition("/")[0] + "/postgres"
-    processes = {one["name"]: one["pid"] for one in state["processes"] if one["pid"] is not None}
+    processes = {
+        process["name"]: process["pid"]
+        for process in state["processes"]
+        if process["pid"] is not None
+    }
     services = state["services"]
     yield Measured(
         "separate processes",
@@ -102,8 +111,8 @@ def _files_made_up() -> Iterator[None]:
 def _pilots(process: int) -> dict[str, int]:
     children = psutil.Process(process).children()
     return {
-        f"pilot-{number}": one.pid
-        for number, one in enumerate((c for c in children if "pilot" in c.cmdline()), start=1)
+        f"pilot-{number}": child.pid
+        for number, child in enumerate((c for c in children if "pilot" in c.cmdline()), start=1)
     }
 
 

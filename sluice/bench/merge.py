@@ -10,7 +10,7 @@ from statistics import median
 
 from sluice.bench.chain_run import carry_through, make_files, read_output
 from sluice.bench.cwltool import seconds_of_cwltool
-from sluice.bench.result import Result
+from sluice.bench.result import BenchResult
 from sluice.bench.system import fresh_system
 
 #: The median of so many counts.
@@ -40,7 +40,7 @@ steps:
 """
 
 
-def bench_merge(files: int = 5000) -> Result:
+def bench_merge(files: int = 5000) -> BenchResult:
     """Seconds from the request to the output on the output storage, less those of the tool by
     itself on the same files; the system is up, the data set registered."""
     with tempfile.TemporaryDirectory(prefix="sluice-bench-merge-") as folder:
@@ -57,8 +57,8 @@ def bench_merge(files: int = 5000) -> Result:
         cwltool = seconds_of_cwltool(WORKFLOW, inputs, root)
     if [line.split()[0] for line in text.splitlines()] != expected:
         raise AssertionError("the output differs from what the tool gives by itself")
-    value = median(one.seconds for one in found) - tool
-    return Result(
+    value = median(carried.seconds for carried in found) - tool
+    return BenchResult(
         name="merge",
         value=value,
         unit="s",
@@ -67,7 +67,7 @@ def bench_merge(files: int = 5000) -> Result:
         ratio=value / (cwltool - tool),
         details={
             "files": files,
-            "seconds, by round": [round(one.seconds, 2) for one in found],
+            "seconds, by round": [round(carried.seconds, 2) for carried in found],
             "the tool by itself, seconds": round(tool, 3),
         },
     )

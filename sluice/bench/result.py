@@ -12,7 +12,7 @@ from sluice.cli.output import out
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class BenchResult:
     """``target`` is what the project wants; ``peers``: name → the same quantity; ``ratio``: value
     over one peer's."""
 

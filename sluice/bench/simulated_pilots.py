@@ -49,7 +49,7 @@ async def _pilot(http: httpx.AsyncClient, number: int, share: int) -> int:
         if lease["jobs"]:
             reports = [_success(job, tasks[job["task_uid"]]) for job in lease["jobs"]]
             answers = (await _post(http, uid, "report", {"reports": reports}))["answers"]
-            if any(one["answer"] != ReportAnswer.ACCEPTED for one in answers):
+            if any(answer["answer"] != ReportAnswer.ACCEPTED for answer in answers):
                 raise ServiceError(f"a report was not accepted: {answers}")
         done += len(lease["jobs"])
     await WmsClient(http).sign_off(uid, SignOff())

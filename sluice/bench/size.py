@@ -9,10 +9,10 @@ from pathlib import Path
 from sluice.bench.chain_run import carry_through, make_files
 from sluice.bench.latency import WORKFLOW
 from sluice.bench.measured_system import Measured, embedded, separate
-from sluice.bench.result import Result
+from sluice.bench.result import BenchResult
 
 
-def bench_size(sizes: Sequence[int] = (1_000, 20_000), stack: Path | None = None) -> Result:
+def bench_size(sizes: Sequence[int] = (1_000, 20_000), stack: Path | None = None) -> BenchResult:
     """Milliseconds per job for each of ``sizes``, one after the other on the same system, from the
     request to the last output on the output storage. ``stack``: folder of the separate processes to
     measure; without it, an embedded system of its own."""
@@ -28,7 +28,7 @@ def bench_size(sizes: Sequence[int] = (1_000, 20_000), stack: Path | None = None
         memory = system.peak_memory()
     first, last = sizes[0], sizes[-1]
     cost = {size: 1000 * seconds[size] / (2 * size) for size in sizes}
-    return Result(
+    return BenchResult(
         name="size",
         value=cost[last],
         unit="ms per job",

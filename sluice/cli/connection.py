@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import httpx
 
@@ -14,8 +13,6 @@ from sluice.clients.operator import OperatorClient
 from sluice.contracts.problems import Unprocessable
 from sluice.embedded.home import Home
 from sluice.trust import trust
-
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,11 +27,11 @@ async def dataset_called(connection: Connection, called: str) -> Dataset:
     found = (await connection.operator.datasets(name=called)).datasets
     if not found and len(called) >= SHORTEST:
         newest = (await connection.operator.datasets(newest=True, limit=_DATASETS)).datasets
-        found = [one for one in newest if _begins(one.uid, called)]
-    one = meant(called, found)
-    if one is None:
+        found = [dataset for dataset in newest if _begins(dataset.uid, called)]
+    dataset = meant(called, found)
+    if dataset is None:
         raise NotFound(f"there is no data set {called!r}")
-    return one
+    return dataset
 
 
 async def chain_called(connection: Connection, called: str) -> Chain:
@@ -42,9 +42,11 @@ async def chain_called(connection: Connection, called: str) -> Chain:
     found = (await connection.operator.chains(name=called, limit=_CHAINS)).chains
     if not found:
         newest = (await connection.operator.chains(limit=_CHAINS)).chains
-        found = [one for one in newest if one.dataset_name == called or _begins(one.uid, called)]
+        found = [
+            chain for chain in newest if chain.dataset_name == called or _begins(chain.uid, called)
+        ]
     if len(found) > 1:
-        raise Ambiguous("chains", called, [_chain_in_short(one) for one in found])
+        raise Ambiguous("chains", called, [_chain_in_short(chain) for chain in found])
     if not found:
         raise NotFound(f"there is no chain {called!r}")
     return found[0]
@@ -72,14 +74,19 @@ async def pilot_called(connection: Connection, called: str) -> Pilot:
     """Of several of a name the one that is active. Raises ``NotFound``, ``Ambiguous``."""
     pilots = (await connection.operator.pilots()).pilots
     found = [
-        one for one in pilots if called in {one.name, str(one.uid)} or _begins(one.uid, called)
+        pilot
+        for pilot in pilots
+        if called in {pilot.name, str(pilot.uid)} or _begins(pilot.uid, called)
     ]
-    active = [one for one in found if one.state is PilotState.ACTIVE]
+    active = [pilot for pilot in found if pilot.state is PilotState.ACTIVE]
     if len(active or found) > 1:
         raise Ambiguous(
             "pilots",
             called,
-            [f"{one.uid}: {one.name} on {one.host}, {one.state}" for one in active or found],
+            [
+                f"{pilot.uid}: {pilot.name} on {pilot.host}, {pilot.state}"
+                for pilot in active or found
+            ],
         )
     if not found:
         raise NotFound(f"there is no pilot {called!r}")

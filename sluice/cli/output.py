@@ -32,7 +32,7 @@ def print_json(value: BaseModel | Sequence[BaseModel] | dict[str, Any]) -> None:
     print(json.dumps(data, indent=2, ensure_ascii=False))
 
 
-def answer(value: BaseModel | dict[str, Any], sentence: str, *, as_json: bool) -> None:
+def print_answer(value: BaseModel | dict[str, Any], sentence: str, *, as_json: bool) -> None:
     """What a command did: ``sentence`` for people, ``value`` for programs."""
     if as_json:
         print_json(value)

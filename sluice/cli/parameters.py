@@ -32,14 +32,14 @@ class Given:
         values = {name: self._value(plan, name) for name in self.values}
         bound, _ = bind(plan, subject.facts)
         brought = {name: {"class": "File", "dataset": _SOME_DATASET} for name in files}
-        odd = {name: one for name, one in values.items() if not_finite(one) is not None}
+        odd = {name: value for name, value in values.items() if not_finite(value) is not None}
         wrong = [
-            Finding(message=f"parameter {name!r}: {_no_json(one)}") for name, one in odd.items()
+            Finding(message=f"parameter {name!r}: {_no_json(value)}") for name, value in odd.items()
         ]
         if wrong := [*wrong, *findings(plan, {**bound, **values, **brought})]:
             raise Unprocessable("the parameters do not fit the workflow", findings=wrong)
         if broken := unmet(plan, subject, {**bound, **values}):
-            found = [Finding(message=requires_text([one])) for one in broken]
+            found = [Finding(message=requires_text([rule])) for rule in broken]
             raise Unprocessable("the workflow cannot take these data", findings=found)
         return values
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from sluice.cli.connection import Connection, connected, running_url
 from sluice.cli.errors import plain_errors
 from sluice.cli.options import HomeOption, JsonOption, UrlOption
-from sluice.cli.output import answer
+from sluice.cli.output import print_answer
 from sluice.contracts.problems import NotAvailable
 from sluice.embedded.home import DEFAULT_HOME
 
@@ -45,7 +45,7 @@ class System:
 
     def answer(self, value: BaseModel | dict[str, Any], sentence: str) -> None:
         """What a command did: ``sentence`` for people, ``value`` for programs."""
-        answer(value, sentence, as_json=self.as_json)
+        print_answer(value, sentence, as_json=self.as_json)
 
 
 #: Behind the command's own options.

@@ -50,7 +50,7 @@ def teller(output: TextIO) -> Callable[[bytes], None]:
 
 class _Harmless(RenderHook):
     def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
-        return [_Shown(one) for one in renderables]
+        return [_Shown(renderable) for renderable in renderables]
 
 
 class _Shown:

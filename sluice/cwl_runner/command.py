@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sluice.cwl_runner.outputs import put_out
 from sluice.cwl_runner.rest import Refused, Rest
-from sluice.cwl_runner.session import FAILURES, Session
+from sluice.cwl_runner.session import FAILURES, RunnerSession
 from sluice.cwl_runner.single_tool import NotSimple, read_simple
 from sluice.embedded.home import DEFAULT_HOME, Home
 
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail("interrupted: what still ran was canceled", status=_ENDED + signal.SIGINT)
 
 
-def _open(stack: ExitStack, given: argparse.Namespace, folder: Path) -> Session:
+def _open(stack: ExitStack, given: argparse.Namespace, folder: Path) -> RunnerSession:
     """A session that ends, and a system that stops if it is started for it, with ``stack``. Raises
     ``Refused``, ``OSError``."""
     return stack.enter_context(
@@ -52,8 +52,8 @@ def _open(stack: ExitStack, given: argparse.Namespace, folder: Path) -> Session:
 
 
 @contextmanager
-def _session(url: str, folder: Path, *, for_nodes: bool) -> Iterator[Session]:
-    session = Session(Rest(url), folder, for_nodes=for_nodes)
+def _session(url: str, folder: Path, *, for_nodes: bool) -> Iterator[RunnerSession]:
+    session = RunnerSession(Rest(url), folder, for_nodes=for_nodes)
     try:
         yield session
     finally:
@@ -123,7 +123,7 @@ def _system_options() -> list[argparse.Action]:
 def _run(
     given: argparse.Namespace,
     arguments: list[str],
-    open_session: Callable[[], Session],
+    open_session: Callable[[], RunnerSession],
     folder: Path,
 ) -> int:
     try:
@@ -140,7 +140,7 @@ def _run(
     return 0
 
 
-def _run_any(arguments: list[str], open_session: Callable[[], Session], folder: Path) -> int:
+def _run_any(arguments: list[str], open_session: Callable[[], RunnerSession], folder: Path) -> int:
     from sluice.cwl_runner.engine import (  # noqa: PLC0415 - cwltool takes long to import
         run_process,
     )

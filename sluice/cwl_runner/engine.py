@@ -23,8 +23,8 @@ from schema_salad.exceptions import ValidationException
 from schema_salad.sourceline import cmap
 
 from sluice.cwl_runner.paths import fetcher_of
-from sluice.cwl_runner.session import FAILURES, Session
-from sluice.cwl_runner.template import Needs
+from sluice.cwl_runner.session import FAILURES, RunnerSession
+from sluice.cwl_runner.template import InvocationNeeds
 from sluice.cwl_runner.values import AsWritten
 from sluice.cwltool_types import take_types_from_the_newest
 
@@ -42,7 +42,7 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _MOST_TOGETHER = 500
 
 
-def run_process(given: Namespace, open_session: Callable[[], Session], folder: Path) -> int:
+def run_process(given: Namespace, open_session: Callable[[], RunnerSession], folder: Path) -> int:
     """``given``: cwltool's options, as ``options.parse`` lets them through. ``open_session``:
     called where something is to run. ``folder``: for outputs, and all that is temporary. Prints the
     output object, or what was asked for instead; the exit status.
@@ -134,7 +134,8 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
         builder = self._init_job(job_order, runtimeContext)
         process = {**self.tool, "requirements": self._requirements(), "hints": self.hints}
         process["inputs"] = [
-            {key: one for key, one in port.items() if key != "format"} for port in process["inputs"]
+            {key: field for key, field in port.items() if key != "format"}
+            for port in process["inputs"]
         ]
         invocation = {
             "process": _with_numbers_as_written(process),
@@ -150,13 +151,17 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
             return list(self.requirements)
         own, _ = self.get_requirement("EnvVarRequirement")
         defined = list(own["envDef"]) if own is not None else []
-        names = {one["envName"] for one in defined}
+        names = {variable["envName"] for variable in defined}
         defined += [
             {"envName": name, "envValue": value}
             for name, value in preserved.items()
             if name not in names
         ]
-        others = [one for one in self.requirements if one["class"] != "EnvVarRequirement"]
+        others = [
+            requirement
+            for requirement in self.requirements
+            if requirement["class"] != "EnvVarRequirement"
+        ]
         return [*others, {"class": "EnvVarRequirement", "envDef": defined}]
 
     def _container(self) -> str:
@@ -174,7 +179,7 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
             )
         return str(docker.get("dockerPull") or docker.get("dockerImageId") or "")
 
-    def _needs(self, builder: Any) -> Needs:
+    def _needs(self, builder: Any) -> InvocationNeeds:
         asked, _ = self.get_requirement("ResourceRequirement")
         limit, _ = self.get_requirement("ToolTimeLimit")
         seconds = builder.do_eval(limit["timelimit"]) if limit is not None else 0
@@ -184,7 +189,7 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
             )
         given = builder.resources if asked is not None else {}
         wants_disk = any(key.startswith(("outdir", "tmpdir")) for key in asked or ())
-        return Needs.asked(
+        return InvocationNeeds.asked(
             cores=given.get("cores"),
             ram=(
                 given.get("ram")
@@ -206,7 +211,11 @@ class _Job:
     prov_obj = None
 
     def __init__(
-        self, executor: "_Executor", invocation: dict[str, Any], needs: Needs, callback: Any
+        self,
+        executor: "_Executor",
+        invocation: dict[str, Any],
+        needs: InvocationNeeds,
+        callback: Any,
     ) -> None:
         self._executor = executor
         self.invocation = invocation
@@ -221,7 +230,9 @@ class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not fo
     """Hands tools over as they come up, many together, and waits for results where the workflow
     cannot go on without."""
 
-    def __init__(self, open_session: Callable[[], Session], folder: Path, choices: Choices) -> None:
+    def __init__(
+        self, open_session: Callable[[], RunnerSession], folder: Path, choices: Choices
+    ) -> None:
         super().__init__()
         self.choices = choices
         self._open_session = open_session
@@ -232,7 +243,7 @@ class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not fo
         self._stops = True
 
     @cached_property
-    def session(self) -> Session:
+    def session(self) -> RunnerSession:
         return self._open_session()
 
     def add(self, job: _Job) -> None:
@@ -298,7 +309,7 @@ class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not fo
         room = self.choices.most - self._under_way if self.choices.most else len(self._ready)
         now, self._ready = self._ready[:room], self._ready[room:]
         self._under_way += len(now)
-        alike: dict[Needs, list[tuple[_Job, dict[str, Any]]]] = {}
+        alike: dict[InvocationNeeds, list[tuple[_Job, dict[str, Any]]]] = {}
         for job in now:
             alike.setdefault(job.needs, []).append((job, job.invocation))
         for needs, invocations in alike.items():
@@ -323,9 +334,9 @@ def _with_numbers_as_written(value: Any) -> Any:
             text = RoundTripRepresenter().represent_scalar_float(value).value
             return AsWritten(text) if _NUMBER.fullmatch(text) else float(value)
         case MutableMapping():
-            return {str(key): _with_numbers_as_written(one) for key, one in value.items()}
+            return {str(key): _with_numbers_as_written(inner) for key, inner in value.items()}
         case MutableSequence():
-            return [_with_numbers_as_written(one) for one in value]
+            return [_with_numbers_as_written(inner) for inner in value]
         case str():
             return str(value)
     return value

@@ -150,7 +150,7 @@ def parse(arguments: Sequence[str], *, ours: Sequence[argparse.Action]) -> argpa
     }
     if refused:
         written = {argument.split("=", 1)[0] for argument in arguments}
-        option = next((one for one in refused if one in written), next(iter(refused)))
+        option = next((word for word in refused if word in written), next(iter(refused)))
         raise OptionRefused(option, refused[option])
     return given
 

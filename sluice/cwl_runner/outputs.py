@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sluice.cwl_runner.values import local_path
+from sluice.cwl_runner.values import path_of
 
 
-class InTheWay(ValueError):
+class OutputInTheWay(ValueError):
     """An output cannot be put where it belongs: of what stands there, or of its name; ``str()`` is
     a sentence."""
 
 
 def put_out(value: Any, folder: Path) -> Any:
     """``value`` with its files moved into ``folder``, a number added to a name that is taken; to a
-    folder that was there before, those of an output folder are added. Raises ``InTheWay`` before
-    anything is moved, and ``OSError``."""
+    folder that was there before, those of an output folder are added. Raises
+    ``OutputInTheWay`` before anything is moved, and ``OSError``."""
     with tempfile.TemporaryDirectory() as made:
         putter = _Putter(folder, Path(made))
         told = putter.put(value, None)
@@ -43,16 +43,16 @@ class _Putter:
         one."""
         match value:
             case list():
-                return [self.put(one, beside) for one in value]
+                return [self.put(inner, beside) for inner in value]
             case {"class": "File" | "Directory"}:
                 return self._object(value, beside)
             case dict():
-                return {key: self.put(one, beside) for key, one in value.items()}
+                return {key: self.put(inner, beside) for key, inner in value.items()}
         return value
 
     def _object(self, value: dict[str, Any], beside: Path | None) -> dict[str, Any]:
         source = Path(
-            local_path(value) or self._literal(value, Path(tempfile.mkdtemp(dir=self._made)))
+            path_of(value) or self._literal(value, Path(tempfile.mkdtemp(dir=self._made)))
         )
         path = self.moves.get(source)
         if path is None:
@@ -60,8 +60,8 @@ class _Putter:
             _require_room(source, path)
             self.moves[source] = path
         told = {
-            key: one
-            for key, one in value.items()
+            key: inner
+            for key, inner in value.items()
             if key not in ("path", "contents", "listing", "size")
         }
         told |= _told(source, path)
@@ -76,12 +76,12 @@ class _Putter:
             path.write_text(value.get("contents", ""))
             return path
         path.mkdir()
-        for one in value.get("listing", ()):
-            source = local_path(one)
+        for inner in value.get("listing", ()):
+            source = path_of(inner)
             if source:
-                shutil.move(source, path / _name(one))
+                shutil.move(source, path / _name(inner))
             else:
-                self._literal(one, path)
+                self._literal(inner, path)
         return path
 
     def _free(self, folder: Path, name: str) -> Path:
@@ -99,7 +99,7 @@ class _Putter:
 def _name(value: Mapping[str, Any]) -> str:
     name = str(value.get("basename") or "output")
     if name in {".", ".."} or "/" in name or "\0" in name:
-        raise InTheWay(
+        raise OutputInTheWay(
             f"an output is called {name[:200]!r}, which is no name of a file or directory"
         )
     return name
@@ -109,23 +109,23 @@ def _require_room(source: Path, path: Path) -> None:
     """No file goes where a folder stands, no folder where a file does."""
     if not source.is_dir():
         if path.is_dir():
-            raise InTheWay(
+            raise OutputInTheWay(
                 f"{path} is a directory, and the output of that name is a file: choose another"
                 " --outdir"
             )
     elif path.is_dir():
-        for one in source.iterdir():
-            _require_room(one, path / one.name)
+        for inner in source.iterdir():
+            _require_room(inner, path / inner.name)
     elif os.path.lexists(path):
-        raise InTheWay(
+        raise OutputInTheWay(
             f"{path} is a file, and the output of that name is a directory: choose another --outdir"
         )
 
 
 def _move(source: Path, path: Path) -> None:
     if source.is_dir() and path.is_dir():
-        for one in source.iterdir():
-            _move(one, path / one.name)
+        for inner in source.iterdir():
+            _move(inner, path / inner.name)
     else:
         shutil.move(source, path)
 
@@ -138,7 +138,7 @@ def _told(source: Path, path: Path) -> dict[str, Any]:
         "path": str(path),
     }
     if source.is_dir():
-        listing = [_told(one, path / one.name) for one in sorted(source.iterdir())]
+        listing = [_told(inner, path / inner.name) for inner in sorted(source.iterdir())]
         return {"class": "Directory"} | told | {"listing": listing}
     with source.open("rb") as file:
         checksum = hashlib.file_digest(file, "sha1").hexdigest()

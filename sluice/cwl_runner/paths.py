@@ -63,8 +63,8 @@ def _paths(node: Any, seen: set[int]) -> Iterator[yaml.ScalarNode]:
         return
     seen.add(id(node))
     if isinstance(node, yaml.SequenceNode):
-        for one in node.value:
-            yield from _paths(one, seen)
+        for child in node.value:
+            yield from _paths(child, seen)
     elif isinstance(node, yaml.MappingNode):
         fields = {key.value: value for key, value in node.value if isinstance(key, yaml.ScalarNode)}
         path, kind = fields.get("path"), fields.get("class")
@@ -73,5 +73,5 @@ def _paths(node: Any, seen: set[int]) -> Iterator[yaml.ScalarNode]:
         )
         if is_file and isinstance(path, yaml.ScalarNode) and path.style not in ("|", ">"):
             yield path
-        for one in fields.values():
-            yield from _paths(one, seen)
+        for child in fields.values():
+            yield from _paths(child, seen)

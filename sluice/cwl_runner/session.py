@@ -14,9 +14,9 @@ from typing import Any
 from sluice.backoff import pause_after
 from sluice.contracts.states import JobState
 from sluice.cwl_runner.rest import Refused, Rest
-from sluice.cwl_runner.template import Needs
-from sluice.cwl_runner.values import brought, local_path, to_json
-from sluice.cwl_runner.wait_reasons import Waits
+from sluice.cwl_runner.template import InvocationNeeds
+from sluice.cwl_runner.values import brought, path_of, to_json
+from sluice.cwl_runner.wait_reasons import RunWaits
 from sluice.storage import (
     BundleError,
     FileMissing,
@@ -44,7 +44,7 @@ _PAGE = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class InvocationResult:
     """``outputs``: the output object, its files local; None where it failed, for the ``reason``."""
 
     key: Any
@@ -63,7 +63,7 @@ class _Batch:
     over: bool = False
 
 
-class Session:
+class RunnerSession:
     """``folder``: where outputs of invocations are put. ``for_nodes``: waits also for nodes that
     are not there."""
 
@@ -79,13 +79,15 @@ class Session:
         #: Data sets of invocations that no chain has taken.
         self._loose: list[str] = []
         #: Ids of those that invocations run in, by what they need.
-        self._templates: dict[Needs, str] = {}
+        self._templates: dict[InvocationNeeds, str] = {}
         self._count = 0
         self._missed: set[str] = set()
         self._looks = 0
-        self._waits = Waits(rest, for_nodes=for_nodes)
+        self._waits = RunWaits(rest, for_nodes=for_nodes)
 
-    def submit(self, needs: Needs, invocations: Sequence[tuple[Any, dict[str, Any]]]) -> None:
+    def submit(
+        self, needs: InvocationNeeds, invocations: Sequence[tuple[Any, dict[str, Any]]]
+    ) -> None:
         """``invocations``: each a key and an ``Invocation``, its files local. Raises ``Refused``,
         ``OSError``."""
         self._count += 1
@@ -94,7 +96,8 @@ class Session:
         ready = [(key, brought(invocation, self._bring)) for key, invocation in invocations]
         self._register_files()
         dataset = self._register(
-            name, [self._written(name, seq, one) for seq, (_, one) in enumerate(ready)]
+            name,
+            [self._written(name, seq, invocation) for seq, (_, invocation) in enumerate(ready)],
         )
         chain = self._request_chain(dataset, needs)
         self._batches.append(_Batch(chain["uid"], {seq: key for seq, (key, _) in enumerate(ready)}))
@@ -116,12 +119,12 @@ class Session:
         """Are there invocations without a result?"""
         return any(batch.keys for batch in self._batches)
 
-    def results(self) -> Iterator[Result]:
+    def results(self) -> Iterator[InvocationResult]:
         """Waits until there is a result, or several. Raises ``Refused``, ``OSError`` where the
         system is lost."""
         gone: float | None = None
         while True:
-            found: list[Result] = []
+            found: list[InvocationResult] = []
             try:
                 for batch in self._batches:
                     if batch.keys:
@@ -166,7 +169,7 @@ class Session:
         if self._storage:
             return
         known = self._rest.get("/storages", type="input")
-        storages = [one for one in known if one["enabled"] and not one["read_only"]]
+        storages = [storage for storage in known if storage["enabled"] and not storage["read_only"]]
         if not storages:
             raise Refused(
                 _NOT_NOW,
@@ -177,7 +180,7 @@ class Session:
 
     def _bring(self, value: Mapping[str, Any]) -> str:
         """A File or Directory brought to the storage, once: its place there."""
-        source = local_path(value)
+        source = path_of(value)
         place = self._files.get(source)
         if place is None:
             _check_there(value, source)
@@ -247,7 +250,7 @@ class Session:
         self._rest.post(f"/datasets/{uid}/close", {"files": len(files)})
         return uid
 
-    def _request_chain(self, dataset: str, needs: Needs) -> dict[str, Any]:
+    def _request_chain(self, dataset: str, needs: InvocationNeeds) -> dict[str, Any]:
         if needs not in self._templates:
             stored = self._rest.post("/run-templates", {"name": needs.name, "cwl": needs.text})
             self._templates[needs] = stored["id"]
@@ -258,7 +261,7 @@ class Session:
         }
         return dict(self._rest.post("/chains", body))
 
-    def _look(self, batch: _Batch, found: list[Result]) -> None:
+    def _look(self, batch: _Batch, found: list[InvocationResult]) -> None:
         """Adds to ``found`` at once what is taken off the batch, so that an outage in between loses
         nothing."""
         chain = self._look_at_chain(batch)
@@ -270,20 +273,20 @@ class Session:
 
     def _look_at_chain(self, batch: _Batch) -> dict[str, Any]:
         chain: dict[str, Any] = self._rest.get(f"/chains/{batch.chain}")
-        for one in chain["datasets"]:
-            if one["port"] == "result":
-                batch.results = one["uid"]
+        for dataset in chain["datasets"]:
+            if dataset["port"] == "result":
+                batch.results = dataset["uid"]
         batch.over = chain["ended_at"] is not None
         return chain
 
-    def _read_results(self, batch: _Batch, found: list[Result]) -> None:
+    def _read_results(self, batch: _Batch, found: list[InvocationResult]) -> None:
         after: str | None = None
         while True:
             page = self._rest.get(f"/datasets/{batch.results}/files", after=after, limit=_PAGE)
             for file in page["files"]:
                 outputs = self._fetched(file) if file["seq"] in batch.keys else None
                 if outputs is not None:
-                    found.append(Result(batch.keys.pop(file["seq"]), outputs))
+                    found.append(InvocationResult(batch.keys.pop(file["seq"]), outputs))
             after = page["next"]
             if after is None:
                 return
@@ -303,7 +306,7 @@ class Session:
         archive.unlink()
         return dict(value)
 
-    def _failures(self, batch: _Batch, chain: Mapping[str, Any]) -> list[Result]:
+    def _failures(self, batch: _Batch, chain: Mapping[str, Any]) -> list[InvocationResult]:
         """The chain is over: what has no result has failed."""
         reasons: dict[int, str] = {}
         for step in chain["steps"]:
@@ -315,7 +318,9 @@ class Session:
                     job["seq"]: f"{job['message'] or job['error_class']}" for job in page["jobs"]
                 }
         why = chain["reason"] or f"the run was {chain['state']}"
-        found = [Result(key, None, reasons.get(seq, why)) for seq, key in batch.keys.items()]
+        found = [
+            InvocationResult(key, None, reasons.get(seq, why)) for seq, key in batch.keys.items()
+        ]
         batch.keys.clear()
         return found
 

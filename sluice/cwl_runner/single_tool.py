@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 import yaml
 
-from sluice.cwl_runner.template import Needs
+from sluice.cwl_runner.template import InvocationNeeds
 
 _VERSIONS = ("v1.0", "v1.1", "v1.2")
 #: What a tool can have whose order needs nobody to look into it before its job does.
@@ -46,7 +46,9 @@ class NotSimple(Exception):
     """A full reader is needed, perhaps only to say what is wrong."""
 
 
-def read_simple(process: Path, behind: Sequence[str] = ()) -> tuple[dict[str, Any], Needs]:
+def read_simple(
+    process: Path, behind: Sequence[str] = ()
+) -> tuple[dict[str, Any], InvocationNeeds]:
     """The ``Invocation``, with local files. ``behind``: the arguments behind the process. Raises
     ``NotSimple``."""
     order = _order_in(behind)
@@ -83,9 +85,9 @@ def _require_inputs(tool: dict[str, Any], given: dict[str, Any]) -> None:
         case dict() as inputs:
             ports = inputs
         case list() as inputs if all(
-            isinstance(one, dict) and isinstance(one.get("id"), str) for one in inputs
+            isinstance(port, dict) and isinstance(port.get("id"), str) for port in inputs
         ):
-            ports = {one["id"].removeprefix("#"): one for one in inputs}
+            ports = {port["id"].removeprefix("#"): port for port in inputs}
         case _:
             raise NotSimple("inputs")
     for name, port in ports.items():
@@ -161,16 +163,16 @@ def _by_class(written: Any) -> dict[str, dict[str, Any]]:
     match written:
         case None:
             return {}
-        case dict() if all(isinstance(one, dict) for one in written.values()):
+        case dict() if all(isinstance(entry, dict) for entry in written.values()):
             return written
         case list() if all(
-            isinstance(one, dict) and isinstance(one.get("class"), str) for one in written
+            isinstance(entry, dict) and isinstance(entry.get("class"), str) for entry in written
         ):
-            return {one["class"]: one for one in written}
+            return {entry["class"]: entry for entry in written}
     raise NotSimple("requirements")
 
 
-def _needs_of(requirements: dict[str, dict[str, Any]]) -> Needs:
+def _needs_of(requirements: dict[str, dict[str, Any]]) -> InvocationNeeds:
     amounts = requirements.get("ResourceRequirement", {})
     limit = requirements.get("ToolTimeLimit", {}).get("timelimit", 0)
     if not all(
@@ -181,7 +183,7 @@ def _needs_of(requirements: dict[str, dict[str, Any]]) -> Needs:
         raise NotSimple("an amount is worked out")
     if limit < 0:
         raise NotSimple("a negative limit")
-    return Needs.asked(
+    return InvocationNeeds.asked(
         cores=amounts.get("coresMin", amounts.get("coresMax")),
         ram=amounts.get("ramMin", amounts.get("ramMax")),
         disk=sum(
@@ -199,15 +201,15 @@ def _keys_and_classes(value: Any) -> Any:
             yield value["class"]
         value = list(value.values())
     if isinstance(value, list):
-        for one in value:
-            yield from _keys_and_classes(one)
+        for inner in value:
+            yield from _keys_and_classes(inner)
 
 
 def _placed(value: Any, folder: Path) -> Any:
     """``value`` with absolute locations of its files. Raises ``NotSimple`` where one is missing."""
     match value:
         case list():
-            return [_placed(one, folder) for one in value]
+            return [_placed(inner, folder) for inner in value]
         case {"class": "File"} if "contents" not in value:
             path = _path_of(value, folder)
             if not os.path.isfile(path):
@@ -215,7 +217,7 @@ def _placed(value: Any, folder: Path) -> Any:
             name = value.get("basename") or os.path.basename(path)
             return {"class": "File", "location": "file://" + quote(path), "basename": name}
         case dict():
-            return {key: _placed(one, folder) for key, one in value.items()}
+            return {key: _placed(inner, folder) for key, inner in value.items()}
     return value
 
 

@@ -38,7 +38,7 @@ _GPU = """\
 
 
 @dataclass(frozen=True)
-class Needs:
+class InvocationNeeds:
     """Of one invocation. ``ram``, ``disk`` in MiB, ``time_limit`` in seconds; 0: not asked for."""
 
     cores: float = 1.0
@@ -59,7 +59,7 @@ class Needs:
         time_limit: float = 0,
         gpu: bool = False,
         container: str = "",
-    ) -> "Needs":
+    ) -> "InvocationNeeds":
         """As a tool asks for; None: it does not say."""
         return cls(
             cores=float(cores or cls.cores),

@@ -14,7 +14,7 @@ _MARK = f"fraction-{secrets.token_hex(16)}"
 _OF_ITS_PLACE = ("path", "dirname", "nameroot", "nameext", "checksum")
 
 
-def local_path(value: Mapping[str, Any]) -> str:
+def path_of(value: Mapping[str, Any]) -> str:
     """Of a File or Directory that lies on this machine, as its location or path says; empty for a
     literal.
 
@@ -57,24 +57,24 @@ def brought(value: Any, bring: Callable[[Mapping[str, Any]], str]) -> Any:
     it; literals stay."""
     match value:
         case list():
-            return [brought(one, bring) for one in value]
+            return [brought(inner, bring) for inner in value]
         case {"class": "File" | "Directory"}:
             return _brought_object(value, bring)
         case dict():
-            return {key: brought(one, bring) for key, one in value.items()}
+            return {key: brought(inner, bring) for key, inner in value.items()}
     return value
 
 
 def _brought_object(
     value: dict[str, Any], bring: Callable[[Mapping[str, Any]], str]
 ) -> dict[str, Any]:
-    kept = {key: one for key, one in value.items() if key not in _OF_ITS_PLACE}
-    source = local_path(value)
+    kept = {key: inner for key, inner in value.items() if key not in _OF_ITS_PLACE}
+    source = path_of(value)
     if not source:
         kept.pop("location", None)
         return {
-            key: brought(one, bring) if key in ("secondaryFiles", "listing") else one
-            for key, one in kept.items()
+            key: brought(inner, bring) if key in ("secondaryFiles", "listing") else inner
+            for key, inner in kept.items()
         }
     for key in ("contents", "listing"):
         kept.pop(key, None)

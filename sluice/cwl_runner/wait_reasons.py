@@ -10,11 +10,11 @@ from sluice.stalls import LONG_WAIT, is_stalled, reason_in
 _NOT_FOUND = 404
 
 
-class NeverFits(ValueError):
+class InvocationNeverFits(ValueError):
     """No node that is there or can be launched will ever have what a job needs."""
 
 
-class Waits:
+class RunWaits:
     """Tells on standard error what keeps jobs waiting, each reason once, whatever the numbers in
     it. ``for_nodes``: also where it is nodes that are not there, and cannot be launched."""
 
@@ -29,7 +29,7 @@ class Waits:
         self._next = time.monotonic() + LONG_WAIT
 
     def look(self, chains: Iterable[str]) -> None:
-        """Raises ``NeverFits``, ``Refused``, ``OSError``."""
+        """Raises ``InvocationNeverFits``, ``Refused``, ``OSError``."""
         if time.monotonic() < self._next:
             return
         self.begin()
@@ -52,7 +52,9 @@ class Waits:
                 raise
             return  # the system is of the release before
         if outlook["never"]:
-            raise NeverFits(f"{outlook['reason']}; with --wait it would wait for one that does")
+            raise InvocationNeverFits(
+                f"{outlook['reason']}; with --wait it would wait for one that does"
+            )
 
     def _tell(self, sentence: str) -> None:
         reason = reason_in(sentence)

@@ -61,10 +61,10 @@ def system_of_ours(home: Home, *options: str) -> Iterator[RunningSystem]:
     try:
         yield running
     finally:
-        stop(running)
+        stop_system(running)
 
 
-def stop(owner: RunningSystem) -> None:
+def stop_system(owner: RunningSystem) -> None:
     """What runs is handed back. Waits until the process has gone; ``OSError`` when it has not after
     ``STOP_LIMIT`` seconds."""
     for number in (signal.SIGTERM, signal.SIGINT):  # two of a kind could become one on the way
@@ -76,7 +76,7 @@ def stop(owner: RunningSystem) -> None:
         time.sleep(_LOOK)
 
 
-def drain(owner: RunningSystem, tell: Callable[[str], None]) -> None:
+def drain_system(owner: RunningSystem, tell: Callable[[str], None]) -> None:
     """Waits for the jobs that run, and tells of them; after Ctrl-C as ``stop``."""
     os.kill(owner.pid, signal.SIGTERM)
     told = 0
@@ -87,12 +87,12 @@ def drain(owner: RunningSystem, tell: Callable[[str], None]) -> None:
                 jobs = _jobs_at_work(owner.url)
                 if jobs and jobs != told:
                     told = jobs
-                    tell(f"{waiting_for(jobs)} (Ctrl-C, or `sluice down --now`, hands them back)")
+                    tell(f"{waiting_text(jobs)} (Ctrl-C, or `sluice down --now`, hands them back)")
                 asked = time.monotonic()
             time.sleep(_LOOK)
     except KeyboardInterrupt:
         tell("handing back what runs …")
-        stop(owner)
+        stop_system(owner)
 
 
 def _jobs_at_work(url: str) -> int:
@@ -108,7 +108,7 @@ def _jobs_at_work(url: str) -> int:
         return 0
 
 
-def waiting_for(jobs: int) -> str:
+def waiting_text(jobs: int) -> str:
     """What a system that stops waits for, in words."""
     return f"waiting for {counted(jobs, 'job')} to end"
 

@@ -16,7 +16,7 @@ from sluice.servicekit.transport.base import Transport
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ServicePart:
     """What a service needs of an embedded system: its database, and the class of its settings in
     ``<service>.settings``."""
 
@@ -26,12 +26,12 @@ class Part:
 
 #: By the service's name, which is its package's too.
 SERVICES = {
-    "dms": Part("dms", "DmsSettings"),
-    "wms": Part("wms", "WmsSettings"),
-    "wfms.operator": Part("wfms_operator", "OperatorSettings"),
-    "wfms.intake": Part("wfms_intake", "IntakeSettings"),
-    "wfms.chains": Part("wfms_chains", "ChainsSettings"),
-    "wfms.watcher": Part("wfms_watcher", "WatcherSettings"),
+    "dms": ServicePart("dms", "DmsSettings"),
+    "wms": ServicePart("wms", "WmsSettings"),
+    "wfms.operator": ServicePart("wfms_operator", "OperatorSettings"),
+    "wfms.intake": ServicePart("wfms_intake", "IntakeSettings"),
+    "wfms.chains": ServicePart("wfms_chains", "ChainsSettings"),
+    "wfms.watcher": ServicePart("wfms_watcher", "WatcherSettings"),
 }
 
 

@@ -46,7 +46,7 @@ LOOK = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class SystemOptions:
     host: str = "127.0.0.1"
     port: int = 8080
     pilots: int = 1
@@ -86,7 +86,7 @@ class EmbeddedSystem:
     """Component: everything of one home folder. ``start`` returns when it can be worked with, and
     ``url`` says where."""
 
-    def __init__(self, home: Home, options: Options) -> None:
+    def __init__(self, home: Home, options: SystemOptions) -> None:
         self.home = home
         self.options = options
         self.url = ""

@@ -113,13 +113,13 @@ def _keep_salts(wanted: Definitions, found: Definitions, passwords: dict[str, st
 
 def _differences(wanted: Definitions, found: Definitions) -> Iterator[str]:
     for kind, keys in KEYS.items():
-        there = {_key(one, keys): one for one in found.get(kind, [])}
-        for one in wanted[kind]:
-            known = there.get(_key(one, keys))
-            name = " → ".join(str(one[key]) for key in keys if key not in {"vhost", "routing_key"})
+        there = {_key(item, keys): item for item in found.get(kind, [])}
+        for item in wanted[kind]:
+            known = there.get(_key(item, keys))
+            name = " → ".join(str(item[key]) for key in keys if key not in {"vhost", "routing_key"})
             if known is None:
                 yield f"{kind}: {name} made"
-            elif [part for part in COMPARED[kind] if known.get(part) != one[part]]:
+            elif [part for part in COMPARED[kind] if known.get(part) != item[part]]:
                 yield f"{kind}: {name} changed"
             elif kind == "users" and known.get("tags"):
                 yield f"{kind}: {name} is no longer {known['tags']}"
@@ -128,16 +128,16 @@ def _differences(wanted: Definitions, found: Definitions) -> Iterator[str]:
 def _require_changeable(wanted: Definitions, found: Definitions) -> None:
     """The arguments of a queue are fixed when it is made."""
     for kind in ("exchanges", "queues"):
-        there = {_key(one, KEYS[kind]): one for one in found.get(kind, [])}
-        for one in wanted[kind]:
-            known = there.get(_key(one, KEYS[kind]))
-            if known is not None and any(known.get(part) != one[part] for part in COMPARED[kind]):
+        there = {_key(item, KEYS[kind]): item for item in found.get(kind, [])}
+        for item in wanted[kind]:
+            known = there.get(_key(item, KEYS[kind]))
+            if known is not None and any(known.get(part) != item[part] for part in COMPARED[kind]):
                 raise Conflict(
-                    f"{kind}: {one['name']} in virtual host {one['vhost']} was made otherwise, and"
-                    " cannot be changed: stop the services, let it run empty, delete it, and"
+                    f"{kind}: {item['name']} in virtual host {item['vhost']} was made otherwise,"
+                    " and cannot be changed: stop the services, let it run empty, delete it, and"
                     " repeat this"
                 )
 
 
-def _key(one: dict[str, Any], keys: Sequence[str]) -> tuple[Any, ...]:
-    return tuple(one[key] for key in keys)
+def _key(item: dict[str, Any], keys: Sequence[str]) -> tuple[Any, ...]:
+    return tuple(item[key] for key in keys)

@@ -17,7 +17,7 @@ from sluice import storage
 from sluice.cli.connection import Connection, connected
 from sluice.cli.template_files import read_template_files
 from sluice.cli.transfer import upload
-from sluice.cli.transfer.inputs import entries_of
+from sluice.cli.transfer.inputs import entries_of_paths
 from sluice.cli.transfer.parameter_files import bring_in_parameters, local_files
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import File, NewDataset
@@ -90,9 +90,8 @@ async def carry_by_sluice(
         new = NewDataset(name=f"texts-for-{given.name}", on_demand=True)
         dataset = await upload.bring_in(
             connection,
-            entries_of(files, template.plan.data_entries),
+            entries_of_paths(files, template.plan.data_entries),
             dataset=new,
-            on_file=lambda size: None,
         )
         local = local_files(template.plan, params)
         values = await bring_in_parameters(connection, params, local, dataset_name=dataset.name)

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from sluice.cli.connection import Connection, connected
 from sluice.cli.transfer import upload
-from sluice.cli.transfer.inputs import entries_of
+from sluice.cli.transfer.inputs import entries_of_paths
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.plan import DataEntries
@@ -89,7 +89,9 @@ async def _bring_in(url: str, files: Sequence[Path]) -> Given:
     async with connected(url) as connection:
         new = NewDataset(name=f"given-{uuid4().hex}", on_demand=True)
         dataset = await upload.bring_in(
-            connection, entries_of(files, DataEntries()), dataset=new, on_file=lambda size: None
+            connection,
+            entries_of_paths(files, DataEntries()),
+            dataset=new,
         )
         return Given(files, dataset.uid)
 

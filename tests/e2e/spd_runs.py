@@ -65,7 +65,7 @@ async def register_run(connection: Connection, run: GeneratedRun) -> Dataset:
     await connection.dms.register_run(NewRun(number=run.number, period=PERIOD))
     meta = {"type": "raw", "detector": "spd"}
     new = NewDataset(name=f"run-{run.number}", meta=meta, run=run.number, period=PERIOD)
-    return await upload.bring_in(connection, run.frames, dataset=new, on_file=lambda size: None)
+    return await upload.bring_in(connection, run.frames, dataset=new)
 
 
 async def follow_run(

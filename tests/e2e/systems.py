@@ -18,7 +18,7 @@ import asyncpg
 import psutil
 
 from sluice.embedded.home import Home, RunningSystem
-from sluice.embedded.process import start_detached, stop
+from sluice.embedded.process import start_detached, stop_system
 
 #: Seconds of a lease: a lost pilot is noticed soon, so that tests need not wait for the default
 #: minute.
@@ -161,7 +161,7 @@ def _running(home: Path, *options: str, environment: Mapping[str, str]) -> Itera
         print(system.errors())
         raise
     finally:
-        stop(system.running)
+        stop_system(system.running)
 
 
 def _aside(work: Coroutine[Any, Any, Result]) -> Result:

@@ -38,8 +38,8 @@ def list_notices(
     print_table(
         ["id", "since", "what"],
         [
-            (one.id or "", f"{one.since:%F %T}" if one.since else "", one.text)
-            for one in found.notices
+            (notice.id or "", f"{notice.since:%F %T}" if notice.since else "", notice.text)
+            for notice in found.notices
         ],
         empty="nothing needs attention",
     )
@@ -86,11 +86,11 @@ def _who(by: str | None) -> Acknowledge:
 async def _acknowledge(connection: Connection, ids: list[str], who: Acknowledge) -> list[str]:
     """Raises ``Unprocessable`` for what is no id before anything is acknowledged; ``NotFound``,
     ``Conflict`` after."""
-    subjects = [Notice.subject_of(one) for one in ids]
-    if wrong := [one for one, subject in zip(ids, subjects, strict=True) if subject is None]:
+    subjects = [Notice.subject_of(notice) for notice in ids]
+    if wrong := [notice for notice, subject in zip(ids, subjects, strict=True) if subject is None]:
         findings = [
-            Finding(message=f"{one!r} is no id of a notice: `sluice attention list` shows them")
-            for one in wrong
+            Finding(message=f"{notice!r} is no id of a notice: `sluice attention list` shows them")
+            for notice in wrong
         ]
         raise Unprocessable("nothing was acknowledged", findings=findings)
     for refusal in await _each(connection, list(filter(None, subjects)), who):
@@ -115,9 +115,9 @@ async def _acknowledge_all(connection: Connection, who: Acknowledge) -> list[str
     while True:
         found = (await connection.operator.attention(limit=_MOST)).notices
         subjects = {
-            one.id: Notice.subject_of(one.id)
-            for one in found
-            if one.id is not None and one.id not in tried
+            notice.id: Notice.subject_of(notice.id)
+            for notice in found
+            if notice.id is not None and notice.id not in tried
         }
         if not subjects:
             return done

@@ -67,8 +67,8 @@ def show(
         print_json(found)
         return
     known = {
-        one.uid: one
-        for one in system.ask(lambda c: c.operator.datasets_of([d.uid for d in found.datasets]))
+        dataset.uid: dataset
+        for dataset in system.ask(lambda c: c.operator.datasets_of([d.uid for d in found.datasets]))
     }
     out.print(f"{found.dataset_name} through {_version(found)}: {found.state.value}")
     out.print(f"chain {found.uid}, since {found.created_at:%F %T}")

@@ -14,7 +14,7 @@ from sluice.cli.options import ChainArgument
 from sluice.cli.output import err, print_json
 from sluice.cli.system import System, with_system
 from sluice.cli.watch.chain import failed_jobs, follow_chain
-from sluice.cli.watch.progress import StepProgress
+from sluice.cli.watch.progress import StepBars
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.states import ChainState
 from sluice.embedded.home import DEFAULT_HOME
@@ -60,7 +60,7 @@ async def follow_with_bars(
 ) -> tuple[Chain, list[ChainTask]]:
     """To its end, with a bar for each step unless ``quiet``; ``for_nodes`` as ``follow_chain``."""
     latest: list[ChainTask] = []
-    with StepProgress() as progress:
+    with StepBars() as progress:
 
         def look(now: Chain, tasks: Sequence[ChainTask]) -> None:
             latest[:] = tasks

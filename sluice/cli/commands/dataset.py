@@ -16,7 +16,7 @@ from sluice.cli.output import human_bytes, out, print_json, print_table, tell_mo
 from sluice.cli.parameters import key_values
 from sluice.cli.system import System, with_system
 from sluice.cli.transfer import upload
-from sluice.cli.transfer.inputs import entries_of
+from sluice.cli.transfer.inputs import entries_of_paths
 from sluice.contracts.counts import produced_texts
 from sluice.contracts.datasets import Dataset, DatasetStatus, NewDataset
 from sluice.contracts.labels import label
@@ -46,7 +46,7 @@ def list_datasets(
 ) -> None:
     """Data sets, the one registered last first; deleted ones, and those being deleted, only with
     --state."""
-    states = [one for one in DatasetState if one not in _GOING] if state is None else [state]
+    states = [known for known in DatasetState if known not in _GOING] if state is None else [state]
 
     async def question(connection: Connection) -> tuple[list[Dataset], str | None]:
         read = partial(
@@ -152,8 +152,8 @@ def register(
             if template is None
             else (await connection.operator.template(template)).plan.data_entries
         )
-        entries = entries_of(paths, wanted, recursive=recursive)
-        return await upload.bring_in(connection, entries, dataset=new, on_file=lambda size: None)
+        entries = entries_of_paths(paths, wanted, recursive=recursive)
+        return await upload.bring_in(connection, entries, dataset=new)
 
     dataset = system.ask(bring_in)
     size = f"{counted(dataset.count_files, 'file')}, {human_bytes(dataset.bytes)}"

@@ -37,9 +37,9 @@ def unmatched(
     if not listed.datasets:
         out.print("no unmatched data set")
         return
-    for one in listed.datasets:
-        out.print(f"{one.dataset_uid}  {one.dataset_name}  since {one.since:%F %T}")
-        for line in _reasons(one):
+    for dataset in listed.datasets:
+        out.print(f"{dataset.dataset_uid}  {dataset.dataset_name}  since {dataset.since:%F %T}")
+        for line in _reasons(dataset):
             out.print(f"  {line}")
     if listed.total is not None and listed.total > len(listed.datasets):
         out.print(f"and {listed.total - len(listed.datasets)} more")
@@ -73,11 +73,10 @@ def match(
     if system.as_json:
         print_json(results)
     else:
-        for uid, one in zip(uids, results, strict=True):
-            out.print(
-                f"{uid}: {'taken by ' + one.template if one.template is not None else one.reason}"
-            )
-    if any(one.template is None for one in results):
+        for uid, result in zip(uids, results, strict=True):
+            taken = "" if result.template is None else f"taken by {result.template}"
+            out.print(f"{uid}: {taken or result.reason}")
+    if any(result.template is None for result in results):
         raise typer.Exit(1)
 
 
@@ -110,12 +109,17 @@ def tie_text(tie: Tie) -> str:
     )
 
 
-def _reasons(one: Unmatched) -> list[str]:
-    if one.objections is None:
-        return [one.reason, *(finding.message for finding in one.findings)]
+def _reasons(dataset: Unmatched) -> list[str]:
+    if dataset.objections is None:
+        return [dataset.reason, *(finding.message for finding in dataset.findings)]
     lines = [
-        f"{judged.template}: {judged.reason or 'would take it now'}" for judged in one.objections
+        f"{judged.template}: {judged.reason or 'would take it now'}"
+        for judged in dataset.objections
     ]
     # What the chain service refused is no template's objection.
-    refused = [one.reason, *(finding.message for finding in one.findings)] if one.findings else []
-    return [*refused, *lines] or [one.reason]
+    refused = (
+        [dataset.reason, *(finding.message for finding in dataset.findings)]
+        if dataset.findings
+        else []
+    )
+    return [*refused, *lines] or [dataset.reason]

@@ -103,8 +103,12 @@ def _require_outputs(chain: Chain, outputs: list[ChainOutput]) -> None:
 def _tell(outputs: list[Output], folder: Path, *, as_json: bool) -> None:
     if as_json:
         files = [
-            {"name": one.name, "size": one.size, "sha256": one.checksum.removeprefix("sha256:")}
-            for one in outputs
+            {
+                "name": output.name,
+                "size": output.size,
+                "sha256": output.checksum.removeprefix("sha256:"),
+            }
+            for output in outputs
         ]
         print_json({"folder": str(folder), "files": files})
         return

@@ -57,17 +57,22 @@ def show(
     print_table(
         ["message", "died", "bytes", "why"],
         [
-            (one.id, f"{one.died_at:%F %T}" if one.died_at else "", one.size, one.reason)
-            for one in found.messages
+            (
+                message.id,
+                f"{message.died_at:%F %T}" if message.died_at else "",
+                message.size,
+                message.reason,
+            )
+            for message in found.messages
         ],
         empty=f"no dead message in {queue}",
     )
-    for one in found.messages if bodies else []:
-        out.print(f"\n{one.id}:\n{one.body}")
-        if one.cut:
+    for message in found.messages if bodies else []:
+        out.print(f"\n{message.id}:\n{message.body}")
+        if message.cut:
             err.print(
-                f"these are the first {SHOWN} of its {one.size} bytes; all: sluice queue body"
-                f" {queue} {one.id}"
+                f"these are the first {SHOWN} of its {message.size} bytes; all: sluice queue body"
+                f" {queue} {message.id}"
             )
     if found.dead > len(found.messages):
         err.print(f"the oldest {len(found.messages)} of {found.dead} are shown: --limit shows more")

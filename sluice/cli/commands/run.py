@@ -21,12 +21,12 @@ from sluice.cli.parameters import Given, given_params, key_values
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import read_template_files, template_name
 from sluice.cli.transfer import upload
-from sluice.cli.transfer.inputs import entries_of, known_bytes, require_paths
+from sluice.cli.transfer.inputs import entries_of_paths, known_bytes, require_paths
 from sluice.cli.transfer.output_folder import require_folder
 from sluice.cli.transfer.parameter_files import bring_in_parameters, local_files
 from sluice.cli.transfer.results import bring_out, write_manifest
 from sluice.cli.watch.chain import failed_jobs
-from sluice.cli.watch.wait_reasons import NeverFits
+from sluice.cli.watch.wait_reasons import StepNeverFits
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.requiring import Subject
@@ -166,7 +166,7 @@ async def _run(url: str, arguments: _Arguments, begun: list[UUID]) -> bool:
             chain, tasks = await follow_with_bars(
                 connection, chain, quiet=arguments.as_json, for_nodes=arguments.wait
             )
-        except NeverFits as error:
+        except StepNeverFits as error:
             err.print(f"{error}. The chain is canceled; with --wait it would wait for such a node.")
             chain = await connection.operator.cancel_chain(chain.uid)
             chain, tasks = await follow_with_bars(connection, chain, quiet=True)
@@ -180,7 +180,7 @@ async def _begin(connection: Connection, template: Template, arguments: _Argumen
     to be none. All that can be wrong with files and parameters is found before anything is copied.
     """
     entries = await asyncio.to_thread(
-        entries_of, arguments.files, template.plan.data_entries, recursive=arguments.recursive
+        entries_of_paths, arguments.files, template.plan.data_entries, recursive=arguments.recursive
     )
     # On demand: no other template takes it.
     name = f"{arguments.name}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
@@ -190,8 +190,8 @@ async def _begin(connection: Connection, template: Template, arguments: _Argumen
     subject = Subject(facts, files=len(entries), bytes=known_bytes(entries))
     given = arguments.params.fitting(template.plan, subject, files=files)
     async with AsyncExitStack() as undo:
-        dataset = await upload.bring_in(connection, entries, dataset=new, on_file=lambda size: None)
-        undo.push_async_callback(upload.take_back, connection, dataset)
+        dataset = await upload.bring_in(connection, entries, dataset=new)
+        undo.push_async_callback(upload.take_dataset_back, connection, dataset)
         params = await bring_in_parameters(connection, given, files, dataset_name=name, undo=undo)
         chain = await connection.operator.request_chain(
             dataset.uid, template.name, run_template=template.id, params=params

@@ -137,7 +137,7 @@ def disable(
     async def take_out(connection: Connection) -> tuple[Storage, bool]:
         stored = await connection.dms.disable_storage(name)
         others = await connection.dms.storages(stored.type)
-        return stored, not stored.read_only and all(one.read_only for one in others)
+        return stored, not stored.read_only and all(other.read_only for other in others)
 
     stored, last = system.ask(take_out)
     said = f"{stored.name}: disabled"

@@ -11,7 +11,13 @@ from uuid import UUID
 
 import typer
 
-from sluice.cli.commands.template_publish import named, publish, upload, waiting_for, waiting_lines
+from sluice.cli.commands.template_publish import (
+    named_as_written,
+    publish,
+    unmatched_for,
+    upload,
+    waiting_lines,
+)
 from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
 from sluice.cli.options import JsonOption
@@ -88,7 +94,8 @@ def _checked(file: Path) -> CheckedTemplate:
         )
     compiled = compile_upload(found.upload, name=found.name).compiled
     return CheckedTemplate(
-        findings=[named(finding, found) for finding in compiled.findings], plan=compiled.plan
+        findings=[named_as_written(finding, found) for finding in compiled.findings],
+        plan=compiled.plan,
     )
 
 
@@ -184,8 +191,13 @@ def versions(
         print_json(found)
         return
     rows = [
-        (one.version, len(one.plan.steps), len(one.warnings), f"{one.created_at:%Y-%m-%d %H:%M}")
-        for one in found
+        (
+            template.version,
+            len(template.plan.steps),
+            len(template.warnings),
+            f"{template.created_at:%Y-%m-%d %H:%M}",
+        )
+        for template in found
     ]
     print_table(["version", "steps", "warnings", "stored"], rows, empty="")
 
@@ -273,7 +285,8 @@ def description(template: Template) -> Iterator[str]:
     demands = [f"{name} {condition_text(condition)}" for name, condition in required(plan).items()]
     yield from _listed("requires when a chain is made", demands)
     yield from _listed(
-        "parameters", [f"{key}: {_parameter(one)}" for key, one in plan.parameters.items()]
+        "parameters",
+        [f"{key}: {_parameter(parameter)}" for key, parameter in plan.parameters.items()],
     )
     yield from _listed("files", sorted(template.files or {}))
     yield from _listed("warnings", [str(finding) for finding in template.warnings])
@@ -351,7 +364,7 @@ def enable(
 
     async def question(connection: Connection) -> tuple[Template, int]:
         found = await connection.operator.enable_template(name)
-        return found, await waiting_for(connection, found)
+        return found, await unmatched_for(connection, found)
 
     found, waiting = system.ask(question)
     system.answer(found, "\n".join([f"{name} is enabled", *waiting_lines(name, waiting)]))

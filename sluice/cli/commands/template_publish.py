@@ -89,13 +89,13 @@ def _publish(
         _require_consent(changes)
     replaced = new.model_copy(update={"replaces": changes.before or 0})
     stored = system.ask(lambda c: _named(found, c.operator.store_template(replaced)))
-    waiting = 0 if system.as_json else system.ask(lambda c: waiting_for(c, stored))
+    waiting = 0 if system.as_json else system.ask(lambda c: unmatched_for(c, stored))
     _tell(stored, changes, waiting=waiting, as_json=system.as_json)
 
 
 def show_changes(changes: TemplateChanges, files: TemplateFiles) -> None:
     for finding in changes.warnings:
-        out.print(str(named(finding, files)))
+        out.print(str(named_as_written(finding, files)))
     for line in change_lines(changes):
         out.print(line)
 
@@ -151,15 +151,15 @@ async def _named(files: TemplateFiles, call: Awaitable[Answer]) -> Answer:
     try:
         return await call
     except Unprocessable as refusal:
-        refusal.findings = [named(finding, files) for finding in refusal.findings]
+        refusal.findings = [named_as_written(finding, files) for finding in refusal.findings]
         raise
 
 
-def named(finding: Finding, files: TemplateFiles) -> Finding:
+def named_as_written(finding: Finding, files: TemplateFiles) -> Finding:
     return finding.model_copy(update={"file": files.shown(finding.file)})
 
 
-async def waiting_for(connection: Connection, stored: Template) -> int:
+async def unmatched_for(connection: Connection, stored: Template) -> int:
     """Unmatched data sets that it would take; 0 where nobody can say."""
     try:
         return (

@@ -9,9 +9,15 @@ import typer
 
 from sluice.cli.errors import plain_errors
 from sluice.cli.options import HomeOption, JsonOption
-from sluice.cli.output import answer, err, out, print_json
+from sluice.cli.output import err, out, print_answer, print_json
 from sluice.embedded.home import DEFAULT_HOME, Home
-from sluice.embedded.process import END_WITH, drain, start_detached, stop, waiting_for
+from sluice.embedded.process import (
+    END_WITH,
+    drain_system,
+    start_detached,
+    stop_system,
+    waiting_text,
+)
 from sluice.trust import trust
 
 PortOption = Annotated[
@@ -97,17 +103,17 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
     from sluice.embedded.system import (  # noqa: PLC0415 - imports every service
         Conduct,
         EmbeddedSystem,
-        Options,
+        SystemOptions,
         run_until_signal,
     )
 
     share = max(1, (os.cpu_count() or 1) // max(pilots, 1))
     system = EmbeddedSystem(
-        place, Options(port=port, pilots=pilots, slots=slots or share, storage_roots=roots)
+        place, SystemOptions(port=port, pilots=pilots, slots=slots or share, storage_roots=roots)
     )
     conduct = Conduct(
         on_ready=lambda url: out.print(f"Sluice is ready at {url}"),
-        on_wait=lambda jobs: err.print(f"{waiting_for(jobs)} (Ctrl-C once more hands them back)"),
+        on_wait=lambda jobs: err.print(f"{waiting_text(jobs)} (Ctrl-C once more hands them back)"),
         log_level=log_level,
         drain_timeout=drain_timeout,
         end_with=int(os.environ[END_WITH]) if END_WITH in os.environ else None,
@@ -124,7 +130,7 @@ def down(
     place = Home(home)
     owner = place.owner()
     if owner is not None:
-        plain_errors(lambda: stop(owner) if now else drain(owner, err.print))
+        plain_errors(lambda: stop_system(owner) if now else drain_system(owner, err.print))
     from sluice.embedded.remains import end_remains  # noqa: PLC0415 - the command alone needs it
 
     left, going = end_remains(place)
@@ -140,7 +146,7 @@ def down(
         "left": list(map(str, left)),
         "going_on": list(map(str, going)),
     }
-    answer(value, "\n".join(said) or f"no system runs in {home}", as_json=as_json)
+    print_answer(value, "\n".join(said) or f"no system runs in {home}", as_json=as_json)
     if going:
         raise typer.Exit(1)
 

@@ -4,7 +4,7 @@ else by REST."""
 import asyncio
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -26,15 +26,13 @@ _TRIES, _PAUSE = 5, 0.5
 async def fetch_files(
     connection: Connection,
     wanted: Sequence[tuple[File, Path]],
-    *,
-    on_file: Callable[[int], None] | None = None,
 ) -> None:
     """Each under its name only when it is whole and verified, replacing what stood there; folders
-    are made. ``on_file`` gets the bytes of each. Repeating it after an error is fine. Raises
+    are made. Repeating it after an error is fine. Raises
     ``StorageError``, ``ServiceError``, ``OSError``."""
     queue = iter(wanted)
     workers = [
-        asyncio.create_task(_fetch_all(connection, queue, on_file))
+        asyncio.create_task(_fetch_all(connection, queue))
         for _ in range(min(_AT_ONCE, len(wanted)))
     ]
     try:
@@ -48,14 +46,11 @@ async def fetch_files(
 async def _fetch_all(
     connection: Connection,
     queue: Iterator[tuple[File, Path]],
-    on_file: Callable[[int], None] | None,
 ) -> None:
     for file, path in queue:
         await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True)
         if not await asyncio.to_thread(_copied, file, path):
             await _download(connection.operator, file, path)
-        if on_file is not None:
-            on_file(file.size)
 
 
 def _copied(file: File, path: Path) -> bool:

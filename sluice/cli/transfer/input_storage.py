@@ -12,7 +12,11 @@ async def input_storage(connection: Connection, *, needed: int | None) -> Storag
     """The one with the most free space whose capacity leaves room for ``needed`` bytes (None: not
     known yet, and any that is not full will do). Raises ``NotAvailable`` with what is in the way.
     """
-    stores = [one for one in await connection.dms.storages(StorageType.INPUT) if not one.read_only]
+    stores = [
+        storage
+        for storage in await connection.dms.storages(StorageType.INPUT)
+        if not storage.read_only
+    ]
     if not stores:
         raise await _none_to_write_to(connection)
     return with_room(stores, needed=needed)
@@ -20,12 +24,13 @@ async def input_storage(connection: Connection, *, needed: int | None) -> Storag
 
 def with_room(stores: Sequence[Storage], *, needed: int | None) -> Storage:
     """The first that has it; as ``input_storage``."""
-    for one in stores:
-        if one.room is None or (one.room > 0 and one.room >= (needed or 0)):
-            return one
+    for storage in stores:
+        if storage.room is None or (storage.room > 0 and storage.room >= (needed or 0)):
+            return storage
     size = "more" if needed is None else f"these {needed} bytes"
     left = ", ".join(
-        f"{one.name} has {max(one.room or 0, 0)} left of {one.capacity}" for one in stores
+        f"{storage.name} has {max(storage.room or 0, 0)} left of {storage.capacity}"
+        for storage in stores
     )
     raise NotAvailable(
         f"no input storage has room for {size}: {left}. Delete data sets that nobody needs (`sluice"
@@ -35,11 +40,11 @@ def with_room(stores: Sequence[Storage], *, needed: int | None) -> Storage:
 
 async def _none_to_write_to(connection: Connection) -> NotAvailable:
     there = [
-        one
-        for one in await connection.dms.storages(StorageType.INPUT, everything=True)
-        if not one.read_only
+        storage
+        for storage in await connection.dms.storages(StorageType.INPUT, everything=True)
+        if not storage.read_only
     ]
-    if disabled := [one.name for one in there if not one.enabled]:
+    if disabled := [storage.name for storage in there if not storage.enabled]:
         return NotAvailable(
             f"input storage {disabled[0]} is disabled: `sluice storage enable {disabled[0]}` lets"
             " data sets in"

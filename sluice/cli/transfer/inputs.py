@@ -85,17 +85,17 @@ def _refuse(wrong: Sequence[tuple[Path, str]]) -> None:
     if not wrong:
         return
     if len(wrong) == 1:
-        raise Unprocessable(f"{wrong[0][1]}: {shown(wrong[0][0])}")
-    found = [Finding(message=f"{why}: {shown(path)}") for path, why in wrong]
+        raise Unprocessable(f"{wrong[0][1]}: {shown_path(wrong[0][0])}")
+    found = [Finding(message=f"{why}: {shown_path(path)}") for path, why in wrong]
     raise Unprocessable(f"{len(wrong)} of the files cannot be taken", findings=found)
 
 
-def shown(path: Path) -> str:
+def shown_path(path: Path) -> str:
     text = str(path)
     return text if text.isprintable() else repr(text)
 
 
-def input_files(paths: Sequence[Path], *, recursive: bool = False) -> list[Path]:
+def files_of_paths(paths: Sequence[Path], *, recursive: bool = False) -> list[Path]:
     """The files named, folders replaced by their files in order of name, with ``recursive`` by
     those of their subfolders too; else it is said what is left out. Raises ``Unprocessable`` naming
     what cannot be taken."""
@@ -108,7 +108,7 @@ def input_files(paths: Sequence[Path], *, recursive: bool = False) -> list[Path]
     require_paths(files)
     if not files:
         raise Unprocessable(
-            "no input: there is no file in " + ", ".join(shown(path) for path in paths)
+            "no input: there is no file in " + ", ".join(shown_path(path) for path in paths)
         )
     return files
 
@@ -119,7 +119,7 @@ def _files_of(folder: Path, *, recursive: bool) -> list[Path]:
     entered = {path for path in there if recursive and path.is_dir() and not path.is_symlink()}
     if left := [path for path in there if path.is_dir() and path not in entered]:
         count = f"{len(left)} subfolders are" if len(left) != 1 else "1 subfolder is"
-        named = ", ".join(shown(path) for path in left[:3]) + (" …" if len(left) > 3 else "")
+        named = ", ".join(shown_path(path) for path in left[:3]) + (" …" if len(left) > 3 else "")
         why = "links are not followed" if recursive else "--recursive takes their files, too"
         err.print(f"{count} left out: {named} ({why})")
     files = [
@@ -130,7 +130,7 @@ def _files_of(folder: Path, *, recursive: bool) -> list[Path]:
     return [file for found in files for file in found]
 
 
-def entries_of(
+def entries_of_paths(
     paths: Sequence[Path], wanted: DataEntries, *, recursive: bool = False
 ) -> list[ToBringIn]:
     """In order, as the template wants its data set. Raises ``Unprocessable`` where they cannot be
@@ -143,7 +143,7 @@ def entries_of(
                 "the template takes directories, and these are none: " + ", ".join(wrong)
             )
         return [ToBundle(Path(path.resolve().name), _object(path)) for path in paths]
-    files = input_files(paths, recursive=recursive)
+    files = files_of_paths(paths, recursive=recursive)
     return _with_secondary(files, wanted.secondary_files) if wanted.secondary_files else list(files)
 
 

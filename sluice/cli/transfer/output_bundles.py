@@ -32,7 +32,7 @@ class _Entry:
 
     @property
     def names(self) -> list[str]:
-        return [one["basename"] for group in _groups(self.value) for one in group]
+        return [entry["basename"] for group in _groups(self.value) for entry in group]
 
 
 def unpack_output(
@@ -73,9 +73,9 @@ def _unpacked(file: File, bundle: Path, place: Path) -> _Entry:
     place.mkdir(parents=True)
     value = storage.unpack(bundle, place)
     for number, group in enumerate(_groups(value)):
-        for one in group:
-            one["basename"] = _safe_name(
-                str(one.get("basename") or f"{one['class'].lower()}-{number}")
+        for entry in group:
+            entry["basename"] = _safe_name(
+                str(entry.get("basename") or f"{entry['class'].lower()}-{number}")
             )
     return _Entry(file, value)
 
@@ -97,15 +97,15 @@ def _groups(value: Any) -> Iterator[list[dict[str, Any]]]:
         yield [
             value,
             *(
-                one
+                entry
                 for other in value.get("secondaryFiles", ())
                 for group in _groups(other)
-                for one in group
+                for entry in group
             ),
         ]
     elif isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _groups(one)
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _groups(inner)
 
 
 class _Placer:
@@ -121,16 +121,16 @@ class _Placer:
         """Their locations are relative to ``folder`` afterwards."""
         self._number += 1
         _tell_apart(group)
-        names = {one["basename"] for one in group}
+        names = {entry["basename"] for entry in group}
         if names & self._taken:
             base = self._base / storage.free_name(str(self._number), self._taken)
         else:
             base = self._base
             self._taken |= names
         base.mkdir(parents=True, exist_ok=True)
-        for one in group:
-            path = base / one["basename"]
-            _put(one, path)
+        for entry in group:
+            path = base / entry["basename"]
+            _put(entry, path)
             self.written += (
                 sorted(found for found in path.rglob("*") if found.is_file())
                 if path.is_dir()
@@ -138,11 +138,11 @@ class _Placer:
             )
             for key in [
                 key
-                for key in one
+                for key in entry
                 if key not in ("class", "basename", "secondaryFiles", "size", "format")
             ]:
-                del one[key]
-            one["path"] = path.relative_to(folder).as_posix()
+                del entry[key]
+            entry["path"] = path.relative_to(folder).as_posix()
 
 
 def _put(value: dict[str, Any], path: Path) -> None:
@@ -155,18 +155,18 @@ def _put(value: dict[str, Any], path: Path) -> None:
     else:
         path.mkdir()
         listing = value.get("listing", ())
-        for one in listing:
-            one["basename"] = _safe_name(str(one.get("basename") or "file"))
+        for entry in listing:
+            entry["basename"] = _safe_name(str(entry.get("basename") or "file"))
         _tell_apart(listing)
-        for one in listing:
-            _put(one, path / one["basename"])
+        for entry in listing:
+            _put(entry, path / entry["basename"])
 
 
 def _tell_apart(group: Sequence[dict[str, Any]]) -> None:
     """What lies in one folder has names of its own there."""
     taken: set[str] = set()
-    for one in group:
-        one["basename"] = storage.free_name(one["basename"], taken)
+    for entry in group:
+        entry["basename"] = storage.free_name(entry["basename"], taken)
 
 
 def _write_json(values: list[Any], output: ChainOutput, folder: Path) -> Path:

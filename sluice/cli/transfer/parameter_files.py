@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from sluice.cli.connection import Connection
 from sluice.cli.transfer import upload
-from sluice.cli.transfer.inputs import shown, trouble_with
+from sluice.cli.transfer.inputs import shown_path, trouble_with
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Finding, Unprocessable
@@ -24,7 +24,7 @@ def local_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, Path]:
         if (path := _path_of(params.get(name))) is not None
     }
     wrong = [
-        Finding(message=f"parameter {name!r}: {why}: {shown(path)}")
+        Finding(message=f"parameter {name!r}: {why}: {shown_path(path)}")
         for name, path in found.items()
         if (why := _trouble(path))
     ]
@@ -50,9 +50,9 @@ async def bring_in_parameters(
     values = dict(params)
     for name, path in files.items():
         new = NewDataset(name=f"{dataset_name}.{name}", on_demand=True)
-        dataset = await upload.bring_in(connection, [path], dataset=new, on_file=lambda size: None)
+        dataset = await upload.bring_in(connection, [path], dataset=new)
         if undo is not None:
-            undo.push_async_callback(upload.take_back, connection, dataset)
+            undo.push_async_callback(upload.take_dataset_back, connection, dataset)
         values[name] = {"class": "File", "dataset": str(dataset.uid), "retention": "delete"}
     return values
 

@@ -4,7 +4,7 @@ import asyncio
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from sluice import storage
 from sluice.cli.connection import Connection
 from sluice.cli.transfer.download import fetch_files
 from sluice.cli.transfer.output_bundles import unpack_output
-from sluice.cli.transfer.output_folder import InTheWay
+from sluice.cli.transfer.output_folder import FilesInTheWay
 from sluice.contracts.chains import Chain, ChainOutput
 from sluice.contracts.datasets import Dataset, File
 from sluice.contracts.naming import own_name
@@ -52,13 +52,12 @@ async def bring_out(
     folder: Path,
     *,
     force: bool = True,
-    on_file: Callable[[int], None] | None = None,
 ) -> list[Output]:
     """Writes the workflow's outputs into ``folder`` (verified), under the names their tools gave
     them where those are unique; for what is no plain file see ``unpack_output``. What is there
     already, and the same, is left as it is.
 
-    Raises ``InTheWay`` where something else is, unless ``force``: before anything is written;
+    Raises ``FilesInTheWay`` where something else is, unless ``force``: before anything is written;
     ``ServiceError``, ``StorageError``.
     """
     outputs = await _outputs(connection, chain)
@@ -87,7 +86,7 @@ async def bring_out(
         _output(folder, file, output, name)
         for (output, file), name in zip(plain, names, strict=True)
     ]
-    return await _write(connection, _Plan(files, bundles), folder, force=force, on_file=on_file)
+    return await _write(connection, _Plan(files, bundles), folder, force=force)
 
 
 async def _outputs(connection: Connection, chain: Chain) -> list[ChainOutput]:
@@ -101,13 +100,13 @@ async def _outputs(connection: Connection, chain: Chain) -> list[ChainOutput]:
     written = {(dataset.step, dataset.port): dataset.uid for dataset in chain.datasets}
     return [
         ChainOutput(
-            name=one.name,
-            kind=one.kind,
-            single=one.single,
+            name=output.name,
+            kind=output.kind,
+            single=output.single,
             dataset=await connection.operator.dataset(uid),
         )
-        for one in template.plan.outputs
-        if (uid := written.get((one.step, one.port))) is not None
+        for output in template.plan.outputs
+        if (uid := written.get((output.step, output.port))) is not None
     ]
 
 
@@ -117,7 +116,6 @@ async def bring_out_dataset(
     folder: Path,
     *,
     force: bool,
-    on_file: Callable[[int], None] | None = None,
 ) -> list[Output]:
     """Writes all files of a data set, under their own names where those are all different, else
     under those of the catalogue. The rest as ``bring_out``; what is no plain file stays the bundle
@@ -131,7 +129,7 @@ async def bring_out_dataset(
         [MANIFEST],
     )
     files = [_output(folder, file, "", name) for file, name in zip(found, names, strict=True)]
-    return await _write(connection, _Plan(files, []), folder, force=force, on_file=on_file)
+    return await _write(connection, _Plan(files, []), folder, force=force)
 
 
 def _apart(wanted: Sequence[str], seqs: Sequence[int], reserved: Sequence[str]) -> list[str]:
@@ -154,15 +152,14 @@ async def _write(
     folder: Path,
     *,
     force: bool,
-    on_file: Callable[[int], None] | None,
 ) -> list[Output]:
     await asyncio.to_thread(_look, plan, folder, force)
     await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
     missing = [(output.file, output.path) for output in plan.files if output.path not in plan.there]
-    await fetch_files(connection, missing, on_file=on_file)
+    await fetch_files(connection, missing)
     written = list(plan.files)
     for output, files in plan.bundles:
-        written += await _unpack(connection, output, files, folder, on_file=on_file)
+        written += await _unpack(connection, output, files, folder)
     return written
 
 
@@ -176,7 +173,7 @@ def _look(plan: _Plan, folder: Path, force: bool) -> None:
             path for path in (folder / output.name, folder / f"{output.name}.json") if path.exists()
         }
     if wrong and not force:
-        raise InTheWay(folder, wrong)
+        raise FilesInTheWay(folder, wrong)
 
 
 def _same(output: Output) -> bool:
@@ -192,12 +189,10 @@ async def _unpack(
     output: ChainOutput,
     files: Sequence[File],
     folder: Path,
-    *,
-    on_file: Callable[[int], None] | None,
 ) -> list[Output]:
     with tempfile.TemporaryDirectory(dir=folder, prefix=".bundles-") as aside:
         fetched = [(file, Path(aside) / str(number)) for number, file in enumerate(files)]
-        await fetch_files(connection, fetched, on_file=on_file)
+        await fetch_files(connection, fetched)
         unpacked = await asyncio.to_thread(unpack_output, fetched, output, folder)
     return [
         Output(
@@ -242,7 +237,7 @@ def write_dataset_manifest(folder: Path, outputs: Sequence[Output], *, dataset: 
 
 
 def require_own_manifest(folder: Path, key: str, uid: str, *, force: bool) -> None:
-    """Raises ``InTheWay`` where a manifest is there that is of something else than the chain
+    """Raises ``FilesInTheWay`` where a manifest is there that is of something else than the chain
     (``key`` chain) or data set."""
     path = folder / MANIFEST
     if force or not path.exists():
@@ -259,7 +254,7 @@ def require_own_manifest(folder: Path, key: str, uid: str, *, force: bool) -> No
     except (OSError, ValueError, AttributeError, KeyError, TypeError):
         known = None
     if known != uid:
-        raise InTheWay(folder, [path])
+        raise FilesInTheWay(folder, [path])
 
 
 def _write_manifest(folder: Path, about: dict[str, Any], outputs: Sequence[Output]) -> Path:

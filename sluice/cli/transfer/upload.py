@@ -12,7 +12,13 @@ from sluice import storage
 from sluice.cli.connection import Connection
 from sluice.cli.output import err
 from sluice.cli.transfer.input_storage import input_storage
-from sluice.cli.transfer.inputs import ToBringIn, ToBundle, known_bytes, shown, trouble_with_name
+from sluice.cli.transfer.inputs import (
+    ToBringIn,
+    ToBundle,
+    known_bytes,
+    shown_path,
+    trouble_with_name,
+)
 from sluice.contracts.datasets import Dataset, NewDataset, NewFile
 from sluice.contracts.numbers import counted
 from sluice.contracts.problems import Conflict, Finding, ServiceError, Unprocessable
@@ -24,11 +30,10 @@ async def bring_in(
     files: Sequence[ToBringIn],
     *,
     dataset: NewDataset,
-    on_file: Callable[[int], None],
 ) -> Dataset:
     """Copies the files (and bundles of what is no plain file) to an input storage, registers them
-    in their order, closes the data set. ``on_file`` gets bytes done. Where that fails, or is
-    interrupted, what was begun is removed.
+    in their order, closes the data set. Where that fails, or is interrupted, what was begun is
+    removed.
 
     Raises ``Conflict`` where there is a closed data set of this name, ``Unprocessable`` for names
     that files cannot have, ``NotAvailable`` where no input storage has room for them."""
@@ -52,17 +57,16 @@ async def bring_in(
         for seq, (path, url) in enumerate(zip(files, urls, strict=True)):
             stored = await _put_unless_canceled(path, url)
             entries.append(_new_file(seq, path, url, stored))
-            on_file(stored.size)
         await connection.dms.register_files(registered.uid, entries)
         return await connection.dms.close_dataset(registered.uid, files=len(files))
     except BaseException:
         if made:
             await asyncio.to_thread(_remove_files, urls)
-            await take_back(connection, registered)
+            await take_dataset_back(connection, registered)
         raise
 
 
-async def take_back(connection: Connection, dataset: Dataset) -> None:
+async def take_dataset_back(connection: Connection, dataset: Dataset) -> None:
     """Deletes a data set that was brought in for a chain that is not to be. Says so where that
     cannot be."""
     try:
@@ -89,7 +93,7 @@ async def _put_unless_canceled(entry: ToBringIn, url: str) -> storage.Stored:
         return await asyncio.shield(copying)
     except storage.StorageError as error:
         original = entry.source if isinstance(entry, ToBundle) else entry
-        raise Unprocessable(f"{shown(original)} could not be copied: {error}") from error
+        raise Unprocessable(f"{shown_path(original)} could not be copied: {error}") from error
     except asyncio.CancelledError:
         canceled.set()
         await asyncio.gather(copying, return_exceptions=True)

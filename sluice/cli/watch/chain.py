@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sluice.backoff import pause_after
 from sluice.cli.connection import Connection
-from sluice.cli.watch.wait_reasons import OnWait, Waits
+from sluice.cli.watch.wait_reasons import ChainWaits, OnWait
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.problems import NotAvailable
 from sluice.contracts.states import JobState
@@ -40,9 +40,9 @@ async def follow_chain(
     """Looks at the chain until it has ended; ``on_look`` gets the chain and its tasks with their
     counts each time, ``on_wait`` a step of which no job has been at work for a while, or the upload
     that does not go on, with the reason, whenever it is another one. ``for_nodes``: as of
-    ``Waits``, whose ``NeverFits`` it raises."""
+    ``ChainWaits``, whose ``StepNeverFits`` it raises."""
     looks = 0
-    waits = Waits(connection, on_wait, for_nodes=for_nodes)
+    waits = ChainWaits(connection, on_wait, for_nodes=for_nodes)
     while True:
         try:
             chain, tasks = await asyncio.gather(

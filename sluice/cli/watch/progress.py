@@ -26,7 +26,7 @@ _NOTES = {
 }
 
 
-class StepProgress:
+class StepBars:
     """Context manager; ``label`` stands before the steps' names (to tell runs apart). Off a
     terminal it draws once."""
 
@@ -36,7 +36,7 @@ class StepProgress:
         self._label = label
         self._bars: dict[str, TaskID] = {}
 
-    def __enter__(self) -> "StepProgress":
+    def __enter__(self) -> "StepBars":
         if self._own:
             self._progress.start()
         return self

@@ -16,17 +16,17 @@ OnWait = Callable[[str, str], None]
 _UPLOAD = "the upload"
 
 
-class NeverFits(Exception):
+class StepNeverFits(Exception):
     """No node that is there or can be launched will ever have what a step's jobs need."""
 
     def __init__(self, step: str, reason: str) -> None:
         super().__init__(f"step {step} cannot run, for {reason}")
 
 
-class Waits:
+class ChainWaits:
     """Asks the system for the reason, and tells it when it is another one, whatever the numbers in
     it. ``for_nodes``: also for nodes that are not there, and cannot be launched; otherwise raises
-    ``NeverFits``."""
+    ``StepNeverFits``."""
 
     def __init__(self, connection: Connection, on_wait: OnWait | None, *, for_nodes: bool) -> None:
         self._connection = connection
@@ -64,7 +64,7 @@ class Waits:
         except NotFound:  # the system is of the release before
             return
         if outlook.never:
-            raise NeverFits(task.step, outlook.reason)
+            raise StepNeverFits(task.step, outlook.reason)
 
     async def _tell(self, task: ChainTask) -> None:
         self._tell_anew(

@@ -26,14 +26,14 @@ from sluice.cli.output import err, out, print_problem
 from sluice.cli.transfer import upload
 from sluice.cli.transfer.results import bring_out, write_manifest
 from sluice.cli.watch.chain import chain_of, failed_jobs, follow_chain
-from sluice.cli.watch.progress import StepProgress, new_progress
+from sluice.cli.watch.progress import StepBars, new_progress
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import NewDataset, NewFrame, NewPeriod, NewRun
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import ChainState
 from sluice.contracts.templates import NewTemplate, Template
 from sluice.embedded.home import Home
-from sluice.embedded.process import start_detached, stop
+from sluice.embedded.process import start_detached, stop_system
 from spd.daq import main as daq
 from spd.demo_report import print_report
 from spd.demo_run import CarriedRun, PlannedRun
@@ -53,7 +53,7 @@ async def _carry_run(
     *,
     template: Template,
     folder: Path,
-    progress: StepProgress,
+    progress: StepBars,
 ) -> CarriedRun:
     frames = sorted((folder / "daq" / f"run{plan.number}").glob("*.raw"))
     meta = {"type": "raw", "detector": "spd"}
@@ -61,7 +61,7 @@ async def _carry_run(
         NewRun(number=plan.number, period=PERIOD, conditions={"seed": plan.seed})
     )
     new = NewDataset(name=f"spd-run{plan.number:06d}", meta=meta, run=plan.number, period=PERIOD)
-    dataset = await upload.bring_in(connection, frames, dataset=new, on_file=lambda size: None)
+    dataset = await upload.bring_in(connection, frames, dataset=new)
     await _register_frames(connection, plan.number, dataset.uid)
     started = time.monotonic()
     latest: list[ChainTask] = []
@@ -112,7 +112,7 @@ async def _demo(url: str, folder: Path) -> list[CarriedRun]:
         with new_progress() as bars:
             runs = []
             for plan in RUNS:
-                progress = StepProgress(bars, label=f"run {plan.number} ")
+                progress = StepBars(bars, label=f"run {plan.number} ")
                 runs.append(
                     _carry_run(
                         connection, plan, template=template, folder=folder, progress=progress
@@ -178,7 +178,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     system = Home(folder / "system")
     earlier = system.running()
     if earlier is not None:
-        stop(earlier)
+        stop_system(earlier)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     try:
@@ -208,7 +208,7 @@ def _in_own_system(folder: Path, system: Home, arguments: argparse.Namespace) ->
         runs = asyncio.run(_demo(running.url, folder))
     finally:
         if not arguments.keep:
-            stop(running)
+            stop_system(running)
     code = _close(folder, runs, started)
     if arguments.keep:
         out.print(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sluice.cli.transfer.inputs import ToBringIn, ToBundle, entries_of, secondary_name
+from sluice.cli.transfer.inputs import ToBringIn, ToBundle, entries_of_paths, secondary_name
 from sluice.contracts.plan import DataEntries, SecondaryFile
 from sluice.contracts.problems import Unprocessable
 
@@ -45,10 +45,10 @@ def test_patterns_name_files_as_cwl_says(name: str, pattern: str, expected: str)
 
 def test_files_beside_others_go_with_them_and_are_no_entries_of_their_own(folder: Path) -> None:
     expected = [("a.bam.tar", ["a.bam.bai", "a.txt"]), ("b c.bam.tar", ["b c.bam.bai"])]
-    assert named(entries_of([folder], READS)) == expected
-    assert named(entries_of([folder / "a.bam", folder / "b c.bam"], READS)) == expected
+    assert named(entries_of_paths([folder], READS)) == expected
+    assert named(entries_of_paths([folder / "a.bam", folder / "b c.bam"], READS)) == expected
     assert (
-        named(entries_of([folder / "b c.bam", folder / "a.bam.bai", folder / "a.bam"], READS))
+        named(entries_of_paths([folder / "b c.bam", folder / "a.bam.bai", folder / "a.bam"], READS))
         == expected[::-1]
     )
 
@@ -56,9 +56,11 @@ def test_files_beside_others_go_with_them_and_are_no_entries_of_their_own(folder
 def test_a_file_that_must_lie_beside_another_is_missed_before_anything_starts(folder: Path) -> None:
     (folder / "a.bam.bai").unlink()
     with pytest.raises(Unprocessable, match=r"a\.bam: a\.bam\.bai"):
-        entries_of([folder / "a.bam", folder / "b c.bam"], READS)
+        entries_of_paths([folder / "a.bam", folder / "b c.bam"], READS)
     (folder / "a.txt").unlink()
-    assert named(entries_of([folder / "b c.bam"], READS)) == [("b c.bam.tar", ["b c.bam.bai"])]
+    assert named(entries_of_paths([folder / "b c.bam"], READS)) == [
+        ("b c.bam.tar", ["b c.bam.bai"])
+    ]
 
 
 def test_files_that_are_each_beside_the_other_are_no_entries(folder: Path) -> None:
@@ -66,15 +68,15 @@ def test_files_that_are_each_beside_the_other_are_no_entries(folder: Path) -> No
         secondary_files=[SecondaryFile(pattern="^.txt"), SecondaryFile(pattern="^.bam")]
     )
     with pytest.raises(Unprocessable, match="none is left"):
-        entries_of([folder / "a.bam", folder / "a.txt"], both)
+        entries_of_paths([folder / "a.bam", folder / "a.txt"], both)
 
 
 def test_directories_are_entries_where_the_template_takes_them(folder: Path) -> None:
     (folder / "tree").mkdir()
     trees = DataEntries(type="Directory")
-    assert named(entries_of([folder / "tree"], trees)) == [("tree.tar", [])]
+    assert named(entries_of_paths([folder / "tree"], trees)) == [("tree.tar", [])]
     with pytest.raises(Unprocessable, match=r"these are none: .*a\.bam"):
-        entries_of([folder / "tree", folder / "a.bam"], trees)
+        entries_of_paths([folder / "tree", folder / "a.bam"], trees)
 
 
 def test_what_is_no_file_is_named_before_anything_starts(tmp_path: Path) -> None:
@@ -93,9 +95,9 @@ def test_what_is_no_file_is_named_before_anything_starts(tmp_path: Path) -> None
     }
     for path, reason in reasons.items():
         with pytest.raises(Unprocessable, match=reason):
-            entries_of([path], DataEntries())
+            entries_of_paths([path], DataEntries())
     with pytest.raises(Unprocessable, match="5 of the files cannot be taken") as refusal:
-        entries_of([tmp_path], DataEntries())
+        entries_of_paths([tmp_path], DataEntries())
     assert len(refusal.value.findings) == 5, "also those that lie in a folder"
 
 
@@ -105,23 +107,23 @@ def test_subfolders_are_told_of_or_taken(
     for name in ("b/z.txt", "b/c/1.txt", "a.txt", "d.txt"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
-    assert entries_of([tmp_path], DataEntries()) == [tmp_path / "a.txt", tmp_path / "d.txt"]
+    assert entries_of_paths([tmp_path], DataEntries()) == [tmp_path / "a.txt", tmp_path / "d.txt"]
     assert "1 subfolder is left out" in capsys.readouterr().err
     taken = [tmp_path / name for name in ("a.txt", "b/c/1.txt", "b/z.txt", "d.txt")]
-    assert entries_of([tmp_path], DataEntries(), recursive=True) == taken
+    assert entries_of_paths([tmp_path], DataEntries(), recursive=True) == taken
     assert capsys.readouterr().err == ""
     (tmp_path / "b" / "back").symlink_to(tmp_path)
-    assert entries_of([tmp_path], DataEntries(), recursive=True) == taken
+    assert entries_of_paths([tmp_path], DataEntries(), recursive=True) == taken
     assert "links are not followed" in capsys.readouterr().err
     (tmp_path / "b" / "c" / "1.txt").unlink()
     with pytest.raises(Unprocessable, match="there is no file in"):
-        entries_of([tmp_path / "b" / "c"], DataEntries())
+        entries_of_paths([tmp_path / "b" / "c"], DataEntries())
 
 
 def test_plain_files_stay_plain(folder: Path) -> None:
-    assert entries_of([folder / "a.txt", folder / "a.bam"], DataEntries()) == [
+    assert entries_of_paths([folder / "a.txt", folder / "a.bam"], DataEntries()) == [
         folder / "a.txt",
         folder / "a.bam",
     ]
     with pytest.raises(Unprocessable, match=r"no such file: .*nothing"):
-        entries_of([folder / "nothing"], DataEntries())
+        entries_of_paths([folder / "nothing"], DataEntries())

@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 
 from sluice.cwl import compile_template
 from sluice.cwl_runner.single_tool import NotSimple, read_simple
-from sluice.cwl_runner.template import Needs
+from sluice.cwl_runner.template import InvocationNeeds
 
 TOOL: dict[str, Any] = {
     "cwlVersion": "v1.2",
@@ -23,7 +23,7 @@ TOOL: dict[str, Any] = {
 }
 
 
-def read(folder: Path, tool: Any, order: Any = None) -> tuple[dict[str, Any], Needs]:
+def read(folder: Path, tool: Any, order: Any = None) -> tuple[dict[str, Any], InvocationNeeds]:
     (folder / "tool.cwl").write_text(tool if isinstance(tool, str) else json.dumps(tool))
     if order is not None:
         (folder / "order.yml").write_text(order if isinstance(order, str) else json.dumps(order))
@@ -41,7 +41,7 @@ def test_files_of_the_order_lie_beside_it(tmp_path: Path) -> None:
         "n": 3,
     }
     invocation, needs = read(tmp_path, TOOL, order)
-    assert (invocation["process"], needs) == (TOOL, Needs())
+    assert (invocation["process"], needs) == (TOOL, InvocationNeeds())
     assert invocation["order"] == {
         "text": {
             "class": "File",
@@ -65,15 +65,20 @@ def test_what_the_tool_needs_is_asked_for(tmp_path: Path) -> None:
         "ToolTimeLimit": {"timelimit": 7},
     }
     _, needs = read(tmp_path, TOOL | {"hints": requirements})
-    assert needs == Needs(cores=2.0, ram=301, disk=10, time_limit=7.0)
-    other = Needs(cores=1.0, ram=301, disk=10, time_limit=7.0)
+    assert needs == InvocationNeeds(cores=2.0, ram=301, disk=10, time_limit=7.0)
+    other = InvocationNeeds(cores=1.0, ram=301, disk=10, time_limit=7.0)
     assert needs.name != other.name
 
 
 @pytest.mark.parametrize(
-    "needs", [Needs(), Needs(cores=0.5, ram=4096, disk=100, time_limit=60.0), Needs(gpu=True)]
+    "needs",
+    [
+        InvocationNeeds(),
+        InvocationNeeds(cores=0.5, ram=4096, disk=100, time_limit=60.0),
+        InvocationNeeds(gpu=True),
+    ],
 )
-def test_the_template_of_invocations_is_right(needs: Needs) -> None:
+def test_the_template_of_invocations_is_right(needs: InvocationNeeds) -> None:
     compiled = compile_template(needs.text, name=needs.name)
     assert compiled.plan is not None, compiled.findings
     [step] = compiled.plan.steps

@@ -7,7 +7,7 @@ import pytest
 from dms.usecases.watch_storages import StorageWatch
 from sluice.embedded.home import Home
 from sluice.embedded.services import build_service
-from sluice.embedded.system import EmbeddedSystem, Options
+from sluice.embedded.system import EmbeddedSystem, SystemOptions
 from sluice.servicekit.links import ProcessLinks
 from sluice.servicekit.topology import sluice_topology
 from sluice.servicekit.transport.open import open_transport
@@ -38,5 +38,5 @@ async def test_a_wrong_setting_of_its_port_is_said_before_anything_starts(
     with pytest.raises(
         OSError, match=r"^SLUICE_CONNECTIONS \(in the environment\): Input should be greater"
     ):
-        await EmbeddedSystem(home, Options(port=0)).start()
+        await EmbeddedSystem(home, SystemOptions(port=0)).start()
     assert not home.database.exists()
