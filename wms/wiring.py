@@ -12,8 +12,15 @@ from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.outbox import OutboxRelay
 from sluice.servicekit.service import Service
 from sluice.servicekit.transport.base import Transport
+from wms.api.pilot_protocol import pilot_protocol_router
 from wms.api.pilots import pilots_router
-from wms.api.tasks import boosts_router, counts_router, jobs_router, tasks_router
+from wms.api.tasks import (
+    boosts_router,
+    counts_router,
+    jobs_router,
+    task_requests_router,
+    tasks_router,
+)
 from wms.consumers.tasks import task_consumer, wake_consumer
 from wms.db.gauges import MEASUREMENTS
 from wms.domain.matching import Node
@@ -38,8 +45,15 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
 
     context.signal.wake_splitting = wake
     health = Health({"database": database.ping, "transport": transport.ping})
-    routers = [make(context) for make in (tasks_router, jobs_router, boosts_router, counts_router)]
-    routers.append(pilots_router(context, dms))
+    makers = (
+        tasks_router,
+        task_requests_router,
+        jobs_router,
+        boosts_router,
+        counts_router,
+        pilots_router,
+    )
+    routers = [*(make(context) for make in makers), pilot_protocol_router(context, dms)]
     return Service(
         name="wms",
         app=create_app("wms", routers, health=health, metrics=context.metrics),
@@ -79,8 +93,8 @@ def _launchable(settings: WmsSettings) -> list[Node] | None:
         return None
     return [
         Node(
-            NodeResources(cores=one.cores, ram=one.ram, disk=one.disk, gpus=["GPU"] * one.gpus),
-            one.containers,
+            NodeResources(cores=node.cores, ram=node.ram, disk=node.disk, gpus=["GPU"] * node.gpus),
+            node.containers,
         )
-        for one in settings.launchable
+        for node in settings.launchable
     ]

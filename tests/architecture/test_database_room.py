@@ -33,7 +33,7 @@ def _database_used(source: Source) -> Iterator[str]:
 
 
 def test_the_database_has_one_room() -> None:
-    files = sources(*(service for service in SERVICES if service != "wms"))
+    files = sources(*SERVICES)
     assert any("/db/" in source.name for source in files), "the rooms were not found"
     assert not [leak for source in files for leak in leaks(source)]
 

@@ -1,42 +1,19 @@
-"""Routes for pilots. The three that carry many jobs read and write JSON without detours: they are
-the hot path."""
+"""Routes for operators: pilots."""
 
 from typing import Annotated
 from uuid import UUID
 
-import orjson
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Query
 
-from sluice.clients.dms import DmsClient
 from sluice.contracts.attention import Acknowledge
-from sluice.contracts.pilots import (
-    Heartbeat,
-    HeartbeatAnswer,
-    Lease,
-    LeaseRequest,
-    PilotList,
-    RegisterPilot,
-    Registration,
-    Report,
-    ReportAnswers,
-    SignOff,
-    StorageUrls,
-)
+from sluice.contracts.pilots import PilotList
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.servicekit.http import errors
-from wms.api.raw_body import parsed, schema_of
-from wms.db.leases import ClaimedJob
 from wms.db.pilot_pages import MOST, PilotQuery
 from wms.usecases.acknowledge_pilot import acknowledge_pilot
 from wms.usecases.context import WmsContext
 from wms.usecases.drain_pilot import drain_pilot
-from wms.usecases.lease_jobs import Leased, lease_jobs
 from wms.usecases.list_pilots import list_pilots
-from wms.usecases.list_storages import list_storages
-from wms.usecases.register_pilot import register_pilot
-from wms.usecases.renew_leases import renew_leases
-from wms.usecases.report_attempts import report_attempts
-from wms.usecases.sign_off_pilot import sign_off_pilot
 
 Attention = Annotated[
     bool,
@@ -46,7 +23,7 @@ Attention = Annotated[
 ]
 
 
-def pilots_router(context: WmsContext, dms: DmsClient) -> APIRouter:
+def pilots_router(context: WmsContext) -> APIRouter:
     router = APIRouter(prefix="/api/v1/pilots", tags=["pilots"])
 
     @router.get("", responses=errors(Unprocessable))
@@ -61,54 +38,6 @@ def pilots_router(context: WmsContext, dms: DmsClient) -> APIRouter:
         Without `limit`, the first 10 000 and no `next`."""
         return await list_pilots(context, PilotQuery(name, attention, after, limit))
 
-    @router.post("")
-    async def register(body: RegisterPilot) -> Registration:
-        return await register_pilot(context, body)
-
-    @router.post(
-        "/{uid}/lease",
-        response_model=Lease,
-        responses=errors(NotFound),
-        openapi_extra=schema_of(LeaseRequest),
-    )
-    async def lease(
-        uid: UUID, request: Request, body: Annotated[LeaseRequest, Depends(parsed(LeaseRequest))]
-    ) -> Response:
-        """As many jobs as asked for, if there are; else waits for some."""
-
-        async def connected() -> bool:
-            return not await request.is_disconnected()
-
-        return _json(_lease_body(await lease_jobs(context, uid, body, connected=connected)))
-
-    @router.post(
-        "/{uid}/heartbeat",
-        response_model=HeartbeatAnswer,
-        responses=errors(NotFound),
-        openapi_extra=schema_of(Heartbeat),
-    )
-    async def heartbeat(
-        uid: UUID, body: Annotated[Heartbeat, Depends(parsed(Heartbeat))]
-    ) -> Response:
-        """Renews leases, brings commands."""
-        return _json((await renew_leases(context, uid, body)).model_dump_json().encode())
-
-    @router.post(
-        "/{uid}/report",
-        response_model=ReportAnswers,
-        responses=errors(NotFound),
-        openapi_extra=schema_of(Report),
-    )
-    async def report(uid: UUID, body: Annotated[Report, Depends(parsed(Report))]) -> Response:
-        """What became of attempts. Repeating it is fine."""
-        answers = ReportAnswers(answers=await report_attempts(context, uid, body.reports))
-        return _json(answers.model_dump_json().encode())
-
-    @router.get("/{uid}/storages", responses=errors(NotFound))
-    async def storages(uid: UUID) -> StorageUrls:
-        """Where a pilot may remove what its attempts wrote and nobody will report."""
-        return await list_storages(context, dms, uid)
-
     @router.post("/{uid}/drain", status_code=204, responses=errors(NotFound))
     async def drain(uid: UUID) -> None:
         await drain_pilot(context, uid)
@@ -119,49 +48,4 @@ def pilots_router(context: WmsContext, dms: DmsClient) -> APIRouter:
         first (409)."""
         await acknowledge_pilot(context, uid, asked)
 
-    @router.post("/{uid}/sign-off", status_code=204, responses=errors(NotFound))
-    async def sign_off(uid: UUID, body: SignOff) -> None:
-        await sign_off_pilot(context, uid, body.returned)
-
     return router
-
-
-def _json(body: bytes) -> Response:
-    return Response(body, media_type="application/json")
-
-
-def _task_body(task: bytes, shared: str | None) -> object:
-    return (
-        orjson.Fragment(task)
-        if shared is None
-        else {**orjson.loads(task), "shared_inputs": orjson.Fragment(shared)}
-    )
-
-
-def _lease_body(leased: Leased) -> bytes:
-    """A ``Lease``; inputs and descriptions of tasks are JSON already and are passed on as they are."""
-    return orjson.dumps(
-        {
-            "seconds": leased.seconds,
-            "drain": leased.drain,
-            "tasks": [
-                _task_body(
-                    task.for_former if leased.former else task.for_pilots,
-                    leased.shared.get(task.task.uid),
-                )
-                for task in leased.tasks
-            ],
-            "jobs": [_job_body(job, former=leased.former) for job in leased.jobs],
-        }
-    )
-
-
-def _job_body(job: ClaimedJob, *, former: bool) -> dict[str, object]:
-    body: dict[str, object] = {
-        "id": job.id,
-        "attempt": job.attempt,
-        "task_uid": str(job.task_uid),
-        "seq": job.seq,
-        "inputs": orjson.Fragment(job.inputs),
-    }
-    return body if former or job.ram is None else {**body, "ram": job.ram}

@@ -88,6 +88,12 @@ def tasks_router(context: WmsContext) -> APIRouter:
         """Whether its jobs will ever find a node."""
         return await judge_outlook(context, uid)
 
+    return router
+
+
+def task_requests_router(context: WmsContext) -> APIRouter:
+    router = APIRouter(prefix="/api/v1/tasks", tags=["tasks"])
+
     @router.post("/{uid}/rank", responses=errors(NotFound, Conflict))
     async def rank(uid: UUID, body: Prioritise) -> TaskStatus:
         """Higher runs earlier."""

@@ -164,7 +164,7 @@ async def end_attempts(
     *,
     pilot: UUID | None,
 ) -> int:
-    """How many jobs moved. ``pilot``: who reported them, if one did. Under the locks of the tasks."""
+    """How many jobs moved; under the locks of their tasks. ``pilot``: who reported, if one did."""
     outcomes = Counter(attempt.outcome for attempt in attempts)
     moved: int = await connection.fetchval(
         _END_ATTEMPTS,

@@ -34,7 +34,7 @@ async def pages(stage: Stage, task: Task, *, limit: int, **query: Any) -> list[J
 
 @pytest.fixture
 async def mixed(stage: Stage) -> tuple[Task, UUID]:
-    """40 jobs: 12 finished, 4 failed for good, 3 due again, 5 running, 2 leased, 14 never leased."""
+    """40 jobs: 12 finished, 4 failed for good, 3 due again, 5 running, 2 leased, 14 never so."""
     task = await stage.add_task(make_task(retry=1, boundary=Boundary(minimum=0.1)), jobs=40)
     pilot = await stage.add_pilot(name="farm-07")
     jobs = await stage.lease(pilot, 26)
@@ -155,13 +155,17 @@ STATEMENTS: dict[str, tuple[str, list[Any]]] = {
     "jobs_ready": (job_pages.READY, ["-infinity", 45_000, 51]),
     "jobs_in_flight": (job_pages.IN_FLIGHT, [-1, 51, JobState.RUNNING]),
     **{
-        f"jobs_settled {state}": (statement, [5, 51]) for state, statement in job_pages.BY_SEQ_SETTLED.items()
+        f"jobs_settled {state}": (statement, [5, 51])
+        for state, statement in job_pages.BY_SEQ_SETTLED.items()
     },
     **{
-        f"jobs_by_{'seconds' if order is JobOrder.TIME else 'memory'} {state or 'all'}": (statement, [30.0, 4_000, 51])
+        f"jobs_by_{'seconds' if order is JobOrder.TIME else 'memory'} {state or 'all'}": (
+            statement,
+            [30.0, 4_000, 51],
+        )
         for (order, state), statement in job_pages.BY_FIGURE.items()
     },
-}  # fmt: skip
+}
 
 
 async def test_each_order_is_read_along_its_index(stage: Stage) -> None:

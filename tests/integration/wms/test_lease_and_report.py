@@ -24,7 +24,7 @@ from wms.db.status import job_with_attempts
 
 
 async def test_task_runs_from_lease_to_end(stage: Stage) -> None:
-    """Invariants 5 and 8: one end, counts that add up, output seq = input seq; close_at is exact."""
+    """Invariants 5 and 8: one end, counts that add up, output seq = input seq, exact close_at."""
     task = await stage.add_task(make_task(), jobs=3)
     pilot = await stage.add_pilot()
     leased = await stage.leased(pilot, 10)

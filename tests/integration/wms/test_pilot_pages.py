@@ -19,11 +19,12 @@ from wms.usecases.list_pilots import list_pilots
 from wms.usecases.lose_pilots import lose_pilots
 
 INSERT = """
-INSERT INTO pilots (uid, name, host, state, slots, resources, version, registered_at, seen_at, acknowledged_by, acknowledged_at)
+INSERT INTO pilots (uid, name, host, state, slots, resources, version, registered_at, seen_at,
+    acknowledged_by, acknowledged_at)
 SELECT gen_random_uuid(), $1 || n % $3, 'h', $2, 4, '{"cores": 4, "ram": 1000, "disk": 1000}', '1',
-    now() - n * interval '1 minute' - $6::interval, now() - n * interval '1 minute' - $6::interval, $5,
-    CASE WHEN $5::text IS NOT NULL THEN now() END
-FROM generate_series(1, $4) AS n
+    time, time, $5, CASE WHEN $5::text IS NOT NULL THEN now() END
+FROM generate_series(1, $4) AS n, LATERAL (
+    SELECT now() - n * interval '1 minute' - $6::interval AS time) AS at
 """
 
 

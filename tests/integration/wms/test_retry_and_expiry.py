@@ -26,7 +26,8 @@ from wms.usecases.sign_off_pilot import sign_off_pilot
 
 #: Does any session of this database wait for a lock?
 WAITS_FOR_LOCK = """
-SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+SELECT count(*) FROM pg_stat_activity
+WHERE datname = current_database() AND wait_event_type = 'Lock'
 """
 
 LENIENT = Boundary(minimum=0.0, sufficient=1.0)

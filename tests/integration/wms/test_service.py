@@ -1,7 +1,7 @@
 """The whole service: message in, jobs leased and reported over REST, messages out."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -17,6 +17,8 @@ from sluice.contracts.datasets import Dataset, NewDataset, NewFile, NewStorage
 from sluice.contracts.messages import WMS_TASKS, CloudEvent
 from sluice.contracts.pilots import (
     AttemptReport,
+    Lease,
+    LeasedJob,
     LeaseRequest,
     NodeResources,
     OutputFile,
@@ -136,21 +138,51 @@ async def system(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterato
         yield System(client, WmsClient(links.http("wms")), links.http("wms"), transport, tmp_path)
 
 
-async def test_task_message_to_closed_data_sets(system: System) -> None:
-    """Invariants 2 and 5; the message is delivered twice, the input closes after it came."""
-    task = await system.task(files=5)
-    await system.send(task, times=2)
+def finished(task: Task, jobs: Sequence[LeasedJob]) -> Report:
+    """A report of success on each, with its output."""
+    return Report(
+        reports=[
+            AttemptReport(
+                id=job.id,
+                attempt=job.attempt,
+                outcome=AttemptOutcome.FINISHED,
+                ended_at=NOW,
+                exit_code=0,
+                outputs=[
+                    OutputFile(
+                        port="events",
+                        name=f"o{job.seq}",
+                        size=1,
+                        checksum=CHECKSUM,
+                        url=f"{task.dat_out_url}/o{job.seq}",
+                    )
+                ],
+            )
+            for job in jobs
+        ]
+    )
+
+
+async def lease_all(system: System, task: Task, pilot: UUID) -> Lease:
+    """The pilot asks for its five jobs while its input is open; then it is closed."""
 
     async def waits() -> bool:
         known = (await system.wms.tasks([task.uid])).tasks
         return bool(known) and "still open" in known[0].reason
 
     await eventually(waits)
-    pilot = await system.pilot()
     asked = asyncio.create_task(system.wms.lease(pilot, LeaseRequest(jobs=5, wait=30)))
     await system.dms.close_dataset(task.dat_in_uid)
     async with asyncio.timeout(20):
-        lease = await asked
+        return await asked
+
+
+async def test_task_message_to_closed_data_sets(system: System) -> None:
+    """Invariants 2 and 5; the message is delivered twice, the input closes after it came."""
+    task = await system.task(files=5)
+    await system.send(task, times=2)
+    pilot = await system.pilot()
+    lease = await lease_all(system, task, pilot)
     assert [job.seq for job in lease.jobs] == list(range(5))
     (described,) = lease.tasks
     assert (described.uid, described.executable, described.outputs) == (
@@ -158,43 +190,25 @@ async def test_task_message_to_closed_data_sets(system: System) -> None:
         task.executable,
         task.outputs,
     )
-    reports = [
-        AttemptReport(
-            id=job.id,
-            attempt=job.attempt,
-            outcome=AttemptOutcome.FINISHED,
-            ended_at=NOW,
-            exit_code=0,
-            outputs=[
-                OutputFile(
-                    port="events",
-                    name=f"o{job.seq}",
-                    size=1,
-                    checksum=CHECKSUM,
-                    url=f"{task.dat_out_url}/o{job.seq}",
-                )
-            ],
-        )
-        for job in lease.jobs
-    ]
-    answers = (await system.wms.report(pilot, Report(reports=reports))).answers
-    assert {answer.answer for answer in answers} == {ReportAnswer.ACCEPTED}
-    assert {
-        a.answer for a in (await system.wms.report(pilot, Report(reports=reports))).answers
-    } == {ReportAnswer.ALREADY}
+    report = finished(task, lease.jobs)
+    for expected in (ReportAnswer.ACCEPTED, ReportAnswer.ALREADY):
+        answers = (await system.wms.report(pilot, report)).answers
+        assert {answer.answer for answer in answers} == {expected}
     status = await system.wms.task(task.uid)
     assert (status.state, status.finished, status.total) == (TaskState.FINISHED, 5, 5)
 
     async def closed() -> bool:
-        return all(
-            [
-                (await system.dms.dataset(uid)).state is DatasetState.CLOSED
-                for uid in (task.dat_out_uid, task.log_out_uid)
-            ]
-        )
+        written = [await system.dms.dataset(uid) for uid in (task.dat_out_uid, task.log_out_uid)]
+        return all(dataset.state is DatasetState.CLOSED for dataset in written)
 
     await eventually(closed)
     assert [file.seq for file in (await system.dms.files(task.dat_out_uid)).files] == list(range(5))
+    await _is_shown(system, task, pilot)
+    await system.wms.sign_off(pilot, SignOff())
+
+
+async def _is_shown(system: System, task: Task, pilot: UUID) -> None:
+    """The task whose five jobs the pilot has finished, its jobs, and the pilot."""
     page = await system.wms.jobs(task.uid, state=JobState.FINISHED, limit=2)
     assert ([job.inputs for job in page.jobs], page.next) == ([["f0"], ["f1"]], "1")
     job = await system.wms.job(page.jobs[0].id)
@@ -205,8 +219,7 @@ async def test_task_message_to_closed_data_sets(system: System) -> None:
     assert (shown.finished, shown.leased) == (5, 0)
     for name, uids in ((shown.name, [str(pilot)]), ("nobody", [])):
         named = await system.http.get("/api/v1/pilots", params={"name": name})
-        assert [one["uid"] for one in named.json()["pilots"]] == uids
-    await system.wms.sign_off(pilot, SignOff())
+        assert [found["uid"] for found in named.json()["pilots"]] == uids
 
 
 async def test_bad_requests_get_clear_answers(system: System) -> None:

@@ -89,7 +89,7 @@ async def test_map_makes_one_job_a_file_in_order(
 async def test_merge_groups_go_over_page_borders_and_survive_any_crash(
     stage: Stage, dms: DmsClient, tmp_path: Path, groups: MergeGroups, expected: list[int]
 ) -> None:
-    """Invariants 7 and 8: killed at every page in turn, the jobs are those of an undisturbed run."""
+    """Invariants 7 and 8: killed at every page in turn, it makes the jobs of an undisturbed run."""
     uid = await make_dataset(dms, tmp_path, files=25)
     task = await accept(stage, make_task(dat_in_uid=uid, mode=TaskMode.MERGE, groups=groups))
     died = 0

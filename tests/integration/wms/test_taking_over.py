@@ -221,7 +221,8 @@ async def test_killed_at_every_page_it_takes_over_each_job_once(twice: Twice) ->
         except Killed:
             died += 1
             await twice.stage.execute(
-                "UPDATE tasks SET split_until = now(), split_checked_at = NULL WHERE ended_at IS NULL"
+                "UPDATE tasks SET split_until = now(), split_checked_at = NULL"
+                " WHERE ended_at IS NULL"
             )
     assert died >= 3
     pilot = await twice.stage.add_pilot()

@@ -103,7 +103,7 @@ def test_two_files_of_one_number_are_never_in_one_batch() -> None:
 def test_the_last_group_of_a_tree_is_known_to_be_that_when_it_is_made(
     size: int, number: int, page: int
 ) -> None:
-    """Whichever page ends with a full group: it is made when there are more files, or at the end."""
+    """Whichever page ends with a full group: it is made when more files come, or at the end."""
     grouping, inputs = (
         Grouping(TaskMode.MERGE, MergeGroups(files=size, tree=True)),
         files([1] * number),
