@@ -240,7 +240,7 @@ async def _add_page(
 
 async def _decide(transaction: Transaction, uid: UUID, known: KnownTask) -> Ending | None:
     """All jobs exist now: those that ran meanwhile may have decided the task; one without jobs
-    fails."""
+    has nothing to do, and is finished."""
     task = (await lock_tasks(transaction.connection, [uid]))[uid]
     decided = ending(known.task.boundary, task.counts)
     return decided if decided is not None and await end_task(transaction, known, decided) else None

@@ -1,0 +1,50 @@
+"""What the explanation says in figures is what the code has."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from pilot.runner.expressions.javascript import MEMORY
+from pilot.settings import PilotSettings
+from sluice.servicekit.database import SESSION
+from sluice.servicekit.topology import sluice_topology
+from tests.architecture.sources import ROOT
+from wms.domain.room import KEPT, PATIENCE
+from wms.settings import WmsSettings
+
+PAGE = (ROOT / "docs/explanation/how-it-works.md").read_text(encoding="utf-8")
+WORDS = {"five": 5}
+
+
+def _default(settings: type[WmsSettings | PilotSettings], name: str) -> Callable[[], float]:
+    return lambda: float(settings.model_fields[name].default)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "figure"),
+    [
+        (r"the \*lease\* \((\d+) s unless", _default(WmsSettings, "lease")),
+        (r"one heartbeat \(every (\d+) s\)", _default(WmsSettings, "heartbeat")),
+        (
+            r"grace \((\d+) s, `SLUICE_WMS_DEADLINE_GRACE`\)",
+            _default(WmsSettings, "deadline_grace"),
+        ),
+        (r"saw this (\w+) times in a row is held", _default(WmsSettings, "losses")),
+        (r"was given away for (\d+) s, a pilot", lambda: PATIENCE),
+        (r"until the job fits, (\w+) minutes at the most", lambda: KEPT.total_seconds() / 60),
+        (r"no other process; (\d+) s for each", _default(PilotSettings, "expression_limit")),
+        (r"s for each, and (\d+) MiB", lambda: MEMORY),
+        (
+            r"database ends its transaction after (\d+) s",
+            lambda: float(SESSION["idle_in_transaction_session_timeout"].removesuffix("s")),
+        ),
+        (
+            r"again and again, (\w+) times, goes to the dead letters",
+            lambda: max(queue.delivery_limit for queue in sluice_topology().queues.values()),
+        ),
+    ],
+)
+def test_a_figure_is_that_of_the_code(sentence: str, figure: Callable[[], float]) -> None:
+    [said] = re.findall(sentence, " ".join(PAGE.split()))
+    assert float(WORDS.get(said, said)) == figure()
