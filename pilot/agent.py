@@ -25,7 +25,8 @@ from pilot.domain.model import (
     StopJob,
     Token,
 )
-from pilot.folders.folders import RunFolder, has_room
+from pilot.folders.disk_space import has_room
+from pilot.folders.run_folder import RunFolder
 from pilot.pauses import Pauses
 from pilot.pool import Listener, SlotPool
 from pilot.reports.journal import read_journals

@@ -9,8 +9,8 @@ from pathlib import Path
 import structlog
 from pydantic import ValidationError
 
-from pilot.folders.folders import FolderInUseError
 from pilot.folders.ownership import UnsafeFolderError
+from pilot.folders.pilot_folder import FolderInUseError
 from pilot.settings import PilotSettings
 from pilot.wiring import run_pilot
 from sluice.contracts.wording import sentence_of

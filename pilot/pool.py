@@ -12,7 +12,7 @@ from pathlib import Path
 import structlog
 
 from pilot.domain.model import Progress, Token
-from pilot.folders.folders import RunFolder
+from pilot.folders.run_folder import RunFolder
 from pilot.node.engines import ENGINE_VARIABLES, SLOT_LABEL, remove_containers
 from pilot.runner.phase_note import read_phase
 from pilot.runner.programs.orphans import has_ended, kill_orphans

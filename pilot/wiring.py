@@ -15,7 +15,8 @@ from pilot.domain.booking import Booked
 from pilot.domain.core import PilotCore
 from pilot.domain.model import DrainAsked, ShutdownAsked
 from pilot.domain.pace import Policy
-from pilot.folders.folders import PilotFolder, RunFolder, open_folder
+from pilot.folders.pilot_folder import PilotFolder, open_folder
+from pilot.folders.run_folder import RunFolder
 from pilot.loops.deadlines import watch_deadlines
 from pilot.loops.heartbeats import send_heartbeats
 from pilot.loops.leasing import lease_jobs

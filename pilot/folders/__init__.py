@@ -1,1 +1,15 @@
-"""Folders of a pilot on its node: what lies in them, whose they are, how they are emptied."""
+"""Folders of a pilot on its node: what lies in them, whose they are, how they are emptied.
+
+::
+
+    <work_dir>/<name>/             nobody else may look into it, or put anything there (``ownership``)
+        lock                       held while a pilot of that name (or a process of its slots) lives
+        runs/<uid>/                one start of the pilot
+            journals/              what attempts have done (``pilot.reports.journal``)
+            held                   the jobs it had when it last got some
+            memory_group           where the groups of its slots are (``pilot.node.memory_groups``)
+            slots/<pid>-<n>/       the folder that one slot's jobs work in, one after the other
+            slots/<pid>-spare/     files for their inputs (``spares``)
+            phases/<pid>           what one slot is at (``pilot.runner.phase_note``)
+            shared/<pid>/<task>/   files that all jobs of a task are given, as one slot keeps them
+"""

@@ -8,7 +8,7 @@ import structlog
 
 from pilot.domain.model import Token
 from pilot.domain.reports import lost_with_pilot
-from pilot.folders.folders import RunFolder
+from pilot.folders.run_folder import RunFolder
 from pilot.node.memory_groups import remove_groups
 from pilot.pauses import Pauses
 from pilot.reports.journal import read_journals

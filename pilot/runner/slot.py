@@ -10,7 +10,7 @@ from uuid import UUID
 
 import structlog
 
-from pilot.folders.folders import RunFolder
+from pilot.folders.run_folder import RunFolder
 from pilot.reports.journal import Journal
 from pilot.runner.attempts.attempt import Attempt, Workplace
 from pilot.runner.attempts.live_log import LiveLogs

@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-from pilot.folders.folders import RunFolder
+from pilot.folders.run_folder import RunFolder
 from sluice.contracts.pilots import AttemptReport, Command, JobToken, LeasedJob, PilotTask
 from sluice.contracts.plan import Resources
 from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass, ReportAnswer

@@ -6,7 +6,8 @@ from uuid import uuid4
 
 import pytest
 
-from pilot.folders.folders import FolderInUseError, RunFolder, open_folder
+from pilot.folders.pilot_folder import FolderInUseError, open_folder
+from pilot.folders.run_folder import RunFolder
 from pilot.reports.journal import Journal
 from sluice.contracts.pilots import AttemptReport, OutputFile
 from sluice.contracts.states import AttemptOutcome, ReportAnswer

@@ -13,7 +13,8 @@ from typing import IO, assert_never
 import structlog
 
 from pilot.domain.model import StopReason, Token
-from pilot.folders.folders import IN, OUT, TMP, WorkFolder, has_room
+from pilot.folders.disk_space import has_room
+from pilot.folders.work_folder import IN, OUT, TMP, WorkFolder
 from pilot.reports.journal import Journal
 from pilot.runner.attempts.entries import Entry, entries_of, put_aside, together
 from pilot.runner.attempts.job_log import Story, write_log

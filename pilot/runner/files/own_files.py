@@ -17,7 +17,8 @@ from fnmatch import filter as matching
 
 from cwltool.errors import WorkflowException
 
-from pilot.folders.folders import OUT, TMP, Folder, delete_tree
+from pilot.folders.deletion import delete_tree
+from pilot.folders.work_folder import OUT, TMP, OpenFolder
 from sluice.storage import MOST_FOLDERS
 
 #: Device and inode.
@@ -76,7 +77,7 @@ class OwnFiles:
     """``folders``: of the job, by all names that they have; the first is the one that it runs in,
     as it knows it. ``inputs``: files elsewhere that it has links to."""
 
-    def __init__(self, folders: Sequence[Folder], inputs: Collection[Identity]) -> None:
+    def __init__(self, folders: Sequence[OpenFolder], inputs: Collection[Identity]) -> None:
         self._folders = folders
         self._inputs = inputs
         self.folder = folders[0].path
@@ -347,7 +348,7 @@ class OwnFiles:
 class _Walk:
     """From one of the job's folders down; up again no further than to it."""
 
-    def __init__(self, folders: Sequence[Folder], *, links: bool = True) -> None:
+    def __init__(self, folders: Sequence[OpenFolder], *, links: bool = True) -> None:
         self._folders = folders
         self._follow = links
         self._links = 0

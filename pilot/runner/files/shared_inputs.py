@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from pilot.folders.folders import delete_tree
+from pilot.folders.deletion import delete_tree
 from pilot.runner.files.originals import Mark, Originals, mark
 from sluice.contracts.pilots import InputFile, PilotTask
 from sluice.storage import local_url

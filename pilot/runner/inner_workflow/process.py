@@ -21,7 +21,7 @@ from cwltool.errors import WorkflowException
 from cwltool.executors import SingleJobExecutor
 from cwltool.load_tool import load_tool
 
-from pilot.folders.folders import Folder
+from pilot.folders.work_folder import OpenFolder
 from pilot.runner.containers.containers import flags, paths_in
 from pilot.runner.cwl.documents import loading_context
 from pilot.runner.cwl.exact_values import read_exact
@@ -112,7 +112,7 @@ def _own_files(folder: str, order: Any) -> OwnFiles:
     """Before any tool has run, so that the links to inputs are still those that the pilot made."""
     descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     names = dict.fromkeys((folder, os.path.realpath(folder)))
-    return OwnFiles([Folder(name, descriptor) for name in names], set(_inputs(order)))
+    return OwnFiles([OpenFolder(name, descriptor) for name in names], set(_inputs(order)))
 
 
 def _inputs(order: Any) -> Iterator[Identity]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from pilot.folders.folders import IN, TMP
+from pilot.folders.work_folder import IN, TMP
 from pilot.runner.containers.containers import Containers
 from pilot.runner.cwl.documents import load_again, load_document
 from pilot.runner.cwl.exact_values import read_exact

@@ -16,7 +16,7 @@ from cwltool.load_tool import load_tool
 from cwltool.process import stage_files
 from schema_salad.utils import convert_to_dict
 
-from pilot.folders.folders import IN, OUT, TMP
+from pilot.folders.work_folder import IN, OUT, TMP
 from pilot.runner.containers.containers import ContainerRun, Containers, flags, image_of, runtime_of
 from pilot.runner.cwl.documents import CWL_ERRORS, loading_context
 from pilot.runner.cwl.exact_values import exact

@@ -9,7 +9,7 @@ from typing import Any
 
 import cwltool.process
 
-from pilot.folders.folders import OUT, TMP
+from pilot.folders.work_folder import OUT, TMP
 from pilot.node.engines import ENGINE_VARIABLES
 from pilot.runner.containers.containers import ContainerRun, Containers
 from pilot.runner.cwl.exact_values import write_document

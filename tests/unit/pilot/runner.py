@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pilot.domain.model import StopReason
-from pilot.folders.folders import RunFolder
+from pilot.folders.run_folder import RunFolder
 from pilot.runner.protocol import (
     EndedFrame,
     ForgetFrame,

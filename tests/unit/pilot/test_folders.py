@@ -66,7 +66,7 @@ def test_a_run_is_deleted_with_what_may_not_be_changed(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     subprocess.run(["sh", "-c", _LOCK], cwd=tmp_path / "run", check=True)
     code = (
-        "import sys; from pathlib import Path; from pilot.folders.folders import RunFolder;"
+        "import sys; from pathlib import Path; from pilot.folders.run_folder import RunFolder;"
         " RunFolder(Path(sys.argv[1])).delete()"
     )
     subprocess.run(

@@ -13,7 +13,7 @@ import pytest
 from pilot.agent import Agent
 from pilot.domain.core import PilotCore
 from pilot.domain.model import SlotReady
-from pilot.folders.folders import RunFolder
+from pilot.folders.run_folder import RunFolder
 from pilot.loops.leasing import lease_jobs
 from pilot.pool import SlotPool
 from pilot.reports.outbox import Outbox

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pilot.folders.folders import WorkFolder
 from pilot.folders.plain_names import PlainName
+from pilot.folders.work_folder import WorkFolder
 from pilot.runner.files.own_files import NotOwnError, OwnFiles
 from sluice.storage import put_open
 

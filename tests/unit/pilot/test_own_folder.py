@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pilot.folders.folders import open_folder
 from pilot.folders.ownership import UnsafeFolderError, own_folder
+from pilot.folders.pilot_folder import open_folder
 from pilot.settings import PilotSettings
 
 SOMEBODY = 65534

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pilot.folders.folders import RunFolder
 from pilot.folders.plain_names import PlainName
+from pilot.folders.run_folder import RunFolder
 from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.states import AttemptOutcome
 from tests.unit.pilot.builders import input_file, output, task, tool

@@ -3,7 +3,7 @@ another has written to."""
 
 from pathlib import Path
 
-from pilot.folders.folders import RunFolder
+from pilot.folders.run_folder import RunFolder
 from pilot.runner.files.originals import MOST_COPIED
 from sluice.contracts.pilots import InputFile, PilotTask
 from sluice.contracts.states import AttemptOutcome, ErrorClass

@@ -6,7 +6,7 @@ from pathlib import Path
 from pilot.agent import Agent
 from pilot.domain.core import PilotCore
 from pilot.domain.model import SlotLost, SlotReady
-from pilot.folders.folders import RunFolder
+from pilot.folders.run_folder import RunFolder
 from pilot.pool import SlotPool
 from pilot.reports.outbox import Outbox
 from tests.unit.pilot.builders import leftovers

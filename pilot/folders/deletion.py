@@ -1,0 +1,63 @@
+"""Folders deleted and emptied, whatever a tool has done to them."""
+
+import contextlib
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+
+def delete_tree(path: Path | str) -> None:
+    """Deletes a folder, also what a tool has taken the rights to away from, or has made too deep
+    for a path or the stack; what cannot be deleted is left. A link, or whatever else stands there,
+    is removed itself."""
+    try:
+        if not stat.S_ISDIR(os.lstat(path).st_mode):
+            os.unlink(path)
+            return
+        shutil.rmtree(path)
+    except FileNotFoundError:
+        return
+    except (OSError, RecursionError):
+        _flatten(path)
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _flatten(path: Path | str) -> None:
+    """Every folder in it is moved right below it, and open to us."""
+    waiting, prefix, number = [str(path)], secrets.token_hex(8), 0
+    while waiting:
+        folder = waiting.pop()
+        for inner in _folders_in(folder):
+            number += 1
+            place = inner if folder == str(path) else f"{path}/{prefix}-{number}"
+            with contextlib.suppress(OSError):
+                os.chmod(inner, stat.S_IRWXU)
+                os.rename(inner, place)
+                waiting.append(place)
+
+
+def _folders_in(folder: str) -> list[str]:
+    """Links to folders are none."""
+    with contextlib.suppress(OSError):
+        os.chmod(folder, stat.S_IRWXU)
+        with os.scandir(folder) as found:
+            return [entry.path for entry in found if entry.is_dir(follow_symlinks=False)]
+    return []
+
+
+def empty_folder(folder: str, *, take: Callable[[os.DirEntry[str]], bool] | None = None) -> None:
+    """``take``: may take files away itself."""
+    if os.path.islink(folder):
+        os.unlink(folder)
+    try:
+        with os.scandir(folder) as found:
+            for entry in found:
+                if entry.is_dir(follow_symlinks=False):
+                    delete_tree(entry.path)
+                elif take is None or not take(entry):
+                    os.unlink(entry.path)
+    except FileNotFoundError:  # the tool has removed it
+        os.mkdir(folder)

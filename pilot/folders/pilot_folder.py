@@ -1,0 +1,67 @@
+"""The folder of all pilots of a name on their node, one after the other."""
+
+import fcntl
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+from pilot.folders.ownership import own_folder
+from pilot.folders.run_folder import RunFolder
+
+
+class FolderInUseError(Exception):
+    """Another pilot of this name works in the folder."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"{path}: another pilot of this name is running here; give this one another name or"
+            " folder"
+        )
+        self.path = path
+
+
+@dataclass(frozen=True, slots=True)
+class PilotFolder:
+    """``lock``: file descriptor, to be inherited by the processes of the slots: as long as one of
+    them lives, it is held."""
+
+    path: Path
+    lock: int
+
+    def run(self, uid: UUID) -> RunFolder:
+        run = RunFolder(self.path / "runs" / str(uid))
+        run.make()
+        return run
+
+    def earlier_runs(self, uid: UUID) -> list[RunFolder]:
+        runs = self.path / "runs"
+        return (
+            [RunFolder(path) for path in sorted(runs.iterdir()) if path.name != str(uid)]
+            if runs.is_dir()
+            else []
+        )
+
+    def close(self) -> None:
+        os.close(self.lock)
+
+
+def open_folder(path: Path, *, patience: float) -> PilotFolder:
+    """Takes the folder for this process alone, waiting ``patience`` seconds for an earlier pilot's
+    processes to end.
+
+    Raises ``FolderInUseError``; ``UnsafeFolderError`` where what lies in it may be somebody else's.
+    """
+    path = own_folder(own_folder(path.parent) / path.name, private=True)
+    lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return PilotFolder(path, lock)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                os.close(lock)
+                raise FolderInUseError(path) from None
+            time.sleep(0.05)

@@ -1,0 +1,108 @@
+"""The folder that the jobs of one slot work in, one after the other."""
+
+import os
+import stat
+from typing import NamedTuple
+
+from pilot.folders.deletion import delete_tree, empty_folder
+from pilot.folders.plain_names import PlainName
+from pilot.folders.spares import Spares
+
+#: A job's own folders: its inputs, where it runs and writes, its temporary files.
+IN, OUT, TMP = "in", "out", "tmp"
+
+_APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+
+
+class OpenFolder(NamedTuple):
+    """``descriptor``: of the folder itself, whatever its path leads to later."""
+
+    path: str
+    descriptor: int
+
+
+class WorkFolder:
+    """The folder that the jobs of one slot work in. It is emptied between jobs, not made anew: new
+    folders are dear on a disk. ``base``: without links in it, as are the paths here then.
+    ``plain``: of the folder that it lies in, what it is called without a dot."""
+
+    def __init__(self, base: str, plain: PlainName) -> None:
+        self.spares = Spares(f"{base}-spare")
+        self._base = base
+        self._plain = plain
+        self._number = 0
+        #: The job's, and after it what was kept of earlier ones.
+        self.folders: list[OpenFolder] = []
+        self._open_next()
+
+    @property
+    def path(self) -> str:
+        return self.folders[0].path
+
+    def known(self, *, plain: bool) -> list[OpenFolder]:
+        """The folders by all their names, first the one by which the job is to know its own.
+        ``plain``: without a dot, where that can be; not for engines of containers, which may see no
+        other than its real name."""
+        own = self.folders[0]
+        name = f"{self._plain.now()}/{os.path.basename(own.path)}" if plain else own.path
+        return [*([] if name == own.path else [OpenFolder(name, own.descriptor)]), *self.folders]
+
+    def open_stream(self, name: str) -> int:
+        """``stdout`` or ``stderr``: an empty file to append to, as a descriptor; the file itself is
+        used again and again, unless something else stands there, which an earlier tool has left."""
+        root = self.folders[0].descriptor
+        try:
+            descriptor = os.open(name, _APPEND | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600, dir_fd=root)
+        except OSError:
+            return self._new_stream(name)
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+            os.close(descriptor)
+            return self._new_stream(name)
+        os.ftruncate(descriptor, 0)
+        return descriptor
+
+    def _new_stream(self, name: str) -> int:
+        delete_tree(f"{self.path}/{name}")
+        return os.open(name, _APPEND | os.O_EXCL, 0o600, dir_fd=self.folders[0].descriptor)
+
+    def keep(self) -> str:
+        """Where a job keeps what is not to be seen by what it runs next. Raises ``OSError``."""
+        if len(self.folders) == 1:
+            os.mkdir(f"{self._base}-kept")
+            self.folders.append(_opened(f"{self._base}-kept"))
+        return self.folders[1].path
+
+    def clear(self) -> None:
+        """Nothing of the last job is left for the next. Raises ``OSError`` where not even a new
+        folder can be made."""
+        for folder in self.folders[1:]:
+            delete_tree(folder.path)
+            os.close(folder.descriptor)
+        del self.folders[1:]
+        self.empty()
+
+    def empty(self) -> None:
+        """Nothing but what is kept is left of what ran last. Raises as ``clear``."""
+        try:
+            empty_folder(f"{self.path}/{IN}", take=self.spares.take)
+            for name in (OUT, TMP):
+                empty_folder(f"{self.path}/{name}")
+        except OSError:  # the tool has taken away our rights in it
+            delete_tree(self.path)
+            self._open_next()
+
+    def _open_next(self) -> None:
+        self._number += 1
+        path = f"{self._base}-{self._number}"
+        for name in (IN, OUT, TMP):
+            os.makedirs(f"{path}/{name}")
+        for folder in self.folders[:1]:
+            os.close(folder.descriptor)
+        self.folders[:1] = [_opened(path)]
+
+
+def _opened(path: str) -> OpenFolder:
+    return OpenFolder(
+        path, os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    )
