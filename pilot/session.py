@@ -20,7 +20,7 @@ from sluice.contracts.problems import ServiceError, Unprocessable
 log = structlog.get_logger(__name__)
 
 
-class Session:
+class WmsSession:
     """``registration`` is there once ``register`` has returned."""
 
     def __init__(self, client: WmsClient, pilot: RegisterPilot) -> None:

@@ -19,7 +19,7 @@ from pilot.folders.pilot_folder import PilotFolder, open_folder
 from pilot.folders.run_folder import RunFolder
 from pilot.loops.deadlines import watch_deadlines
 from pilot.loops.heartbeats import send_heartbeats
-from pilot.loops.leasing import lease_jobs
+from pilot.loops.leasing import request_jobs
 from pilot.loops.reporting import send_reports
 from pilot.loops.takeover import take_over
 from pilot.node.engines import RUN_LABEL, Engine, find_engines, remove_containers
@@ -30,7 +30,7 @@ from pilot.reports.leftovers import Leftovers
 from pilot.reports.outbox import Outbox
 from pilot.runner.programs.orphans import adopt_orphans
 from pilot.runner.protocol import RunnerSettings
-from pilot.session import Session
+from pilot.session import WmsSession
 from pilot.settings import PilotSettings
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import RegisterPilot, SignOff
@@ -72,7 +72,7 @@ async def run_pilot(settings: PilotSettings) -> None:
     async with httpx.AsyncClient(
         base_url=settings.wms_url, timeout=httpx.Timeout(10.0), verify=trust(settings.wms_url)
     ) as http:
-        session = Session(WmsClient(http), pilot)
+        session = WmsSession(WmsClient(http), pilot)
         outbox = Outbox(run.journals, Leftovers(session.storages))
         groups = await asyncio.to_thread(find_memory_groups, str(uid))
         if groups is not None:
@@ -108,7 +108,12 @@ async def run_pilot(settings: PilotSettings) -> None:
 
 
 async def _work(
-    agent: Agent, session: Session, outbox: Outbox, *, settings: PilotSettings, folder: PilotFolder
+    agent: Agent,
+    session: WmsSession,
+    outbox: Outbox,
+    *,
+    settings: PilotSettings,
+    folder: PilotFolder,
 ) -> None:
     """Until all is done after a drain. A loop that fails unexpectedly ends the pilot: its
     supervisor starts it afresh."""
@@ -124,7 +129,7 @@ async def _work(
         asyncio.create_task(watch_deadlines(agent), name="deadlines"),
     ]
     others = [
-        asyncio.create_task(lease_jobs(agent, session, wait=settings.lease_wait), name="leases"),
+        asyncio.create_task(request_jobs(agent, session, wait=settings.lease_wait), name="leases"),
         asyncio.create_task(
             take_over(folder.earlier_runs(session.pilot.uid), session, outbox.leftovers),
             name="takeover",
@@ -155,7 +160,7 @@ async def _until_finished(
             pending.discard(task)
 
 
-async def _sign_off(agent: Agent, session: Session) -> None:
+async def _sign_off(agent: Agent, session: WmsSession) -> None:
     if session.times == 0:
         return
     try:

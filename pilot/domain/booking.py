@@ -55,7 +55,7 @@ class Booked:
 BOUNDLESS = Booked(math.inf, math.inf, math.inf)
 
 
-def needs_of(task: PilotTask, job: LeasedJob) -> Booked:
+def booking_of(task: PilotTask, job: LeasedJob) -> Booked:
     """While the job runs."""
     ram = task.resources.counted_ram if job.ram is None else job.ram
     return Booked(task.resources.cores, ram, 1 if task.device_type is DeviceType.GPU else 0)

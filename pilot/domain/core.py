@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import assert_never
 from uuid import UUID
 
-from pilot.domain.booking import BOUNDLESS, Booked, needs_of
+from pilot.domain.booking import BOUNDLESS, Booked, booking_of
 from pilot.domain.holdings import HeldJob, Slot, token_of
 from pilot.domain.model import (
     AttemptEnded,
@@ -191,7 +191,7 @@ class PilotCore:
                 yield SendReport(without_task(job, now.wall))
                 continue
             held = HeldJob(
-                job, deadline, leased=now.tick, needs=needs_of(self._tasks[job.task_uid], job)
+                job, deadline, leased=now.tick, needs=booking_of(self._tasks[job.task_uid], job)
             )
             self._tasks.move_to_end(job.task_uid)
             self._jobs[held.token] = held

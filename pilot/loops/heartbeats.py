@@ -6,13 +6,13 @@ import structlog
 
 from pilot.agent import Agent, now
 from pilot.domain.model import HeartbeatAnswered
-from pilot.session import Session
+from pilot.session import WmsSession
 from sluice.contracts.problems import NotFound, ServiceError
 
 log = structlog.get_logger(__name__)
 
 
-async def send_heartbeats(agent: Agent, session: Session) -> None:
+async def send_heartbeats(agent: Agent, session: WmsSession) -> None:
     """Every ``Registration.heartbeat`` seconds; sooner after one that did not get through, while
     leases still run."""
     while True:

@@ -7,7 +7,7 @@ import structlog
 from pilot.agent import Agent, now
 from pilot.domain.model import LeaseGranted
 from pilot.pauses import Pauses
-from pilot.session import Session
+from pilot.session import WmsSession
 from sluice.contracts.pilots import LeaseRequest
 from sluice.contracts.problems import NotFound, ServiceError
 
@@ -20,7 +20,7 @@ _SHORTEST_WAIT = 0.1
 _WAIT_AT_WORK = 2.0
 
 
-async def lease_jobs(agent: Agent, session: Session, *, wait: float) -> None:
+async def request_jobs(agent: Agent, session: WmsSession, *, wait: float) -> None:
     """Until the pilot drains. ``wait``: seconds that one call may wait for work."""
     pauses = Pauses()
     while not agent.core.draining:

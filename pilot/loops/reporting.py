@@ -9,7 +9,7 @@ import structlog
 from pilot.agent import Agent
 from pilot.pauses import Pauses
 from pilot.reports.outbox import Outbox
-from pilot.session import Session
+from pilot.session import WmsSession
 from sluice.contracts.pilots import AttemptReport, Report
 from sluice.contracts.problems import NotFound, ServiceError, Unprocessable
 
@@ -23,7 +23,7 @@ _SPACING = 0.02
 _BUSY_SPACING = 0.2
 
 
-async def send_reports(agent: Agent, outbox: Outbox, session: Session) -> None:
+async def send_reports(agent: Agent, outbox: Outbox, session: WmsSession) -> None:
     pauses = Pauses()
     last = 0.0
     while True:
@@ -46,7 +46,7 @@ async def send_reports(agent: Agent, outbox: Outbox, session: Session) -> None:
             await pauses.wait()
 
 
-async def _send(batch: list[AttemptReport], outbox: Outbox, session: Session) -> None:
+async def _send(batch: list[AttemptReport], outbox: Outbox, session: WmsSession) -> None:
     """One report that cannot be understood must not hold up the others: it is found by halving."""
     try:
         answers = await session.client.report(session.pilot.uid, Report(reports=batch))

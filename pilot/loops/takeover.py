@@ -13,7 +13,7 @@ from pilot.node.memory_groups import remove_groups
 from pilot.pauses import Pauses
 from pilot.reports.journal import read_journals
 from pilot.reports.leftovers import Leftovers, files_of
-from pilot.session import Session
+from pilot.session import WmsSession
 from sluice.contracts.pilots import AttemptReport, JobToken, Report, SignOff
 from sluice.contracts.problems import NotFound, ServiceError
 from sluice.contracts.states import ReportAnswer
@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 _MOST_A_CALL = 256
 
 
-async def take_over(runs: list[RunFolder], session: Session, leftovers: Leftovers) -> None:
+async def take_over(runs: list[RunFolder], session: WmsSession, leftovers: Leftovers) -> None:
     """For each earlier run: reports are sent in its name, its leases given back; then files that
     nobody reports are removed.
 
@@ -55,7 +55,7 @@ def _delete(run: RunFolder) -> None:
 
 
 async def _send(
-    reports: list[AttemptReport], run: RunFolder, session: Session
+    reports: list[AttemptReport], run: RunFolder, session: WmsSession
 ) -> list[AttemptReport]:
     """Those whose files nobody takes. Waits for the WMS as long as it takes."""
     pauses = Pauses(longest=10.0)
@@ -77,7 +77,7 @@ def _unstarted(run: RunFolder, reports: list[AttemptReport]) -> list[JobToken]:
 
 
 async def _send_all(
-    reports: list[AttemptReport], run: RunFolder, session: Session
+    reports: list[AttemptReport], run: RunFolder, session: WmsSession
 ) -> list[AttemptReport]:
     """Those that are stale. Repeating it is fine: the WMS answers "already" to what it has."""
     stale = reports

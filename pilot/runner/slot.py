@@ -12,15 +12,16 @@ import structlog
 
 from pilot.folders.run_folder import RunFolder
 from pilot.reports.journal import Journal
-from pilot.runner.attempts.attempt import Attempt, Workplace
+from pilot.runner.attempts.attempt import AttemptRun
+from pilot.runner.attempts.context import SlotContext
 from pilot.runner.attempts.live_log import LiveLogs
 from pilot.runner.containers.containers import Containers
 from pilot.runner.files.shared_inputs import SharedFiles
 from pilot.runner.phase_note import PhaseNote
-from pilot.runner.programs.control import Control
+from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.memory import memory_of
 from pilot.runner.programs.orphans import adopt_orphans
-from pilot.runner.programs.zygote import Seeds
+from pilot.runner.programs.zygote import Zygote
 from pilot.runner.protocol import (
     EndedFrame,
     ForgetFrame,
@@ -54,24 +55,24 @@ class SlotProcess:
         memory = memory_of(
             self._settings.memory_groups
         )  # before there is a process that does not come along
-        seeds = Seeds()
-        control = Control(self._connection)
+        zygote = Zygote()
+        control = SlotControl(self._connection)
         live = LiveLogs(self._settings.live_logs)
         run = RunFolder(Path(self._settings.run_folder))
-        place = Workplace(
+        context = SlotContext(
             settings=self._settings,
             folder=run.work_folder(os.getpid()),
             journal=Journal(run.journals, f"slot-{os.getpid()}"),
             control=control,
-            seeds=seeds,
+            zygote=zygote,
             shared=SharedFiles(run.shared_folder(os.getpid())),
             phase=PhaseNote(run.phase_file(os.getpid())),
-            containers=self._containers(control, seeds),
+            containers=self._containers(control, zygote),
             live=live,
             memory=memory,
         )
-        if place.containers is not None:
-            control.on_gone = partial(place.containers.remove, None)
+        if context.containers is not None:
+            control.on_gone = partial(context.containers.remove, None)
         control.start()
         live.start()
         self._connection.sendall(encode(ReadyFrame(pid=os.getpid())))
@@ -82,11 +83,11 @@ class SlotProcess:
                 case ForgetFrame(uid=uid):
                     self._tasks.pop(uid, None)
                     self._tools.pop(uid, None)
-                    place.shared.forget(uid)
+                    context.shared.forget(uid)
                 case JobFrame(job=job):
-                    self._connection.sendall(encode(self._run(job, place)))
+                    self._connection.sendall(encode(self._run(job, context)))
 
-    def _containers(self, control: Control, seeds: Seeds) -> Containers | None:
+    def _containers(self, control: SlotControl, zygote: Zygote) -> Containers | None:
         settings = self._settings
         if settings.engine is None:
             return None
@@ -95,13 +96,13 @@ class SlotProcess:
             images=Path(settings.images),
             run=Path(settings.run_folder).name,
             control=control,
-            spared=lambda: expression_processes() | seeds.pids,
+            spared=lambda: expression_processes() | zygote.pids,
         )
 
-    def _run(self, job: LeasedJob, place: Workplace) -> EndedFrame:
+    def _run(self, job: LeasedJob, context: SlotContext) -> EndedFrame:
         task = self._tasks[job.task_uid]
         with log_ids(chain=task.chain_uid, task=task.uid, job=job.id, attempt=job.attempt):
-            ended = Attempt(task, job, place).run(self._loader(task, place.containers))
+            ended = AttemptRun(task, job, context).run(self._loader(task, context.containers))
             report = ended.report
             log.debug(
                 "attempt.ended",

@@ -6,28 +6,28 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pilot.runner.files.own_files import OwnFiles, Taken
+from pilot.runner.files.own_files import OpenFile, OwnFiles
 from pilot.runner.files.staging import Produced, taken
-from pilot.runner.programs.program import Ended
+from pilot.runner.programs.program import ProgramEnd
 from sluice.contracts.pilots import InputFile, LeasedJob, PilotTask
 from sluice.storage import link_open
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JobEntry:
     """What the tool is run for once. ``number``: of the entry; None: that of the job."""
 
     number: int | None
     inputs: Sequence[InputFile]
 
 
-def entries_of(task: PilotTask, job: LeasedJob) -> list[Entry]:
+def job_entries(task: PilotTask, job: LeasedJob) -> list[JobEntry]:
     """In order. Files of several data sets that belong together have the same number."""
     if task.batch == 1:
-        return [Entry(None, job.inputs)]
+        return [JobEntry(None, job.inputs)]
     numbers = dict.fromkeys(file.seq for file in job.inputs)
     return [
-        Entry(number, [file for file in job.inputs if file.seq == number]) for number in numbers
+        JobEntry(number, [file for file in job.inputs if file.seq == number]) for number in numbers
     ]
 
 
@@ -44,7 +44,7 @@ def put_aside(files: Sequence[Produced], folder: str, own: OwnFiles) -> list[Pro
     return kept
 
 
-def _keep(file: Taken, path: str) -> None:
+def _keep(file: OpenFile, path: str) -> None:
     if file.given and link_open(file.descriptor, path):
         return
     with open(file.descriptor, "rb", closefd=False) as source, open(path, "xb") as copy:
@@ -52,10 +52,12 @@ def _keep(file: Taken, path: str) -> None:
         os.fchmod(copy.fileno(), os.fstat(file.descriptor).st_mode & 0o777)
 
 
-def together(before: Ended | None, ended: Ended) -> Ended:
+def combined(before: ProgramEnd | None, ended: ProgramEnd) -> ProgramEnd:
     """What runs one after the other used in all."""
     if before is None:
         return ended
-    memory = max((one for one in (before.memory, ended.memory) if one is not None), default=None)
+    memory = max(
+        (memory for memory in (before.memory, ended.memory) if memory is not None), default=None
+    )
     cpu = None if before.cpu is None or ended.cpu is None else before.cpu + ended.cpu
     return replace(ended, memory=memory, cpu=cpu, seconds=before.seconds + ended.seconds)

@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from pilot.runner.programs.program import Ended
+from pilot.runner.programs.program import ProgramEnd
 from sluice.contracts.pilots import LeasedJob, PilotTask
 
 #: Command lines longer than this are cut in the log (a merge may name thousands of files).
@@ -22,7 +22,7 @@ class Story:
     started: datetime
     command: list[str] = field(default_factory=list)
     streams: dict[str, int] = field(default_factory=dict)
-    ended: Ended | None = None
+    ended: ProgramEnd | None = None
     #: How the tool was run, where that is to be told.
     note: str = ""
 

@@ -27,10 +27,10 @@ from pilot.node.engines import (
     remove_containers,
 )
 from pilot.runner.failures import AttemptError, StoppedError
-from pilot.runner.programs.control import Control
+from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.ending import last_line
 from pilot.runner.programs.orphans import children, kill_orphans
-from pilot.runner.programs.program import Cut, Ended, Limits, Program, run_program
+from pilot.runner.programs.program import Cut, Program, ProgramEnd, ProgramLimits, run_program
 from sluice.contracts.plan import ContainerImage
 from sluice.contracts.states import ContainerEngine, ErrorClass
 
@@ -58,7 +58,7 @@ class Containers:
         *,
         images: Path,
         run: str,
-        control: Control,
+        control: SlotControl,
         spared: Callable[[], frozenset[int]],
     ) -> None:
         self.engine = engine
@@ -174,7 +174,7 @@ class Containers:
                 )
                 ended = run_program(
                     program,
-                    Limits(time=0, memory=0, disk=0, grace=1.0),
+                    ProgramLimits(time=0, memory=0, disk=0, grace=1.0),
                     self._control,
                     known=self.spared,
                 )
@@ -242,7 +242,7 @@ class ContainerRun:
         container."""
         return frozenset(children()) if self.containers.engine.apart else self.containers.spared()
 
-    def judged(self, ended: Ended) -> Ended:
+    def judged(self, ended: ProgramEnd) -> ProgramEnd:
         """What the engine knows of the end. Raises ``AttemptError`` where it does not answer."""
         if not self.own_limit:
             return ended
@@ -309,7 +309,7 @@ def runtime_of(
     return [*runtime, *options], environment
 
 
-def image_of(tool: Any, *, able: bool) -> ContainerImage | None:
+def tool_image(tool: Any, *, able: bool) -> ContainerImage | None:
     """The image that a tool names; None where it names none, or one that is a hint and cannot be
     used. ``able``: there is an engine. Raises ``AttemptError`` where the tool requires what cannot
     be."""

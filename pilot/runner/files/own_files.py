@@ -65,7 +65,7 @@ class _DeepError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class OpenFile:
     """A regular file, open for reading. ``given``: no other file of the node is this one, so that
     it may be given away."""
 
@@ -147,7 +147,7 @@ class OwnFiles:
             return _opened(found)
 
     @contextmanager
-    def taken(self, path: str) -> Iterator[Taken]:
+    def taken(self, path: str) -> Iterator[OpenFile]:
         """A regular file. Raises ``NotOwnError``, ``OSError``."""
         with self._located(path) as found:
             status = os.fstat(found)
@@ -156,7 +156,7 @@ class OwnFiles:
             descriptor = _opened(found)
         try:
             given = status.st_nlink == 1 and (status.st_dev, status.st_ino) not in self._inputs
-            yield Taken(descriptor, given)
+            yield OpenFile(descriptor, given)
         finally:
             os.close(descriptor)
 

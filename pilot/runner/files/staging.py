@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from pilot.runner.failures import AttemptError, stage_out_error
 from pilot.runner.files.originals import Originals
-from pilot.runner.files.own_files import NotOwnError, OwnFiles, Taken
+from pilot.runner.files.own_files import NotOwnError, OpenFile, OwnFiles
 from pilot.runner.files.refusals import refused_output
 from sluice.contracts.naming import live_name, log_name
 from sluice.contracts.pilots import InputFile, LeasedJob, LogFile, OutputFile, PilotTask
@@ -108,7 +108,7 @@ def log_url(task: PilotTask, job: LeasedJob) -> str:
 
 
 @contextlib.contextmanager
-def taken(file: Produced, own: OwnFiles) -> Iterator[Taken]:
+def taken(file: Produced, own: OwnFiles) -> Iterator[OpenFile]:
     """The file itself. Raises ``AttemptError`` where it is not the job's own."""
     try:
         with own.taken(file.path) as found:
@@ -130,10 +130,10 @@ def stage_out(files: Sequence[Produced], own: OwnFiles) -> list[OutputFile]:
             with taken(file, own) as found:
                 result = put_open(found.descriptor, file.url, given=found.given)
         except StorageError as error:
-            take_back([output.url for output in stored])
+            remove_outputs([output.url for output in stored])
             raise stage_out_error(name, error) from error
         except (AttemptError, OSError):
-            take_back([output.url for output in stored])
+            remove_outputs([output.url for output in stored])
             raise
         stored.append(
             OutputFile(
@@ -149,7 +149,7 @@ def stage_out(files: Sequence[Produced], own: OwnFiles) -> list[OutputFile]:
     return stored
 
 
-def take_back(urls: Sequence[str]) -> None:
+def remove_outputs(urls: Sequence[str]) -> None:
     for url in urls:
         with contextlib.suppress(
             StorageError

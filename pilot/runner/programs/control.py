@@ -21,7 +21,7 @@ from pilot.runner.protocol import (
 )
 
 
-class Control:
+class SlotControl:
     """``frames``: tasks and jobs in order. When the pilot is gone, the tool is killed and this
     process ends."""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import IO
 
-from pilot.runner.programs.control import Control
+from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.memory import Memory, Over, ProcessMemory
 from pilot.runner.programs.orphans import kill_group, kill_orphans
 from pilot.runner.programs.usage import folder_size
@@ -40,7 +40,7 @@ _CUTS = {Over.LIMIT: Cut.MEMORY, Over.NODE: Cut.NODE_MEMORY}
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProgramLimits:
     """``time`` and ``grace`` in seconds, ``memory`` and ``disk`` in MiB; 0: none. ``inputs``: MiB
     of the tool's files."""
 
@@ -66,7 +66,7 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ProgramEnd:
     """``exit_code``: negative for a signal. ``memory`` in MiB (None: too little to tell), ``cpu``
     (None: not known) and ``seconds`` in seconds."""
 
@@ -94,13 +94,13 @@ def start_program(program: Program) -> int:
 
 def run_program(
     program: Program,
-    limits: Limits,
-    control: Control,
+    limits: ProgramLimits,
+    control: SlotControl,
     *,
     known: Callable[[], frozenset[int]],
     start: Callable[[Program], int] = start_program,
     memory: Memory | None = None,
-) -> Ended:
+) -> ProgramEnd:
     """Runs to the end, or to a limit or a stop. ``known``: children of this process that are not
     the tool's.
 
@@ -144,7 +144,7 @@ def run_program(
         and folder_size(program.watched) >= 0.99 * limits.disk
     ):
         cut = Cut.DISK
-    return Ended(
+    return ProgramEnd(
         exit_code=exit_code,
         cut=cut,
         memory=_peak_memory(usage, max(watch.peak, limits.memory if cut is Cut.MEMORY else 0.0)),
@@ -172,7 +172,13 @@ class _Watch:
     """Waits for the end of a process group's leader while it looks after limits and stops."""
 
     def __init__(
-        self, pid: int, watched: list[str], *, limits: Limits, control: Control, memory: Memory
+        self,
+        pid: int,
+        watched: list[str],
+        *,
+        limits: ProgramLimits,
+        control: SlotControl,
+        memory: Memory,
     ) -> None:
         begun = time.monotonic()
         self.cut: Cut | None = None

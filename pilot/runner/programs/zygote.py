@@ -21,7 +21,7 @@ from pilot.runner.programs.program import Program, start_program
 _MOST_REQUEST = 1 << 16
 
 
-class Seeds:
+class Zygote:
     """Made while the slot has no threads. Where the waiting process has been lost, jobs start a new
     Python."""
 

@@ -17,7 +17,13 @@ from cwltool.process import stage_files
 from schema_salad.utils import convert_to_dict
 
 from pilot.folders.work_folder import IN, OUT, TMP
-from pilot.runner.containers.containers import ContainerRun, Containers, flags, image_of, runtime_of
+from pilot.runner.containers.containers import (
+    ContainerRun,
+    Containers,
+    flags,
+    runtime_of,
+    tool_image,
+)
 from pilot.runner.cwl.documents import CWL_ERRORS, loading_context
 from pilot.runner.cwl.exact_values import exact
 from pilot.runner.cwl.file_access import InPlaceMapper, OwnMapper, access_to, mapper_in, relink
@@ -55,7 +61,9 @@ class PreparedJob:
     #: Where a process inside the job notes why it failed.
     failure: str | None = None
     #: It is Python of ours, which a process that is ready can run.
-    seeded: bool = False
+    own_python: bool = False
+    #: Of the files that it is given.
+    input_bytes: int = 0
 
 
 class CommandLine:
@@ -66,7 +74,7 @@ class CommandLine:
         # Copied for every job: with its places in the template it would take ten times as long.
         tool.inputs_record_schema = convert_to_dict(tool.inputs_record_schema)
         self._containers = containers
-        self._image = image_of(tool, able=containers is not None)
+        self._image = tool_image(tool, able=containers is not None)
         document = tool.tool
         self.success = frozenset(document.get("successCodes", ()))
         self.temporary = frozenset(document.get("temporaryFailCodes", ()))

@@ -90,7 +90,7 @@ class LoadedWorkflow:
             own=own,
             container=container,
             failure=f"{place}/{FAILURE}",
-            seeded=True,
+            own_python=True,
             note=self._note(container),
         )
 

@@ -14,10 +14,10 @@ from pilot.agent import Agent
 from pilot.domain.core import PilotCore
 from pilot.domain.model import SlotReady
 from pilot.folders.run_folder import RunFolder
-from pilot.loops.leasing import lease_jobs
+from pilot.loops.leasing import request_jobs
 from pilot.pool import SlotPool
 from pilot.reports.outbox import Outbox
-from pilot.session import Session
+from pilot.session import WmsSession
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import NodeResources, RegisterPilot
 from tests.servers.scripted_wms import ScriptedWms, until
@@ -53,9 +53,9 @@ async def test_no_job_is_asked_for_while_the_disk_is_full(
         uid=uuid4(), name="node-1", host="node", slots=1, resources=resources, version="1"
     )
     async with httpx.AsyncClient(base_url=wms.url) as http:
-        session = Session(WmsClient(http), pilot)
+        session = WmsSession(WmsClient(http), pilot)
         await session.register()
-        leasing = asyncio.create_task(lease_jobs(agent, session, wait=0.1))
+        leasing = asyncio.create_task(request_jobs(agent, session, wait=0.1))
         await until(lambda: len(looks) >= 3)
         assert wms.lease_requests == []
         free = 1 << 30

@@ -7,7 +7,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from pilot.session import Session
+from pilot.session import WmsSession
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import (
     Amounts,
@@ -66,7 +66,7 @@ async def test_a_wms_of_the_release_before_gets_what_it_knows(
         engines=engines,
     )
     async with httpx.AsyncClient(base_url="http://wms", transport=httpx.MockTransport(wms)) as http:
-        session = Session(WmsClient(http), pilot)
+        session = WmsSession(WmsClient(http), pilot)
         await session.register()
     assert (session.times, session.registration.lease) == (1, 5.0)
     assert wms.bodies[-1].keys() == BEFORE
@@ -96,7 +96,7 @@ async def test_phases_are_told_to_a_wms_that_knows_them() -> None:
     async with httpx.AsyncClient(
         base_url="http://wms", transport=httpx.MockTransport(answer)
     ) as http:
-        session = Session(WmsClient(http), pilot)
+        session = WmsSession(WmsClient(http), pilot)
         for _ in range(2):
             assert (await session.heartbeat(Heartbeat(running=[started]))).lease == 5.0
     assert [job.get("phase") for job in jobs] == ["stage_out", None, None]
@@ -121,7 +121,7 @@ async def test_a_wms_that_does_not_know_of_rooms_is_asked_without() -> None:
     async with httpx.AsyncClient(
         base_url="http://wms", transport=httpx.MockTransport(answer)
     ) as http:
-        session = Session(WmsClient(http), pilot)
+        session = WmsSession(WmsClient(http), pilot)
         for _ in range(2):
             assert (await session.lease(request)).seconds == 5.0
     assert ["room" in body for body in asked] == [True, False, False]
@@ -140,6 +140,6 @@ async def test_a_wms_of_this_release_is_told_of_the_engines() -> None:
         engines=[ContainerEngine.DOCKER],
     )
     async with httpx.AsyncClient(base_url="http://wms", transport=httpx.MockTransport(wms)) as http:
-        await Session(WmsClient(http), pilot).register()
+        await WmsSession(WmsClient(http), pilot).register()
     [body] = wms.bodies
     assert RegisterPilot.model_validate(body) == pilot

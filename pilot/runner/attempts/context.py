@@ -1,0 +1,30 @@
+"""What the attempts of one slot share, one after the other."""
+
+from dataclasses import dataclass
+
+from pilot.folders.work_folder import WorkFolder
+from pilot.reports.journal import Journal
+from pilot.runner.attempts.live_log import LiveLogs
+from pilot.runner.containers.containers import Containers
+from pilot.runner.files.shared_inputs import SharedFiles
+from pilot.runner.phase_note import PhaseNote
+from pilot.runner.programs.control import SlotControl
+from pilot.runner.programs.memory import Memory
+from pilot.runner.programs.zygote import Zygote
+from pilot.runner.protocol import RunnerSettings
+
+
+@dataclass(frozen=True, slots=True)
+class SlotContext:
+    """``containers``: None where the node has no engine."""
+
+    settings: RunnerSettings
+    folder: WorkFolder
+    journal: Journal
+    control: SlotControl
+    zygote: Zygote
+    shared: SharedFiles
+    phase: PhaseNote
+    containers: Containers | None
+    live: LiveLogs
+    memory: Memory

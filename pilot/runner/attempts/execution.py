@@ -1,0 +1,164 @@
+"""The tool of an attempt, run: with its streams, its limits, and in its container."""
+
+import errno
+import os
+import subprocess
+from contextlib import ExitStack
+from typing import IO
+
+from pilot.folders.work_folder import OUT, TMP
+from pilot.runner.attempts.allowance import MemoryAllowance
+from pilot.runner.attempts.context import SlotContext
+from pilot.runner.attempts.job_log import Story
+from pilot.runner.failures import AttemptError
+from pilot.runner.files.own_files import NotOwnError
+from pilot.runner.files.staging import live_url
+from pilot.runner.programs.program import (
+    Program,
+    ProgramEnd,
+    ProgramLimits,
+    run_program,
+    start_program,
+)
+from pilot.runner.tools.tool import PreparedJob, expression_processes
+from sluice.contracts.pilots import LeasedJob, PilotTask
+from sluice.contracts.states import ErrorClass
+
+#: The program is there, and no program, or not ours to run.
+_NOT_EXECUTABLE = frozenset({errno.EACCES, errno.ENOEXEC, errno.ENOTDIR, errno.EISDIR})
+
+
+class Execution:
+    """Of the tool of one attempt, for one of its entries after the other. As a context manager it
+    closes the streams that ``story`` has of the last."""
+
+    def __init__(
+        self,
+        task: PilotTask,
+        job: LeasedJob,
+        context: SlotContext,
+        *,
+        story: Story,
+        allowance: MemoryAllowance,
+    ) -> None:
+        self._task = task
+        self._context = context
+        self._story = story
+        self._allowance = allowance
+        self._live_url = live_url(task, job)
+        #: Closes what is read for the log.
+        self._streams = ExitStack()
+
+    def __enter__(self) -> "Execution":
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._streams.close()
+
+    def run(self, prepared: PreparedJob) -> ProgramEnd:
+        """To its end. Raises ``AttemptError`` where it cannot be run."""
+        self._streams.close()
+        self._story.streams.clear()
+        folder = prepared.own.folder
+        apart = prepared.container is not None and prepared.container.own_limit
+        with ExitStack() as streams:
+            program = Program(
+                arguments=prepared.arguments,
+                environment=prepared.environment,
+                folder=f"{folder}/{OUT}",
+                watched=[f"{folder}/{OUT}", f"{folder}/{TMP}"],
+                stdin=_stdin(prepared, streams),
+                stdout=self._stream("stdout", prepared.stdout, prepared, streams),
+                stderr=self._stream("stderr", prepared.stderr, prepared, streams),
+                limit_files=not apart,
+            )
+            try:
+                return self._run(program, self._limits(prepared, apart=apart), prepared)
+            except OSError as error:
+                raise _cannot_start(prepared.arguments[0], error) from error
+
+    def _limits(self, prepared: PreparedJob, *, apart: bool) -> ProgramLimits:
+        """``apart``: the engine of containers looks after the memory."""
+        resources = self._task.resources
+        return ProgramLimits(
+            time=resources.time_limit,
+            memory=0 if apart else self._allowance.most,
+            disk=resources.disk,
+            grace=self._context.settings.grace,
+            inputs=prepared.input_bytes / (1 << 20),
+        )
+
+    def _run(self, program: Program, limits: ProgramLimits, prepared: PreparedJob) -> ProgramEnd:
+        container, zygote = prepared.container, self._context.zygote
+
+        def known() -> frozenset[int]:
+            return (
+                expression_processes() if container is None else container.known()
+            ) | zygote.pids
+
+        try:
+            with self._context.live.following(self._live_url, self._story.streams):
+                end = run_program(
+                    program,
+                    limits,
+                    self._context.control,
+                    known=known,
+                    start=zygote.start if prepared.own_python else start_program,
+                    memory=self._context.memory,
+                )
+            return end if container is None else container.judged(end)
+        finally:
+            if container is not None:
+                container.end()
+
+    def _stream(
+        self, title: str, path: str | None, prepared: PreparedJob, streams: ExitStack
+    ) -> int:
+        """What the program writes to; the story gets what it is read by. ``path``: of an output of
+        the tool's."""
+        try:
+            descriptor = (
+                self._context.folder.open_stream(title)
+                if path is None
+                else prepared.own.create(path)
+            )
+        except NotOwnError as error:
+            raise AttemptError(
+                ErrorClass.TOOL_REFUSED, f"the tool's {title} cannot be written: {error}"
+            ) from error
+        streams.callback(os.close, descriptor)
+        if path is None or title == "stderr":  # else it is an output, and no message
+            self._story.streams[title] = reading = os.open(
+                f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC
+            )
+            self._streams.callback(os.close, reading)
+        return descriptor
+
+
+def _stdin(prepared: PreparedJob, streams: ExitStack) -> IO[bytes] | int:
+    if not prepared.stdin:
+        return subprocess.DEVNULL
+    try:
+        return streams.enter_context(open(prepared.own.open(prepared.stdin), "rb"))
+    except NotOwnError as error:
+        raise AttemptError(
+            ErrorClass.TOOL_REFUSED, f"the tool's stdin cannot be taken: {error}"
+        ) from error
+
+
+def _cannot_start(program: str, error: OSError) -> AttemptError:
+    """With the exit code that a shell gives in this case."""
+    if isinstance(error, FileNotFoundError):
+        if os.path.sep in program:
+            sentence = (
+                f"program {program!r} does not exist on this node, or its interpreter does not"
+            )
+        else:
+            sentence = f"program {program!r} was not found on this node's PATH"
+        return AttemptError(ErrorClass.TOOL_FAILED, sentence, exit_code=127)
+    code = 126 if error.errno in _NOT_EXECUTABLE else None
+    return AttemptError(
+        ErrorClass.TOOL_FAILED,
+        f"program {program!r} cannot be started: {error.strerror}",
+        exit_code=code,
+    )

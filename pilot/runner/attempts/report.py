@@ -1,0 +1,71 @@
+"""What became of an attempt, and the report that says so."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pilot.domain.model import StopReason
+from pilot.runner.attempts.job_log import Story
+from sluice.contracts.pilots import AttemptReport, LeasedJob, LogFile, OutputFile
+from sluice.contracts.states import AttemptOutcome, ErrorClass
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptEnd:
+    """``message``: a sentence, empty where all went well. ``exit_code``: None: that of the tool, if
+    it has run."""
+
+    outcome: AttemptOutcome
+    error_class: ErrorClass | None = None
+    message: str = ""
+    exit_code: int | None = None
+
+    def __str__(self) -> str:
+        return str(self.outcome) + (
+            f" ({self.error_class}): {self.message}" if self.error_class else ""
+        )
+
+
+FINISHED = AttemptEnd(AttemptOutcome.FINISHED)
+
+STOPPED = {
+    StopReason.CANCEL: AttemptEnd(AttemptOutcome.CANCELED, ErrorClass.CANCELED, "canceled"),
+    StopReason.LEASE: AttemptEnd(
+        AttemptOutcome.FAILED,
+        ErrorClass.PILOT_LOST,
+        "stopped: the pilot could not reach the WMS to renew its lease",
+    ),
+    StopReason.ABANDON: AttemptEnd(
+        AttemptOutcome.RETURNED, message="stopped: the job is no longer this pilot's"
+    ),
+    StopReason.SHUTDOWN: AttemptEnd(
+        AttemptOutcome.RETURNED, message="stopped: the pilot had to end"
+    ),
+}
+
+
+def report_of(
+    job: LeasedJob,
+    end: AttemptEnd,
+    story: Story,
+    *,
+    outputs: Sequence[OutputFile],
+    log: LogFile | None,
+) -> AttemptReport:
+    """``log``: None where it was not kept."""
+    ended = story.ended
+    exit_code = ended.exit_code if ended is not None and end.exit_code is None else end.exit_code
+    return AttemptReport(
+        id=job.id,
+        attempt=job.attempt,
+        outcome=end.outcome,
+        started_at=story.started,
+        ended_at=datetime.now(UTC),
+        exit_code=exit_code,
+        error_class=end.error_class,
+        message=end.message[:4000].encode(errors="backslashreplace").decode(),
+        outputs=list(outputs),
+        log=log,
+        peak_memory=None if ended is None or ended.memory is None else round(ended.memory, 1),
+        cpu_seconds=None if ended is None or ended.cpu is None else round(ended.cpu, 4),
+    )

@@ -1,0 +1,100 @@
+"""Whether a tool ended well; if not, whose fault it is, in a sentence."""
+
+import os
+from dataclasses import dataclass
+from typing import assert_never
+
+from pilot.folders.disk_space import has_room
+from pilot.runner.attempts.allowance import MemoryAllowance
+from pilot.runner.failures import AttemptError, StoppedError
+from pilot.runner.inner_workflow.failures import read_failure
+from pilot.runner.programs.ending import ended_badly, last_line
+from pilot.runner.programs.memory import Memory
+from pilot.runner.programs.program import Cut, ProgramEnd
+from pilot.runner.tools.loading import Loaded
+from pilot.runner.tools.tool import PreparedJob
+from sluice.contracts.numbers import in_full
+from sluice.contracts.plan import Resources
+from sluice.contracts.states import ErrorClass
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Of the tools of one attempt, which had these limits."""
+
+    resources: Resources
+    allowance: MemoryAllowance
+    memory: Memory
+
+    def require_success(
+        self, tool: Loaded, prepared: PreparedJob, end: ProgramEnd, *, stderr: int
+    ) -> None:
+        """``stderr``: descriptor of what the tool has written there. Raises ``AttemptError`` unless
+        it ended well, ``StoppedError`` where it was told to end."""
+        self._require_not_cut(end)
+        code = end.exit_code
+        inner = read_failure(prepared.failure) if prepared.failure and code == 1 else None
+        error_class = tool.error_class(code) if inner is None else inner.error_class
+        if error_class is None:
+            return
+        if error_class is ErrorClass.TOOL_FAILED and not has_room(prepared.own.folder):
+            error_class = ErrorClass.NO_ROOM
+        if inner is not None:
+            raise AttemptError(
+                error_class,
+                inner.message,
+                exit_code=code if inner.exit_code is None else inner.exit_code,
+            )
+        raise self._failure(error_class, prepared, end, last_line(stderr))
+
+    def _require_not_cut(self, end: ProgramEnd) -> None:
+        """Raises where it did not end by itself, which its exit code would tell."""
+        match end.cut:
+            case None:
+                return
+            case Cut.STOPPED:
+                raise StoppedError
+            case Cut.TIME:
+                error_class = ErrorClass.TOOL_TIMEOUT
+                limit = in_full(self.resources.time_limit)
+                sentence = f"ran longer than its limit of {limit} s and was ended"
+            case Cut.MEMORY:
+                error_class = ErrorClass.OUT_OF_MEMORY
+                sentence = (
+                    f"used {end.memory or 0:.0f} MiB of memory, {self.allowance.note}, and was"
+                    " ended"
+                )
+            case Cut.NODE_MEMORY:
+                within = end.memory is None or end.memory <= self.allowance.counted
+                error_class = ErrorClass.PILOT_LOST if within else ErrorClass.OUT_OF_MEMORY
+                sentence = (
+                    "was ended by the kernel: the node had no memory left, of which it used"
+                    f" {end.memory or 0:.0f} MiB, {self.allowance.note}"
+                )
+            case Cut.DISK:
+                error_class = ErrorClass.TOOL_FAILED
+                sentence = f"filled its folder: it may write {self.resources.disk} MiB"
+            case _:
+                assert_never(end.cut)
+        raise AttemptError(error_class, sentence, exit_code=end.exit_code)
+
+    def _failure(
+        self, error_class: ErrorClass, prepared: PreparedJob, end: ProgramEnd, said: str
+    ) -> AttemptError:
+        """``said``: the last line on its standard error."""
+        code = end.exit_code
+        if prepared.container is not None and prepared.container.failed:
+            prepared.container.containers.forget()
+            sentence = f"the container could not be started: {said}"
+            return AttemptError(ErrorClass.STAGE_IN_FAILED, sentence, exit_code=code)
+        program = prepared.program or os.path.basename(prepared.arguments[0])
+        sentence = ended_badly(program, code, said)
+        if (
+            error_class is ErrorClass.TOOL_FAILED
+            and prepared.container is None
+            and self.memory.refused(said)
+        ):
+            used = f", and had used {end.memory:.0f} MiB" if end.memory is not None else ""
+            limit = f"it may use {self.allowance.most:.0f} MiB of memory{used}"
+            error_class, sentence = ErrorClass.OUT_OF_MEMORY, f"{sentence} ({limit})"
+        return AttemptError(error_class, sentence, exit_code=code)
