@@ -11,6 +11,7 @@ from cwltool.stdfsaccess import StdFsAccess, abspath
 from schema_salad.ref_resolver import file_uri
 
 from pilot.runner.files.own_files import NotOwnError, OwnFiles
+from pilot.runner.files.patterns import matching_paths
 
 #: Kinds of staged entries that cwltool makes links of.
 _LINKED, _IN_PLACE = ("File", "Directory"), ("WritableFile", "WritableDirectory")
@@ -22,7 +23,9 @@ class OwnAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are not fo
     own: OwnFiles
 
     def glob(self, pattern: str) -> list[str]:
-        return [file_uri(self._readable(path)) for path in self.own.glob(self._abs(pattern))]
+        return [
+            file_uri(self._readable(path)) for path in matching_paths(self._abs(pattern), self.own)
+        ]
 
     def open(self, fn: str, mode: str) -> IO[Any]:
         return os.fdopen(
@@ -94,11 +97,11 @@ class InPlaceMapper(OwnMapper):
     belongs to it."""
 
     def setup(self, referenced_files: Sequence[Any], basedir: str) -> None:
-        for one in referenced_files:
-            if self.separateDirs and self._brought(one):
-                self._keep(one)
+        for file in referenced_files:
+            if self.separateDirs and self._brought(file):
+                self._keep(file)
             else:
-                super().setup([one], basedir)
+                super().setup([file], basedir)
 
     def _brought(self, value: Any) -> bool:
         path = _local(value["location"])

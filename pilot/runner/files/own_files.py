@@ -1,9 +1,5 @@
 """The files of a node that are a job's own: what lies below its folders, and its inputs. Nothing
-else is read, moved or written to for it, whatever its tool, its expressions or its links say.
-
-Paths are walked folder by folder through descriptors, and links by hand, so that what was looked at
-is what is opened.
-"""
+else is read, moved or written to for it, whatever its tool, its expressions or its links say."""
 
 import errno
 import os
@@ -13,24 +9,27 @@ import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from fnmatch import filter as matching
 
 from cwltool.errors import WorkflowException
 
 from pilot.folders.deletion import delete_tree
 from pilot.folders.work_folder import OUT, TMP, OpenFolder
+from pilot.runner.files.path_walk import (
+    LOOK,
+    MOST_LINKS,
+    CircleError,
+    DeepError,
+    OutsideError,
+    PathWalk,
+    folder_of,
+)
 from sluice.storage import MOST_FOLDERS
 
 #: Device and inode.
 Identity = tuple[int, int]
 
-_LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
-_MOST_LINKS = 40
-#: Folders between one of the job's and what a tool in it makes.
-_ABOVE = 4
 #: Characters of a path in a sentence.
 _SHOWN = 120
-_MAGIC = re.compile(r"[*?[]")
 #: How the paths of outputs begin: of the job's tool, and of one inside a workflow.
 _OUTPUT = re.compile(f"^({OUT}|{TMP}/o-[^/]+)/")
 
@@ -46,22 +45,6 @@ class NotOwnError(WorkflowException):  # type: ignore[misc] # cwltool's types ar
         self.left = left
         #: The output that names it, once that is known.
         self.port: str | None = None
-
-
-class _OutsideError(Exception):
-    """The way leads to ``path``, out of the job's folders."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path)
-        self.path = path
-
-
-class _CircleError(Exception):
-    """Links lead to links, perhaps without end."""
-
-
-class _DeepError(Exception):
-    """The way goes through more folders than anybody follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +102,7 @@ class OwnFiles:
         if folder != OUT or name in ("", ".", "..") or "/" in name or "\0" in name:
             return None
         try:
-            place = os.open(OUT, _LOOK | os.O_DIRECTORY, dir_fd=self._folders[0].descriptor)
+            place = os.open(OUT, LOOK | os.O_DIRECTORY, dir_fd=self._folders[0].descriptor)
         except OSError:
             return None
         try:
@@ -168,26 +151,24 @@ class OwnFiles:
         finally:
             os.close(descriptor)
 
-    def glob(self, pattern: str) -> list[str]:
-        """Paths that match, as ``glob.glob`` finds them. A wildcard passes over links that lead
-        elsewhere.
+    def folder_with(self, path: str) -> str:
+        """The job's folder in which ``path`` lies, as it is written. Raises ``NotOwnError``."""
+        folder = folder_of(path, self._folders)
+        if folder is None:
+            raise self._refusal(path, path)
+        return folder.path
 
-        Raises ``NotOwnError``.
-        """
-        root = next(
-            (one.path for one in self._folders if f"{pattern}/".startswith(f"{one.path}/")), None
-        )
-        if root is None:
-            raise self._refusal(pattern, pattern)
-        found = [(root, False)]
-        parts = pattern[len(root) + 1 :].split("/")
-        for number, part in enumerate(parts, 1):
-            found = [
-                one
-                for place in found
-                for one in self._next(*place, part, last=number == len(parts))
-            ]
-        return [path for path, _ in found]
+    def has_entry(self, path: str) -> bool:
+        """Is it there, or a link of that name? Raises ``NotOwnError``."""
+        folder, name = os.path.split(path)
+        if name in (".", ".."):
+            return self.status(path) is not None
+        try:
+            with self._located(folder) as descriptor:
+                os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+        except OSError:
+            return False
+        return True
 
     def create(self, path: str) -> int:
         """An empty regular file to append to; one that is there is emptied. Raises ``NotOwnError``,
@@ -249,12 +230,12 @@ class OwnFiles:
         if "\0" in path:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         try:
-            descriptor = _Walk(self._folders).to_end(path)
-        except _OutsideError as outside:
+            descriptor = PathWalk(self._folders).to_end(path)
+        except OutsideError as outside:
             descriptor = self._input(path, outside.path)
-        except _CircleError as error:
-            raise self._special(path, f"a chain of more than {_MOST_LINKS} links") from error
-        except _DeepError as error:
+        except CircleError as error:
+            raise self._special(path, f"a chain of more than {MOST_LINKS} links") from error
+        except DeepError as error:
             what = (
                 f"more than {MOST_FOLDERS} folders deep: let the tool make a flatter tree, or an"
                 " archive of it"
@@ -280,10 +261,10 @@ class OwnFiles:
     @contextmanager
     def _plain_folder(self, path: str) -> Iterator[int]:
         """One with no link on the way to it."""
-        walk = _Walk(self._folders, links=False)
+        walk = PathWalk(self._folders, links=False)
         try:
             descriptor = walk.to_end(path)
-        except (_OutsideError, NotADirectoryError) as error:
+        except (OutsideError, NotADirectoryError) as error:
             raise NotOwnError(
                 path, f"{self.shown(path)!r} is no folder of its own", left=True
             ) from error
@@ -291,44 +272,6 @@ class OwnFiles:
             yield descriptor
         finally:
             os.close(descriptor)
-
-    def _next(
-        self, base: str, chosen: bool, part: str, *, last: bool
-    ) -> Iterator[tuple[str, bool]]:
-        """What one part of a pattern matches below ``base``. ``chosen``: a wildcard did choose
-        that."""
-        try:
-            if not part:
-                found = [base] if not last else [f"{base}/"] if self.is_folder(base) else []
-            elif _MAGIC.search(part):
-                found, chosen = [f"{base}/{name}" for name in self._matching(base, part)], True
-            else:
-                found = [f"{base}/{part}"] if not last or self._is_there(f"{base}/{part}") else []
-        except NotOwnError:
-            if not chosen:
-                raise
-            return
-        yield from ((path, chosen) for path in found)
-
-    def _matching(self, base: str, pattern: str) -> list[str]:
-        if not self.is_folder(base):
-            return []
-        hidden = pattern.startswith(".")
-        return matching(
-            [name for name in self.names(base) if hidden or not name.startswith(".")], pattern
-        )
-
-    def _is_there(self, path: str) -> bool:
-        """It, or a link of that name."""
-        folder, name = os.path.split(path)
-        if name in (".", ".."):
-            return self.status(path) is not None
-        try:
-            with self._located(folder) as descriptor:
-                os.stat(name, dir_fd=descriptor, follow_symlinks=False)
-        except OSError:
-            return False
-        return True
 
     def _require_plain(self, path: str, mode: int) -> None:
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
@@ -343,76 +286,6 @@ class OwnFiles:
     def _refusal(self, path: str, outside: str) -> NotOwnError:
         way = "is" if path == outside else f"leads to {outside!r}, which is"
         return NotOwnError(path, f"{self.shown(path)!r} {way} no file of the job")
-
-
-class _Walk:
-    """From one of the job's folders down; up again no further than to it."""
-
-    def __init__(self, folders: Sequence[OpenFolder], *, links: bool = True) -> None:
-        self._folders = folders
-        self._follow = links
-        self._links = 0
-        self._root = folders[0]
-        self._passed: list[int] = []
-        self._parts: list[str] = []
-
-    def to_end(self, path: str) -> int:
-        """Raises ``_OutsideError``, ``_CircleError``, ``OSError``."""
-        try:
-            self._begin(path)
-            while self._parts:
-                self._step(self._parts.pop())
-            return self._passed.pop() if self._passed else os.dup(self._root.descriptor)
-        finally:
-            self._leave()
-
-    def _begin(self, path: str) -> None:
-        self._leave()
-        root = next((one for one in self._folders if f"{path}/".startswith(f"{one.path}/")), None)
-        if root is None:
-            raise _OutsideError(path)
-        self._root = root
-        self._parts = path[len(root.path) :].split("/")[::-1]
-
-    def _leave(self) -> None:
-        for descriptor in self._passed:
-            os.close(descriptor)
-        self._passed = []
-
-    def _step(self, part: str) -> None:
-        if part in ("", "."):
-            return
-        if part == "..":
-            if not self._passed:
-                raise _OutsideError(
-                    os.path.normpath("/".join([self._root.path, part, *self._parts[::-1]]))
-                )
-            left = self._passed.pop()
-            is_folder = stat.S_ISDIR(os.fstat(left).st_mode)
-            os.close(left)
-            if not is_folder:
-                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-            return
-        place = self._passed[-1] if self._passed else self._root.descriptor
-        found = os.open(part, _LOOK, dir_fd=place)
-        if not stat.S_ISLNK(os.fstat(found).st_mode):
-            self._passed.append(found)
-            if len(self._passed) > MOST_FOLDERS + _ABOVE:
-                raise _DeepError
-            return
-        os.close(found)
-        self._follow_link(os.readlink(part, dir_fd=place))
-
-    def _follow_link(self, target: str) -> None:
-        self._links += 1
-        if not self._follow:
-            raise _OutsideError(target)
-        if self._links > _MOST_LINKS:
-            raise _CircleError
-        if target.startswith("/"):
-            self._begin("/".join([target, *self._parts[::-1]]))
-        else:
-            self._parts += target.split("/")[::-1]
 
 
 def _opened(descriptor: int) -> int:

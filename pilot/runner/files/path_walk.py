@@ -1,0 +1,107 @@
+"""The way to a file through a job's folders: folder by folder through descriptors, and links by
+hand, so that what was looked at is what is opened."""
+
+import errno
+import os
+import stat
+from collections.abc import Sequence
+
+from pilot.folders.work_folder import OpenFolder
+from sluice.storage import MOST_FOLDERS
+
+#: For looking only, and at a link itself.
+LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+MOST_LINKS = 40
+#: Folders between one of the job's and what a tool in it makes.
+_ABOVE = 4
+
+
+class OutsideError(Exception):
+    """The way leads to ``path``, out of the job's folders."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.path = path
+
+
+class CircleError(Exception):
+    """Links lead to links, perhaps without end."""
+
+
+class DeepError(Exception):
+    """The way goes through more folders than anybody follows."""
+
+
+def folder_of(path: str, folders: Sequence[OpenFolder]) -> OpenFolder | None:
+    """That of ``folders`` in which ``path`` lies, as it is written, or that it names."""
+    return next((folder for folder in folders if f"{path}/".startswith(f"{folder.path}/")), None)
+
+
+class PathWalk:
+    """From one of the job's folders down; up again no further than to it."""
+
+    def __init__(self, folders: Sequence[OpenFolder], *, links: bool = True) -> None:
+        self._folders = folders
+        self._follow = links
+        self._links = 0
+        self._root = folders[0]
+        self._passed: list[int] = []
+        self._parts: list[str] = []
+
+    def to_end(self, path: str) -> int:
+        """Raises ``OutsideError``, ``CircleError``, ``OSError``."""
+        try:
+            self._begin(path)
+            while self._parts:
+                self._step(self._parts.pop())
+            return self._passed.pop() if self._passed else os.dup(self._root.descriptor)
+        finally:
+            self._leave()
+
+    def _begin(self, path: str) -> None:
+        self._leave()
+        root = folder_of(path, self._folders)
+        if root is None:
+            raise OutsideError(path)
+        self._root = root
+        self._parts = path[len(root.path) :].split("/")[::-1]
+
+    def _leave(self) -> None:
+        for descriptor in self._passed:
+            os.close(descriptor)
+        self._passed = []
+
+    def _step(self, part: str) -> None:
+        if part in ("", "."):
+            return
+        if part == "..":
+            if not self._passed:
+                raise OutsideError(
+                    os.path.normpath("/".join([self._root.path, part, *self._parts[::-1]]))
+                )
+            left = self._passed.pop()
+            is_folder = stat.S_ISDIR(os.fstat(left).st_mode)
+            os.close(left)
+            if not is_folder:
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+            return
+        place = self._passed[-1] if self._passed else self._root.descriptor
+        found = os.open(part, LOOK, dir_fd=place)
+        if not stat.S_ISLNK(os.fstat(found).st_mode):
+            self._passed.append(found)
+            if len(self._passed) > MOST_FOLDERS + _ABOVE:
+                raise DeepError
+            return
+        os.close(found)
+        self._follow_link(os.readlink(part, dir_fd=place))
+
+    def _follow_link(self, target: str) -> None:
+        self._links += 1
+        if not self._follow:
+            raise OutsideError(target)
+        if self._links > MOST_LINKS:
+            raise CircleError
+        if target.startswith("/"):
+            self._begin("/".join([target, *self._parts[::-1]]))
+        else:
+            self._parts += target.split("/")[::-1]
