@@ -84,7 +84,7 @@ class Judge:
         """``said``: the last line on its standard error."""
         code = end.exit_code
         if prepared.container is not None and prepared.container.failed:
-            prepared.container.containers.forget()
+            prepared.container.containers.images.forget()
             sentence = f"the container could not be started: {said}"
             return AttemptError(ErrorClass.STAGE_IN_FAILED, sentence, exit_code=code)
         program = prepared.program or os.path.basename(prepared.arguments[0])

@@ -98,7 +98,7 @@ def quieten() -> None:
 
 def refusal_in(error: BaseException | None) -> Refusal | None:
     """Where that is what ``error`` comes from."""
-    return next((one for one in _causes(error) if isinstance(one, Refusal)), None)
+    return next((cause for cause in _causes(error) if isinstance(cause, Refusal)), None)
 
 
 def refused_output(
@@ -119,7 +119,7 @@ def not_set_up(why: Refusal | str) -> AttemptError:
 
 def port_in(error: BaseException) -> str | None:
     """The output that cwltool was at."""
-    ports = (getattr(one, "port", None) for one in _causes(error))
+    ports = (getattr(cause, "port", None) for cause in _causes(error))
     return next((str(shortname(port["id"])) for port in ports if isinstance(port, Mapping)), None)
 
 
@@ -127,8 +127,8 @@ def port_naming(outputs: Any, path: str) -> str | None:
     """The output of an output object that names ``path``, or a folder that it lies in."""
     for port, value in outputs.items() if isinstance(outputs, Mapping) else ():
         if any(
-            path == one or path.endswith(f"/{one.lstrip('/')}") or path.startswith(f"{one}/")
-            for one in _paths(value)
+            path == named or path.endswith(f"/{named.lstrip('/')}") or path.startswith(f"{named}/")
+            for named in paths_in(value)
         ):
             return str(port)
     return None
@@ -151,12 +151,13 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def _paths(value: Any) -> Iterator[str]:
+def paths_in(value: Any) -> Iterator[str]:
+    """Of all files and directories in a CWL value, as far as they have one."""
     if isinstance(value, Mapping):
         path = value.get("path") or unquote(urlsplit(str(value.get("location", ""))).path)
         if value.get("class") in ("File", "Directory") and isinstance(path, str) and path:
             yield path
         value = list(value.values())
     if isinstance(value, list):
-        for one in value:
-            yield from _paths(one)
+        for item in value:
+            yield from paths_in(item)

@@ -7,7 +7,7 @@ from typing import Any
 from cwltool.context import RuntimeContext
 
 from pilot.node.engines import Engine
-from pilot.runner.containers.containers import runtime_of
+from pilot.runner.containers.options import runtime_of
 from sluice.contracts.base import Contract
 
 

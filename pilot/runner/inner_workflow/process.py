@@ -1,5 +1,5 @@
 """A CWL process that is no single command line, for one job: ``python -m
-pilot.runner.inner_workflow.process FOLDER OUT``.
+pilot.runner.inner_workflow FOLDER OUT``.
 
 A process of its own, so that the limits of a job hold for it and for everything that it starts.
 Reads ``process.cwl``, ``order.json`` and ``javascript.json``, writes ``result.json`` (the output
@@ -22,14 +22,20 @@ from cwltool.executors import SingleJobExecutor
 from cwltool.load_tool import load_tool
 
 from pilot.folders.work_folder import OpenFolder
-from pilot.runner.containers.containers import flags, paths_in
+from pilot.runner.containers.options import flags
 from pilot.runner.cwl.documents import loading_context
 from pilot.runner.cwl.exact_values import read_exact
 from pilot.runner.cwl.file_access import OwnMapper, access_to, mapper_in, relink_initial
 from pilot.runner.expressions.engine import install
 from pilot.runner.expressions.javascript import JavaScript
 from pilot.runner.files.own_files import Identity, OwnFiles
-from pilot.runner.files.refusals import not_set_up, port_naming, refusal_in, refused_output
+from pilot.runner.files.refusals import (
+    not_set_up,
+    paths_in,
+    port_naming,
+    refusal_in,
+    refused_output,
+)
 from pilot.runner.inner_workflow.containers import JobsInContainers, read_inner
 from pilot.runner.inner_workflow.failures import FailureWatch
 from pilot.runner.inner_workflow.tools import tool_maker
@@ -117,10 +123,8 @@ def _own_files(folder: str, order: Any) -> OwnFiles:
 
 def _inputs(order: Any) -> Iterator[Identity]:
     for path in paths_in(order):
+        if not path.startswith("/"):
+            continue
         found = os.stat(path)
         if stat.S_ISREG(found.st_mode):
             yield found.st_dev, found.st_ino
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2]))

@@ -17,13 +17,9 @@ from cwltool.process import stage_files
 from schema_salad.utils import convert_to_dict
 
 from pilot.folders.work_folder import IN, OUT, TMP
-from pilot.runner.containers.containers import (
-    ContainerRun,
-    Containers,
-    flags,
-    runtime_of,
-    tool_image,
-)
+from pilot.runner.containers.container_run import ContainerRun
+from pilot.runner.containers.containers import Containers
+from pilot.runner.containers.options import flags, runtime_of, tool_image
 from pilot.runner.cwl.documents import CWL_ERRORS, loading_context
 from pilot.runner.cwl.exact_values import exact
 from pilot.runner.cwl.file_access import InPlaceMapper, OwnMapper, access_to, mapper_in, relink
@@ -156,7 +152,7 @@ class CommandLine:
             raise RuntimeError("this tool runs in no container")
         prepared = _prepared(job, own)
         stdin = job.pathmapper.reversemap(job.stdin) if job.stdin else None
-        called = containers.bring(image)
+        called = containers.images.bring(image)
         runtime, environment = runtime_of(
             job.create_runtime, context, containers.engine, containers.options()
         )

@@ -11,7 +11,8 @@ import cwltool.process
 
 from pilot.folders.work_folder import OUT, TMP
 from pilot.node.engines import ENGINE_VARIABLES
-from pilot.runner.containers.containers import ContainerRun, Containers
+from pilot.runner.containers.container_run import ContainerRun
+from pilot.runner.containers.containers import Containers
 from pilot.runner.cwl.exact_values import write_document
 from pilot.runner.cwl.process_files import write_process
 from pilot.runner.expressions.engine import engine
@@ -78,7 +79,7 @@ class LoadedWorkflow:
             arguments=[
                 sys.executable,
                 "-m",
-                "pilot.runner.inner_workflow.process",
+                "pilot.runner.inner_workflow",
                 place,
                 f"{folder}/{OUT}",
             ],
@@ -113,7 +114,8 @@ class LoadedWorkflow:
             engine=self._containers.engine,
             options=self._containers.options(),
             images={
-                image.name: self._containers.bring(image) for image in self.task.container.images
+                image.name: self._containers.images.bring(image)
+                for image in self.task.container.images
             },
         )
         with open(f"{place}/{CONTAINERS}", "w") as file:

@@ -1,0 +1,27 @@
+"""Questions to the node's engine of containers."""
+
+import subprocess
+
+from pilot.node.engines import Engine, engine_environment
+from pilot.runner.failures import AttemptError
+from sluice.contracts.states import ErrorClass
+
+_PATIENCE = 60.0
+
+
+def call_engine(engine: Engine, *command: str) -> "subprocess.CompletedProcess[str]":
+    """Whatever its exit status. Raises ``AttemptError`` where the engine does not answer."""
+    try:
+        return subprocess.run(
+            [engine.program, *command],
+            env=engine_environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        sentence = f"{engine.kind.label} does not answer on this node: {error}"
+        raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence) from error

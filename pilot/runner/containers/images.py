@@ -1,0 +1,154 @@
+"""The images of containers, brought to the node: one process of it at a time pulls one."""
+
+import fcntl
+import hashlib
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pilot.node.engines import Engine, engine_environment
+from pilot.runner.containers.calls import call_engine
+from pilot.runner.failures import AttemptError, StoppedError
+from pilot.runner.programs.control import SlotControl
+from pilot.runner.programs.ending import last_line
+from pilot.runner.programs.program import Cut, Program, ProgramLimits, run_program
+from sluice.contracts.plan import ContainerImage
+from sluice.contracts.states import ContainerEngine, ErrorClass
+
+
+class Images:
+    """As a slot knows them. ``folder``: for images and locks, that all pilots of the node share.
+    ``spared``: children of the slot that belong to no job."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        folder: Path,
+        *,
+        control: SlotControl,
+        spared: Callable[[], frozenset[int]],
+    ) -> None:
+        self._engine = engine
+        self._folder = folder
+        self._control = control
+        self._spared = spared
+        self._known: dict[str, str] = {}
+
+    def bring(self, image: ContainerImage) -> str:
+        """Makes sure that the node has the image; gives what to call it by on a command line. One
+        process of the node at a time pulls an image. Raises ``AttemptError``, ``StoppedError``."""
+        known = self._known.get(image.name)
+        if known is None:
+            with self._alone(image.name):
+                known = (
+                    self._sif(image)
+                    if self._engine.kind is ContainerEngine.APPTAINER
+                    else self._pulled(image)
+                )
+            self._known[image.name] = known
+        return known
+
+    def forget(self) -> None:
+        """What is thought to be on the node is looked for anew."""
+        self._known.clear()
+
+    def _pulled(self, image: ContainerImage) -> str:
+        inspect = (
+            ("inspect",) if self._engine.kind is ContainerEngine.UDOCKER else ("image", "inspect")
+        )
+        if call_engine(self._engine, *inspect, image.name).returncode == 0:
+            return image.name
+        if image.pull is None:
+            sentence = (
+                f"the image {image.name!r} is not on this node, and nothing says where it comes"
+                " from (dockerPull)"
+            )
+            raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
+        self._fetch(image, "pull", image.pull)
+        if (
+            image.name != image.pull
+            and call_engine(self._engine, *inspect, image.name).returncode != 0
+        ):
+            sentence = (
+                f"the image {image.pull!r} was pulled, and there is still none called"
+                f" {image.name!r} (dockerImageId)"
+            )
+            raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
+        return image.name
+
+    def _sif(self, image: ContainerImage) -> str:
+        path = self._folder / f"{_digest(image.name)}.sif"
+        if not path.exists():
+            if image.pull is None:
+                sentence = (
+                    f"the image {image.name!r} cannot be had: nothing says where it comes from"
+                    " (dockerPull)"
+                )
+                raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
+            new = path.with_suffix(".new")
+            self._fetch(image, "pull", "--force", str(new), f"docker://{image.pull}")
+            new.rename(path)
+        return str(path)
+
+    def _fetch(self, image: ContainerImage, *command: str) -> None:
+        """Told to stop, the pull is ended as a tool would be."""
+        said = self._folder / f"{_digest(image.name)}.{os.getpid()}.log"
+        try:
+            with said.open("w+b") as stream:
+                program = Program(
+                    arguments=[self._engine.program, *command],
+                    environment=engine_environment(),
+                    folder=str(self._folder),
+                    watched=[],
+                    stdin=subprocess.DEVNULL,
+                    stdout=stream.fileno(),
+                    stderr=stream.fileno(),
+                )
+                ended = run_program(
+                    program,
+                    ProgramLimits(time=0, memory=0, disk=0, grace=1.0),
+                    self._control,
+                    known=self._spared,
+                )
+                why = last_line(stream.fileno()) or f"exit status {ended.exit_code}"
+            if ended.cut is Cut.STOPPED:
+                raise StoppedError
+            if ended.exit_code != 0:
+                sentence = (
+                    f"the image {image.pull!r} could not be pulled with {self._engine.kind.label}:"
+                    f" {why}"
+                )
+                raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
+        finally:
+            said.unlink(missing_ok=True)
+
+    @contextmanager
+    def _alone(self, image: str) -> Iterator[None]:
+        """Waits, unless told to stop, while another process of the node brings the same image."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(
+            self._folder / f"{_digest(image)}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
+        )
+        try:
+            while not _locked(lock):
+                if self._control.stopping():
+                    raise StoppedError
+                time.sleep(0.1)
+            yield
+        finally:
+            os.close(lock)
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _digest(image: str) -> str:
+    return hashlib.sha256(image.encode()).hexdigest()[:32]

@@ -1,0 +1,80 @@
+"""How cwltool is told to use containers, and what is added to the commands that it makes."""
+
+import os
+from collections.abc import Callable
+from typing import Any, assert_never, cast
+
+from cwltool.context import RuntimeContext
+from pydantic import ValidationError
+
+from pilot.node.engines import Engine, engine_environment
+from pilot.runner.failures import AttemptError
+from sluice.contracts.plan import ContainerImage
+from sluice.contracts.states import ContainerEngine, ErrorClass
+
+#: Of the vendor's description of devices, which its container toolkit writes.
+_PODMAN_GPUS = "--device=nvidia.com/gpu=all"
+
+
+def flags(engine: Engine) -> dict[str, Any]:
+    """Of a RuntimeContext: which of its kinds of container cwltool is to use."""
+    found: dict[str, Any] = {"use_container": True, "rm_container": False, "pull_image": False}
+    match engine.kind:
+        case ContainerEngine.PODMAN:
+            found["podman"] = True
+        case ContainerEngine.APPTAINER:
+            found["singularity"] = True
+        case ContainerEngine.UDOCKER:
+            found["user_space_docker_cmd"] = engine.program
+        case ContainerEngine.DOCKER:
+            pass  # cwltool's own
+        case _:
+            assert_never(engine.kind)
+    return found
+
+
+def runtime_of(
+    create: Callable[[dict[str, str], RuntimeContext], Any],
+    context: RuntimeContext,
+    engine: Engine,
+    options: list[str],
+) -> tuple[list[str], dict[str, str]]:
+    """The command that runs something in a job's container, up to the image, and its environment.
+    ``create``: cwltool's, of the job."""
+    environment = engine_environment()
+    own = context.copy()
+    if os.geteuid() == 0:  # Podman maps the user of those without rights only
+        own.podman = False
+    runtime = cast(list[str], create(environment, own)[0])
+    if engine.kind is ContainerEngine.UDOCKER and os.geteuid() == 0:
+        runtime.insert(1, "--allow-root")
+    if (
+        engine.kind is ContainerEngine.PODMAN
+    ):  # which has the option of this name since release 5 only
+        runtime = [_PODMAN_GPUS if part.startswith("--gpus=") else part for part in runtime]
+    if engine.apart and not any(part.startswith("--log-driver") for part in runtime):
+        runtime.append("--log-driver=none")
+    return [*runtime, *options], environment
+
+
+def tool_image(tool: Any, *, able: bool) -> ContainerImage | None:
+    """The image that a tool names; None where it names none, or one that is a hint and cannot be
+    used. ``able``: there is an engine. Raises ``AttemptError`` where the tool requires what cannot
+    be."""
+    asked, required = tool.get_requirement("DockerRequirement")
+    if asked is None:
+        return None
+    if required and not able:
+        raise AttemptError(
+            ErrorClass.INTERNAL,
+            "the tool requires a container, and this pilot's node has no engine to run it",
+        )
+    pull = asked.get("dockerPull")
+    try:
+        return ContainerImage(name=asked.get("dockerImageId") or pull, pull=pull)
+    except ValidationError as error:
+        if not required:
+            return None
+        raise AttemptError(
+            ErrorClass.TOOL_REFUSED, "the tool's container names no image that can be used"
+        ) from error
