@@ -43,7 +43,7 @@ class Booked:
         """Is there room for any job at all?"""
         return self.cores > _CORES_ROUNDED and self.ram > 0
 
-    def told(self) -> Amounts:
+    def amounts(self) -> Amounts:
         return Amounts(
             cores=max(0.0, round(self.cores, 6)),
             ram=max(0, int(self.ram)),

@@ -116,8 +116,8 @@ class PilotCore:
             if slot.queue and now.tick - slot.since > self.policy.horizon
         ]
         return Room(
-            free=self.free.told(),
-            soon=self._without(long).told(),
+            free=self.free.amounts(),
+            soon=self._without(long).amounts(),
             ahead=max(0, wanted - self._starts),
         )
 
@@ -379,8 +379,8 @@ class PilotCore:
 
     def _without(self, booked: Iterable[Booked]) -> Booked:
         left = self.node
-        for one in booked:
-            left = left.minus(one)
+        for part in booked:
+            left = left.minus(part)
         return left
 
     def _spare(self, now: Now) -> int:

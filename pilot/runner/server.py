@@ -11,12 +11,12 @@ import sys
 
 import structlog
 
+from pilot.runner.cwl.documents import warm_up
 from pilot.runner.expressions.engine import install
 from pilot.runner.expressions.javascript import find_javascript
 from pilot.runner.protocol import RunnerSettings
 from pilot.runner.signals import leave_ending_to_the_pilot
 from pilot.runner.slot import SlotProcess
-from pilot.runner.tools.tool import warm_up
 from sluice.garbage import keep_what_is_loaded
 from sluice.servicekit.logging import configure_logging
 

@@ -16,6 +16,7 @@ from pilot.runner.attempts.attempt import AttemptRun
 from pilot.runner.attempts.context import SlotContext
 from pilot.runner.attempts.live_log import LiveLogs
 from pilot.runner.containers.containers import Containers
+from pilot.runner.expressions.engine import expression_processes
 from pilot.runner.files.shared_inputs import SharedFiles
 from pilot.runner.phase_note import PhaseNote
 from pilot.runner.programs.control import SlotControl
@@ -33,7 +34,6 @@ from pilot.runner.protocol import (
 )
 from pilot.runner.signals import leave_ending_to_the_pilot
 from pilot.runner.tools.loading import Loaded, load
-from pilot.runner.tools.tool import expression_processes
 from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.servicekit.logging import log_ids
 

@@ -34,7 +34,7 @@ def test_they_are_the_same_in_the_first_version_and_the_newest(name: str) -> Non
 @pytest.mark.parametrize(
     "load",
     [
-        "import os; from pilot.runner.tools.tool import warm_up; warm_up(os.getcwd())",
+        "import os; from pilot.runner.cwl.documents import warm_up; warm_up(os.getcwd())",
         (
             "from sluice.cwl import compile_template; compile_template(open('template.cwl').read(),"
             " name='t').plan or 1 / 0"

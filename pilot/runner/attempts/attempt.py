@@ -25,7 +25,7 @@ from pilot.runner.files.staging import Produced, log_url, stage_in, stage_log, s
 from pilot.runner.programs.program import Cut, ProgramEnd
 from pilot.runner.protocol import EndedFrame
 from pilot.runner.tools.loading import Loaded
-from pilot.runner.tools.tool import PreparedJob
+from pilot.runner.tools.prepared_job import PreparedJob
 from sluice.contracts.pilots import AttemptReport, LeasedJob, LogFile, OutputFile, PilotTask
 from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass
 from sluice.storage import StorageError

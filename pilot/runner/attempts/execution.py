@@ -10,6 +10,7 @@ from pilot.folders.work_folder import OUT, TMP
 from pilot.runner.attempts.allowance import MemoryAllowance
 from pilot.runner.attempts.context import SlotContext
 from pilot.runner.attempts.job_log import Story
+from pilot.runner.expressions.engine import expression_processes
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.own_files import NotOwnError
 from pilot.runner.files.staging import live_url
@@ -20,7 +21,7 @@ from pilot.runner.programs.program import (
     run_program,
     start_program,
 )
-from pilot.runner.tools.tool import PreparedJob, expression_processes
+from pilot.runner.tools.prepared_job import PreparedJob
 from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.contracts.states import ErrorClass
 

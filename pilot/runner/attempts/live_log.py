@@ -26,7 +26,7 @@ class _Run:
     streams: Mapping[str, int]
     begun: float = field(default_factory=time.monotonic)
     #: Bytes of the streams when they were last read; None: never.
-    told: tuple[int, ...] | None = None
+    read: tuple[int, ...] | None = None
 
 
 class LiveLogs:
@@ -57,7 +57,7 @@ class LiveLogs:
             with self._changed:
                 self._run = None
                 free = self._changed.wait_for(lambda: not self._writing, _LONGEST_WAIT)
-            if run.told is not None and free:
+            if run.read is not None and free:
                 with suppress(StorageError):
                     remove(url)
 
@@ -77,7 +77,7 @@ class LiveLogs:
             return None
         try:
             sizes = tuple(os.fstat(stream).st_size for stream in run.streams.values())
-            if sizes == (run.told or (0,) * len(sizes)):
+            if sizes == (run.read or (0,) * len(sizes)):
                 return None
             streams = {
                 name: _end_of(stream, size)
@@ -85,7 +85,7 @@ class LiveLogs:
             }
         except OSError:
             return None
-        run.told = sizes
+        run.read = sizes
         return LiveLog(streams=streams).model_dump_json().encode()
 
     def _write(self, text: bytes, url: str) -> None:

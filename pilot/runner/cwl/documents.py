@@ -1,5 +1,7 @@
 """CWL processes from their documents, with cwltool as a library."""
 
+import json
+import logging
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -15,9 +17,11 @@ from schema_salad.sourceline import cmap
 
 from pilot.runner.cwl.command_tool import make_process
 from pilot.runner.cwl.process_files import write_process
-from pilot.runner.cwl.wording import plain
+from pilot.runner.cwl.wording import cwltool_message
 from pilot.runner.failures import AttemptError
+from pilot.runner.files.refusals import quieten
 from sluice.contracts.states import ErrorClass
+from sluice.cwltool_types import take_types_from_the_newest
 
 #: What cwltool raises for a tool or a job order that it cannot work with.
 CWL_ERRORS = (WorkflowException, ValidationException)
@@ -45,11 +49,11 @@ def load_document(document: Mapping[str, Any], folder: str, what: str) -> Any:
         return load_tool(f"file://{path}", loading_context())
     except CWL_ERRORS as error:
         raise AttemptError(
-            ErrorClass.TOOL_FAILED, f"{what} cannot be used: {plain(error)}"
+            ErrorClass.TOOL_FAILED, f"{what} cannot be used: {cwltool_message(error)}"
         ) from error
     finally:
-        for one in written:
-            os.unlink(one)
+        for file in written:
+            os.unlink(file)
 
 
 def load_again(document: Mapping[str, Any], version: str) -> Any:
@@ -65,5 +69,26 @@ def load_again(document: Mapping[str, Any], version: str) -> Any:
         return make_process(cmap(dict(document)), context)
     except CWL_ERRORS as error:
         raise AttemptError(
-            ErrorClass.TOOL_FAILED, f"the process cannot be used: {plain(error)}"
+            ErrorClass.TOOL_FAILED, f"the process cannot be used: {cwltool_message(error)}"
         ) from error
+
+
+def warm_up(folder: str) -> None:
+    """Loads a tool of nothing, so that all schemas are read before the first fork."""
+    logging.getLogger("cwltool").setLevel(logging.ERROR)
+    quieten()
+    # It tells of every failed expression with a traceback; the job's report has the reason.
+    logging.getLogger("cwl_utils").setLevel(logging.CRITICAL)
+    take_types_from_the_newest()
+    path = f"{folder}/warm-up.cwl"
+    document = {
+        "cwlVersion": "v1.2",
+        "class": "CommandLineTool",
+        "baseCommand": "true",
+        "inputs": {},
+        "outputs": {},
+    }
+    with open(path, "w") as file:
+        json.dump(document, file)
+    load_tool(f"file://{path}", loading_context())
+    os.unlink(path)

@@ -27,7 +27,7 @@ def exact(value: Any) -> Any:
         case float():
             return _yaml.load(repr(value))
         case list():
-            return [exact(one) for one in value]
+            return [exact(item) for item in value]
         case dict():
-            return {key: exact(one) for key, one in value.items()}
+            return {key: exact(item) for key, item in value.items()}
     return value

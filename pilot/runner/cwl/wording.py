@@ -7,7 +7,7 @@ _PORT = re.compile(r"Error collecting output for parameter '([^']*)'")
 _PLACE = re.compile(r"(?:file://)?/\S*\.cwl:\d+:\d+:\s*")
 
 
-def plain(error: Exception | str) -> str:
+def cwltool_message(error: Exception | str) -> str:
     """An error of cwltool as one line without the places of temporary files."""
     return " ".join(_PLACE.sub("", str(error)).split())[:2000]
 
@@ -18,4 +18,4 @@ def no_output(message: str) -> str:
     where = f"output {port.group(1)!r}" if port else "an output"
     if nothing:
         return f"the tool wrote no file for {where}: nothing matches {nothing.group(1)}"
-    return f"the tool's outputs are not as declared: {plain(message)}"
+    return f"the tool's outputs are not as declared: {cwltool_message(message)}"

@@ -88,11 +88,11 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
             answer = self._answer(scan, code)
         if answer is None or "error" in answer:
             raise JavascriptException(
-                f"the expression {named(scan)} failed: {str((answer or {}).get('error'))[:2000]}"
+                f"the expression {_shown(scan)} failed: {str((answer or {}).get('error'))[:2000]}"
             )
         flaw = flaw_in(answer["value"])
         if flaw is not None:
-            self._exceed(f"the expression {named(scan)} gave what cannot be used: {flaw}")
+            self._exceed(f"the expression {_shown(scan)} gave what cannot be used: {flaw}")
         return answer["value"]
 
     def _answer(self, scan: str, code: str) -> dict[str, Any] | None:
@@ -108,7 +108,7 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
             answer = exchange.answer(request)
         except TimeoutError:
             self._exceed(
-                f"the expression {named(scan)} took longer than its limit of"
+                f"the expression {_shown(scan)} took longer than its limit of"
                 f" {self.javascript.limit:g} s"
             )
         except EOFError:
@@ -117,7 +117,7 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
                 return None
             self._ended(scan, process.wait(), exchange.said)
         except (ValueError, RecursionError) as error:
-            self._exceed(f"the expression {named(scan)} gave no answer that can be used: {error}")
+            self._exceed(f"the expression {_shown(scan)} gave no answer that can be used: {error}")
         self._answers += 1
         return answer
 
@@ -130,11 +130,11 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
     def _ended(self, scan: str, status: int, said: str) -> NoReturn:
         if status in {-9, 137}:  # by the system, short of memory: not the expression's fault
             self.end()
-            raise JavascriptException(f"node.js was killed at the expression {named(scan)}")
+            raise JavascriptException(f"node.js was killed at the expression {_shown(scan)}")
         if "heap" in said or "memory" in said:
-            self._exceed(f"the expression {named(scan)} took more than its {MEMORY} MiB of memory")
+            self._exceed(f"the expression {_shown(scan)} took more than its {MEMORY} MiB of memory")
         self._exceed(
-            f"the expression {named(scan)} ended node.js, with status {status}: {said[-300:]}"
+            f"the expression {_shown(scan)} ended node.js, with status {status}: {said[-300:]}"
         )
 
     def _exceed(self, sentence: str) -> NoReturn:
@@ -219,7 +219,7 @@ def _rest(pipe: Any) -> bytes:
         return b""
 
 
-def named(scan: str) -> str:
+def _shown(scan: str) -> str:
     """The expression as it is written in the template, shortened."""
     text = " ".join(f"${scan}".split())
     return text if len(text) <= _MOST_NAMED else text[:_MOST_NAMED] + " …"
@@ -235,3 +235,8 @@ def install(javascript: JavaScript) -> ContainedEngine:
 def engine() -> ContainedEngine:
     """The one that is installed."""
     return cast(ContainedEngine, get_js_engine())
+
+
+def expression_processes() -> frozenset[int]:
+    """Pids of processes that evaluate expressions; they serve many jobs."""
+    return engine().pids

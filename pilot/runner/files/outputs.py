@@ -26,12 +26,21 @@ _file_name: TypeAdapter[str] = TypeAdapter(FileName)
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
-    """``number``: of the entry, where that is not the job's; of an item of a list, its place there."""
+class _OutputValue:
+    """Becomes an entry. ``number``: its number, where that is not the job's; of an item of a list,
+    its place there."""
 
     output: TaskOutput
     value: Any
     number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """``name``: that it has by itself."""
+
+    path: str
+    name: str
 
 
 def outgoing(
@@ -48,23 +57,23 @@ def outgoing(
     Entries that are no plain files are packed here. An output that gave nothing has no file.
     """
     packer = _Packer(own)
-    entries = [
-        one for output in task.outputs for one in _entries(output, found.get(output.port), entry)
+    values = [
+        value for output in task.outputs for value in _values(output, found.get(output.port), entry)
     ]
-    files = [(one, *packer.file_of(one)) for one in entries]
+    files = [packer.file_of(value) for value in values]
     return [
         Produced(
-            one.output,
-            path,
-            f"{one.output.dat_out_url}/{_name(job, one, name)}",
-            one.number,
-            _counts(one),
+            value.output,
+            file.path,
+            f"{value.output.dat_out_url}/{_name(job, value, file.name)}",
+            value.number,
+            _counts(value),
         )
-        for one, path, name in files
+        for value, file in zip(values, files, strict=True)
     ]
 
 
-def _counts(entry: _Entry) -> dict[str, int] | None:
+def _counts(entry: _OutputValue) -> dict[str, int] | None:
     """What the tool says that it counted in the file. Another attempt would say the same."""
     value = (
         entry.value[0] if isinstance(entry.value, list) and len(entry.value) == 1 else entry.value
@@ -79,7 +88,7 @@ def _counts(entry: _Entry) -> dict[str, int] | None:
         ) from error
 
 
-def _entries(output: TaskOutput, value: Any, number: int | None) -> Iterator[_Entry]:
+def _values(output: TaskOutput, value: Any, number: int | None) -> Iterator[_OutputValue]:
     if value is None or (value == [] and output.kind is EntryKind.FILE and not output.spread):
         if not output.optional:
             gave = (
@@ -91,16 +100,18 @@ def _entries(output: TaskOutput, value: Any, number: int | None) -> Iterator[_En
                 ErrorClass.TOOL_FAILED, f"the tool {gave} for its output {output.port!r}"
             )
     elif not output.spread:
-        yield _Entry(output, value, number)
+        yield _OutputValue(output, value, number)
     elif isinstance(value, list):
         yield from (
-            _Entry(output, one, place) for place, one in enumerate(value) if one is not None
+            _OutputValue(output, item, place)
+            for place, item in enumerate(value)
+            if item is not None
         )
     else:
         raise AttemptError(ErrorClass.TOOL_FAILED, f"output {output.port!r} is not a list")
 
 
-def _name(job: LeasedJob, entry: _Entry, own: str) -> str:
+def _name(job: LeasedJob, entry: _OutputValue, own: str) -> str:
     """Raises ``AttemptError`` where it cannot be kept in the catalogue."""
     name = output_name(job.seq if entry.number is None else entry.number, job.attempt, own)
     try:
@@ -117,8 +128,7 @@ def _name(job: LeasedJob, entry: _Entry, own: str) -> str:
 class _Packer:
     own: OwnFiles
 
-    def file_of(self, entry: _Entry) -> tuple[str, str]:
-        """Path of the file that is the entry, and the name that it has by itself."""
+    def file_of(self, entry: _OutputValue) -> _File:
         if entry.output.kind is EntryKind.FILE:
             return self._plain(entry.output.port, entry.value)
         # A folder that the tool, which has ended, cannot have prepared links in.
@@ -135,9 +145,9 @@ class _Packer:
             raise AttemptError(
                 ErrorClass.TOOL_FAILED, f"output {entry.output.port!r} cannot be kept: {error}"
             ) from error
-        return path, f"{_own_name(entry.value) or entry.output.port}.tar"
+        return _File(path, f"{_own_name(entry.value) or entry.output.port}.tar")
 
-    def _plain(self, port: str, value: Any) -> tuple[str, str]:
+    def _plain(self, port: str, value: Any) -> _File:
         """An expression may have named it as its file is not called."""
         if isinstance(value, list):
             if len(value) != 1:
@@ -152,9 +162,9 @@ class _Packer:
         location = str(value.get("location", "_:"))
         name = os.path.basename(str(value.get("basename") or ""))
         if "contents" in value and location.startswith("_:"):
-            return self._written(value["contents"]), name or port
+            return _File(self._written(value["contents"]), name or port)
         path = unquote(urlsplit(location).path) if location.startswith("file://") else location
-        return path, name or os.path.basename(path)
+        return _File(path, name or os.path.basename(path))
 
     def _written(self, contents: str) -> str:
         path = f"{self.own.new_folder()}/literal"

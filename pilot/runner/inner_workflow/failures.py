@@ -4,12 +4,12 @@ of its own."""
 import logging
 import os
 import sys
-from typing import Any
+from typing import Any, cast
 
 from cwltool.errors import WorkflowException
 from pydantic import ValidationError
 
-from pilot.runner.cwl.wording import no_output, plain
+from pilot.runner.cwl.wording import cwltool_message, no_output
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.own_files import NotOwnError, OwnFiles
 from pilot.runner.files.refusals import not_set_up, quieten, refusal_in, refused_output
@@ -105,12 +105,12 @@ class FailureWatch(logging.Handler):
         if template.startswith(_SLOW):
             self._slow = True
         elif record.levelno >= logging.ERROR or template.startswith(_EXPRESSION):
-            self._note(*_told(template, record), 127 if template.startswith(_NO_PROGRAM) else None)
+            self._note(_step_of(template, record), _error_of(template, record))
         self._written = _size()
 
     def failed(self, error: AttemptError) -> None:
         """All of it did, and cwltool does not tell of it."""
-        self._note("", error.message, error.error_class)
+        self._note("", error)
 
     def _before(self, record: logging.LogRecord) -> bool:
         size = _size()
@@ -128,8 +128,7 @@ class FailureWatch(logging.Handler):
     def _not_collected(self, job: Any, error: WorkflowException) -> None:
         refusal = refusal_in(error)
         if refusal is not None:
-            told = refused_output(refusal)
-            self._note(job.name, told.message, told.error_class)
+            self._note(job.name, refused_output(refusal))
 
     def _ended(self, job: Any, code: int) -> None:
         """cwltool has said that the tool ended, if it did so badly."""
@@ -139,18 +138,14 @@ class FailureWatch(logging.Handler):
             return
         if self._slow:
             sentence = f"ran longer than its limit of {in_full(job.timelimit)} s and was ended"
-            self._note(job.name, sentence, ErrorClass.TOOL_TIMEOUT, code)
+            self._note(job.name, AttemptError(ErrorClass.TOOL_TIMEOUT, sentence, exit_code=code))
             return
         error_class = (
             ErrorClass.TOOL_REFUSED if code in job.permanentFailCodes else ErrorClass.TOOL_FAILED
         )
         said = self._said_in(os.path.join(job.base_path_logs, job.stderr) if job.stderr else None)
-        self._note(
-            job.name,
-            ended_badly(os.path.basename(str(job.command_line[0])), code, said),
-            error_class,
-            code,
-        )
+        sentence = ended_badly(os.path.basename(str(job.command_line[0])), code, said)
+        self._note(job.name, AttemptError(error_class, sentence, exit_code=code))
 
     def _said_in(self, path: str | None) -> str:
         """The tool's last words. ``path``: of its standard error; None: ours."""
@@ -169,38 +164,47 @@ class FailureWatch(logging.Handler):
         finally:
             os.close(file)
 
-    def _note(
-        self, name: str, sentence: str, error_class: ErrorClass, exit_code: int | None = None
-    ) -> None:
+    def _note(self, step: str, error: AttemptError) -> None:
+        """``step``: its name; empty: not known."""
         if self._noted:
             return
         self._noted = True
-        message = f"step {name!r}: {sentence}" if name and self._several else sentence
-        failure = InnerFailure(error_class=error_class, message=message[:3000], exit_code=exit_code)
+        message = f"step {step!r}: {error.message}" if step and self._several else error.message
+        failure = InnerFailure(
+            error_class=error.error_class, message=message[:3000], exit_code=error.exit_code
+        )
         with open(self._path, "w") as file:
             file.write(failure.model_dump_json())
 
 
-def _told(template: str, record: logging.LogRecord) -> tuple[str, str, ErrorClass]:
-    """The step that an error of cwltool's is about, where it says so, a sentence, and its class."""
+def _step_of(template: str, record: logging.LogRecord) -> str:
+    """The step that an error of cwltool's is about; empty where it does not say so."""
+    about = _about(template, record)
+    return str(about[0]).removeprefix("step ") if about else ""
+
+
+def _about(template: str, record: logging.LogRecord) -> tuple[object, ...]:
+    """What cwltool names: the step first, and the reason last."""
+    says = template.startswith((_OUTPUTS, _NO_JOB)) and isinstance(record.args, tuple)
+    return cast(tuple[object, ...], record.args) if says else ()
+
+
+def _error_of(template: str, record: logging.LogRecord) -> AttemptError:
+    """What cwltool tells as an error, as an attempt would."""
     refusal = refusal_in(sys.exception())
-    about = (
-        record.args
-        if isinstance(record.args, tuple) and template.startswith((_OUTPUTS, _NO_JOB))
-        else ("",)
-    )
-    name = str(about[0]).removeprefix("step ")
     if refusal is not None:
-        told = refused_output(refusal) if refusal.left else not_set_up(refusal)
-        return name, told.message, told.error_class
-    if template.startswith(_OUTPUTS):
-        sentence = no_output(record.getMessage())
+        error = refused_output(refusal) if refusal.left else not_set_up(refusal)
     elif template.startswith(_NO_JOB):
-        sentence = not_set_up(plain(str(about[-1]))).message
+        error = not_set_up(cwltool_message(str((_about(template, record) or ("",))[-1])))
+    elif template.startswith(_OUTPUTS):
+        error = AttemptError(ErrorClass.TOOL_FAILED, no_output(record.getMessage()))
     else:
-        error = f": {record.exc_info[1]}" if record.exc_info else ""
-        sentence = plain(record.getMessage() + error)
-    return name, sentence, ErrorClass.TOOL_FAILED
+        cause = f": {record.exc_info[1]}" if record.exc_info else ""
+        sentence = cwltool_message(record.getMessage() + cause)
+        error = AttemptError(ErrorClass.TOOL_FAILED, sentence)
+    if template.startswith(_NO_PROGRAM):
+        error.exit_code = 127
+    return error
 
 
 def _size() -> int:

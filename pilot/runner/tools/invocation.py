@@ -17,8 +17,9 @@ from pilot.runner.files.originals import Originals, changes_inputs
 from pilot.runner.files.own_files import NotOwnError, OwnFiles
 from pilot.runner.files.refusals import port_naming, refused_output
 from pilot.runner.files.staging import file_url
+from pilot.runner.tools.command_line import CommandLine
 from pilot.runner.tools.invocation_files import bring_files
-from pilot.runner.tools.tool import CommandLine, PreparedJob
+from pilot.runner.tools.prepared_job import PreparedJob
 from sluice.contracts.invocations import Invocation
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import ErrorClass

@@ -31,11 +31,11 @@ class _Bringer:
     def brought(self, value: Any) -> Any:
         match value:
             case list():
-                return [self.brought(one) for one in value]
+                return [self.brought(item) for item in value]
             case {"class": "File" | "Directory", "location": str()}:
                 return self._object(value, self._next())
             case dict():
-                return {key: self.brought(one) for key, one in value.items()}
+                return {key: self.brought(item) for key, item in value.items()}
         return value
 
     def _next(self) -> str:
@@ -52,10 +52,12 @@ class _Bringer:
             self._bring_folder(url, path, place)
         else:
             self._originals.bring(name, url, path, checksum=None, size=None)
-        kept = {key: one for key, one in value.items() if key not in ("listing", "path")}
+        kept = {key: field for key, field in value.items() if key not in ("listing", "path")}
         found = {**kept, "location": file_url(path), "basename": name}
         if "secondaryFiles" in value:
-            found["secondaryFiles"] = [self._beside(one, place) for one in value["secondaryFiles"]]
+            found["secondaryFiles"] = [
+                self._beside(file, place) for file in value["secondaryFiles"]
+            ]
         return found
 
     def _beside(self, value: dict[str, Any], place: str) -> dict[str, Any]:

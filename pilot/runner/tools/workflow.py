@@ -29,7 +29,8 @@ from pilot.runner.inner_workflow.process import (
     REFUSED,
     RESULT,
 )
-from pilot.runner.tools.tool import PreparedJob, job_order
+from pilot.runner.tools.prepared_job import PreparedJob
+from pilot.runner.tools.tool import job_order
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import ErrorClass
 

@@ -1,0 +1,188 @@
+"""A command line tool of cwltool's, made ready for one job after the other."""
+
+import math
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, cast
+
+import cwltool.process
+from cwltool.context import RuntimeContext
+from cwltool.process import stage_files
+from schema_salad.utils import convert_to_dict
+
+from pilot.folders.work_folder import IN, OUT, TMP
+from pilot.runner.containers.container_run import ContainerRun
+from pilot.runner.containers.containers import Containers
+from pilot.runner.containers.options import flags, runtime_of, tool_image
+from pilot.runner.cwl.documents import CWL_ERRORS
+from pilot.runner.cwl.file_access import InPlaceMapper, OwnMapper, access_to, mapper_in, relink
+from pilot.runner.cwl.wording import cwltool_message, no_output
+from pilot.runner.expressions.engine import engine
+from pilot.runner.failures import AttemptError
+from pilot.runner.files.own_files import OwnFiles
+from pilot.runner.files.refusals import not_set_up, refusal_in, refused_output
+from pilot.runner.tools.prepared_job import PreparedJob, prepared_job
+from sluice.contracts.plan import Resources
+from sluice.contracts.states import ErrorClass
+
+_CUDA = "http://commonwl.org/cwltool#CUDARequirement"
+
+
+class CommandLine:
+    """A tool of cwltool's. ``success``, ``temporary``, ``permanent``: its exit codes."""
+
+    def __init__(self, tool: Any, containers: Containers | None) -> None:
+        self._tool = tool
+        # Copied for every job: with its places in the template it would take ten times as long.
+        tool.inputs_record_schema = convert_to_dict(tool.inputs_record_schema)
+        self._containers = containers
+        self._image = tool_image(tool, able=containers is not None)
+        document = tool.tool
+        self.success = frozenset(document.get("successCodes", ()))
+        self.temporary = frozenset(document.get("temporaryFailCodes", ()))
+        self.permanent = frozenset(document.get("permanentFailCodes", ()))
+        self._lock = threading.Condition(threading.RLock())
+        self._gpu = any(hint["class"] == _CUDA for hint in tool.hints)
+        # A GPU that was not asked of the WMS is no reason to refuse: cwltool refuses even for a
+        # hint.
+        tool.hints = [hint for hint in tool.hints if hint["class"] != _CUDA]
+        missing = engine().missing
+        if (
+            missing is not None
+            and tool.get_requirement("InlineJavascriptRequirement")[0] is not None
+        ):
+            raise AttemptError(
+                ErrorClass.INTERNAL,
+                f"the tool needs JavaScript (InlineJavascriptRequirement), and {missing}",
+            )
+
+    def error_class(self, exit_code: int) -> ErrorClass | None:
+        """None where it is one of success."""
+        if exit_code in self.success or (
+            exit_code == 0 and exit_code not in self.temporary | self.permanent
+        ):
+            return None
+        return ErrorClass.TOOL_REFUSED if exit_code in self.permanent else ErrorClass.TOOL_FAILED
+
+    def prepare(
+        self, own: OwnFiles, order: dict[str, Any], resources: Resources | None
+    ) -> PreparedJob:
+        """``resources``: what the job has (None: what it asks for). Raises ``AttemptError`` where
+        tool and order do not fit."""
+        contained, folder = self._containers is not None and self._image is not None, own.folder
+        context = RuntimeContext(
+            {
+                **(
+                    flags(self._containers.engine)
+                    if self._containers is not None and contained
+                    else {"use_container": False}
+                ),
+                "basedir": folder,
+                "outdir": f"{folder}/{OUT}",
+                "tmpdir": f"{folder}/{TMP}",
+                "stagedir": f"{folder}/{IN}",
+                "compute_checksum": False,
+                "name": "job",
+                "make_fs_access": access_to(own),
+                "path_mapper": mapper_in(own, OwnMapper if contained else InPlaceMapper),
+            }
+        )
+        if contained:
+            context.tmpdir_prefix, context.cidfile_dir = f"{folder}/{TMP}/t-", f"{folder}/{TMP}"
+        context.workflow_eval_lock = self._lock
+        if resources is not None:
+            # With a GPU, the engine lets the container have the node's.
+            devices = {"cudaDeviceCount": 1} if contained and self._gpu else {}
+            context.select_resources = lambda asked, _context: (
+                _runtime_values(asked, resources) | devices
+            )
+        try:
+            with self._own_expressions():
+                job = next(self._tool.job(order, None, context))
+                job._setup(context)
+                if contained:
+                    return self._in_container(job, own, context)
+                _stage(job, own)
+        except CWL_ERRORS as error:
+            raise not_set_up(refusal_in(error) or cwltool_message(error)) from error
+        finally:
+            cwltool.process._names.clear()
+        note = (
+            ""
+            if self._image is None
+            else f"container {self._image.name} is a hint, and this node has no engine: run without"
+        )
+        return replace(prepared_job(job, own), note=note)
+
+    def _in_container(self, job: Any, own: OwnFiles, context: RuntimeContext) -> PreparedJob:
+        containers, image = self._containers, self._image
+        if containers is None or image is None:
+            raise RuntimeError("this tool runs in no container")
+        prepared = prepared_job(job, own)
+        stdin = job.pathmapper.reversemap(job.stdin) if job.stdin else None
+        called = containers.images.bring(image)
+        runtime, environment = runtime_of(
+            job.create_runtime, context, containers.engine, containers.options()
+        )
+        name = containers.next_name()
+        named = [f"--name={name}"] if containers.engine.apart else []
+        return replace(
+            prepared,
+            arguments=[*runtime, *named, called, *prepared.arguments],
+            environment=environment,
+            stdin=None if stdin is None else stdin[1],
+            container=ContainerRun(containers, name),
+            note=(
+                f"container {image.name}, run with {containers.engine.kind.label}"
+                f" {containers.engine.version}"
+            ),
+        )
+
+    def collect(self, prepared: PreparedJob, exit_code: int) -> dict[str, Any]:
+        """The output object. Raises ``AttemptError``."""
+        job = prepared.job
+        try:
+            _relink(job, prepared.own)
+            with self._own_expressions():
+                return cast(dict[str, Any], job.collect_outputs(job.outdir, exit_code))
+        except CWL_ERRORS as error:
+            refusal = refusal_in(error)
+            if refusal is None:
+                raise AttemptError(
+                    ErrorClass.TOOL_FAILED, no_output(str(error)), exit_code=exit_code
+                ) from error
+            raise refused_output(refusal, exit_code=exit_code) from error
+
+    @contextmanager
+    def _own_expressions(self) -> Iterator[None]:
+        """Expressions inside are this tool's. One that goes over a limit would do so again: the job
+        is refused for good."""
+        engine().use(self)
+        try:
+            yield
+        except CWL_ERRORS as error:
+            exceeded = engine().exceeded
+            if exceeded is not None:
+                raise AttemptError(ErrorClass.TOOL_REFUSED, exceeded) from error
+            raise
+
+
+def _runtime_values(asked: Mapping[str, float], resources: Resources) -> dict[str, float]:
+    """``runtime`` of the tool's expressions. Of the job's disk each of its two folders has what was
+    asked for it."""
+    folders = {f"{name}Size": math.ceil(asked[f"{name}Min"]) for name in ("tmpdir", "outdir")}
+    return {"cores": resources.cores, "ram": resources.ram or math.ceil(asked["ramMin"]), **folders}
+
+
+def _stage(job: Any, own: OwnFiles) -> None:
+    stage_files(job.pathmapper, ignore_writable=True, symlink=True)
+    if job.generatemapper is not None:
+        stage_files(job.generatemapper, ignore_writable=job.inplace_update, symlink=True)
+    _relink(job, own)
+
+
+def _relink(job: Any, own: OwnFiles) -> None:
+    if job.generatemapper is not None:
+        relink(own, job.generatemapper, job.outdir, job.builder.outdir, in_place=job.inplace_update)

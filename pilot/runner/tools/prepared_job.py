@@ -1,0 +1,80 @@
+"""A command line that is ready to be run for a job."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pilot.runner.containers.container_run import ContainerRun
+from pilot.runner.failures import AttemptError
+from pilot.runner.files.own_files import OwnFiles
+from sluice.contracts.states import ErrorClass
+
+
+@dataclass(slots=True)
+class PreparedJob:
+    """A command line with its folders made and its files in place. ``stdout`` and ``stderr``:
+    paths, None: not asked for. ``own``: the files that the job may have."""
+
+    arguments: list[str]
+    environment: dict[str, str]
+    stdin: str | None
+    stdout: str | None
+    stderr: str | None
+    job: Any
+    own: OwnFiles
+    #: The tool's own program, as a person knows it.
+    program: str = ""
+    container: ContainerRun | None = None
+    #: For the log.
+    note: str = ""
+    #: Where a process inside the job notes why it failed.
+    failure: str | None = None
+    #: It is Python of ours, which a process that is ready can run.
+    own_python: bool = False
+    #: Of the files that it is given.
+    input_bytes: int = 0
+
+
+def prepared_job(job: Any, own: OwnFiles) -> PreparedJob:
+    """``job``: cwltool's. Raises ``AttemptError`` where no program can be given it."""
+    if not job.command_line:
+        raise AttemptError(
+            ErrorClass.TOOL_FAILED,
+            "the tool's command line is empty: it has no baseCommand and no arguments",
+        )
+    arguments = [str(argument) for argument in job.command_line]
+    environment = {key: str(value) for key, value in job.environment.items()}
+    _require_no_nul(
+        "argument", {str(number): argument for number, argument in enumerate(arguments)}
+    )
+    _require_no_nul("environment variable", environment)
+    _require_no_nul("stream", {"stdout": job.stdout or "", "stderr": job.stderr or ""})
+    return PreparedJob(
+        arguments=arguments,
+        environment=environment,
+        stdin=job.stdin,
+        stdout=_stream(job.outdir, job.stdout),
+        stderr=_stream(job.outdir, job.stderr),
+        job=job,
+        own=own,
+        program=os.path.basename(str(job.command_line[0])),
+    )
+
+
+def _require_no_nul(what: str, texts: Mapping[str, str]) -> None:
+    """What the system gives to a program ends at such a character. Raises ``AttemptError``."""
+    name = next((name for name, text in texts.items() if "\0" in text), None)
+    if name is not None:
+        raise AttemptError(
+            ErrorClass.TOOL_REFUSED,
+            f"the tool's {what} {name} has a NUL character, which no program can be given",
+        )
+
+
+def _stream(outdir: str, name: str | None) -> str | None:
+    if not name:
+        return None
+    path = os.path.join(outdir, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    return path
