@@ -3,23 +3,37 @@
 import hashlib
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 
+from sluice.storage.entries import Stored
 from sluice.storage.errors import ChecksumMismatch
 
 #: Bytes read at once.
 CHUNK = 1 << 20
 
 
-def checksum_of(path: str | os.PathLike[str], *, check: Callable[[], None] | None = None) -> str:
-    """``sha256:<hex>`` of a local file's content; ``check`` as in ``going_on``. Raises ``OSError``."""
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a file has to hold, as far as it is known; None: not known, not compared. ``size`` in
+    bytes."""
+
+    checksum: str | None = None
+    size: int | None = None
+
+
+#: Of a file that may hold anything.
+ANY = Content()
+
+
+def file_checksum(path: str | os.PathLike[str], *, check: Callable[[], None] | None = None) -> str:
+    """``sha256:<hex>`` of a local file's content; ``check`` as in ``going_on``. Raises
+    ``OSError``."""
     with open(path, "rb", buffering=0) as file:
-        return stream(going_on(file.read, check), None)[0]
+        return stream(going_on(file.read, check), None).checksum
 
 
-def stream(
-    read: Callable[[int], bytes], write: Callable[[bytes], object] | None
-) -> tuple[str, int]:
-    """Reads to the end, writes what was read, and gives its checksum and size in bytes."""
+def stream(read: Callable[[int], bytes], write: Callable[[bytes], object] | None) -> Stored:
+    """Reads to the end, writes what was read, and gives its size and checksum."""
     digest = hashlib.sha256()
     size = 0
     while data := read(CHUNK):
@@ -27,13 +41,13 @@ def stream(
         size += len(data)
         if write is not None:
             write(data)
-    return f"sha256:{digest.hexdigest()}", size
+    return Stored(size, f"sha256:{digest.hexdigest()}")
 
 
 def going_on(
     read: Callable[[int], bytes], check: Callable[[], None] | None
 ) -> Callable[[int], bytes]:
-    """``read``, with ``check`` called before each time: what it raises breaks a long reading off."""
+    """``read``, with ``check`` called before each time: what it raises breaks off a long reading."""
     if check is None:
         return read
 
@@ -44,12 +58,14 @@ def going_on(
     return checked
 
 
-def require_same(
-    url: str, *, expected: tuple[str | None, int | None], found: tuple[str, int]
-) -> None:
-    """Raises ``ChecksumMismatch`` where (checksum, size) differ; None: not known, not compared."""
-    checksum, size = expected
-    if size is not None and size != found[1]:
-        raise ChecksumMismatch(url, expected=f"{size} bytes", found=f"{found[1]} bytes")
-    if checksum is not None and checksum != found[0]:
-        raise ChecksumMismatch(url, expected=checksum, found=found[0])
+def require_same(url: str, *, expected: Content, found: Stored) -> None:
+    """Raises ``ChecksumMismatch`` where they differ."""
+    require_size(url, expected=expected.size, found=found.size)
+    if expected.checksum is not None and expected.checksum != found.checksum:
+        raise ChecksumMismatch(url, expected=expected.checksum, found=found.checksum)
+
+
+def require_size(url: str, *, expected: int | None, found: int) -> None:
+    """Raises ``ChecksumMismatch`` where they differ; ``expected``: None: not known."""
+    if expected is not None and expected != found:
+        raise ChecksumMismatch(url, expected=f"{expected} bytes", found=f"{found} bytes")

@@ -11,7 +11,15 @@ from functools import partial
 from io import FileIO
 from stat import S_IMODE, S_ISLNK
 
-from sluice.storage.checksums import checksum_of, going_on, require_same, stream
+from sluice.storage.checksums import (
+    ANY,
+    Content,
+    file_checksum,
+    going_on,
+    require_same,
+    require_size,
+    stream,
+)
 from sluice.storage.entries import Entry, Stored, temporary_name
 from sluice.storage.errors import BehindLink, FileMissing, OutsideStorage, os_errors_at
 from sluice.storage.places import local_url
@@ -39,11 +47,9 @@ def size_of(url: str, path: str) -> int:
         return os.stat(path).st_size
 
 
-def bring(
-    url: str, path: str, to: str, *, expected: tuple[str | None, int | None], reuse: bool = False
-) -> None:
-    """A copy at ``to``, verified while it is written, replacing what stood there. ``expected``:
-    checksum and size, None: any. ``reuse``: by writing over it."""
+def bring(url: str, path: str, to: str, *, expected: Content, reuse: bool = False) -> None:
+    """A copy at ``to``, verified while it is written, replacing what stood there. ``reuse``: by
+    writing over it."""
     with os_errors_at(url):
         if not reuse and os.path.lexists(to):
             os.unlink(to)
@@ -76,11 +82,10 @@ def verify(
     ``check``: see ``going_on``."""
     with os_errors_at(url):
         found_size = os.stat(path).st_size
-        require_same(url, expected=(None, size), found=("", found_size))
+        require_size(url, expected=size, found=found_size)
         if checksum is not None:
-            require_same(
-                url, expected=(checksum, None), found=(checksum_of(path, check=check), found_size)
-            )
+            found = Stored(found_size, file_checksum(path, check=check))
+            require_same(url, expected=Content(checksum), found=found)
 
 
 def take(file: int, url: str, target: str) -> Stored | None:
@@ -92,7 +97,7 @@ def take(file: int, url: str, target: str) -> Stored | None:
         found = os.fstat(file)
         if found.st_nlink != 1 or os.stat(os.path.dirname(target)).st_dev != found.st_dev:
             return None
-        stored = Stored(found.st_size, checksum_of(path_of(file)))
+        stored = Stored(found.st_size, file_checksum(path_of(file)))
         return stored if link_open(file, target) else None
 
 
@@ -118,11 +123,11 @@ def copy(
     url: str,
     target: str,
     *,
-    expected: tuple[str | None, int | None] = (None, None),
+    expected: Content = ANY,
     check: Callable[[], None] | None = None,
 ) -> Stored:
-    """Copies to a temporary name beside the target, reads it back, renames. ``expected``: checksum
-    and size, None: any; ``check``: as in ``going_on``."""
+    """Copies to a temporary name beside the target, reads it back, renames. ``check``: as in
+    ``going_on``."""
     temporary = os.path.join(os.path.dirname(target), temporary_name())
     with os_errors_at(source_url):
         reader = open(source, "rb", buffering=0)  # noqa: SIM115 - closed below; opened apart so that its errors name the source
@@ -132,12 +137,12 @@ def copy(
                 found = stream(going_on(reader.read, check), partial(_write_all, writer))
                 _keep_executable(reader, writer)
             require_same(source_url, expected=expected, found=found)
-            verify(url, temporary, checksum=found[0], size=found[1], check=check)
+            verify(url, temporary, checksum=found.checksum, size=found.size, check=check)
             os.replace(temporary, target)
     except BaseException:
         _forget(temporary)
         raise
-    return Stored(found[1], found[0])
+    return found
 
 
 def put_bytes(data: bytes, url: str, target: str) -> Stored:

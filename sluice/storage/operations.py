@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sluice.storage import local, remote
-from sluice.storage.checksums import checksum_of as _checksum_of
+from sluice.storage.checksums import Content, file_checksum
 from sluice.storage.entries import Entry, Stored, temporary_name
 from sluice.storage.errors import ChecksumMismatch, FileMissing, os_errors_at
 from sluice.storage.places import local_path, require_within
@@ -38,7 +38,7 @@ def fetch(
     path = local_path(url)
     if path is not None:
         if local.size_of(url, path) <= copied:
-            local.bring(url, path, str(to), expected=(checksum, size), reuse=reuse)
+            local.bring(url, path, str(to), expected=Content(checksum, size), reuse=reuse)
             return False
         local.verify(url, path, checksum=checksum, size=size)
         local.link(url, path, str(to))
@@ -107,8 +107,8 @@ def copy(source_url: str, target_url: str, *, checksum: str | None, size: int | 
         return Stored(size, checksum)
     source, target = local_path(source_url), local_path(target_url)
     if source is not None and target is not None:
-        return local.copy(source_url, source, target_url, target, expected=(checksum, size))
-    return remote.copy(source_url, target_url, expected=(checksum, size))
+        return local.copy(source_url, source, target_url, target, expected=Content(checksum, size))
+    return remote.copy(source_url, target_url, expected=Content(checksum, size))
 
 
 def verify(url: str, *, checksum: str, size: int) -> None:
@@ -159,7 +159,7 @@ def entries(url: str) -> list[Entry]:
 def checksum_of(path: Path) -> str:
     """``sha256:<hex>`` of a local file. Raises ``FileMissing``, ``StorageUnavailable``."""
     with os_errors_at(f"file://{path}"):
-        return _checksum_of(path)
+        return file_checksum(path)
 
 
 def _is_there(url: str, *, checksum: str, size: int) -> bool:

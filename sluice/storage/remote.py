@@ -4,17 +4,21 @@ import contextlib
 import io
 import posixpath
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import fsspec
 
-from sluice.storage.checksums import going_on, require_same, stream
+from sluice.storage.checksums import ANY, Content, going_on, require_same, require_size, stream
 from sluice.storage.entries import Entry, Stored, temporary_name
 from sluice.storage.errors import StorageError, StorageUnavailable, from_os_error
 
 
-class _Place(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _RemotePath:
+    """``system``: fsspec's, in which the path is."""
+
     system: Any
     path: str
 
@@ -33,53 +37,53 @@ def errors_at(url: str) -> Iterator[None]:
         raise StorageUnavailable(url, f"{type(error).__name__}: {error}") from error
 
 
-def _place(url: str) -> _Place:
+def _found(url: str) -> _RemotePath:
     try:
         system, path = fsspec.core.url_to_fs(url)
     except (ImportError, ValueError) as error:
         raise StorageUnavailable(url, f"no driver for this protocol: {error}") from error
-    return _Place(system, str(path))
+    return _RemotePath(system, str(path))
 
 
 def fetch(url: str, to: str, *, checksum: str | None, size: int | None) -> None:
     """Copies to a local path (that nobody else reads yet) and verifies."""
     with errors_at(url):
-        place = _place(url)
-        with place.system.open(place.path, "rb") as reader, open(to, "wb") as writer:
+        file = _found(url)
+        with file.system.open(file.path, "rb") as reader, open(to, "wb") as writer:
             found = stream(reader.read, writer.write)
-    require_same(url, expected=(checksum, size), found=found)
+    require_same(url, expected=Content(checksum, size), found=found)
 
 
 def open_file(url: str) -> tuple[Any, int]:
     """For reading at any place, and its size."""
     with errors_at(url):
-        place = _place(url)
-        size = place.system.size(place.path)
-        return place.system.open(place.path, "rb"), int(size)
+        file = _found(url)
+        size = file.system.size(file.path)
+        return file.system.open(file.path, "rb"), int(size)
 
 
 def put(path: str, url: str, *, check: Callable[[], None] | None = None) -> Stored:
     """Copies a local file to a temporary name on the storage, reads it back, renames. ``check``: as
     in ``going_on``."""
     with open(path, "rb") as reader:
-        return _write(going_on(reader.read, check), url, path, (None, None))
+        return _write(going_on(reader.read, check), url, path, ANY)
 
 
 def put_bytes(data: bytes, url: str) -> Stored:
-    return _write(io.BytesIO(data).read, url, url, (None, None))
+    return _write(io.BytesIO(data).read, url, url, ANY)
 
 
-def copy(source_url: str, url: str, *, expected: tuple[str | None, int | None]) -> Stored:
-    """From storage to storage; ``expected``: checksum and size of the source, None: any."""
+def copy(source_url: str, url: str, *, expected: Content) -> Stored:
+    """From storage to storage; ``expected``: what the source has to hold."""
     with errors_at(source_url):
-        source = _place(source_url)
+        source = _found(source_url)
         with source.system.open(source.path, "rb") as reader:
             return _write(reader.read, url, source_url, expected)
 
 
-def _write(read: Any, url: str, source: str, expected: tuple[str | None, int | None]) -> Stored:
+def _write(read: Any, url: str, source: str, expected: Content) -> Stored:
     with errors_at(url):
-        target = _place(url)
+        target = _found(url)
         folder = posixpath.dirname(target.path)
         temporary = posixpath.join(folder, temporary_name())
         target.system.makedirs(folder, exist_ok=True)
@@ -88,30 +92,30 @@ def _write(read: Any, url: str, source: str, expected: tuple[str | None, int | N
                 found = stream(read, writer.write)
             require_same(source, expected=expected, found=found)
             with target.system.open(temporary, "rb") as written:
-                require_same(url, expected=found, found=stream(written.read, None))
+                kept = stream(written.read, None)
+            require_same(url, expected=Content(found.checksum, found.size), found=kept)
             target.system.mv(temporary, target.path)
         except BaseException:
             with contextlib.suppress(Exception):  # the first error is the one to tell
                 target.system.rm_file(temporary)
             raise
-    return Stored(found[1], found[0])
+    return found
 
 
 def verify(url: str, *, checksum: str, size: int) -> None:
     with errors_at(url):
-        place = _place(url)
-        if place.system.size(place.path) != size:
-            require_same(url, expected=(None, size), found=("", place.system.size(place.path)))
-        with place.system.open(place.path, "rb") as reader:
-            require_same(url, expected=(checksum, size), found=stream(reader.read, None))
+        file = _found(url)
+        require_size(url, expected=size, found=file.system.size(file.path))
+        with file.system.open(file.path, "rb") as reader:
+            require_same(url, expected=Content(checksum, size), found=stream(reader.read, None))
 
 
 def remove(url: str) -> bool:
     """False where there was no such file."""
     with errors_at(url):
-        place = _place(url)
+        file = _found(url)
         try:
-            place.system.rm_file(place.path)
+            file.system.rm_file(file.path)
         except FileNotFoundError:
             return False
         return True
@@ -120,12 +124,12 @@ def remove(url: str) -> bool:
 def remove_folder(url: str) -> bool:
     """Removes an empty folder (object stores have none); False where it has files."""
     with errors_at(url):
-        place = _place(url)
-        if not place.system.exists(place.path):
+        file = _found(url)
+        if not file.system.exists(file.path):
             return True
-        if place.system.find(place.path):
+        if file.system.find(file.path):
             return False
-        place.system.rmdir(place.path)
+        file.system.rmdir(file.path)
         return True
 
 
@@ -133,10 +137,10 @@ def look_into(url: str) -> None:
     """Reads the list of what lies in a folder. A web server that gives no lists has answered, and
     that is enough."""
     with errors_at(url):
-        place = _place(url)
-        place.system.invalidate_cache()
+        file = _found(url)
+        file.system.invalidate_cache()
         try:
-            place.system.ls(place.path, detail=False)
+            file.system.ls(file.path, detail=False)
         except FileNotFoundError:
             if not url.startswith(("http://", "https://")):
                 raise
@@ -145,10 +149,10 @@ def look_into(url: str) -> None:
 def entries(url: str) -> Iterator[Entry]:
     """All files below a folder."""
     with errors_at(url):
-        place = _place(url)
-        place.system.invalidate_cache()
-        found: dict[str, dict[str, Any]] = place.system.find(place.path, detail=True)
-    root = place.path.rstrip("/")
+        file = _found(url)
+        file.system.invalidate_cache()
+        found: dict[str, dict[str, Any]] = file.system.find(file.path, detail=True)
+    root = file.path.rstrip("/")
     for path in sorted(found):
         details = found[path]
         name = posixpath.basename(path)
