@@ -76,7 +76,7 @@ class WmsSession:
         return await self.client.lease(self.pilot.uid, request.model_copy(update={"room": None}))
 
     async def heartbeat(self, heartbeat: Heartbeat) -> HeartbeatAnswer:
-        """Raises ``ServiceError``. A WMS of the release before refuses phases: it is told without."""
+        """Raises ``ServiceError``. A WMS of the release before refuses phases: it gets none."""
         if self._tells_phases:
             try:
                 return await self.client.heartbeat(self.pilot.uid, heartbeat)

@@ -358,7 +358,7 @@ class PilotCore:
             self._returned.append(held.token)
 
     def _forget_tasks(self) -> Iterator[Instruction]:
-        """Tools loaded long ago and without jobs are given up, so that a pilot may live for months."""
+        """Tools loaded long ago and without jobs are given up: a pilot may live for months."""
         used = {held.job.task_uid for held in self._jobs.values()}
         for uid in [uid for uid in self._tasks if uid not in used][
             : max(0, len(self._tasks) - self.policy.most_tasks)

@@ -72,7 +72,7 @@ class SlotReady:
 
 @dataclass(frozen=True, slots=True)
 class SlotLost:
-    """The slot's process ended by itself; ``reason`` completes the sentence "the slot's process …"."""
+    """The slot's process ended by itself; ``reason`` completes a sentence, "the process …"."""
 
     slot: int
     reason: str

@@ -2,7 +2,7 @@
 
 ::
 
-    <work_dir>/<name>/             nobody else may look into it, or put anything there (``ownership``)
+    <work_dir>/<name>/             nobody else may look into it, or put anything there
         lock                       held while a pilot of that name (or a process of its slots) lives
         runs/<uid>/                one start of the pilot
             journals/              what attempts have done (``pilot.reports.journal``)

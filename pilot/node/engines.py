@@ -45,7 +45,7 @@ RUN_LABEL, SLOT_LABEL = "sluice.run", "sluice.slot"
 
 
 class Engine(Contract):
-    """``program``: its path. ``limits_memory``: it can keep a container within an amount of memory."""
+    """``program``: its path. ``limits_memory``: it can keep a container within some memory."""
 
     kind: ContainerEngine
     program: str

@@ -73,7 +73,7 @@ class Outbox:
         self._done(done)
 
     def refused(self, report: AttemptReport, reason: str) -> None:
-        """The WMS cannot understand it: it is told to a person, and no longer holds up the others."""
+        """The WMS cannot understand it: a person is told, and it no longer holds up the others."""
         log.error("report.refused", job=report.id, attempt=report.attempt, reason=reason)
         self._done([(report.id, report.attempt)])
 

@@ -107,17 +107,17 @@ class _Packer:
         """``folder``: where a secondary file goes, beside its primary one."""
         match value:
             case list():
-                return [self.packed(one) for one in value]
+                return [self.packed(item) for item in value]
             case {"class": "File" | "Directory"}:
                 return self._object(value, folder)
             case dict():
-                return {key: self.packed(one) for key, one in value.items()}
+                return {key: self.packed(item) for key, item in value.items()}
         return value
 
     def _object(self, value: dict[str, Any], folder: str | None) -> dict[str, Any]:
         if folder is None:
             folder, self._number = f"{_FILES}/{self._number}", self._number + 1
-        kept = {key: one for key, one in value.items() if key not in _OF_ITS_PLACE}
+        kept = {key: field for key, field in value.items() if key not in _OF_ITS_PLACE}
         source = _local_path(value)
         _require_name(kept.get("basename"))
         if source is None:
@@ -139,7 +139,7 @@ class _Packer:
         for key in ("secondaryFiles", "listing"):
             if key in kept:
                 kept[key] = [
-                    self.packed(one, folder if source is not None else None) for one in kept[key]
+                    self.packed(file, folder if source is not None else None) for file in kept[key]
                 ]
         return kept
 
@@ -236,5 +236,5 @@ def _objects(value: Any) -> Iterator[dict[str, Any]]:
             yield value
         value = list(value.values())
     if isinstance(value, list):
-        for one in value:
-            yield from _objects(one)
+        for item in value:
+            yield from _objects(item)

@@ -47,7 +47,7 @@ def stream(read: Callable[[int], bytes], write: Callable[[bytes], object] | None
 def going_on(
     read: Callable[[int], bytes], check: Callable[[], None] | None
 ) -> Callable[[int], bytes]:
-    """``read``, with ``check`` called before each time: what it raises breaks off a long reading."""
+    """``read``, with ``check`` called before each time: what it raises breaks a long read off."""
     if check is None:
         return read
 

@@ -1,4 +1,4 @@
-"""What CWL values can be kept: JSON that every program reads, of a depth that programs can follow."""
+"""What CWL values can be kept: JSON that every program reads, of a depth that they can follow."""
 
 import json
 import math
@@ -55,11 +55,11 @@ def flaw_in(value: Any) -> Flaw | None:
     the stack."""
     waiting: list[tuple[Any, _Way, int]] = [(value, None, 1)]
     while waiting:
-        one, way, depth = waiting.pop()
-        if isinstance(one, str) and one.isascii():
+        part, way, depth = waiting.pop()
+        if isinstance(part, str) and part.isascii():
             continue
-        what = _wrong(one)
-        nests = isinstance(one, list | Mapping)
+        what = _flaw_of(part)
+        nests = isinstance(part, list | Mapping)
         if what is None and nests and depth > MOST_NESTED:
             what = (
                 f"lies more than {MOST_NESTED} lists and objects deep: make it flatter, or write it"
@@ -68,26 +68,27 @@ def flaw_in(value: Any) -> Flaw | None:
         if what is not None:
             return Flaw(_parts(way), what)
         if nests:
-            inner = one.items() if isinstance(one, Mapping) else enumerate(one)
+            inner = part.items() if isinstance(part, Mapping) else enumerate(part)
             waiting += [(each, (way, key), depth + 1) for key, each in reversed(list(inner))]
     return None
 
 
-def _wrong(one: Any) -> str | None:
-    match one:
+def _flaw_of(part: Any) -> str | None:
+    """Of the value itself, whatever lies in it."""
+    match part:
         case str():
-            return None if _whole_text(one) else _HALF
-        case float() if not math.isfinite(one):
+            return None if _whole_text(part) else _HALF
+        case float() if not math.isfinite(part):
             return (
-                f"is {json.dumps(one)}, and JSON has no such number: give a finite one, null, or a"
+                f"is {json.dumps(part)}, and JSON has no such number: give a finite one, null, or a"
                 " text"
             )
-        case int() if abs(one) >= _TOO_LONG:
+        case int() if abs(part) >= _TOO_LONG:
             return f"is a whole number of more than {_MOST_DIGITS} digits: give it as a text"
         case Mapping():
-            if not all(map(_whole_text, one)):
+            if not all(map(_whole_text, part)):
                 return f"has a name that {_HALF}"
-            return _wrong_object(one)
+            return _flaw_of_object(part)
     return None
 
 
@@ -105,29 +106,29 @@ def _whole_text(text: str) -> bool:
     return True
 
 
-def _wrong_object(one: Mapping[str, Any]) -> str | None:
+def _flaw_of_object(part: Mapping[str, Any]) -> str | None:
     """Of a File or Directory, fields of another kind than CWL says."""
-    kind = one.get("class")
+    kind = part.get("class")
     if isinstance(kind, list | Mapping):
         return "has a class that is no text"
     if kind not in ("File", "Directory"):
         return None
     for key in ("location", "path", "basename", "contents"):
-        if not isinstance(one.get(key, ""), str):
+        if not isinstance(part.get(key, ""), str):
             return f"is a {kind} whose {key} is no text"
     try:
-        urlsplit(one.get("location", ""))
+        urlsplit(part.get("location", ""))
     except ValueError as error:
         return f"is a {kind} whose location is no URL: {error}"
     for key in ("secondaryFiles", "listing"):
-        found = one.get(key, [])
+        found = part.get(key, [])
         if not (isinstance(found, list) and all(map(_is_object, found))):
             return f"is a {kind} whose {key} is no list of Files and Directories"
     return None
 
 
-def _is_object(one: Any) -> bool:
-    return isinstance(one, Mapping) and one.get("class") in ("File", "Directory")
+def _is_object(value: Any) -> bool:
+    return isinstance(value, Mapping) and value.get("class") in ("File", "Directory")
 
 
 def _whole(digits: str) -> int:

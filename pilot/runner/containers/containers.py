@@ -67,7 +67,7 @@ class Containers:
         return done.returncode == 0 and not done.stdout.startswith(_NEVER)
 
     def remove(self, name: str | None) -> None:
-        """Ends the container and removes it, all of this slot for None; fine where there is none."""
+        """Ends the container and removes it, all of this slot for None. There may be none."""
         if not self.engine.apart:
             return
         if name is None:

@@ -1,4 +1,4 @@
-"""How JavaScript is evaluated on this node: by node.js, shut up by bubblewrap where there is one."""
+"""How JavaScript is evaluated on this node: by node.js, shut up by bubblewrap where that is."""
 
 import os
 import shutil

@@ -198,7 +198,7 @@ class OwnFiles:
         return descriptor
 
     def new_folder(self) -> str:
-        """Beside the tool's temporary files; nothing is in it. Raises ``NotOwnError``, ``OSError``."""
+        """Empty, beside the tool's temporary files. Raises ``NotOwnError``, ``OSError``."""
         place = f"{self.folder}/{TMP}"
         with self._plain_folder(place):
             return tempfile.mkdtemp(dir=place)

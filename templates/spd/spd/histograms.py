@@ -125,7 +125,7 @@ def _add(total: Histogram, added: Histogram, name: str, source: Path) -> None:
     if total["edges"] != added["edges"]:
         raise BadData(source, f"the histogram {name} has other bins than in the files before it")
     total["counts"] = [
-        one + other for one, other in zip(total["counts"], added["counts"], strict=True)
+        count + other for count, other in zip(total["counts"], added["counts"], strict=True)
     ]
     for outside in ("underflow", "overflow"):
         total[outside] += added[outside]

@@ -112,8 +112,8 @@ def _event_columns(blocks: Sequence[EventBlock]) -> dict[str, Any]:
         "calorimeter_energy_mev": np.concatenate([block.energy_mev for block in blocks]),
         "n_hits": sizes,
         **{
-            f"n_{one.name.lower()}": np.bincount(owner[part == one], minlength=len(sizes))
-            for one in Subdetector
+            f"n_{detector.name.lower()}": np.bincount(owner[part == detector], minlength=len(sizes))
+            for detector in Subdetector
         },
     }
     typed: dict[str, Any] = {name: column.astype(EVENTS[name]) for name, column in columns.items()}

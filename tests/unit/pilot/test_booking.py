@@ -142,7 +142,7 @@ _moves = st.lists(
 
 
 class Node:
-    """Carries out what the core says, as slots do: of each, the first of the jobs handed over runs."""
+    """Carries out what the core says, as slots do: of each, the first of its jobs runs."""
 
     def __init__(self, short: float) -> None:
         self.core = pilot(4, node=NODE, policy=Policy(short=short))

@@ -100,7 +100,8 @@ def test_a_tool_runs_in_its_image_with_its_input(runner: Runner, root: Path) -> 
 
 def test_it_sees_its_own_folders_and_nothing_else_of_the_node(runner: Runner, root: Path) -> None:
     other = input_file(root / "in" / "other.dat")
-    script = f"""ls -A / | grep -v -E '^(bin|dev|etc|proc|run|sys|tmp|var)$' | wc -l; ls /sys/class/net; env
+    script = f"""ls -A / | grep -v -E '^(bin|dev|etc|proc|run|sys|tmp|var)$' | wc -l
+        ls /sys/class/net; env
         cat {root}/in/other.dat; echo x >> "$f"; touch /etc/x; ls {runner.run.path}; pwd; true"""
     report = run(runner, task(root, shell(script)), [input_file(root / "in" / "a.dat")])
     lines = text_of(report).splitlines()

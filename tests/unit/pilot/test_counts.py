@@ -1,4 +1,4 @@
-"""What a tool says that it counted in an output is reported with the file, in a real slot process."""
+"""What a tool says that it counted in an output is reported with the file, in a real slot."""
 
 import json
 from pathlib import Path

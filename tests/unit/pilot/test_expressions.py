@@ -28,7 +28,9 @@ SECRET = "hush-hush"
 #: all that node.js has.
 BREAK_OUT = """${ import('x').catch(error => {
   const outside = error.constructor.constructor('return globalThis')();
-  outside.require('vm').runInNewContext = (code) => { try { return outside.eval(code) } catch (e) { return 'Error: ' + e } };
+  outside.require('vm').runInNewContext = (code) => {
+    try { return outside.eval(code) } catch (e) { return 'Error: ' + e }
+  };
 }); return 'out'; }"""
 
 

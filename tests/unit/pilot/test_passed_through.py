@@ -36,11 +36,15 @@ PASSED = {
     "link by links": linking('mkdir d; ln -s "$0" d/y; ln -s d e; ln -s e/y x'),
     "link to where it lies": linking('ln -s "$(readlink -f "$0")" x'),
     "linked folder": linking('ln -s "$(dirname "$0")" d', outputs={"o": found("d/a.dat")}),
-    "put into the work folder": linking("true", requirements=[_LINKED], outputs={"o": found("a.dat")}),
+    "put into the work folder": linking(
+        "true", requirements=[_LINKED], outputs={"o": found("a.dat")}
+    ),
     "expression": linking(
         "true", outputs={"o": {"type": "File", "outputBinding": {"outputEval": "$(inputs.f)"}}}
     ),
-    "output object": linking("""printf '{"o": {"class": "File", "path": "%s"}}' "$0" > cwl.output.json"""),
+    "output object": linking(
+        """printf '{"o": {"class": "File", "path": "%s"}}' "$0" > cwl.output.json"""
+    ),
 }  # fmt: skip
 EXPRESSION = {
     "cwlVersion": "v1.2",

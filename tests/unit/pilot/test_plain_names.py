@@ -85,7 +85,8 @@ def test_so_may_one_in_a_workflow_inside_a_job(dotted: Runner, root: Path) -> No
 def test_what_it_names_by_the_real_path_is_its_own_all_the_same(dotted: Runner, root: Path) -> None:
     script = """echo fine > made.txt; real=`pwd -P`; ln -s "$real/made.txt" link.txt
         named='"path": "'$real'/made.txt"'
-        echo '{"o": {"class": "File", '"$named"'}, "l": {"class": "File", "path": "link.txt"}}' > cwl.output.json"""
+        link='{"class": "File", "path": "link.txt"}'
+        echo '{"o": {"class": "File", '"$named"'}, "l": '"$link"'}' > cwl.output.json"""
     executable = tool(["sh", "-c"], arguments=[script], outputs={"o": "File", "l": "File"})
     report = run(
         dotted,

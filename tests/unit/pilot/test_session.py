@@ -74,7 +74,7 @@ async def test_a_wms_of_the_release_before_gets_what_it_knows(
 
 
 async def test_phases_are_told_to_a_wms_that_knows_them() -> None:
-    """The one of the release before refuses the first heartbeat that has some, and gets no other."""
+    """That of the release before refuses the first heartbeat that has some, and gets no other."""
     jobs: list[dict[str, object]] = []
 
     def answer(request: httpx.Request) -> httpx.Response:

@@ -13,7 +13,7 @@ from tests.unit.pilot.builders import leftovers
 
 
 class BrokenPool(SlotPool):
-    """Cannot start a slot the first two times, as where the process that starts them has just died."""
+    """Cannot start a slot the first two times, as where what starts them has just died."""
 
     def __init__(self) -> None:
         self.asked = 0

@@ -21,8 +21,8 @@ from tests.waiting import Gate, wait_until
 #: Writes its pid and that of a child in a session of its own, ignores SIGTERM, and hangs.
 _FAMILY = """
 import os, signal, subprocess, sys, time
-child = subprocess.Popen([sys.executable, '-c', 'import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(600)'],
-                         start_new_session=True)
+stubborn = 'import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(600)'
+child = subprocess.Popen([sys.executable, '-c', stubborn], start_new_session=True)
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 with open(sys.argv[1] + '.part', 'w') as file: file.write(f'{os.getpid()} {child.pid}')
 os.rename(sys.argv[1] + '.part', sys.argv[1])
