@@ -24,10 +24,10 @@ from tests.attacks.outputs import (
 )
 from tests.attacks.victims import MARK, Victims
 from tests.servers.podman import IMAGE, Podman
+from tests.unit.pilot.attempts import failed, run
 from tests.unit.pilot.builders import input_file, output, task, tool
+from tests.unit.pilot.containers import engine, podman, start
 from tests.unit.pilot.runner import Runner
-from tests.unit.pilot.test_attempts import failed, run
-from tests.unit.pilot.test_containers import engine, podman, start
 from tests.unit.pilot.test_invocations import OPERATION, invocation
 
 __all__ = ["engine", "podman"]  # fixtures

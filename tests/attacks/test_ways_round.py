@@ -10,9 +10,9 @@ import pytest
 from pilot.runner.files.originals import MOST_COPIED
 from sluice.contracts.states import AttemptOutcome
 from tests.attacks.victims import MARK, Victims
+from tests.unit.pilot.attempts import failed, run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.runner import Runner
-from tests.unit.pilot.test_attempts import failed, run
 from tests.unit.pilot.test_invocations import OPERATION, invocation
 from tests.unit.pilot.test_workflows import around
 

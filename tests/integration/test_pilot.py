@@ -2,127 +2,27 @@
 leases, kills."""
 
 import asyncio
-import os
 import signal
-import sys
-import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any
 
-import psutil
-import pytest
-
-from pilot.folders.run_folder import RunFolder
-from sluice.contracts.pilots import AttemptReport, Command, JobToken, LeasedJob, PilotTask
+from sluice.contracts.pilots import AttemptReport, Command, JobToken
 from sluice.contracts.plan import Resources
 from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass, ReportAnswer
-from tests.e2e.systems import NO_CONTAINERS
+from tests.integration.pilot_process import (
+    StartPilot,
+    alive,
+    files_below,
+    jobs_of,
+    root,
+    start_pilot,
+    waiting_tool,
+    wms,
+)
 from tests.servers.scripted_wms import ScriptedWms, until
-from tests.unit.pilot.builders import SHA, input_file, job, task, tool
+from tests.unit.pilot.builders import SHA, task, tool
 from tests.waiting import Gate
 
-StartPilot = Callable[..., Awaitable["PilotProcess"]]
-
-
-class PilotProcess:
-    def __init__(self, process: asyncio.subprocess.Process, log: Path) -> None:
-        self.process = process
-        self._log = log
-
-    def has_said(self, event: str) -> bool:
-        return f'"event": "{event}"' in self._log.read_text()
-
-    def family(self) -> list[psutil.Process]:
-        return psutil.Process(self.process.pid).children(recursive=True)
-
-    async def ended(self) -> int:
-        async with asyncio.timeout(30):
-            return await self.process.wait()
-
-
-@pytest.fixture
-async def wms() -> AsyncIterator[ScriptedWms]:
-    wms = ScriptedWms()
-    await wms.start()
-    yield wms
-    await wms.stop()
-
-
-@pytest.fixture
-async def start_pilot(wms: ScriptedWms, tmp_path: Path) -> AsyncIterator[StartPilot]:
-    """Starts ``sluice-pilot`` with one slot; all that still live at the end are killed. ``before``:
-    a command that becomes it."""
-    started: list[PilotProcess] = []
-
-    async def start(
-        *options: str, wait: bool = True, before: Sequence[str] = (), **settings: str
-    ) -> PilotProcess:
-        arguments = [
-            "--wms-url",
-            wms.url,
-            "--name",
-            "node-1",
-            "--slots",
-            "1",
-            "--work-dir",
-            str(tmp_path / "work"),
-            *options,
-        ]
-        quick = {"SLUICE_PILOT_GRACE": "0.5", "SLUICE_PILOT_LEASE_WAIT": "2", **NO_CONTAINERS}
-        environment = {**os.environ, **quick, **settings}
-        log = tmp_path / f"pilot-{len(started)}.log"
-        with log.open("wb") as output:
-            command = [*before, sys.executable, "-m", "pilot", *arguments]
-            process = await asyncio.create_subprocess_exec(*command, env=environment, stderr=output)
-        started.append(PilotProcess(process, log))
-        asked = len(wms.lease_requests)
-        if wait:
-            await until(lambda: len(wms.lease_requests) > asked, seconds=60)
-        return started[-1]
-
-    yield start
-    for pilot in started:
-        if pilot.process.returncode is None:
-            pilot.process.kill()
-            await pilot.process.wait()
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "store"
-
-
-def jobs_of(root: Path, task_: PilotTask, count: int) -> list[LeasedJob]:
-    return [
-        job(task_, [input_file(root / "in" / f"{n}.dat", data=f"{n}".encode())], job_id=n, seq=n)
-        for n in range(1, count + 1)
-    ]
-
-
-def waiting_tool(mark: Path, go: Gate, **fields: Any) -> dict[str, Any]:
-    """Makes the file ``mark`` with its pid and waits at the gate ``go``, deaf to SIGTERM."""
-    code = (
-        "import os, signal, sys\n"
-        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-        "with open(sys.argv[1] + '.part', 'w') as file: file.write(str(os.getpid()))\n"
-        "os.rename(sys.argv[1] + '.part', sys.argv[1])\n"
-        "open(sys.argv[2]).close()\n"
-    )
-    return tool([sys.executable, "-c"], arguments=[code, str(mark), str(go)], **fields)
-
-
-def files_below(folder: Path) -> list[str]:
-    return (
-        sorted(path.name for path in folder.rglob("*") if path.is_file()) if folder.exists() else []
-    )
-
-
-def alive(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+__all__ = ["root", "start_pilot", "wms"]  # fixtures
 
 
 async def test_from_registration_to_sign_off(
@@ -321,142 +221,3 @@ async def test_cancel_stops_and_confirms(
     assert wms.reports[0][1].outcome is AttemptOutcome.CANCELED
     assert not alive(int(mark.read_text()))
     await until(lambda: not wms.commands)
-
-
-async def test_sigterm_finishes_what_runs_and_takes_nothing_more(
-    wms: ScriptedWms, start_pilot: StartPilot, root: Path
-) -> None:
-    pilot = await start_pilot()
-    mark, go = root.parent / "mark", Gate(root.parent / "go")
-    task_ = task(root, waiting_tool(mark, go))
-    wms.add(task_, jobs_of(root, task_, 1))
-    await until(mark.exists)
-    pilot.process.terminate()
-    beats = len(wms.heartbeats)
-    await until(lambda: len(wms.heartbeats) > beats + 1)
-    wms.add(task_, jobs_of(root, task_, 5)[1:])
-    go.open()
-    assert await pilot.ended() == 0
-    assert [(report.id, report.outcome) for _, report in wms.reports] == [
-        (1, AttemptOutcome.FINISHED)
-    ]
-    assert len(wms.signed_off) == 1
-
-
-async def test_second_sigterm_gives_the_running_job_back(
-    wms: ScriptedWms, start_pilot: StartPilot, root: Path
-) -> None:
-    pilot = await start_pilot()
-    mark = root.parent / "mark"
-    task_ = task(root, waiting_tool(mark, Gate(root.parent / "go")))
-    wms.add(task_, jobs_of(root, task_, 1))
-    await until(mark.exists)
-    pilot.process.terminate()
-    await until(lambda: pilot.has_said("pilot.drain"))
-    pilot.process.terminate()
-    assert await pilot.ended() == 0
-    assert wms.reports == []
-    assert wms.signed_off[0][1].returned == [JobToken(id=1, attempt=1)]
-    assert not alive(int(mark.read_text()))
-    assert files_below(root / "out") == files_below(root / "logs") == []
-
-
-async def test_drain_timeout(wms: ScriptedWms, start_pilot: StartPilot, root: Path) -> None:
-    pilot = await start_pilot("--drain-timeout", "0.5")
-    mark = root.parent / "mark"
-    task_ = task(root, waiting_tool(mark, Gate(root.parent / "go")))
-    wms.add(task_, jobs_of(root, task_, 1))
-    await until(mark.exists)
-    pilot.process.terminate()
-    assert await pilot.ended() == 0
-    assert wms.signed_off[0][1].returned == [JobToken(id=1, attempt=1)]
-
-
-async def test_the_wms_drains_the_pilot(wms: ScriptedWms, start_pilot: StartPilot) -> None:
-    pilot = await start_pilot()
-    wms.drain = True
-    assert await pilot.ended() == 0
-    assert len(wms.signed_off) == 1
-
-
-async def test_sigkill_leaves_no_process_and_the_next_pilot_says_what_was_lost(
-    wms: ScriptedWms, start_pilot: StartPilot, root: Path
-) -> None:
-    """Invariant 7."""
-    pilot = await start_pilot()
-    mark = root.parent / "mark"
-    task_ = task(root, waiting_tool(mark, Gate(root.parent / "go")))
-    first = task(root, SHA)
-    wms.add(first, [job(first, [input_file(root / "warm" / "w.dat")], job_id=90)])
-    await until(lambda: wms.reports)
-    wms.reports.clear()
-    wms.add(task_, jobs_of(root, task_, 4))
-    await until(mark.exists)
-    await until(lambda: len(wms.leased) == 5)
-    await until(lambda: any(len(beat.waiting) == 3 for beat in wms.heartbeats))
-    family = [process.pid for process in pilot.family()]
-    assert int(mark.read_text()) in family
-    pilot.process.kill()
-    await until(lambda: not any(alive(pid) for pid in family))
-    await start_pilot()
-    await until(lambda: wms.signed_off)
-    ((uid, report),) = wms.reports
-    assert uid == wms.registered[0].uid
-    assert (report.id, report.error_class) == (1, ErrorClass.PILOT_LOST)
-    assert wms.signed_off[0][1].returned == [JobToken(id=number, attempt=1) for number in (2, 3, 4)]
-    assert files_below(root / "out") == ["00000000.1-w.out"]
-
-
-def memory_group(folder: Path) -> str | None:
-    (run,) = (folder / "runs").iterdir()
-    noted = RunFolder(run).memory_group()
-    assert noted is None or Path(noted).is_dir()
-    return noted
-
-
-async def test_a_killed_pilots_memory_group_is_removed_from_elsewhere(
-    start_pilot: StartPilot, tmp_path: Path
-) -> None:
-    pilot = await start_pilot()
-    noted = memory_group(tmp_path / "work" / "node-1")
-    if noted is None:
-        pytest.skip(
-            "no control group for memory can be made here: no delegated one, and no right to"
-            " make one"
-        )
-    left, elsewhere = Path(noted), Path(noted).with_name(f"elsewhere-{uuid.uuid4()}")
-    family = [process.pid for process in pilot.family()]
-    pilot.process.kill()
-    await until(lambda: not any(alive(pid) for pid in family))
-    enter = ["sh", "-c", 'mkdir "$0" && echo $$ > "$0/cgroup.procs" && exec "$@"', str(elsewhere)]
-    other = await start_pilot(before=enter)
-    await until(lambda: not left.exists())
-    other.process.terminate()
-    assert await other.ended() == 0
-    elsewhere.rmdir()
-
-
-async def test_a_slot_that_dies_is_replaced_and_its_tool_ended(
-    wms: ScriptedWms, start_pilot: StartPilot, root: Path
-) -> None:
-    pilot = await start_pilot()
-    mark = root.parent / "mark"
-    task_ = task(root, waiting_tool(mark, Gate(root.parent / "go")))
-    wms.add(task_, jobs_of(root, task_, 1))
-    await until(mark.exists)
-    tool_pid = int(mark.read_text())
-    slot = psutil.Process(tool_pid).parent()
-    assert slot is not None
-    slot.kill()
-    await until(lambda: wms.reports)
-    assert wms.reports[0][1].error_class is ErrorClass.INTERNAL
-    await until(lambda: not alive(tool_pid))
-    other = task(root, SHA)
-    wms.add(other, [job(other, [input_file(root / "in" / "b.dat")], job_id=9)])
-    await until(lambda: wms.report_of(9) is not None)
-    assert pilot.process.returncode is None
-
-
-async def test_wrong_settings_are_named(start_pilot: StartPilot) -> None:
-    pilot = await start_pilot("--slots", "0", wait=False)
-    assert await pilot.ended() == 2

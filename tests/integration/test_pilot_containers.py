@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 
 from sluice.contracts.states import ContainerEngine
-from tests.integration.test_pilot import StartPilot, jobs_of, root, start_pilot, wms
+from tests.integration.pilot_process import StartPilot, jobs_of, root, start_pilot, wms
 from tests.servers.podman import IMAGE, start_podman
 from tests.servers.scripted_wms import ScriptedWms, until
 from tests.unit.pilot.builders import task, tool

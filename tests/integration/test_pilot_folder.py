@@ -11,7 +11,7 @@ from pilot.folders.run_folder import RunFolder
 from pilot.reports.journal import Journal
 from sluice.contracts.pilots import AttemptReport, OutputFile
 from sluice.contracts.states import AttemptOutcome, ReportAnswer
-from tests.integration.test_pilot import StartPilot, root, start_pilot, wms
+from tests.integration.pilot_process import StartPilot, root, start_pilot, wms
 from tests.servers.scripted_wms import ScriptedWms, until
 
 __all__ = ["root", "start_pilot", "wms"]  # fixtures

@@ -17,9 +17,9 @@ from sluice.contracts.states import AttemptOutcome, EntryKind, ErrorClass
 from sluice.contracts.tasks import TaskOutput
 from sluice.storage import unpack
 from tests.draws import examples
+from tests.unit.pilot.attempts import failed, python, run
 from tests.unit.pilot.builders import input_file, output, task, tool
 from tests.unit.pilot.runner import Runner
-from tests.unit.pilot.test_attempts import failed, python, run
 from tests.unit.pilot.test_workflows import around
 
 FAULTS = {ErrorClass.TOOL_FAILED, ErrorClass.TOOL_REFUSED}

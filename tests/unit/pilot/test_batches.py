@@ -6,9 +6,9 @@ from pilot.reports.journal import read_journals
 from sluice.contracts.pilots import InputFile
 from sluice.contracts.plan import Resources
 from sluice.contracts.states import AttemptOutcome, EntryKind, ErrorClass
+from tests.unit.pilot.attempts import failed, files_in, log_of, python, run
 from tests.unit.pilot.builders import SHA, input_file, output, task, tool
 from tests.unit.pilot.runner import Runner
-from tests.unit.pilot.test_attempts import failed, files_in, log_of, python, run
 
 
 def inputs(root: Path, *texts: str, first: int = 3) -> list[InputFile]:

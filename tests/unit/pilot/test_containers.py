@@ -1,87 +1,33 @@
 """Tools in containers, in a real slot process, with a real engine (Podman) and an image that is
 made here."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import psutil
 import pytest
 
 from pilot.domain.model import StopReason
-from pilot.node.engines import RUN_LABEL, SLOT_LABEL, Engine, find_engines, remove_containers
-from sluice.contracts.pilots import AttemptReport, PilotTask
+from pilot.node.engines import RUN_LABEL, SLOT_LABEL, Engine, remove_containers
 from sluice.contracts.plan import Container, ContainerImage, Resources
-from sluice.contracts.states import AttemptOutcome, ContainerEngine, ErrorClass
+from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.servers.image_registry import ImageRegistry
-from tests.servers.podman import IMAGE, Podman, start_podman
+from tests.servers.podman import IMAGE, Podman
+from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, job, output, task, tool
+from tests.unit.pilot.containers import (
+    engine,
+    nothing_is_left,
+    podman,
+    runner,
+    shell,
+    start,
+    text_of,
+)
 from tests.unit.pilot.runner import Runner
-from tests.unit.pilot.test_attempts import failed, log_of, run
 from tests.unit.pilot.test_workflows import around
 from tests.waiting import wait_until
 
-
-@pytest.fixture(scope="module")
-def podman() -> Iterator[Podman]:
-    try:
-        podman = start_podman()
-    except RuntimeError as error:
-        pytest.fail(str(error), pytrace=False)
-    yield podman
-    podman.stop()
-
-
-@pytest.fixture(scope="module")
-def engine(podman: Podman) -> Engine:
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in podman.environment.items():
-            patch.setenv(name, value)
-        [engine] = find_engines([ContainerEngine.PODMAN])
-    return engine
-
-
-def start(podman: Podman, engine: Engine | None, folder: Path) -> Runner:
-    environment = {"PYTHONPATH": str(Path.cwd()), "SLUICE_SECRET": "hush", **podman.environment}
-    settings = {"engine": engine, "images": str(folder / "images")}
-    return Runner(folder / "pilot", environment=environment, settings=settings)
-
-
-@pytest.fixture(scope="module")
-def runner(
-    podman: Podman, engine: Engine, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Runner]:
-    runner = start(podman, engine, tmp_path_factory.mktemp("node"))
-    yield runner
-    runner.close()
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_left(podman: Podman) -> Iterator[None]:
-    yield
-    assert podman.containers() == []
-
-
-def shell(
-    script: str, *, image: str = IMAGE, kind: str = "requirements", **fields: Any
-) -> dict[str, Any]:
-    """A tool that runs a script in a container; ``$f`` is its input's path."""
-    docker = {"class": "DockerRequirement", "dockerPull": image}
-    more = fields.pop("more", [])
-    variable = {"class": "EnvVarRequirement", "envDef": {"f": "$(inputs.f.path)"}}
-    return tool(
-        ["/bin/sh", "-c"],
-        arguments=[script.replace("$(", "\\$(")],
-        **{"requirements": [variable, *more]}
-        | {kind: [docker, *([variable, *more] if kind == "requirements" else [])]}
-        | fields,
-    )
-
-
-def text_of(report: AttemptReport, number: int = 0) -> str:
-    assert report.outcome is AttemptOutcome.FINISHED, report.message
-    return Path(report.outputs[number].url.removeprefix("file://")).read_text()
+__all__ = ["engine", "nothing_is_left", "podman", "runner"]  # fixtures
 
 
 def test_a_tool_runs_in_its_image_with_its_input(runner: Runner, root: Path) -> None:
@@ -402,124 +348,3 @@ def test_an_image_is_pulled_once_for_the_node(
             runner.close()
         registry.stop()
         podman.run("tag", f"{registry.name}/lab/tiny:1", IMAGE)
-
-
-def contained(root: Path, process: dict[str, Any], **fields: Any) -> PilotTask:
-    return task(
-        root,
-        process,
-        container=Container(images=[ContainerImage(name=IMAGE, pull=IMAGE)]),
-        **fields,
-    )
-
-
-def test_tools_of_a_workflow_inside_a_job_run_in_their_containers(
-    runner: Runner, root: Path
-) -> None:
-    both = around(shell("cat /etc/mark"))
-    both["steps"]["again"] = {
-        "in": {"f": "run/o"},
-        "out": ["o"],
-        "run": tool(["rev"], stdin="$(inputs.f.path)"),
-    }
-    both["outputs"]["o"]["outputSource"] = "again/o"
-    report = run(runner, contained(root, both), [input_file(root / "in" / "a.dat")])
-    assert text_of(report) == "egami eht edisni\n"
-
-
-def test_containers_leave_alone_what_serves_other_jobs(runner: Runner, root: Path) -> None:
-    def serving() -> set[int]:
-        return {
-            child.pid
-            for child in psutil.Process(runner.slot_pid).children()
-            if child.status() != psutil.STATUS_ZOMBIE
-        }
-
-    javascript = {"class": "InlineJavascriptRequirement"}
-    wanted = task(
-        root,
-        shell(
-            "echo $(1 + 1)",
-            more=[javascript],
-            stdout="$(String(inputs.f.size)).out",
-            outputs={"o": "stdout"},
-        ),
-    )
-    run(runner, wanted, [input_file(root / "in" / "a.dat")])
-    before = serving()
-    assert len(before) >= 2, "what evaluates expressions, and what the next workflow starts from"
-    run(runner, wanted, [input_file(root / "in" / "b.dat")], seq=1)
-    assert serving() == before
-
-
-def test_a_container_of_a_workflow_is_ended_with_its_job(
-    runner: Runner, podman: Podman, root: Path
-) -> None:
-    endless = contained(
-        root, around(shell("trap '' TERM; sleep 1000")), resources=Resources(time_limit=5.0)
-    )
-    runner.submit(endless, job(endless, [input_file(root / "in" / "a.dat")], job_id=7000))
-    wait_until(lambda: podman.run("ps", "--quiet"))
-    assert runner.ended().report.error_class is ErrorClass.TOOL_TIMEOUT
-    assert podman.containers() == []
-
-
-def test_a_workflow_brings_in_no_file_of_the_node_either(runner: Runner, root: Path) -> None:
-    root.mkdir()
-    (root / "secret").write_text("hush")
-    thief = around(shell("cat $f"))
-    thief["steps"]["run"]["in"]["f"]["valueFrom"] = (
-        '${ return {"class": "File", "location": "file://' + f"{root}/secret" + '"}; }'
-    )
-    report = run(runner, contained(root, thief), [input_file(root / "in" / "a.dat")])
-    assert f"'{root}/secret' is no file of the job" in failed(report)[1]
-
-
-def test_podman_that_runs_nothing_is_none(
-    podman: Podman,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """``podman info`` answers all the same."""
-    for name, value in podman.environment.items():
-        monkeypatch.setenv(name, value)
-    broken = tmp_path / "engine.conf"
-    broken.write_text(
-        Path(podman.environment["CONTAINERS_CONF"])
-        .read_text()
-        .replace("nproc=4096", "no-such-limit=4096")
-    )
-    assert [engine.limits_memory for engine in find_engines([ContainerEngine.PODMAN])] == [True]
-    monkeypatch.setenv("CONTAINERS_CONF", str(broken))
-    assert find_engines([ContainerEngine.PODMAN]) == []
-    assert "no-such-limit" in capsys.readouterr().out
-
-
-def program(folder: Path, name: str, script: str) -> None:
-    folder.mkdir(exist_ok=True)
-    path = folder / name
-    path.write_text(f"#!/bin/sh\n{script}\n")
-    path.chmod(0o755)
-
-
-def test_an_engine_is_there_when_it_answers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    programs = tmp_path / "bin"
-    program(
-        programs,
-        "docker",
-        "echo 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock.' >&2; exit 1",
-    )
-    program(programs, "podman", "echo '{}'")
-    program(programs, "singularity", "echo 'apptainer version 1.3.4'")
-    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
-    found = find_engines(list(ContainerEngine))
-    assert [(engine.kind, engine.version) for engine in found] == [
-        (ContainerEngine.APPTAINER, "apptainer version 1.3.4")
-    ]
-    said = capsys.readouterr().out
-    assert "Cannot connect to the Docker daemon" in said
-    assert "there is no udocker on this node's PATH" in said
-    assert find_engines([]) == []

@@ -8,9 +8,9 @@ import pytest
 
 from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.states import AttemptOutcome, EntryKind, ErrorClass
+from tests.unit.pilot.attempts import failed, run
 from tests.unit.pilot.builders import input_file, output, task, tool
 from tests.unit.pilot.runner import Runner
-from tests.unit.pilot.test_attempts import failed, run
 from tests.unit.pilot.test_workflows import around
 
 

@@ -12,9 +12,9 @@ from sluice.contracts.pilots import AttemptReport, BundlePort, InputFile
 from sluice.contracts.states import AttemptOutcome, EntryKind, ErrorClass, TaskMode
 from sluice.contracts.tasks import TaskOutput
 from sluice.storage import pack, unpack
+from tests.unit.pilot.attempts import failed, run
 from tests.unit.pilot.builders import input_file, output, task, tool
 from tests.unit.pilot.runner import Runner
-from tests.unit.pilot.test_attempts import failed, run
 
 
 def bundle(root: Path, value: Any, *, seq: int = 0, port: str = "", name: str = "") -> InputFile:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from sluice.contracts.states import AttemptOutcome
+from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.runner import Runner
-from tests.unit.pilot.test_attempts import run
 
 #: Becomes the command in its arguments, without root's right to read and write what modes forbid.
 _AS_OTHERS = """

@@ -10,9 +10,9 @@ import pytest
 from sluice.contracts.pilots import AttemptReport, InputFile
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from sluice.storage import pack, unpack
+from tests.unit.pilot.attempts import failed, run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.runner import Runner
-from tests.unit.pilot.test_attempts import failed, run
 
 OPERATION = {"class": "Operation", "inputs": {"f": "File"}, "outputs": {"o": "File"}}
 

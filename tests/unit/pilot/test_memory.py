@@ -16,9 +16,9 @@ from pilot.node.memory_groups import MemoryGroups, find_memory_groups, limit_fil
 from sluice.contracts.pilots import AttemptReport, PilotTask
 from sluice.contracts.plan import Resources
 from sluice.contracts.states import AttemptOutcome, ErrorClass
+from tests.unit.pilot.attempts import failed, python, run
 from tests.unit.pilot.builders import input_file, job, task, tool
 from tests.unit.pilot.runner import Runner
-from tests.unit.pilot.test_attempts import failed, python, run
 
 #: MiB. What the tools here ask for; they may use twice that.
 ASKED, LIMIT = 128, 256

@@ -10,9 +10,9 @@ from pilot.domain.model import StopReason
 from pilot.runner.files.originals import MOST_COPIED, changes_inputs
 from sluice.contracts.pilots import InputFile
 from sluice.contracts.states import AttemptOutcome, ErrorClass
+from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, job, task, tool
 from tests.unit.pilot.runner import Runner
-from tests.unit.pilot.test_attempts import failed, log_of, run
 from tests.unit.pilot.test_workflows import around
 from tests.waiting import wait_until
 

@@ -10,9 +10,9 @@ from dms.domain.places import Root, place_of
 from sluice.contracts.naming import own_name
 from sluice.contracts.pilots import InputFile
 from sluice.contracts.states import AttemptOutcome, StorageType
+from tests.unit.pilot.attempts import python, run
 from tests.unit.pilot.builders import input_file, output, task, tool
 from tests.unit.pilot.runner import Runner
-from tests.unit.pilot.test_attempts import python, run
 
 
 @pytest.mark.parametrize(

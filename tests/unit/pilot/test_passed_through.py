@@ -10,9 +10,9 @@ from pilot.runner.files.originals import MOST_COPIED
 from sluice.contracts.pilots import AttemptReport, InputFile
 from sluice.contracts.states import AttemptOutcome, EntryKind
 from sluice.storage import unpack
+from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import input_file, output, task, tool
 from tests.unit.pilot.runner import Runner
-from tests.unit.pilot.test_attempts import run
 from tests.unit.pilot.test_invocations import OPERATION, invocation
 from tests.unit.pilot.test_workflows import around
 

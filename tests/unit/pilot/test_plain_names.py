@@ -13,9 +13,9 @@ from pilot.folders.plain_names import PlainName
 from pilot.folders.run_folder import RunFolder
 from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.states import AttemptOutcome
+from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import input_file, output, task, tool
 from tests.unit.pilot.runner import Runner
-from tests.unit.pilot.test_attempts import run
 
 #: Takes a dot in the whole path for the one before the ending.
 CUT = "$(inputs.f.path.split('.')[0]).dat"

@@ -8,9 +8,9 @@ import pytest
 
 from pilot.folders.spares import Spares
 from sluice.contracts.states import AttemptOutcome
+from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.runner import Runner
-from tests.unit.pilot.test_attempts import run
 
 #: What the tool of a job does; "$0" is its input, "$1" a file elsewhere.
 DOINGS = {

@@ -11,10 +11,10 @@ import pytest
 
 from sluice.contracts.plan import Resources
 from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
+from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, output, task, tool
 from tests.unit.pilot.conftest import gone
 from tests.unit.pilot.runner import Runner
-from tests.unit.pilot.test_attempts import failed, log_of, run
 from tests.waiting import wait_until
 
 

@@ -1,0 +1,40 @@
+"""Attempts at jobs in a real slot process, and what they left."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from sluice.contracts.pilots import AttemptReport, InputFile, PilotTask
+from sluice.contracts.states import AttemptOutcome, ErrorClass
+from tests.unit.pilot.builders import job, tool
+from tests.unit.pilot.runner import Runner
+
+_next = iter(range(100, 10_000))
+
+
+def python(code: str, **fields: Any) -> dict[str, Any]:
+    """A tool that runs Python code; ``sys.argv[1]`` is the input's path."""
+    return tool(
+        [sys.executable, "-c"], arguments=[code.replace("$(", "\\$("), "$(inputs.f.path)"], **fields
+    )
+
+
+def run(
+    runner: Runner, task_: PilotTask, inputs: list[InputFile], *, seq: int = 0, attempt: int = 1
+) -> AttemptReport:
+    return runner.attempt(task_, job(task_, inputs, job_id=next(_next), attempt=attempt, seq=seq))
+
+
+def log_of(report: AttemptReport) -> str:
+    assert report.log is not None
+    return Path(report.log.url.removeprefix("file://")).read_text()
+
+
+def files_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+def failed(report: AttemptReport) -> tuple[ErrorClass | None, str]:
+    assert report.outcome is AttemptOutcome.FAILED, report
+    assert report.outputs == []
+    return report.error_class, report.message
