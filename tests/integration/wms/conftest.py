@@ -17,6 +17,7 @@ from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.topology import sluice_topology
 from sluice.servicekit.transport.open import open_transport
 from tests.conftest import DatabaseFactory
+from tests.integration.wms.moves import hold_to_legal_moves
 from tests.integration.wms.stage import Stage
 from wms.usecases.context import Terms, WmsContext
 
@@ -35,8 +36,11 @@ TERMS = Terms(
 
 @pytest.fixture
 async def stage(database_url: str) -> AsyncIterator[Stage]:
+    """Its database refuses what no life cycle has, whoever does it."""
     database = Database(database_url, source="wms")
     async with running(Migrator(database_url, "wms.db.migrations"), database):
+        async with database.connection() as connection:
+            await hold_to_legal_moves(connection)
         yield Stage(WmsContext(database, terms=TERMS))
 
 

@@ -1,0 +1,37 @@
+"""What the tables of legal moves say, held by the database: a statement that makes another move
+fails."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from sluice.servicekit.database import Connection
+from wms.domain.transitions import JOB_MOVES, PILOT_MOVES, TASK_MOVES
+
+_TABLES: dict[str, Mapping[Any, frozenset[Any]]] = {
+    "tasks": TASK_MOVES,
+    "jobs": JOB_MOVES,
+    "pilots": PILOT_MOVES,
+}
+
+
+async def hold_to_legal_moves(connection: Connection) -> None:
+    """From here on, whoever makes an illegal move of a task, a job or a pilot gets a
+    ``CheckViolationError``."""
+    for table, moves in _TABLES.items():
+        await connection.execute(_guard(table, moves))
+
+
+def _guard(table: str, moves: Mapping[StrEnum, frozenset[StrEnum]]) -> str:
+    legal = ", ".join(f"('{old}', '{new}')" for old, targets in moves.items() for new in targets)
+    return f"""
+CREATE FUNCTION legal_move_of_{table}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF (OLD.state, NEW.state) NOT IN ({legal}) THEN
+        RAISE check_violation USING MESSAGE =
+            format('illegal move in {table}: %s to %s', OLD.state, NEW.state);
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER legal_move BEFORE UPDATE OF state ON {table} FOR EACH ROW
+    WHEN (OLD.state <> NEW.state) EXECUTE FUNCTION legal_move_of_{table}();
+"""

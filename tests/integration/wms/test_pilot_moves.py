@@ -1,0 +1,92 @@
+"""Whatever happens to a pilot, in whatever state it is: exactly the moves of its life cycle."""
+
+from collections.abc import Awaitable, Callable
+from itertools import product
+from uuid import UUID
+
+import pytest
+from asyncpg import CheckViolationError
+
+from sluice.contracts.pilots import NodeResources, RegisterPilot
+from sluice.contracts.states import PilotState
+from tests.integration.wms.stage import Stage
+from wms.domain.transitions import PILOT_MOVES
+from wms.usecases.drain_pilot import drain_pilot
+from wms.usecases.lose_pilots import lose_pilots
+from wms.usecases.register_pilot import register_pilot
+from wms.usecases.sign_off_pilot import sign_off_pilot
+
+Happening = Callable[[Stage, UUID], Awaitable[object]]
+
+
+async def registers(stage: Stage, uid: UUID) -> None:
+    node = NodeResources(cores=1, ram=1, disk=1)
+    pilot = RegisterPilot(uid=uid, name="p", host="h", slots=1, resources=node, version="1")
+    await register_pilot(stage.context, pilot)
+
+
+async def is_drained(stage: Stage, uid: UUID) -> None:
+    await drain_pilot(stage.context, uid)
+
+
+async def signs_off(stage: Stage, uid: UUID) -> None:
+    await sign_off_pilot(stage.context, uid, [])
+
+
+async def is_heard_of(stage: Stage, uid: UUID) -> None:
+    await stage.beat(uid)
+
+
+async def asks_for_jobs(stage: Stage, uid: UUID) -> None:
+    await stage.lease(uid)
+
+
+async def is_silent(stage: Stage, uid: UUID) -> None:
+    await stage.execute("UPDATE pilots SET seen_at = now() - interval '1 day' WHERE uid = $1", uid)
+    await lose_pilots(stage.context)
+
+
+HAPPENINGS: list[Happening] = [
+    registers,
+    is_drained,
+    signs_off,
+    is_heard_of,
+    asks_for_jobs,
+    is_silent,
+]
+#: What brings a new pilot into a state; one that is lost may have been told to drain before.
+WAYS: dict[tuple[Happening, ...], PilotState] = {
+    (): PilotState.ACTIVE,
+    (is_drained,): PilotState.DRAINING,
+    (is_silent,): PilotState.LOST,
+    (is_drained, is_silent): PilotState.LOST,
+    (signs_off,): PilotState.GONE,
+}
+
+
+async def state_of(stage: Stage, uid: UUID) -> PilotState:
+    async with stage.database.connection() as connection:
+        return PilotState(await connection.fetchval("SELECT state FROM pilots WHERE uid = $1", uid))
+
+
+async def test_what_happens_to_pilots_makes_the_moves_of_their_life_cycle_and_no_others(
+    stage: Stage,
+) -> None:
+    moves: dict[PilotState, set[PilotState]] = {state: set() for state in PilotState}
+    for (way, before), happening in product(WAYS.items(), HAPPENINGS):
+        pilot = await stage.add_pilot()
+        for step in way:
+            await step(stage, pilot)
+        assert await state_of(stage, pilot) is before
+        await happening(stage, pilot)
+        after = await state_of(stage, pilot)
+        if after is not before:
+            moves[before].add(after)
+    assert moves == PILOT_MOVES
+
+
+async def test_a_move_that_no_life_cycle_has_is_refused_to_all_these_tests(stage: Stage) -> None:
+    pilot = await stage.add_pilot()
+    await signs_off(stage, pilot)
+    with pytest.raises(CheckViolationError, match="illegal move in pilots: gone to draining"):
+        await stage.execute("UPDATE pilots SET state = 'draining' WHERE uid = $1", pilot)
