@@ -217,5 +217,5 @@ def test_never_overbooked_and_all_released_after_any_end(
     while any(node.queues.values()):
         node.end(next(slot for slot, queue in node.queues.items() if queue))
         assert NODE.holds(node.running())
-    assert node.core.free.amounts() == NODE.told()
+    assert node.core.free.amounts() == NODE.amounts()
     assert node.core.idle
