@@ -313,9 +313,9 @@ class PilotCore:
                 if (
                     slot.ready
                     and len(slot.queue) < depth
-                    and free.holds(more := slot.more_with(self._waiting[0]))
+                    and free.holds(further := slot.further_needs(self._waiting[0]))
                 ):
-                    free = free.minus(more)
+                    free = free.minus(further)
                     yield from self._hand(self._waiting.popleft(), slot, now)
 
     def _hand(self, held: HeldJob, slot: Slot, now: Now) -> Iterator[Instruction]:

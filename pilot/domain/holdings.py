@@ -46,7 +46,7 @@ class Slot:
             booked = booked.most(held.needs)
         return booked
 
-    def more_with(self, held: HeldJob) -> Booked:
+    def further_needs(self, held: HeldJob) -> Booked:
         """What the job takes beyond that."""
         return self.booked.most(held.needs).minus(self.booked)
 

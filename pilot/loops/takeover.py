@@ -72,8 +72,10 @@ async def _send(
 def _unstarted(run: RunFolder, reports: list[AttemptReport]) -> list[JobToken]:
     """Jobs it had and never began. Some may have been reported long ago: the WMS knows, and leaves
     those as they are."""
-    told = {(report.id, report.attempt) for report in reports}
-    return [JobToken(id=token[0], attempt=token[1]) for token in run.held() if token not in told]
+    reported = {(report.id, report.attempt) for report in reports}
+    return [
+        JobToken(id=token[0], attempt=token[1]) for token in run.held() if token not in reported
+    ]
 
 
 async def _send_all(

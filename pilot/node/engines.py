@@ -121,19 +121,19 @@ def _docker(program: str) -> Engine:
 def _podman(program: str) -> Engine:
     """It works by itself, without a daemon, so a container is tried: of an empty folder, where a
     program cannot be found."""
-    told = json.loads(_said(program, "info", "--format", "json"))
+    info = json.loads(_said(program, "info", "--format", "json"))
     engine = Engine(
         kind=ContainerEngine.PODMAN,
         program=program,
-        version=told["version"]["Version"],
+        version=info["version"]["Version"],
         limits_memory=True,
     )
     with tempfile.TemporaryDirectory(prefix="sluice-") as empty:
         run = (program, "run", "--rm", "--net=none", "--log-driver=none")
-        what = ("--rootfs", empty, "/nothing")
-        if _call(*run, "--memory=64m", *what).returncode == _NO_PROGRAM:
+        nothing = ("--rootfs", empty, "/nothing")
+        if _call(*run, "--memory=64m", *nothing).returncode == _NO_PROGRAM:
             return engine
-        tried = _call(*run, *what)
+        tried = _call(*run, *nothing)
     if tried.returncode != _NO_PROGRAM:
         tried.check_returncode()
         raise ValueError("it runs what there is not")

@@ -31,7 +31,7 @@ class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are 
     _given: dict[str, Any]
 
     def collect_output_ports(
-        self, ports: Any, builder: Any, outdir: str, *more: Any, **named: Any
+        self, ports: Any, builder: Any, outdir: str, *arguments: Any, **options: Any
     ) -> Any:
         self._given = {}
         access = builder.make_fs_access(outdir)
@@ -39,7 +39,7 @@ class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are 
         try:
             has_object = require_sound_object(access.own, outdir)
             try:
-                return super().collect_output_ports(ports, builder, outdir, *more, **named)
+                return super().collect_output_ports(ports, builder, outdir, *arguments, **options)
             except (LookupError, TypeError, ValueError, AttributeError) as error:
                 # What a tool writes itself is taken for outputs before it is checked, and the check
                 # relies on parts of it.

@@ -56,11 +56,11 @@ class OwnAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are not fo
         try:
             path.encode()
         except UnicodeEncodeError as error:
-            what = (
+            reason = (
                 f"the name {self.own.shown(path)!a} is no text in UTF-8: let the tool give it"
                 " another"
             )
-            raise NotOwnError(path, what, left=True) from error
+            raise NotOwnError(path, reason, left=True) from error
         return path
 
     def realpath(self, path: str) -> str:

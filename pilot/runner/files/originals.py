@@ -38,7 +38,7 @@ class Originals:
         ``AttemptError``."""
         most = sys.maxsize if self.in_place else MOST_COPIED
         reuse = local_path(url) is not None and (size or 0) <= most and self._spares.give(path)
-        linked = _fetched(name, url, path, most=most, expected=(checksum, size), reuse=reuse)
+        linked = _fetched(name, url, path, most=most, checksum=checksum, size=size, reuse=reuse)
         if linked:
             self.note(name, url)
         return linked
@@ -50,7 +50,8 @@ class Originals:
             url,
             path,
             most=sys.maxsize if self.in_place else 0,
-            expected=(None, None),
+            checksum=None,
+            size=None,
             reuse=False,
         ):
             self.linked.add(mark(path)[:2])
@@ -117,10 +118,10 @@ def _fetched(
     path: str,
     *,
     most: int,
-    expected: tuple[str | None, int | None],
+    checksum: str | None,
+    size: int | None,
     reuse: bool,
 ) -> bool:
-    checksum, size = expected
     try:
         return fetch(url, Path(path), checksum=checksum, size=size, copied=most, reuse=reuse)
     except StorageError as error:

@@ -236,11 +236,11 @@ class OwnFiles:
         except CircleError as error:
             raise self._special(path, f"a chain of more than {MOST_LINKS} links") from error
         except DeepError as error:
-            what = (
+            reason = (
                 f"more than {MOST_FOLDERS} folders deep: let the tool make a flatter tree, or an"
                 " archive of it"
             )
-            raise self._special(path, what) from error
+            raise self._special(path, reason) from error
         try:
             yield descriptor
         finally:
@@ -277,10 +277,10 @@ class OwnFiles:
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
             raise self._special(path, "neither a file nor a folder")
 
-    def _special(self, path: str, what: str) -> NotOwnError:
+    def _special(self, path: str, reason: str) -> NotOwnError:
         shown = self.shown(path)
         return NotOwnError(
-            path, f"{shown if len(shown) <= _SHOWN else f'{shown[:_SHOWN]}…'!r} is {what}"
+            path, f"{shown if len(shown) <= _SHOWN else f'{shown[:_SHOWN]}…'!r} is {reason}"
         )
 
     def _refusal(self, path: str, outside: str) -> NotOwnError:
