@@ -246,13 +246,13 @@ async def test_large_bodies_that_never_end_keep_nobody_out() -> None:
         idle = [await begun(port, b"x" * (LARGE - 1)) for _ in range(5)]
         answers = [asyncio.create_task(reader.readline()) for reader, _ in idle]
         done, waiting = await asyncio.wait(answers, timeout=30, return_when=asyncio.FIRST_COMPLETED)
-        assert [b" 503 " in one.result() for one in done] == [True]
+        assert [b" 503 " in first.result() for first in done] == [True]
         async with httpx.AsyncClient(timeout=30) as client:
             for size in (10, SMALL, 4 * SMALL, LARGE // 2):
                 answer = await client.post(f"http://127.0.0.1:{port}/", content=b"x" * size)
                 assert answer.json() == {"size": size}
-        for one in waiting:
-            one.cancel()
+        for task in waiting:
+            task.cancel()
         for _, writer in idle:
             writer.close()
 

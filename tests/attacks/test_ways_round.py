@@ -106,9 +106,9 @@ def test_what_changes_while_it_is_taken_is_its_own_or_refused(
             own.write_text("own")
             link.unlink(missing_ok=True)
             link.symlink_to(victims.folder / "secret.txt")
-            for one in (link, own):
+            for path in (link, own):
                 place.unlink(missing_ok=True)
-                one.rename(place)
+                path.rename(place)
                 if (folder / "x").is_symlink() or (folder / "x").exists():
                     place.rename(folder / "x")
 

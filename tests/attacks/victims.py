@@ -33,7 +33,7 @@ class Victims:
 
     def check(self, root: Path) -> None:
         """They are as they were, and nothing of them is in any other file below ``root``."""
-        changed = [one for one in sorted(self._now().items()) if one not in self._before]
+        changed = [file for file in sorted(self._now().items()) if file not in self._before]
         assert changed == []
         assert len(self._now()) == len(self._before)
         for folder, _, names in os.walk(root):

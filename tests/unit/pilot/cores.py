@@ -88,12 +88,22 @@ def command(core: PilotCore, kind: str, job_id: int, *, tick: float = 1.0) -> li
 
 
 def runs(instructions: list[Instruction]) -> list[tuple[int, int]]:
-    return [(one.slot, one.job.id) for one in instructions if isinstance(one, RunJob)]
+    return [
+        (instruction.slot, instruction.job.id)
+        for instruction in instructions
+        if isinstance(instruction, RunJob)
+    ]
 
 
 def reports(instructions: list[Instruction]) -> list[AttemptReport]:
-    return [one.report for one in instructions if isinstance(one, SendReport)]
+    return [
+        instruction.report for instruction in instructions if isinstance(instruction, SendReport)
+    ]
 
 
 def stops(instructions: list[Instruction]) -> list[tuple[int, StopReason]]:
-    return [(one.token[0], one.reason) for one in instructions if isinstance(one, StopJob)]
+    return [
+        (instruction.token[0], instruction.reason)
+        for instruction in instructions
+        if isinstance(instruction, StopJob)
+    ]

@@ -318,8 +318,10 @@ def test_a_folder_too_deep_is_the_tools_fault(runner: Runner, root: Path, listin
     inside = around(process)
     inside["outputs"]["o"]["type"] = "Directory"
     file = input_file(root / "in" / "a.dat")
-    for one in (process, inside):
-        error_class, message = failed(run(runner, task(root, one, outputs=[bundled(root)]), [file]))
+    for document in (process, inside):
+        error_class, message = failed(
+            run(runner, task(root, document, outputs=[bundled(root)]), [file])
+        )
         assert error_class is ErrorClass.TOOL_REFUSED, message
         assert "more than 100 folders deep" in message
     process["arguments"][0] = DEEP.format(levels=90)

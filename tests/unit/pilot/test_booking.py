@@ -151,9 +151,9 @@ class Node:
         self.number = 0
 
     def obey(self, instructions: list[Instruction]) -> None:
-        for one in instructions:
-            if isinstance(one, RunJob):
-                self.queues[one.slot].append(one.job)
+        for instruction in instructions:
+            if isinstance(instruction, RunJob):
+                self.queues[instruction.slot].append(instruction.job)
 
     def running(self) -> Booked:
         total = Booked()

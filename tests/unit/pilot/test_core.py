@@ -99,9 +99,12 @@ def test_small_refills_wait_while_there_is_work() -> None:
 def test_the_task_goes_before_its_first_job_and_only_once_a_slot() -> None:
     core = pilot(2)
     first = granted(core, 1, 2)
-    assert [type(one) for one in first] == [GiveTask, RunJob, GiveTask, RunJob]
-    assert [type(one) for one in granted(core, 3)] == []
-    assert [type(one) for one in core.handle(ended(1), at(1))] == [SendReport, RunJob]
+    assert [type(instruction) for instruction in first] == [GiveTask, RunJob, GiveTask, RunJob]
+    assert [type(instruction) for instruction in granted(core, 3)] == []
+    assert [type(instruction) for instruction in core.handle(ended(1), at(1))] == [
+        SendReport,
+        RunJob,
+    ]
 
 
 def test_short_jobs_are_handed_over_before_the_slot_asks() -> None:
@@ -143,7 +146,9 @@ def test_old_tasks_are_forgotten_but_never_those_in_use() -> None:
     for number, uid in enumerate(uids):
         instructions = core.handle(LeaseGranted(0.0, leased(number, uid=uid)), at(0))
         instructions += core.handle(ended(number), at(0))
-        forgotten += [one.uid for one in instructions if isinstance(one, ForgetTask)]
+        forgotten += [
+            instruction.uid for instruction in instructions if isinstance(instruction, ForgetTask)
+        ]
     assert forgotten == uids[:2]
     assert core.known_tasks == uids[2:]
 
@@ -241,14 +246,14 @@ def test_a_lost_slot_fails_its_job_and_gives_the_next_one_to_another() -> None:
     core.handle(ended(1, slot=0, seconds=0.01), at(0))
     granted(core, 3, 4)
     instructions = core.handle(SlotLost(0, "ended unexpectedly"), at(1))
-    (salvage,) = [one for one in instructions if isinstance(one, Salvage)]
+    (salvage,) = [instruction for instruction in instructions if isinstance(instruction, Salvage)]
     assert (salvage.report.id, salvage.report.error_class) == (3, ErrorClass.INTERNAL)
     assert "ended unexpectedly" in salvage.report.message
     assert RestartSlot(0) in instructions
     assert runs(instructions) == [(1, 4)]
     granted(core, 5)
     again = core.handle(SlotReady(0), at(2))
-    assert [(type(one), one.slot) for one in again if isinstance(one, GiveTask | RunJob)] == [
+    assert [(type(move), move.slot) for move in again if isinstance(move, GiveTask | RunJob)] == [
         (GiveTask, 0),
         (RunJob, 0),
     ]

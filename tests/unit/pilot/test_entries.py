@@ -123,7 +123,7 @@ def test_secondary_files_lie_beside_their_file(runner: Runner, root: Path) -> No
         root / "found",
     )
     assert path_of(found).read_text() == "readsindex"
-    assert [path_of(one) for one in found["secondaryFiles"]] == [
+    assert [path_of(file) for file in found["secondaryFiles"]] == [
         path_of(found).with_name("x.all.n")
     ]
 
@@ -193,12 +193,12 @@ def test_each_item_of_a_list_becomes_an_entry(runner: Runner, root: Path) -> Non
     )
     file = input_file(root / "in" / "a.dat")
     report = run(runner, task(root, several, outputs=[spread(root)]), [file], attempt=2)
-    assert [(one.name, one.number) for one in report.outputs] == [
+    assert [(file.name, file.number) for file in report.outputs] == [
         ("00000000.2-x", 0),
         ("00000001.2-x", 1),
         ("00000002.2-y", 2),
     ], report.message
-    assert [Path(one.url.removeprefix("file://")).read_text() for one in report.outputs] == [
+    assert [Path(file.url.removeprefix("file://")).read_text() for file in report.outputs] == [
         "0\n",
         "1\n",
         "2\n",
@@ -209,7 +209,7 @@ def test_each_item_of_a_list_becomes_an_entry(runner: Runner, root: Path) -> Non
         {"o": {"type": "Any", "outputBinding": {"outputEval": "$(['a', null, 'c'])"}}},
     )
     report = run(runner, task(root, values, outputs=[spread(root, kind=EntryKind.BUNDLE)]), [file])
-    assert [one.number for one in report.outputs] == [0, 2], report.message
+    assert [file.number for file in report.outputs] == [0, 2], report.message
     one = script(
         "true", {"f": "File"}, {"o": {"type": "Any", "outputBinding": {"outputEval": "$(3)"}}}
     )
@@ -239,7 +239,7 @@ def test_long_names_give_way_to_the_output_s(
     report = run(
         runner, task(root, make, outputs=[bundled(root)]), [input_file(root / "in" / "a.dat")]
     )
-    assert [one.name for one in report.outputs] == [f"00000000.1-{own}.tar"], report.message
+    assert [file.name for file in report.outputs] == [f"00000000.1-{own}.tar"], report.message
 
 
 def test_what_cannot_be_kept_fails_the_job(runner: Runner, root: Path) -> None:

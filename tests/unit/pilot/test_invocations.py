@@ -162,7 +162,7 @@ def test_outputs_of_every_type_come_back(runner: Runner, root: Path) -> None:
     found = result(run(runner, task(root, OPERATION), [invocation(root, many, {})]), root / "out")
     assert (found["n"], found["none"]) == (42, None)
     assert (Path(urlsplit(found["d"]["location"]).path) / "x").read_text() == "1\n"
-    assert [(one["basename"], text(one)) for one in found["all"]] == [("y", "2\n"), ("z", "2\n")]
+    assert [(file["basename"], text(file)) for file in found["all"]] == [("y", "2\n"), ("z", "2\n")]
 
 
 @pytest.mark.parametrize(

@@ -146,11 +146,11 @@ def test_of_files_beside_one_another_none_takes_the_place_of_another(
     found = unpack(tmp_path / "x.tar", tmp_path / "out")
     every = [found, *found["secondaryFiles"]]
     assert (
-        [one["basename"] for one in every]
-        == [path_of(one).name for one in every]
+        [file["basename"] for file in every]
+        == [path_of(file).name for file in every]
         == ["x", "x_2", "x_3"]
     )
-    assert [path_of(one).read_text() for one in every] == ["above it", "in the tree", "reads"]
+    assert [path_of(file).read_text() for file in every] == ["above it", "in the tree", "reads"]
 
 
 def test_values_that_not_everybody_can_read_are_not_kept(tmp_path: Path) -> None:
