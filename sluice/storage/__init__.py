@@ -31,7 +31,7 @@ from sluice.storage.operations import (
 )
 from sluice.storage.places import local_path, local_url, require_within, through_link, within
 from sluice.storage.probe import probe
-from sluice.storage.reading import Reader, open_reader
+from sluice.storage.reader import Reader, open_reader
 from sluice.storage.values import MOST_FOLDERS, MOST_NESTED, Flaw, flaw_in, read_json
 
 __all__ = [
