@@ -100,6 +100,8 @@ def _become(
     os.chdir(folder)
     tempfile.tempdir = None
     logging.basicConfig(force=True, level=logging.WARNING, format="%(message)s")
+    for handler in logging.root.handlers:
+        handler.addFilter(_nobody_has_said)
     logging.getLogger("cwltool").setLevel(logging.INFO)
     status = 1
     try:
@@ -114,3 +116,8 @@ def _become(
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
+
+
+def _nobody_has_said(record: logging.LogRecord) -> bool:
+    """cwltool has a handler of its own, and would say everything twice."""
+    return not logging.getLogger(record.name).handlers

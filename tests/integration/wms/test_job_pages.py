@@ -171,6 +171,7 @@ STATEMENTS: dict[str, tuple[str, list[Any]]] = {
 async def test_each_order_is_read_along_its_index(stage: Stage) -> None:
     """Pages touched, not time: of 50 000 jobs only as many as are shown, whatever their states."""
     await stage.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")
+    await stage.execute("ALTER TABLE jobs DISABLE TRIGGER legal_move")  # what they are is made up
     task, other = (
         await stage.add_task(make_task(), jobs=50_000),
         await stage.add_task(make_task(), jobs=2_000),

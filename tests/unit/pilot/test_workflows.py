@@ -85,6 +85,15 @@ def test_an_expression_over_all_files(runner: Runner, root: Path) -> None:
     assert (root / "in" / "y").read_text() == "y", "the input stays where it is"
 
 
+def test_the_log_has_what_cwltool_says_once_and_nothing_of_ours(runner: Runner, root: Path) -> None:
+    process = around(python("import sys; print(1); print('by the tool', file=sys.stderr)"))
+    report = run(runner, task(root, process), [input_file(root / "in" / "a.dat")])
+    said = log_of(report).partition("--- stderr ---\n")[2].splitlines()
+    assert said.count("[workflow ] start") == said.count("[job run] completed success") == 1
+    assert said.count("by the tool") == 1
+    assert not [line for line in said if "runpy" in line or "pilot.runner" in line]
+
+
 def test_a_tool_inside_that_fails_says_so_in_the_log(runner: Runner, root: Path) -> None:
     report = run(
         runner,
