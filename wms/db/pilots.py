@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from sluice.contracts.attention import Acknowledgement
+from sluice.contracts.life_cycles import states_before
 from sluice.contracts.pilots import NodeResources, RegisterPilot
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import ContainerEngine, PilotState
@@ -14,6 +15,7 @@ from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 from wms.db.tasks import demand_of
 from wms.domain.matching import Demand, Node
+from wms.domain.transitions import PILOT_MOVES
 
 _STORE_PILOT = statement("""
 -- A repeated registration is the same pilot, started again: active, and with its present resources.
@@ -63,12 +65,14 @@ _SET_GONE = statement("""
 UPDATE pilots SET state = '{pilot.GONE}', seen_at = now() WHERE uid = $1 RETURNING uid
 """)
 
-_SET_LOST = statement("""
+_LOSABLE = ", ".join(f"'{state}'" for state in states_before(PILOT_MOVES, PilotState.LOST))
+
+_SET_LOST = statement(f"""
 -- Those not seen for $1; SKIP LOCKED: whoever holds the row is seeing it right now.
-UPDATE pilots SET state = '{pilot.LOST}', acknowledged_by = NULL, acknowledged_at = NULL
+UPDATE pilots SET state = '{{pilot.LOST}}', acknowledged_by = NULL, acknowledged_at = NULL
 WHERE uid = ANY(ARRAY(
     SELECT uid FROM pilots
-    WHERE state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}') AND seen_at < now() - $1::interval
+    WHERE state IN ({_LOSABLE}) AND seen_at < now() - $1::interval
     FOR NO KEY UPDATE SKIP LOCKED))
 RETURNING uid, name, host
 """)
