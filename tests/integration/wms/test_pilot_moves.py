@@ -89,4 +89,6 @@ async def test_a_move_that_no_life_cycle_has_is_refused_to_all_these_tests(stage
     pilot = await stage.add_pilot()
     await signs_off(stage, pilot)
     with pytest.raises(CheckViolationError, match="illegal move in pilots: gone to draining"):
-        await stage.execute("UPDATE pilots SET state = 'draining' WHERE uid = $1", pilot)
+        await stage.execute(
+            "UPDATE pilots SET state = $2 WHERE uid = $1", pilot, PilotState.DRAINING
+        )
