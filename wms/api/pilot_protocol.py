@@ -26,7 +26,7 @@ from wms.api.raw_body import parsed, schema_of
 from wms.db.leases import ClaimedJob
 from wms.usecases.context import WmsContext
 from wms.usecases.lease_jobs import Leased, lease_jobs
-from wms.usecases.list_storages import list_storages
+from wms.usecases.list_storage_urls import list_storage_urls
 from wms.usecases.register_pilot import register_pilot
 from wms.usecases.renew_leases import renew_leases
 from wms.usecases.report_attempts import report_attempts
@@ -82,7 +82,7 @@ def pilot_protocol_router(context: WmsContext, dms: DmsClient) -> APIRouter:
     @router.get("/{uid}/storages", responses=errors(NotFound))
     async def storages(uid: UUID) -> StorageUrls:
         """Where a pilot may remove what its attempts wrote and nobody will report."""
-        return await list_storages(context, dms, uid)
+        return await list_storage_urls(context, dms, uid)
 
     @router.post("/{uid}/sign-off", status_code=204, responses=errors(NotFound))
     async def sign_off(uid: UUID, body: SignOff) -> None:

@@ -54,14 +54,14 @@ def tasks_router(context: WmsContext) -> APIRouter:
         if troubled:
             return TaskStatusList(tasks=await read_tasks.read_troubled(context, limit=limit))
         return TaskStatusList(
-            tasks=await read_tasks.read_tasks(
+            tasks=await read_tasks.read_task_statuses(
                 context, uid or [], state=state, limit=limit, full=full
             )
         )
 
     @router.get("/{uid}", responses=errors(NotFound))
     async def task(uid: UUID, full: Full = False) -> TaskStatus:
-        return await read_tasks.read_task(context, uid, full=full)
+        return await read_tasks.read_task_status(context, uid, full=full)
 
     @router.get("/{uid}/jobs", responses=errors(NotFound, Unprocessable))
     async def jobs(

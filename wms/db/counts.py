@@ -21,7 +21,7 @@ SELECT busy AS running, undone - busy AS waiting, held, slots, troubled FROM pre
 """)
 
 
-async def counts(connection: Connection, *, troubled: bool) -> WorkCounts:
+async def work_counts(connection: Connection, *, troubled: bool) -> WorkCounts:
     row = await connection.fetchrow(COUNTS)
     assert row is not None  # noqa: S101 - sums without groups give one row
     return WorkCounts(

@@ -87,7 +87,7 @@ BY_FIGURE: dict[tuple[JobOrder, JobState | None], str] = {
 }
 
 
-class WrongCursor(Unprocessable):
+class ForeignCursor(Unprocessable):
     def __init__(self, after: str) -> None:
         super().__init__(
             f"after={after!r} is not the 'next' of an earlier page of this list", after=after
@@ -116,7 +116,7 @@ class JobQuery:
 
 
 async def job_page(connection: Connection, uid: UUID, query: JobQuery) -> JobPage:
-    """Raises ``WrongCursor``, ``NotOrdered``."""
+    """Raises ``ForeignCursor``, ``NotOrdered``."""
     sql, place = _statement_of(query)
     rows = await connection.fetch(sql, uid, *place, query.limit + 1, *_extra(query))
     is_last, rows = len(rows) <= query.limit, rows[: query.limit]
@@ -150,7 +150,7 @@ def _statement_of(query: JobQuery) -> tuple[str, list[Any]]:
 
 def _number(digits: str, after: str) -> int:
     if not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
-        raise WrongCursor(after)
+        raise ForeignCursor(after)
     return int(digits)
 
 
@@ -169,7 +169,7 @@ def _figure_place(after: str | None) -> list[Any]:
     try:
         return [float(figure), _number(seq, after)]
     except ValueError as error:
-        raise WrongCursor(after) from error
+        raise ForeignCursor(after) from error
 
 
 async def _last_attempts(connection: Connection, rows: Sequence[Any]) -> dict[int, dict[str, Any]]:

@@ -10,7 +10,7 @@ from sluice.contracts.attention import Acknowledgement
 from sluice.contracts.pilots import Pilot, PilotList
 from sluice.servicekit.database import Connection
 from wms.db.in_flight import IN_FLIGHT
-from wms.db.job_pages import WrongCursor
+from wms.db.job_pages import ForeignCursor
 from wms.db.statement import statement
 
 #: Most pilots of a list whose reader does not go through pages.
@@ -81,11 +81,11 @@ class PilotQuery:
 
 
 async def pilot_page(connection: Connection, query: PilotQuery) -> PilotList:
-    """Raises ``WrongCursor``."""
+    """Raises ``ForeignCursor``."""
     numbers = _NEED_ATTENTION if query.attention else tuple(_ALL)
     limit = query.limit or MOST
     rows = await connection.fetch(
-        SELECT_PILOTS, query.name, limit + 1, *places(query.after, numbers)
+        SELECT_PILOTS, query.name, limit + 1, *page_places(query.after, numbers)
     )
     is_last, rows = len(rows) <= limit, rows[:limit]
     pilots = [_pilot(dict(row)) for row in rows]
@@ -95,7 +95,7 @@ async def pilot_page(connection: Connection, query: PilotQuery) -> PilotList:
     return PilotList(pilots=pilots, next=None if is_last else rows[-1]["cursor"], total=total)
 
 
-def places(after: str | None, wanted: Collection[int]) -> list[Any]:
+def page_places(after: str | None, wanted: Collection[int]) -> list[Any]:
     """Where the page begins in each kind: at the beginning, behind the cursor, or at the end."""
     kind, place = (-1, _BEGIN) if not after else _place(after)
     places = [place if number == kind else _BEGIN if number > kind else _END for number in _ALL]
@@ -109,7 +109,7 @@ def _place(after: str) -> tuple[int, tuple[str, UUID]]:
         # PostgreSQL says of what is no time that it is none (422).
         return [str(number) for number in _ALL].index(kind), (time, UUID(uid))
     except ValueError as error:
-        raise WrongCursor(after) from error
+        raise ForeignCursor(after) from error
 
 
 def _pilot(row: dict[str, Any]) -> Pilot:

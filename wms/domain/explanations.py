@@ -22,7 +22,7 @@ class Surroundings:
     next_in: float | None = None
 
 
-def explain_task(task: TaskStatus, around: Surroundings) -> str:
+def task_explanation(task: TaskStatus, around: Surroundings) -> str:
     """One sentence."""
     match task.state:
         case TaskState.FINISHED:
@@ -118,7 +118,7 @@ def why_none_fits(demand: Demand, nodes: Sequence[Node]) -> str:
     return f"{misfit(demand, largest)} (the largest of {counted(len(nodes), 'pilot')})"
 
 
-def explain_job(  # noqa: PLR0911 - one sentence for each state
+def job_explanation(  # noqa: PLR0911 - one sentence for each state
     job: Job, task: TaskStatus, *, retry: int, next_in: float | None, around: Surroundings
 ) -> str:
     """One sentence. ``retry``: most attempts that count; ``next_in``: seconds until it may be tried

@@ -8,7 +8,7 @@ from sluice.contracts.pilots import InputFile
 
 
 @dataclass(slots=True)
-class Stream:
+class FileStream:
     """Files of one data set in order of number, as far as they were read; ``over``: those are all.
     ``optional``: jobs do without."""
 
@@ -36,7 +36,7 @@ class Stream:
         self._next += 1
 
 
-def joined(streams: list[Stream]) -> Iterator[tuple[int, list[InputFile]]]:
+def joined(streams: list[FileStream]) -> Iterator[tuple[int, list[InputFile]]]:
     """(number, files) of each job, until a stream is dry or nothing is left. A job needs a file of
     every stream that is not optional, and one at all; the files come in the order of the streams.
     """
@@ -55,7 +55,7 @@ def joined(streams: list[Stream]) -> Iterator[tuple[int, list[InputFile]]]:
             yield number, list(found.values())
 
 
-def is_over(streams: list[Stream]) -> bool:
+def is_over(streams: list[FileStream]) -> bool:
     """Nothing more can be joined."""
     return any(s.over and s.head is None and not s.optional for s in streams) or all(
         s.over and s.head is None for s in streams

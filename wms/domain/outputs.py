@@ -109,8 +109,8 @@ def output_files(
     if task.batch > 1:
         by_number.update(
             {
-                number: [one for one in inputs if one["seq"] == number]
-                for number in {one["seq"] for one in inputs}
+                number: [file for file in inputs if file["seq"] == number]
+                for number in {file["seq"] for file in inputs}
             }
         )
     described = {

@@ -62,7 +62,7 @@ class History:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RetryLimits:
     """``retry``: most attempts that count. ``backoff``: seconds before the second, doubled for each
     further one. ``losses``: nodes lost in a row that make a poison job. ``also``: what is tried
     again although no retry helps. ``temporary``: exit codes of which the tool says that another
@@ -99,7 +99,7 @@ def after_return(history: History) -> Verdict:
 
 
 def after_error(
-    error: ErrorClass, history: History, limits: Limits, *, exit_code: int | None = None
+    error: ErrorClass, history: History, limits: RetryLimits, *, exit_code: int | None = None
 ) -> Verdict:
     """The rule of the error's class applied: ready again, failed for good, or held for a person."""
     rule = RULES[error]
@@ -125,7 +125,7 @@ def after_error(
     return Verdict(JobState.READY, failures, losses, delay, None if note else ram)
 
 
-def _more_memory(rule: RetryRule, history: History, limits: Limits) -> tuple[int | None, str]:
+def _more_memory(rule: RetryRule, history: History, limits: RetryLimits) -> tuple[int | None, str]:
     """MiB of the next attempt; and why it cannot have them."""
     if rule.memory <= 1.0:
         return None, ""

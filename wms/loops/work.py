@@ -32,7 +32,7 @@ def care_loops(context: WmsContext, settings: WmsSettings) -> list[Loop]:
         return False
 
     async def rank() -> bool:
-        await update_ranks(context, every=settings.rank_period)
+        await update_ranks(context, period=settings.rank_period)
         return False
 
     metrics = context.metrics

@@ -36,7 +36,7 @@ async def end_task(
         await forget_parts(connection, uid)
     for dataset in known.datasets:
         count = registered.get(str(dataset), 0)
-        register(transaction, known, dataset, (files or {}).get(dataset, ()), close_at=count)
+        promise_files(transaction, known, dataset, (files or {}).get(dataset, ()), close_at=count)
     transaction.send(
         TASK_ENDED,
         TaskEndedEvent(uid=uid, state=ending.state),
@@ -47,7 +47,7 @@ async def end_task(
     return True
 
 
-def register(
+def promise_files(
     transaction: Transaction,
     known: KnownTask,
     dataset: UUID,

@@ -16,7 +16,7 @@ async def explain_task(context: WmsContext, uid: UUID) -> Explanation:
     """Precondition: the task exists. Effect: none. Messages: none. Raises ``NotFound``."""
     async with context.database.connection() as connection:
         status = await task_status(connection, uid)
-        text = explanations.explain_task(status, await surroundings(connection, uid))
+        text = explanations.task_explanation(status, await surroundings(connection, uid))
         boost = await boost_of(connection, uid)
     return Explanation(
         text=text if boost is None else explanations.with_boost(text, boost.by, boost.reason)
@@ -37,7 +37,7 @@ async def explain_job(context: WmsContext, job_id: int) -> Explanation:
         )
     pause = None if ready is None else ready.pause
     return Explanation(
-        text=explanations.explain_job(
+        text=explanations.job_explanation(
             job, status, retry=known.task.retry, next_in=pause, around=around
         )
     )

@@ -11,7 +11,7 @@ from sluice.contracts.problems import NotFound
 from sluice.contracts.states import DatasetState, InputMode, TaskMode
 from sluice.contracts.tasks import Task, TaskInput
 from wms.domain.grouping import Grouping, JobDraft, batched
-from wms.domain.joining import Stream, is_over, joined
+from wms.domain.joining import FileStream, is_over, joined
 from wms.usecases.read_files import NotSplittable, Row
 
 #: So many files of a further data set can be given to every job.
@@ -106,18 +106,18 @@ async def _drafts(
     else:
         each = [side for side in task.side_inputs if side.mode is InputMode.EACH]
         streams = [
-            Stream("", task.dat_in_optional),
-            *(Stream(side.port, side.optional) for side in each),
+            FileStream("", task.dat_in_optional),
+            *(FileStream(side.port, side.optional) for side in each),
         ]
         pages = [first.pages(page), *(Row.of(dms, side, datasets).pages(page) for side in each)]
         while not is_over(streams):
-            for stream, more in zip(streams, pages, strict=True):
-                await _fill(stream, more)
+            for stream, further in zip(streams, pages, strict=True):
+                await _fill(stream, further)
             for seq, found in joined(streams):
                 yield JobDraft(seq, found)
 
 
-async def _fill(stream: Stream, pages: AsyncIterator[list[InputFile]]) -> None:
+async def _fill(stream: FileStream, pages: AsyncIterator[list[InputFile]]) -> None:
     while stream.dry:
         files = await anext(pages, None)
         stream.add(files or [], last=files is None)

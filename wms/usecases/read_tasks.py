@@ -7,19 +7,19 @@ from sluice.contracts.attention import WorkCounts
 from sluice.contracts.states import TaskState
 from sluice.contracts.tasks import Job, JobPage, TaskStatus
 from wms.db import status
-from wms.db.counts import counts
+from wms.db.counts import work_counts
 from wms.db.job_pages import JobQuery, job_page
 from wms.usecases.context import WmsContext
 
 
-async def read_task(context: WmsContext, uid: UUID, *, full: bool = False) -> TaskStatus:
+async def read_task_status(context: WmsContext, uid: UUID, *, full: bool = False) -> TaskStatus:
     """``full``: with how many jobs were killed. Raises ``NotFound``. Reads only, as all functions
     here."""
     async with context.database.connection() as connection:
         return await status.task_status(connection, uid, full=full)
 
 
-async def read_tasks(
+async def read_task_statuses(
     context: WmsContext,
     uids: Sequence[UUID],
     *,
@@ -28,7 +28,7 @@ async def read_tasks(
     full: bool = False,
 ) -> list[TaskStatus]:
     """Those of ``uids`` that there are, in a state if one is given; without any, the latest first.
-    ``full``: as in ``read_task``."""
+    ``full``: as in ``read_task_status``."""
     async with context.database.connection() as connection:
         if not uids:
             return await status.latest_tasks(connection, state=state, limit=limit, full=full)
@@ -46,11 +46,11 @@ async def read_troubled(context: WmsContext, *, limit: int) -> list[TaskStatus]:
 async def count_work(context: WmsContext, *, troubled: bool = False) -> WorkCounts:
     """Of one moment; ``troubled``: with how many tasks ``read_troubled`` would give."""
     async with context.database.connection() as connection:
-        return await counts(connection, troubled=troubled)
+        return await work_counts(connection, troubled=troubled)
 
 
 async def read_jobs(context: WmsContext, uid: UUID, query: JobQuery) -> JobPage:
-    """A page of a task's jobs. Raises ``NotFound``, ``WrongCursor``, ``NotOrdered``."""
+    """A page of a task's jobs. Raises ``NotFound``, ``ForeignCursor``, ``NotOrdered``."""
     async with context.database.connection() as connection:
         await status.require_task(connection, uid)
         return await job_page(connection, uid, query)

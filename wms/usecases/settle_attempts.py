@@ -19,7 +19,7 @@ from wms.db.tree import TreePart, begin_next_level, keep_parts
 from wms.domain.boundary import Counts, Ending, ending
 from wms.domain.retry_rules import (
     History,
-    Limits,
+    RetryLimits,
     Verdict,
     after_error,
     after_return,
@@ -28,7 +28,7 @@ from wms.domain.retry_rules import (
 from wms.domain.transitions import JOB_MOVES
 from wms.domain.trees import part_of
 from wms.usecases.context import WmsContext
-from wms.usecases.end_task import end_task, register
+from wms.usecases.end_task import end_task, promise_files
 
 #: Attempts that did not succeed; one canceled or handed back is none of them.
 _UNSUCCESSFUL = frozenset({AttemptOutcome.FAILED, AttemptOutcome.LOST})
@@ -58,7 +58,7 @@ def attempt_verdict(
         case AttemptOutcome.RETURNED:
             return after_return(history)
         case AttemptOutcome.FAILED | AttemptOutcome.CANCELED | AttemptOutcome.LOST:
-            limits = Limits(
+            limits = RetryLimits(
                 task.retry, task.backoff, losses, task.retry_also, known.temporary_codes, most_ram
             )
             return after_error(
@@ -168,7 +168,7 @@ async def _conclude(
         settled.ended.append(decided)
         return
     for dataset, files in change.files.items():
-        register(transaction, known, dataset, files)
+        promise_files(transaction, known, dataset, files)
 
 
 @dataclass(slots=True)
@@ -230,7 +230,7 @@ class _Change:
 
 def _sentence(attempt: EndedAttempt) -> str:
     names = [file["name"] for file in attempt.job.inputs[:2]]
-    more = len(attempt.job.inputs) - len(names)
-    files = ", ".join(names) + (f" and {more} more" if more > 0 else "")
+    others = len(attempt.job.inputs) - len(names)
+    files = ", ".join(names) + (f" and {others} more" if others > 0 else "")
     text = attempt.message or "no message"
     return f"job {attempt.job.id} ({files}): {attempt.error}: {text}"

@@ -37,7 +37,7 @@ async def test_a_rank_rises_is_explained_and_falls_back(stage: Stage, second: St
     )
     assert "raised" not in (await explain_task(stage.context, other.uid)).text
     await stage.execute("UPDATE tasks SET ranked_at = now() - interval '1 hour'")
-    await update_ranks(stage.context, every=30.0)
+    await update_ranks(stage.context, period=30.0)
     assert await rank(stage, task) == 12, "what is raised is no gain that fades"
     pilot = await stage.add_pilot()
     assert [job.task_uid for job in await stage.lease(pilot)] == [task.uid]

@@ -47,7 +47,7 @@ async def test_jobs_running_are_as_many_as_slots_busy_also_when_pilots_took_more
     jobs = await stage.lease(pilot, 7)
     assert await count_work(stage.context) == WorkCounts(running=4, waiting=16, held=0, slots=8)
     await stage.beat(pilot, running=jobs[:1], waiting=jobs[1:])
-    [one] = await stage.lease(other, 1)
+    [job] = await stage.lease(other, 1)
     assert await count_work(stage.context) == WorkCounts(running=5, waiting=15, held=0, slots=8)
     await stage.finish(pilot, *jobs)
     assert await count_work(stage.context) == WorkCounts(running=1, waiting=12, held=0, slots=8)
@@ -55,14 +55,13 @@ async def test_jobs_running_are_as_many_as_slots_busy_also_when_pilots_took_more
     assert await count_work(stage.context) == WorkCounts(running=0, waiting=13, held=0, slots=0), (
         "nobody runs them now"
     )
-    await stage.beat(other, running=[one])
+    await stage.beat(other, running=[job])
     assert await count_work(stage.context) == WorkCounts(running=1, waiting=12, held=0, slots=4)
 
 
 async def busy(stage: Stage) -> dict[str, int | None]:
-    found = {
-        one.name: one.busy for one in (await list_pilots(stage.context, PilotQuery(limit=9))).pilots
-    }
+    pilots = (await list_pilots(stage.context, PilotQuery(limit=9))).pilots
+    found = {pilot.name: pilot.busy for pilot in pilots}
     assert (
         sum(number or 0 for number in found.values()) == (await count_work(stage.context)).running
     ), "one definition"
@@ -159,7 +158,7 @@ async def test_lost_pilot_says_who_has_seen_it_until_it_is_lost_again(stage: Sta
     with pytest.raises(NotFound):
         await acknowledge_pilot(stage.context, uuid4(), ANN)
     await lose(stage)
-    assert [(one.state, one.acknowledged) for one in await listed(stage)] == [
+    assert [(pilot.state, pilot.acknowledged) for pilot in await listed(stage)] == [
         (PilotState.LOST, None)
     ]
     for _ in range(2):
@@ -171,7 +170,7 @@ async def test_lost_pilot_says_who_has_seen_it_until_it_is_lost_again(stage: Sta
     assert seen.acknowledged.by == "Ann", "the first stays"
     await stage.beat(pilot)
     await lose(stage)
-    assert [(one.state, one.acknowledged) for one in await listed(stage)] == [
+    assert [(pilot.state, pilot.acknowledged) for pilot in await listed(stage)] == [
         (PilotState.LOST, None)
     ]
 
@@ -183,11 +182,11 @@ async def test_lost_pilot_is_listed_until_it_was_seen_or_started_again_a_day_ago
     await lose(stage, days=2)
     assert len(await listed(stage)) == 3, "nobody has seen them"
     await acknowledge_pilot(stage.context, first, ANN)
-    again = next(one for one in await listed(stage) if one.uid == second)
+    again = next(pilot for pilot in await listed(stage) if pilot.uid == second)
     body = again.model_dump(include={"name", "host", "slots", "resources"}) | {
         "uid": uuid4(),
         "version": "1",
     }
     await register_pilot(stage.context, RegisterPilot(**body))
-    assert [one.name for one in await listed(stage)] == ["b", "c"]
-    assert third in {one.uid for one in await listed(stage)}
+    assert [pilot.name for pilot in await listed(stage)] == ["b", "c"]
+    assert third in {pilot.uid for pilot in await listed(stage)}

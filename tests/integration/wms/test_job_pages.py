@@ -14,7 +14,7 @@ from sluice.contracts.tasks import Job, JobOrder, Task
 from tests.integration.wms.stage import Stage, make_task
 from tests.integration.wms.test_query_plans import buffers, nodes, plan, scans
 from wms.db import job_pages
-from wms.db.job_pages import JobQuery, NotOrdered, WrongCursor
+from wms.db.job_pages import ForeignCursor, JobQuery, NotOrdered
 from wms.usecases.read_tasks import read_job, read_jobs
 
 
@@ -133,9 +133,9 @@ async def test_what_is_known_of_a_job(stage: Stage, mixed: tuple[Task, UUID]) ->
 async def test_a_cursor_of_another_list_is_refused(
     stage: Stage, mixed: tuple[Task, UUID], after: str
 ) -> None:
-    with pytest.raises(WrongCursor):
+    with pytest.raises(ForeignCursor):
         await read_jobs(stage.context, mixed[0].uid, JobQuery(after=after))
-    with pytest.raises(WrongCursor):
+    with pytest.raises(ForeignCursor):
         await read_jobs(stage.context, mixed[0].uid, JobQuery(after="high/7x", order=JobOrder.TIME))
 
 

@@ -12,7 +12,7 @@ from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import PilotState
 from tests.integration.wms.stage import Stage
 from tests.integration.wms.test_query_plans import buffers, nodes, plan
-from wms.db.pilot_pages import COUNT_PILOTS, SELECT_PILOTS, PilotQuery, places
+from wms.db.pilot_pages import COUNT_PILOTS, SELECT_PILOTS, PilotQuery, page_places
 from wms.db.pilots import see_pilot
 from wms.usecases.acknowledge_pilot import acknowledge_pilot
 from wms.usecases.list_pilots import list_pilots
@@ -152,7 +152,7 @@ async def test_a_page_costs_the_same_however_many_pilots_there_have_been(stage: 
     await lose_pilots(stage.context)
     await stage.execute("VACUUM ANALYZE pilots")
     for numbers, count in COUNT_PILOTS.items():
-        page = await plan(stage, SELECT_PILOTS, None, 51, *places(None, numbers))
+        page = await plan(stage, SELECT_PILOTS, None, 51, *page_places(None, numbers))
         for tree in (page, await plan(stage, count, None)):
             assert "pilots" not in {
                 node["Relation Name"] for node in nodes(tree) if node["Node Type"] == "Seq Scan"

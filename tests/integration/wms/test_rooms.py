@@ -104,11 +104,11 @@ async def test_a_job_that_needs_more_memory_now_is_not_passed_by_others_of_its_t
     pilot = await stage.add_pilot()
     (job,) = (await ask(stage, pilot, 1, cores=1)).jobs
     await stage.fail(pilot, job, error=ErrorClass.OUT_OF_MEMORY)
-    assert [one.seq for one in (await ask(stage, pilot, 1, cores=1, ram=1200)).jobs] == [1]
+    assert [job.seq for job in (await ask(stage, pilot, 1, cores=1, ram=1200)).jobs] == [1]
     await stage.execute(
         "UPDATE jobs SET not_before = not_before - interval '1 minute' WHERE id = $1", job.id
     )
-    assert [one.seq for one in (await ask(stage, pilot, 2, cores=2, ram=2200)).jobs] == [0, 2]
+    assert [job.seq for job in (await ask(stage, pilot, 2, cores=2, ram=2200)).jobs] == [0, 2]
 
 
 async def test_a_pilot_is_kept_free_for_it_when_it_has_waited(stage: Stage) -> None:

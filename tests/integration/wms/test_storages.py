@@ -10,7 +10,7 @@ from sluice.contracts.problems import NotFound
 from sluice.contracts.states import StorageType
 from sluice.storage import local_url
 from tests.integration.wms.stage import Stage
-from wms.usecases.list_storages import list_storages
+from wms.usecases.list_storage_urls import list_storage_urls
 
 
 async def test_a_pilot_is_told_the_storages_that_jobs_write_to_and_may_have_written_to(
@@ -25,10 +25,10 @@ async def test_a_pilot_is_told_the_storages_that_jobs_write_to_and_may_have_writ
         NewStorage(name="kept", type=StorageType.OUTPUT, url=urls["kept"], read_only=True)
     )
     await dms.disable_storage("logs")
-    found = await list_storages(stage.context, dms, pilot)
+    found = await list_storage_urls(stage.context, dms, pilot)
     assert set(found.urls) == {urls[kind] for kind in kinds}
 
 
 async def test_nobody_else_is_told(stage: Stage, dms: DmsClient) -> None:
     with pytest.raises(NotFound):
-        await list_storages(stage.context, dms, uuid4())
+        await list_storage_urls(stage.context, dms, uuid4())

@@ -74,9 +74,9 @@ class Twice:
 
     async def _register(self, message: RegisterFiles) -> None:
         if not any(
-            message.dataset_uid == one.dat_out_uid
+            message.dataset_uid == output.dat_out_uid
             for task in self.stage.tasks.values()
-            for one in task.outputs
+            for output in task.outputs
         ):
             return
         if message.files:
@@ -96,7 +96,9 @@ def twice(stage: Stage, dms: DmsClient, tmp_path: Path) -> Twice:
 
 
 def over(task: Task) -> TakenOver:
-    return TakenOver(task=task.uid, outputs={one.port: one.dat_out_uid for one in task.outputs})
+    return TakenOver(
+        task=task.uid, outputs={output.port: output.dat_out_uid for output in task.outputs}
+    )
 
 
 async def test_only_what_failed_runs_again_and_the_output_is_complete_and_in_order(
@@ -170,7 +172,7 @@ async def test_what_was_counted_in_outputs_that_are_taken_over_is_counted_once(
 
 def counted(report: AttemptReport, **counts: int) -> AttemptReport:
     return report.model_copy(
-        update={"outputs": [one.model_copy(update={"counts": counts}) for one in report.outputs]}
+        update={"outputs": [file.model_copy(update={"counts": counts}) for file in report.outputs]}
     )
 
 

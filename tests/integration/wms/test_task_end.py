@@ -11,11 +11,11 @@ from sluice.contracts.tasks import Task
 from tests.integration.wms.stage import Stage, make_task
 from wms.usecases.cancel_task import cancel_task
 from wms.usecases.prioritise_task import prioritise_task
-from wms.usecases.read_tasks import read_task, read_tasks
+from wms.usecases.read_tasks import read_task_status, read_task_statuses
 
 
 async def killed(stage: Stage, task: Task) -> int | None:
-    return (await read_task(stage.context, task.uid, full=True)).killed
+    return (await read_task_status(stage.context, task.uid, full=True)).killed
 
 
 async def test_sufficient_share_finishes_the_task_and_cancels_the_rest(stage: Stage) -> None:
@@ -107,14 +107,16 @@ async def test_jobs_that_failed_are_not_killed_and_lists_count_them_where_asked_
     await stage.fail(pilot, first, error=ErrorClass.TOOL_TIMEOUT)
     assert (await stage.status(failed)).state is TaskState.FAILED
     live = await stage.add_task(make_task(), jobs=1)
-    listed = await read_tasks(stage.context, [failed.uid, live.uid], state=None, limit=2, full=True)
-    assert {one.uid: (one.failed, one.canceled, one.killed) for one in listed} == {
+    listed = await read_task_statuses(
+        stage.context, [failed.uid, live.uid], state=None, limit=2, full=True
+    )
+    assert {task.uid: (task.failed, task.canceled, task.killed) for task in listed} == {
         failed.uid: (1, 1, 1),
         live.uid: (0, 0, 0),
     }
-    assert {one.killed for one in await read_tasks(stage.context, [], state=None, limit=9)} == {
-        None
-    }
+    assert {
+        task.killed for task in await read_task_statuses(stage.context, [], state=None, limit=9)
+    } == {None}
 
 
 async def test_finished_task_cannot_be_canceled(stage: Stage) -> None:

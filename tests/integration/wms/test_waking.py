@@ -81,7 +81,7 @@ async def test_waiting_task_rises_and_a_step_is_taken_once(stage: Stage, second:
         " hour'"
     )
     looked = await asyncio.gather(
-        *(update_ranks(at.context, every=30.0) for at in (stage, second) for _ in range(3))
+        *(update_ranks(at.context, period=30.0) for at in (stage, second) for _ in range(3))
     )
     assert sum(looked) == 1
     assert abs((await stage.status(task)).rank - 2.6) < 0.01

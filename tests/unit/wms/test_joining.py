@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from sluice.contracts.pilots import InputFile
 from tests.integration.wms.stage import CHECKSUM
-from wms.domain.joining import Stream, is_over, joined
+from wms.domain.joining import FileStream, is_over, joined
 
 
 def files(port: str, numbers: list[int]) -> list[InputFile]:
@@ -26,7 +26,7 @@ def pairs(
     numbers: dict[str, list[int]], optional: set[str], pages: dict[str, int]
 ) -> list[tuple[int, list[str]]]:
     """The jobs of streams that are read page by page."""
-    streams = [Stream(port, port in optional) for port in numbers]
+    streams = [FileStream(port, port in optional) for port in numbers]
     left = {port: files(port, sorted(found)) for port, found in numbers.items()}
     made = []
     while not is_over(streams):
@@ -50,7 +50,7 @@ def test_pages_of_any_size_give_the_jobs_of_the_whole(data: st.DataObject) -> No
     optional = data.draw(st.sets(st.sampled_from(["a", "b", "c"])), label="optional")
     pages = {port: data.draw(st.integers(1, 5), label=f"page of {port}") for port in numbers}
     expected = []
-    for number in sorted({one for found in numbers.values() for one in found}):
+    for number in sorted({number for found in numbers.values() for number in found}):
         there = [port for port, found in numbers.items() if number in found]
         if all(port in there or port in optional for port in numbers):
             expected.append((number, there))
@@ -58,7 +58,7 @@ def test_pages_of_any_size_give_the_jobs_of_the_whole(data: st.DataObject) -> No
 
 
 def test_nothing_is_read_beyond_the_end_of_what_every_job_needs() -> None:
-    needed, other = Stream("a", optional=False), Stream("b", optional=True)
+    needed, other = FileStream("a", optional=False), FileStream("b", optional=True)
     needed.add(files("a", [0]), last=True)
     other.add(files("b", [0, 1]), last=False)
     assert [number for number, _ in joined([needed, other])] == [0]

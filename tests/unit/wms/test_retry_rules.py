@@ -10,13 +10,13 @@ from wms.domain.retry_rules import (
     MAX_DELAY,
     RULES,
     History,
-    Limits,
+    RetryLimits,
     after_error,
     after_return,
     after_success,
 )
 
-LIMITS = Limits(retry=3, backoff=2.0)
+LIMITS = RetryLimits(retry=3, backoff=2.0)
 
 
 def test_every_class_of_error_has_its_rule() -> None:
@@ -36,7 +36,7 @@ def test_counted_errors_use_up_the_attempts(error: ErrorClass) -> None:
 
 
 def test_backoff_doubles_up_to_an_hour() -> None:
-    many = Limits(retry=100, backoff=2.0)
+    many = RetryLimits(retry=100, backoff=2.0)
     delays = [after_error(ErrorClass.TOOL_FAILED, History(n), many).delay for n in (0, 1, 2, 50)]
     assert delays == [2.0, 4.0, 8.0, MAX_DELAY]
 

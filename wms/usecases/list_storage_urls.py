@@ -9,7 +9,7 @@ from wms.db.pilots import see_pilot
 from wms.usecases.context import WmsContext
 
 
-async def list_storages(context: WmsContext, dms: DmsClient, pilot: UUID) -> StorageUrls:
+async def list_storage_urls(context: WmsContext, dms: DmsClient, pilot: UUID) -> StorageUrls:
     """Precondition: none. Effect: the pilot has been seen. Messages: none. Those that jobs write
     to, or wrote to before they were disabled: nothing of inputs, and nothing that is only read.
     Raises ``NotFound`` for an unknown pilot, ``NotAvailable`` where the DMS does not answer."""
