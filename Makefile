@@ -48,13 +48,15 @@ faults: install ## two detector runs and 2 000 small files while 60 faults happe
 	@scripts/install-faketime.sh
 	@$(BIN)/python -m tests.faults --seed $(or $(SEED),1)
 
-check: style ## style, types, import contracts, limits
+check: style ## style, types, import contracts, dependencies, limits
 	@$(BIN)/mypy
 
 style: install
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/lint-imports
+	@$(BIN)/deptry sluice wfms dms wms pilot templates stack
+	@$(BIN)/deptry --ignore DEP002,DEP004 tests scripts
 	@$(BIN)/python scripts/check_limits.py
 
 # Types, which take one core a minute where nothing is left of the last time, are checked beside the tests. These are three

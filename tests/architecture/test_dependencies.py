@@ -1,0 +1,115 @@
+"""A package that is imported is declared for whoever installs that part of the product: a pilot's
+node has the extra ``pilot`` alone, a client no extra at all. (That every package is declared at
+all, and none in vain, ``deptry`` says.)"""
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+
+import pytest
+from packaging.requirements import Requirement
+
+from tests.architecture.sources import PRODUCT, ROOT, Source, sources
+
+#: What is installed for a part of the product, beside the base: each of the extras alone has to do.
+#: The longest name counts.
+EXTRAS: dict[str, tuple[str, ...]] = {
+    "sluice": (),
+    "sluice/bench": ("services",),
+    "sluice/cwl": ("services",),
+    "sluice/cwl_runner": ("services",),
+    "sluice/cwltool_types.py": ("services", "pilot"),
+    "sluice/embedded": ("services",),
+    "sluice/servicekit": ("services",),
+    "sluice/setup": ("services",),
+    "dms": ("services",),
+    "wms": ("services",),
+    "wfms": ("services",),
+    "pilot": ("pilot",),
+    "templates/spd": ("spd",),
+}
+#: What is imported where a command comes to it: then the system is to run here.
+WHEN_CALLED = {"sluice/cli": "services"}
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+DECLARED: dict[str, set[str]] = {
+    extra: {_plain(Requirement(text).name) for text in [*PROJECT["dependencies"], *more]}
+    for extra, more in {"": [], **PROJECT["optional-dependencies"]}.items()
+}
+PACKAGES = packages_distributions()
+OWN = {*PRODUCT, "spd"}
+
+
+def extras_of(name: str) -> tuple[str, ...]:
+    """Those that a file has to do with, one at a time; the base alone where there is none."""
+    parts = [part for part in EXTRAS if name == part or name.startswith(f"{part}/")]
+    return EXTRAS[max(parts, key=len)] or ("",)
+
+
+def undeclared(source: Source) -> Iterator[str]:
+    for node, module, when_called in _imports(source.tree):
+        root = module.partition(".")[0]
+        if root in OWN or root in sys.stdlib_module_names:
+            continue
+        extras = extras_of(source.name)
+        if when_called:
+            extras = next(
+                (
+                    (more,)
+                    for part, more in WHEN_CALLED.items()
+                    if source.name.startswith(f"{part}/")
+                ),
+                extras,
+            )
+        owners = {_plain(owner) for owner in PACKAGES.get(root, ())}
+        for extra in extras:
+            if not owners & DECLARED[extra]:
+                yield f"{source.at(node)}: {module} is not declared for {extra or 'the base'}"
+
+
+def _imports(tree: ast.AST, *, when_called: bool = False) -> Iterator[tuple[ast.stmt, str, bool]]:
+    """(statement, module, whether it is within a function); not what type checkers alone import."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.Import):
+            yield from ((node, alias.name, when_called) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node, node.module or "", when_called
+        else:
+            inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            yield from _imports(node, when_called=when_called or inside)
+
+
+def test_what_each_part_imports_is_declared_for_it() -> None:
+    files = sources(*PRODUCT, "templates/spd")
+    assert len(files) > 500
+    assert [finding for source in files for finding in undeclared(source)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "number"),
+    [
+        ("pilot/x.py", "import fastapi", 1),
+        ("pilot/x.py", "from psutil import Process", 0),
+        ("sluice/clients/x.py", "import yaml", 1),
+        ("sluice/clients/x.py", "def f():\n    import yaml", 1),
+        ("sluice/cli/x.py", "import yaml", 1),
+        ("sluice/cli/x.py", "def f():\n    import yaml", 0),
+        ("sluice/cwltool_types.py", "import cwltool", 0),
+        ("sluice/cwltool_types.py", "import cwltool, platformdirs", 1),
+        ("dms/x.py", "import awkward", 1),
+        ("dms/x.py", "import pytest", 1),
+        ("dms/x.py", "if TYPE_CHECKING:\n    import pytest", 0),
+    ],
+)
+def test_what_is_not_declared_is_found(name: str, text: str, number: int) -> None:
+    assert len(list(undeclared(Source(name, ast.parse(text))))) == number
