@@ -18,7 +18,16 @@ from tests.servers.rabbitmq import RabbitServer, start_rabbitmq
 
 #: Folders of tests that take long, in the order in which they are begun; the short ones fill what
 #: is left of the time.
-LONG = ("faults", "e2e", "differential", "deploy", "cwl_runner", "conformance", "integration")
+LONG = (
+    "faults",
+    "e2e",
+    "differential",
+    "wheel",
+    "deploy",
+    "cwl_runner",
+    "conformance",
+    "integration",
+)
 
 draw_the_same_each_time()
 # By itself structlog prints what all variables of a traceback hold, which takes seconds.

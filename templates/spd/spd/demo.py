@@ -40,7 +40,6 @@ from spd.demo_run import CarriedRun, PlannedRun
 from spd.report import read_events
 from spd.truth import expected_events, read_truth
 
-PACK = Path(__file__).resolve().parent.parent
 PERIOD = "2026-A"
 
 
@@ -100,9 +99,16 @@ async def _register_frames(connection: Connection, run: int, dataset: UUID) -> N
     await connection.dms.register_frames(run, frames)
 
 
+def _workflow() -> str:
+    """Of the pack: it lies beside this package, and in it where the package was installed."""
+    package = Path(__file__).resolve().parent
+    places = (package / "workflow.cwl", package.parent / "workflow.cwl")
+    return next(place for place in places if place.exists()).read_text()
+
+
 async def _demo(url: str, folder: Path) -> list[CarriedRun]:
     async with connected(url) as connection:
-        text = (PACK / "workflow.cwl").read_text()
+        text = _workflow()
         template = await connection.operator.store_template(
             NewTemplate(name="spd-online-filter", cwl=text)
         )

@@ -1,0 +1,125 @@
+"""The wheel in an environment of its own: no file of the source tree is in reach, and of all other
+packages only those that the wheel asks for."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib.metadata import Distribution, PathDistribution, distribution
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[2]
+UV = Path(sys.executable).with_name("uv")
+
+
+def build_wheel(folder: Path) -> Path:
+    """With the build system of this environment: nothing is fetched."""
+    options = ["--wheel", "--offline", "--no-build-isolation", "--quiet"]
+    _run(ROOT, UV, "build", *options, "--python", sys.executable, "--out-dir", folder, ROOT)
+    [wheel] = folder.glob("*.whl")
+    return wheel
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A virtual environment with the wheel in it."""
+
+    folder: Path
+
+    @classmethod
+    def of(cls, wheel: Path, folder: Path) -> "Installed":
+        options = ["--quiet", "--offline"]
+        _run(folder.parent, UV, "venv", *options, "--python", sys.executable, folder)
+        python = folder / "bin" / "python"
+        options += ["--no-deps", "--python", str(python)]
+        _run(folder.parent, UV, "pip", "install", *options, wheel)
+        return cls(folder)
+
+    def add_needs(self, *extras: str) -> None:
+        """Links the packages, as they are installed here, that the wheel asks for with these extras
+        and without any, and what those ask for."""
+        [metadata] = self._packages.glob("sluice-*.dist-info")
+        for found in _needed(PathDistribution(metadata), set(extras)):
+            for name in {Path(str(file)).parts[0] for file in found.files or ()}:
+                target = self._packages / name
+                if name not in {"..", "__pycache__"} and not target.exists():
+                    target.symlink_to(str(found.locate_file(name)))
+
+    def run(self, program: str, *arguments: str, seconds: float = 60) -> str:
+        """What a program of the environment says; it must end well."""
+        done = subprocess.run(
+            [self.folder / "bin" / program, *arguments],
+            cwd=self.folder.parent,
+            env=self._surroundings,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+        )
+        assert done.returncode == 0, f"{program} {' '.join(arguments)}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    def import_all(self, *packages: str) -> int:
+        """Imports every module of these packages; how many there are."""
+        return int(self.run("python", "-c", IMPORT_ALL, *packages))
+
+    @property
+    def _packages(self) -> Path:
+        [found] = self.folder.glob("lib/python*/site-packages")
+        return found
+
+    @property
+    def _surroundings(self) -> dict[str, str]:
+        """Nothing that leads to the environment of the tests."""
+        own = str(Path(sys.executable).parent)
+        path = [part for part in os.environ["PATH"].split(os.pathsep) if part != own]
+        return {
+            "PATH": os.pathsep.join([str(self.folder / "bin"), *path]),
+            "HOME": str(self.folder.parent),
+            "LANG": "C.UTF-8",
+        }
+
+
+#: Migrations are run by Alembic only, and programs when they are called.
+IMPORT_ALL = """
+import importlib, pkgutil, sys
+count = 0
+for name in sys.argv[1:]:
+    package = importlib.import_module(name)
+    assert all(path.startswith(sys.prefix) for path in package.__path__), package.__path__
+    for module in pkgutil.walk_packages(package.__path__, f"{name}."):
+        if not module.name.endswith(".__main__") and ".migrations." not in module.name:
+            importlib.import_module(module.name)
+            count += 1
+print(count)
+"""
+
+
+def _needed(owner: Distribution, extras: set[str]) -> list[Distribution]:
+    """What a package asks for, and what that asks for, each once."""
+    found: dict[tuple[str, frozenset[str]], Distribution] = {}
+    left = _asked(owner, extras)
+    while left:
+        wanted = left.pop()
+        key = (wanted.name, frozenset(wanted.extras))
+        if key not in found:
+            found[key] = distribution(wanted.name)
+            left += _asked(found[key], wanted.extras)
+    return list(found.values())
+
+
+def _asked(owner: Distribution, extras: set[str]) -> list[Requirement]:
+    wanted = [Requirement(text) for text in owner.requires or ()]
+    return [
+        each
+        for each in wanted
+        if each.marker is None
+        or any(each.marker.evaluate({"extra": extra}) for extra in extras or {""})
+    ]
+
+
+def _run(folder: Path, *command: str | Path) -> None:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

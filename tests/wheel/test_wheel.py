@@ -1,0 +1,92 @@
+"""What is published is a wheel: it has all that it needs in it, asks for every package that it
+imports, and works where there is nothing of the source tree."""
+
+import json
+import re
+import shutil
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.wheel.environments import ROOT, Installed, build_wheel
+
+WORDCOUNT = ROOT / "docs" / "tutorial" / "wordcount"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture
+def installed(wheel: Path, tmp_path: Path) -> Installed:
+    return Installed.of(wheel, tmp_path / "environment")
+
+
+def test_a_client_needs_the_base_alone(installed: Installed) -> None:
+    installed.add_needs()
+    assert installed.import_all("sluice.contracts", "sluice.clients", "sluice.storage") > 40
+    everything = "from sluice.cli.app import command_line; command_line()"
+    installed.run("python", "-c", everything)
+    assert "template" in installed.run("sluice", "--help")
+
+
+def test_a_pilot_needs_its_extra_alone(installed: Installed) -> None:
+    installed.add_needs("pilot")
+    assert installed.import_all("pilot") > 60
+    installed.run("sluice-pilot", "--help")
+
+
+def test_services_need_their_extra_alone(installed: Installed) -> None:
+    installed.add_needs("services")
+    assert installed.import_all("sluice", "dms", "wms", "wfms") > 400
+
+
+def test_the_programs_of_the_pack_need_their_extra_alone(installed: Installed) -> None:
+    installed.add_needs("spd")
+    assert installed.import_all("spd") > 10
+    installed.run("spd-daq", "--help")
+
+
+@pytest.fixture
+def system(installed: Installed, tmp_path: Path) -> Iterator[Installed]:
+    """Up, with its home in ``home``."""
+    installed.add_needs("services", "pilot")
+    installed.run("sluice", "up", "--detach", "--port", "0", "--home", str(tmp_path / "home"))
+    try:
+        yield installed
+    finally:
+        installed.run("sluice", "down", "--now", "--home", str(tmp_path / "home"))
+
+
+def test_the_system_starts_shows_itself_and_carries_files_through(
+    system: Installed, tmp_path: Path
+) -> None:
+    home = ["--home", str(tmp_path / "home")]
+    url = json.loads(system.run("sluice", "status", "--json", *home))["url"]
+    page = httpx.get(url, timeout=30).raise_for_status().text
+    assert "<title>" in page
+    parts = re.findall(r'(?:href|src)="(/static/[^"]+)"', page)
+    assert parts
+    for part in parts:
+        assert httpx.get(f"{url}{part}", timeout=30).raise_for_status().content
+
+    given = shutil.copytree(WORDCOUNT, tmp_path / "wordcount")
+    workflow, texts = str(given / "workflow.cwl"), str(given / "texts")
+    system.run("sluice", "run", workflow, "--input", texts, "--out", str(tmp_path / "out"), *home)
+    counts = (tmp_path / "out" / "counts.txt").read_text().split()
+    words = " ".join(path.read_text().lower() for path in (given / "texts").iterdir())
+    assert dict(zip(counts[1::2], map(int, counts[::2]), strict=True)) == Counter(
+        re.findall("[a-z]+", words)
+    )
+
+
+def test_nothing_but_the_product_is_in_it(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    product = {"sluice", "dms", "wms", "wfms", "pilot", "spd"}
+    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == product
+    assert "spd/workflow.cwl" in names
