@@ -27,6 +27,9 @@ from sluice.contracts.problems import (
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 
+#: Where every service has its routes.
+API = "/api/v1"
+
 #: Values of a query string; None leaves the parameter out, a sequence repeats it.
 Parameters = Mapping[str, object]
 

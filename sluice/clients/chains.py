@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sluice.clients.base import ServiceClient
+from sluice.clients.base import API, ServiceClient
 from sluice.contracts.attention import Acknowledge, ChainCounts
 from sluice.contracts.chains import (
     Chain,
@@ -20,8 +20,6 @@ from sluice.contracts.datasets import Dataset
 from sluice.contracts.states import ChainState, StepState
 from sluice.contracts.tasks import Prioritise, TaskStatus
 
-_API = "/api/v1"
-
 
 class ChainsClient(ServiceClient):
     service = "wfms.chains"
@@ -35,7 +33,7 @@ class ChainsClient(ServiceClient):
 
     async def new_chain(self, new: NewChain) -> tuple[Chain, bool]:
         """As ``new_dataset``, with whether the chain is new."""
-        return await self.create(f"{_API}/datasets", body=new, answer=Chain)
+        return await self.create(f"{API}/datasets", body=new, answer=Chain)
 
     async def chains(
         self,
@@ -55,7 +53,7 @@ class ChainsClient(ServiceClient):
             "after": after,
             "limit": limit,
         }
-        return await self.call("GET", f"{_API}/chains", answer=ChainPage, params=params)
+        return await self.call("GET", f"{API}/chains", answer=ChainPage, params=params)
 
     async def known_chains(self, uids: Sequence[UUID]) -> list[Chain]:
         """Those of at most 100 that are known (a chain service of the release before gives those
@@ -64,7 +62,7 @@ class ChainsClient(ServiceClient):
             return []
         page = await self.call(
             "GET",
-            f"{_API}/chains",
+            f"{API}/chains",
             answer=ChainPage,
             params={"uid": list(uids), "limit": len(uids)},
         )
@@ -74,51 +72,51 @@ class ChainsClient(ServiceClient):
         """The last to end first (a chain service of the release before gives those among the
         newest)."""
         page = await self.call(
-            "GET", f"{_API}/chains", answer=ChainPage, params={"ended": True, "limit": limit}
+            "GET", f"{API}/chains", answer=ChainPage, params={"ended": True, "limit": limit}
         )
         return [chain for chain in page.chains if chain.ended_at is not None]
 
     async def chain(self, uid: UUID) -> Chain:
         """Raises ``NotFound``."""
-        return await self.call("GET", f"{_API}/chains/{uid}", answer=Chain)
+        return await self.call("GET", f"{API}/chains/{uid}", answer=Chain)
 
     async def counts(self) -> ChainCounts:
         """Chains under way and those that need a person. Raises ``NotFound`` where a release before
         this one answers."""
-        return await self.call("GET", f"{_API}/counts", answer=ChainCounts)
+        return await self.call("GET", f"{API}/counts", answer=ChainCounts)
 
     async def acknowledge_chain(self, uid: UUID, asked: Acknowledge) -> Chain:
         """Somebody has seen that it failed. Raises ``NotFound``; ``Conflict`` where it has not, or
         where somebody else has seen it first."""
-        return await self.call("POST", f"{_API}/chains/{uid}/acknowledge", body=asked, answer=Chain)
+        return await self.call("POST", f"{API}/chains/{uid}/acknowledge", body=asked, answer=Chain)
 
     async def cancel_chain(self, uid: UUID) -> Chain:
         """The chain as it is now: canceled once its running tasks have stopped. Repeating it is
         fine. Raises ``NotFound``, ``Conflict`` (all its steps are done)."""
-        return await self.call("POST", f"{_API}/chains/{uid}/cancel", answer=Chain)
+        return await self.call("POST", f"{API}/chains/{uid}/cancel", answer=Chain)
 
     async def plan_rerun(self, uid: UUID, asked: RerunChain) -> RerunPlan:
         """What ``rerun_chain`` would do. Raises as that, but for what is missing."""
         return await self.call(
-            "POST", f"{_API}/chains/{uid}/rerun/plan", body=asked, answer=RerunPlan
+            "POST", f"{API}/chains/{uid}/rerun/plan", body=asked, answer=RerunPlan
         )
 
     async def rerun_chain(self, uid: UUID, asked: RerunChain) -> tuple[Chain, bool]:
         """The new chain, and whether it is new: a ``key`` makes repetitions one. Raises
         ``NotFound``; ``Conflict`` (the chain has not ended, nothing of it failed, or something
         needed cannot be had any more); ``Unprocessable`` (step, parameters)."""
-        return await self.create(f"{_API}/chains/{uid}/rerun", body=asked, answer=Chain)
+        return await self.create(f"{API}/chains/{uid}/rerun", body=asked, answer=Chain)
 
     async def discard_chain(self, uid: UUID) -> Chain:
         """Its data are deleted once it is over. Repeating it is fine. Raises ``NotFound``."""
-        return await self.call("POST", f"{_API}/chains/{uid}/discard", answer=Chain)
+        return await self.call("POST", f"{API}/chains/{uid}/discard", answer=Chain)
 
     async def delete_dataset(self, uid: UUID, *, force: bool = False) -> Dataset:
         """As it is now: deleting, or as before while chains that need it are canceled (``force``).
         Raises ``NotFound``; ``Conflict`` while chains need it, or for an output, unless ``force``.
         """
         return await self.call(
-            "DELETE", f"{_API}/datasets/{uid}", answer=Dataset, params={"force": force}
+            "DELETE", f"{API}/datasets/{uid}", answer=Dataset, params={"force": force}
         )
 
     async def tasks(
@@ -141,26 +139,26 @@ class ChainsClient(ServiceClient):
             "paged": paged or None,
             "full": full or None,
         }
-        return await self.call("GET", f"{_API}/tasks", answer=ChainTaskList, params=params)
+        return await self.call("GET", f"{API}/tasks", answer=ChainTaskList, params=params)
 
     async def task(self, uid: UUID, *, full: bool = False) -> ChainTask:
         """``full``: as in ``tasks``. Raises ``NotFound``."""
         return await self.call(
-            "GET", f"{_API}/tasks/{uid}", answer=ChainTask, params={"full": full or None}
+            "GET", f"{API}/tasks/{uid}", answer=ChainTask, params={"full": full or None}
         )
 
     async def cancel_task(self, uid: UUID) -> TaskStatus:
         """Passed on to the WMS; the chain ends as canceled with its task. Raises ``NotFound``,
         ``Conflict``."""
-        return await self.call("POST", f"{_API}/tasks/{uid}/cancel", answer=TaskStatus)
+        return await self.call("POST", f"{API}/tasks/{uid}/cancel", answer=TaskStatus)
 
     async def prioritise(self, uid: UUID, rank: float) -> TaskStatus:
         """Passed on to the WMS. Raises ``NotFound``, ``Conflict``."""
         return await self.call(
-            "POST", f"{_API}/tasks/{uid}/rank", body=Prioritise(rank=rank), answer=TaskStatus
+            "POST", f"{API}/tasks/{uid}/rank", body=Prioritise(rank=rank), answer=TaskStatus
         )
 
     async def task_ended(self, ended: TaskEnded) -> Release:
         """The watcher's report; the answer names what is to be deleted. Repeating it is fine.
         Raises ``NotFound``."""
-        return await self.call("POST", f"{_API}/tasks/finished", body=ended, answer=Release)
+        return await self.call("POST", f"{API}/tasks/finished", body=ended, answer=Release)

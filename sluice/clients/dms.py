@@ -8,7 +8,7 @@ from uuid import UUID
 import httpx
 from pydantic import RootModel
 
-from sluice.clients.base import ServiceClient
+from sluice.clients.base import API, ServiceClient
 from sluice.clients.paging import MOST_FILES, each_file, each_known
 from sluice.contracts.datasets import (
     CloseDataset,
@@ -37,8 +37,6 @@ from sluice.contracts.datasets import (
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 
-_API = "/api/v1"
-
 #: Most files (frames) that one request carries, and one page.
 MOST = MOST_FILES
 
@@ -62,31 +60,29 @@ class DmsClient(ServiceClient):
         """The first where the name is known and the request is the same; else raises ``Conflict``
         (field ``dataset``: its uid). Raises ``Unprocessable`` for an unknown period or run, or a
         folder outside the storages."""
-        return await self.call("POST", f"{_API}/datasets", body=new, answer=Dataset)
+        return await self.call("POST", f"{API}/datasets", body=new, answer=Dataset)
 
     async def make_dataset(self, new: NewDataset) -> tuple[Dataset, bool]:
         """As ``register_dataset``, with whether it is new."""
-        return await self.create(f"{_API}/datasets", body=new, answer=Dataset)
+        return await self.create(f"{API}/datasets", body=new, answer=Dataset)
 
     async def dataset(self, uid: UUID) -> Dataset:
         """Raises ``NotFound``."""
-        return await self.call("GET", f"{_API}/datasets/{uid}", answer=Dataset)
+        return await self.call("GET", f"{API}/datasets/{uid}", answer=Dataset)
 
     async def dataset_status(self, uid: UUID) -> DatasetStatus:
         """What it waits for. Raises ``NotFound`` (also where a release before this one answers)."""
-        return await self.call("GET", f"{_API}/datasets/{uid}/status", answer=DatasetStatus)
+        return await self.call("GET", f"{API}/datasets/{uid}/status", answer=DatasetStatus)
 
     async def stalled(self, *, limit: int = 100) -> StalledList:
         """Uploads and deletions that do not go on. Raises ``NotFound`` where a release before this
         one answers."""
-        return await self.call(
-            "GET", f"{_API}/stalled", answer=StalledList, params={"limit": limit}
-        )
+        return await self.call("GET", f"{API}/stalled", answer=StalledList, params={"limit": limit})
 
     async def datasets_of(self, uids: Sequence[UUID]) -> list[Dataset]:
         """Those of ``uids`` that the DMS knows, in requests of 100 (they travel in the query
         string)."""
-        path = f"{_API}/datasets"
+        path = f"{API}/datasets"
         return await each_known(
             lambda asked: self.call("GET", path, answer=DatasetPage, params={"uid": asked}), uids
         )
@@ -99,7 +95,7 @@ class DmsClient(ServiceClient):
         """The one that is registered under the name; where none is, outputs of chains that people
         call so (a release before this one does not find these)."""
         return (
-            await self.call("GET", f"{_API}/datasets", answer=DatasetPage, params={"name": name})
+            await self.call("GET", f"{API}/datasets", answer=DatasetPage, params={"name": name})
         ).datasets
 
     async def closed_datasets(
@@ -113,7 +109,7 @@ class DmsClient(ServiceClient):
         """Data sets that can be worked with, in order of closing; ``cursor`` goes into the next
         call's ``after``."""
         params = {"after": after, "type": type, "timestamp": _text(timestamp), "limit": limit}
-        return await self.call("GET", f"{_API}/datasets", answer=DatasetPage, params=params)
+        return await self.call("GET", f"{API}/datasets", answer=DatasetPage, params=params)
 
     async def datasets(
         self,
@@ -130,7 +126,7 @@ class DmsClient(ServiceClient):
         params = {
             "state": list(states), "name": name, "after": after, "type": type, "limit": limit, "newest": newest or None
         }  # fmt: skip
-        return await self.call("GET", f"{_API}/datasets", answer=DatasetPage, params=params)
+        return await self.call("GET", f"{API}/datasets", answer=DatasetPage, params=params)
 
     async def register_files(self, uid: UUID, files: Sequence[NewFile]) -> Registered:
         """Any number of files, in requests of 10 000; after an error, sending all again is fine.
@@ -142,7 +138,7 @@ class DmsClient(ServiceClient):
         for start in range(0, len(files), MOST):
             request = NewFiles(files=list(files[start : start + MOST]))
             answer = await self.call(
-                "POST", f"{_API}/datasets/{uid}/files", body=request, answer=Registered
+                "POST", f"{API}/datasets/{uid}/files", body=request, answer=Registered
             )
             new, known = new + answer.new, known + answer.known
         return Registered(new=new, known=known)
@@ -151,7 +147,7 @@ class DmsClient(ServiceClient):
         """One page, in order of seq, then name. Raises ``NotFound``."""
         return await self.call(
             "GET",
-            f"{_API}/datasets/{uid}/files",
+            f"{API}/datasets/{uid}/files",
             answer=FilePage,
             params={"after": after, "limit": limit},
         )
@@ -163,12 +159,12 @@ class DmsClient(ServiceClient):
 
     async def file(self, uid: UUID, file: int) -> File:
         """Raises ``NotFound``."""
-        return await self.call("GET", f"{_API}/datasets/{uid}/files/{file}", answer=File)
+        return await self.call("GET", f"{API}/datasets/{uid}/files/{file}", answer=File)
 
     async def part(self, uid: UUID, file: int, *, start: int = 0, length: int) -> bytes:
         """Of what is in a file that is not empty. Raises ``NotFound``, ``NotAvailable``."""
         path, span = (
-            f"{_API}/datasets/{uid}/files/{file}/content",
+            f"{API}/datasets/{uid}/files/{file}/content",
             f"bytes={start}-{start + length - 1}",
         )
         return (
@@ -180,7 +176,7 @@ class DmsClient(ServiceClient):
         ``100-``, ``-100``), and how many it has. Raises ``NotFound`` (it was deleted),
         ``Unprocessable`` (it is on no storage for logs), ``NotAvailable``."""
         request = self._http.build_request(
-            "GET", f"{_API}/logs", params={"url": url}, headers={"Range": f"bytes={span}"}
+            "GET", f"{API}/logs", params={"url": url}, headers={"Range": f"bytes={span}"}
         )
         try:
             answer = await self._send(request)
@@ -198,23 +194,23 @@ class DmsClient(ServiceClient):
         then. Closing twice is fine. Raises ``NotFound``, ``Conflict``; ``Unprocessable`` for an
         input without files."""
         return await self.call(
-            "POST", f"{_API}/datasets/{uid}/close", body=CloseDataset(files=files), answer=Dataset
+            "POST", f"{API}/datasets/{uid}/close", body=CloseDataset(files=files), answer=Dataset
         )
 
     async def delete_dataset(self, uid: UUID, *, force: bool = False) -> Dataset:
         """Raises ``NotFound``; ``Conflict`` for an output unless ``force``."""
         return await self.call(
-            "DELETE", f"{_API}/datasets/{uid}", answer=Dataset, params={"force": force}
+            "DELETE", f"{API}/datasets/{uid}", answer=Dataset, params={"force": force}
         )
 
     async def resume_dataset(self, uid: UUID) -> Dataset:
         """Tries an upload or a deletion again that was halted. Raises ``NotFound``."""
-        return await self.call("POST", f"{_API}/datasets/{uid}/resume", answer=Dataset)
+        return await self.call("POST", f"{API}/datasets/{uid}/resume", answer=Dataset)
 
     async def register_storage(self, new: NewStorage) -> Storage:
         """Raises ``Conflict`` where its name or URL is registered differently, or it and another
         are not apart; ``Unprocessable`` where no storage may be, or the DMS cannot use it."""
-        return await self.call("POST", f"{_API}/storages", body=new, answer=Storage)
+        return await self.call("POST", f"{API}/storages", body=new, answer=Storage)
 
     async def storages(
         self, type: StorageType | None = None, *, everything: bool = False, measured: bool = False
@@ -224,21 +220,21 @@ class DmsClient(ServiceClient):
         ``measured``: with what is free, and how many data sets lie on each (a release before this
         one tells neither)."""
         params = {"type": type, "all": everything or None, "measured": measured or None}
-        return (await self.call("GET", f"{_API}/storages", answer=_Storages, params=params)).root
+        return (await self.call("GET", f"{API}/storages", answer=_Storages, params=params)).root
 
     async def disable_storage(self, name: str) -> Storage:
         """It gets no new data sets any more. Raises ``NotFound``."""
-        return await self.call("POST", f"{_API}/storages/{quote(name)}/disable", answer=Storage)
+        return await self.call("POST", f"{API}/storages/{quote(name)}/disable", answer=Storage)
 
     async def mark_storage(self, name: str, marks: WaterMarks) -> Storage:
         """Sets its water marks. Raises ``NotFound``, ``Unprocessable`` where it cannot have these."""
         return await self.call(
-            "PUT", f"{_API}/storages/{quote(name)}/marks", body=marks, answer=Storage
+            "PUT", f"{API}/storages/{quote(name)}/marks", body=marks, answer=Storage
         )
 
     async def unmark_storage(self, name: str) -> Storage:
         """It has no water marks from here on. Raises ``NotFound``."""
-        return await self.call("DELETE", f"{_API}/storages/{quote(name)}/marks", answer=Storage)
+        return await self.call("DELETE", f"{API}/storages/{quote(name)}/marks", answer=Storage)
 
     async def on_storage(self, name: str, uids: Sequence[UUID]) -> list[UUID]:
         """Of the data sets those that lie there. Raises ``NotFound``."""
@@ -246,37 +242,35 @@ class DmsClient(ServiceClient):
         for start in range(0, len(uids), 1000):
             asked = DatasetUids(uids=list(uids[start : start + 1000]))
             answer = await self.call(
-                "POST", f"{_API}/storages/{quote(name)}/datasets", body=asked, answer=DatasetUids
+                "POST", f"{API}/storages/{quote(name)}/datasets", body=asked, answer=DatasetUids
             )
             found += answer.uids
         return found
 
     async def enable_storage(self, name: str) -> Storage:
         """It gets new data sets again. Raises ``NotFound``, and as ``register_storage``."""
-        return await self.call("POST", f"{_API}/storages/{quote(name)}/enable", answer=Storage)
+        return await self.call("POST", f"{API}/storages/{quote(name)}/enable", answer=Storage)
 
     async def register_period(self, new: NewPeriod) -> Period:
         """Raises ``Conflict`` where it is registered differently."""
-        return await self.call("POST", f"{_API}/periods", body=new, answer=Period)
+        return await self.call("POST", f"{API}/periods", body=new, answer=Period)
 
     async def periods(self) -> list[Period]:
-        return (await self.call("GET", f"{_API}/periods", answer=_Periods)).root
+        return (await self.call("GET", f"{API}/periods", answer=_Periods)).root
 
     async def register_run(self, new: NewRun) -> Run:
         """Raises ``Conflict`` where it is registered differently, ``Unprocessable`` for an unknown
         period."""
-        return await self.call("POST", f"{_API}/runs", body=new, answer=Run)
+        return await self.call("POST", f"{API}/runs", body=new, answer=Run)
 
     async def runs(self, *, period: str | None = None) -> list[Run]:
-        return (
-            await self.call("GET", f"{_API}/runs", answer=_Runs, params={"period": period})
-        ).root
+        return (await self.call("GET", f"{API}/runs", answer=_Runs, params={"period": period})).root
 
     async def register_frames(self, run: int, frames: Sequence[NewFrame]) -> Registered:
         """Raises ``NotFound`` for an unknown run, ``Conflict`` for a frame registered differently."""
         return await self.call(
             "POST",
-            f"{_API}/runs/{run}/frames",
+            f"{API}/runs/{run}/frames",
             body=NewFrames(frames=list(frames)),
             answer=Registered,
         )
@@ -285,7 +279,7 @@ class DmsClient(ServiceClient):
         """Frames with numbers above ``after``. Raises ``NotFound`` for an unknown run."""
         params = {"after": after, "limit": limit}
         return (
-            await self.call("GET", f"{_API}/runs/{run}/frames", answer=_Frames, params=params)
+            await self.call("GET", f"{API}/runs/{run}/frames", answer=_Frames, params=params)
         ).root
 
 

@@ -2,10 +2,8 @@
 
 from uuid import UUID
 
-from sluice.clients.base import ServiceClient
+from sluice.clients.base import API, ServiceClient
 from sluice.contracts.intake import Rematch, Rematched, RematchedAll, TieList, UnmatchedList
-
-_API = "/api/v1"
 
 
 class IntakeClient(ServiceClient):
@@ -14,23 +12,23 @@ class IntakeClient(ServiceClient):
     async def unmatched(self, *, limit: int | None = None) -> UnmatchedList:
         """Newest first."""
         return await self.call(
-            "GET", f"{_API}/unmatched", answer=UnmatchedList, params={"limit": limit}
+            "GET", f"{API}/unmatched", answer=UnmatchedList, params={"limit": limit}
         )
 
     async def ties(self) -> TieList:
         """Templates of one priority that matched the same data sets, the latest first."""
-        return await self.call("GET", f"{_API}/ties", answer=TieList)
+        return await self.call("GET", f"{API}/ties", answer=TieList)
 
     async def dismiss(self, dataset: UUID) -> None:
         """The data set is not listed as unmatched any more. Raises ``NotFound`` where it was not."""
-        await self.call("DELETE", f"{_API}/unmatched/{dataset}")
+        await self.call("DELETE", f"{API}/unmatched/{dataset}")
 
     async def rematch_all(self) -> RematchedAll:
-        return await self.call("POST", f"{_API}/rematch-all", answer=RematchedAll, seconds=300)
+        return await self.call("POST", f"{API}/rematch-all", answer=RematchedAll, seconds=300)
 
     async def rematch(self, dataset: UUID) -> Rematched:
         """Raises ``NotFound`` where the data set is not among the unmatched, ``Conflict`` where it
         was deleted."""
         return await self.call(
-            "POST", f"{_API}/rematch", body=Rematch(dataset_uid=dataset), answer=Rematched
+            "POST", f"{API}/rematch", body=Rematch(dataset_uid=dataset), answer=Rematched
         )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from uuid import UUID
 
-from sluice.clients.base import ServiceClient
+from sluice.clients.base import API, ServiceClient
 from sluice.contracts.attention import Acknowledge, WorkCounts
 from sluice.contracts.pilots import (
     Heartbeat,
@@ -31,8 +31,6 @@ from sluice.contracts.tasks import (
     TaskStatusList,
 )
 
-_API = "/api/v1"
-
 #: Seconds that an answer may take beyond the time the WMS was asked to wait for work.
 _LEASE_GRACE = 10.0
 
@@ -43,7 +41,7 @@ class WmsClient(ServiceClient):
     async def task(self, uid: UUID, *, full: bool = False) -> TaskStatus:
         """``full``: with how many of its jobs were killed. Raises ``NotFound``."""
         return await self.call(
-            "GET", f"{_API}/tasks/{uid}", answer=TaskStatus, params={"full": full or None}
+            "GET", f"{API}/tasks/{uid}", answer=TaskStatus, params={"full": full or None}
         )
 
     async def tasks(
@@ -65,34 +63,34 @@ class WmsClient(ServiceClient):
             "troubled": troubled or None,
             "full": full or None,
         }
-        return await self.call("GET", f"{_API}/tasks", answer=TaskStatusList, params=params)
+        return await self.call("GET", f"{API}/tasks", answer=TaskStatusList, params=params)
 
     async def counts(self, *, troubled: bool = False) -> WorkCounts:
         """Of one moment. ``troubled``: with how many tasks are (a WMS of the release before leaves
         that out). Raises ``NotFound`` where a release before this one answers."""
         return await self.call(
-            "GET", f"{_API}/counts", answer=WorkCounts, params={"troubled": troubled or None}
+            "GET", f"{API}/counts", answer=WorkCounts, params={"troubled": troubled or None}
         )
 
     async def prioritise(self, uid: UUID, rank: float) -> TaskStatus:
         """Raises ``NotFound``; ``Conflict`` where the task has ended."""
         return await self.call(
-            "POST", f"{_API}/tasks/{uid}/rank", body=Prioritise(rank=rank), answer=TaskStatus
+            "POST", f"{API}/tasks/{uid}/rank", body=Prioritise(rank=rank), answer=TaskStatus
         )
 
     async def boost(self, wanted: Boosts) -> Boosted:
         """The tasks that are ranked higher for now, all of them. Raises ``NotFound`` where the WMS
         is of the release before."""
-        return await self.call("PUT", f"{_API}/boosts", body=wanted, answer=Boosted)
+        return await self.call("PUT", f"{API}/boosts", body=wanted, answer=Boosted)
 
     async def cancel_task(self, uid: UUID) -> TaskStatus:
         """Repeating it is fine. Raises ``NotFound``; ``Conflict`` where the task has ended
         otherwise."""
-        return await self.call("POST", f"{_API}/tasks/{uid}/cancel", answer=TaskStatus)
+        return await self.call("POST", f"{API}/tasks/{uid}/cancel", answer=TaskStatus)
 
     async def retry_task(self, uid: UUID) -> TaskStatus:
         """Gives the task's failed and held jobs another round. Raises ``NotFound``, ``Conflict``."""
-        return await self.call("POST", f"{_API}/tasks/{uid}/retry", answer=TaskStatus)
+        return await self.call("POST", f"{API}/tasks/{uid}/retry", answer=TaskStatus)
 
     async def jobs(
         self,
@@ -114,44 +112,44 @@ class WmsClient(ServiceClient):
             "limit": limit,
             "full": full or None,
         }
-        return await self.call("GET", f"{_API}/tasks/{uid}/jobs", answer=JobPage, params=params)
+        return await self.call("GET", f"{API}/tasks/{uid}/jobs", answer=JobPage, params=params)
 
     async def job(self, job_id: int, *, full: bool = False) -> Job:
         """With its attempts; ``full``: and the names of their pilots. Raises ``NotFound``."""
         return await self.call(
-            "GET", f"{_API}/jobs/{job_id}", answer=Job, params={"full": full or None}
+            "GET", f"{API}/jobs/{job_id}", answer=Job, params={"full": full or None}
         )
 
     async def retry_job(self, job_id: int) -> Job:
         """Raises ``NotFound``, ``Conflict``."""
-        return await self.call("POST", f"{_API}/jobs/{job_id}/retry", answer=Job)
+        return await self.call("POST", f"{API}/jobs/{job_id}/retry", answer=Job)
 
     async def explain_task(self, uid: UUID) -> Explanation:
-        return await self.call("GET", f"{_API}/tasks/{uid}/explain", answer=Explanation)
+        return await self.call("GET", f"{API}/tasks/{uid}/explain", answer=Explanation)
 
     async def explain_job(self, job_id: int) -> Explanation:
-        return await self.call("GET", f"{_API}/jobs/{job_id}/explain", answer=Explanation)
+        return await self.call("GET", f"{API}/jobs/{job_id}/explain", answer=Explanation)
 
     async def pilots(self, *, attention: bool = False, limit: int | None = None) -> PilotList:
         """Those that are there come first. ``attention``: lost ones that nobody has acknowledged
         and that did not start again. A WMS of the release before knows neither and gives all,
         without ``total``."""
         params = {"attention": attention or None, "limit": limit}
-        return await self.call("GET", f"{_API}/pilots", answer=PilotList, params=params)
+        return await self.call("GET", f"{API}/pilots", answer=PilotList, params=params)
 
     async def drain_pilot(self, uid: UUID) -> None:
         """Asks the pilot, with its next heartbeat, to finish what it has and end. Raises
         ``NotFound``."""
-        await self.call("POST", f"{_API}/pilots/{uid}/drain")
+        await self.call("POST", f"{API}/pilots/{uid}/drain")
 
     async def acknowledge_pilot(self, uid: UUID, asked: Acknowledge) -> None:
         """Somebody has seen that it was lost. Raises ``NotFound``; ``Conflict`` where it is not, or
         where somebody else has seen it first."""
-        await self.call("POST", f"{_API}/pilots/{uid}/acknowledge", body=asked)
+        await self.call("POST", f"{API}/pilots/{uid}/acknowledge", body=asked)
 
     async def register(self, pilot: RegisterPilot) -> Registration:
         return await self.call(
-            "POST", f"{_API}/pilots", body=pilot, answer=Registration, retry=False
+            "POST", f"{API}/pilots", body=pilot, answer=Registration, retry=False
         )
 
     async def lease(self, uid: UUID, request: LeaseRequest) -> Lease:
@@ -159,7 +157,7 @@ class WmsClient(ServiceClient):
         ``NotFound``."""
         return await self.call(
             "POST",
-            f"{_API}/pilots/{uid}/lease",
+            f"{API}/pilots/{uid}/lease",
             body=request,
             answer=Lease,
             retry=False,
@@ -170,7 +168,7 @@ class WmsClient(ServiceClient):
         """Never repeated by itself, for the same reason. Raises ``NotFound``."""
         return await self.call(
             "POST",
-            f"{_API}/pilots/{uid}/heartbeat",
+            f"{API}/pilots/{uid}/heartbeat",
             body=heartbeat,
             answer=HeartbeatAnswer,
             retry=False,
@@ -179,15 +177,15 @@ class WmsClient(ServiceClient):
     async def report(self, uid: UUID, report: Report) -> ReportAnswers:
         """Raises ``NotFound`` where the WMS does not know the pilot."""
         return await self.call(
-            "POST", f"{_API}/pilots/{uid}/report", body=report, answer=ReportAnswers, retry=False
+            "POST", f"{API}/pilots/{uid}/report", body=report, answer=ReportAnswers, retry=False
         )
 
     async def storages(self, uid: UUID) -> StorageUrls:
         """Where what an attempt wrote may be removed. Raises ``NotFound`` for an unknown pilot,
         ``NotAvailable`` where the DMS does not answer."""
         return await self.call(
-            "GET", f"{_API}/pilots/{uid}/storages", answer=StorageUrls, retry=False
+            "GET", f"{API}/pilots/{uid}/storages", answer=StorageUrls, retry=False
         )
 
     async def sign_off(self, uid: UUID, sign_off: SignOff) -> None:
-        await self.call("POST", f"{_API}/pilots/{uid}/sign-off", body=sign_off)
+        await self.call("POST", f"{API}/pilots/{uid}/sign-off", body=sign_off)

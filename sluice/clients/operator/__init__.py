@@ -1,0 +1,13 @@
+"""Client of the operator service: the one address that people and the command line need."""
+
+from sluice.clients.operator.chains import ChainCalls
+from sluice.clients.operator.datasets import DatasetCalls
+from sluice.clients.operator.operations import OperationCalls
+from sluice.clients.operator.tasks import TaskCalls
+from sluice.clients.operator.templates import TemplateCalls
+
+
+class OperatorClient(TemplateCalls, ChainCalls, TaskCalls, DatasetCalls, OperationCalls):
+    """Errors as in ``ServiceClient``: the service's own, and ``NotAvailable``."""
+
+    service = "wfms.operator"

@@ -1,0 +1,88 @@
+"""What the operator service is asked about chains."""
+
+from typing import Any
+from uuid import UUID
+
+from sluice.clients.base import API, ServiceClient
+from sluice.contracts.chains import (
+    Chain,
+    ChainOutputs,
+    ChainPage,
+    RequestChain,
+    RerunChain,
+    RerunPlan,
+)
+from sluice.contracts.states import ChainState
+
+
+class ChainCalls(ServiceClient):
+    """Chains: asked for, followed, ended, run again."""
+
+    async def request_chain(
+        self,
+        dataset: UUID,
+        template: str,
+        *,
+        run_template: UUID | None = None,
+        params: dict[str, Any] | None = None,
+    ) -> Chain:
+        """``run_template``: one that ``store_run_template`` gave. A repetition gives the first.
+        Raises ``NotFound``, ``Conflict`` (the data set cannot be used), ``Unprocessable``
+        (parameters)."""
+        chain, _ = await self.request_new_chain(
+            dataset, template, run_template=run_template, params=params
+        )
+        return chain
+
+    async def request_new_chain(
+        self,
+        dataset: UUID,
+        template: str,
+        *,
+        run_template: UUID | None = None,
+        params: dict[str, Any] | None = None,
+    ) -> tuple[Chain, bool]:
+        """As ``request_chain``, with whether the chain is new."""
+        body = RequestChain(
+            dataset_uid=dataset, template=template, run_template=run_template, params=params or {}
+        )
+        return await self.create(f"{API}/chains", body=body, answer=Chain)
+
+    async def chains(
+        self,
+        *,
+        state: ChainState | None = None,
+        name: str | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> ChainPage:
+        """Newest first; ``name``: of their input data set."""
+        params = {"state": state, "name": name, "after": after, "limit": limit}
+        return await self.call("GET", f"{API}/chains", answer=ChainPage, params=params)
+
+    async def chain(self, uid: UUID) -> Chain:
+        return await self.call("GET", f"{API}/chains/{uid}", answer=Chain)
+
+    async def outputs(self, uid: UUID) -> ChainOutputs:
+        """What the chain gives in the end. Raises ``NotFound``."""
+        return await self.call("GET", f"{API}/chains/{uid}/outputs", answer=ChainOutputs)
+
+    async def cancel_chain(self, uid: UUID) -> Chain:
+        """Raises ``NotFound``; ``Conflict`` where it has ended otherwise."""
+        return await self.call("POST", f"{API}/chains/{uid}/cancel", answer=Chain)
+
+    async def plan_rerun(self, uid: UUID, asked: RerunChain) -> RerunPlan:
+        """What ``rerun_chain`` would do. Raises as that, but for what is missing."""
+        return await self.call(
+            "POST", f"{API}/chains/{uid}/rerun/plan", body=asked, answer=RerunPlan
+        )
+
+    async def rerun_chain(self, uid: UUID, asked: RerunChain) -> tuple[Chain, bool]:
+        """The new chain, and whether it is new: a ``key`` makes repetitions one. Raises
+        ``NotFound``; ``Conflict`` (the chain has not ended, nothing of it failed, or something
+        needed cannot be had any more); ``Unprocessable`` (step, parameters)."""
+        return await self.create(f"{API}/chains/{uid}/rerun", body=asked, answer=Chain)
+
+    async def discard_chain(self, uid: UUID) -> Chain:
+        """Its data are deleted once it is over, outputs too. Raises ``NotFound``."""
+        return await self.call("POST", f"{API}/chains/{uid}/discard", answer=Chain)

@@ -1,0 +1,71 @@
+"""What the operator service is asked about the system itself: what needs a person, pilots, queues."""
+
+from urllib.parse import quote
+from uuid import UUID
+
+from sluice.clients.base import API, ServiceClient
+from sluice.contracts.attention import Acknowledge, NoticeList
+from sluice.contracts.chains import (
+    Chain,
+)
+from sluice.contracts.pilots import PilotList
+from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
+
+
+class OperationCalls(ServiceClient):
+    """What needs a person, pilots, and the queues between services."""
+
+    async def attention(self, *, limit: int | None = None) -> NoticeList:
+        """What needs a person."""
+        return await self.call(
+            "GET", f"{API}/attention", answer=NoticeList, params={"limit": limit}
+        )
+
+    async def acknowledge_chain(self, uid: UUID, asked: Acknowledge) -> Chain:
+        """Somebody has seen that it failed. Raises ``NotFound``; ``Conflict`` where it has not, or
+        where somebody else has seen it first."""
+        return await self.call("POST", f"{API}/chains/{uid}/acknowledge", body=asked, answer=Chain)
+
+    async def acknowledge_pilot(self, uid: UUID, asked: Acknowledge) -> None:
+        """Somebody has seen that it was lost. Raises ``NotFound``; ``Conflict`` where it is not, or
+        where somebody else has seen it first."""
+        await self.call("POST", f"{API}/pilots/{uid}/acknowledge", body=asked)
+
+    async def pilots(self, *, after: str | None = None, limit: int | None = None) -> PilotList:
+        """Those that are there come first; without ``limit``, ten thousand at most."""
+        return await self.call(
+            "GET", f"{API}/pilots", answer=PilotList, params={"after": after, "limit": limit}
+        )
+
+    async def drain_pilot(self, uid: UUID) -> None:
+        await self.call("POST", f"{API}/pilots/{uid}/drain")
+
+    async def queues(self) -> QueueList:
+        """What waits between services, and what is dead."""
+        return await self.call("GET", f"{API}/queues", answer=QueueList)
+
+    async def dead_messages(self, queue: str, *, limit: int | None = None) -> DeadMessages:
+        """The oldest, with their reasons. Raises ``NotFound``."""
+        return await self.call(
+            "GET",
+            f"{API}/queues/{quote(queue)}/dead",
+            answer=DeadMessages,
+            params={"limit": limit},
+        )
+
+    async def dead_body(self, queue: str, message: str) -> bytes:
+        """All that a dead message says. Raises ``NotFound``."""
+        path = f"{API}/queues/{quote(queue)}/dead/{quote(message)}/body"
+        return (await self._send(self._http.build_request("GET", path))).content
+
+    async def requeue(self, queue: str, choice: ChooseMessages) -> MessagesMoved:
+        """Raises ``NotFound``: the queue, or every message that is named."""
+        return await self.call(
+            "POST", f"{API}/queues/{quote(queue)}/requeue", body=choice, answer=MessagesMoved
+        )
+
+    async def drop(self, queue: str, choice: ChooseMessages) -> MessagesMoved:
+        """As ``requeue``; for good."""
+        return await self.call(
+            "POST", f"{API}/queues/{quote(queue)}/drop", body=choice, answer=MessagesMoved
+        )
