@@ -3,18 +3,13 @@
 import asyncio
 from pathlib import Path
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 
 from dms.usecases.close_dataset import close_complete
-from sluice.clients.paging import UIDS
 from sluice.contracts.datasets import (
-    DatasetPage,
     NewDataset,
-    NewFrame,
-    NewPeriod,
-    NewRun,
     NewStorage,
 )
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
@@ -51,85 +46,6 @@ async def test_a_folder_belongs_to_one_data_set(dms: Dms) -> None:
     await dms.client.register_dataset(NewDataset(name="one", type=DatasetType.LOGS, url=url))
     with pytest.raises(Conflict, match="is another data set's"):
         await dms.client.register_dataset(NewDataset(name="two", type=DatasetType.LOGS, url=url))
-
-
-async def test_period_and_run_of_a_data_set_are_checked_and_the_period_follows_from_the_run(
-    dms: Dms,
-) -> None:
-    for name in ("2026-spring", "2026-autumn"):
-        await dms.client.register_period(NewPeriod(name=name))
-    await dms.client.register_run(NewRun(number=7, period="2026-spring"))
-    assert (await dms.client.register_dataset(NewDataset(name="a", run=7))).period == "2026-spring"
-    with pytest.raises(Unprocessable, match="run 8 is not registered"):
-        await dms.client.register_dataset(NewDataset(name="b", run=8))
-    with pytest.raises(Unprocessable, match="period 'never' is not registered"):
-        await dms.client.register_dataset(NewDataset(name="c", period="never"))
-    with pytest.raises(
-        Unprocessable, match="run 7 belongs to period '2026-spring', not '2026-autumn'"
-    ):
-        await dms.client.register_dataset(NewDataset(name="d", run=7, period="2026-autumn"))
-
-
-async def test_a_data_set_is_read_by_uid_and_found_by_name_in_any_state(dms: Dms) -> None:
-    uid = await dms.dataset("mine")
-    assert (await dms.client.dataset(uid)).state is DatasetState.OPEN
-    found = await dms.client.dataset_named("mine")
-    assert found is not None
-    assert found.uid == uid
-    assert await dms.client.dataset_named("other") is None
-    unknown = uuid4()
-    with pytest.raises(NotFound, match=f"no data set has the uid {unknown}"):
-        await dms.client.dataset(unknown)
-
-
-async def test_outputs_of_chains_are_found_by_what_people_call_them_unless_one_is_registered_so(
-    dms: Dms,
-) -> None:
-    async def output(name: str, **meta: str) -> UUID:
-        return (
-            await dms.client.register_dataset(
-                NewDataset(name=name, type=DatasetType.OUTPUT, meta=meta)
-            )
-        ).uid
-
-    async def called(name: str, **others: Any) -> list[UUID]:
-        return [one.uid for one in (await dms.client.datasets(name=name, **others)).datasets]
-
-    first = await output("a.sum.report", chain="a", output_name="week.1.report")
-    second = await output("b.sum.report", chain="b", output_name="week.1.report")
-    await output(
-        "mine", output_name="week.1.report"
-    )  # no chain wrote it: its metadata is its owner's
-    assert await called("week.1.report") == [first, second]
-    assert await called("week.1.report", newest=True, limit=1) == [second]
-    assert await called("week.1.report", states=[DatasetState.CLOSED]) == []
-    assert await called("a.sum.report") == [first]
-    assert await dms.client.dataset_named("week.1.report") is None, (
-        "what services ask for is the registered name"
-    )
-    own = await dms.dataset("week.1.report")
-    assert await called("week.1.report") == [own]
-
-
-async def test_several_data_sets_are_read_by_their_uids_in_one_answer(dms: Dms) -> None:
-    made = [
-        await dms.client.register_dataset(NewDataset(name=name)) for name in ("one", "two", "three")
-    ]
-    known = [dataset.uid for dataset in made]
-    assert await dms.client.datasets_of([known[2], uuid4(), known[0]]) == [made[0], made[2]]
-    assert await dms.client.datasets_of([uuid4()]) == []
-    assert await dms.client.datasets_of([]) == []
-    many = [uuid4() for _ in range(UIDS)]
-    assert await dms.client.datasets_of([known[0], *many, known[1]]) == made[:2], (
-        "more than one request carries"
-    )
-    with pytest.raises(
-        Unprocessable,
-        match="by their uids or by other conditions, not both: leave out newest, or uid",
-    ):
-        await dms.client.call(
-            "GET", "/api/v1/datasets", answer=DatasetPage, params={"uid": known, "newest": True}
-        )
 
 
 async def test_files_are_registered_once_and_read_in_order_of_seq(dms: Dms) -> None:
@@ -301,55 +217,6 @@ async def test_an_output_is_deleted_only_when_forced(dms: Dms) -> None:
         await dms.client.delete_dataset(uuid4())
 
 
-async def test_the_list_without_state_holds_what_can_be_worked_with_in_order_of_closing(
-    dms: Dms,
-) -> None:
-    uids = [await dms.dataset(f"d{number}") for number in range(4)]
-    for uid in (uids[2], uids[0], uids[3]):
-        await dms.client.close_dataset(uid)
-    await dms.client.delete_dataset(uids[0])
-    page = await dms.client.closed_datasets(type=DatasetType.INTERMEDIATE)
-    assert [dataset.uid for dataset in page.datasets] == [uids[2], uids[3]]
-    later = await dms.client.closed_datasets(after=page.cursor)
-    assert (later.datasets, later.cursor) == ([], page.cursor)
-    assert page.datasets[0].closed_at is not None
-    since = await dms.client.closed_datasets(timestamp=page.datasets[0].closed_at)
-    assert [dataset.uid for dataset in since.datasets] == [uids[3]]
-    assert (await dms.client.closed_datasets(type=DatasetType.INPUT)).datasets == []
-
-
-async def test_the_list_with_states_is_in_order_of_registration_with_a_cursor_of_its_own(
-    dms: Dms,
-) -> None:
-    uids = [await dms.dataset(f"d{number}") for number in range(3)]
-    await dms.client.close_dataset(uids[1])
-    everything = await dms.client.datasets(limit=2)
-    assert [dataset.uid for dataset in everything.datasets] == uids[:2]
-    rest = await dms.client.datasets(after=everything.cursor)
-    assert [dataset.uid for dataset in rest.datasets] == uids[2:]
-    opened = await dms.client.datasets([DatasetState.OPEN])
-    assert [dataset.uid for dataset in opened.datasets] == [uids[0], uids[2]]
-    for wrong in (everything.cursor, "c", "c-1", "cx", "9"):
-        with pytest.raises(Unprocessable, match="is no cursor of this list"):
-            await dms.client.closed_datasets(after=wrong)
-    with pytest.raises(Unprocessable, match="is no cursor of this list"):
-        await dms.client.files(uids[0], after="no place")
-
-
-async def test_the_newest_come_first_where_somebody_wants_them_so(dms: Dms) -> None:
-    uids = [await dms.dataset(f"d{number}") for number in range(5)]
-    await dms.client.close_dataset(uids[3])
-    seen, cursor = [], None
-    while (page := await dms.client.datasets(limit=2, newest=True, after=cursor)).datasets:
-        seen += [dataset.uid for dataset in page.datasets]
-        cursor = page.cursor
-    assert seen == uids[::-1]
-    opened = await dms.client.datasets([DatasetState.OPEN], newest=True)
-    assert [dataset.uid for dataset in opened.datasets] == [uids[4], uids[2], uids[1], uids[0]]
-    with pytest.raises(Unprocessable, match="is no cursor of this list"):
-        await dms.client.datasets(after=cursor)
-
-
 async def test_storages_come_with_the_most_free_space_first_and_those_out_of_use_not_at_all(
     dms: Dms, tmp_path: Path
 ) -> None:
@@ -397,82 +264,3 @@ async def test_a_storage_that_differs_or_is_a_whole_file_system_is_refused(
             await dms.client.register_storage(
                 NewStorage(name="whole", type=StorageType.LOGS, url=whole)
             )
-
-
-async def test_periods_runs_and_frames_are_registered_once_counted_and_read(dms: Dms) -> None:
-    period = NewPeriod(name="2026", goal="first beams")
-    assert await dms.client.register_period(period) == await dms.client.register_period(period)
-    run = NewRun(number=7, period="2026", conditions={"field": 1.0})
-    assert await dms.client.register_run(run) == await dms.client.register_run(run)
-    frames = [NewFrame(number=number, meta={"n": number}) for number in range(5)]
-    first, again = (
-        await dms.client.register_frames(7, frames),
-        await dms.client.register_frames(7, frames),
-    )
-    assert (first.new, again.new, again.known) == (5, 0, 5)
-    assert [found.runs for found in await dms.client.periods()] == [1]
-    assert [(found.number, found.frames) for found in await dms.client.runs(period="2026")] == [
-        (7, 5)
-    ]
-    assert [frame.number for frame in await dms.client.frames(7, after=1, limit=2)] == [2, 3]
-
-
-async def test_periods_runs_and_frames_that_differ_or_hang_in_the_air_are_refused(dms: Dms) -> None:
-    await dms.client.register_period(NewPeriod(name="2026"))
-    await dms.client.register_run(NewRun(number=7, period="2026"))
-    await dms.client.register_frames(7, [NewFrame(number=1)])
-    with pytest.raises(Conflict, match="period '2026' is registered already, differently: goal"):
-        await dms.client.register_period(NewPeriod(name="2026", goal="other"))
-    with pytest.raises(Conflict, match="run 7 is registered already, differently: conditions"):
-        await dms.client.register_run(NewRun(number=7, period="2026", conditions={"field": 2}))
-    with pytest.raises(Conflict, match="frame 1 of run 7 is registered already, differently: meta"):
-        await dms.client.register_frames(7, [NewFrame(number=2), NewFrame(number=1, meta={"n": 1})])
-    assert len(await dms.client.frames(7)) == 1, "all or nothing"
-    with pytest.raises(Unprocessable, match="period '2027' is not registered"):
-        await dms.client.register_run(NewRun(number=8, period="2027"))
-    with pytest.raises(Unprocessable, match="frames of run 7"):
-        await dms.client.register_frames(7, [NewFrame(number=3, file_id=12345)])
-    for answer in (
-        dms.client.register_frames(9, []),
-        dms.client.frames(9),
-        dms.client.runs(period="2027"),
-    ):
-        with pytest.raises(NotFound):
-            await answer
-
-
-async def test_values_that_no_database_holds_are_refused(dms: Dms) -> None:
-    with pytest.raises(Unprocessable, match="cannot be stored"):
-        await dms.client.register_dataset(NewDataset(name="nul", meta={"text": "a\x00b"}))
-    await dms.client.register_period(NewPeriod(name="2026"))
-    with pytest.raises(Unprocessable, match="cannot be stored"):
-        await dms.client.register_run(NewRun(number=1 << 63, period="2026"))
-
-
-@pytest.mark.parametrize(
-    ("body", "sentence"),
-    [
-        ('{"name": "week/1"}', "body.name: 'week/1' has '/': a name has letters (A to Z, a to z), digits, blanks and"),
-        (f'{{"name": "d", "meta": {{"x": "{"y" * 70_000}"}}}}', "body.meta: metadata may have 65536 bytes as JSON, and"),
-        (f'{{"name": "d", "meta": {{"x": {"[" * 40}1{"]" * 40}}}}}', "body.meta: metadata may nest objects and lists 32 deep"),
-        ('{"name": "d", "url": "data"}', "body.url: 'data' is not an absolute URL such as file:///data/input"),
-    ],
-    ids=["name", "large", "deep", "url"],
-)  # fmt: skip
-async def test_what_is_wrong_with_a_value_is_said_in_words(
-    dms: Dms, body: str, sentence: str
-) -> None:
-    answer = await dms.http.post(
-        "/api/v1/datasets", content=body, headers={"content-type": "application/json"}
-    )
-    assert answer.status_code == 422
-    assert answer.json()["detail"].startswith(sentence)
-    assert await dms.client.dataset_named("d") is None
-
-
-async def test_a_body_that_nests_without_end_is_refused(dms: Dms) -> None:
-    body = '{"name": "d", "meta": ' + '{"x":' * 100_000 + "1" + "}" * 100_001
-    answer = await dms.http.post(
-        "/api/v1/datasets", content=body, headers={"content-type": "application/json"}
-    )
-    assert answer.status_code in {400, 422}

@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 from sluice.contracts.chains import Chain, ChainDataset, ChainStep
 from sluice.contracts.datasets import Dataset, Storage
 from sluice.contracts.pilots import NodeResources, Pilot
+from sluice.contracts.plan import PlanStep
 from sluice.contracts.states import (
     AttemptOutcome,
     ChainDatasetStatus,
@@ -31,6 +32,11 @@ from tests.integration.operator.neighbours import Neighbours
 #: What the log of the refused job says; markup in it must stay text.
 LOG = "spd-decode: frame 17 is damaged: CRC 0x1f2e3d4c, expected 0x9a8b7c6d\n<script>document.title = 'taken'</script>\n"
 LATER = (StepState.PENDING, StepState.STARTING)
+#: How the last step that was begun stands, by the state of its chain; else it has finished.
+LAST_STEP = {
+    ChainState.IN_PROGRESS: StepState.IN_PROGRESS,
+    ChainState.FAILED: StepState.FAILED,
+}
 
 
 @dataclass(frozen=True)
@@ -109,44 +115,21 @@ class Scene:
                     ChainStep(name=planned.name, state=StepState.PENDING, task_uid=uuid4())
                 )
                 continue
+            outcome = StepState.FINISHED
+            if number == len(counts) - 1:
+                outcome = LAST_STEP.get(state, outcome)
             started = begun + timedelta(seconds=20 * number + 1)
-            last = number == len(counts) - 1 and state not in {
-                ChainState.FINISHED,
-                ChainState.UPLOADING,
-            }
-            ended = (
-                None
-                if last and state is ChainState.IN_PROGRESS
-                else started + timedelta(seconds=19)
-            )
-            outcome = (
-                StepState.FAILED
-                if state is ChainState.FAILED and last
-                else StepState.IN_PROGRESS
-                if ended is None
-                else StepState.FINISHED
-            )
-            task = self.task(
-                uid,
-                planned.name,
-                mode=planned.mode,
-                counts=counts[number],
-                started=started,
-                ended=ended,
-            )
-            why = reason.partition(": ")[2] if outcome is StepState.FAILED else ""
+            failure = reason.partition(": ")[2]
             steps.append(
-                ChainStep(
-                    name=planned.name,
-                    state=outcome,
-                    task_uid=task.uid,
-                    started_at=started,
-                    ended_at=ended,
-                    reason=why,
+                self._begun(
+                    uid, planned, counts[number], started=started, state=outcome, reason=failure
                 )
             )
             datasets += self._written(
-                dataset, planned.name, planned.outputs[0].port, running=ended is None
+                dataset,
+                planned.name,
+                planned.outputs[0].port,
+                running=outcome is StepState.IN_PROGRESS,
             )
         ended_at = begun + timedelta(minutes=2, seconds=14) if state.final else None
         chain = Chain(
@@ -157,6 +140,29 @@ class Scene:
         )  # fmt: skip
         self.neighbours.chains[uid] = chain
         return chain
+
+    def _begun(
+        self,
+        chain: UUID,
+        planned: PlanStep,
+        counts: Counts,
+        *,
+        started: datetime,
+        state: StepState,
+        reason: str,
+    ) -> ChainStep:
+        ended = None if state is StepState.IN_PROGRESS else started + timedelta(seconds=19)
+        task = self.task(
+            chain, planned.name, mode=planned.mode, counts=counts, started=started, ended=ended
+        )
+        return ChainStep(
+            name=planned.name,
+            state=state,
+            task_uid=task.uid,
+            started_at=started,
+            ended_at=ended,
+            reason=reason if state is StepState.FAILED else "",
+        )
 
     def task(
         self,

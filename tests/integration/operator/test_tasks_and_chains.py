@@ -230,7 +230,7 @@ async def test_the_openapi_document_and_health_are_there(operator: Operator) -> 
 async def test_killed_jobs_are_counted_where_they_are_asked_for(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
-    row = next(row for row in operator.neighbours.rows() if row.jobs is not None)
+    row = next(row for row in operator.neighbours.task_rows() if row.jobs is not None)
     counted = {"canceled": 9, "killed": 2, "total": row.jobs.total + 9} if row.jobs else {}
     operator.neighbours.tasks[row.task_id] = operator.neighbours.tasks[row.task_id].model_copy(
         update=counted

@@ -6,35 +6,27 @@ from uuid import uuid4
 import pytest
 
 from sluice.contracts.chains import Watch
-from sluice.contracts.datasets import Dataset, NewDataset, NewFile
+from sluice.contracts.datasets import NewDataset
 from sluice.contracts.plan import (
     Between,
     Equals,
     Glob,
     Parameter,
     ParameterRef,
-    Plan,
     Require,
-    Retention,
-    SideInput,
-    Source,
 )
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import (
-    ChainDatasetStatus,
     ChainState,
     DatasetState,
     DatasetType,
-    InputMode,
     StepState,
     StorageType,
     TaskState,
     WatchKind,
 )
 from tests.integration.wfms.world import World
-from tests.unit.wfms.chains.plans import plan, step, three_steps
-
-DELETE_ALL = Retention(input="delete", logs="delete")
+from tests.unit.wfms.chains.plans import DELETE_ALL, plan, step, three_steps
 
 
 async def test_a_data_set_becomes_an_output(world: World) -> None:
@@ -331,183 +323,3 @@ async def test_lists_and_pages(world: World) -> None:
     assert (await world.chain(made[0].uid)).state is ChainState.CANCELED
     with pytest.raises(NotFound):
         await world.chains.cancel_task(made[0].uid)
-
-
-async def one_file(world: World, name: str, *, files: int = 1, close: bool = True) -> Dataset:
-    dataset = await world.dms.register_dataset(NewDataset(name=name))
-    new = [
-        NewFile(
-            seq=n,
-            name=f"{name}-{n}",
-            size=1,
-            checksum="sha256:" + "0" * 64,
-            url=f"file://{world.folder}/input/{name}-{n}",
-        )
-        for n in range(files)
-    ]
-    await world.dms.register_files(dataset.uid, new)
-    return await world.dms.close_dataset(dataset.uid) if close else dataset
-
-
-def reads_files(*names: str) -> Plan:
-    sides = [
-        SideInput(port=f"at_{name}", source=Source(step=None, port=name), mode=InputMode.ONE)
-        for name in names
-    ]
-    parameters = {name: Parameter(type="File") for name in names}
-    return plan(step("only", side_inputs=sides), outputs=[("only", "out")], parameters=parameters)
-
-
-def given(dataset: Dataset, **more: str) -> dict[str, str]:
-    return {"class": "File", "dataset": str(dataset.uid), **more}
-
-
-async def test_files_as_parameters_are_checked_when_the_chain_is_asked_for(world: World) -> None:
-    """Never at run time: a chain that is taken can be carried out."""
-    template, dataset = (
-        world.template(reads_files("a", "b", "c", "d", "e")),
-        await world.input("in"),
-    )
-    params = {
-        "a": given(await one_file(world, "two", files=2)),
-        "b": given(await one_file(world, "open", close=False)),
-        "c": {"class": "File", "dataset": str(uuid4())},
-        "d": given(dataset),
-        "e": None,
-    }
-    with pytest.raises(Unprocessable) as refused:
-        await world.new_chain(dataset, template, **params)
-    assert [finding.message.split(":")[0] for finding in refused.value.findings] == [
-        f"parameter {name!r}" for name in "abcd"
-    ]
-    for said in (
-        "has 2 files",
-        "is open; it must be closed",
-        "there is no data set",
-        "is the one to be carried",
-    ):
-        assert said in refused.value.detail
-    with pytest.raises(Unprocessable, match="'a' is a file, which is given as"):
-        await world.new_chain(dataset, template, a={"class": "File", "location": "file:///a"})
-    assert (await world.chains.chains()).chains == []
-
-
-async def test_a_file_as_parameter_reaches_the_task_and_goes_with_the_chain(world: World) -> None:
-    template, dataset = world.template(reads_files("a", "b", "c")), await world.input("in")
-    passing, kept = [await one_file(world, name) for name in ("passing", "kept")]
-    chain = await world.new_chain(
-        dataset, template, a=given(passing, retention="delete"), b=given(kept)
-    )
-    await world.start_steps()
-    await world.deliver()
-    (task,) = world.wms.tasks.values()
-    assert [(side.port, side.dat_in_uid) for side in task.side_inputs] == [
-        ("at_a", passing.uid),
-        ("at_b", kept.uid),
-    ]
-    assert passing.uid not in world.deletions
-    for _ in range(3):
-        await world.turn()
-    assert (await world.chain(chain.uid)).state is ChainState.FINISHED
-    assert passing.uid in world.deletions
-    assert kept.uid not in world.deletions
-    with pytest.raises(Unprocessable, match="is deleting; it must be closed"):
-        await world.new_chain(await world.input("more"), template, a=given(passing))
-
-
-async def test_a_file_that_another_chain_needs_stays(world: World) -> None:
-    """Invariant 4, both ways: the parameter of one chain is the first input of another."""
-    short = world.template(
-        plan(step("only"), outputs=[("only", "out")], retention=DELETE_ALL), name="short"
-    )
-    long = world.template(three_steps(retention=DELETE_ALL), name="long")
-    reader, two = (
-        world.template(reads_files("a")),
-        [await one_file(world, name) for name in ("one", "two")],
-    )
-    slow = plan(
-        step("only", side_inputs=reads_files("a").steps[0].side_inputs),
-        step("next", Source(step="only", port="out")),
-        step("last", Source(step="next", port="out")),
-        outputs=[("last", "out")],
-        parameters={"a": Parameter(type="File")},
-    )
-    await world.new_chain(await world.input("x"), reader, a=given(two[0], retention="delete"))
-    await world.new_chain(two[0], long)
-    await world.new_chain(
-        await world.input("y"), world.template(slow, name="slow"), a=given(two[1])
-    )
-    await world.new_chain(two[1], short)
-    for _ in range(2):
-        await world.turn()
-    ended = {
-        one.template_name
-        for one in (await world.chains.chains()).chains
-        if one.state is ChainState.FINISHED
-    }
-    assert ended == {"wf", "short"}
-    assert not {one.uid for one in two} & set(world.deletions)
-    for _ in range(3):
-        await world.turn()
-    assert all(one.state is ChainState.FINISHED for one in (await world.chains.chains()).chains)
-    assert [one.uid in world.deletions for one in two] == [True, False]
-
-
-async def test_a_discarded_chain_leaves_nothing(world: World) -> None:
-    template, dataset = world.template(three_steps()), await world.input("a")
-    chain = await world.new_chain(dataset, template)
-    for _ in range(5):
-        await world.turn()
-    (output,) = [
-        one.uid
-        for one in (await world.chain(chain.uid)).datasets
-        if one.port == "out" and one.step == "merge"
-    ]
-    assert (await world.dms.dataset(output)).state is DatasetState.UPLOADED
-    await world.chains.discard_chain(chain.uid)
-    await world.turn()
-    for one in (await world.chain(chain.uid)).datasets:
-        assert (await world.dms.dataset(one.uid)).state in {
-            DatasetState.DELETING,
-            DatasetState.DELETED,
-        }, one.name
-        assert one.status is ChainDatasetStatus.FINISHED
-    assert output not in world.deletions, "an output is not deleted by the watcher's messages"
-    await world.chains.discard_chain(chain.uid)
-    assert await world.delete_outputs() is False
-
-
-async def test_a_chain_discarded_on_its_way_goes_on_to_its_end(world: World) -> None:
-    chain = await world.new_chain(await world.input("a"), world.template(three_steps()))
-    await world.turn()
-    assert (await world.chains.discard_chain(chain.uid)).state is ChainState.IN_PROGRESS
-    for _ in range(5):
-        await world.turn()
-    ended = await world.chain(chain.uid)
-    assert ended.state is ChainState.FINISHED
-    assert {one.status for one in ended.datasets} == {ChainDatasetStatus.FINISHED}
-    with pytest.raises(NotFound, match="there is no chain"):
-        await world.chains.discard_chain(uuid4())
-
-
-async def test_an_output_that_another_chain_reads_is_not_discarded(world: World) -> None:
-    first = await world.new_chain(await world.input("a"), world.template(three_steps()))
-    for _ in range(5):
-        await world.turn()
-    (output,) = [
-        one.uid
-        for one in (await world.chain(first.uid)).datasets
-        if one.port == "out" and one.step == "merge"
-    ]
-    second = await world.new_chain(
-        await world.dms.dataset(output), world.template(three_steps(), name="other")
-    )
-    await world.chains.discard_chain(first.uid)
-    await world.delete_outputs()
-    assert (await world.dms.dataset(output)).state is DatasetState.UPLOADED
-    for _ in range(5):
-        await world.turn()
-    assert (await world.chain(second.uid)).state is ChainState.FINISHED
-    await world.chains.discard_chain(first.uid)
-    await world.delete_outputs()
-    assert (await world.dms.dataset(output)).state is DatasetState.DELETING

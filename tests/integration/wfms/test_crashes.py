@@ -6,14 +6,12 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import timedelta
 
-from sluice.contracts.plan import Equals, Retention
+from sluice.contracts.plan import Equals
 from sluice.contracts.problems import NotAvailable
 from sluice.contracts.states import ChainState, StepState, TaskState
 from tests.integration.wfms.faults import Crash
 from tests.integration.wfms.world import World
-from tests.unit.wfms.chains.plans import plan, step, three_steps
-
-DELETE_ALL = Retention(input="delete", logs="delete")
+from tests.unit.wfms.chains.plans import DELETE_ALL, plan, step, three_steps
 
 
 async def crash_everywhere(world: World, crank: Callable[[], Awaitable[object]]) -> int:

@@ -10,8 +10,8 @@ import pytest
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, ServiceError
 from sluice.contracts.states import ChainState, DatasetState
-from tests.integration.wfms.test_chain_life import given, one_file, reads_files
 from tests.integration.wfms.test_crashes import crash_at
+from tests.integration.wfms.test_file_parameters import given, one_file, reads_files
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import plan, step, three_steps
 from wfms.chains.db import deletions

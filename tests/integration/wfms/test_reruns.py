@@ -14,10 +14,10 @@ from sluice.contracts.datasets import Dataset
 from sluice.contracts.plan import Between, Parameter, ParameterRef, Plan, Require, Retention, Source
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import ChainState, DatasetState, StepState, TaskState
-from tests.integration.wfms.test_chain_life import DELETE_ALL, given, one_file, reads_files
 from tests.integration.wfms.test_crashes import crash_at, crash_everywhere
+from tests.integration.wfms.test_file_parameters import given, one_file, reads_files
 from tests.integration.wfms.world import World
-from tests.unit.wfms.chains.plans import plan, step, three_steps
+from tests.unit.wfms.chains.plans import DELETE_ALL, plan, step, three_steps
 
 HOUR = timedelta(hours=1)
 GOING = {DatasetState.DELETING, DatasetState.DELETED}

@@ -11,6 +11,10 @@ from sluice.contracts.states import TaskMode
 DATA = Source(step=None, port="frames")
 
 
+#: A chain that keeps nothing but its outputs.
+DELETE_ALL = Retention(input="delete", logs="delete")
+
+
 def step(name: str, source: Source = DATA, *ports: str, **more: Any) -> PlanStep:
     """``ports``: its outputs, ``out`` when none is named."""
     outputs = [StepOutput(port=port) for port in ports or ("out",)]

@@ -8,14 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sluice.contracts.plan import Plan, Retention, Source
+from sluice.contracts.plan import Plan, Source
 from sluice.contracts.states import ChainState, DatasetType, StepState
 from tests.draws import examples
-from tests.unit.wfms.chains.plans import plan, plans, step, three_steps
+from tests.unit.wfms.chains.plans import DELETE_ALL, plan, plans, step, three_steps
 from tests.unit.wfms.chains.simulation import INPUT, Simulation, uid_of
 from wfms.chains.domain.graph import readers
-
-DELETE_ALL = Retention(input="delete", logs="delete")
 
 
 def run_step(chain: Simulation, name: str, failed_jobs: int = 0) -> None:

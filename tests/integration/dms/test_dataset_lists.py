@@ -1,0 +1,126 @@
+"""Data sets that are looked for: by uid, by name, and in the lists."""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from sluice.clients.paging import UIDS
+from sluice.contracts.datasets import (
+    DatasetPage,
+    NewDataset,
+)
+from sluice.contracts.problems import NotFound, Unprocessable
+from sluice.contracts.states import DatasetState, DatasetType
+from tests.integration.dms.conftest import Dms
+
+
+async def test_a_data_set_is_read_by_uid_and_found_by_name_in_any_state(dms: Dms) -> None:
+    uid = await dms.dataset("mine")
+    assert (await dms.client.dataset(uid)).state is DatasetState.OPEN
+    found = await dms.client.dataset_named("mine")
+    assert found is not None
+    assert found.uid == uid
+    assert await dms.client.dataset_named("other") is None
+    unknown = uuid4()
+    with pytest.raises(NotFound, match=f"no data set has the uid {unknown}"):
+        await dms.client.dataset(unknown)
+
+
+async def test_outputs_of_chains_are_found_by_what_people_call_them_unless_one_is_registered_so(
+    dms: Dms,
+) -> None:
+    async def output(name: str, **meta: str) -> UUID:
+        return (
+            await dms.client.register_dataset(
+                NewDataset(name=name, type=DatasetType.OUTPUT, meta=meta)
+            )
+        ).uid
+
+    async def called(name: str, **others: Any) -> list[UUID]:
+        return [one.uid for one in (await dms.client.datasets(name=name, **others)).datasets]
+
+    first = await output("a.sum.report", chain="a", output_name="week.1.report")
+    second = await output("b.sum.report", chain="b", output_name="week.1.report")
+    await output(
+        "mine", output_name="week.1.report"
+    )  # no chain wrote it: its metadata is its owner's
+    assert await called("week.1.report") == [first, second]
+    assert await called("week.1.report", newest=True, limit=1) == [second]
+    assert await called("week.1.report", states=[DatasetState.CLOSED]) == []
+    assert await called("a.sum.report") == [first]
+    assert await dms.client.dataset_named("week.1.report") is None, (
+        "what services ask for is the registered name"
+    )
+    own = await dms.dataset("week.1.report")
+    assert await called("week.1.report") == [own]
+
+
+async def test_several_data_sets_are_read_by_their_uids_in_one_answer(dms: Dms) -> None:
+    made = [
+        await dms.client.register_dataset(NewDataset(name=name)) for name in ("one", "two", "three")
+    ]
+    known = [dataset.uid for dataset in made]
+    assert await dms.client.datasets_of([known[2], uuid4(), known[0]]) == [made[0], made[2]]
+    assert await dms.client.datasets_of([uuid4()]) == []
+    assert await dms.client.datasets_of([]) == []
+    many = [uuid4() for _ in range(UIDS)]
+    assert await dms.client.datasets_of([known[0], *many, known[1]]) == made[:2], (
+        "more than one request carries"
+    )
+    with pytest.raises(
+        Unprocessable,
+        match="by their uids or by other conditions, not both: leave out newest, or uid",
+    ):
+        await dms.client.call(
+            "GET", "/api/v1/datasets", answer=DatasetPage, params={"uid": known, "newest": True}
+        )
+
+
+async def test_the_list_without_state_holds_what_can_be_worked_with_in_order_of_closing(
+    dms: Dms,
+) -> None:
+    uids = [await dms.dataset(f"d{number}") for number in range(4)]
+    for uid in (uids[2], uids[0], uids[3]):
+        await dms.client.close_dataset(uid)
+    await dms.client.delete_dataset(uids[0])
+    page = await dms.client.closed_datasets(type=DatasetType.INTERMEDIATE)
+    assert [dataset.uid for dataset in page.datasets] == [uids[2], uids[3]]
+    later = await dms.client.closed_datasets(after=page.cursor)
+    assert (later.datasets, later.cursor) == ([], page.cursor)
+    assert page.datasets[0].closed_at is not None
+    since = await dms.client.closed_datasets(timestamp=page.datasets[0].closed_at)
+    assert [dataset.uid for dataset in since.datasets] == [uids[3]]
+    assert (await dms.client.closed_datasets(type=DatasetType.INPUT)).datasets == []
+
+
+async def test_the_list_with_states_is_in_order_of_registration_with_a_cursor_of_its_own(
+    dms: Dms,
+) -> None:
+    uids = [await dms.dataset(f"d{number}") for number in range(3)]
+    await dms.client.close_dataset(uids[1])
+    everything = await dms.client.datasets(limit=2)
+    assert [dataset.uid for dataset in everything.datasets] == uids[:2]
+    rest = await dms.client.datasets(after=everything.cursor)
+    assert [dataset.uid for dataset in rest.datasets] == uids[2:]
+    opened = await dms.client.datasets([DatasetState.OPEN])
+    assert [dataset.uid for dataset in opened.datasets] == [uids[0], uids[2]]
+    for wrong in (everything.cursor, "c", "c-1", "cx", "9"):
+        with pytest.raises(Unprocessable, match="is no cursor of this list"):
+            await dms.client.closed_datasets(after=wrong)
+    with pytest.raises(Unprocessable, match="is no cursor of this list"):
+        await dms.client.files(uids[0], after="no place")
+
+
+async def test_the_newest_come_first_where_somebody_wants_them_so(dms: Dms) -> None:
+    uids = [await dms.dataset(f"d{number}") for number in range(5)]
+    await dms.client.close_dataset(uids[3])
+    seen, cursor = [], None
+    while (page := await dms.client.datasets(limit=2, newest=True, after=cursor)).datasets:
+        seen += [dataset.uid for dataset in page.datasets]
+        cursor = page.cursor
+    assert seen == uids[::-1]
+    opened = await dms.client.datasets([DatasetState.OPEN], newest=True)
+    assert [dataset.uid for dataset in opened.datasets] == [uids[4], uids[2], uids[1], uids[0]]
+    with pytest.raises(Unprocessable, match="is no cursor of this list"):
+        await dms.client.datasets(after=cursor)

@@ -1,0 +1,48 @@
+"""What no route takes, and how that is said."""
+
+import pytest
+
+from sluice.contracts.datasets import (
+    NewDataset,
+    NewPeriod,
+    NewRun,
+)
+from sluice.contracts.problems import Unprocessable
+from tests.integration.dms.conftest import Dms
+
+
+async def test_values_that_no_database_holds_are_refused(dms: Dms) -> None:
+    with pytest.raises(Unprocessable, match="cannot be stored"):
+        await dms.client.register_dataset(NewDataset(name="nul", meta={"text": "a\x00b"}))
+    await dms.client.register_period(NewPeriod(name="2026"))
+    with pytest.raises(Unprocessable, match="cannot be stored"):
+        await dms.client.register_run(NewRun(number=1 << 63, period="2026"))
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ('{"name": "week/1"}', "body.name: 'week/1' has '/': a name has letters (A to Z, a to z), digits, blanks and"),
+        (f'{{"name": "d", "meta": {{"x": "{"y" * 70_000}"}}}}', "body.meta: metadata may have 65536 bytes as JSON, and"),
+        (f'{{"name": "d", "meta": {{"x": {"[" * 40}1{"]" * 40}}}}}', "body.meta: metadata may nest objects and lists 32 deep"),
+        ('{"name": "d", "url": "data"}', "body.url: 'data' is not an absolute URL such as file:///data/input"),
+    ],
+    ids=["name", "large", "deep", "url"],
+)  # fmt: skip
+async def test_what_is_wrong_with_a_value_is_said_in_words(
+    dms: Dms, body: str, sentence: str
+) -> None:
+    answer = await dms.http.post(
+        "/api/v1/datasets", content=body, headers={"content-type": "application/json"}
+    )
+    assert answer.status_code == 422
+    assert answer.json()["detail"].startswith(sentence)
+    assert await dms.client.dataset_named("d") is None
+
+
+async def test_a_body_that_nests_without_end_is_refused(dms: Dms) -> None:
+    body = '{"name": "d", "meta": ' + '{"x":' * 100_000 + "1" + "}" * 100_001
+    answer = await dms.http.post(
+        "/api/v1/datasets", content=body, headers={"content-type": "application/json"}
+    )
+    assert answer.status_code in {400, 422}

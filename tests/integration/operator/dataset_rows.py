@@ -1,0 +1,113 @@
+"""The DMS as the operator sees it."""
+
+from typing import Annotated
+from uuid import UUID, uuid4
+
+from fastapi import APIRouter, Query
+
+from sluice.contracts.datasets import (
+    CloseDataset,
+    Dataset,
+    DatasetPage,
+    DatasetStatus,
+    FilePage,
+    NewDataset,
+    StalledList,
+    Storage,
+)  # fmt: skip
+from sluice.contracts.labels import label
+from sluice.contracts.problems import NotFound
+from sluice.contracts.states import (
+    DatasetState,
+    DatasetType,
+)
+from tests.integration.operator.rows import CLOCK, Rows
+
+
+def dataset_routers(rows: Rows) -> list[APIRouter]:
+    return [_filling_routes(rows), _reading_routes(rows), _watching_routes(rows)]
+
+
+def _filling_routes(rows: Rows) -> APIRouter:
+    router = APIRouter(prefix="/api/v1")
+
+    @router.post("/datasets", status_code=201)
+    async def register(new: NewDataset) -> Dataset:
+        dataset = Dataset(
+            uid=uuid4(),
+            state=DatasetState.OPEN,
+            count_files=0,
+            bytes=0,
+            timestamp=CLOCK.now(),
+            **new.model_dump(),
+        )
+        rows.datasets[dataset.uid] = dataset
+        return dataset
+
+    @router.post("/datasets/{uid}/close")
+    async def close(uid: UUID, request: CloseDataset) -> Dataset:
+        rows.closings.append((uid, request.files))
+        return rows.dataset(uid)
+
+    return router
+
+
+def _reading_routes(rows: Rows) -> APIRouter:
+    router = APIRouter(prefix="/api/v1")
+
+    @router.get("/datasets")
+    async def datasets(
+        *, type: DatasetType | None = None, state: Annotated[list[DatasetState] | None, Query()] = None,
+        name: str | None = None, newest: bool = False, after: str | None = None, limit: int = 1000,
+    ) -> DatasetPage:  # fmt: skip
+        found = sorted(rows.datasets.values(), key=lambda one: one.timestamp, reverse=newest)
+        found = [
+            one
+            for one in found
+            if type in {None, one.type} and one.state in (state or DatasetState)
+        ]
+        registered = [one for one in found if one.name == name]
+        found = (
+            found if name is None else registered or [one for one in found if label(one) == name]
+        )
+        first = int(after or 0)
+        return DatasetPage(datasets=found[first : first + limit], cursor=str(first + limit))
+
+    @router.get("/datasets/{uid}")
+    async def dataset(uid: UUID) -> Dataset:
+        return rows.dataset(uid)
+
+    @router.get("/datasets/{uid}/status")
+    async def status(uid: UUID) -> DatasetStatus:
+        found = rows.dataset(uid)
+        return DatasetStatus(
+            uid=uid, state=found.state, usable=found.usable, registered_at=found.timestamp, closed_at=found.closed_at,
+            count_files=found.count_files, close_at=None, waits_for=rows.waits_for.get(uid),
+        )  # fmt: skip
+
+    @router.get("/datasets/{uid}/files")
+    async def files(uid: UUID) -> FilePage:
+        return FilePage(files=rows.files.get(uid, []), next=None)
+
+    return router
+
+
+def _watching_routes(rows: Rows) -> APIRouter:
+    router = APIRouter(prefix="/api/v1")
+
+    @router.get("/stalled")
+    async def stalled(limit: int) -> StalledList:
+        if rows.stalled is None:
+            raise NotFound("Not Found")
+        return StalledList(
+            stalled=rows.stalled[:limit], more=sum(one.number for one in rows.stalled[limit:])
+        )
+
+    @router.get("/storages")
+    async def storages(measured: bool = False) -> list[Storage]:
+        return [
+            one.model_copy(update={} if measured else {"free": None, "datasets": None})
+            for one in rows.storages
+        ]
+
+    return router

@@ -1,0 +1,142 @@
+"""What the neighbours of the operator service know: rows that a test lays down, and what routes do
+with them."""
+
+from collections.abc import Callable
+from uuid import UUID
+
+from sluice.contracts.attention import (
+    WorkCounts,
+)
+from sluice.contracts.chains import (
+    Chain,
+    ChainTask,
+    NewChain,
+    RerunChain,
+)
+from sluice.contracts.datasets import (
+    Dataset,
+    File,
+    Stalled,
+    Storage,
+)  # fmt: skip
+from sluice.contracts.intake import Tie, Unmatched
+from sluice.contracts.pilots import Pilot
+from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.states import (
+    ChainState,
+    StepState,
+)
+from sluice.contracts.tasks import (
+    Job,
+    TaskStatus,
+)
+from sluice.servicekit.clock import SystemClock
+
+CLOCK = SystemClock()
+
+
+class Rows:
+    def __init__(self) -> None:
+        self.chains: dict[UUID, Chain] = {}
+        self.tasks: dict[UUID, TaskStatus] = {}
+        self.jobs: dict[int, Job] = {}
+        #: Called when somebody asks for a job.
+        self.on_job: Callable[[], None] = lambda: None
+        #: Called when somebody acknowledges a chain.
+        self.on_acknowledge: Callable[[UUID], None] = lambda uid: None
+        self.pilots: list[Pilot] = []
+        self.of_the_release_before = False
+        #: Not in the release before.
+        self.counting = True
+        self.work = WorkCounts(running=12, waiting=82, held=1, slots=16)
+        self.datasets: dict[UUID, Dataset] = {}
+        self.storages: list[Storage] = []
+        self.files: dict[UUID, list[File]] = {}
+        #: Data set → what it waits for.
+        self.waits_for: dict[UUID, str] = {}
+        self.stalled: list[Stalled] | None = []  #: None: of the release before, which cannot say
+        #: Data set and number of files of each request to close one.
+        self.closings: list[tuple[UUID, int | None]] = []
+        self.requested: list[NewChain] = []
+        #: The chains made for them.
+        self.made: list[Chain] = []
+        self.reruns: list[RerunChain] = []
+        self.discarded: list[UUID] = []
+        self.unmatched: dict[UUID, Unmatched] = {}
+        self.ties: list[Tie] = []
+        #: Data set → the template that takes it, once it is matched again.
+        self.rematches: dict[UUID, str] = {}
+
+    def task_rows(self) -> list[ChainTask]:
+        return [
+            ChainTask(
+                task_id=step.task_uid,
+                chain_uid=chain.uid,
+                step=step.name,
+                template_name=chain.template_name,
+                dataset_name=chain.dataset_name,
+                status=step.state,
+                jobs=self.tasks.get(step.task_uid),
+            )
+            for chain in self.chains.values()
+            for step in chain.steps
+            if step.task_uid is not None and step.state is not StepState.PENDING
+        ]
+
+    @staticmethod
+    def as_asked(row: ChainTask, *, full: bool) -> ChainTask:
+        if full or row.jobs is None:
+            return row
+        return row.model_copy(update={"jobs": row.jobs.model_copy(update={"killed": None})})
+
+    def chain(self, uid: UUID) -> Chain:
+        if uid not in self.chains:
+            raise NotFound(f"there is no chain {uid}")
+        return self.chains[uid]
+
+    def dataset(self, uid: UUID) -> Dataset:
+        if uid not in self.datasets:
+            raise NotFound(f"there is no data set {uid}")
+        return self.datasets[uid]
+
+    def cancel_chain(self, uid: UUID) -> Chain:
+        found = self.chains[uid]
+        if found.state in {ChainState.FINISHED, ChainState.FAILED}:
+            raise Conflict(f"the chain is {found.state}", state=found.state)
+        steps = [
+            step
+            if step.state.final
+            else step.model_copy(update={"state": StepState.CANCELED, "ended_at": CLOCK.now()})
+            for step in found.steps
+        ]
+        ended = {
+            "state": ChainState.CANCELED,
+            "ended_at": CLOCK.now(),
+            "reason": "canceled by a person",
+            "steps": steps,
+        }
+        self.chains[uid] = found.model_copy(update=ended)
+        return self.chains[uid]
+
+    def change(self, uid: UUID, **values: object) -> TaskStatus:
+        self.tasks[uid] = self.tasks[uid].model_copy(update=values)
+        return self.tasks[uid]
+
+    def needed(self) -> list[Chain]:
+        """Chains that need a person."""
+
+        def wanted(chain: Chain) -> bool:
+            if chain.state is ChainState.FAILED:
+                return chain.acknowledged is None
+            return any(step.reason and not step.state.final for step in chain.steps)
+
+        return [chain for chain in self.chains.values() if wanted(chain)]
+
+    def troubled(self) -> list[TaskStatus]:
+        """Tasks with jobs that failed or are held, those with held ones first."""
+        live = [
+            task
+            for task in self.tasks.values()
+            if not task.state.final and (task.failed or task.held)
+        ]
+        return sorted(live, key=lambda task: task.held == 0)

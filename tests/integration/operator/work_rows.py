@@ -1,0 +1,81 @@
+"""The WMS's tasks and jobs as the operator sees them."""
+
+from uuid import UUID
+
+from fastapi import APIRouter
+
+from sluice.contracts.attention import (
+    WorkCounts,
+)
+from sluice.contracts.problems import NotFound
+from sluice.contracts.states import (
+    JobState,
+)
+from sluice.contracts.tasks import (
+    Explanation,
+    Job,
+    JobOrder,
+    JobPage,
+    TaskStatus,
+    TaskStatusList,
+)
+from tests.integration.operator.rows import Rows
+
+
+def work_routes(rows: Rows) -> APIRouter:
+    router = APIRouter(prefix="/api/v1")
+
+    @router.get("/tasks")
+    async def tasks(troubled: bool = False, limit: int = 1000) -> TaskStatusList:
+        return TaskStatusList(
+            tasks=(rows.troubled() if troubled else list(rows.tasks.values()))[:limit]
+        )
+
+    @router.get("/counts")
+    async def counts(troubled: bool = False) -> WorkCounts:
+        if not rows.counting:
+            raise NotFound("there is no such address")
+        return (
+            rows.work.model_copy(update={"troubled": len(rows.troubled())})
+            if troubled
+            else rows.work
+        )
+
+    @router.get("/tasks/{uid}/jobs")
+    async def jobs(
+        uid: UUID,
+        *,
+        state: JobState | None = None,
+        sort: JobOrder = JobOrder.SEQ,
+        after: int = 0,
+        limit: int = 1000,
+    ) -> JobPage:
+        found = [
+            job for job in rows.jobs.values() if job.task_uid == uid and state in {None, job.state}
+        ]
+        found.sort(key=lambda job: job.seq if sort is JobOrder.SEQ else -(job.seconds or 0))
+        return JobPage(
+            jobs=found[after : after + limit],
+            next=str(after + limit) if after + limit < len(found) else None,
+        )
+
+    @router.get("/tasks/{uid}/explain")
+    async def explain(uid: UUID) -> Explanation:
+        status = rows.tasks[uid]
+        return Explanation(
+            text=f"{status.running} jobs run and {status.ready} wait for a free slot; 8 slots are busy with it."
+        )
+
+    @router.post("/tasks/{uid}/retry")
+    async def retry(uid: UUID) -> TaskStatus:
+        status = rows.tasks[uid]
+        return rows.change(uid, ready=status.ready + status.failed, failed=0, errors={})
+
+    @router.get("/jobs/{job}")
+    async def job(job: int) -> Job:
+        rows.on_job()
+        if job not in rows.jobs:
+            raise NotFound(f"there is no job {job}")
+        return rows.jobs[job]
+
+    return router

@@ -1,0 +1,74 @@
+"""Chains whose data nobody needs any more."""
+
+from uuid import uuid4
+
+import pytest
+
+from sluice.contracts.problems import NotFound
+from sluice.contracts.states import (
+    ChainDatasetStatus,
+    ChainState,
+    DatasetState,
+)
+from tests.integration.wfms.world import World
+from tests.unit.wfms.chains.plans import three_steps
+
+
+async def test_a_discarded_chain_leaves_nothing(world: World) -> None:
+    template, dataset = world.template(three_steps()), await world.input("a")
+    chain = await world.new_chain(dataset, template)
+    for _ in range(5):
+        await world.turn()
+    (output,) = [
+        one.uid
+        for one in (await world.chain(chain.uid)).datasets
+        if one.port == "out" and one.step == "merge"
+    ]
+    assert (await world.dms.dataset(output)).state is DatasetState.UPLOADED
+    await world.chains.discard_chain(chain.uid)
+    await world.turn()
+    for one in (await world.chain(chain.uid)).datasets:
+        assert (await world.dms.dataset(one.uid)).state in {
+            DatasetState.DELETING,
+            DatasetState.DELETED,
+        }, one.name
+        assert one.status is ChainDatasetStatus.FINISHED
+    assert output not in world.deletions, "an output is not deleted by the watcher's messages"
+    await world.chains.discard_chain(chain.uid)
+    assert await world.delete_outputs() is False
+
+
+async def test_a_chain_discarded_on_its_way_goes_on_to_its_end(world: World) -> None:
+    chain = await world.new_chain(await world.input("a"), world.template(three_steps()))
+    await world.turn()
+    assert (await world.chains.discard_chain(chain.uid)).state is ChainState.IN_PROGRESS
+    for _ in range(5):
+        await world.turn()
+    ended = await world.chain(chain.uid)
+    assert ended.state is ChainState.FINISHED
+    assert {one.status for one in ended.datasets} == {ChainDatasetStatus.FINISHED}
+    with pytest.raises(NotFound, match="there is no chain"):
+        await world.chains.discard_chain(uuid4())
+
+
+async def test_an_output_that_another_chain_reads_is_not_discarded(world: World) -> None:
+    first = await world.new_chain(await world.input("a"), world.template(three_steps()))
+    for _ in range(5):
+        await world.turn()
+    (output,) = [
+        one.uid
+        for one in (await world.chain(first.uid)).datasets
+        if one.port == "out" and one.step == "merge"
+    ]
+    second = await world.new_chain(
+        await world.dms.dataset(output), world.template(three_steps(), name="other")
+    )
+    await world.chains.discard_chain(first.uid)
+    await world.delete_outputs()
+    assert (await world.dms.dataset(output)).state is DatasetState.UPLOADED
+    for _ in range(5):
+        await world.turn()
+    assert (await world.chain(second.uid)).state is ChainState.FINISHED
+    await world.chains.discard_chain(first.uid)
+    await world.delete_outputs()
+    assert (await world.dms.dataset(output)).state is DatasetState.DELETING

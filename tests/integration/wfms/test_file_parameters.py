@@ -1,0 +1,140 @@
+"""Files as the values of parameters."""
+
+from uuid import uuid4
+
+import pytest
+
+from sluice.contracts.datasets import Dataset, NewDataset, NewFile
+from sluice.contracts.plan import (
+    Parameter,
+    Plan,
+    SideInput,
+    Source,
+)
+from sluice.contracts.problems import Unprocessable
+from sluice.contracts.states import (
+    ChainState,
+    InputMode,
+)
+from tests.integration.wfms.world import World
+from tests.unit.wfms.chains.plans import DELETE_ALL, plan, step, three_steps
+
+
+async def one_file(world: World, name: str, *, files: int = 1, close: bool = True) -> Dataset:
+    dataset = await world.dms.register_dataset(NewDataset(name=name))
+    new = [
+        NewFile(
+            seq=n,
+            name=f"{name}-{n}",
+            size=1,
+            checksum="sha256:" + "0" * 64,
+            url=f"file://{world.folder}/input/{name}-{n}",
+        )
+        for n in range(files)
+    ]
+    await world.dms.register_files(dataset.uid, new)
+    return await world.dms.close_dataset(dataset.uid) if close else dataset
+
+
+def reads_files(*names: str) -> Plan:
+    sides = [
+        SideInput(port=f"at_{name}", source=Source(step=None, port=name), mode=InputMode.ONE)
+        for name in names
+    ]
+    parameters = {name: Parameter(type="File") for name in names}
+    return plan(step("only", side_inputs=sides), outputs=[("only", "out")], parameters=parameters)
+
+
+def given(dataset: Dataset, **more: str) -> dict[str, str]:
+    return {"class": "File", "dataset": str(dataset.uid), **more}
+
+
+async def test_files_as_parameters_are_checked_when_the_chain_is_asked_for(world: World) -> None:
+    """Never at run time: a chain that is taken can be carried out."""
+    template, dataset = (
+        world.template(reads_files("a", "b", "c", "d", "e")),
+        await world.input("in"),
+    )
+    params = {
+        "a": given(await one_file(world, "two", files=2)),
+        "b": given(await one_file(world, "open", close=False)),
+        "c": {"class": "File", "dataset": str(uuid4())},
+        "d": given(dataset),
+        "e": None,
+    }
+    with pytest.raises(Unprocessable) as refused:
+        await world.new_chain(dataset, template, **params)
+    assert [finding.message.split(":")[0] for finding in refused.value.findings] == [
+        f"parameter {name!r}" for name in "abcd"
+    ]
+    for said in (
+        "has 2 files",
+        "is open; it must be closed",
+        "there is no data set",
+        "is the one to be carried",
+    ):
+        assert said in refused.value.detail
+    with pytest.raises(Unprocessable, match="'a' is a file, which is given as"):
+        await world.new_chain(dataset, template, a={"class": "File", "location": "file:///a"})
+    assert (await world.chains.chains()).chains == []
+
+
+async def test_a_file_as_parameter_reaches_the_task_and_goes_with_the_chain(world: World) -> None:
+    template, dataset = world.template(reads_files("a", "b", "c")), await world.input("in")
+    passing, kept = [await one_file(world, name) for name in ("passing", "kept")]
+    chain = await world.new_chain(
+        dataset, template, a=given(passing, retention="delete"), b=given(kept)
+    )
+    await world.start_steps()
+    await world.deliver()
+    (task,) = world.wms.tasks.values()
+    assert [(side.port, side.dat_in_uid) for side in task.side_inputs] == [
+        ("at_a", passing.uid),
+        ("at_b", kept.uid),
+    ]
+    assert passing.uid not in world.deletions
+    for _ in range(3):
+        await world.turn()
+    assert (await world.chain(chain.uid)).state is ChainState.FINISHED
+    assert passing.uid in world.deletions
+    assert kept.uid not in world.deletions
+    with pytest.raises(Unprocessable, match="is deleting; it must be closed"):
+        await world.new_chain(await world.input("more"), template, a=given(passing))
+
+
+async def test_a_file_that_another_chain_needs_stays(world: World) -> None:
+    """Invariant 4, both ways: the parameter of one chain is the first input of another."""
+    short = world.template(
+        plan(step("only"), outputs=[("only", "out")], retention=DELETE_ALL), name="short"
+    )
+    long = world.template(three_steps(retention=DELETE_ALL), name="long")
+    reader, two = (
+        world.template(reads_files("a")),
+        [await one_file(world, name) for name in ("one", "two")],
+    )
+    slow = plan(
+        step("only", side_inputs=reads_files("a").steps[0].side_inputs),
+        step("next", Source(step="only", port="out")),
+        step("last", Source(step="next", port="out")),
+        outputs=[("last", "out")],
+        parameters={"a": Parameter(type="File")},
+    )
+    await world.new_chain(await world.input("x"), reader, a=given(two[0], retention="delete"))
+    await world.new_chain(two[0], long)
+    await world.new_chain(
+        await world.input("y"), world.template(slow, name="slow"), a=given(two[1])
+    )
+    await world.new_chain(two[1], short)
+    for _ in range(2):
+        await world.turn()
+    ended = {
+        one.template_name
+        for one in (await world.chains.chains()).chains
+        if one.state is ChainState.FINISHED
+    }
+    assert ended == {"wf", "short"}
+    assert not {one.uid for one in two} & set(world.deletions)
+    for _ in range(3):
+        await world.turn()
+    assert all(one.state is ChainState.FINISHED for one in (await world.chains.chains()).chains)
+    assert [one.uid in world.deletions for one in two] == [True, False]
