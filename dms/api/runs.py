@@ -49,7 +49,8 @@ def runs_router(database: Database) -> APIRouter:
         "/runs/{number}/frames", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable)
     )
     async def add_frames(number: int, request: NewFrames) -> Registered:
-        """Adds frames to a run; those registered and the same are counted as known. All or nothing."""
+        """Adds frames to a run; those registered and the same are counted as known. All or
+        nothing."""
         return await register_frames(database, number, request.frames)
 
     @router.get("/runs/{number}/frames", responses=errors(NotFound, NotAvailable))

@@ -61,7 +61,8 @@ def _add_reading(router: APIRouter, context: DmsContext) -> None:
 
     @router.post("/{name}/datasets", responses=errors(NotFound, NotAvailable))
     async def datasets_there(name: str, asked: DatasetUids) -> DatasetUids:
-        """Which of these data sets lie on the storage, by the first file of each. Changes nothing."""
+        """Which of these data sets lie on the storage, by the first file of each. Changes
+        nothing."""
         return DatasetUids(uids=await find_on_storage(context.database, name, asked.uids))
 
 

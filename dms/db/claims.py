@@ -29,8 +29,9 @@ RETURNING *
 """
 
 CLAIM_SWEEP = """
--- A closed, uploaded or deleted data set whose folder is due to be looked through, if nobody works on it and it does not rest.
--- (IS TRUE keeps the index of states, which would find all data sets there are, out of it.)
+-- A closed, uploaded or deleted data set whose folder is due to be looked through, if nobody works
+-- on it and it does not rest. (IS TRUE keeps the index of states, which would find all data sets
+-- there are, out of it.)
 UPDATE datasets SET claim_token = $1, claim_until = now() + $2
 WHERE uid = (
     SELECT uid FROM datasets
@@ -41,28 +42,31 @@ WHERE uid = (
 RETURNING *
 """
 
-RENEW = (
-    "UPDATE datasets SET claim_until = now() + $3 WHERE uid = $1 AND claim_token = $2 AND state ="
-    " $4 RETURNING 1"
-)
+RENEW = """
+UPDATE datasets SET claim_until = now() + $3 WHERE uid = $1 AND claim_token = $2 AND state = $4
+RETURNING 1
+"""
 
 HOLD = """
--- In the transaction of a change: the claim stands, and nobody can take it or change the state before this transaction ends.
+-- In the transaction of a change: the claim stands, and nobody can take it or change the state
+-- before this transaction ends.
 SELECT 1 FROM datasets WHERE uid = $1 AND claim_token = $2 AND state = $3 FOR UPDATE
 """
 
-RELEASE = (
-    "UPDATE datasets SET claim_token = NULL, claim_until = NULL WHERE uid = $1 AND claim_token = $2"
-)
+RELEASE = """
+UPDATE datasets SET claim_token = NULL, claim_until = NULL WHERE uid = $1 AND claim_token = $2
+"""
 
 REST = """
 -- The work failed for now: why, and when it is tried again.
-UPDATE datasets SET failures = failures + 1, retry_at = now() + $3, reason = $4 WHERE uid = $1 AND claim_token = $2
+UPDATE datasets SET failures = failures + 1, retry_at = now() + $3, reason = $4
+WHERE uid = $1 AND claim_token = $2
 """
 
 HALT = """
 -- The work must not go on until a person has looked.
-UPDATE datasets SET halted_at = now(), reason = $4 WHERE uid = $1 AND claim_token = $2 AND state = $3
+UPDATE datasets SET halted_at = now(), reason = $4
+WHERE uid = $1 AND claim_token = $2 AND state = $3
 """
 
 

@@ -20,7 +20,8 @@ from sluice.servicekit.database import Connection
 CLOSING_LOCK = 0x534C_434C
 
 INSERT_DATASET = """
-INSERT INTO datasets (uid, name, type, meta, period, run, on_demand, url, request) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+INSERT INTO datasets (uid, name, type, meta, period, run, on_demand, url, request)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 ON CONFLICT (name) DO NOTHING RETURNING *
 """
 
@@ -29,11 +30,13 @@ SELECT_DATASET_BY_NAME = "SELECT * FROM datasets WHERE name = $1"
 SELECT_DATASETS = "SELECT * FROM datasets WHERE uid = ANY($1::uuid[]) ORDER BY position"
 
 UIDS_CALLED = """
--- The data set that is registered under the name; where none is, the outputs of chains that people call so.
+-- The data set that is registered under the name; where none is, the outputs of chains that people
+-- call so.
 SELECT uid FROM datasets WHERE name = $1
 UNION ALL
 SELECT uid FROM datasets
-WHERE meta->>'output_name' = $1 AND meta ? 'chain' AND NOT EXISTS (SELECT FROM datasets WHERE name = $1)
+WHERE meta->>'output_name' = $1 AND meta ? 'chain'
+    AND NOT EXISTS (SELECT FROM datasets WHERE name = $1)
 """
 
 LOCK_DATASET = """
@@ -42,9 +45,10 @@ SELECT * FROM datasets WHERE uid = $1 FOR UPDATE
 """
 
 LIST_CLOSED = """
--- In order of closing; nothing with a smaller position, or an earlier time, can appear later. (Behind the last one that closed
--- by then, which is looked for from the end: few are newer than a time that somebody was given. IS TRUE keeps the index of
--- states, which would find all data sets there are, out of it.)
+-- In order of closing; nothing with a smaller position, or an earlier time, can appear later.
+-- (Behind the last one that closed by then, which is looked for from the end: few are newer than a
+-- time that somebody was given. IS TRUE keeps the index of states, which would find all data sets
+-- there are, out of it.)
 SELECT * FROM datasets
 WHERE closed_position > $1 AND (state = ANY($2::text[])) IS TRUE AND ($3::text IS NULL OR type = $3)
     AND closed_position > CASE WHEN $4::timestamptz IS NULL THEN 0 ELSE coalesce((
@@ -58,7 +62,8 @@ LIST_REGISTERED = """
 -- In order of registration, for people.
 SELECT * FROM datasets
 WHERE position > $1 AND state = ANY($2::text[]) AND ($3::text IS NULL OR type = $3)
-    AND ($4::timestamptz IS NULL OR coalesce(closed_at, registered_at) > $4) AND ($6::uuid[] IS NULL OR uid = ANY($6))
+    AND ($4::timestamptz IS NULL OR coalesce(closed_at, registered_at) > $4)
+    AND ($6::uuid[] IS NULL OR uid = ANY($6))
 ORDER BY position LIMIT $5
 """
 
@@ -66,79 +71,90 @@ LIST_NEWEST = """
 -- The other way round; $1 is 0 at the beginning.
 SELECT * FROM datasets
 WHERE ($1 = 0 OR position < $1) AND state = ANY($2::text[]) AND ($3::text IS NULL OR type = $3)
-    AND ($4::timestamptz IS NULL OR coalesce(closed_at, registered_at) > $4) AND ($6::uuid[] IS NULL OR uid = ANY($6))
+    AND ($4::timestamptz IS NULL OR coalesce(closed_at, registered_at) > $4)
+    AND ($6::uuid[] IS NULL OR uid = ANY($6))
 ORDER BY position DESC LIMIT $5
 """
 
 ADD_TO_COUNTERS = """
 -- Bytes that no column would hold stay at what one does: no size is a reason to lose its file.
-UPDATE datasets SET count_files = count_files + $2, bytes = least(bytes::numeric + $3::numeric, 9223372036854775807),
+UPDATE datasets
+SET count_files = count_files + $2,
+    bytes = least(bytes::numeric + $3::numeric, 9223372036854775807),
     close_at = coalesce(close_at, $4), counts = coalesce($5, counts)
 WHERE uid = $1
 """
 
 NOTE_LATE_FILES = """
 -- Files came to a data set that is being deleted, or gone: the deleter looks again, or the sweeper.
-UPDATE datasets SET late_files = true, sweep_at = CASE WHEN state = $2 THEN now() ELSE sweep_at END WHERE uid = $1
+UPDATE datasets SET late_files = true, sweep_at = CASE WHEN state = $2 THEN now() ELSE sweep_at END
+WHERE uid = $1
 """
 
 TAKE_CLOSING_LOCK = "SELECT pg_advisory_xact_lock($1)"
 
 CLOSE = """
--- The closing lock is held. Draws the next positions, with times in the same order and no two alike: not those at which
--- transactions began, and later than the last one whatever the clock says. Has the folder looked through if Sluice writes it.
+-- The closing lock is held. Draws the next positions, with times in the same order and no two
+-- alike: not those at which transactions began, and later than the last one whatever the clock
+-- says. Has the folder looked through if Sluice writes it.
 WITH base AS MATERIALIZED (
     SELECT greatest(clock_timestamp(), (
-        SELECT closed_at FROM datasets WHERE closed_position IS NOT NULL ORDER BY closed_position DESC LIMIT 1
+        SELECT closed_at FROM datasets WHERE closed_position IS NOT NULL
+        ORDER BY closed_position DESC LIMIT 1
     )) AS time
 ),
 closing AS MATERIALIZED (
     SELECT uid, nextval('closed_positions') AS place, row_number() OVER () AS turn FROM (
         SELECT uid FROM datasets
-        WHERE uid = ANY($1::uuid[]) AND state = ANY($2::text[]) AND (close_at IS NULL OR count_files >= close_at)
+        WHERE uid = ANY($1::uuid[]) AND state = ANY($2::text[])
+            AND (close_at IS NULL OR count_files >= close_at)
         ORDER BY position
     ) AS complete
 )
 UPDATE datasets AS d
-SET state = $3, closed_at = base.time + closing.turn * interval '1 microsecond', closed_position = closing.place,
-    sweep_at = CASE WHEN type <> $4 AND url IS NOT NULL THEN now() END, close_at = coalesce(close_at, count_files),
+SET state = $3, closed_at = base.time + closing.turn * interval '1 microsecond',
+    closed_position = closing.place,
+    sweep_at = CASE WHEN type <> $4 AND url IS NOT NULL THEN now() END,
+    close_at = coalesce(close_at, count_files),
     -- What jobs wrote says how much that is.
     meta = CASE WHEN type = ANY($5::text[])
-        THEN meta || jsonb_build_object($6::text, counts || jsonb_build_object('files', count_files, 'bytes', bytes))
+        THEN meta || jsonb_build_object(
+            $6::text, counts || jsonb_build_object('files', count_files, 'bytes', bytes)
+        )
         ELSE meta END
 FROM base, closing
-WHERE d.uid = closing.uid AND state = ANY($2::text[]) AND (close_at IS NULL OR count_files >= close_at)
+WHERE d.uid = closing.uid AND state = ANY($2::text[])
+    AND (close_at IS NULL OR count_files >= close_at)
 RETURNING d.*
 """
 
 SELECT_COMPLETE = """
--- Open data sets that have all their files. Rows in another transaction's hands are left for the next look:
--- waiting for them with the closing lock held could be for ever.
+-- Open data sets that have all their files. Rows in another transaction's hands are left for the
+-- next look: waiting for them with the closing lock held could be for ever.
 SELECT uid FROM datasets WHERE state = $1 AND close_at IS NOT NULL AND count_files >= close_at
 ORDER BY position LIMIT $2 FOR UPDATE SKIP LOCKED
 """
 
-CLOSE_AT = (
-    "UPDATE datasets SET close_at = $3 WHERE uid = $1 AND state = $2 AND close_at IS DISTINCT"
-    " FROM $3"
-)
+CLOSE_AT = """
+UPDATE datasets SET close_at = $3 WHERE uid = $1 AND state = $2 AND close_at IS DISTINCT FROM $3
+"""
 
 MARK_DELETING = """
--- Whatever was going on with it ends: the holder of a claim finds the state changed when it next looks. A request repeated
--- for a halted deletion sets it going again.
+-- Whatever was going on with it ends: the holder of a claim finds the state changed when it next
+-- looks. A request repeated for a halted deletion sets it going again.
 UPDATE datasets SET state = $3, failures = 0, retry_at = NULL, reason = NULL, halted_at = NULL
 WHERE uid = $1 AND (state = ANY($2::text[]) OR (state = $3 AND halted_at IS NOT NULL))
 RETURNING uid
 """
 
-REQUEST_UPLOAD = (
-    "UPDATE datasets SET upload_requested_at = coalesce(upload_requested_at, now()) WHERE uid = $1"
-)
+REQUEST_UPLOAD = """
+UPDATE datasets SET upload_requested_at = coalesce(upload_requested_at, now()) WHERE uid = $1
+"""
 
-RESUME = (
-    "UPDATE datasets SET halted_at = NULL, retry_at = NULL, reason = NULL WHERE uid = $1 AND"
-    " halted_at IS NOT NULL"
-)
+RESUME = """
+UPDATE datasets SET halted_at = NULL, retry_at = NULL, reason = NULL
+WHERE uid = $1 AND halted_at IS NOT NULL
+"""
 
 BEGIN_UPLOAD = """
 -- Of these, those that are closed and wanted on the output storage.

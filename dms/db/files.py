@@ -15,7 +15,10 @@ from sluice.servicekit.database import Connection
 
 ANYTHING_THERE = """
 -- Does the data set have any of these names, and does any file lie at these places?
-SELECT EXISTS (SELECT 1 FROM dataset_files WHERE dataset_uid = $1 AND name = ANY($2::text[])) AS names,
+SELECT
+    EXISTS (
+        SELECT 1 FROM dataset_files WHERE dataset_uid = $1 AND name = ANY($2::text[])
+    ) AS names,
     EXISTS (
         SELECT 1 FROM unnest($3::uuid[], $4::text[]) AS sent (storage_id, path)
         JOIN replicas r ON r.storage_id = sent.storage_id AND r.path = sent.path AND r.state <> $5
@@ -24,14 +27,16 @@ SELECT EXISTS (SELECT 1 FROM dataset_files WHERE dataset_uid = $1 AND name = ANY
 
 SELECT_KNOWN = """
 -- Files of these names, with every place at which each ever was.
-SELECT d.name, d.seq, f.size, f.checksum, array_agg(r.storage_id) AS storages, array_agg(r.path) AS paths
+SELECT d.name, d.seq, f.size, f.checksum, array_agg(r.storage_id) AS storages,
+    array_agg(r.path) AS paths
 FROM dataset_files d JOIN files f ON f.id = d.file_id JOIN replicas r ON r.file_id = f.id
 WHERE d.dataset_uid = $1 AND d.name = ANY($2::text[])
 GROUP BY d.name, d.seq, f.size, f.checksum
 """
 
 SELECT_AT_PLACES = """
--- Files that already lie at these places; they stay there until this transaction has ended. In order of replica, as deletions.
+-- Files that already lie at these places; they stay there until this transaction has ended. In
+-- order of replica, as deletions.
 SELECT r.storage_id, r.path, r.file_id, r.state, f.size, f.checksum
 FROM unnest($1::uuid[], $2::text[]) AS sent (storage_id, path)
 JOIN replicas r ON r.storage_id = sent.storage_id AND r.path = sent.path AND r.state <> $3
@@ -45,21 +50,30 @@ INSERT_FILES = """
 -- none where $11 says that each number is one file's, and one is taken.
 WITH given AS MATERIALIZED (
     SELECT * FROM unnest(
-        $2::text[], $3::bigint[], $4::bigint[], $5::bytea[], $6::uuid[], $7::text[], $8::jsonb[], $9::jsonb[]
+        $2::text[], $3::bigint[], $4::bigint[], $5::bytea[],
+        $6::uuid[], $7::text[], $8::jsonb[], $9::jsonb[]
     ) AS t (name, seq, size, checksum, storage_id, path, meta, origin)
 ),
 taken AS MATERIALIZED (
     SELECT FROM given
     -- Looked up one by one: a join might read all files of the data set.
-    CROSS JOIN LATERAL (SELECT FROM dataset_files WHERE dataset_uid = $1 AND seq = given.seq LIMIT 1) AS other
+    CROSS JOIN LATERAL (
+        SELECT FROM dataset_files WHERE dataset_uid = $1 AND seq = given.seq LIMIT 1
+    ) AS other
     WHERE $11::boolean LIMIT 1
 ),
 sent AS MATERIALIZED (
     SELECT nextval('files_id_seq') AS id, given.* FROM given WHERE NOT EXISTS (SELECT FROM taken)
     ORDER BY storage_id, path
 ),
-made AS (INSERT INTO files (id, size, checksum, meta, origin) SELECT id, size, checksum, meta, origin FROM sent),
-copies AS (INSERT INTO replicas (file_id, storage_id, path, state) SELECT id, storage_id, path, $10 FROM sent),
+made AS (
+    INSERT INTO files (id, size, checksum, meta, origin)
+    SELECT id, size, checksum, meta, origin FROM sent
+),
+copies AS (
+    INSERT INTO replicas (file_id, storage_id, path, state)
+    SELECT id, storage_id, path, $10 FROM sent
+),
 used AS (
     INSERT INTO storage_usage (storage_id, bytes)
     SELECT storage_id, least(sum(size), 9223372036854775807) FROM sent GROUP BY storage_id
@@ -76,9 +90,9 @@ CROSS JOIN LATERAL (
 LIMIT 1
 """
 
-SELECT_RANGE = (
-    "SELECT min(seq) AS first, max(seq) AS last FROM dataset_files WHERE dataset_uid = $1"
-)
+SELECT_RANGE = """
+SELECT min(seq) AS first, max(seq) AS last FROM dataset_files WHERE dataset_uid = $1
+"""
 
 SELECT_GAPS = """
 -- Between the lowest and the highest number, those that no file has.
@@ -90,11 +104,13 @@ WHERE seq > before + 1 ORDER BY seq LIMIT $2
 
 LINK_FILES = """
 -- Files that other data sets have too.
-INSERT INTO dataset_files (dataset_uid, name, seq, file_id) SELECT $1, * FROM unnest($2::text[], $3::bigint[], $4::bigint[])
+INSERT INTO dataset_files (dataset_uid, name, seq, file_id)
+SELECT $1, * FROM unnest($2::text[], $3::bigint[], $4::bigint[])
 """
 
 LIST_FILES = """
--- One page in order of seq, then name. Of several replicas the latest that is there; of a deleted file the last that was.
+-- One page in order of seq, then name. Of several replicas the latest that is there; of a deleted
+-- file the last that was.
 SELECT d.name, d.seq, f.id, f.size, f.checksum, f.meta, f.origin, r.storage_id, r.path
 FROM (
     SELECT name, seq, file_id FROM dataset_files
@@ -102,15 +118,19 @@ FROM (
 ) AS d
 JOIN files f ON f.id = d.file_id
 CROSS JOIN LATERAL (
-    SELECT storage_id, path FROM replicas WHERE file_id = d.file_id ORDER BY state = $5 DESC, id DESC LIMIT 1
+    SELECT storage_id, path FROM replicas WHERE file_id = d.file_id
+    ORDER BY state = $5 DESC, id DESC LIMIT 1
 ) AS r
 ORDER BY d.seq, d.name
 """
 
 
 OWN_NAMES_CLASH = r"""
--- Do two files have one name of their own? Which part of a name that is: sluice/contracts/naming.py.
-SELECT count(*) <> count(DISTINCT regexp_replace(name, '^(?:[0-9]{8}|[1-9][0-9]{8,})\.[0-9]+-(.+)$', '\1'))
+-- Do two files have one name of their own? Which part of a name that is:
+-- sluice/contracts/naming.py.
+SELECT count(*) <> count(DISTINCT regexp_replace(
+    name, '^(?:[0-9]{8}|[1-9][0-9]{8,})\.[0-9]+-(.+)$', '\1'
+))
 FROM dataset_files WHERE dataset_uid = $1
 """
 
@@ -119,7 +139,8 @@ SELECT_ONE = """
 SELECT d.name, d.seq, f.id, f.size, f.checksum, f.meta, f.origin, r.storage_id, r.path
 FROM dataset_files d JOIN files f ON f.id = d.file_id
 CROSS JOIN LATERAL (
-    SELECT storage_id, path FROM replicas WHERE file_id = d.file_id ORDER BY state = $3 DESC, id DESC LIMIT 1
+    SELECT storage_id, path FROM replicas WHERE file_id = d.file_id
+    ORDER BY state = $3 DESC, id DESC LIMIT 1
 ) AS r
 WHERE d.file_id = $2 AND d.dataset_uid = $1
 ORDER BY d.seq, d.name LIMIT 1
@@ -128,8 +149,13 @@ ORDER BY d.seq, d.name LIMIT 1
 SELECT_FILE = """
 -- One file of a data set with its copies that are there, the latest first.
 SELECT d.name, f.size, f.checksum,
-    ARRAY(SELECT r.storage_id FROM replicas r WHERE r.file_id = f.id AND r.state = $3 ORDER BY r.id DESC) AS storages,
-    ARRAY(SELECT r.path FROM replicas r WHERE r.file_id = f.id AND r.state = $3 ORDER BY r.id DESC) AS paths
+    ARRAY(
+        SELECT r.storage_id FROM replicas r WHERE r.file_id = f.id AND r.state = $3
+        ORDER BY r.id DESC
+    ) AS storages,
+    ARRAY(
+        SELECT r.path FROM replicas r WHERE r.file_id = f.id AND r.state = $3 ORDER BY r.id DESC
+    ) AS paths
 FROM dataset_files d JOIN files f ON f.id = d.file_id
 WHERE d.file_id = $2 AND d.dataset_uid = $1
 ORDER BY d.seq, d.name LIMIT 1

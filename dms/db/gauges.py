@@ -14,7 +14,8 @@ def _count(names: str, condition: str) -> str:
     values = ", ".join(f"({name.strip()})" for name in names.split(","))
     return f"""
     SELECT s.state, count(d.uid) FROM (VALUES {values}) AS s (state)
-    LEFT JOIN datasets AS d ON d.state = s.state AND d.state IN ({names}) AND {condition} GROUP BY s.state
+    LEFT JOIN datasets AS d ON d.state = s.state AND d.state IN ({names}) AND {condition}
+    GROUP BY s.state
     """
 
 
@@ -27,7 +28,8 @@ WHERE sweep_at IS NOT NULL AND halted_at IS NOT NULL AND state NOT IN ({_WORKING
 """
 FAILING = _count(_WORKING, "d.halted_at IS NULL AND d.failures > 0")
 OLDEST_UPLOAD = f"""
-SELECT coalesce(extract(epoch FROM now() - min(upload_requested_at)), 0) FROM datasets WHERE state = '{DatasetState.UPLOADING}'
+SELECT coalesce(extract(epoch FROM now() - min(upload_requested_at)), 0) FROM datasets
+WHERE state = '{DatasetState.UPLOADING}'
 """
 
 MEASUREMENTS = (

@@ -9,7 +9,8 @@ from sluice.contracts.datasets import Frame, NewFrame, NewPeriod, NewRun, Period
 from sluice.servicekit.database import Connection
 
 INSERT_PERIOD = """
-INSERT INTO periods (name, goal, started_at, ended_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING *
+INSERT INTO periods (name, goal, started_at, ended_at)
+VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING *
 """
 SELECT_PERIOD = "SELECT * FROM periods WHERE name = $1"
 SELECT_PERIODS = "SELECT * FROM periods ORDER BY name"

@@ -13,17 +13,20 @@ from sluice.servicekit.database import Connection
 
 PAGE = """
 -- The next files of a data set.
-SELECT seq, name, file_id FROM dataset_files WHERE dataset_uid = $1 AND (seq, name) > ($2, $3) ORDER BY seq, name LIMIT $4
+SELECT seq, name, file_id FROM dataset_files WHERE dataset_uid = $1 AND (seq, name) > ($2, $3)
+ORDER BY seq, name LIMIT $4
 """
 
 LOCK_AVAILABLE = """
--- Nobody can begin to share these files before this transaction ends; in order, so that two deletions do not block each other.
-SELECT id FROM replicas WHERE file_id = ANY($1::bigint[]) AND state = ANY($2::text[]) ORDER BY id FOR UPDATE
+-- Nobody can begin to share these files before this transaction ends; in order, so that two
+-- deletions do not block each other.
+SELECT id FROM replicas WHERE file_id = ANY($1::bigint[]) AND state = ANY($2::text[]) ORDER BY id
+FOR UPDATE
 """
 
 MARK_DELETING = """
--- Copies that may go: not those which another live data set holds, nor those below the folder that is kept. An uploaded data set
--- holds the copies in its own folder alone.
+-- Copies that may go: not those which another live data set holds, nor those below the folder that
+-- is kept. An uploaded data set holds the copies in its own folder alone.
 UPDATE replicas r SET state = $3
 WHERE r.file_id = ANY($1::bigint[]) AND r.state = ANY($2::text[])
     AND NOT (r.storage_id IS NOT DISTINCT FROM $6 AND starts_with(r.path, $7))
@@ -32,21 +35,25 @@ WHERE r.file_id = ANY($1::bigint[]) AND r.state = ANY($2::text[])
         LEFT JOIN storages s ON s.id = holder.upload_storage_id
         WHERE other.file_id = r.file_id AND holder.uid <> $4 AND holder.state <> ALL($5::text[])
             AND (holder.state <> $8 OR (
-                r.storage_id = holder.upload_storage_id AND starts_with(s.url || '/' || r.path, holder.upload_url || '/')
+                r.storage_id = holder.upload_storage_id
+                    AND starts_with(s.url || '/' || r.path, holder.upload_url || '/')
             ))
     )
 """
 
 SELECT_DELETING = """
 -- Copies that are to go, those marked by an instance that died included.
-SELECT id, storage_id, path FROM replicas WHERE file_id = ANY($1::bigint[]) AND state = $2 ORDER BY id
+SELECT id, storage_id, path FROM replicas WHERE file_id = ANY($1::bigint[]) AND state = $2
+ORDER BY id
 """
 
 MARK_DELETED = """
 -- In order, as above: two data sets that share files may be deleted at once.
 UPDATE replicas r SET state = $3, deleted_at = now() FROM files f
 WHERE f.id = r.file_id AND r.state = ANY($2::text[])
-    AND r.id = ANY(ARRAY(SELECT id FROM replicas WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE))
+    AND r.id = ANY(ARRAY(
+        SELECT id FROM replicas WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE
+    ))
 RETURNING r.storage_id, f.size
 """
 
@@ -55,11 +62,13 @@ SELECT_MISSING = """
 SELECT d.seq, d.name, d.file_id, f.size, f.checksum, r.storage_id, r.path
 FROM dataset_files d JOIN files f ON f.id = d.file_id
 LEFT JOIN LATERAL (
-    SELECT storage_id, path FROM replicas WHERE file_id = d.file_id AND state = $6 ORDER BY id DESC LIMIT 1
+    SELECT storage_id, path FROM replicas WHERE file_id = d.file_id AND state = $6 ORDER BY id DESC
+    LIMIT 1
 ) AS r ON true
 WHERE d.dataset_uid = $1 AND (d.seq, d.name) > ($2, $3) AND NOT EXISTS (
     SELECT 1 FROM replicas there
-    WHERE there.file_id = d.file_id AND there.storage_id = $4 AND there.path = $5 || d.name AND there.state = $6
+    WHERE there.file_id = d.file_id AND there.storage_id = $4 AND there.path = $5 || d.name
+        AND there.state = $6
 )
 ORDER BY d.seq, d.name LIMIT $7
 """
@@ -90,27 +99,34 @@ WHERE uid = $1 AND claim_token = $2 AND state = $3 AND upload_storage_id IS NULL
 """
 
 FINISH_UPLOAD = """
--- Every file is safe on the output storage. The folder they came from is looked through once more later.
-UPDATE datasets SET state = $4, type = $5, url = upload_url, uploaded_at = now(), claim_token = NULL, claim_until = NULL,
+-- Every file is safe on the output storage. The folder they came from is looked through once more
+-- later.
+UPDATE datasets
+SET state = $4, type = $5, url = upload_url, uploaded_at = now(), claim_token = NULL,
+    claim_until = NULL,
     failures = 0, retry_at = NULL, reason = NULL, sweep_at = now() + $6
 WHERE uid = $1 AND claim_token = $2 AND state = ANY($3::text[]) RETURNING 1
 """
 
-CLEAR_LATE = (
-    "UPDATE datasets SET late_files = false WHERE uid = $1 AND claim_token = $2 AND state = $3"
-    " RETURNING 1"
-)
+CLEAR_LATE = """
+UPDATE datasets SET late_files = false WHERE uid = $1 AND claim_token = $2 AND state = $3
+RETURNING 1
+"""
 
 FINISH_DELETION = """
--- Every copy is gone, and none was registered meanwhile. The folder is looked through once more later.
-UPDATE datasets SET state = $4, deleted_at = now(), claim_token = NULL, claim_until = NULL, failures = 0, retry_at = NULL,
+-- Every copy is gone, and none was registered meanwhile. The folder is looked through once more
+-- later.
+UPDATE datasets
+SET state = $4, deleted_at = now(), claim_token = NULL, claim_until = NULL, failures = 0,
+    retry_at = NULL,
     reason = NULL, sweep_at = now() + $5
 WHERE uid = $1 AND claim_token = $2 AND state = ANY($3::text[]) AND NOT late_files RETURNING 1
 """
 
 FINISH_SWEEP = """
 -- The folder is clean; it is looked through once more if this was the first time.
-UPDATE datasets SET claim_token = NULL, claim_until = NULL, failures = 0, retry_at = NULL, reason = NULL,
+UPDATE datasets
+SET claim_token = NULL, claim_until = NULL, failures = 0, retry_at = NULL, reason = NULL,
     sweep_at = CASE WHEN late_files THEN now()
         WHEN sweep_at < greatest(closed_at, uploaded_at, deleted_at) + $4 THEN now() + $4 END
 WHERE uid = $1 AND claim_token = $2 AND state = $3

@@ -13,13 +13,16 @@ from sluice.servicekit.database import Connection
 _WORKING = f"'{DatasetState.UPLOADING}', '{DatasetState.DELETING}'"
 
 STALLED = f"""
--- Found by the index datasets_working. Of those with the same reason the first, and how many they are; in all: how many there
--- are, whatever the reason.
+-- Found by the index datasets_working. Of those with the same reason the first, and how many they
+-- are; in all: how many there are, whatever the reason.
 SELECT * FROM (
-    SELECT *, count(*) OVER alike AS number, row_number() OVER (alike ORDER BY position) AS turn, count(*) OVER () AS in_all,
-        min(greatest(upload_requested_at, closed_at)) FILTER (WHERE state = '{DatasetState.UPLOADING}') OVER alike AS since
+    SELECT *, count(*) OVER alike AS number, row_number() OVER (alike ORDER BY position) AS turn,
+        count(*) OVER () AS in_all,
+        min(greatest(upload_requested_at, closed_at))
+            FILTER (WHERE state = '{DatasetState.UPLOADING}') OVER alike AS since
     FROM datasets
-    WHERE state IN ({_WORKING}) AND reason IS NOT NULL AND claim_token IS NULL AND (failures >= $1 OR halted_at IS NOT NULL)
+    WHERE state IN ({_WORKING}) AND reason IS NOT NULL AND claim_token IS NULL
+        AND (failures >= $1 OR halted_at IS NOT NULL)
     WINDOW alike AS (PARTITION BY state, reason, halted_at IS NOT NULL)
 ) AS stalled
 WHERE turn = 1 ORDER BY number DESC, position LIMIT $2
@@ -27,7 +30,8 @@ WHERE turn = 1 ORDER BY number DESC, position LIMIT $2
 
 
 RETRY_UPLOADS = f"""
--- In order of uid, as all that changes several data sets; those that somebody is at are not waited for.
+-- In order of uid, as all that changes several data sets; those that somebody is at are not waited
+-- for.
 UPDATE datasets SET retry_at = NULL WHERE uid = ANY(ARRAY(
     SELECT uid FROM datasets WHERE state = '{DatasetState.UPLOADING}' AND retry_at IS NOT NULL
     ORDER BY uid FOR NO KEY UPDATE SKIP LOCKED))
@@ -58,5 +62,6 @@ async def stalled(connection: Connection, *, failures: int, limit: int) -> list[
 
 def _row(row: asyncpg.Record) -> StalledRow:
     return StalledRow(
-        to_dataset(row), row["reason"], row["halted_at"] is not None, row["number"], row["in_all"], row["since"]
+        to_dataset(row), row["reason"], row["halted_at"] is not None, row["number"], row["in_all"],
+            row["since"]
     )  # fmt: skip

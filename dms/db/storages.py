@@ -15,7 +15,8 @@ ON CONFLICT DO NOTHING RETURNING id
 
 _WITH_USED = """
 SELECT s.*, (
-    SELECT least(coalesce(sum(u.bytes), 0), 9223372036854775807)::bigint FROM storage_usage u WHERE u.storage_id = s.id
+    SELECT least(coalesce(sum(u.bytes), 0), 9223372036854775807)::bigint FROM storage_usage u
+    WHERE u.storage_id = s.id
 ) AS used FROM storages s
 """
 
@@ -32,7 +33,8 @@ SELECT_STORAGES = f"""
 SELECT_STORAGE = f"{_WITH_USED} WHERE name = $1"
 
 LOCK_STORAGES = """
--- Storages are made and enabled one after the other: each is compared with all others. Reading goes on.
+-- Storages are made and enabled one after the other: each is compared with all others. Reading
+-- goes on.
 LOCK TABLE storages IN SHARE ROW EXCLUSIVE MODE
 """
 
@@ -44,12 +46,14 @@ FROM storages s LEFT JOIN storage_folders f ON f.storage_id = s.id
 """
 
 SET_FOLDER = """
-INSERT INTO storage_folders (storage_id, path) VALUES ($1, $2) ON CONFLICT (storage_id) DO UPDATE SET path = excluded.path
+INSERT INTO storage_folders (storage_id, path)
+VALUES ($1, $2) ON CONFLICT (storage_id) DO UPDATE SET path = excluded.path
 """
 
 NOTE_FOLDERS = """
 -- Of storages of which it is not known yet.
-INSERT INTO storage_folders (storage_id, path) SELECT * FROM unnest($1::uuid[], $2::text[]) ON CONFLICT DO NOTHING
+INSERT INTO storage_folders (storage_id, path)
+SELECT * FROM unnest($1::uuid[], $2::text[]) ON CONFLICT DO NOTHING
 """
 
 INSERT_USAGE = """
@@ -60,7 +64,8 @@ INSERT INTO storage_usage (storage_id, bytes) SELECT * FROM unnest($1::uuid[], $
 FOLD_USAGE = """
 -- Adds up what has gathered; rows that another instance is adding up are left to it.
 WITH taken AS (
-    DELETE FROM storage_usage WHERE id IN (SELECT id FROM storage_usage ORDER BY id LIMIT 10000 FOR UPDATE SKIP LOCKED)
+    DELETE FROM storage_usage
+    WHERE id IN (SELECT id FROM storage_usage ORDER BY id LIMIT 10000 FOR UPDATE SKIP LOCKED)
     RETURNING storage_id, bytes
 )
 INSERT INTO storage_usage (storage_id, bytes)
@@ -68,12 +73,17 @@ SELECT storage_id, least(sum(bytes), 9223372036854775807) FROM taken GROUP BY st
 """
 
 COUNT_DATASETS = """
--- By the storage that a data set's folder lies on; of one without a folder, by that of its first file.
+-- By the storage that a data set's folder lies on; of one without a folder, by that of its first
+-- file.
 SELECT storage_id, count(*) AS datasets FROM (
     SELECT coalesce(
-        (SELECT s.id FROM storages s WHERE starts_with(d.url, s.url || '/') ORDER BY length(s.url) DESC LIMIT 1),
         (
-            SELECT r.storage_id FROM dataset_files f JOIN replicas r ON r.file_id = f.file_id AND r.state = $2
+            SELECT s.id FROM storages s WHERE starts_with(d.url, s.url || '/')
+            ORDER BY length(s.url) DESC LIMIT 1
+        ),
+        (
+            SELECT r.storage_id FROM dataset_files f
+            JOIN replicas r ON r.file_id = f.file_id AND r.state = $2
             WHERE f.dataset_uid = d.uid ORDER BY f.seq, f.name LIMIT 1
         )
     ) AS storage_id

@@ -12,7 +12,8 @@ from sluice.servicekit.database import Connection
 PUT_MARKS = """
 -- Other marks begin anew.
 INSERT INTO water_marks (storage_id, low, high) VALUES ($1, $2, $3)
-ON CONFLICT (storage_id) DO UPDATE SET low = EXCLUDED.low, high = EXCLUDED.high, filling_since = NULL
+ON CONFLICT (storage_id) DO UPDATE
+SET low = EXCLUDED.low, high = EXCLUDED.high, filling_since = NULL
 WHERE (water_marks.low, water_marks.high) <> (EXCLUDED.low, EXCLUDED.high)
 """
 
@@ -21,7 +22,8 @@ DELETE_MARKS = "DELETE FROM water_marks WHERE storage_id = $1"
 SELECT_LEVELS = """
 SELECT m.storage_id, m.low, m.high, m.filling_since, s.name, s.url, s.capacity,
     (
-        SELECT least(coalesce(sum(u.bytes), 0), 9223372036854775807)::bigint FROM storage_usage u WHERE u.storage_id = s.id
+        SELECT least(coalesce(sum(u.bytes), 0), 9223372036854775807)::bigint FROM storage_usage u
+        WHERE u.storage_id = s.id
     ) AS used
 FROM water_marks m JOIN storages s ON s.id = m.storage_id
 """

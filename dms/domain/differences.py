@@ -57,7 +57,8 @@ class FileIsNot(Unprocessable):
 
 
 class NumberTaken(Conflict):
-    """A file of the data set has this number (``seq``) already, under another name (invariant 8)."""
+    """A file of the data set has this number (``seq``) already, under another name (invariant
+    8)."""
 
     def __init__(self, name: str, other: str, seq: int) -> None:
         super().__init__(

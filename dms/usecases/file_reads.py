@@ -40,7 +40,8 @@ class FileReads:
         return OpenFile(self._threads_of(root.url), root, url)
 
     async def run(self, storage_url: str, work: Callable[[], ResultT]) -> ResultT:
-        """Raises what ``work`` does, and ``StorageUnavailable`` where the storage does not answer."""
+        """Raises what ``work`` does, and ``StorageUnavailable`` where the storage does not
+        answer."""
         return await self._threads_of(storage_url).run(storage_url, work)
 
     def _threads_of(self, storage_url: str) -> "_Threads":

@@ -179,7 +179,8 @@ def _lies_in(spared: Sequence[Folder], folder_url: str) -> bool:
 
 
 def _require_mounted(storage_url: str) -> None:
-    """On a file system that is not mounted every file is missing, which must not pass for deleted."""
+    """On a file system that is not mounted every file is missing, which must not pass for
+    deleted."""
     path = local_path(storage_url)
     if path is not None and not os.path.isdir(path):
         raise StorageUnavailable(

@@ -13,7 +13,8 @@ async def list_stalled(database: Database, *, limit: int) -> StalledList:
         rows = await stalled(connection, failures=LASTING, limit=limit)
     found = [
         Stalled(
-            state=row.first.state, reason=row.reason, halted=row.halted, first=row.first, number=row.number, since=row.since
+            state=row.first.state, reason=row.reason, halted=row.halted, first=row.first,
+            number=row.number, since=row.since
         )
         for row in rows
     ]  # fmt: skip

@@ -168,7 +168,8 @@ async def _add_new(
 async def _count(
     connection: Connection, row: DatasetRow, fresh: Sequence[SentFile], *, close_at: int | None
 ) -> None:
-    """Each file is new once, however often it is sent, so what tools counted in it is added once."""
+    """Each file is new once, however often it is sent, so what tools counted in it is added
+    once."""
     counts: dict[str, int] | None = None
     for file in fresh:
         if found := counts_in(file.meta):

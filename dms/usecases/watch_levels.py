@@ -1,4 +1,5 @@
-"""Water marks of input storages: setting them, and noticing when a storage reaches or leaves them."""
+"""Water marks of input storages: setting them, and noticing when a storage reaches or leaves
+them."""
 
 from collections.abc import Sequence
 from uuid import UUID

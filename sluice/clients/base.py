@@ -213,7 +213,8 @@ def _error_of(service: str, response: httpx.Response) -> ServiceError:
 
 
 def _problem_of(response: httpx.Response) -> Problem:
-    """The problem answered, or one made from whatever came instead (a proxy's page, a bare status)."""
+    """The problem answered, or one made from whatever came instead (a proxy's page, a bare
+    status)."""
     try:
         return Problem.model_validate_json(response.content)
     except ValidationError:

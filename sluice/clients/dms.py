@@ -124,7 +124,8 @@ class DmsClient(ServiceClient):
         """Data sets in these states (any), in order of registration, or the newest first. ``name``:
         as ``datasets_called``."""
         params = {
-            "state": list(states), "name": name, "after": after, "type": type, "limit": limit, "newest": newest or None
+            "state": list(states), "name": name, "after": after, "type": type, "limit": limit,
+            "newest": newest or None
         }  # fmt: skip
         return await self.call("GET", f"{API}/datasets", answer=DatasetPage, params=params)
 
@@ -227,7 +228,8 @@ class DmsClient(ServiceClient):
         return await self.call("POST", f"{API}/storages/{quote(name)}/disable", answer=Storage)
 
     async def mark_storage(self, name: str, marks: WaterMarks) -> Storage:
-        """Sets its water marks. Raises ``NotFound``, ``Unprocessable`` where it cannot have these."""
+        """Sets its water marks. Raises ``NotFound``, ``Unprocessable`` where it cannot have
+        these."""
         return await self.call(
             "PUT", f"{API}/storages/{quote(name)}/marks", body=marks, answer=Storage
         )
@@ -267,7 +269,8 @@ class DmsClient(ServiceClient):
         return (await self.call("GET", f"{API}/runs", answer=_Runs, params={"period": period})).root
 
     async def register_frames(self, run: int, frames: Sequence[NewFrame]) -> Registered:
-        """Raises ``NotFound`` for an unknown run, ``Conflict`` for a frame registered differently."""
+        """Raises ``NotFound`` for an unknown run, ``Conflict`` for a frame registered
+        differently."""
         return await self.call(
             "POST",
             f"{API}/runs/{run}/frames",

@@ -20,7 +20,8 @@ class IntakeClient(ServiceClient):
         return await self.call("GET", f"{API}/ties", answer=TieList)
 
     async def dismiss(self, dataset: UUID) -> None:
-        """The data set is not listed as unmatched any more. Raises ``NotFound`` where it was not."""
+        """The data set is not listed as unmatched any more. Raises ``NotFound`` where it was
+        not."""
         await self.call("DELETE", f"{API}/unmatched/{dataset}")
 
     async def rematch_all(self) -> RematchedAll:

@@ -89,7 +89,8 @@ class WmsClient(ServiceClient):
         return await self.call("POST", f"{API}/tasks/{uid}/cancel", answer=TaskStatus)
 
     async def retry_task(self, uid: UUID) -> TaskStatus:
-        """Gives the task's failed and held jobs another round. Raises ``NotFound``, ``Conflict``."""
+        """Gives the task's failed and held jobs another round. Raises ``NotFound``,
+        ``Conflict``."""
         return await self.call("POST", f"{API}/tasks/{uid}/retry", answer=TaskStatus)
 
     async def jobs(

@@ -32,7 +32,8 @@ from sluice.contracts.wording import in_words
 
 
 class NewDataset(Contract):
-    """Registers a data set; the name is unique, and a repeated registration answers with the first."""
+    """Registers a data set; the name is unique, and a repeated registration answers with the
+    first."""
 
     name: Name
     type: DatasetType = DatasetType.INPUT
@@ -133,7 +134,8 @@ class StalledList(Contract):
 
 
 class NewFile(Contract):
-    """A file that belongs at place ``seq`` of a data set. ``url`` lies within a registered storage."""
+    """A file that belongs at place ``seq`` of a data set. ``url`` lies within a registered
+    storage."""
 
     seq: Annotated[int, Field(ge=0)]
     name: FileName

@@ -1,4 +1,5 @@
-"""Invocations: files that say what is to be run, for steps that carry out whatever their files say."""
+"""Invocations: files that say what is to be run, for steps that carry out whatever their files
+say."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
-"""Tables of legal moves, and what is asked of them. Each life cycle's own table stands in its owner's
-``domain/transitions.py``."""
+"""Tables of legal moves, and what is asked of them. Each life cycle's own table stands in its
+owner's ``domain/transitions.py``."""
 
 from collections.abc import Mapping
 from enum import StrEnum

@@ -1,4 +1,5 @@
-"""Messages between services: CloudEvents 1.0, JSON, structured mode; and the queues they travel in."""
+"""Messages between services: CloudEvents 1.0, JSON, structured mode; and the queues they travel
+in."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -64,7 +65,8 @@ class UploadDataset(Contract):
 
 
 class DatasetClosed(Contract):
-    """Event ``dms.dataset-closed``: a data set can be worked with now, or its upload is complete."""
+    """Event ``dms.dataset-closed``: a data set can be worked with now, or its upload is
+    complete."""
 
     uid: UUID
     type: DatasetType

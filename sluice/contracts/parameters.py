@@ -13,7 +13,8 @@ from sluice.contracts.problems import Finding
 
 
 def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:
-    """What is wrong with the values given: unknown names, missing required ones, wrong basic types."""
+    """What is wrong with the values given: unknown names, missing required ones, wrong basic
+    types."""
     wrong = [Finding(message=_unknown(plan, name)) for name in given if name not in plan.parameters]
     for name, parameter in plan.parameters.items():
         if given.get(name) is None:

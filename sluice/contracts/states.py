@@ -137,20 +137,17 @@ class AttemptPhase(StrEnum):
 
 class ErrorClass(StrEnum):
     TOOL_FAILED = "tool_failed"
-    TOOL_REFUSED = (  #: exited with one of its permanentFailCodes: the input is at fault, no retry helps
-        "tool_refused"
-    )
+    #: exited with one of its permanentFailCodes: the input is at fault, no retry helps
+    TOOL_REFUSED = "tool_refused"
     TOOL_TIMEOUT = "tool_timeout"
     OUT_OF_MEMORY = "out_of_memory"
     STAGE_IN_FAILED = "stage_in_failed"
     CHECKSUM_MISMATCH = "checksum_mismatch"
     STAGE_OUT_FAILED = "stage_out_failed"
-    NO_ROOM = (  #: a storage or the node's disk was full: not the job's fault, and it passes
-        "no_room"
-    )
-    PILOT_LOST = (  #: or its node had no memory for a job that kept to what it asked for: not the job's fault
-        "pilot_lost"
-    )
+    #: a storage or the node's disk was full: not the job's fault, and it passes
+    NO_ROOM = "no_room"
+    #: or its node had no memory for a job that kept to what it asked for: not the job's fault
+    PILOT_LOST = "pilot_lost"
     CANCELED = "canceled"
     INTERNAL = "internal"
 

@@ -1,4 +1,5 @@
-"""The clock as an argument, so that everything that depends on time can be tested with another one."""
+"""The clock as an argument, so that everything that depends on time can be tested with another
+one."""
 
 from datetime import UTC, datetime
 from typing import Protocol

@@ -100,7 +100,10 @@ class PatientProtocol(HttpToolsProtocol):
         if self.cycle is not None and not self.cycle.response_complete:
             self.transport.abort()
             return
-        body = f'{{"type":"about:blank","title":"{title}","status":{number},"detail":"{detail}"}}'.encode()
+        problem = (
+            f'{{"type":"about:blank","title":"{title}","status":{number},"detail":"{detail}"}}'
+        )
+        body = problem.encode()
         headers = (
             f"content-type: application/problem+json\r\ncontent-length: {len(body)}\r\nconnection:"
             " close"

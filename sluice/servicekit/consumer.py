@@ -201,7 +201,8 @@ class QueueConsumer(_Consumer):
 
 
 def _said(what: str, error: pydantic.ValidationError) -> str:
-    """``what``, and what is wrong where: not the message itself, which is kept beside the reason."""
+    """``what``, and what is wrong where: not the message itself, which is kept beside the
+    reason."""
     faults = error.errors(include_url=False, include_context=False, include_input=False)
     places = [
         f"{'.'.join(map(str, fault['loc'])) or 'the whole'}: {sentence_of(fault)}"

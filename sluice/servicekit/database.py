@@ -78,7 +78,8 @@ SESSION: Mapping[str, str] = {
 
 INSERT_OUTBOX = """
 -- Messages of this transaction, sent after it has committed.
-INSERT INTO outbox (message_id, destination, body) SELECT * FROM unnest($1::text[], $2::text[], $3::bytea[])
+INSERT INTO outbox (message_id, destination, body)
+SELECT * FROM unnest($1::text[], $2::text[], $3::bytea[])
 """
 
 INSERT_INBOX = """

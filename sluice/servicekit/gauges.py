@@ -19,10 +19,9 @@ Report = Callable[[], Awaitable[dict[str, str]]]
 #: A row for each set of labels: their values, then the number.
 Rows = Sequence[Sequence[Any]]
 
-OLDEST_OUTBOX = (
-    "SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0) FROM outbox WHERE sent_at IS"
-    " NULL"
-)
+OLDEST_OUTBOX = """
+SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0) FROM outbox WHERE sent_at IS NULL
+"""
 
 
 @dataclass(frozen=True, slots=True)

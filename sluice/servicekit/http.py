@@ -60,7 +60,8 @@ async def _answer(check: Check) -> str:
 
 
 def errors(*classes: type[ServiceError]) -> dict[int | str, dict[str, Any]]:
-    """Declares a route's error answers: ``@router.get(…, responses=errors(NotFound, Conflict))``."""
+    """Declares a route's error answers: ``@router.get(…, responses=errors(NotFound,
+    Conflict))``."""
     return {error.status: {"model": Problem, "description": error.title} for error in classes}
 
 

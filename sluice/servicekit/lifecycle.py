@@ -17,7 +17,8 @@ class Component(Protocol):
 
 
 async def stop_all(components: Sequence[Component]) -> None:
-    """Stops in reverse order of starting; one that fails to stop does not keep the others running."""
+    """Stops in reverse order of starting; one that fails to stop does not keep the others
+    running."""
     for component in reversed(components):
         try:
             await component.stop()

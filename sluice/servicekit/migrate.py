@@ -118,7 +118,8 @@ class Revisions:
 
 
 def revisions_of(versions: str) -> Revisions:
-    """``newest`` is the one that none follows. Raises ``ValueError`` unless there is exactly one."""
+    """``newest`` is the one that none follows. Raises ``ValueError`` unless there is exactly
+    one."""
     texts = [
         file.read_text()
         for file in resources.files(versions).iterdir()

@@ -31,11 +31,13 @@ CLAIM = timedelta(seconds=10)
 REFUSED_PAUSE = 1.0
 
 CLAIM_OUTBOX = """
--- Takes the oldest messages nobody is sending, those for $3 excepted; several relays share the work.
+-- Takes the oldest messages nobody is sending, those for $3 excepted; several relays share the
+-- work.
 UPDATE outbox SET claimed_until = now() + $2
 WHERE id IN (
     SELECT id FROM outbox
-    WHERE sent_at IS NULL AND (claimed_until IS NULL OR claimed_until < now()) AND destination <> ALL($3::text[])
+    WHERE sent_at IS NULL AND (claimed_until IS NULL OR claimed_until < now())
+        AND destination <> ALL($3::text[])
     ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
 )
 RETURNING id, message_id, destination, body
@@ -50,18 +52,20 @@ UPDATE outbox SET sent_at = now(), claimed_until = NULL
 WHERE id = ANY(ARRAY(SELECT id FROM outbox WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE))
 """
 DELETE_OUTBOX = """
-DELETE FROM outbox WHERE id = ANY(ARRAY(SELECT id FROM outbox WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE))
+DELETE FROM outbox
+WHERE id = ANY(ARRAY(SELECT id FROM outbox WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE))
 """
-COUNT_OUTBOX = (
-    "SELECT count(*) FROM (SELECT 1 FROM outbox WHERE sent_at IS NULL LIMIT 100000) AS waiting"
-)
+COUNT_OUTBOX = """
+SELECT count(*) FROM (SELECT 1 FROM outbox WHERE sent_at IS NULL LIMIT 100000) AS waiting
+"""
 PRUNE_OUTBOX = """
 -- A bundle of those sent so long ago that no queue can still hold them.
 DELETE FROM outbox WHERE id = ANY(ARRAY(
     SELECT id FROM outbox WHERE sent_at < now() - $1::interval LIMIT $2 FOR UPDATE SKIP LOCKED))
 """
 SEND_AGAIN = """
-UPDATE outbox AS o SET sent_at = NULL FROM (SELECT id FROM outbox WHERE sent_at IS NOT NULL ORDER BY id FOR UPDATE) AS sent
+UPDATE outbox AS o SET sent_at = NULL
+FROM (SELECT id FROM outbox WHERE sent_at IS NOT NULL ORDER BY id FOR UPDATE) AS sent
 WHERE o.id = sent.id
 """
 PRUNE_INBOX = """

@@ -44,7 +44,8 @@ class MessagesUnknown(NotFound):
 
 
 class QueueDesk:
-    """Every method raises ``NotAvailable`` while the broker is out of reach, and ``QueueUnknown``."""
+    """Every method raises ``NotAvailable`` while the broker is out of reach, and
+    ``QueueUnknown``."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

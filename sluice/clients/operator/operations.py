@@ -1,4 +1,5 @@
-"""What the operator service is asked about the system itself: what needs a person, pilots, queues."""
+"""What the operator service is asked about the system itself: what needs a person, pilots,
+queues."""
 
 from urllib.parse import quote
 from uuid import UUID

@@ -1,4 +1,5 @@
-"""The receiving side of the PostgreSQL transport: what one consumer has in hand, and its answers."""
+"""The receiving side of the PostgreSQL transport: what one consumer has in hand, and its
+answers."""
 
 import asyncio
 from collections.abc import Sequence

@@ -46,17 +46,21 @@ CREATE TABLE IF NOT EXISTS sluice_transport.holder (
 SEND = """
 WITH stored AS (
     INSERT INTO sluice_transport.message (queue, id, body)
-    SELECT queue, id, body FROM unnest($1::text[], $2::text[], $3::bytea[]) WITH ORDINALITY AS sent (queue, id, body, place)
+    SELECT queue, id, body
+    FROM unnest($1::text[], $2::text[], $3::bytea[]) WITH ORDINALITY AS sent (queue, id, body,
+        place)
     ORDER BY place
     RETURNING queue)
-SELECT pg_notify(left('sluice:' || queue, 63), '') FROM (SELECT DISTINCT queue FROM stored) AS receivers
+SELECT pg_notify(left('sluice:' || queue, 63), '')
+FROM (SELECT DISTINCT queue FROM stored) AS receivers
 """
 
 # $1 queue, $2 how many, $3 holder, $4 lease in seconds
 CLAIM = """
 WITH due AS (
     SELECT queue, seq FROM sluice_transport.message
-    WHERE queue = $1 AND due_at <= now() AND EXISTS (SELECT FROM sluice_transport.holder WHERE id = $3)
+    WHERE queue = $1 AND due_at <= now()
+        AND EXISTS (SELECT FROM sluice_transport.holder WHERE id = $3)
     ORDER BY seq LIMIT $2 FOR UPDATE SKIP LOCKED)
 UPDATE sluice_transport.message AS m
 SET attempts = attempts + 1, holder = $3, due_at = now() + make_interval(secs => $4)
@@ -69,7 +73,8 @@ RETURNING m.seq, m.id, m.body, m.attempts, m.reason
 # renewal of the same messages do not block each other.
 _HELD = """(
     SELECT one.queue, one.seq FROM sluice_transport.message AS one
-    JOIN unnest($2::bigint[], $3::int[]) AS named (seq, attempt) ON one.seq = named.seq AND one.attempts = named.attempt
+    JOIN unnest($2::bigint[], $3::int[]) AS named (seq, attempt) ON one.seq = named.seq
+        AND one.attempts = named.attempt
     WHERE one.queue = $1 AND one.holder = $4 ORDER BY one.seq FOR UPDATE OF one
 ) AS held WHERE m.queue = held.queue AND m.seq = held.seq"""
 
@@ -77,19 +82,20 @@ _HELD = """(
 ACK = f"DELETE FROM sluice_transport.message AS m USING {_HELD}"
 
 # … $5 lease in seconds
-RENEW = (
-    "UPDATE sluice_transport.message AS m SET due_at = now() + make_interval(secs => $5) FROM"
-    f" {_HELD}"
-)
+RENEW = f"""
+UPDATE sluice_transport.message AS m SET due_at = now() + make_interval(secs => $5) FROM {_HELD}
+"""
 
 # … $5 pause in seconds, $6 reason (null: keep the last one)
 RELEASE = f"""
 WITH freed AS (
     UPDATE sluice_transport.message AS m
-    SET holder = NULL, due_at = now() + make_interval(secs => $5::float8), reason = coalesce($6, reason)
+    SET holder = NULL, due_at = now() + make_interval(secs => $5::float8),
+        reason = coalesce($6, reason)
     FROM {_HELD}
     RETURNING m.queue)
-SELECT pg_notify(left('sluice:' || queue, 63), '') FROM (SELECT DISTINCT queue FROM freed WHERE $5 = 0) AS receivers
+SELECT pg_notify(left('sluice:' || queue, 63), '')
+FROM (SELECT DISTINCT queue FROM freed WHERE $5 = 0) AS receivers
 """
 
 # … $5 reason
@@ -97,12 +103,14 @@ BURY = f"""
 WITH dead AS (
     DELETE FROM sluice_transport.message AS m USING {_HELD}
     RETURNING m.queue, m.id, m.body)
-INSERT INTO sluice_transport.dead_letter (queue, id, body, reason) SELECT queue, id, body, $5 FROM dead
+INSERT INTO sluice_transport.dead_letter (queue, id, body, reason)
+SELECT queue, id, body, $5 FROM dead
 """
 
 DEPTH = "SELECT count(*) FROM sluice_transport.message WHERE queue = $1 AND due_at <= now()"
 DEAD_LETTERS = """
-SELECT id, queue, body, reason, died_at FROM sluice_transport.dead_letter WHERE queue = $1 ORDER BY seq LIMIT $2
+SELECT id, queue, body, reason, died_at FROM sluice_transport.dead_letter WHERE queue = $1
+ORDER BY seq LIMIT $2
 """
 
 COUNT_DEAD = "SELECT count(*) FROM sluice_transport.dead_letter WHERE queue = $1"
@@ -112,9 +120,12 @@ _CHOSEN = """queue = $1 AND seq = ANY(ARRAY(
     SELECT seq FROM sluice_transport.dead_letter
     WHERE queue = $1 AND ($2::text[] IS NULL OR id = ANY($2)) ORDER BY seq FOR UPDATE))"""
 REQUEUE = f"""
-WITH back AS (DELETE FROM sluice_transport.dead_letter WHERE {_CHOSEN} RETURNING seq, queue, id, body),
+WITH back AS (
+    DELETE FROM sluice_transport.dead_letter WHERE {_CHOSEN} RETURNING seq, queue, id, body
+),
 stored AS (
-    INSERT INTO sluice_transport.message (queue, id, body) SELECT queue, id, body FROM back ORDER BY seq RETURNING queue)
+    INSERT INTO sluice_transport.message (queue, id, body)
+    SELECT queue, id, body FROM back ORDER BY seq RETURNING queue)
 SELECT count(*), pg_notify(left('sluice:' || $1, 63), '') FROM stored
 """
 DROP = f"""
@@ -142,15 +153,18 @@ WITH gone AS (
 freed AS (
     UPDATE sluice_transport.message AS m SET holder = NULL, due_at = now()
     FROM (
-        SELECT queue, seq FROM sluice_transport.message WHERE holder IN (SELECT id FROM gone) ORDER BY queue, seq FOR UPDATE
+        SELECT queue, seq FROM sluice_transport.message WHERE holder IN (SELECT id FROM gone)
+        ORDER BY queue, seq FOR UPDATE
     ) AS held WHERE m.queue = held.queue AND m.seq = held.seq
     RETURNING m.queue)
-SELECT pg_notify(left('sluice:' || queue, 63), '') FROM (SELECT DISTINCT queue FROM freed) AS receivers
+SELECT pg_notify(left('sluice:' || queue, 63), '')
+FROM (SELECT DISTINCT queue FROM freed) AS receivers
 """
 
 
 def channel_of(queue: str) -> str:
-    """The notification channel that wakes consumers of ``queue`` (same rule as in the statements)."""
+    """The notification channel that wakes consumers of ``queue`` (same rule as in the
+    statements)."""
     return f"sluice:{queue}".encode()[:63].decode(errors="ignore")
 
 

@@ -27,7 +27,8 @@ REASON = "x-sluice-reason"
 
 
 def attempts_before(headers: HeadersType) -> int:
-    """Deliveries before this one: those before the last rest, and those the broker counted since."""
+    """Deliveries before this one: those before the last rest, and those the broker counted
+    since."""
     return _number(headers.get(ATTEMPTS)) + _number(headers.get("x-delivery-count"))
 
 

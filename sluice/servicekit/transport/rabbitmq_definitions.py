@@ -65,23 +65,39 @@ def definitions(
         "vhosts": [{"name": vhost}],
         "users": [_user(one[0]) for one in logins.values()],
         "permissions": [
-            {"user": login, "vhost": vhost, "configure": "^$"} | _permission(rights_of({u.service for u in own}, topology, roles))
+            {"user": login, "vhost": vhost, "configure": "^$"}
+            | _permission(rights_of({user.service for user in own}, topology, roles))
             for login, own in logins.items()
         ],
         # Nothing is routed by topic, so there is nothing to allow.
         "topic_permissions": [],
         "exchanges": [
-            {"name": name, "vhost": vhost, "type": "fanout", "durable": True, "auto_delete": False, "internal": False,
-             "arguments": {}}
+            {
+                "name": name,
+                "vhost": vhost,
+                "type": "fanout",
+                "durable": True,
+                "auto_delete": False,
+                "internal": False,
+                "arguments": {},
+            }
             for name in layout.exchanges
         ],
         "queues": [
-            {"name": one.name, "vhost": vhost, "durable": True, "auto_delete": False, "arguments": dict(one.arguments)}
-            for one in layout.queues
+            {
+                "name": queue.name,
+                "vhost": vhost,
+                "durable": True,
+                "auto_delete": False,
+                "arguments": dict(queue.arguments),
+            }
+            for queue in layout.queues
         ],
-        "bindings": [_binding(source, one, vhost) for one in layout.queues for source in one.sources],
+        "bindings": [
+            _binding(source, queue, vhost) for queue in layout.queues for source in queue.sources
+        ],
         "policies": [_limit(queue, vhost) for queue in topology.queues.values()],
-    }  # fmt: skip
+    }
 
 
 def rights_of(services: Iterable[str], topology: Topology, roles: Roles = ALL_ROLES) -> Rights:
@@ -118,7 +134,8 @@ def _logins(users: Iterable[User]) -> dict[str, list[User]]:
         if len({user.password for user in own}) > 1:
             services = ", ".join(sorted(user.service for user in own))
             raise ValueError(
-                f"the broker's login {login!r} of {services} has two passwords: give the same, or a login to each"
+                f"the broker's login {login!r} of {services} has two passwords: give the same,"
+                " or a login to each"
             )
     return logins
 

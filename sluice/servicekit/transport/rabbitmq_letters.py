@@ -118,7 +118,8 @@ class DeadLetters:
         return letters
 
     async def requeue(self, queue: Queue, ids: Collection[str] | None) -> int:
-        """Stored in the queue first and taken from the dead letters then: rather twice than never."""
+        """Stored in the queue first and taken from the dead letters then: rather twice than
+        never."""
         removed = 0
         async with self._visit(queue) as visit, aclosing(visit.windows()) as windows:
             async for window in windows:

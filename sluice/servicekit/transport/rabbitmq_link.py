@@ -56,7 +56,8 @@ async def answer(awaitable: Awaitable[T], *, seconds: float = ANSWER_TIMEOUT) ->
 
 
 async def acknowledge(message: AbstractIncomingMessage, *, and_before: bool = False) -> None:
-    """``and_before``: all that came before it on its channel, too. Raises ``TransportUnavailable``."""
+    """``and_before``: all that came before it on its channel, too. Raises
+    ``TransportUnavailable``."""
     await answer(_acknowledge_while_open(message, and_before=and_before))
 
 
@@ -225,7 +226,8 @@ class RabbitLink:
 
 
 def _failure(failed: Sequence[tuple[Post, BaseException]], stored: set[str]) -> BaseException:
-    """What the broker answered with a no comes second to a loss, after which nothing more is known."""
+    """What the broker answered with a no comes second to a loss, after which nothing more is
+    known."""
     for _, error in failed:
         if not isinstance(error, DeliveryError):
             unavailable = translated(error)

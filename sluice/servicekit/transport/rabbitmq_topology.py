@@ -39,7 +39,8 @@ class QuorumQueue:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Durable fan-out exchanges, durable quorum queues; ``exchanges`` holds every queue's sources."""
+    """Durable fan-out exchanges, durable quorum queues; ``exchanges`` holds every queue's
+    sources."""
 
     exchanges: tuple[str, ...]
     queues: tuple[QuorumQueue, ...]

@@ -15,6 +15,7 @@ def readable(reason: str) -> str:
 
 
 def undelivered(limit: int, last: str | None) -> str:
-    """Why a message is dead that was handed out ``limit`` times and never answered the last time."""
+    """Why a message is dead that was handed out ``limit`` times and never answered the last
+    time."""
     counted = f"handed out {limit} times without an acknowledgement"
     return f"{counted}; last failure: {last}" if last else counted

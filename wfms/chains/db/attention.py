@@ -9,13 +9,15 @@ from sluice.contracts.states import ChainState, StepState
 from sluice.servicekit.database import Connection
 
 UNDER_WAY = f"""
-SELECT state, count(*) AS chains FROM chains WHERE state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}') GROUP BY state
+SELECT state, count(*) AS chains FROM chains
+WHERE state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}') GROUP BY state
 """
 
 #: Failed ones that nobody has acknowledged, discarded or run again; and those with a step that
 #: cannot go on, as its reason says.
 WANTED = f"""
-SELECT uid FROM chains WHERE state = '{ChainState.FAILED}' AND acknowledged_at IS NULL AND NOT discarded
+SELECT uid FROM chains
+WHERE state = '{ChainState.FAILED}' AND acknowledged_at IS NULL AND NOT discarded
     AND NOT EXISTS (SELECT 1 FROM chains AS again WHERE again.rerun_of = chains.uid)
 UNION SELECT chain_uid FROM steps WHERE state = '{StepState.STARTING}' AND reason <> ''
 UNION SELECT chain_uid FROM steps WHERE state = '{StepState.IN_PROGRESS}' AND reason <> ''

@@ -21,37 +21,44 @@ from wfms.chains.domain.transitions import CHAIN_MOVES
 from wfms.chains.domain.view import ChainView, DatasetView, StepView
 
 HOLD_CHAIN = """
--- Everything that changes a chain takes this lock first, so that changes of one chain come one after the other.
+-- Everything that changes a chain takes this lock first, so that changes of one chain come one
+-- after the other.
 SELECT state, ending, reason FROM chains WHERE uid = $1 FOR UPDATE
 """
 
 LOCK_CHAIN = """
 -- The same lock, with all that the chain is.
-SELECT uid, state, ending, upload_asked, discarded, reason, template_id, template_name, template_version, plan, params,
+SELECT uid, state, ending, upload_asked, discarded, reason, template_id, template_name,
+    template_version, plan, params,
     dataset_uid, dataset, keep_failed > '0' AND (ended_at IS NULL OR keep_until IS NOT NULL) AS kept
 FROM chains WHERE uid = $1 FOR UPDATE
 """
 
 STEPS_OF = """
-SELECT name, state, attempts, failed_jobs, started_at, taken_from, jobs_from FROM steps WHERE chain_uid = $1 ORDER BY ordinal
+SELECT name, state, attempts, failed_jobs, started_at, taken_from, jobs_from FROM steps
+WHERE chain_uid = $1 ORDER BY ordinal
 """
 
 DATASETS_OF = "SELECT uid, step, port, status, uploaded_at FROM datasets WHERE chain_uid = $1"
 
 LOCK_INPUT = """
 -- The first input, under lock until the transaction ends.
-INSERT INTO inputs (dataset_uid) VALUES ($1) ON CONFLICT (dataset_uid) DO UPDATE SET dataset_uid = EXCLUDED.dataset_uid
+INSERT INTO inputs (dataset_uid)
+VALUES ($1) ON CONFLICT (dataset_uid) DO UPDATE SET dataset_uid = EXCLUDED.dataset_uid
 RETURNING released_at
 """
 
 INPUT_KEPT = f"""
--- Is there another chain that still runs over this input (or has it as the value of a parameter), or wants it kept?
+-- Is there another chain that still runs over this input (or has it as the value of a parameter),
+-- or wants it kept?
 SELECT EXISTS (
     SELECT 1 FROM chains WHERE dataset_uid = $1 AND uid <> $2
-    AND (state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}') OR plan->'retention'->>'input' = 'keep')
+    AND (state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}')
+    OR plan->'retention'->>'input' = 'keep')
 ) OR EXISTS (
     SELECT 1 FROM datasets JOIN chains ON chains.uid = datasets.chain_uid
-    WHERE datasets.uid = $1 AND datasets.step IS NULL AND datasets.port IS NOT NULL AND chains.uid <> $2
+    WHERE datasets.uid = $1 AND datasets.step IS NULL AND datasets.port IS NOT NULL
+        AND chains.uid <> $2
     AND chains.state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}')
 )
 """
@@ -65,7 +72,8 @@ WHERE dataset_uid = $1 AND template_id = $2 AND template_version = $3 AND varian
 
 INSERT_CHAIN = """
 INSERT INTO chains (
-    uid, state, template_id, template_name, template_version, plan, params, dataset_uid, dataset_name, dataset, created_at,
+    uid, state, template_id, template_name, template_version, plan, params, dataset_uid,
+        dataset_name, dataset, created_at,
     variant, keep_failed, rerun_of
 )
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
@@ -73,27 +81,33 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 
 INSERT_STEPS = """
 INSERT INTO steps (chain_uid, ordinal, name, task_uid, state)
-SELECT $1, ordinal, name, task_uid, $2 FROM unnest($3::int[], $4::text[], $5::uuid[]) AS new (ordinal, name, task_uid)
+SELECT $1, ordinal, name, task_uid, $2
+FROM unnest($3::int[], $4::text[], $5::uuid[]) AS new (ordinal, name, task_uid)
 """
 
 TAKE_STEPS = f"""
 -- Of the chain's fresh steps, those that $3 has finished: with its times.
-UPDATE steps SET state = '{StepState.FINISHED}', started_at = done.started_at, ended_at = done.ended_at,
+UPDATE steps
+SET state = '{StepState.FINISHED}', started_at = done.started_at, ended_at = done.ended_at,
     failed_jobs = done.failed_jobs, taken_from = coalesce(done.taken_from, done.chain_uid)
 FROM steps AS done
-WHERE steps.chain_uid = $1 AND steps.name = ANY($2::text[]) AND done.chain_uid = $3 AND done.name = steps.name
+WHERE steps.chain_uid = $1 AND steps.name = ANY($2::text[]) AND done.chain_uid = $3
+    AND done.name = steps.name
 AND done.state = '{StepState.FINISHED}'
 """
 
 TAKE_JOBS = """
 UPDATE steps SET jobs_from = coalesce(before.taken_from, before.chain_uid) FROM steps AS before
-WHERE steps.chain_uid = $1 AND steps.name = ANY($2::text[]) AND before.chain_uid = $3 AND before.name = steps.name
+WHERE steps.chain_uid = $1 AND steps.name = ANY($2::text[]) AND before.chain_uid = $3
+    AND before.name = steps.name
 """
 
 MOVE_CHAIN = """
 -- Guarded by the states it may come from; the end of a chain has its time.
-UPDATE chains SET state = $2, upload_asked = upload_asked OR $6, ended_at = CASE WHEN $4 THEN $5::timestamptz END,
-    keep_until = CASE WHEN $4 AND ending IS NOT NULL AND keep_failed > '0' THEN $5::timestamptz + keep_failed END
+UPDATE chains
+SET state = $2, upload_asked = upload_asked OR $6, ended_at = CASE WHEN $4 THEN $5::timestamptz END,
+    keep_until = CASE WHEN $4 AND ending IS NOT NULL
+        AND keep_failed > '0' THEN $5::timestamptz + keep_failed END
 WHERE uid = $1 AND state = ANY($3::text[])
 RETURNING uid
 """
@@ -106,7 +120,8 @@ DISCARD = "UPDATE chains SET discarded = true WHERE uid = $1 RETURNING uid"
 
 END_CHAIN = """
 -- The first reason to end stays.
-UPDATE chains SET ending = $2, reason = $3 WHERE uid = $1 AND ending IS NULL AND ended_at IS NULL RETURNING uid
+UPDATE chains SET ending = $2, reason = $3 WHERE uid = $1 AND ending IS NULL AND ended_at IS NULL
+RETURNING uid
 """
 
 
@@ -137,7 +152,8 @@ class StoredChain:
 
 
 async def lock_inputs(connection: Connection, uids: Iterable[UUID]) -> list[UUID]:
-    """Inputs under lock until the transaction ends, in order of uid; with those that were released."""
+    """Inputs under lock until the transaction ends, in order of uid; with those that were
+    released."""
     return [
         uid for uid in sorted(set(uids)) if await connection.fetchval(LOCK_INPUT, uid) is not None
     ]

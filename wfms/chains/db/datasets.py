@@ -12,7 +12,8 @@ from sluice.servicekit.database import Connection
 from wfms.chains.domain.transitions import DATASET_MOVES
 
 INSERT_DATASET = """
-INSERT INTO datasets (uid, chain_uid, name, step, port, status, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO datasets (uid, chain_uid, name, step, port, status, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT DO NOTHING
 """
 
@@ -34,32 +35,42 @@ WHERE chain_uid = $1 AND uid = ANY($2::uuid[]) AND status = ANY($4::text[])
 #: Of a data set: a rerun takes over data sets of the chain before it, and either may be the last to
 #: need them.
 NEEDED_BY_NONE = """
-NOT EXISTS (SELECT 1 FROM datasets AS other WHERE other.uid = {uid} AND other.step IS NOT NULL AND other.released_at IS NULL)
+NOT EXISTS (
+    SELECT 1 FROM datasets AS other
+    WHERE other.uid = {uid} AND other.step IS NOT NULL AND other.released_at IS NULL
+)
 """
 
 RELEASE_INPUT = f"""
-UPDATE inputs SET released_at = $2 WHERE released_at IS NULL AND {NEEDED_BY_NONE.format(uid="dataset_uid")}
-AND dataset_uid = ANY(ARRAY(SELECT dataset_uid FROM inputs WHERE dataset_uid = ANY($1::uuid[]) ORDER BY dataset_uid FOR UPDATE))
+UPDATE inputs SET released_at = $2
+WHERE released_at IS NULL AND {NEEDED_BY_NONE.format(uid="dataset_uid")}
+AND dataset_uid = ANY(ARRAY(
+    SELECT dataset_uid FROM inputs WHERE dataset_uid = ANY($1::uuid[]) ORDER BY dataset_uid
+    FOR UPDATE
+))
 """
 
 #: Of a data set: it is on the output storage, or may be without anybody having told: a chain has
 #: asked for its upload.
 _MAY_BE_SAFE = """(uploaded_at IS NOT NULL OR EXISTS (
-    SELECT 1 FROM datasets AS other JOIN chains ON chains.uid = other.chain_uid AND chains.upload_asked
+    SELECT 1 FROM datasets AS other
+    JOIN chains ON chains.uid = other.chain_uid AND chains.upload_asked
     JOIN LATERAL jsonb_to_recordset(chains.plan->'outputs') AS output (step text, port text)
         ON output.step = other.step AND output.port = other.port
     WHERE other.uid = datasets.uid
 ))"""
 
 _UNDELIVERED = f"""
-SELECT uid FROM datasets WHERE released_at IS NOT NULL AND handed_over_at IS NULL AND {NEEDED_BY_NONE.format(uid="datasets.uid")}
+SELECT uid FROM datasets
+WHERE released_at IS NOT NULL AND handed_over_at IS NULL
+    AND {NEEDED_BY_NONE.format(uid="datasets.uid")}
 """
 
 _OLDEST_FIRST = "GROUP BY uid ORDER BY min(released_at), min(name)"
 
 UNDELIVERED = f"""
--- Released data sets of a chain that the watcher is not known to have taken over (it is not asked to delete outputs that the DMS
--- was asked to upload).
+-- Released data sets of a chain that the watcher is not known to have taken over (it is not asked
+-- to delete outputs that the DMS was asked to upload).
 {_UNDELIVERED} AND chain_uid = $1 AND NOT {_MAY_BE_SAFE} {_OLDEST_FIRST}
 """
 
@@ -71,7 +82,8 @@ HANDED_OVER = """
 -- Of several chains, whose locks nobody has: in one order.
 UPDATE datasets AS d SET handed_over_at = $2 FROM (
     SELECT chain_uid, uid FROM datasets
-    WHERE uid = ANY($1::uuid[]) AND released_at IS NOT NULL AND handed_over_at IS NULL ORDER BY chain_uid, uid FOR UPDATE
+    WHERE uid = ANY($1::uuid[]) AND released_at IS NOT NULL AND handed_over_at IS NULL
+    ORDER BY chain_uid, uid FOR UPDATE
 ) AS one
 WHERE d.chain_uid = one.chain_uid AND d.uid = one.uid
 """
@@ -82,7 +94,8 @@ SELECT datasets.uid, datasets.chain_uid, datasets.step, chains.dataset_uid
 FROM datasets JOIN chains ON chains.uid = datasets.chain_uid
 JOIN LATERAL jsonb_to_recordset(chains.plan->'outputs') AS output (step text, port text)
     ON output.step = datasets.step AND output.port = datasets.port
-WHERE chains.state = '{ChainState.UPLOADING}' AND datasets.watched_at IS NULL AND datasets.uploaded_at IS NULL
+WHERE chains.state = '{ChainState.UPLOADING}' AND datasets.watched_at IS NULL
+    AND datasets.uploaded_at IS NULL
 LIMIT $1
 """
 

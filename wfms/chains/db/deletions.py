@@ -27,14 +27,18 @@ ON CONFLICT (dataset_uid) DO UPDATE SET force = deletions.force OR EXCLUDED.forc
 _NEEDED_BY_IT = _NEEDED.format(uid="deletions.dataset_uid")
 
 CLAIM = f"""
--- Those for which something can be done now and that nobody is at: no chain needs the data set, or one can be canceled.
--- Those that wait for chains to end keep nobody waiting; nor does one that failed, for it comes last when its claim has run out.
+-- Those for which something can be done now and that nobody is at: no chain needs the data set, or
+-- one can be canceled. Those that wait for chains to end keep nobody waiting; nor does one that
+-- failed, for it comes last when its claim has run out.
 UPDATE deletions SET claim_token = $1, claimed_until = now() + $2
 WHERE dataset_uid IN (
     SELECT dataset_uid FROM deletions
     WHERE (claimed_until IS NULL OR claimed_until <= now()) AND (
         NOT EXISTS (SELECT 1 {_NEEDED_BY_IT})
-        OR EXISTS (SELECT 1 {_NEEDED_BY_IT} AND chains.state = '{ChainState.IN_PROGRESS}' AND chains.ending IS NULL)
+        OR EXISTS (
+            SELECT 1 {_NEEDED_BY_IT} AND chains.state = '{ChainState.IN_PROGRESS}'
+                AND chains.ending IS NULL
+        )
     )
     ORDER BY coalesce(claimed_until, asked_at) LIMIT $3 FOR UPDATE SKIP LOCKED
 )
@@ -46,7 +50,8 @@ UNCLAIM = """
 UPDATE deletions SET claim_token = NULL, claimed_until = NULL
 WHERE dataset_uid = ANY(ARRAY(
     SELECT dataset_uid FROM deletions
-    WHERE claim_token = $1 AND ($2::uuid IS NULL OR dataset_uid = $2) ORDER BY dataset_uid FOR UPDATE
+    WHERE claim_token = $1 AND ($2::uuid IS NULL OR dataset_uid = $2) ORDER BY dataset_uid
+    FOR UPDATE
 ))
 """
 

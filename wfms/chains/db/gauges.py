@@ -12,12 +12,13 @@ STEPS = " UNION ALL ".join(
 )
 TRIES = f"SELECT coalesce(max(attempts), 0) FROM steps WHERE state = '{StepState.STARTING}'"
 UPLOADING = f"SELECT count(*) FROM chains WHERE state = '{ChainState.UPLOADING}'"
-STOPPING = (
-    f"SELECT count(*) FROM chains WHERE ending IS NOT NULL AND state = '{ChainState.IN_PROGRESS}'"
-)
+STOPPING = f"""
+SELECT count(*) FROM chains WHERE ending IS NOT NULL AND state = '{ChainState.IN_PROGRESS}'
+"""
 TO_RELEASE = f"""
 SELECT coalesce(extract(epoch FROM now() - min(released_at)), 0) FROM datasets
-WHERE released_at IS NOT NULL AND handed_over_at IS NULL AND {NEEDED_BY_NONE.format(uid="datasets.uid")}
+WHERE released_at IS NOT NULL AND handed_over_at IS NULL
+    AND {NEEDED_BY_NONE.format(uid="datasets.uid")}
 """
 
 MEASUREMENTS = (

@@ -14,10 +14,12 @@ from wfms.chains.db.attention import WANTED
 
 CHAINS = """
 -- A page, newest first; $3 is the position of the last one seen.
-SELECT uid, position, state, template_id, template_name, template_version, dataset_uid, dataset_name, params,
+SELECT uid, position, state, template_id, template_name, template_version, dataset_uid,
+    dataset_name, params,
     created_at, ended_at, reason, rerun_of, acknowledged_by, acknowledged_at
 FROM chains
-WHERE ($1::uuid[] IS NULL OR uid = ANY($1)) AND ($2::text IS NULL OR state = $2) AND ($3::bigint IS NULL OR position < $3)
+WHERE ($1::uuid[] IS NULL OR uid = ANY($1)) AND ($2::text IS NULL OR state = $2)
+    AND ($3::bigint IS NULL OR position < $3)
     AND ($5::uuid IS NULL OR dataset_uid = $5)
 ORDER BY position DESC LIMIT $4
 """
@@ -36,27 +38,35 @@ FROM steps WHERE chain_uid = ANY($1::uuid[]) ORDER BY chain_uid, ordinal
 """
 
 DATASETS = """
-SELECT datasets.chain_uid, datasets.uid, datasets.name, datasets.step, datasets.port, datasets.status
+SELECT datasets.chain_uid, datasets.uid, datasets.name, datasets.step, datasets.port,
+    datasets.status
 FROM datasets LEFT JOIN steps ON steps.chain_uid = datasets.chain_uid AND steps.name = datasets.step
-WHERE datasets.chain_uid = ANY($1::uuid[]) ORDER BY datasets.chain_uid, steps.ordinal NULLS FIRST, datasets.port NULLS LAST
+WHERE datasets.chain_uid = ANY($1::uuid[])
+ORDER BY datasets.chain_uid, steps.ordinal NULLS FIRST, datasets.port NULLS LAST
 """
 
 TASKS = f"""
--- Steps that have been begun, of the newest chains first; $5 and $6 are where the last one seen stands.
-SELECT steps.task_uid, steps.chain_uid, steps.name, steps.state, chains.template_name, chains.dataset_name,
+-- Steps that have been begun, of the newest chains first; $5 and $6 are where the last one seen
+-- stands.
+SELECT steps.task_uid, steps.chain_uid, steps.name, steps.state, chains.template_name,
+    chains.dataset_name,
     chains.position, steps.ordinal
 FROM steps JOIN chains ON chains.uid = steps.chain_uid
-WHERE steps.taken_from IS NULL AND ($1::uuid IS NULL OR steps.task_uid = $1) AND ($2::uuid IS NULL OR steps.chain_uid = $2)
-AND ($3::text IS NULL OR steps.state = $3) AND ($1 IS NOT NULL OR $3 IS NOT NULL OR steps.state <> '{StepState.PENDING}')
+WHERE steps.taken_from IS NULL AND ($1::uuid IS NULL OR steps.task_uid = $1)
+    AND ($2::uuid IS NULL OR steps.chain_uid = $2)
+AND ($3::text IS NULL OR steps.state = $3)
+AND ($1 IS NOT NULL OR $3 IS NOT NULL OR steps.state <> '{StepState.PENDING}')
 AND ($5::bigint IS NULL OR chains.position <= $5 AND (chains.position < $5 OR steps.ordinal > $6))
 ORDER BY chains.position DESC, steps.ordinal LIMIT $4
 """
 
 
 RELIEVING_TASKS = f"""
--- Tasks under way of the oldest chains after whose end the input is deleted, with the input of each.
+-- Tasks under way of the oldest chains after whose end the input is deleted, with the input of
+-- each.
 SELECT steps.task_uid, chains.dataset_uid FROM steps JOIN chains ON chains.uid = steps.chain_uid
-WHERE chains.state = '{ChainState.IN_PROGRESS}' AND steps.state = '{StepState.IN_PROGRESS}' AND steps.taken_from IS NULL
+WHERE chains.state = '{ChainState.IN_PROGRESS}' AND steps.state = '{StepState.IN_PROGRESS}'
+    AND steps.taken_from IS NULL
     AND chains.plan->'retention'->>'input' IS DISTINCT FROM 'keep'
 ORDER BY chains.position, steps.ordinal LIMIT $1
 """

@@ -17,7 +17,8 @@ CLAIM_STEPS = f"""
 UPDATE steps SET claim_token = $1, claimed_until = now() + $2, attempts = attempts + 1
 WHERE (chain_uid, name) IN (
     SELECT chain_uid, name FROM steps
-    WHERE state = '{StepState.STARTING}' AND next_try_at <= now() AND (claimed_until IS NULL OR claimed_until <= now())
+    WHERE state = '{StepState.STARTING}' AND next_try_at <= now()
+        AND (claimed_until IS NULL OR claimed_until <= now())
     ORDER BY next_try_at LIMIT $3 FOR UPDATE SKIP LOCKED
 )
 RETURNING chain_uid, name, task_uid, attempts
@@ -37,12 +38,14 @@ WHERE s.chain_uid = mine.chain_uid AND s.name = mine.name
 """
 
 CLAIMED_BY = f"""
-SELECT 1 FROM steps WHERE chain_uid = $1 AND name = $2 AND claim_token = $3 AND state = '{StepState.STARTING}'
+SELECT 1 FROM steps
+WHERE chain_uid = $1 AND name = $2 AND claim_token = $3 AND state = '{StepState.STARTING}'
 """
 
 MOVE_STEP = """
 -- Guarded by the states it may come from; a move ends any claim. Under the chain's lock.
-UPDATE steps SET state = $3, reason = $5, claim_token = NULL, claimed_until = NULL, next_try_at = now(),
+UPDATE steps
+SET state = $3, reason = $5, claim_token = NULL, claimed_until = NULL, next_try_at = now(),
     started_at = CASE WHEN $6 THEN $8::timestamptz ELSE started_at END,
     ended_at = CASE WHEN $7 THEN $8::timestamptz END
 WHERE chain_uid = $1 AND name = ANY($2::text[]) AND state = ANY($4::text[])
@@ -52,7 +55,8 @@ RETURNING name
 SET_FAILED_JOBS = "UPDATE steps SET failed_jobs = $3 WHERE chain_uid = $1 AND name = $2"
 
 CLAIM_CANCELS = f"""
--- Running tasks of chains that are going to end: asked to stop, again after a while until they have.
+-- Running tasks of chains that are going to end: asked to stop, again after a while until they
+-- have.
 UPDATE steps SET next_try_at = now() + $1
 WHERE (chain_uid, name) IN (
     SELECT steps.chain_uid, steps.name FROM steps JOIN chains ON chains.uid = steps.chain_uid

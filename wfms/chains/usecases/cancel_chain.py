@@ -18,7 +18,8 @@ class UnknownChain(NotFound):
 
 
 class TooLate(Conflict):
-    """The chain has ended, or its output is on its way and is to arrive: nothing is left to cancel."""
+    """The chain has ended, or its output is on its way and is to arrive: nothing is left to
+    cancel."""
 
     def __init__(self, uid: UUID, state: ChainState) -> None:
         why = (

@@ -17,9 +17,9 @@ BATCH = 50
 
 
 async def stop_tasks(context: ChainsContext) -> bool:
-    """Effect: asks the WMS to cancel each of them, every ``cancel_again`` until the watcher says that
-    it has ended. One that the WMS does not know has not come through its queue yet. Messages: none.
-    Errors: none. True when there may be more."""
+    """Effect: asks the WMS to cancel each of them, every ``cancel_again`` until the watcher says
+    that it has ended. One that the WMS does not know has not come through its queue yet. Messages:
+    none. Errors: none. True when there may be more."""
     async with context.database.connection() as connection:
         running = await steps.claim_cancels(connection, again=context.cancel_again, limit=BATCH)
     await asyncio.gather(*(_cancel(context.wms, step) for step in running))

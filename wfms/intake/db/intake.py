@@ -17,24 +17,24 @@ MOVE_CURSOR = """
 UPDATE cursor SET value = $2 WHERE value IS NOT DISTINCT FROM $1 RETURNING 1
 """
 
-INSERT_HANDOVER = (
-    "INSERT INTO handovers (dataset_uid, chain) VALUES ($1, $2) ON CONFLICT (dataset_uid) DO"
-    " NOTHING"
-)
+INSERT_HANDOVER = """
+INSERT INTO handovers (dataset_uid, chain) VALUES ($1, $2) ON CONFLICT (dataset_uid) DO NOTHING
+"""
 
 CLAIM_HANDOVERS = """
 -- Those due; whoever takes one keeps it from the others for a while.
 UPDATE handovers SET attempts = attempts + 1, next_try_at = now() + $1, claim_token = $3
 WHERE dataset_uid IN (
-    SELECT dataset_uid FROM handovers WHERE next_try_at <= now() ORDER BY next_try_at LIMIT $2 FOR UPDATE SKIP LOCKED
+    SELECT dataset_uid FROM handovers WHERE next_try_at <= now() ORDER BY next_try_at LIMIT $2
+    FOR UPDATE SKIP LOCKED
 )
 RETURNING dataset_uid, chain, attempts
 """
 
-POSTPONE_HANDOVER = (
-    "UPDATE handovers SET next_try_at = now() + $2, reason = $3, claim_token = NULL WHERE"
-    " dataset_uid = $1"
-)
+POSTPONE_HANDOVER = """
+UPDATE handovers SET next_try_at = now() + $2, reason = $3, claim_token = NULL
+WHERE dataset_uid = $1
+"""
 
 GIVE_BACK_HANDOVERS = """
 -- Those that somebody changes at this moment are in other hands.
@@ -45,8 +45,10 @@ UPDATE handovers SET next_try_at = now(), claim_token = NULL WHERE dataset_uid =
 DELETE_HANDOVER = "DELETE FROM handovers WHERE dataset_uid = $1 RETURNING 1"
 
 UPSERT_UNMATCHED = """
-INSERT INTO unmatched (dataset_uid, dataset_name, reason, findings, since, dataset) VALUES ($1, $2, $3, $4, $5, $6)
-ON CONFLICT (dataset_uid) DO UPDATE SET reason = EXCLUDED.reason, findings = EXCLUDED.findings, dataset = EXCLUDED.dataset
+INSERT INTO unmatched (dataset_uid, dataset_name, reason, findings, since, dataset)
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (dataset_uid) DO UPDATE
+SET reason = EXCLUDED.reason, findings = EXCLUDED.findings, dataset = EXCLUDED.dataset
 """
 
 DELETE_UNMATCHED = "DELETE FROM unmatched WHERE dataset_uid = $1 RETURNING 1"
@@ -56,7 +58,8 @@ HAS_UNMATCHED = "SELECT EXISTS (SELECT 1 FROM unmatched WHERE dataset_uid = $1)"
 LOCK_UNMATCHED = "SELECT 1 FROM unmatched WHERE dataset_uid = $1 FOR UPDATE"
 
 SELECT_UNMATCHED = """
-SELECT dataset_uid, dataset_name, reason, findings, since, dataset FROM unmatched ORDER BY since DESC, dataset_uid LIMIT $1
+SELECT dataset_uid, dataset_name, reason, findings, since, dataset FROM unmatched
+ORDER BY since DESC, dataset_uid LIMIT $1
 """
 
 COUNT_UNMATCHED = "SELECT count(*) FROM unmatched"
@@ -64,7 +67,8 @@ COUNT_UNMATCHED = "SELECT count(*) FROM unmatched"
 OLDEST_UNMATCHED = """
 -- Those behind a place in the order of their coming.
 SELECT dataset_uid, since FROM unmatched
-WHERE $1::timestamptz IS NULL OR (since, dataset_uid) > ($1, $2) ORDER BY since, dataset_uid LIMIT $3
+WHERE $1::timestamptz IS NULL OR (since, dataset_uid) > ($1, $2) ORDER BY since, dataset_uid
+LIMIT $3
 """
 
 

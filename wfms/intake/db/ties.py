@@ -18,7 +18,8 @@ ON CONFLICT (template_id, rival_id) DO UPDATE SET datasets = ties.datasets + 1,
 DELETE_OLD_TIES = """
 -- Those that somebody counts at this moment are left for the next time.
 DELETE FROM ties WHERE (template_id, rival_id) IN (
-    SELECT template_id, rival_id FROM ties WHERE NOT (template_id = ANY ($1) AND rival_id = ANY ($1)) FOR UPDATE SKIP LOCKED)
+    SELECT template_id, rival_id FROM ties
+    WHERE NOT (template_id = ANY ($1) AND rival_id = ANY ($1)) FOR UPDATE SKIP LOCKED)
 """
 
 SELECT_TIES = "SELECT * FROM ties ORDER BY at DESC, template, rival LIMIT $1"

@@ -112,7 +112,8 @@ def _add_archives(router: APIRouter, context: OperatorContext) -> None:
         "/chains/{uid}/archive", response_class=Response, responses={200: _ARCHIVE, **refusals}
     )
     async def chain_archive(uid: UUID, format: Format = ArchiveFormat.ZIP) -> Response:
-        """All outputs of a chain that has finished as one archive; of several, each has a folder."""
+        """All outputs of a chain that has finished as one archive; of several, each has a
+        folder."""
         chain, outputs = await finished_outputs(context, uid)
         query = {
             "dataset": [str(output.dataset.uid) for output in outputs],

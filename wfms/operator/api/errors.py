@@ -1,4 +1,5 @@
-"""Errors of the Flask side: problems (RFC 9457) under ``/api``, pages for people everywhere else."""
+"""Errors of the Flask side: problems (RFC 9457) under ``/api``, pages for people everywhere
+else."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,5 @@
-"""A page from elsewhere may change nothing, also where the network's guard does not stand in front."""
+"""A page from elsewhere may change nothing, also where the network's guard does not stand in
+front."""
 
 from flask import request
 

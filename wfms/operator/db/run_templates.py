@@ -9,13 +9,13 @@ from wfms.operator.db.templates import maybe_template, stored_values, template_o
 from wfms.operator.domain.template import StoredTemplate
 
 _COLUMNS = f"""
-    id, name, {RUN_VERSION} AS version, coalesce(run_at, created_at) AS created_at, deleted_at, main, text, files, template, plan,
-    warnings
+    id, name, {RUN_VERSION} AS version, coalesce(run_at, created_at) AS created_at, deleted_at,
+    main, text, files, template, plan, warnings
 """
 
 _WITHOUT_FILES = f"""
-    id, name, {RUN_VERSION} AS version, run_at AS created_at, deleted_at, main, '' AS text, NULL::jsonb AS files,
-    '{{}}'::jsonb AS template, plan, warnings
+    id, name, {RUN_VERSION} AS version, run_at AS created_at, deleted_at, main, '' AS text,
+    NULL::jsonb AS files, '{{}}'::jsonb AS template, plan, warnings
 """
 
 RUN_AGAIN = f"""
@@ -50,13 +50,16 @@ SELECT_ALL = f"""
 -- Behind the template $2, where it stands now.
 SELECT {_WITHOUT_FILES} FROM run_templates
 WHERE run_at IS NOT NULL AND deleted_at IS NULL
-    AND ($2::uuid IS NULL OR (run_at, id) < (SELECT before.run_at, before.id FROM run_templates AS before WHERE before.id = $2))
+    AND ($2::uuid IS NULL
+    OR (run_at, id) < (
+        SELECT before.run_at, before.id FROM run_templates AS before WHERE before.id = $2
+    ))
 ORDER BY run_at DESC, id DESC LIMIT $1
 """
 
-DELETE = (
-    "UPDATE run_templates SET deleted_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id"
-)
+DELETE = """
+UPDATE run_templates SET deleted_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id
+"""
 
 
 async def run_again(connection: Connection, digest: bytes) -> StoredTemplate | None:

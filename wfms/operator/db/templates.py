@@ -12,7 +12,8 @@ from wfms.operator.domain.sent import UNNAMED
 from wfms.operator.domain.template import StoredTemplate
 
 LOCK_NAME = """
--- Whoever stores a version of this template does it alone until the transaction ends: versions have no gaps and no twins.
+-- Whoever stores a version of this template does it alone until the transaction ends: versions have
+-- no gaps and no twins.
 SELECT pg_advisory_xact_lock(hashtextextended('template ' || $1, 0))
 """
 
@@ -41,24 +42,27 @@ SELECT_VERSION = f"SELECT {_WHOLE} FROM templates WHERE name = $1 AND version = 
 SELECT_BY_ID = f"SELECT {_WHOLE} FROM templates WHERE id = $1"
 
 _WITHOUT_FILES = f"""
-    id, name, version, plan, warnings, created_at, deleted_at, main, '' AS text, '{{}}'::jsonb AS template, NULL::jsonb AS files,
-    {_SINCE}
+    id, name, version, plan, warnings, created_at, deleted_at, main, '' AS text,
+    '{{}}'::jsonb AS template, NULL::jsonb AS files, {_SINCE}
 """
 
 SELECT_ALL_LATEST = f"""
 -- Of each name the latest version that is not deleted.
-SELECT DISTINCT ON (name) {_WITHOUT_FILES} FROM templates WHERE deleted_at IS NULL ORDER BY name, version DESC
+SELECT DISTINCT ON (name) {_WITHOUT_FILES} FROM templates WHERE deleted_at IS NULL
+ORDER BY name, version DESC
 """
 
 SELECT_ALL_ENABLED = f"""
 -- Those that data sets may go through. The intake reads this again and again: no texts.
 SELECT DISTINCT ON (name) {_WITHOUT_FILES} FROM templates
-WHERE deleted_at IS NULL AND name NOT IN (SELECT name FROM disabled_templates) ORDER BY name, version DESC
+WHERE deleted_at IS NULL AND name NOT IN (SELECT name FROM disabled_templates)
+ORDER BY name, version DESC
 """
 
 SELECT_ALL = f"""
 -- Every version that is not deleted, of all names or ($1) of one.
-SELECT {_WITHOUT_FILES} FROM templates WHERE deleted_at IS NULL AND ($1::text IS NULL OR name = $1) ORDER BY name, version DESC
+SELECT {_WITHOUT_FILES} FROM templates WHERE deleted_at IS NULL AND ($1::text IS NULL OR name = $1)
+ORDER BY name, version DESC
 """
 
 DISABLE = "INSERT INTO disabled_templates (name) VALUES ($1) ON CONFLICT (name) DO NOTHING"
@@ -76,7 +80,8 @@ async def lock_name(connection: Connection, name: str) -> None:
 
 
 async def insert_template(connection: Connection, template: StoredTemplate) -> StoredTemplate:
-    """Stores it as the next version of its name; its own ``version`` and times are not looked at."""
+    """Stores it as the next version of its name; its own ``version`` and times are not looked
+    at."""
     row = await connection.fetchrow(INSERT_TEMPLATE, *stored_values(template))
     assert row is not None  # noqa: S101 - INSERT … SELECT of an aggregate gives one row
     return template_of(row)

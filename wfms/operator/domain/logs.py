@@ -16,4 +16,5 @@ def log_text(head: bytes, tail: bytes, size: int) -> str:
     head, tail = head[: head.rfind(b"\n") + 1] or head, tail[tail.find(b"\n") + 1 :] or tail
     line = left_out_text(size - len(head) - len(tail))
     begin = head.decode(errors="replace")
-    return f"{begin}{'' if begin.endswith(chr(10)) else chr(10)}{line}\n{tail.decode(errors='replace')}"
+    end = "" if begin.endswith("\n") else "\n"
+    return f"{begin}{end}{line}\n{tail.decode(errors='replace')}"

@@ -26,7 +26,8 @@ class Kind(StrEnum):
 
 
 _KINDS = {
-    "int": Kind.INTEGER, "long": Kind.INTEGER, "float": Kind.NUMBER, "double": Kind.NUMBER, "string": Kind.TEXT,
+    "int": Kind.INTEGER, "long": Kind.INTEGER, "float": Kind.NUMBER, "double": Kind.NUMBER,
+    "string": Kind.TEXT,
     "boolean": Kind.TRUTH, "File": Kind.FILE,
 }  # fmt: skip
 

@@ -44,7 +44,8 @@ def takers(unmatched: Unmatched) -> list[str]:
 
 
 async def count_waiting(context: OperatorContext, template: StoredTemplate) -> int:
-    """How many unmatched data sets the template would take now; 0 where the intake does not answer."""
+    """How many unmatched data sets the template would take now; 0 where the intake does not
+    answer."""
     if not template.plan.match or template.disabled_since is not None:
         return 0
     try:

@@ -42,6 +42,7 @@ async def store_run_template(
 
 
 def digest_of(name: str, upload: "Upload") -> bytes:
-    """Of all that decides what it becomes: another release may make another plan of the same files."""
+    """Of all that decides what it becomes: another release may make another plan of the same
+    files."""
     content = [version("sluice"), name, upload.main, sorted(upload.texts.items())]
     return hashlib.sha256(json.dumps(content).encode()).digest()

@@ -9,7 +9,8 @@ FOLLOWED = " UNION ALL ".join(
     for kind in WatchKind
 )
 UNREPORTED = """
-SELECT coalesce(extract(epoch FROM now() - min(ended_at)), 0) FROM watches WHERE NOT reported AND ended_at IS NOT NULL
+SELECT coalesce(extract(epoch FROM now() - min(ended_at)), 0) FROM watches
+WHERE NOT reported AND ended_at IS NOT NULL
 """
 
 MEASUREMENTS = (

@@ -16,13 +16,16 @@ from wfms.watcher.domain.transitions import WATCH_MOVES
 
 INSERT_WATCH = """
 -- A repetition changes nothing.
-INSERT INTO watches (uid, kind, chain_uid, step, dat_in_uid, dat_out_uid, log_out_uid, state, created_at)
+INSERT INTO watches (uid, kind, chain_uid, step, dat_in_uid, dat_out_uid, log_out_uid, state,
+    created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (uid) DO NOTHING
 """
 
 WATCHES = """
-SELECT uid, kind, chain_uid, step, dat_in_uid, dat_out_uid, log_out_uid, state, reported FROM watches
-WHERE ($1::uuid IS NULL OR uid = $1) AND ($2::text IS NULL OR state = $2) ORDER BY position DESC LIMIT $3
+SELECT uid, kind, chain_uid, step, dat_in_uid, dat_out_uid, log_out_uid, state, reported
+FROM watches
+WHERE ($1::uuid IS NULL OR uid = $1) AND ($2::text IS NULL OR state = $2) ORDER BY position DESC
+LIMIT $3
 """
 
 CLAIM_WATCHES = """
@@ -39,7 +42,8 @@ RETURNING uid, kind, step, dat_in_uid, state, failed_jobs, reason, created_at
 UNCLAIM = """
 -- In order of uid, as all that changes several watches.
 UPDATE watches SET claim_token = NULL, claimed_until = NULL
-WHERE uid = ANY(ARRAY(SELECT uid FROM watches WHERE claim_token = $1 ORDER BY uid FOR UPDATE)) AND claim_token = $1
+WHERE uid = ANY(ARRAY(SELECT uid FROM watches WHERE claim_token = $1 ORDER BY uid FOR UPDATE))
+    AND claim_token = $1
 """
 
 END_WATCH = """
@@ -55,7 +59,8 @@ WHERE uid = $1 AND NOT reported AND ended_at IS NOT NULL RETURNING uid
 
 INSERT_RELEASES = """
 -- Those that are new; in order of uid, for reports on steps of one chain name the same ones.
-INSERT INTO releases (dataset_uid, sent_at) SELECT uid, $2::timestamptz FROM unnest($1::uuid[]) AS new (uid) ORDER BY uid
+INSERT INTO releases (dataset_uid, sent_at)
+SELECT uid, $2::timestamptz FROM unnest($1::uuid[]) AS new (uid) ORDER BY uid
 ON CONFLICT (dataset_uid) DO NOTHING RETURNING dataset_uid
 """
 

@@ -21,7 +21,8 @@ class AttentionRoutes:
 
     def routes(self) -> list[Route]:
         return [
-            Route("GET", "/attention", self.list, "What needs a person, errors first.", answer=NoticeList, query=AttentionQuery),
+            Route("GET", "/attention", self.list, "What needs a person, errors first.",
+                  answer=NoticeList, query=AttentionQuery),
         ]  # fmt: skip
 
     async def list(self, query: AttentionQuery) -> NoticeList:

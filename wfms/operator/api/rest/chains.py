@@ -40,24 +40,33 @@ class ChainRoutes:
     def routes(self) -> list[Route]:
         uid = "/chains/<uuid:uid>"
         return [
-            Route("GET", "/chains", self.list, "Chains, newest first; `name`: of their input data set.",
+            Route("GET", "/chains", self.list,
+                  "Chains, newest first; `name`: of their input data set.",
                   answer=ChainPage, query=ChainQuery, errors=(Conflict, NotAvailable)),
             Route("POST", "/chains", self.request,
-                  "Carries a data set through a template: 201. A repetition, with the same version of the template and the "
-                  "same parameters given, gives the first chain: 200.",
-                  answer=Chain, status=201, body=RequestChain, errors=(NotFound, Conflict, Unprocessable, NotAvailable)),
-            Route("GET", uid, self.read, "One chain with its steps and data sets; of one that uploads, why that does not go on.",
+                  "Carries a data set through a template: 201. A repetition, with the same version "
+                  "of the template and the same parameters given, gives the first chain: 200.",
+                  answer=Chain, status=201, body=RequestChain,
+                  errors=(NotFound, Conflict, Unprocessable, NotAvailable)),
+            Route("GET", uid, self.read,
+                  "One chain with its steps and data sets; of one that uploads, why that does not "
+                  "go on.",
                   answer=Chain, errors=(NotFound, NotAvailable)),
-            Route("GET", uid + "/outputs", self.outputs, "What it gives in the end: its workflow's outputs, each a data set.",
+            Route("GET", uid + "/outputs", self.outputs,
+                  "What it gives in the end: its workflow's outputs, each a data set.",
                   answer=ChainOutputs, errors=(NotFound, NotAvailable)),
             Route("POST", uid + "/rerun/plan", self.plan_rerun, "What a rerun of a chain would do.",
                   answer=RerunPlan, body=RerunChain, errors=(NotFound, Conflict, NotAvailable)),
-            Route("POST", uid + "/rerun", self.rerun, "Runs a chain that is over again, as a new one: 201. A repetition: 200.",
-                  answer=Chain, status=201, body=RerunChain, errors=(NotFound, Conflict, NotAvailable)),
+            Route("POST", uid + "/rerun", self.rerun,
+                  "Runs a chain that is over again, as a new one: 201. A repetition: 200.",
+                  answer=Chain, status=201, body=RerunChain,
+                  errors=(NotFound, Conflict, NotAvailable)),
             Route("POST", uid + "/cancel", self.cancel,
-                  "Cancels a chain and its running tasks; one that uploads gives up what is not safe yet.",
+                  "Cancels a chain and its running tasks; one that uploads gives up what is not "
+                  "safe yet.",
                   answer=Chain, errors=(NotFound, Conflict, NotAvailable)),
-            Route("POST", uid + "/discard", self.discard, "Has all its data deleted once it is over, outputs too.",
+            Route("POST", uid + "/discard", self.discard,
+                  "Has all its data deleted once it is over, outputs too.",
                   answer=Chain, errors=(NotFound, NotAvailable)),
         ]  # fmt: skip
 

@@ -23,13 +23,17 @@ class QueueRoutes:
         queue = "/queues/<queue>"
         errors = (NotFound, NotAvailable)
         return [
-            Route("GET", "/queues", self.list, "The queues between services: what waits and what is dead.",
+            Route("GET", "/queues", self.list,
+                  "The queues between services: what waits and what is dead.",
                   answer=QueueList, errors=(NotAvailable,)),
-            Route("GET", queue + "/dead", self.dead, "The oldest dead messages of a queue, each with its reason.",
+            Route("GET", queue + "/dead", self.dead,
+                  "The oldest dead messages of a queue, each with its reason.",
                   answer=DeadMessages, query=DeadQuery, errors=errors),
-            Route("GET", queue + "/dead/<message>/body", self.body, "All that a dead message says, as it was sent.",
+            Route("GET", queue + "/dead/<message>/body", self.body,
+                  "All that a dead message says, as it was sent.",
                   errors=errors),
-            Route("POST", queue + "/requeue", self.requeue, "Puts dead messages back into their queue, as if sent anew.",
+            Route("POST", queue + "/requeue", self.requeue,
+                  "Puts dead messages back into their queue, as if sent anew.",
                   answer=MessagesMoved, body=ChooseMessages, errors=errors),
             Route("POST", queue + "/drop", self.drop, "Removes dead messages for good.",
                   answer=MessagesMoved, body=ChooseMessages, errors=errors),

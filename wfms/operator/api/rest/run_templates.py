@@ -39,14 +39,17 @@ class RunTemplateRoutes:
         one = "/run-templates/<uuid:template_id>"
         return [
             Route("POST", "/run-templates", self.store,
-                  "Stores a template for a run of it: no data set is matched with it; 200 where there are these very files.",
+                  "Stores a template for a run of it: no data set is matched with it; 200 where "
+                  "there are these very files.",
                   answer=Template, status=201, body=NewTemplate, read=read_upload, uploads=True,
                   errors=(Unprocessable, TooLarge)),
-            Route("GET", "/run-templates", self.list, "Templates that came with runs, the last one run first.",
+            Route("GET", "/run-templates", self.list,
+                  "Templates that came with runs, the last one run first.",
                   answer=TemplateList, query=RunListQuery, errors=(NotFound,)),
             Route("GET", one, self.read, "One template that came with a run, with its files.",
                   answer=Template, errors=(NotFound,)),
-            Route("DELETE", one, self.delete, "Takes one off the list; its chains go on.", status=204, errors=(NotFound,)),
+            Route("DELETE", one, self.delete, "Takes one off the list; its chains go on.",
+                  status=204, errors=(NotFound,)),
         ]  # fmt: skip
 
     async def store(self, body: SentTemplate) -> Answered:

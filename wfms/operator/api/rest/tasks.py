@@ -53,12 +53,15 @@ class TaskRoutes:
     def routes(self) -> list[Route]:
         uid = "/tasks/<uuid:uid>"
         return [
-            Route("GET", "/tasks", self.list, "Tasks with their counts of jobs, newest first; `name`: DATASET.STEP.",
+            Route("GET", "/tasks", self.list,
+                  "Tasks with their counts of jobs, newest first; `name`: DATASET.STEP.",
                   answer=ChainTaskList, query=TaskQuery, errors=(Unprocessable, NotAvailable)),
-            Route("GET", uid, self.read, "One task.", answer=ChainTask, query=OneTaskQuery, errors=(NotFound, NotAvailable)),
+            Route("GET", uid, self.read, "One task.", answer=ChainTask, query=OneTaskQuery,
+                  errors=(NotFound, NotAvailable)),
             Route("POST", uid + "/cancel", self.cancel, "Cancels a task.",
                   answer=TaskStatus, errors=(NotFound, Conflict, NotAvailable)),
-            Route("POST", uid + "/rank", self.prioritise, "Changes a task's rank; higher runs earlier.",
+            Route("POST", uid + "/rank", self.prioritise,
+                  "Changes a task's rank; higher runs earlier.",
                   answer=TaskStatus, body=Prioritise, errors=(NotFound, Conflict, NotAvailable)),
             Route("GET", "/jobs/<int:job>/log", self.log,
                   "The beginning and the end of a job's log, as text; `…/log/content` has all.",
