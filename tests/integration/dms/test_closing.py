@@ -147,7 +147,7 @@ async def test_a_closing_that_commits_late_does_not_slip_behind_the_cursor(dms: 
     ]
 
 
-async def test_one_that_closes_later_has_a_later_timestamp_whenever_it_was_registered_or_its_closing_began(
+async def test_one_that_closes_later_has_a_later_timestamp_whenever_its_closing_began(
     dms: Dms,
 ) -> None:
     early, late, batch = (

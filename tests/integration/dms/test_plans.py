@@ -21,7 +21,8 @@ from tests.integration.dms.conftest import Dms
 
 CLOSED_DATASETS = """
 INSERT INTO datasets (uid, name, type, state, meta, on_demand, request, closed_at, closed_position)
-SELECT gen_random_uuid(), 'old' || n, 'input', 'closed', '{}', false, '{}', now(), n FROM generate_series(1, 20000) AS n
+SELECT gen_random_uuid(), 'old' || n, 'input', 'closed', '{}', false, '{}', now(), n
+FROM generate_series(1, 20000) AS n
 """
 FILES = (
     "INSERT INTO files (id, size, checksum, meta) SELECT n, 1, sha256('x'), '{}' FROM"

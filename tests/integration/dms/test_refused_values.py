@@ -22,13 +22,25 @@ async def test_values_that_no_database_holds_are_refused(dms: Dms) -> None:
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
-        ('{"name": "week/1"}', "body.name: 'week/1' has '/': a name has letters (A to Z, a to z), digits, blanks and"),
-        (f'{{"name": "d", "meta": {{"x": "{"y" * 70_000}"}}}}', "body.meta: metadata may have 65536 bytes as JSON, and"),
-        (f'{{"name": "d", "meta": {{"x": {"[" * 40}1{"]" * 40}}}}}', "body.meta: metadata may nest objects and lists 32 deep"),
-        ('{"name": "d", "url": "data"}', "body.url: 'data' is not an absolute URL such as file:///data/input"),
+        (
+            '{"name": "week/1"}',
+            "body.name: 'week/1' has '/': a name has letters (A to Z, a to z), digits, blanks and",
+        ),
+        (
+            f'{{"name": "d", "meta": {{"x": "{"y" * 70_000}"}}}}',
+            "body.meta: metadata may have 65536 bytes as JSON, and",
+        ),
+        (
+            f'{{"name": "d", "meta": {{"x": {"[" * 40}1{"]" * 40}}}}}',
+            "body.meta: metadata may nest objects and lists 32 deep",
+        ),
+        (
+            '{"name": "d", "url": "data"}',
+            "body.url: 'data' is not an absolute URL such as file:///data/input",
+        ),
     ],
     ids=["name", "large", "deep", "url"],
-)  # fmt: skip
+)
 async def test_what_is_wrong_with_a_value_is_said_in_words(
     dms: Dms, body: str, sentence: str
 ) -> None:

@@ -1,4 +1,5 @@
-"""What has stopped for a person is shown to those who watch, and goes on when that person says so."""
+"""What has stopped for a person is shown to those who watch, and goes on when that person says
+so."""
 
 import shutil
 from pathlib import Path

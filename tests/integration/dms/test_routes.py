@@ -74,7 +74,8 @@ async def test_files_are_registered_once_and_read_in_order_of_seq(dms: Dms) -> N
         ({"size": 9999}, "file '00000001.1-data.bin' is registered already, with another size"),
         (
             {"seq": 5},
-            "file '00000001.1-data.bin' is registered already, with another place in the data set: number 1, not 5",
+            "file '00000001.1-data.bin' is registered already, with another place in the data set: "
+            "number 1, not 5",
         ),
     ],
 )

@@ -1,4 +1,5 @@
-"""Where storages may lie, apart from one another, tried out first; and how one is taken out of use."""
+"""Where storages may lie, apart from one another, tried out first; and how one is taken out of
+use."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable

@@ -57,12 +57,18 @@ def _making_routes(rows: Rows) -> APIRouter:
                 return known
         rows.requested.append(new)
         chain = Chain(
-            uid=uuid4(), state=ChainState.IN_PROGRESS, template_id=new.template_id, template_name=new.template_name,
-            template_version=new.template_version, dataset_uid=new.dataset.uid, dataset_name=new.dataset.name,
-            params=new.params, created_at=CLOCK.now(),
+            uid=uuid4(),
+            state=ChainState.IN_PROGRESS,
+            template_id=new.template_id,
+            template_name=new.template_name,
+            template_version=new.template_version,
+            dataset_uid=new.dataset.uid,
+            dataset_name=new.dataset.name,
+            params=new.params,
+            created_at=CLOCK.now(),
             steps=[ChainStep(name=step.name, state=StepState.PENDING) for step in new.plan.steps],
             datasets=[],
-        )  # fmt: skip
+        )
         rows.chains[chain.uid] = chain
         rows.made.append(chain)
         return chain
@@ -75,9 +81,15 @@ def _reading_routes(rows: Rows) -> APIRouter:
 
     @router.get("/chains")
     async def chains(
-        *, state: ChainState | None = None, dataset: UUID | None = None, attention: bool = False,
-        ended: bool = False, uid: Annotated[list[UUID] | None, Query()] = None, limit: int = 1000, after: str | None = None,
-    ) -> ChainPage:  # fmt: skip
+        *,
+        state: ChainState | None = None,
+        dataset: UUID | None = None,
+        attention: bool = False,
+        ended: bool = False,
+        uid: Annotated[list[UUID] | None, Query()] = None,
+        limit: int = 1000,
+        after: str | None = None,
+    ) -> ChainPage:
         listed = [
             chain
             for chain in (rows.needed() if attention else list(rows.chains.values()))
@@ -128,8 +140,16 @@ def _plan_rerun(chain: Chain, asked: RerunChain) -> RerunPlan:
     if asked.from_step not in {None, *names}:
         raise Unprocessable(f"the chain has no step {asked.from_step!r}")
     steps = [RerunStep(name=names[0], runs=False, reason="it finished")]
-    steps += [RerunStep(name=name, runs=True, jobs=1 if asked.failed_only else 60, taken=59 * asked.failed_only,
-                        reason="it failed") for name in names[1:]]  # fmt: skip
+    steps += [
+        RerunStep(
+            name=name,
+            runs=True,
+            jobs=1 if asked.failed_only else 60,
+            taken=59 * asked.failed_only,
+            reason="it failed",
+        )
+        for name in names[1:]
+    ]
     missing = ["its input has been deleted"] if asked.from_step == names[0] else []
     return RerunPlan(
         chain=chain.uid, steps=steps, params={**chain.params, **asked.params}, missing=missing
@@ -170,9 +190,14 @@ def _task_routes(rows: Rows) -> APIRouter:
 
     @router.get("/tasks")
     async def tasks(
-        *, chain: UUID | None = None, state: StepState | None = None, limit: int = 1000, after: int = 0,
-        paged: bool = False, full: bool = False,
-    ) -> ChainTaskList:  # fmt: skip
+        *,
+        chain: UUID | None = None,
+        state: StepState | None = None,
+        limit: int = 1000,
+        after: int = 0,
+        paged: bool = False,
+        full: bool = False,
+    ) -> ChainTaskList:
         listed = [
             row
             for row in rows.task_rows()

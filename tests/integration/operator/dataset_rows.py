@@ -14,7 +14,7 @@ from sluice.contracts.datasets import (
     NewDataset,
     StalledList,
     Storage,
-)  # fmt: skip
+)
 from sluice.contracts.labels import label
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import (
@@ -57,9 +57,14 @@ def _reading_routes(rows: Rows) -> APIRouter:
 
     @router.get("/datasets")
     async def datasets(
-        *, type: DatasetType | None = None, state: Annotated[list[DatasetState] | None, Query()] = None,
-        name: str | None = None, newest: bool = False, after: str | None = None, limit: int = 1000,
-    ) -> DatasetPage:  # fmt: skip
+        *,
+        type: DatasetType | None = None,
+        state: Annotated[list[DatasetState] | None, Query()] = None,
+        name: str | None = None,
+        newest: bool = False,
+        after: str | None = None,
+        limit: int = 1000,
+    ) -> DatasetPage:
         found = sorted(rows.datasets.values(), key=lambda one: one.timestamp, reverse=newest)
         found = [
             one
@@ -81,9 +86,15 @@ def _reading_routes(rows: Rows) -> APIRouter:
     async def status(uid: UUID) -> DatasetStatus:
         found = rows.dataset(uid)
         return DatasetStatus(
-            uid=uid, state=found.state, usable=found.usable, registered_at=found.timestamp, closed_at=found.closed_at,
-            count_files=found.count_files, close_at=None, waits_for=rows.waits_for.get(uid),
-        )  # fmt: skip
+            uid=uid,
+            state=found.state,
+            usable=found.usable,
+            registered_at=found.timestamp,
+            closed_at=found.closed_at,
+            count_files=found.count_files,
+            close_at=None,
+            waits_for=rows.waits_for.get(uid),
+        )
 
     @router.get("/datasets/{uid}/files")
     async def files(uid: UUID) -> FilePage:

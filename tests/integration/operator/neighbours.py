@@ -1,5 +1,5 @@
-"""Chain service, WMS, DMS and intake as the operator sees them: their routes and contracts over rows
-that a test lays down."""
+"""Chain service, WMS, DMS and intake as the operator sees them: their routes and contracts over
+rows that a test lays down."""
 
 from fastapi import FastAPI
 

@@ -24,13 +24,16 @@ from sluice.contracts.states import (
     StorageType,
     TaskMode,
     TaskState,
-)  # fmt: skip
+)
 from sluice.contracts.tasks import Attempt, Job, TaskStatus
 from sluice.contracts.templates import Template
 from tests.integration.operator.neighbours import Neighbours
 
 #: What the log of the refused job says; markup in it must stay text.
-LOG = "spd-decode: frame 17 is damaged: CRC 0x1f2e3d4c, expected 0x9a8b7c6d\n<script>document.title = 'taken'</script>\n"
+LOG = (
+    "spd-decode: frame 17 is damaged: CRC 0x1f2e3d4c, expected 0x9a8b7c6d\n"
+    "<script>document.title = 'taken'</script>\n"
+)
 LATER = (StepState.PENDING, StepState.STARTING)
 #: How the last step that was begun stands, by the state of its chain; else it has finished.
 LAST_STEP = {
@@ -100,15 +103,14 @@ class Scene:
         *,
         reason: str = "",
     ) -> Chain:
-        """``counts`` of the steps begun; the last of them runs unless the chain is past its steps."""
+        """``counts`` of the steps begun; the last of them runs unless the chain is past its
+        steps."""
         begun = self.now - timedelta(minutes=minutes)
-        uid, source = (
-            uuid4(),
-            self.dataset(dataset, DatasetType.INPUT, files=60, size=60 * 8_400_000),
-        )
-        steps, datasets = [], [
-            ChainDataset(uid=source.uid, name=dataset, step=None, port=None, status=ChainDatasetStatus.READY)
-        ]  # fmt: skip
+        uid = uuid4()
+        source = self.dataset(dataset, DatasetType.INPUT, files=60, size=60 * 8_400_000)
+        ready = ChainDatasetStatus.READY
+        datasets = [ChainDataset(uid=source.uid, name=dataset, step=None, port=None, status=ready)]
+        steps: list[ChainStep] = []
         for number, planned in enumerate(self.template.plan.steps):
             if number >= len(counts):
                 steps.append(
@@ -133,11 +135,20 @@ class Scene:
             )
         ended_at = begun + timedelta(minutes=2, seconds=14) if state.final else None
         chain = Chain(
-            uid=uid, state=state, template_id=self.template.id, template_name=self.template.name,
-            template_version=self.template.version, dataset_uid=source.uid, dataset_name=dataset,
-            params={"run": 312, "period": "2026-autumn", "time_gap_ns": 110, "min_hits": 6}, created_at=begun, ended_at=ended_at,
-            reason=reason, steps=steps, datasets=datasets,
-        )  # fmt: skip
+            uid=uid,
+            state=state,
+            template_id=self.template.id,
+            template_name=self.template.name,
+            template_version=self.template.version,
+            dataset_uid=source.uid,
+            dataset_name=dataset,
+            params={"run": 312, "period": "2026-autumn", "time_gap_ns": 110, "min_hits": 6},
+            created_at=begun,
+            ended_at=ended_at,
+            reason=reason,
+            steps=steps,
+            datasets=datasets,
+        )
         self.neighbours.chains[uid] = chain
         return chain
 
@@ -176,12 +187,27 @@ class Scene:
     ) -> TaskStatus:
         errors = {ErrorClass.TOOL_REFUSED: counts.failed} if counts.failed else {}
         status = TaskStatus(
-            uid=uuid4(), chain_uid=chain, step=step, template=self.template.name, mode=mode, rank=1.0 + counts.ready / 40,
-            state=TaskState.FINISHED if ended else TaskState.ACTIVE, total=counts.total, ready=counts.ready, leased=0,
-            running=counts.running, finished=counts.finished, failed=counts.failed, canceled=0, held=counts.held,
-            failed_attempts=counts.failed + counts.held * 5, created_at=started, started_at=started, ended_at=ended,
+            uid=uuid4(),
+            chain_uid=chain,
+            step=step,
+            template=self.template.name,
+            mode=mode,
+            rank=1.0 + counts.ready / 40,
+            state=TaskState.FINISHED if ended else TaskState.ACTIVE,
+            total=counts.total,
+            ready=counts.ready,
+            leased=0,
+            running=counts.running,
+            finished=counts.finished,
+            failed=counts.failed,
+            canceled=0,
+            held=counts.held,
+            failed_attempts=counts.failed + counts.held * 5,
+            created_at=started,
+            started_at=started,
+            ended_at=ended,
             errors=errors,
-        )  # fmt: skip
+        )
         self.neighbours.tasks[status.uid] = status
         for seq in range(counts.failed):
             self.job(
@@ -214,11 +240,18 @@ class Scene:
         number = len(self.neighbours.jobs) + 1
         ended = seconds is not None
         self.neighbours.jobs[number] = Job(
-            id=number, task_uid=task, seq=seq, state=state, inputs=[f"frame-{seq:04d}.raw"], attempt=1,
-            pilot=f"farm-0{7 + seq % 2}", started_at=self.now - timedelta(seconds=12), seconds=seconds,
+            id=number,
+            task_uid=task,
+            seq=seq,
+            state=state,
+            inputs=[f"frame-{seq:04d}.raw"],
+            attempt=1,
+            pilot=f"farm-0{7 + seq % 2}",
+            started_at=self.now - timedelta(seconds=12),
+            seconds=seconds,
             peak_memory=80.0 + seq if ended else None,
             exit_code=0 if ended else None,
-        )  # fmt: skip
+        )
 
     def job(
         self,
@@ -235,15 +268,34 @@ class Scene:
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text(LOG)
         attempt = Attempt(
-            attempt=1, pilot="farm-07", leased_at=self.now, started_at=self.now, ended_at=self.now + timedelta(seconds=1.4),
-            outcome=AttemptOutcome.FAILED, exit_code=exit_code, error_class=error, message=message, peak_memory=84.2,
+            attempt=1,
+            pilot="farm-07",
+            leased_at=self.now,
+            started_at=self.now,
+            ended_at=self.now + timedelta(seconds=1.4),
+            outcome=AttemptOutcome.FAILED,
+            exit_code=exit_code,
+            error_class=error,
+            message=message,
+            peak_memory=84.2,
             cpu_seconds=1.1,
             log_url=f"file://{log}",
-        )  # fmt: skip
+        )
         job = Job(
-            id=number, task_uid=task, seq=seq, state=state, inputs=[f"frame-{seq:04d}.raw"], attempt=1, error_class=error,
-            message=message, attempts=[attempt], pilot=attempt.pilot, seconds=1.4, peak_memory=84.2, exit_code=exit_code,
-        )  # fmt: skip
+            id=number,
+            task_uid=task,
+            seq=seq,
+            state=state,
+            inputs=[f"frame-{seq:04d}.raw"],
+            attempt=1,
+            error_class=error,
+            message=message,
+            attempts=[attempt],
+            pilot=attempt.pilot,
+            seconds=1.4,
+            peak_memory=84.2,
+            exit_code=exit_code,
+        )
         self.neighbours.jobs[number] = job
         return job
 
@@ -258,9 +310,17 @@ class Scene:
     ) -> Dataset:
         meta: dict[str, Any] = {"type": "raw", "detector": "spd", "run": 312}
         dataset = Dataset(
-            uid=uuid4(), name=name, type=type_, state=state, meta=meta, count_files=files, bytes=size, timestamp=self.now,
-            run=312, closed_at=self.now,
-        )  # fmt: skip
+            uid=uuid4(),
+            name=name,
+            type=type_,
+            state=state,
+            meta=meta,
+            count_files=files,
+            bytes=size,
+            timestamp=self.now,
+            run=312,
+            closed_at=self.now,
+        )
         self.neighbours.datasets[dataset.uid] = dataset
         return dataset
 
@@ -297,8 +357,16 @@ class Scene:
         ):
             self.neighbours.pilots.append(
                 Pilot(
-                    uid=uuid4(), name=name, host=f"{name}.example.org", state=state, slots=8, running=running, finished=412,
-                    failed=failed, resources=NodeResources(cores=8, ram=32_768, disk=200_000), registered_at=self.now,
+                    uid=uuid4(),
+                    name=name,
+                    host=f"{name}.example.org",
+                    state=state,
+                    slots=8,
+                    running=running,
+                    finished=412,
+                    failed=failed,
+                    resources=NodeResources(cores=8, ram=32_768, disk=200_000),
+                    registered_at=self.now,
                     seen_at=self.now - timedelta(seconds=4 if state is PilotState.ACTIVE else 900),
                 )
-            )  # fmt: skip
+            )

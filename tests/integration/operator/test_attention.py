@@ -18,7 +18,10 @@ from tests.integration.operator.test_template_command import Command, sluice
 
 __all__ = ["scene", "sluice"]
 
-FAILED = "spd over run-0308-frames failed: step decode: 9 of 60 jobs failed for good, the boundary allows 6 (9 × tool refused)"
+FAILED = (
+    "spd over run-0308-frames failed: step decode: 9 of 60 jobs failed for good, the boundary"
+    " allows 6 (9 × tool refused)"
+)
 LOST = "Pilot farm-03 on farm-03.example.org stopped answering; its jobs were given to others"
 
 
@@ -44,8 +47,12 @@ async def test_numbers_are_those_of_the_services_not_of_what_is_listed(
         scene.chain(f"run-{number}", number, [Counts(ready=9, total=9)], ChainState.IN_PROGRESS)
     page = (await operator.http.get("/")).text
     assert figures(page) == {
-        "Chains running": "73", "Jobs running": "12", "Jobs waiting": "82", "Slots busy": "12 of 16", "Templates": "1",
-    }  # fmt: skip
+        "Chains running": "73",
+        "Jobs running": "12",
+        "Jobs waiting": "82",
+        "Slots busy": "12 of 16",
+        "Templates": "1",
+    }
     listed = page.count('class="card chain"')
     assert f"{73 - listed} chains more" in page
 
@@ -102,7 +109,7 @@ async def test_all_that_is_shown_is_acknowledged_at_once_and_nothing_else(
     assert re.search(r"And [0-9]+ more", page.text)
     answer = await operator.http.post(
         "/attention", data={"csrf_token": token_of(page), "all": "yes", "by": "Ann", "shown": shown}
-    )  # fmt: skip
+    )
     assert answer.status_code == 303
     chains = [one.removeprefix("chain:") for one in shown if one.startswith("chain:")]
     assert {
@@ -174,7 +181,8 @@ async def test_attention_by_rest(operator: Operator, scene: Scene) -> None:
     found = await operator.client.attention()
     assert [(one.text, one.id is not None) for one in found.notices] == [
         (
-            "spd over run-0313-frames, step decode: 1 job took several pilots down and waits for a decision",
+            "spd over run-0313-frames, step decode: 1 job took several pilots down and waits for a "
+            "decision",
             False,
         ),
         (FAILED, True),

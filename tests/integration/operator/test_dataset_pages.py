@@ -82,7 +82,8 @@ async def test_why_each_template_does_not_take_a_data_set_by_rest(
         "fits": {"linear": "", "other": "wants type = 'calibration', which is 'raw'"},
         "lacks": {
             "linear": "wants type = 'raw', which is 'calibration'",
-            "other": "matches, but the data set has no value for its parameters limit (from metadata 'lines')",
+            "other": "matches, but the data set has no value for its parameters limit (from "
+            "metadata 'lines')",
         },
         "odd": {
             "linear": "wants type = 'raw', which is '<odd>'",
@@ -145,7 +146,7 @@ async def test_the_page_of_those_that_fit_no_template(
     ).status_code == 403
 
 
-async def test_waiting_data_sets_are_offered_where_a_template_is_uploaded_and_none_is_taken_by_itself(
+async def test_waiting_data_sets_are_offered_where_a_template_is_uploaded_and_not_taken(
     operator: Operator, waiting: dict[str, UUID]
 ) -> None:
     page = (await operator.http.get("/templates/linear")).text
@@ -183,9 +184,16 @@ async def test_templates_that_compete_are_told_while_they_are_as_they_were(
 ) -> None:
     ids = {template.name: template.id for template in (await operator.client.templates()).templates}
     tie = Tie(
-        template_id=ids["linear"], template="linear", rival_id=ids["other"], rival="other", priority=0, datasets=4,
-        dataset_uid=waiting["odd"], dataset_name="odd", at=NOW,
-    )  # fmt: skip
+        template_id=ids["linear"],
+        template="linear",
+        rival_id=ids["other"],
+        rival="other",
+        priority=0,
+        datasets=4,
+        dataset_uid=waiting["odd"],
+        dataset_name="odd",
+        at=NOW,
+    )
     operator.neighbours.ties += [tie, tie.model_copy(update={"rival_id": uuid4(), "rival": "gone"})]
     assert [one.rival for one in (await operator.client.ties()).ties] == ["other"]
     assert (

@@ -23,7 +23,8 @@ __all__ = ["results"]
 
 
 class Unreliable(httpx.AsyncBaseTransport):
-    """Cuts answers after ``bytes_`` bytes, ``times`` times. ``asked``: the ranges of the requests."""
+    """Cuts answers after ``bytes_`` bytes, ``times`` times. ``asked``: the ranges of the
+    requests."""
 
     def __init__(self, app: httpx.AsyncBaseTransport, *, bytes_: int, times: int) -> None:
         self._app = app

@@ -28,7 +28,7 @@ from sluice.contracts.states import (
     JobState,
     StepState,
     StorageType,
-)  # fmt: skip
+)
 from sluice.contracts.tasks import Attempt, Job
 from sluice.servicekit.lifecycle import running
 from tests.conftest import DatabaseFactory
@@ -183,13 +183,26 @@ async def running_job(logs: Logs) -> Path:
     folder.mkdir(exist_ok=True)
     now, task = datetime.now(UTC), uuid4()
     chain = Chain(
-        uid=uuid4(), state=ChainState.IN_PROGRESS, template_id=uuid4(), template_name="t", template_version=1,
-        dataset_uid=uuid4(), dataset_name="d", params={}, created_at=now,
+        uid=uuid4(),
+        state=ChainState.IN_PROGRESS,
+        template_id=uuid4(),
+        template_name="t",
+        template_version=1,
+        dataset_uid=uuid4(),
+        dataset_name="d",
+        params={},
+        created_at=now,
         steps=[ChainStep(name="step", state=StepState.IN_PROGRESS, task_uid=task, started_at=now)],
         datasets=[
-            ChainDataset(uid=dataset.uid, name=dataset.name, step="step", port=None, status=ChainDatasetStatus.IN_PROGRESS)
+            ChainDataset(
+                uid=dataset.uid,
+                name=dataset.name,
+                step="step",
+                port=None,
+                status=ChainDatasetStatus.IN_PROGRESS,
+            )
         ],
-    )  # fmt: skip
+    )
     neighbours.chains[chain.uid] = chain
     logs.lay(b"of the first attempt\n", None)
     neighbours.jobs[1] = neighbours.jobs[1].model_copy(

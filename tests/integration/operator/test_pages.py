@@ -347,7 +347,8 @@ async def test_all_jobs_of_a_task_are_filtered_ordered_and_paged(
 async def test_an_address_that_asks_for_something_unknown_is_refused_with_what_is_known(
     operator: Operator, scene: Scene, path: str, asked: tuple[str, type[StrEnum] | None]
 ) -> None:
-    """Never answered as if nothing had been asked: a person would take all for what was asked for."""
+    """Never answered as if nothing had been asked: a person would take all for what was asked
+    for."""
     task = next(iter(operator.neighbours.tasks))
     page = await operator.http.get(path.format(task=task))
     key, choices = asked

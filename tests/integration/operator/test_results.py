@@ -37,7 +37,10 @@ from tests.waiting import eventually
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154789c63f8cfc000000301010018dd8db00000000049454e44ae426082"
 )
-EVIL = b"<svg xmlns='http://www.w3.org/2000/svg' onload=\"document.title='taken'\"><script>alert(1)</script></svg>"
+EVIL = (
+    b"<svg xmlns='http://www.w3.org/2000/svg' onload=\"document.title='taken'\">"
+    b"<script>alert(1)</script></svg>"
+)
 
 
 @dataclass
@@ -79,9 +82,14 @@ async def results(
         template = await operator.client.store_template(NewTemplate(name="graph", cwl=GRAPH))
         contents = [
             {"00000000.1-total.json": b'{"lines": 7, "markup": "<b>"}'},
-            {"00000000.1-plot.png": PNG, "00000001.2-evil.svg": EVIL, "00000002.1-table.csv": b"run,hits\n312,<i>77</i>\n",
-             "00000003.1-long.txt": b"".join(b"line %d\n" % line for line in range(20_000)), "00000004.1-none": b""},
-        ]  # fmt: skip
+            {
+                "00000000.1-plot.png": PNG,
+                "00000001.2-evil.svg": EVIL,
+                "00000002.1-table.csv": b"run,hits\n312,<i>77</i>\n",
+                "00000003.1-long.txt": b"".join(b"line %d\n" % line for line in range(20_000)),
+                "00000004.1-none": b"",
+            },
+        ]
         outputs = [await filled(dms, tmp_path / "out", files) for files in contents]
         entries = [
             ChainDataset(
@@ -94,10 +102,19 @@ async def results(
             for one, uid in zip(template.plan.outputs, outputs, strict=False)
         ]
         chain = Chain(
-            uid=uuid4(), state=ChainState.FINISHED, template_id=template.id, template_name="graph", template_version=1,
-            dataset_uid=uuid4(), dataset_name="run 312", params={}, created_at=datetime.now(UTC), ended_at=datetime.now(UTC),
-            steps=[], datasets=entries,
-        )  # fmt: skip
+            uid=uuid4(),
+            state=ChainState.FINISHED,
+            template_id=template.id,
+            template_name="graph",
+            template_version=1,
+            dataset_uid=uuid4(),
+            dataset_name="run 312",
+            params={},
+            created_at=datetime.now(UTC),
+            ended_at=datetime.now(UTC),
+            steps=[],
+            datasets=entries,
+        )
         operator.neighbours.chains[chain.uid] = chain
         files = {
             file.name[11:]: (uid, file.id)

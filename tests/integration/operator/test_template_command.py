@@ -29,9 +29,14 @@ class Command:
         """What the command says; ``answered``: what is typed."""
         environment = {"SLUICE_URL": self._url, "PATH": "/usr/bin"}
         done = await asyncio.to_thread(
-            subprocess.run, [SLUICE, *arguments], capture_output=True, timeout=60, check=False, env=environment,
+            subprocess.run,
+            [SLUICE, *arguments],
+            capture_output=True,
+            timeout=60,
+            check=False,
+            env=environment,
             input=answered.encode(),
-        )  # fmt: skip
+        )
         assert done.returncode == code, done.stderr
         assert b"Traceback" not in done.stderr
         return (done.stdout + done.stderr).decode()
@@ -111,8 +116,8 @@ async def test_publishing_shows_what_changes_and_asks(
         )
         assert "flow, version 1 → 2:\n  match type changed: is raw → is hot\n---" in said
         assert (
-            "-sluice:match: {sluice:type: raw, detector: spd}\n+sluice:match: {sluice:type: hot, detector: spd}\n"
-            in said
+            "-sluice:match: {sluice:type: raw, detector: spd}\n+sluice:match: {sluice:type: hot, "
+            "detector: spd}\n" in said
         )
         assert (await operator.client.template("flow")).version == 1
     assert "--yes" in said, "what to do where there is nobody to answer"
@@ -137,8 +142,8 @@ async def test_warnings_are_shown_with_their_places_and_do_not_stop_an_upload(
     said = await sluice("template", "upload", str(folder / "workflow.cwl"))
     assert f"{folder}/workflow.cwl:10:3: warning: the parameter 'nobody' is never used" in said
     assert (
-        f"{folder}/tools/join.cwl:6:27: warning: 'parts' of step 'join' is a File[] with an inputBinding"
-        in said
+        f"{folder}/tools/join.cwl:6:27: warning: 'parts' of step 'join' is a File[] with an "
+        f"inputBinding" in said
     )
     assert f"{folder}/tools/join.cwl:11:19: warning: the time limit is an expression" in said
     stored = json.loads(await sluice("template", "show", "flow", "--json"))

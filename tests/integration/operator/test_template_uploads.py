@@ -154,8 +154,11 @@ async def test_what_is_wrong_in_several_files_is_told_with_its_file(operator: Op
     assert "is an absolute path" in outside.json()["findings"][0]["message"]
     assert outside.json()["findings"][0]["file"] == "a.cwl"
     for files in ({}, {"../a.cwl": "x"}, {"a\ud800.cwl": "x"}, {"a.cwl": "\ud800"}):
-        answer = await operator.http.post("/api/v1/templates", content=json.dumps({"name": "bad", "files": files}).encode(),
-                                          headers={"content-type": "application/json"})  # fmt: skip
+        answer = await operator.http.post(
+            "/api/v1/templates",
+            content=json.dumps({"name": "bad", "files": files}).encode(),
+            headers={"content-type": "application/json"},
+        )
         assert (answer.status_code, bool(answer.json()["findings"])) == (422, True)
     bomb = {"file": ("bomb.zip", as_zip({"a.cwl": "0" * 100_000_000}))}
     answer = await operator.http.post("/api/v1/templates", files=bomb)

@@ -63,7 +63,8 @@ def work_routes(rows: Rows) -> APIRouter:
     async def explain(uid: UUID) -> Explanation:
         status = rows.tasks[uid]
         return Explanation(
-            text=f"{status.running} jobs run and {status.ready} wait for a free slot; 8 slots are busy with it."
+            text=f"{status.running} jobs run and {status.ready} wait for a free slot; 8 slots are"
+            " busy with it."
         )
 
     @router.post("/tasks/{uid}/retry")

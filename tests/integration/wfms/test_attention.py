@@ -1,4 +1,5 @@
-"""Chains are counted by the database, and failed ones need attention until somebody has seen them."""
+"""Chains are counted by the database, and failed ones need attention until somebody has seen
+them."""
 
 import json
 from uuid import uuid4

@@ -71,9 +71,14 @@ async def test_every_loop_crashes_at_every_place_of_a_whole_chain(world: World) 
     world.template(three_steps(retention=DELETE_ALL, match={"kind": Equals(value="raw")}))
     first = await world.input("run-7", meta={"kind": "raw"})
     cranks = [
-        world.take_in, world.hand_over_datasets, world.start_steps, world.stop_tasks, world.watch_uploads, world.follow,
+        world.take_in,
+        world.hand_over_datasets,
+        world.start_steps,
+        world.stop_tasks,
+        world.watch_uploads,
+        world.follow,
         world.hand_over_releases,
-    ]  # fmt: skip
+    ]
     crashes = 0
     for _ in range(5):
         for crank in cranks:
@@ -135,8 +140,13 @@ async def test_two_of_each_at_the_same_time(world: World) -> None:
     for number in range(8):
         await world.input(f"run-{number}", meta={"kind": "raw"})
     cranks = [
-        world.take_in, world.hand_over_datasets, world.start_steps, world.watch_uploads, world.follow, world.hand_over_releases,
-    ]  # fmt: skip
+        world.take_in,
+        world.hand_over_datasets,
+        world.start_steps,
+        world.watch_uploads,
+        world.follow,
+        world.hand_over_releases,
+    ]
     for _ in range(8):
         for crank in cranks:
             await asyncio.gather(crank(), crank(), crank())

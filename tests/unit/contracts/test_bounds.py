@@ -204,6 +204,15 @@ def test_what_was_stored_before_is_read_and_travels_between_the_services() -> No
     File(id=1, dataset_uid=UID, **known.model_dump())
     RegisterFiles(dataset_uid=UID, files=[known])
     Chain(
-        uid=uuid4(), state=ChainState.FINISHED, template_id=UID, template_name="t", template_version=1, dataset_uid=UID,
-        dataset_name="d", params=large, created_at=AT, steps=[], datasets=[],
-    )  # fmt: skip
+        uid=uuid4(),
+        state=ChainState.FINISHED,
+        template_id=UID,
+        template_name="t",
+        template_version=1,
+        dataset_uid=UID,
+        dataset_name="d",
+        params=large,
+        created_at=AT,
+        steps=[],
+        datasets=[],
+    )

@@ -28,9 +28,15 @@ def subject(
     *, files: int, size: int, state: DatasetState = DatasetState.CLOSED, **meta: object
 ) -> Subject:
     dataset = Dataset(
-        uid=UUID(int=1), name="d", type=DatasetType.INPUT, state=state, meta=meta, count_files=files, bytes=size,
+        uid=UUID(int=1),
+        name="d",
+        type=DatasetType.INPUT,
+        state=state,
+        meta=meta,
+        count_files=files,
+        bytes=size,
         timestamp=datetime(2024, 1, 1, tzinfo=UTC),
-    )  # fmt: skip
+    )
     return Subject.of(dataset)
 
 
@@ -49,7 +55,8 @@ def test_all_that_does_not_hold_is_told_with_its_value() -> None:
         {"cut": 9, "mode": "fast"},
     )
     assert requires_text(broken) == (
-        "requires files from 10 to ∞, which is 3, and bytes from -∞ to 12345678, which is 12345679, "
+        "requires files from 10 to ∞, which is 3, and bytes from -∞ to 12345678, which is "
+        "12345679, "
         "and meta version like '2.*', which is '1.4', and parameter cut from 1 to 5, which is 9, "
         "and parameter mode = None, which is 'fast'"
     )

@@ -50,6 +50,8 @@ JOIN = """\
       stdout: joined.txt
       outputs: {joined: stdout}
 """
+#: How a change of the tool's command begins.
+COMMAND = "step clean changed: its tool's baseCommand: "
 
 
 def plan_of(text: str) -> Plan:
@@ -106,7 +108,7 @@ def test_the_same_plan_has_no_changes() -> None:
         (
             "--fast",
             "--slow",
-            'step clean changed: its tool\'s baseCommand: ["clean", "--fast"] → ["clean", "--slow"]',
+            COMMAND + '["clean", "--fast"] → ["clean", "--slow"]',
         ),
     ],
 )
@@ -149,19 +151,22 @@ LONG = "x" * 200
     ("old", "new", "change"),
     [
         (
-            f"[clean, {LONG}, --fast]", f"[clean, {LONG}, --slow]",
-            f'step clean changed: its tool\'s baseCommand: … {"x" * 14}", "--fast"] → … {"x" * 14}", "--slow"]',
+            f"[clean, {LONG}, --fast]",
+            f"[clean, {LONG}, --slow]",
+            COMMAND + f'… {"x" * 14}", "--fast"] → … {"x" * 14}", "--slow"]',
         ),
         (
-            f"[clean, {LONG}]", f"[clean, {LONG}, --slow]",
-            f'step clean changed: its tool\'s baseCommand: … {"x" * 19}"] → … {"x" * 19}", "--slow"]',
+            f"[clean, {LONG}]",
+            f"[clean, {LONG}, --slow]",
+            COMMAND + f'… {"x" * 19}"] → … {"x" * 19}", "--slow"]',
         ),
         (
-            f"[clean, --fast, {LONG}]", f"[clean, --slow, {LONG}]",
-            f'step clean changed: its tool\'s baseCommand: ["clean", "--fast", "{"x" * 59} … → ["clean", "--slow", "{"x" * 59} …',
+            f"[clean, --fast, {LONG}]",
+            f"[clean, --slow, {LONG}]",
+            COMMAND + f'["clean", "--fast", "{"x" * 59} … → ["clean", "--slow", "{"x" * 59} …',
         ),
     ],
-)  # fmt: skip
+)
 def test_a_long_value_is_compared_whole_and_shown_where_it_differs(
     old: str, new: str, change: str
 ) -> None:
@@ -230,8 +235,10 @@ def test_files_come_and_go_and_the_workflow_is_first() -> None:
     after = {"flow/w.cwl": "2\n", "b.cwl": "same\n", "0.cwl": "y\n"}
     found = compare_files(before, after, labels=LABELS, mains=("flow/w.cwl", "flow/w.cwl"))
     assert [(one.path, one.change) for one in found] == [
-        ("flow/w.cwl", Change.CHANGED), ("0.cwl", Change.ADDED), ("a.cwl", Change.REMOVED),
-    ]  # fmt: skip
+        ("flow/w.cwl", Change.CHANGED),
+        ("0.cwl", Change.ADDED),
+        ("a.cwl", Change.REMOVED),
+    ]
     assert found[0].diff == "--- flow 1: flow/w.cwl\n+++ flow 2: flow/w.cwl\n@@ -1 +1 @@\n-1\n+2"
     renamed = compare_files(
         {"old.cwl": "1\n"}, {"new.cwl": "1\n"}, labels=LABELS, mains=("old.cwl", "new.cwl")

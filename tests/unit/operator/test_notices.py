@@ -240,6 +240,12 @@ def test_what_does_not_get_out_or_away_is_one_notice_for_each_reason() -> None:
 
 def dataset(*, meta: dict[str, str] | None = None) -> Dataset:
     return Dataset(
-        uid=uuid4(), name="d", type=DatasetType.INTERMEDIATE, state=DatasetState.UPLOADING, meta=meta or {}, count_files=1,
-        bytes=1, timestamp=NOW,
-    )  # fmt: skip
+        uid=uuid4(),
+        name="d",
+        type=DatasetType.INTERMEDIATE,
+        state=DatasetState.UPLOADING,
+        meta=meta or {},
+        count_files=1,
+        bytes=1,
+        timestamp=NOW,
+    )

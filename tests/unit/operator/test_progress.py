@@ -19,18 +19,36 @@ def status(uid: UUID | None = None, /, **counts: int) -> TaskStatus:
         name: 0 for name in ("ready", "leased", "running", "finished", "failed", "canceled", "held")
     } | counts
     return TaskStatus(
-        uid=uid or uuid4(), chain_uid=uuid4(), step="decode", template="t", state=TaskState.ACTIVE, mode=TaskMode.MAP,
-        rank=1, total=sum(numbers.values()), created_at=NOW, errors={ErrorClass.TOOL_REFUSED: 1} if counts.get("failed") else {},
+        uid=uid or uuid4(),
+        chain_uid=uuid4(),
+        step="decode",
+        template="t",
+        state=TaskState.ACTIVE,
+        mode=TaskMode.MAP,
+        rank=1,
+        total=sum(numbers.values()),
+        created_at=NOW,
+        errors={ErrorClass.TOOL_REFUSED: 1} if counts.get("failed") else {},
         **numbers,
-    )  # fmt: skip
+    )
 
 
 def chain(state: ChainState, *steps: ChainStep, reason: str = "") -> Chain:
     return Chain(
-        uid=uuid4(), state=state, template_id=uuid4(), template_name="t", template_version=1, dataset_uid=uuid4(),
-        dataset_name="d", params={}, created_at=NOW, ended_at=NOW if state.final else None, reason=reason,
-        steps=list(steps), datasets=[],
-    )  # fmt: skip
+        uid=uuid4(),
+        state=state,
+        template_id=uuid4(),
+        template_name="t",
+        template_version=1,
+        dataset_uid=uuid4(),
+        dataset_name="d",
+        params={},
+        created_at=NOW,
+        ended_at=NOW if state.final else None,
+        reason=reason,
+        steps=list(steps),
+        datasets=[],
+    )
 
 
 @given(st.lists(st.integers(0, 2_000_000), min_size=7, max_size=7).filter(any))

@@ -25,12 +25,24 @@ PLAN = plan(step("only"), outputs=[("only", "out")], parameters=PARAMETERS)
 def test_fields_say_what_is_wanted_and_what_holds_otherwise() -> None:
     fields = {field.name: field for field in fields_of(PLAN, {"gain": 2})}
     assert [field.kind for field in fields.values()] == [
-        Kind.INTEGER, Kind.NUMBER, Kind.TEXT, Kind.TRUTH, Kind.CHOICE, Kind.JSON, Kind.FILE,
-    ]  # fmt: skip
+        Kind.INTEGER,
+        Kind.NUMBER,
+        Kind.TEXT,
+        Kind.TRUTH,
+        Kind.CHOICE,
+        Kind.JSON,
+        Kind.FILE,
+    ]
     assert [field.name for field in fields.values() if field.required] == ["cut"]
     assert {name: field.otherwise for name, field in fields.items()} == {
-        "cut": "", "gain": "2, from the data set", "label": "raw", "quick": "false", "level": "low", "ranges": "", "mask": "",
-    }  # fmt: skip
+        "cut": "",
+        "gain": "2, from the data set",
+        "label": "raw",
+        "quick": "false",
+        "level": "low",
+        "ranges": "",
+        "mask": "",
+    }
     assert fields["level"].choices == ["low", "high"]
     assert fields["cut"].doc == "Smallest number of hits."
     assert not fields_of(PLAN, {"cut": 3})[0].required, "the data set gives it"
@@ -50,9 +62,14 @@ def test_values_are_read_as_their_types_and_nothing_typed_is_no_value() -> None:
     values, wrong = read_values(PLAN, typed)
     assert wrong == []
     assert values == {
-        "cut": 3, "gain": 100.0, "label": "7", "quick": True, "level": "high", "ranges": [1, 2],
+        "cut": 3,
+        "gain": 100.0,
+        "label": "7",
+        "quick": True,
+        "level": "high",
+        "ranges": [1, 2],
         "mask": {"class": "File", "dataset": uid},
-    }  # fmt: skip
+    }
     assert isinstance(values["cut"], int)
     assert read_values(PLAN, {"cut": " ", "unknown": "1"}) == ({}, [])
 

@@ -129,9 +129,17 @@ def test_types_in_words() -> None:
 
 def test_parameters_are_bound_to_metadata_over_what_the_data_set_says_of_itself() -> None:
     dataset = Dataset(
-        uid=uuid4(), name="d", type=DatasetType.INPUT, state=DatasetState.CLOSED, meta={"run": 7, "empty": None}, period="autumn",
-        run=6, count_files=1, bytes=1, timestamp=NOW,
-    )  # fmt: skip
+        uid=uuid4(),
+        name="d",
+        type=DatasetType.INPUT,
+        state=DatasetState.CLOSED,
+        meta={"run": 7, "empty": None},
+        period="autumn",
+        run=6,
+        count_files=1,
+        bytes=1,
+        timestamp=NOW,
+    )
     bind = {"number": "run", "when": "period", "gone": "nothing", "none": "empty"}
     assert bind_parameters(plan(step("last", None), bind=bind), facts_of(dataset))[0] == {
         "number": 7,

@@ -25,10 +25,17 @@ def key(**params: Any) -> ChainKey:
     )
     dataset = Dataset.model_validate(
         {
-            "uid": UUID(int=1), "name": "a", "type": "input", "state": DatasetState.CLOSED, "meta": {"flag": True}, "run": 7,
-            "count_files": 1, "bytes": 3, "timestamp": "2026-01-01T00:00:00Z",
+            "uid": UUID(int=1),
+            "name": "a",
+            "type": "input",
+            "state": DatasetState.CLOSED,
+            "meta": {"flag": True},
+            "run": 7,
+            "count_files": 1,
+            "bytes": 3,
+            "timestamp": "2026-01-01T00:00:00Z",
         }
-    )  # fmt: skip
+    )
     template = UUID(int=2)
     return ChainKey.of(
         NewChain(

@@ -45,9 +45,15 @@ def storage(
     read_only: bool = False,
 ) -> Storage:
     return Storage(
-        id=UUID(int=1), name=name, type=kind, url=f"file:///{name}", used=used, capacity=capacity, enabled=enabled,
+        id=UUID(int=1),
+        name=name,
+        type=kind,
+        url=f"file:///{name}",
+        used=used,
+        capacity=capacity,
+        enabled=enabled,
         read_only=read_only,
-    )  # fmt: skip
+    )
 
 
 def test_ids_follow_from_what_they_stand_for() -> None:
@@ -215,7 +221,8 @@ def test_the_storage_with_the_most_room() -> None:
         choose_storage(StorageType.LOGS, [odd])
     with pytest.raises(
         NoStorage,
-        match=r"full is full \(5 of 5 bytes\); off is disabled \(.* enable off`\); frozen is read-only",
+        match=r"full is full \(5 of 5 bytes\); off is disabled \(.* enable off`\); frozen is"
+        r" read-only",
     ):
         choose_storage(StorageType.LOGS, [full, off, frozen])
     with pytest.raises(NoStorage, match="type logs: none is registered"):
@@ -241,8 +248,12 @@ def test_a_file_that_was_not_given_makes_way_for_the_next_source() -> None:
     wanted = plan(chosen, step("make"), outputs=[("use", "out")])
 
     def task_with(**given: int) -> Task:
-        sources = {Source(step="make" if name == "make" else None, port="out" if name == "make" else name): UUID(int=number)
-                   for name, number in given.items()}  # fmt: skip
+        sources = {
+            Source(
+                step="make" if name == "make" else None, port="out" if name == "make" else name
+            ): UUID(int=number)
+            for name, number in given.items()
+        }
         places = StepPlaces(
             sources, {"out": Place(UUID(int=7), "file:///s/x")}, Place(UUID(int=8), "file:///l/x")
         )

@@ -22,9 +22,15 @@ TIME = datetime(2024, 1, 1, tzinfo=UTC)
 def dataset(meta: dict[str, Any] | None = None, **more: Any) -> Dataset:
     fields: dict[str, Any] = {"period": "2024a", "run": 7, "name": "run-7", **more}
     return Dataset(
-        uid=UUID(int=1), type=DatasetType.INPUT, state=DatasetState.CLOSED, meta=meta or {}, count_files=1, bytes=1,
-        timestamp=TIME, **fields,
-    )  # fmt: skip
+        uid=UUID(int=1),
+        type=DatasetType.INPUT,
+        state=DatasetState.CLOSED,
+        meta=meta or {},
+        count_files=1,
+        bytes=1,
+        timestamp=TIME,
+        **fields,
+    )
 
 
 def template(name: str, match: dict[str, Condition], version: int = 1, **more: Any) -> Template:
@@ -83,7 +89,8 @@ def test_reasons_name_each_template() -> None:
         [template("a", {"kind": Equals(value="raw")}), template("b", {"run": Between(maximum=5)})],
     )
     assert decision == NotMatched(
-        "no template matches: a wants kind = 'raw', which is missing; b wants run from -∞ to 5, which is 7"
+        "no template matches: a wants kind = 'raw', which is missing; b wants run from -∞ to 5, "
+        "which is 7"
     )
     assert decide(dataset(), []) == NotMatched("there is no template that data sets may go through")
     many = decide(dataset(), [template(f"t{number:02}", {}) for number in range(12)])
@@ -118,7 +125,8 @@ def test_what_a_template_requires_keeps_a_data_set_unmatched() -> None:
     )
     decision = decide(dataset({"threshold": 9}), [fussy, template("b", wants)])
     assert decision == NotMatched(
-        "template a matches, but requires files from 10 to ∞, which is 1, and parameter cut from -∞ to 5, which is 9"
+        "template a matches, but requires files from 10 to ∞, which is 1, and parameter cut from "
+        "-∞ to 5, which is 9"
     )
 
 

@@ -30,9 +30,24 @@ UID = UUID(int=1)
 @pytest.mark.parametrize("state", TaskState)
 def test_tasks(state: TaskState) -> None:
     status = TaskStatus(
-        uid=UID, chain_uid=UID, step="s", template="t", state=state, mode=TaskMode.MAP, rank=1, total=5, ready=0, leased=0,
-        running=0, finished=3, failed=2, canceled=0, held=0, created_at=TIME, reason="because",
-    )  # fmt: skip
+        uid=UID,
+        chain_uid=UID,
+        step="s",
+        template="t",
+        state=state,
+        mode=TaskMode.MAP,
+        rank=1,
+        total=5,
+        ready=0,
+        leased=0,
+        running=0,
+        finished=3,
+        failed=2,
+        canceled=0,
+        held=0,
+        created_at=TIME,
+        reason="because",
+    )
     outcome = task_outcome(status)
     if not state.final:
         assert outcome is None
