@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-import asyncpg
 import pytest
 
 from dms.db.files import insert_files
 from dms.db.replicas import insert_replicas, mark_deleted
 from dms.domain.differences import SentFile
+from dms.domain.facts import PlaceJustTaken
 from sluice.contracts.states import ReplicaState
 from sluice.servicekit.database import INSERT_INBOX, Connection, Database
 from sluice.servicekit.lifecycle import running
@@ -138,7 +138,7 @@ async def test_two_data_sets_get_files_at_the_same_places(make_database: Databas
 
     def unless_known(work: Work) -> Work:
         async def attempt(connection: Connection) -> None:
-            with suppress(asyncpg.UniqueViolationError):  # the registration looks again
+            with suppress(PlaceJustTaken):  # the registration looks again
                 await work(connection)
 
         return attempt
