@@ -34,7 +34,7 @@ from pilot.domain.model import (
 )
 from pilot.domain.pace import Pace, Policy, spare_jobs
 from pilot.domain.reports import canceled_unstarted, given_back, lost_with_slot, without_task
-from sluice.contracts.pilots import Command, Heartbeat, JobToken, PilotTask, Room, StartedJob
+from sluice.contracts.pilots import Command, Heartbeat, JobToken, PilotTask, Room
 from sluice.contracts.states import AttemptOutcome
 
 #: Most jobs that one lease request may name.
@@ -130,14 +130,7 @@ class PilotCore:
                 continue
             slot = None if held.slot is None else self.slots[held.slot]
             if slot is not None and slot.queue[0] is held and slot.started is not None:
-                at = progress.get(held.token)
-                phase, size = (None, None) if at is None else (at.phase, at.bytes)
-                job, attempt = held.token
-                running.append(
-                    StartedJob(
-                        id=job, attempt=attempt, started_at=slot.started, phase=phase, bytes=size
-                    )
-                )
+                running.append(held.started_job(slot.started, progress.get(held.token)))
             else:
                 waiting.append(JobToken(id=held.job.id, attempt=held.job.attempt))
         confirmed = [JobToken(id=token[0], attempt=token[1]) for token in self._confirmed]

@@ -5,8 +5,8 @@ from datetime import datetime
 from uuid import UUID
 
 from pilot.domain.booking import Booked
-from pilot.domain.model import StopReason, Token
-from sluice.contracts.pilots import JobToken, LeasedJob
+from pilot.domain.model import Progress, StopReason, Token
+from sluice.contracts.pilots import JobToken, LeasedJob, StartedJob
 
 
 @dataclass(slots=True)
@@ -24,6 +24,16 @@ class HeldJob:
     @property
     def token(self) -> Token:
         return (self.job.id, self.job.attempt)
+
+    def started_job(self, started: datetime, progress: Progress | None) -> StartedJob:
+        """For a heartbeat. ``progress``: None where it is not known."""
+        return StartedJob(
+            id=self.job.id,
+            attempt=self.job.attempt,
+            started_at=started,
+            phase=None if progress is None else progress.phase,
+            bytes=None if progress is None else progress.bytes,
+        )
 
 
 @dataclass(slots=True)

@@ -9,21 +9,23 @@ class Policy:
     """``horizon``: seconds of work to have at hand. ``most_per_slot``: jobs waiting per slot at the
     most. ``short``: seconds below which the next job is handed to a slot while it still works.
     ``return_after``: seconds after which jobs that wait behind longer ones than expected are given
-    back. ``grace``: share of a lease kept as a margin, between the two bounds."""
+    back. ``margin_share``: of a lease, kept as a margin of ``shortest_margin`` to
+    ``longest_margin`` seconds."""
 
     horizon: float = 0.75
     most_per_slot: int = 64
     short: float = 0.2
     return_after: float = 5.0
     margin_share: float = 0.15
-    margin_bounds: tuple[float, float] = (0.2, 6.0)
+    shortest_margin: float = 0.2
+    longest_margin: float = 6.0
     most_tasks: int = 32
 
     def margin(self, lease: float) -> float:
         """Seconds before the end of a lease at which a job is stopped: its process has to be gone
         by then."""
-        low, high = self.margin_bounds
-        return min(max(lease * self.margin_share, low), high, lease / 2)
+        margin = max(lease * self.margin_share, self.shortest_margin)
+        return min(margin, self.longest_margin, lease / 2)
 
 
 @dataclass(slots=True)

@@ -95,9 +95,8 @@ def _make_second(name: str) -> OwnGroups:
     if "memory" not in (own / "cgroup.controllers").read_text().split():
         raise NoGroups("it does not look after memory here")
     left = None
-    if not (
-        own / "memory.max"
-    ).exists():  # that of the whole machine: the only one that may have processes all the same
+    # That of the whole machine is the only one that may have processes all the same.
+    if not (own / "memory.max").exists():
         place = own
     elif set((own / "cgroup.procs").read_text().split()) == {str(os.getpid())}:
         place = left = own

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import defaultdict
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -19,6 +20,14 @@ log = structlog.get_logger(__name__)
 _MOST_A_CALL = 512
 
 
+@dataclass(frozen=True, slots=True)
+class _Unanswered:
+    """``journal``: name of the one that the report is in; None: in none."""
+
+    report: AttemptReport
+    journal: str | None
+
+
 class Outbox:
     """Keeps the order of arrival. ``waiting`` is set while there is something to send, ``empty``
     while there is not."""
@@ -30,7 +39,7 @@ class Outbox:
         self.empty.set()
         self._journal = Journal(journals, "pilot")
         self._ledger = Ledger(journals)
-        self._reports: dict[Token, tuple[AttemptReport, str | None]] = {}
+        self._unanswered: dict[Token, _Unanswered] = {}
 
     def add(self, report: AttemptReport, journal: str | None = None) -> None:
         """``journal``: name of the one that the report is in already."""
@@ -40,19 +49,18 @@ class Outbox:
                 self._journal.begun(token)
                 self._journal.report(report)
                 journal = self._journal.name
-            except (
-                OSError
-            ) as error:  # a full disk: it is sent all the same, only a kill would lose it
+            except OSError as error:
+                # A full disk: it is sent all the same, only a kill would lose it.
                 log.error(
                     "report.not_kept", job=report.id, attempt=report.attempt, error=str(error)
                 )
         if journal is not None:
             self._ledger.expect(journal, token)
-        self._reports[token] = (report, journal)
+        self._unanswered[token] = _Unanswered(report, journal)
         self._signal()
 
     def next_batch(self) -> list[AttemptReport]:
-        return [report for report, _ in islice(self._reports.values(), _MOST_A_CALL)]
+        return [kept.report for kept in islice(self._unanswered.values(), _MOST_A_CALL)]
 
     async def answered(self, batch: list[AttemptReport], answers: ReportAnswers) -> None:
         """Files of attempts that are no longer their job's are removed; then the reports are done
@@ -80,20 +88,19 @@ class Outbox:
     def _done(self, tokens: list[Token]) -> None:
         by_journal: defaultdict[str, list[Token]] = defaultdict(list)
         for token in tokens:
-            _, journal = self._reports.pop(token, (None, None))
-            if journal is not None:
-                by_journal[journal].append(token)
+            kept = self._unanswered.pop(token, None)
+            if kept is not None and kept.journal is not None:
+                by_journal[kept.journal].append(token)
         for journal, answered in by_journal.items():
             try:
                 self._ledger.answered(journal, answered)
-            except (
-                OSError
-            ) as error:  # a full disk: after a kill they are sent once more, and answered "already"
+            except OSError as error:
+                # A full disk: after a kill they are sent once more, and answered "already".
                 log.error("report.answer_not_kept", reports=len(answered), error=str(error))
         self._signal()
 
     def _signal(self) -> None:
-        if self._reports:
+        if self._unanswered:
             self.waiting.set()
             self.empty.clear()
         else:

@@ -20,9 +20,8 @@ class PhaseNote:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            os.posix_fallocate(
-                descriptor, 0, _NOTE.size
-            )  # with its block: none can be missing on a disk that is full later
+            # With its block: none can be missing on a disk that is full later.
+            os.posix_fallocate(descriptor, 0, _NOTE.size)
             self._memory = mmap.mmap(descriptor, _NOTE.size)
         finally:
             os.close(descriptor)

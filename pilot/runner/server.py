@@ -27,9 +27,8 @@ def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     settings = RunnerSettings.model_validate_json(sys.argv[2])
     configure_logging("pilot")
-    signal.signal(
-        signal.SIGCHLD, signal.SIG_IGN
-    )  # the pilot sees a slot's end by its connection; nobody waits for it here
+    # The pilot sees a slot's end by its connection; nobody waits for it here.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     leave_ending_to_the_pilot()
     # Programs of pipeline packs are installed beside ours; last, so that no other of the user's is
     # hidden by one of ours.

@@ -52,9 +52,8 @@ class SlotProcess:
         leave_ending_to_the_pilot()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         adopt_orphans()
-        memory = memory_of(
-            self._settings.memory_groups
-        )  # before there is a process that does not come along
+        # Before there is a process that does not come along.
+        memory = memory_of(self._settings.memory_groups)
         zygote = Zygote()
         control = SlotControl(self._connection)
         live = LiveLogs(self._settings.live_logs)

@@ -48,9 +48,8 @@ def runtime_of(
     runtime = cast(list[str], create(environment, own)[0])
     if engine.kind is ContainerEngine.UDOCKER and os.geteuid() == 0:
         runtime.insert(1, "--allow-root")
-    if (
-        engine.kind is ContainerEngine.PODMAN
-    ):  # which has the option of this name since release 5 only
+    # It has the option of this name since release 5 only.
+    if engine.kind is ContainerEngine.PODMAN:
         runtime = [_PODMAN_GPUS if part.startswith("--gpus=") else part for part in runtime]
     if engine.apart and not any(part.startswith("--log-driver") for part in runtime):
         runtime.append("--log-driver=none")

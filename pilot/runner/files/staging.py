@@ -47,9 +47,8 @@ def stage_in(
             values.setdefault(port, []).append(_unpacked(file, place, originals, known=known))
             continue
         place = folder
-        if (
-            file.name in seen
-        ):  # of different folders, alike in name; any plain name may be that of another input
+        # Of different folders, alike in name; any plain name may be that of another input.
+        if file.name in seen:
             place = tempfile.mkdtemp(prefix=f"{number}-", dir=folder)
         seen.add(file.name)
         path = f"{place}/{file.name}"
@@ -151,9 +150,8 @@ def stage_out(files: Sequence[Produced], own: OwnFiles) -> list[OutputFile]:
 
 def remove_outputs(urls: Sequence[str]) -> None:
     for url in urls:
-        with contextlib.suppress(
-            StorageError
-        ):  # the storage's auditor finds what cannot be removed now
+        # The storage's auditor finds what cannot be removed now.
+        with contextlib.suppress(StorageError):
             remove(url)
 
 
