@@ -24,8 +24,12 @@ CONTAINERS = {"run-in-production", "back-up-and-restore"}
 #: Starting and stopping systems is tested by itself (``test_up_and_down``): these pages' readers
 #: have one that runs.
 ALONE = {"run-on-one-machine"}
+#: For those who change the code: they show no command.
+WITHOUT_COMMANDS = {"change-sluice"}
 HOW_TOS = sorted(
-    page for page in (ROOT / "docs/how-to").glob("*.md") if page.stem not in CONTAINERS | ALONE
+    page
+    for page in (ROOT / "docs/how-to").glob("*.md")
+    if page.stem not in CONTAINERS | ALONE | WITHOUT_COMMANDS
 )
 
 
