@@ -85,7 +85,8 @@ async def make_database(postgres_server: PostgresServer) -> AsyncIterator[Databa
 
     async def make() -> str:
         name = f"test_{uuid.uuid4().hex[:12]}"
-        await administer(f"CREATE DATABASE {name}")
+        # Copied as files: PostgreSQL takes half as long for it as by its journal.
+        await administer(f"CREATE DATABASE {name} STRATEGY file_copy")
         names.append(name)
         return postgres_server.url(name)
 

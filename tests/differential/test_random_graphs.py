@@ -1,7 +1,7 @@
 """Random templates, each by the reference runner and by Sluice: the same answer, whatever the
 graph.
 
-``SLUICE_GRAPHS`` is how many are drawn (40); a longer search is ``SLUICE_GRAPHS=5000 make
+``SLUICE_GRAPHS`` is how many are drawn (30); a longer search is ``SLUICE_GRAPHS=5000 make
 test-long PYTEST_ARGS="-k graphs"``.
 """
 
@@ -32,7 +32,7 @@ from tests.differential.reference import Reference
 from tests.draws import examples
 from tests.e2e.systems import LiveSystem
 
-GRAPHS = int(os.environ.get("SLUICE_GRAPHS") or examples(40))
+GRAPHS = int(os.environ.get("SLUICE_GRAPHS") or examples(30))
 #: So many are drawn together, and are on their way at the same time: what they are done with
 #: together costs less for each.
 TOGETHER = min(10, GRAPHS)

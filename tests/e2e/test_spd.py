@@ -100,7 +100,7 @@ def assert_events(run: GeneratedRun, carried: Carried) -> None:
 def test_two_runs_at_once_give_exactly_the_true_events(tmp_path: Path, scene: Scene) -> None:
     """Invariants 4, 7 and 8: order kept, the damaged frame named, inputs released when the output
     is safe, no file left over."""
-    runs = [generate_run(tmp_path, 1, frames=8), generate_run(tmp_path, 2, frames=10, damage=5)]
+    runs = [generate_run(tmp_path, 1, frames=4), generate_run(tmp_path, 2, frames=10, damage=5)]
     with scene() as system:
         first, second = carry_runs(system.url, runs, out=tmp_path / "out")
         assert_events(runs[0], first)

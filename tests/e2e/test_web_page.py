@@ -10,20 +10,30 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright, expect
+import pytest_asyncio
+from playwright.async_api import (
+    Browser,
+    ConsoleMessage,
+    Page,
+    Request,
+    ViewportSize,
+    async_playwright,
+    expect,
+)
 
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.states import ChainState, TaskState
 from sluice.contracts.templates import NewTemplate
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.server import HttpServer
-from tests.integration.operator.conftest import Operator, operator, spd_text
+from tests.integration.operator.conftest import Operator, operating, spd_text
 from tests.integration.operator.scene import Counts, Scene
 from tests.unit.cwl.test_packing import TOOL, WORKFLOW
 
-pytestmark = pytest.mark.xdist_group("e2e-web")
+#: One loop for all, as the browser has it that they share.
+pytestmark = [pytest.mark.xdist_group("e2e-web"), pytest.mark.asyncio(loop_scope="module")]
 
-__all__ = ["operator", "spd_text"]  # fixtures
+__all__ = ["spd_text"]  # a fixture
 
 FLAGS = [
     "--no-sandbox",
@@ -36,8 +46,11 @@ FLAGS = [
 #: the page.
 EXPECTED = "Failed to load resource: the server responded with a status of 4"
 
+WIDE: ViewportSize = {"width": 1280, "height": 900}
+NARROW: ViewportSize = {"width": 390, "height": 900}
 
-@pytest.fixture
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Browser]:
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
@@ -53,7 +66,13 @@ async def browser() -> AsyncIterator[Browser]:
             await browser.close()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
+async def operator(database_url: str) -> AsyncIterator[Operator]:
+    async with operating(database_url) as operator:
+        yield operator
+
+
+@pytest_asyncio.fixture(loop_scope="module")
 async def base(operator: Operator) -> AsyncIterator[str]:
     """Address of the service, on a port of its own."""
     server = HttpServer(operator.service.app, host="127.0.0.1", port=0)
@@ -61,7 +80,7 @@ async def base(operator: Operator) -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{server.port}"
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def scene(operator: Operator, spd_text: str, tmp_path: Path) -> Scene:
     template = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
     scene = Scene(operator.neighbours, template, tmp_path, datetime.now(UTC))
@@ -70,15 +89,12 @@ async def scene(operator: Operator, spd_text: str, tmp_path: Path) -> Scene:
 
 
 @asynccontextmanager
-async def opened(
-    browser: Browser, base: str, *, width: int = 1280, dark: bool = False
-) -> AsyncIterator[Page]:
+async def opened(browser: Browser, base: str) -> AsyncIterator[Page]:
     """A page; at its end: nothing was asked of another server, and the browser had nothing to
     complain about."""
     context = await browser.new_context(
         base_url=base,
-        viewport={"width": width, "height": 900},
-        color_scheme="dark" if dark else "light",
+        viewport=WIDE,
     )
     page = await context.new_page()
     complaints: list[str] = []
@@ -219,42 +235,19 @@ async def test_markup_in_a_log_stays_text(browser: Browser, base: str, scene: Sc
         assert await page.title() == "Job 1 · Sluice"
 
 
-@pytest.mark.parametrize(("width", "dark"), [(390, True), (1280, False)])
-async def test_no_page_is_wider_than_the_window(
-    browser: Browser,
-    base: str,
-    operator: Operator,
-    scene: Scene,
-    spd_text: str,
-    width: int,
-    dark: bool,
-) -> None:
-    """Not even where names are as long as they may be, without a place to break them."""
+async def lay_long_names(operator: Operator, scene: Scene, spd_text: str) -> list[str]:
+    """Chains, data sets and a template whose names are as long as they may be, without a place to
+    break them; the pages that show them."""
     name = "run-" + "0123456789" * 17
-    lengthy = scene.chain(
-        name, 3, [Counts(finished=2, failed=1, running=1, total=4)], ChainState.IN_PROGRESS
-    )
-    failed = scene.chain(
-        name + "x",
-        3,
-        [Counts(failed=4, total=4)],
-        ChainState.FAILED,
-        reason=f"step decode: {name} is damaged",
-    )
-    chains, tasks = list(operator.neighbours.chains), list(operator.neighbours.tasks)
+    begun = [Counts(finished=2, failed=1, running=1, total=4)]
+    damaged, reason = [Counts(failed=4, total=4)], f"step decode: {name} is damaged"
+    lengthy = scene.chain(name, 3, begun, ChainState.IN_PROGRESS)
+    failed = scene.chain(name + "x", 3, damaged, ChainState.FAILED, reason=reason)
     template = await operator.client.store_template(NewTemplate(name="t" * 200, cwl=spd_text))
     through = Scene(operator.neighbours, template, scene.folder, scene.now)
-    long_template = through.chain(
-        name, 2, [Counts(finished=2, running=1, total=4)], ChainState.IN_PROGRESS
-    )
-    through.chain(
-        name,
-        2,
-        [Counts(failed=4, total=4)],
-        ChainState.FAILED,
-        reason=f"step decode: {name} is damaged",
-    )
-    paths = [
+    long_template = through.chain(name, 2, begun, ChainState.IN_PROGRESS)
+    through.chain(name, 2, damaged, ChainState.FAILED, reason=reason)
+    return [
         f"/chains/{long_template.uid}",
         f"/tasks/{long_template.steps[0].task_uid}",
         f"/templates/{template.name}",
@@ -262,31 +255,56 @@ async def test_no_page_is_wider_than_the_window(
         f"/chains/{failed.uid}",
         f"/tasks/{lengthy.steps[0].task_uid}",
         f"/datasets/{lengthy.dataset_uid}",
-        "/",
-        "/templates",
-        "/templates/spd",
-        "/chains",
-        f"/chains/{chains[0]}",
-        "/tasks",
-        f"/tasks/{tasks[2]}",
-        "/jobs/1",
-        "/datasets",
-        f"/datasets/{next(iter(operator.neighbours.datasets))}",
-        "/datasets/unmatched",
-        "/storages",
-        "/chains/new",
-        "/chains/new?dataset=run-0312-frames&template=spd",
-        "/no",
     ]
-    async with opened(browser, base, width=width, dark=dark) as page:
-        for path in [*paths, "/nowhere"]:
+
+
+#: With tables on cards of their own, that do not have to be moved either.
+LISTS = ("/", "/chains", "/tasks")
+PAGES = (
+    *LISTS,
+    "/templates",
+    "/templates/spd",
+    "/jobs/1",
+    "/datasets",
+    "/datasets/unmatched",
+    "/storages",
+    "/chains/new",
+    "/chains/new?dataset=run-0312-frames&template=spd",
+    "/no",
+    "/nowhere",
+)
+FITS = "document.documentElement.scrollWidth <= innerWidth"
+CARDS_FIT = """
+    [...document.querySelectorAll('.card.table')].every(
+        card => card.scrollWidth <= card.clientWidth)
+"""
+
+
+async def test_no_page_is_wider_than_the_window(
+    browser: Browser, base: str, operator: Operator, scene: Scene, spd_text: str
+) -> None:
+    """Not even where names are as long as they may be, without a place to break them; on a wide
+    screen, and on a narrow one in the dark."""
+    neighbours = operator.neighbours
+    first, task = next(iter(neighbours.chains)), list(neighbours.tasks)[2]
+    paths = [*PAGES, f"/chains/{first}", f"/tasks/{task}"]
+    paths.append(f"/datasets/{next(iter(neighbours.datasets))}")
+    paths += await lay_long_names(operator, scene, spd_text)
+    async with opened(browser, base) as page:
+        for path in paths:
+            await page.emulate_media(color_scheme="light")
+            await page.set_viewport_size(WIDE)
             await page.goto(path)
-            assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
-            if path in {"/", "/chains", "/tasks"}:
-                cards = "[...document.querySelectorAll('.card.table')]"
-                assert await page.evaluate(
-                    f"{cards}.every(card => card.scrollWidth <= card.clientWidth)"
-                ), path
+            await check_width(page, path)
+            await page.emulate_media(color_scheme="dark")
+            await page.set_viewport_size(NARROW)
+            await check_width(page, path)
+
+
+async def check_width(page: Page, path: str) -> None:
+    assert await page.evaluate(FITS), path
+    if path in LISTS:
+        assert await page.evaluate(CARDS_FIT), path
 
 
 async def test_every_control_is_reached_by_keyboard_and_has_a_name(

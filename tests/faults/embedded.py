@@ -39,10 +39,10 @@ class EndState:
 
 @contextmanager
 def carried_work(folder: Path) -> Iterator[EndState]:
-    """Data sets of 60 and of 5 files and two detector runs, the second with a damaged frame; a
+    """Data sets of 20 and of 5 files and two detector runs, the second with a damaged frame; a
     pilot dies on the way."""
     work = make_work(
-        folder, Plan(files=60, stream=1, stream_files=5, frames=10, seconds=1.0), seed=1
+        folder, Plan(files=20, stream=1, stream_files=5, frames=10, seconds=1.0), seed=1
     )
     expectation = [arrival.expected for arrival in work]
     with live_system("--pilots", "2", "--slots", "2", environment=_ENVIRONMENT) as system:

@@ -13,7 +13,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -31,16 +32,20 @@ def run(
     *arguments: str | Path,
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
+    answered: str = "",
     seconds: float = 120.0,
 ) -> "subprocess.CompletedProcess[str]":
     """As ``subprocess.run`` of the program with that name in the environment: its exit status, and
-    what it printed."""
+    what it printed. ``answered``: what is typed."""
     words = [str(PROGRAMS / program), *map(str, arguments)]
     request = {"words": words, "cwd": str(cwd or Path.cwd()), "env": dict(env or os.environ)}
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        status = _server(program).run(request, output.fileno(), errors.fileno(), seconds)
+    with ExitStack() as stack:
+        files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+        files[0].write(answered.encode())
+        files[0].seek(0)
+        status = _server(program).run(request, [file.fileno() for file in files], seconds)
         printed = []
-        for file in (output, errors):
+        for file in files[1:]:
             file.seek(0)
             printed.append(file.read().decode())
     return subprocess.CompletedProcess(words, status, *printed)
@@ -61,13 +66,13 @@ class _Server:
                 cwd=ROOT,
             )
 
-    def run(self, request: Mapping[str, Any], output: int, errors: int, seconds: float) -> int:
-        """The exit status as ``subprocess`` gives it. Raises ``TimeoutExpired``, and has ended the
-        program then."""
+    def run(self, request: Mapping[str, Any], standard: Sequence[int], seconds: float) -> int:
+        """The exit status as ``subprocess`` gives it. ``standard``: its input, output and errors.
+        Raises ``TimeoutExpired``, and has ended the program then."""
         ours, theirs = socket.socketpair()
         with ours:
             with theirs, self._lock:
-                descriptors = [output, errors, theirs.fileno()]
+                descriptors = [*standard, theirs.fileno()]
                 socket.send_fds(self._control, [json.dumps(request).encode()], descriptors)
             with ours.makefile() as answers:
                 pid = int(answers.readline())
@@ -90,14 +95,14 @@ def _serve(entry: EntryPoint, control: socket.socket) -> None:
     _load_more()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who wait
     while True:
-        data, descriptors, _, _ = socket.recv_fds(control, _LONGEST, 3)
+        data, descriptors, _, _ = socket.recv_fds(control, _LONGEST, 4)
         if not data:
             sys.exit()
         if not os.fork():
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             control.close()
-            _fork(descriptors[2])
-            _become(json.loads(data), *descriptors[:2])
+            _fork(descriptors.pop())
+            _become(json.loads(data), descriptors)
             return
         for descriptor in descriptors:
             os.close(descriptor)
@@ -128,9 +133,9 @@ def _fork(answers: int) -> None:
     os._exit(0)
 
 
-def _become(request: Mapping[str, Any], output: int, errors: int) -> None:
-    for descriptor, standard in ((output, 1), (errors, 2)):
-        os.dup2(descriptor, standard)
+def _become(request: Mapping[str, Any], standard: Sequence[int]) -> None:
+    for number, descriptor in enumerate(standard):
+        os.dup2(descriptor, number)
         os.close(descriptor)
     os.environ.clear()
     os.environ.update(request["env"])

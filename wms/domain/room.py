@@ -6,6 +6,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from sluice.contracts.pilots import Amounts, LeaseRequest
+from sluice.contracts.states import DeviceType
 from wms.domain.matching import Demand
 
 #: Seconds for which none of a task's jobs was given away before a pilot is kept free for one, and
@@ -25,16 +26,15 @@ class _Left:
 
     def times(self, demand: Demand, ram: int) -> float:
         """How often it holds what a job needs."""
-        fits = (self.cores + _ROUNDING) // demand.needs.resources.cores
+        fits = (self.cores + _ROUNDING) // demand.cores
         if ram:
             fits = min(fits, self.ram // ram)
-        gpus = demand.needs.gpus
-        return min(fits, self.gpus // gpus) if gpus else fits
+        return min(fits, self.gpus) if demand.device_type is DeviceType.GPU else fits
 
     def take(self, demand: Demand, ram: int) -> None:
-        self.cores -= demand.needs.resources.cores
+        self.cores -= demand.cores
         self.ram -= ram
-        self.gpus -= demand.needs.gpus
+        self.gpus -= demand.device_type is DeviceType.GPU
 
 
 class Room:

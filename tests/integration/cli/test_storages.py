@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -17,8 +15,7 @@ from sluice.servicekit.server import HttpServer
 from sluice.servicekit.topology import sluice_topology
 from sluice.servicekit.transport.open import open_transport
 from tests.conftest import DatabaseFactory
-
-SLUICE = str(Path(sys.executable).parent / "sluice")
+from tests.servers import commands
 
 
 class Command:
@@ -33,15 +30,7 @@ class Command:
             "SLUICE_DMS_URL": self._dms_url,
             "PATH": "/usr/bin",
         }
-        done = await asyncio.to_thread(
-            subprocess.run,
-            [SLUICE, *arguments],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-            env=environment,
-        )
+        done = await asyncio.to_thread(commands.run, "sluice", *arguments, env=environment)
         assert done.returncode == code, done.stderr
         assert "Traceback" not in done.stderr
         return done.stdout + done.stderr

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -13,9 +11,9 @@ from sluice.contracts.datasets import NewDataset
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.server import HttpServer
 from tests.integration.operator.conftest import Operator
+from tests.servers import commands
 from tests.unit.cwl.test_packing import TOOL, WORKFLOW
 
-SLUICE = str(Path(sys.executable).parent / "sluice")
 #: As it lies in ``folder``.
 JOIN = TOOL.replace("\n", "\r\n")
 BAD = TOOL.replace("baseCommand", "baseComand")
@@ -29,17 +27,11 @@ class Command:
         """What the command says; ``answered``: what is typed."""
         environment = {"SLUICE_URL": self._url, "PATH": "/usr/bin"}
         done = await asyncio.to_thread(
-            subprocess.run,
-            [SLUICE, *arguments],
-            capture_output=True,
-            timeout=60,
-            check=False,
-            env=environment,
-            input=answered.encode(),
+            commands.run, "sluice", *arguments, env=environment, answered=answered
         )
         assert done.returncode == code, done.stderr
-        assert b"Traceback" not in done.stderr
-        return (done.stdout + done.stderr).decode()
+        assert "Traceback" not in done.stderr
+        return done.stdout + done.stderr
 
 
 @pytest.fixture

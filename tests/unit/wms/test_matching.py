@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from sluice.contracts.needs import Container, ContainerImage, Needs, Resources
 from sluice.contracts.pilots import NodeResources
 from sluice.contracts.states import ContainerEngine, DeviceType
 from wms.domain.matching import Demand, Node, choose, misfit
@@ -22,15 +21,10 @@ def demand(
     ram: int = 100,
     gpu: bool = False,
 ) -> Demand:
-    needs = Needs(
-        resources=Resources(cores=cores, ram=ram, disk=100),
-        device_type=DeviceType.GPU if gpu else DeviceType.CPU,
+    device = DeviceType.GPU if gpu else DeviceType.CPU
+    return Demand(
+        UUID(int=number), rank, START + timedelta(seconds=number), ready, cores, ram, 100, device
     )
-    return Demand(UUID(int=number), rank, START + timedelta(seconds=number), ready, needs)
-
-
-def needing(one: Demand, **changes: object) -> Demand:
-    return replace(one, needs=one.needs.model_copy(update=changes))
 
 
 def test_highest_rank_then_oldest() -> None:
@@ -44,7 +38,7 @@ def test_what_does_not_fit_is_passed_over() -> None:
     assert misfit(asked[0], NODE) == "needs 4 cores, the node has 2"
     assert misfit(asked[1], NODE) == "needs 2000 MiB of memory, the node has 1000"
     assert (
-        misfit(needing(asked[3], resources=Resources(disk=90_000_000)), NODE)
+        misfit(replace(asked[3], disk=90_000_000), NODE)
         == "needs 90000000 MiB of disk, the node has 1000"
     )
     assert misfit(asked[2], NODE) == "needs a GPU, the node has none"
@@ -57,8 +51,7 @@ def test_what_does_not_fit_is_passed_over() -> None:
 
 
 def test_a_job_that_needs_a_container_goes_where_one_can_run() -> None:
-    image = Container(images=[ContainerImage(name="debian:12")])
-    asked = needing(demand(1), container=image)
+    asked = replace(demand(1), needs_container=True)
     assert (
         misfit(asked, NODE)
         == "needs a container, the node has none of Docker, Podman, Apptainer or udocker"
