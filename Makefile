@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Containers often set it; every process that starts would compile the services anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help style install conformance demo stack stack-demo stack-bench faults test test-long check lock clean docs bench
+.PHONY: help style format install conformance demo stack stack-demo stack-bench faults test test-long check lock clean docs bench
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -48,12 +48,21 @@ faults: install ## two detector runs and 2 000 small files while 60 faults happe
 	@scripts/install-faketime.sh
 	@$(BIN)/python -m tests.faults --seed $(or $(SEED),1)
 
+# Written by hand; what `make docs` writes is left as it comes.
+PAGES = *.md docs/*.md docs/adr docs/explanation docs/how-to docs/tutorial docs/reference/templates.md templates
+
+format: install ## code and hand-written pages, as `make check` wants them
+	@$(BIN)/ruff check --quiet --fix-only
+	@$(BIN)/ruff format --quiet
+	@$(BIN)/mdformat $(PAGES)
+
 check: style ## style, types, import contracts, dependencies, limits
 	@$(BIN)/mypy
 
 style: install
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
+	@$(BIN)/mdformat --check $(PAGES)
 	@$(BIN)/lint-imports
 	@$(BIN)/deptry sluice wfms dms wms pilot templates stack
 	@$(BIN)/deptry --ignore DEP002,DEP004 tests scripts
