@@ -5,7 +5,6 @@ import math
 from dataclasses import dataclass
 
 from sluice.contracts.pilots import Amounts, LeasedJob, PilotTask
-from sluice.contracts.states import DeviceType
 
 #: Fractions of cores add up to whole ones, whatever their binary rounding.
 _CORES_ROUNDED = 1e-6
@@ -57,5 +56,6 @@ BOUNDLESS = Booked(math.inf, math.inf, math.inf)
 
 def booking_of(task: PilotTask, job: LeasedJob) -> Booked:
     """While the job runs."""
-    ram = task.resources.counted_ram if job.ram is None else job.ram
-    return Booked(task.resources.cores, ram, 1 if task.device_type is DeviceType.GPU else 0)
+    needs = task.needs
+    ram = needs.resources.counted_ram if job.ram is None else job.ram
+    return Booked(needs.resources.cores, ram, needs.gpus)

@@ -18,18 +18,18 @@ from sluice.contracts.base import (
 )
 from sluice.contracts.bounds import MOST_GPUS, MOST_WORD, NewUrl, NewWord
 from sluice.contracts.counts import Counts
-from sluice.contracts.plan import Container, Resources
+from sluice.contracts.needs import Needs
 from sluice.contracts.states import (
     AttemptOutcome,
     AttemptPhase,
     ContainerEngine,
-    DeviceType,
     ErrorClass,
     PilotState,
     ReportAnswer,
     TaskMode,
 )
 from sluice.contracts.tasks import TaskOutput
+from sluice.contracts.wire import Flat, FlatContract
 from sluice.contracts.wording import in_words
 
 
@@ -197,7 +197,7 @@ class BundlePort(Contract):
     whole: bool = False
 
 
-class PilotTask(Contract):
+class PilotTask(FlatContract):
     """What a pilot has to know of a task, sent once."""
 
     uid: UUID
@@ -219,9 +219,7 @@ class PilotTask(Contract):
     outputs: list[TaskOutput]
     log_out_uid: UUID
     log_out_url: StorageUrl
-    resources: Resources
-    device_type: DeviceType = DeviceType.CPU
-    container: Container | None = None
+    needs: Annotated[Needs, Flat()] = Needs()
 
 
 class Lease(Contract):

@@ -6,8 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from sluice.contracts.base import Contract, ImageName, Share, absent
-from sluice.contracts.states import DeviceType, EntryKind, InputMode, Pick, TaskMode
+from sluice.contracts.base import Contract, Share, absent
+from sluice.contracts.needs import Needs
+from sluice.contracts.states import EntryKind, InputMode, Pick, TaskMode
+from sluice.contracts.wire import Flat, FlatContract
 
 
 class Parameter(Contract):
@@ -98,42 +100,6 @@ class Batch(Contract):
     files: Annotated[int, Field(ge=1, le=1000)] = 1
 
 
-#: MiB that a job is counted with which asked for none (CWL's default).
-COUNTED_RAM = 256
-
-
-class Resources(Contract):
-    """What one job needs. ``ram``, ``disk`` in MiB, ``time_limit`` in seconds (0: none). ``ram`` 0:
-    nobody asked for any, and the job is stopped only where it takes what the node has; the release
-    before counts it as 256, and stops it as if it had asked for that."""
-
-    cores: Annotated[float, Field(gt=0)] = 1.0
-    ram: Annotated[int, Field(ge=0)] = 0
-    disk: Annotated[int, Field(ge=0)] = 1024
-    time_limit: Annotated[float, Field(ge=0)] = 3600.0
-
-    @property
-    def counted_ram(self) -> int:
-        """MiB that a node must have left for the job."""
-        return self.ram or COUNTED_RAM
-
-
-class ContainerImage(Contract):
-    """``name``: what the engine runs (CWL's dockerImageId). ``pull``: where it comes from
-    (dockerPull); None: nodes have it."""
-
-    name: ImageName
-    pull: ImageName | None = None
-
-
-class Container(Contract):
-    """What a step's jobs run in. ``images``: of all tools in it. ``required``: otherwise they run
-    without where there is no engine."""
-
-    images: Annotated[list[ContainerImage], Field(min_length=1)]
-    required: bool = True
-
-
 class Source(Contract):
     """Where a step's files come from: an output of a step, or (``step`` None) the workflow's data
     input or a parameter that is a file."""
@@ -198,7 +164,7 @@ class StepOutput(Contract):
     spread: bool = False
 
 
-class PlanStep(Contract):
+class PlanStep(FlatContract):
     """One step: a task over a data set. ``tool``: the CommandLineTool as a self-contained CWL
     document (JSON)."""
 
@@ -226,9 +192,7 @@ class PlanStep(Contract):
     rank: float = 1.0
     groups: MergeGroups = MergeGroups()
     batch: Batch = Batch()
-    resources: Resources = Resources()
-    device_type: DeviceType = DeviceType.CPU
-    container: Container | None = None
+    needs: Annotated[Needs, Flat()] = Needs()
 
     @property
     def sources(self) -> list[Source]:

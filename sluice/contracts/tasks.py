@@ -7,10 +7,10 @@ from uuid import UUID
 from pydantic import Field
 
 from sluice.contracts.base import Contract, FileName, StorageUrl, Timestamp, absent
-from sluice.contracts.plan import Boundary, Container, Hopeless, MergeGroups, Resources
+from sluice.contracts.needs import Needs
+from sluice.contracts.plan import Boundary, Hopeless, MergeGroups
 from sluice.contracts.states import (
     AttemptOutcome,
-    DeviceType,
     EntryKind,
     ErrorClass,
     InputMode,
@@ -19,6 +19,7 @@ from sluice.contracts.states import (
     TaskMode,
     TaskState,
 )
+from sluice.contracts.wire import Flat, FlatContract
 
 
 class TaskOutput(Contract):
@@ -62,7 +63,7 @@ class TakenOver(Contract):
     outputs: dict[str, UUID]
 
 
-class Task(Contract):
+class Task(FlatContract):
     """The message of queue ``wms.tasks``.
 
     ``retry``: most attempts for each of the task's jobs. ``executable``: the tool, a CWL
@@ -80,7 +81,6 @@ class Task(Contract):
     executable: dict[str, Any]
     args: dict[str, Any]
     rank: float = 1.0
-    device_type: DeviceType = DeviceType.CPU
     mode: TaskMode
     dat_in_uid: UUID
     dat_in_port: str
@@ -110,8 +110,7 @@ class Task(Contract):
     batch: Annotated[int, Field(ge=1)] = 1
     #: Where ``groups`` are a tree: the data set of what all jobs but the last one write.
     parts_uid: UUID | None = None
-    resources: Resources = Resources()
-    container: Container | None = None
+    needs: Annotated[Needs, Flat()] = Needs()
     taken_over: TakenOver | None = Field(default=None, exclude_if=absent)
 
     @property

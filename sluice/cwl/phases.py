@@ -20,7 +20,8 @@ from sluice.cwl.documents.canonical import make_canonical
 from sluice.cwl.documents.document import find_workflow
 from sluice.cwl.plan.assembly import assemble_plan
 from sluice.cwl.properties.extensions import read_extensions, refuse_nested
-from sluice.cwl.properties.requirements import check_requirement_names, read_needs
+from sluice.cwl.properties.needs import read_needs
+from sluice.cwl.properties.requirements import check_requirement_names
 from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.findings import EnoughFound, Findings
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pilot.node.engines import Engine
+from sluice.contracts.needs import Container, ContainerImage
 from sluice.contracts.pilots import AttemptReport, InputFile, PilotTask
-from sluice.contracts.plan import Container, ContainerImage
 from sluice.contracts.states import AttemptOutcome, EntryKind
 from tests.attacks.outputs import (
     ATTACKS,
@@ -168,7 +168,9 @@ def _as_job(
         if way == INNER_CONTAINER
         else None
     )
-    task_ = _task(root, process, attack.kind).model_copy(update={"container": container})
+    plain = _task(root, process, attack.kind)
+    needs = plain.needs.model_copy(update={"container": container})
+    task_ = plain.model_copy(update={"needs": needs})
     if way != BATCH:
         return task_, [file]
     return task_.model_copy(update={"batch": 2}), [

@@ -5,8 +5,8 @@ import asyncio
 import signal
 from pathlib import Path
 
+from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import AttemptReport, Command, JobToken
-from sluice.contracts.plan import Resources
 from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass, ReportAnswer
 from tests.integration.pilot_process import (
     StartPilot,

@@ -6,8 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
+import orjson
+
+from sluice.contracts.needs import Needs
 from sluice.contracts.pilots import BundlePort, PilotTask
-from sluice.contracts.states import DeviceType, EntryKind, InputMode, TaskMode
+from sluice.contracts.states import EntryKind, InputMode, TaskMode
 from sluice.contracts.tasks import Task, TaskOutput
 from sluice.servicekit.database import Connection
 from wms.db.tasks import stored_tasks
@@ -78,13 +81,17 @@ def known(task: Task) -> KnownTask:
         outputs=task.outputs,
         log_out_uid=task.log_out_uid,
         log_out_url=task.log_out_url,
-        resources=task.resources,
-        device_type=task.device_type,
-        container=task.container,
+        needs=task.needs,
     )
-    former = pilot_task.model_copy(update={"device_type": DeviceType.CPU})
-    told = [known.model_dump_json(exclude_defaults=True).encode() for known in (pilot_task, former)]
-    return KnownTask(task, {output.port: output for output in task.outputs}, *told)
+    former = pilot_task.model_copy(update={"needs": Needs(resources=task.needs.resources)})
+    return KnownTask(
+        task, {output.port: output for output in task.outputs}, _told(pilot_task), _told(former)
+    )
+
+
+def _told(task: PilotTask) -> bytes:
+    """A pilot of the release before has to be told ``resources``, also where these are the defaults."""
+    return orjson.dumps({"resources": {}} | task.model_dump(mode="json", exclude_defaults=True))
 
 
 def _bundles(task: Task) -> list[BundlePort]:

@@ -13,7 +13,7 @@ from sluice.contracts.problems import NotFound
 from sluice.contracts.states import ContainerEngine, PilotState
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
-from wms.db.tasks import demand_of
+from wms.db.tasks import DEMAND, IN_DEMAND, demand_of
 from wms.domain.matching import Demand, Node
 from wms.domain.transitions import PILOT_MOVES
 
@@ -44,12 +44,8 @@ _TOUCH_AND_LOOK = statement(f"""
 -- told in the first.
 WITH seen AS ({_TOUCH})
 SELECT s.state AS pilot_state, CASE WHEN row_number() OVER () = 1 THEN s.resources END AS resources,
-    s.engines, t.uid, t.rank, t.created_at, t.ready, t.cores, t.ram, t.disk, t.device_type,
-    t.needs_container,
-    extract(epoch FROM now() - coalesce(t.served_at, t.created_at))::float AS waited,
-    CASE WHEN t.kept_until > now() THEN t.kept_by END AS kept_by
-FROM seen AS s
-LEFT JOIN tasks AS t ON t.state IN ('{{task.SPLITTING}}', '{{task.ACTIVE}}') AND t.ready > 0
+    s.engines, {DEMAND}
+FROM seen AS s LEFT JOIN tasks AS t ON {IN_DEMAND}
 """)
 
 _SEE_PILOT = "UPDATE pilots SET seen_at = now() WHERE uid = $1 RETURNING uid"

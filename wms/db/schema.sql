@@ -329,3 +329,9 @@ CREATE INDEX pilots_unseen ON pilots (away_since, uid) WHERE state IN ('lost') A
 CREATE INDEX pilots_by_place ON pilots (name, host, registered_at);
 
 UPDATE alembic_version SET version_num='wms0016' WHERE alembic_version.version_num = 'wms0015';
+
+-- Running upgrade wms0016 -> wms0017
+
+ALTER TABLE tasks ADD COLUMN needs jsonb;
+
+UPDATE alembic_version SET version_num='wms0017' WHERE alembic_version.version_num = 'wms0016';

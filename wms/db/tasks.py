@@ -8,11 +8,15 @@ are NO KEY UPDATE, with which the foreign key of new jobs gets along.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
+import orjson
+
 from sluice.contracts.life_cycles import states_before
-from sluice.contracts.states import DeviceType, TaskState
+from sluice.contracts.needs import Needs
+from sluice.contracts.states import TaskState
 from sluice.contracts.tasks import Task
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
@@ -23,8 +27,8 @@ from wms.domain.transitions import TASK_MOVES
 _INSERT_TASK = """
 -- A task that is known already stays as it is.
 INSERT INTO tasks (uid, chain_uid, step, template, spec, mode, device_type, cores, ram, disk,
-    base_rank, rank, needs_container, taken_over)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13)
+    base_rank, rank, needs_container, taken_over, needs)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13, $14)
 ON CONFLICT (uid) DO NOTHING RETURNING uid
 """
 
@@ -36,13 +40,17 @@ SELECT uid, shared_inputs::text AS shared FROM tasks
 WHERE uid = ANY($1::uuid[]) AND shared_inputs IS NOT NULL
 """
 
-_SELECT_DEMANDS = statement("""
--- What pilots could be given; only live tasks are looked at, and no job.
-SELECT uid, rank, created_at, ready, cores, ram, disk, device_type, needs_container,
-    extract(epoch FROM now() - coalesce(served_at, created_at))::float AS waited,
-    CASE WHEN kept_until > now() THEN kept_by END AS kept_by
-FROM tasks WHERE state IN ('{task.SPLITTING}', '{task.ACTIVE}') AND ready > 0
-""")
+#: What a pilot could be given of task ``t``. A task that the release before stored has its needs in
+#: its description alone.
+DEMAND = """t.uid, t.rank, t.created_at, t.ready,
+    coalesce(t.needs, t.spec - ARRAY['executable', 'args'])::text AS needs,
+    extract(epoch FROM now() - coalesce(t.served_at, t.created_at))::float AS waited,
+    CASE WHEN t.kept_until > now() THEN t.kept_by END AS kept_by"""
+
+#: Only live tasks are looked at, and no job.
+IN_DEMAND = "t.state IN ('{task.SPLITTING}', '{task.ACTIVE}') AND t.ready > 0"
+
+_SELECT_DEMANDS = statement(f"SELECT {DEMAND} FROM tasks AS t WHERE {IN_DEMAND}")
 
 _LOCKED = """
 uid, chain_uid, state, ready, leased, running, finished, failed, canceled, held, errors, registered,
@@ -109,7 +117,7 @@ def _locked(row: Any) -> LockedTask:
 
 async def insert_task(connection: Connection, task: Task) -> bool:
     """False when it was there before."""
-    needs = task.resources
+    needs = task.needs
     inserted = await connection.fetchval(
         _INSERT_TASK,
         task.uid,
@@ -120,13 +128,14 @@ async def insert_task(connection: Connection, task: Task) -> bool:
         # jobs taken over: it runs all.
         task.model_dump(mode="json", exclude_defaults=True, exclude={"taken_over"}),
         task.mode,
-        task.device_type,
-        needs.cores,
-        needs.counted_ram,
-        needs.disk,
+        needs.device_type,
+        needs.resources.cores,
+        needs.resources.counted_ram,
+        needs.resources.disk,
         task.rank,
-        task.container is not None and task.container.required,
+        needs.needs_engine,
         None if task.taken_over is None else task.taken_over.model_dump(mode="json"),
+        needs.model_dump(mode="json", exclude_defaults=True),
     )
     return inserted is not None
 
@@ -142,17 +151,20 @@ async def demands(connection: Connection) -> list[Demand]:
     return [demand_of(row) for row in await connection.fetch(_SELECT_DEMANDS)]
 
 
+@lru_cache(maxsize=4096)
+def _needs_in(text: str) -> Needs:
+    """``text``: JSON, in which more may stand. Tasks of the same step have the same."""
+    given = orjson.loads(text)
+    return Needs.model_validate({name: given[name] for name in Needs.model_fields if name in given})
+
+
 def demand_of(row: Any) -> Demand:
     return Demand(
         uid=row["uid"],
         rank=row["rank"],
         created_at=row["created_at"],
         ready=row["ready"],
-        cores=row["cores"],
-        ram=row["ram"],
-        disk=row["disk"],
-        device_type=DeviceType(row["device_type"]),
-        needs_container=row["needs_container"],
+        needs=_needs_in(row["needs"]),
         waited=row["waited"],
         kept_by=row["kept_by"],
     )

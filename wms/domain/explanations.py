@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sluice.contracts.numbers import counted, in_full
-from sluice.contracts.states import DeviceType, JobState, TaskState
+from sluice.contracts.states import JobState, TaskState
 from sluice.contracts.tasks import Job, TaskStatus
 from wms.domain.matching import ENGINES, Demand, Node, misfit, order
 
@@ -95,16 +95,13 @@ def why_waiting(task: TaskStatus, around: Surroundings) -> str:
 
 
 def _need(demand: Demand) -> str:
-    gpu = " and a GPU" if demand.device_type is DeviceType.GPU else ""
-    return (
-        f"needs {demand.cores:g} {'core' if demand.cores == 1 else 'cores'}, {demand.ram} MiB of"
-        f" memory{gpu}"
-    )
+    cores, gpu = demand.needs.resources.cores, " and a GPU" if demand.needs.gpus else ""
+    return f"needs {cores:g} {'core' if cores == 1 else 'cores'}, {demand.ram} MiB of memory{gpu}"
 
 
 def why_none_fits(demand: Demand, nodes: Sequence[Node]) -> str:
     """What a job needs and the largest of these nodes has not."""
-    able = [node for node in nodes if node.engines] if demand.needs_container else nodes
+    able = [node for node in nodes if node.engines] if demand.needs.needs_engine else nodes
     if not able:
         none = (
             f"none of the {len(nodes)} pilots has"

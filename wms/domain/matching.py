@@ -5,27 +5,31 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from sluice.contracts.needs import Needs
 from sluice.contracts.numbers import in_full
 from sluice.contracts.pilots import NodeResources
-from sluice.contracts.states import ContainerEngine, DeviceType
+from sluice.contracts.states import ContainerEngine
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """A task that has ready jobs, and what one job needs (``ram``, ``disk`` in MiB). ``waited``:
-    seconds since one was given away. ``kept_by``: the pilot that is kept free for one."""
+    """A task that has ready jobs, and what one job needs. ``larger``: MiB of memory, of jobs that
+    need more than their task says. ``waited``: seconds since one was given away. ``kept_by``: the
+    pilot that is kept free for one."""
 
     uid: UUID
     rank: float
     created_at: datetime
     ready: int
-    cores: float
-    ram: int
-    disk: int
-    device_type: DeviceType
-    needs_container: bool = False
+    needs: Needs
+    larger: int | None = None
     waited: float = 0.0
     kept_by: UUID | None = None
+
+    @property
+    def ram(self) -> int:
+        """MiB that a node must have left for one job."""
+        return self.needs.resources.counted_ram if self.larger is None else self.larger
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +50,17 @@ ENGINES = (
 def misfit(demand: Demand, on: Node) -> str | None:
     """Why a job of the task cannot run on the node ("needs 4 cores, the node has 2"); None when it
     can."""
-    node = on.resources
+    node, needs = on.resources, demand.needs
     for need, has, unit in (
-        (demand.cores, node.cores, "cores"),
+        (needs.resources.cores, node.cores, "cores"),
         (demand.ram, node.ram, "MiB of memory"),
-        (demand.disk, node.disk, "MiB of disk"),
+        (needs.resources.disk, node.disk, "MiB of disk"),
     ):
         if need > has:
             return f"needs {in_full(need)} {unit}, the node has {in_full(has)}"
-    if demand.device_type is DeviceType.GPU and not node.gpus:
+    if needs.gpus > len(node.gpus):
         return "needs a GPU, the node has none"
-    if demand.needs_container and not on.engines:
+    if needs.needs_engine and not on.engines:
         return f"needs a container, the node has none of {ENGINES}"
     return None
 

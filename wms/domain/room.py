@@ -6,7 +6,6 @@ from datetime import timedelta
 from uuid import UUID
 
 from sluice.contracts.pilots import Amounts, LeaseRequest
-from sluice.contracts.states import DeviceType
 from wms.domain.matching import Demand
 
 #: Seconds for which none of a task's jobs was given away before a pilot is kept free for one, and
@@ -26,15 +25,16 @@ class _Left:
 
     def times(self, demand: Demand, ram: int) -> float:
         """How often it holds what a job needs."""
-        fits = (self.cores + _ROUNDING) // demand.cores
+        fits = (self.cores + _ROUNDING) // demand.needs.resources.cores
         if ram:
             fits = min(fits, self.ram // ram)
-        return min(fits, self.gpus) if demand.device_type is DeviceType.GPU else fits
+        gpus = demand.needs.gpus
+        return min(fits, self.gpus // gpus) if gpus else fits
 
     def take(self, demand: Demand, ram: int) -> None:
-        self.cores -= demand.cores
+        self.cores -= demand.needs.resources.cores
         self.ram -= ram
-        self.gpus -= demand.device_type is DeviceType.GPU
+        self.gpus -= demand.needs.gpus
 
 
 class Room:

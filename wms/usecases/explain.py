@@ -45,4 +45,4 @@ async def explain_job(context: WmsContext, job_id: int) -> Explanation:
 
 def _own(demand: Demand, uid: UUID, ram: int) -> Demand:
     """The task's demand as this job has it, which asked for more memory than its task."""
-    return replace(demand, ram=ram) if demand.uid == uid else demand
+    return replace(demand, larger=ram) if demand.uid == uid else demand

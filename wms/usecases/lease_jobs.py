@@ -129,7 +129,7 @@ class _Giving:
         larger = await larger_need(
             self.connection, demand.uid, above=self._most_ram, most=self.node.resources.ram
         )
-        return None if larger is None else replace(demand, ram=larger.ram, waited=larger.waited)
+        return None if larger is None else replace(demand, larger=larger.ram, waited=larger.waited)
 
     async def _keep_free(self, demand: Demand) -> bool:
         kept = keeps_free(demand, self.pilot)

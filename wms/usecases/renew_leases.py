@@ -82,11 +82,11 @@ async def _stop_overdue(
         reasons: dict[tuple[int, int], str] = {}
         for lease in leases:
             key, task = (lease.id, lease.attempt), known[lease.task_uid].task
-            job = running.get(key)
+            needs, job = task.needs, running.get(key)
             size = sizes.get(lease.id, 0) + ((job.bytes or 0) if job else 0)
             kept = Kept(lease.started, lease.seconds, size, job.phase if job else None)
             allowed = Allowance(
-                task.resources.time_limit, task.batch, task.container is not None, grace
+                needs.resources.time_limit, task.batch, needs.container is not None, grace
             )
             if (reason := too_long(kept, allowed)) is not None:
                 reasons[key] = f"pilot {pilot} {reason}"

@@ -50,7 +50,7 @@ def attempt_verdict(
     """The retry rules applied to the end of an attempt at a job of the task. ``losses``: nodes in a
     row that hold it; ``most_ram``: MiB of the largest node, where it matters."""
     task = known.task
-    ram = task.resources.counted_ram if job.ram is None else job.ram
+    ram = task.needs.resources.counted_ram if job.ram is None else job.ram
     history = History(job.failures, job.losses, max(ram, math.ceil(end.peak_memory or 0)))
     match end.outcome:
         case AttemptOutcome.FINISHED:

@@ -28,7 +28,9 @@ class MemoryAllowance:
 def allowance_of(task: PilotTask, job: LeasedJob, settings: RunnerSettings) -> MemoryAllowance:
     """A job that has run out of memory before asks for more than its task."""
     asked, counted = (
-        (task.resources.ram, task.resources.counted_ram) if job.ram is None else (job.ram, job.ram)
+        (task.needs.resources.ram, task.needs.resources.counted_ram)
+        if job.ram is None
+        else (job.ram, job.ram)
     )
     most = (
         max(settings.memory_floor, asked * settings.memory_factor)

@@ -47,9 +47,9 @@ class AttemptRun:
         self._execution = Execution(
             task, job, context, story=self._story, allowance=self._allowance
         )
-        self._judge = Judge(task.resources, self._allowance, context.memory)
+        self._judge = Judge(task.needs.resources, self._allowance, context.memory)
         #: An engine of containers may see no other name of the folder than its real one.
-        self._plain_names = task.container is None or context.containers is None
+        self._plain_names = task.needs.container is None or context.containers is None
         self._outputs: list[OutputFile] = []
         self._placed = False
 

@@ -80,7 +80,7 @@ class Execution:
 
     def _limits(self, prepared: PreparedJob, *, apart: bool) -> ProgramLimits:
         """``apart``: the engine of containers looks after the memory."""
-        resources = self._task.resources
+        resources = self._task.needs.resources
         return ProgramLimits(
             time=resources.time_limit,
             memory=0 if apart else self._allowance.most,

@@ -13,8 +13,8 @@ from pilot.runner.programs.memory import Memory
 from pilot.runner.programs.program import Cut, ProgramEnd
 from pilot.runner.tools.loading import Loaded
 from pilot.runner.tools.prepared_job import PreparedJob
+from sluice.contracts.needs import Resources
 from sluice.contracts.numbers import in_full
-from sluice.contracts.plan import Resources
 from sluice.contracts.states import ErrorClass
 
 

@@ -15,7 +15,7 @@ from pilot.runner.failures import AttemptError, StoppedError
 from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.ending import last_line
 from pilot.runner.programs.program import Cut, Program, ProgramLimits, run_program
-from sluice.contracts.plan import ContainerImage
+from sluice.contracts.needs import ContainerImage
 from sluice.contracts.states import ContainerEngine, ErrorClass
 
 

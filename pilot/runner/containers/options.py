@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from pilot.node.engines import Engine, engine_environment
 from pilot.runner.failures import AttemptError
-from sluice.contracts.plan import ContainerImage
+from sluice.contracts.needs import ContainerImage
 from sluice.contracts.states import ContainerEngine, ErrorClass
 
 #: Of the vendor's description of devices, which its container toolkit writes.

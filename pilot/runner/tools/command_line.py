@@ -24,7 +24,7 @@ from pilot.runner.failures import AttemptError
 from pilot.runner.files.own_files import OwnFiles
 from pilot.runner.files.refusals import not_set_up, refusal_in, refused_output
 from pilot.runner.tools.prepared_job import PreparedJob, prepared_job
-from sluice.contracts.plan import Resources
+from sluice.contracts.needs import Resources
 from sluice.contracts.states import ErrorClass
 
 _CUDA = "http://commonwl.org/cwltool#CUDARequirement"

@@ -36,7 +36,7 @@ class LoadedTool:
         ``originals``: for what is still to be brought. Raises ``AttemptError`` where they do not
         fit."""
         return self._line.prepare(
-            own, job_order(self._task, self._types, values), self._task.resources
+            own, job_order(self._task, self._types, values), self._task.needs.resources
         )
 
     def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:

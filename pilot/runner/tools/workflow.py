@@ -42,7 +42,11 @@ class LoadedWorkflow:
         self.task = task
         self.in_place = changes_inputs(task.executable)
         self._containers = containers
-        if containers is None and task.container is not None and task.container.required:
+        if (
+            containers is None
+            and task.needs.container is not None
+            and task.needs.container.required
+        ):
             sentence = (
                 "the workflow requires containers, and this pilot's node has no engine to run them"
             )
@@ -97,7 +101,7 @@ class LoadedWorkflow:
         )
 
     def _note(self, container: ContainerRun | None) -> str:
-        asked = self.task.container
+        asked = self.task.needs.container
         if asked is None:
             return ""
         images = ", ".join(image.name for image in asked.images)
@@ -109,14 +113,14 @@ class LoadedWorkflow:
 
     def _bring(self, place: str) -> ContainerRun | None:
         """The images to the node, and what is to be known of them to ``place``."""
-        if self._containers is None or self.task.container is None:
+        if self._containers is None or self.task.needs.container is None:
             return None
         inner = InnerContainers(
             engine=self._containers.engine,
             options=self._containers.options(),
             images={
                 image.name: self._containers.images.bring(image)
-                for image in self.task.container.images
+                for image in self.task.needs.container.images
             },
         )
         with open(f"{place}/{CONTAINERS}", "w") as file:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from sluice.contracts.needs import Needs
 from sluice.contracts.plan import Parameter, Plan, PlanOutput, PlanStep
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.numbering import Numbering
@@ -12,7 +13,6 @@ from sluice.cwl.documents.workflow import Port, SourcePort
 from sluice.cwl.plan.documentation import documentation
 from sluice.cwl.plan.steps import StepPlanner
 from sluice.cwl.plan.tools import ToolWriter
-from sluice.cwl.properties.requirements import Needs
 from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.nodes import plain_json
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sluice.contracts.needs import Needs
 from sluice.contracts.plan import (
     Argument,
     Constant,
@@ -24,7 +25,6 @@ from sluice.cwl.documents.workflow import Link, SourcePort, Step
 from sluice.cwl.plan.documentation import documentation
 from sluice.cwl.plan.tools import ToolWriter
 from sluice.cwl.properties.extensions import Fields
-from sluice.cwl.properties.requirements import Needs
 from sluice.cwl.reading.nodes import plain_json
 
 #: Extension fields that are fields of a step of the plan, under the same names.
@@ -42,7 +42,6 @@ class StepPlanner:
         fields = self.flow.extensions.steps.get(step.name, Fields()).values
         data = self.flow.wiring.data_links[step.name]
         source, *further = self._sources(step, data, scattered=data.name in step.scatter)
-        needs = self.needs[step.name]
         single = has_one_job(step, self.flow)
         return PlanStep(
             name=step.name,
@@ -62,11 +61,9 @@ class StepPlanner:
             ],
             arguments=self._arguments(step),
             outputs=[self._step_output(step, port) for port in step.outputs],
-            tool=self.tools.executable(step, needs),
+            tool=self.tools.executable(step),
             groups=fields.get("merge", PlanStep.model_fields["groups"].default),
-            resources=needs.resources,
-            device_type=needs.device_type,
-            container=needs.container,
+            needs=self.needs[step.name],
             **{key: fields[key] for key in _FIELDS if key in fields},
         )
 

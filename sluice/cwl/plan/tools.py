@@ -11,9 +11,9 @@ from sluice.cwl.plan.formats import without_formats
 from sluice.cwl.plan.process_versions import with_own_files
 from sluice.cwl.plan.step_workflows import hides_list, workflow_around, workflow_features
 from sluice.cwl.properties.requirements import (
-    Needs,
     javascript_requirement,
     requirements_and_hints,
+    requirements_of,
 )
 from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.nodes import plain_json
@@ -24,9 +24,9 @@ class ToolWriter:
     template: ParsedTemplate
     wiring: Wiring
 
-    def executable(self, step: Step, needs: Needs) -> dict[str, Any]:
+    def executable(self, step: Step) -> dict[str, Any]:
         """The step's tool; a workflow around it where the step has a say in how it is run."""
-        version, process = self.template.document.version, self._tool(step, needs)
+        version, process = self.template.document.version, self._tool(step)
         if step.contained or hides_list(step, self.wiring):
             javascript = javascript_requirement(step, self.template)
             process = workflow_around(
@@ -34,8 +34,8 @@ class ToolWriter:
             )
         return with_own_files(process, version)
 
-    def _tool(self, step: Step, needs: Needs) -> dict[str, Any]:
-        requirements, hints = requirements_and_hints(needs)
+    def _tool(self, step: Step) -> dict[str, Any]:
+        requirements, hints = requirements_and_hints(requirements_of(step, self.template))
         own = step.tool.get("cwlVersion")
         tool: dict[str, Any] = {
             "cwlVersion": own if own in VERSIONS else self.template.document.version,

@@ -6,7 +6,7 @@ from pydantic import TypeAdapter, ValidationError
 from ruamel.yaml.comments import CommentedMap
 
 from sluice.contracts.base import ImageName
-from sluice.contracts.plan import ContainerImage
+from sluice.contracts.needs import ContainerImage
 from sluice.cwl.features import CONTAINERS, refused_features
 from sluice.cwl.reading.findings import Findings, TextPlace, text_place
 

@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 import orjson
 
 from sluice.contracts.messages import DMS_FILES, TASK_ENDED, RegisterFiles, TaskEndedEvent
+from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import (
     AnsweredReport,
     AttemptReport,
@@ -25,7 +26,7 @@ from sluice.contracts.pilots import (
     RegisterPilot,
     StartedJob,
 )
-from sluice.contracts.plan import Boundary, MergeGroups, Resources
+from sluice.contracts.plan import Boundary, MergeGroups
 from sluice.contracts.states import (
     AttemptOutcome,
     ContainerEngine,

@@ -6,8 +6,9 @@ from uuid import uuid4
 import pytest
 
 from sluice.contracts.attention import Acknowledge, WorkCounts
+from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import Pilot, RegisterPilot
-from sluice.contracts.plan import Boundary, Resources
+from sluice.contracts.plan import Boundary
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import DeviceType, ErrorClass, PilotState
 from tests.integration.wms.stage import Stage, make_task

@@ -4,8 +4,8 @@ from uuid import UUID
 
 import pytest
 
+from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import HeartbeatAnswer
-from sluice.contracts.plan import Resources
 from sluice.contracts.states import (
     AttemptOutcome,
     AttemptPhase,

@@ -1,7 +1,8 @@
 """Why a task or job does not run: sentences with numbers."""
 
+from sluice.contracts.needs import Container, ContainerImage, Resources
 from sluice.contracts.pilots import PilotTask
-from sluice.contracts.plan import Boundary, Container, ContainerImage, Resources
+from sluice.contracts.plan import Boundary
 from sluice.contracts.states import ContainerEngine, ErrorClass
 from sluice.contracts.tasks import Task
 from tests.integration.wms.stage import Stage, make_task
@@ -73,7 +74,7 @@ async def test_task_that_needs_a_container(stage: Stage) -> None:
     assert await stage.lease(small, 2) == []
     able = await stage.leased(await stage.add_pilot(engines=[ContainerEngine.DOCKER]), 2)
     assert len(able.jobs) == 2
-    assert PilotTask.model_validate_json(able.tasks[0].for_pilots).container == container
+    assert PilotTask.model_validate_json(able.tasks[0].for_pilots).needs.container == container
 
 
 async def test_a_container_that_is_a_hint_keeps_no_pilot_away(stage: Stage) -> None:

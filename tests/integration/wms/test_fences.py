@@ -4,8 +4,9 @@ on it (invariants 3 and 6)."""
 from datetime import timedelta
 from uuid import UUID
 
+from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import HeartbeatAnswer, JobToken, RegisterPilot
-from sluice.contracts.plan import Boundary, Resources
+from sluice.contracts.plan import Boundary
 from sluice.contracts.states import (
     AttemptOutcome,
     ErrorClass,

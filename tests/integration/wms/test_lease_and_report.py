@@ -6,8 +6,9 @@ from uuid import uuid4
 import orjson
 import pytest
 
+from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import LogFile, OutputFile
-from sluice.contracts.plan import Boundary, Resources
+from sluice.contracts.plan import Boundary
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import (
     AttemptOutcome,
@@ -242,6 +243,19 @@ async def test_jobs_of_several_tasks_by_rank_and_fit(stage: Stage) -> None:
     assert (await stage.status(big)).ready == (await stage.status(gpu)).ready == 2
     strong = await stage.add_pilot(cores=32, gpus=["H200"])
     assert {job.task_uid for job in await stage.lease(strong, 4)} == {big.uid, gpu.uid}
+
+
+async def test_what_a_task_of_the_release_before_needs_stands_in_its_description(
+    stage: Stage,
+) -> None:
+    task = await stage.add_task(
+        make_task(device_type=DeviceType.GPU, resources=Resources(cores=2)), jobs=2
+    )
+    await stage.execute("UPDATE tasks SET needs = NULL")
+    assert await stage.lease(await stage.add_pilot(cores=4), 2) == []
+    assert await stage.lease(await stage.add_pilot(cores=1, gpus=["H200"]), 2) == []
+    [job] = await stage.lease(await stage.add_pilot(cores=2, gpus=["H200"]), 1)
+    assert job.task_uid == task.uid
 
 
 async def test_request_waits_until_jobs_are_ready(

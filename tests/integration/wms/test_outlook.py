@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from sluice.contracts.plan import Resources
+from sluice.contracts.needs import Resources
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import PilotState
 from tests.integration.wms.stage import Stage, make_task

@@ -4,8 +4,9 @@ import asyncio
 
 import pytest
 
+from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import JobToken
-from sluice.contracts.plan import Boundary, Resources
+from sluice.contracts.plan import Boundary
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import (
     AttemptOutcome,

@@ -8,8 +8,8 @@ import orjson
 import pytest
 
 from sluice.contracts import pilots
+from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import Amounts, LeaseRequest
-from sluice.contracts.plan import Resources
 from sluice.contracts.states import DeviceType, ErrorClass
 from sluice.contracts.tasks import Task
 from tests.integration.wms.stage import Stage, make_task

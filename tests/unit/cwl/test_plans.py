@@ -8,13 +8,12 @@ from cwltool.context import LoadingContext
 from cwltool.load_tool import load_tool
 from cwltool.workflow import default_make_tool
 
+from sluice.contracts.needs import Container, ContainerImage
 from sluice.contracts.plan import (
     STRIDE,
     Between,
     Boundary,
     Constant,
-    Container,
-    ContainerImage,
     Equals,
     Glob,
     MergeGroups,
@@ -55,7 +54,7 @@ def test_a_map_and_a_merge() -> None:
     )
     assert count.arguments == {"limit": ParameterRef(name="limit")}
     assert count.boundary == Boundary(minimum=0.9)
-    assert count.resources.time_limit == 10
+    assert count.needs.resources.time_limit == 10
     assert (join.mode, join.data_port, join.source) == (
         TaskMode.MERGE,
         "parts",
@@ -130,10 +129,10 @@ def test_a_job_that_runs_a_workflow_needs_what_its_tools_need() -> None:
         "{LC_ALL: C}}, ToolTimeLimit: {timelimit: 30}, ResourceRequirement: {ramMin: 900}",
     )
     [clean] = plan_of(edited(limits, text=text)).steps
-    assert (clean.resources.time_limit, clean.resources.ram) == (150, 900)
+    assert (clean.needs.resources.time_limit, clean.needs.resources.ram) == (150, 900)
     assert [output.port for output in clean.outputs] == ["cleaned", "lines"]
     [endless] = plan_of(edited((limits[0], limits[1].replace("30", "0")), text=text)).steps
-    assert endless.resources.time_limit == 0
+    assert endless.needs.resources.time_limit == 0
 
 
 def test_jobs_are_made_by_the_data_set_that_the_tool_needs() -> None:
@@ -305,8 +304,16 @@ def test_requirements_come_down_to_the_tool_the_nearest_first() -> None:
         ("doc: Counts", "hints: {ResourceRequirement: {coresMin: 9}}\ndoc: Counts"),
     )
     count, join = plan_of(text).steps
-    assert (count.resources.cores, count.resources.ram, count.resources.disk) == (3, 0, 12)
-    assert (join.resources.cores, join.resources.ram, join.resources.disk) == (2, 101, 1024)
+    assert (count.needs.resources.cores, count.needs.resources.ram, count.needs.resources.disk) == (
+        3,
+        0,
+        12,
+    )
+    assert (join.needs.resources.cores, join.needs.resources.ram, join.needs.resources.disk) == (
+        2,
+        101,
+        1024,
+    )
     assert {requirement["class"] for requirement in count.tool["requirements"]} == {
         "ToolTimeLimit",
         "ResourceRequirement",
@@ -323,7 +330,7 @@ def test_a_gpu_is_asked_for_by_cwltools_own_requirement() -> None:
         ("{timelimit: 10}\n  join", "{timelimit: 10}\n        " + cuda + "\n  join"),
     )
     count, join = plan_of(text).steps
-    assert (count.device_type, join.device_type) == (DeviceType.GPU, DeviceType.CPU)
+    assert (count.needs.device_type, join.needs.device_type) == (DeviceType.GPU, DeviceType.CPU)
     assert [hint["class"] for hint in count.tool["hints"]] == ["cwltool:CUDARequirement"]
     assert count.tool["$namespaces"] == {"cwltool": "http://commonwl.org/cwltool#"}
 
@@ -341,7 +348,7 @@ def test_a_step_says_which_containers_its_jobs_need(kind: str) -> None:
     else:
         text = edited(("doc: Counts", f"hints: {{{docker}}}\ndoc: Counts"))
     for step in plan_of(text).steps:
-        assert step.container == Container(
+        assert step.needs.container == Container(
             images=[ContainerImage(name="sort:1", pull="registry.example:5000/lab/sort:1.2")],
             required=kind == "requirements",
         )
@@ -349,7 +356,7 @@ def test_a_step_says_which_containers_its_jobs_need(kind: str) -> None:
 
 
 def test_a_step_without_containers_says_nothing_of_them() -> None:
-    assert [step.container for step in plan_of(edited()).steps] == [None, None]
+    assert [step.needs.container for step in plan_of(edited()).steps] == [None, None]
 
 
 def test_all_extension_fields() -> None:

@@ -102,12 +102,12 @@ def test_a_tool_that_asks_for_no_memory_is_known_to_have_asked_for_none(
 ) -> None:
     plain = _WORKFLOW.replace(", n: {valueFrom: $(1)}", "")
     step = _plan(tmp_path, _of("v1.2", plain), tool=_of(version, _TOOL)).steps[0]
-    assert (step.tool["class"], step.tool["cwlVersion"], step.resources.ram) == (
+    assert (step.tool["class"], step.tool["cwlVersion"], step.needs.resources.ram) == (
         "CommandLineTool",
         version,
         0,
     )
-    assert step.resources.counted_ram == 256
+    assert step.needs.resources.counted_ram == 256
 
 
 def test_expressions_of_a_step_are_worked_out_with_the_workflows_functions(tmp_path: Path) -> None:

@@ -82,12 +82,16 @@ def test_the_template_of_invocations_is_right(needs: InvocationNeeds) -> None:
     compiled = compile_template(needs.text, name=needs.name)
     assert compiled.plan is not None, compiled.findings
     [step] = compiled.plan.steps
-    assert (step.resources.cores, step.resources.ram, step.resources.disk) == (
+    assert (step.needs.resources.cores, step.needs.resources.ram, step.needs.resources.disk) == (
         needs.cores,
         needs.ram,
         needs.disk,
     )
-    assert (step.resources.time_limit, step.device_type == "gpu", step.boundary.minimum) == (
+    assert (
+        step.needs.resources.time_limit,
+        step.needs.device_type == "gpu",
+        step.boundary.minimum,
+    ) == (
         needs.time_limit,
         needs.gpu,
         0.0,

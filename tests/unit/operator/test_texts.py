@@ -8,7 +8,8 @@ import pytest
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.matching import bind as bind_parameters
 from sluice.contracts.matching import condition_text, facts_of
-from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf, Resources
+from sluice.contracts.needs import Needs, Resources
+from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf
 from sluice.contracts.problems import Finding
 from sluice.contracts.states import DatasetState, DatasetType
 from tests.unit.operator.plans import plan, step
@@ -102,11 +103,11 @@ def test_sizes_and_moments() -> None:
 
 def test_what_a_job_asks_for_and_uses() -> None:
     assert (
-        needs_text(Resources(cores=2, ram=2048, time_limit=60))
+        needs_text(Needs(resources=Resources(cores=2, ram=2048, time_limit=60)))
         == "2 cores, 2\u202f048 MiB, at most 60 s"
     )
     assert (
-        needs_text(Resources(time_limit=0))
+        needs_text(Needs(resources=Resources(time_limit=0)))
         == "1 core, no memory asked for: the node's is the limit"
     )
     used = (None, 0, 0.3, 9.96, 312.4, 2048)

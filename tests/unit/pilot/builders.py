@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from pilot.reports.leftovers import Leftovers
+from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import InputFile, LeasedJob, PilotTask, StorageUrls
-from sluice.contracts.plan import Resources
 from sluice.contracts.states import TaskMode
 from sluice.contracts.tasks import TaskOutput
 

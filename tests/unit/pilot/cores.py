@@ -18,8 +18,8 @@ from pilot.domain.model import (
     StopReason,
 )
 from pilot.domain.pace import Policy
+from sluice.contracts.needs import Needs, Resources
 from sluice.contracts.pilots import AttemptReport, HeartbeatAnswer, Lease, LeasedJob, PilotTask
-from sluice.contracts.plan import Resources
 from sluice.contracts.states import AttemptOutcome, DeviceType, TaskMode
 
 EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
@@ -44,8 +44,7 @@ def task(
         outputs=[],
         log_out_uid=uuid4(),
         log_out_url="file:///logs",
-        resources=resources or Resources(),
-        device_type=device,
+        needs=Needs(resources=resources or Resources(), device_type=device),
     )
 
 

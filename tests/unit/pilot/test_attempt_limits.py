@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sluice.contracts.plan import Resources
+from sluice.contracts.needs import Resources
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.attempts import failed, log_of, python, run
 from tests.unit.pilot.builders import input_file, task, tool

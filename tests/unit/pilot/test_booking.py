@@ -21,8 +21,8 @@ from pilot.domain.model import (
     TimePassed,
 )
 from pilot.domain.pace import Policy
+from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import Command, HeartbeatAnswer, JobToken, Lease, LeasedJob, PilotTask
-from sluice.contracts.plan import Resources
 from sluice.contracts.states import AttemptOutcome, DeviceType
 from tests.unit.pilot.cores import at, ended, pilot, reports, runs, task
 
@@ -160,8 +160,10 @@ class Node:
         for queue in self.queues.values():
             if queue:
                 kind = KINDS[queue[0].task_uid]
-                gpus = 1 if kind.device_type is DeviceType.GPU else 0
-                total = total.plus(Booked(kind.resources.cores, kind.resources.ram, gpus))
+                gpus = 1 if kind.needs.device_type is DeviceType.GPU else 0
+                total = total.plus(
+                    Booked(kind.needs.resources.cores, kind.needs.resources.ram, gpus)
+                )
         return total
 
     def move(self, kind: str, value: object) -> None:

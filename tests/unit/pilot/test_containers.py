@@ -8,7 +8,7 @@ import pytest
 
 from pilot.domain.model import StopReason
 from pilot.node.engines import RUN_LABEL, SLOT_LABEL, Engine, remove_containers
-from sluice.contracts.plan import Container, ContainerImage, Resources
+from sluice.contracts.needs import Container, ContainerImage, Resources
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.servers.image_registry import ImageRegistry
 from tests.servers.podman import IMAGE, Podman

@@ -5,8 +5,8 @@ from typing import Any
 
 import psutil
 
+from sluice.contracts.needs import Container, ContainerImage, Resources
 from sluice.contracts.pilots import PilotTask
-from sluice.contracts.plan import Container, ContainerImage, Resources
 from sluice.contracts.states import ErrorClass
 from tests.servers.podman import IMAGE, Podman
 from tests.unit.pilot.attempts import failed, run

@@ -13,8 +13,8 @@ import pytest
 
 from pilot.node import memory_groups
 from pilot.node.memory_groups import MemoryGroups, find_memory_groups, limit_file
+from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import AttemptReport, PilotTask
-from sluice.contracts.plan import Resources
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.attempts import failed, python, run
 from tests.unit.pilot.builders import input_file, job, task, tool

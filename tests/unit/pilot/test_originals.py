@@ -71,7 +71,7 @@ def test_who_writes_to_a_large_input_is_caught_however_it_ends(
 ) -> None:
     file = large(root)
     writes = tool(["sh", "-c", f'echo more >> "$0"; {ending}'], arguments=["$(inputs.f.path)"])
-    limit = task(root, READ).resources.model_copy(update={"time_limit": 2.0})
+    limit = task(root, READ).needs.resources.model_copy(update={"time_limit": 2.0})
     report = run(runner, task(root, writes, resources=limit), [file])
     error_class, message = failed(report)
     assert error_class is ErrorClass.TOOL_REFUSED, (

@@ -9,7 +9,7 @@ from typing import Any
 import psutil
 import pytest
 
-from sluice.contracts.plan import Resources
+from sluice.contracts.needs import Resources
 from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
 from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, output, task, tool

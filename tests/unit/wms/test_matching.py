@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+from sluice.contracts.needs import Container, ContainerImage, Needs, Resources
 from sluice.contracts.pilots import NodeResources
 from sluice.contracts.states import ContainerEngine, DeviceType
 from wms.domain.matching import Demand, Node, choose, misfit
@@ -21,10 +22,15 @@ def demand(
     ram: int = 100,
     gpu: bool = False,
 ) -> Demand:
-    device = DeviceType.GPU if gpu else DeviceType.CPU
-    return Demand(
-        UUID(int=number), rank, START + timedelta(seconds=number), ready, cores, ram, 100, device
+    needs = Needs(
+        resources=Resources(cores=cores, ram=ram, disk=100),
+        device_type=DeviceType.GPU if gpu else DeviceType.CPU,
     )
+    return Demand(UUID(int=number), rank, START + timedelta(seconds=number), ready, needs)
+
+
+def needing(one: Demand, **changes: object) -> Demand:
+    return replace(one, needs=one.needs.model_copy(update=changes))
 
 
 def test_highest_rank_then_oldest() -> None:
@@ -38,7 +44,7 @@ def test_what_does_not_fit_is_passed_over() -> None:
     assert misfit(asked[0], NODE) == "needs 4 cores, the node has 2"
     assert misfit(asked[1], NODE) == "needs 2000 MiB of memory, the node has 1000"
     assert (
-        misfit(replace(asked[3], disk=90_000_000), NODE)
+        misfit(needing(asked[3], resources=Resources(disk=90_000_000)), NODE)
         == "needs 90000000 MiB of disk, the node has 1000"
     )
     assert misfit(asked[2], NODE) == "needs a GPU, the node has none"
@@ -51,7 +57,8 @@ def test_what_does_not_fit_is_passed_over() -> None:
 
 
 def test_a_job_that_needs_a_container_goes_where_one_can_run() -> None:
-    asked = replace(demand(1), needs_container=True)
+    image = Container(images=[ContainerImage(name="debian:12")])
+    asked = needing(demand(1), container=image)
     assert (
         misfit(asked, NODE)
         == "needs a container, the node has none of Docker, Podman, Apptainer or udocker"

@@ -6,6 +6,7 @@ from uuid import UUID
 
 import pytest
 
+from sluice.contracts.needs import Container, ContainerImage, Needs, Resources
 from sluice.contracts.pilots import NodeResources
 from sluice.contracts.states import ContainerEngine, DeviceType
 from wms.domain.matching import Demand, Node
@@ -26,19 +27,12 @@ def demand(
     container: bool = False,
     waited: float = 60.0,
 ) -> Demand:
-    device = DeviceType.GPU if gpu else DeviceType.CPU
-    return Demand(
-        UUID(int=1),
-        1.0,
-        datetime(2026, 1, 1, tzinfo=UTC),
-        5,
-        cores,
-        ram,
-        100,
-        device,
-        container,
-        waited,
+    needs = Needs(
+        resources=Resources(cores=cores, ram=ram, disk=100),
+        device_type=DeviceType.GPU if gpu else DeviceType.CPU,
+        container=Container(images=[ContainerImage(name="debian:12")]) if container else None,
     )
+    return Demand(UUID(int=1), 1.0, datetime(2026, 1, 1, tzinfo=UTC), 5, needs, waited=waited)
 
 
 def look(

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.contracts import pilots
+from sluice.contracts.needs import Needs, Resources
 from sluice.contracts.pilots import Amounts, LeaseRequest
 from sluice.contracts.states import DeviceType
 from wms.domain.matching import Demand
@@ -18,10 +19,11 @@ PILOT, OTHER = UUID(int=7), UUID(int=8)
 
 
 def demand(*, cores: float = 1, ram: int = 100, ready: int = 100, gpu: bool = False) -> Demand:
-    device = DeviceType.GPU if gpu else DeviceType.CPU
-    return Demand(
-        UUID(int=1), 1.0, datetime(2026, 1, 1, tzinfo=UTC), ready, cores, ram, 100, device
+    needs = Needs(
+        resources=Resources(cores=cores, ram=ram, disk=100),
+        device_type=DeviceType.GPU if gpu else DeviceType.CPU,
     )
+    return Demand(UUID(int=1), 1.0, datetime(2026, 1, 1, tzinfo=UTC), ready, needs)
 
 
 def room(jobs: int, free: Amounts, soon: Amounts | None = None, ahead: int = 0) -> Room:
@@ -40,7 +42,7 @@ NODE = Amounts(cores=8, ram=1000, gpus=1)
         (demand(ready=3), 3),
         (demand(cores=8), 1),
         (demand(cores=9), 0),
-        (demand(cores=0.1, ram=0), 10),
+        (demand(cores=0.1, ram=1), 10),
         (demand(ram=300), 3),
         (demand(gpu=True), 1),
     ],
@@ -110,9 +112,9 @@ def test_never_more_than_is_free(free: Amounts, demands: list[Demand], jobs: int
             asked.take(one, None)
             given_.append(one)
     assert len(given_) <= jobs
-    assert sum(one.cores for one in given_) <= free.cores + 1e-6
+    assert sum(one.needs.resources.cores for one in given_) <= free.cores + 1e-6
     assert sum(one.ram for one in given_) <= free.ram
-    assert sum(one.device_type is DeviceType.GPU for one in given_) <= free.gpus
+    assert sum(one.needs.gpus for one in given_) <= free.gpus
 
 
 @given(free=_amounts, one=_demands, jobs=st.integers(1, 20))
@@ -121,6 +123,6 @@ def test_no_room_is_left_for_a_job_that_could_have_been_given(
 ) -> None:
     offered = room(jobs, free).offer(one)
     more = offered + 1
-    over = more * one.cores > free.cores + 1e-6 or more * one.ram > free.ram
-    short_of_gpus = one.device_type is DeviceType.GPU and more > free.gpus
+    over = more * one.needs.resources.cores > free.cores + 1e-6 or more * one.ram > free.ram
+    short_of_gpus = one.needs.gpus and more > free.gpus
     assert over or short_of_gpus or offered in {jobs, one.ready}

@@ -178,7 +178,6 @@ def make_task(
         executable=planned.tool,
         args=arguments(plan, planned, params),
         rank=planned.rank,
-        device_type=planned.device_type,
         mode=planned.mode,
         dat_in_uid=places.sources[data.source],
         dat_in_port=planned.data_port,
@@ -216,8 +215,7 @@ def make_task(
         groups=planned.groups,
         batch=planned.batch.files,
         parts_uid=places.outputs[parts_port(planned)].dataset if planned.groups.tree else None,
-        resources=planned.resources,
-        container=planned.container,
+        needs=planned.needs,
         taken_over=places.before,
     )
 

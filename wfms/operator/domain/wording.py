@@ -2,8 +2,8 @@
 
 from datetime import datetime, timedelta
 
+from sluice.contracts.needs import Needs
 from sluice.contracts.numbers import in_full
-from sluice.contracts.plan import Resources
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
@@ -17,16 +17,17 @@ def size_text(size: float) -> str:
     return f"{size:.1f} PB"
 
 
-def needs_text(needs: Resources) -> str:
+def needs_text(needs: Needs) -> str:
     """What one job asks for: ``2 cores, 512 MiB, at most 60 s``."""
-    cores = f"{in_full(needs.cores)} {'core' if needs.cores == 1 else 'cores'}"
+    asked = needs.resources
+    cores = f"{in_full(asked.cores)} {'core' if asked.cores == 1 else 'cores'}"
     memory = (
-        f"{number_text(needs.ram)} MiB"
-        if needs.ram
+        f"{number_text(asked.ram)} MiB"
+        if asked.ram
         else "no memory asked for: the node's is the limit"
     )
     return f"{cores}, {memory}" + (
-        f", at most {in_full(needs.time_limit)} s" if needs.time_limit else ""
+        f", at most {in_full(asked.time_limit)} s" if asked.time_limit else ""
     )
 
 

@@ -7,15 +7,8 @@ import pytest
 
 from sluice.contracts.bounds import MOST_ADDED, MOST_META
 from sluice.contracts.datasets import Storage
-from sluice.contracts.plan import (
-    Boundary,
-    MergeGroups,
-    NextSource,
-    Resources,
-    Retry,
-    Source,
-    StepOutput,
-)
+from sluice.contracts.needs import Needs, Resources
+from sluice.contracts.plan import Boundary, MergeGroups, NextSource, Retry, Source, StepOutput
 from sluice.contracts.states import DatasetType, DeviceType, Pick, StorageType
 from sluice.contracts.tasks import Task
 from tests.unit.wfms.chains.plans import plan, step
@@ -91,8 +84,9 @@ def test_every_field_of_a_step_reaches_its_task() -> None:
         retry=Retry(attempts=7, backoff=2.5),
         rank=4.0,
         groups=MergeGroups(files=3),
-        resources=Resources(cores=2, ram=1, disk=2, time_limit=3),
-        device_type=DeviceType.GPU,
+        needs=Needs(
+            resources=Resources(cores=2, ram=1, disk=2, time_limit=3), device_type=DeviceType.GPU
+        ),
     ).model_copy(update={"outputs": [StepOutput(port="a"), StepOutput(port="b", optional=True)]})
     places = StepPlaces(
         sources={made.source: UUID(int=1)},
@@ -109,12 +103,8 @@ def test_every_field_of_a_step_reaches_its_task() -> None:
         params={},
         places=places,
     )
-    assert (task.retry, task.backoff, task.rank, task.device_type) == (7, 2.5, 4.0, DeviceType.GPU)
-    assert (task.boundary, task.groups, task.resources) == (
-        made.boundary,
-        made.groups,
-        made.resources,
-    )
+    assert (task.retry, task.backoff, task.rank) == (7, 2.5, 4.0)
+    assert (task.boundary, task.groups, task.needs) == (made.boundary, made.groups, made.needs)
     assert (task.mode, task.dat_in_uid, task.dat_in_port, task.executable) == (
         made.mode,
         UUID(int=1),

@@ -1,0 +1,66 @@
+"""What a step's jobs need, and how they are to be run: said by the template, and carried as it is from
+the plan to the task and to the pilot.
+
+A property that is added here is left out where it says nothing (``exclude_if=absent``), so that the
+release before reads what does not use it.
+"""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from sluice.contracts.base import Contract, ImageName
+from sluice.contracts.states import DeviceType
+
+#: MiB that a job is counted with which asked for none (CWL's default).
+COUNTED_RAM = 256
+
+
+class Resources(Contract):
+    """What one job needs. ``ram``, ``disk`` in MiB, ``time_limit`` in seconds (0: none). ``ram`` 0:
+    nobody asked for any, and the job is stopped only where it takes what the node has; the release
+    before counts it as 256, and stops it as if it had asked for that."""
+
+    cores: Annotated[float, Field(gt=0)] = 1.0
+    ram: Annotated[int, Field(ge=0)] = 0
+    disk: Annotated[int, Field(ge=0)] = 1024
+    time_limit: Annotated[float, Field(ge=0)] = 3600.0
+
+    @property
+    def counted_ram(self) -> int:
+        """MiB that a node must have left for the job."""
+        return self.ram or COUNTED_RAM
+
+
+class ContainerImage(Contract):
+    """``name``: what the engine runs (CWL's dockerImageId). ``pull``: where it comes from
+    (dockerPull); None: nodes have it."""
+
+    name: ImageName
+    pull: ImageName | None = None
+
+
+class Container(Contract):
+    """What a step's jobs run in. ``images``: of all tools in it. ``required``: otherwise they run
+    without where there is no engine."""
+
+    images: Annotated[list[ContainerImage], Field(min_length=1)]
+    required: bool = True
+
+
+class Needs(Contract):
+    """``container``: None where the tool runs on the node as it is."""
+
+    resources: Resources = Resources()
+    device_type: DeviceType = DeviceType.CPU
+    container: Container | None = None
+
+    @property
+    def gpus(self) -> int:
+        """Of a node, that one job takes."""
+        return 1 if self.device_type is DeviceType.GPU else 0
+
+    @property
+    def needs_engine(self) -> bool:
+        """Only a node that runs containers can run a job."""
+        return self.container is not None and self.container.required

@@ -1,0 +1,153 @@
+"""Contracts that are nested in code and flat on the wire.
+
+Messages, stored plans and tasks are read by instances of the release before, too, which refuse what
+they do not know (ADR 47). They know the fields of what is nested here as fields of the whole: so
+these are written, and both forms are read. Only the field that holds the nested contract says so;
+whatever is added to that contract follows by itself.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, get_args
+
+from pydantic import (
+    BaseModel,
+    GetJsonSchemaHandler,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from sluice.contracts.base import Contract
+
+#: The whole, in the flat form or on its way to it.
+Wire = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """Annotates a field of a ``FlatContract`` that is a contract itself: on the wire, its fields
+    stand beside those of the whole. Of a list, those of the first item do, and the others are the
+    list ``further``.
+
+    ``called``: names on the wire of fields that are called otherwise there. ``implied``: fields that
+    are left out where they are what follows from the whole.
+    """
+
+    called: Mapping[str, str] = field(default_factory=dict)
+    further: str = ""
+    implied: Mapping[str, Callable[[Wire], Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Nested:
+    """An annotated field. ``names``: those of the nested contract's fields on the wire."""
+
+    name: str
+    flat: Flat
+    names: Mapping[str, str]
+
+    def fold(self, wire: Wire) -> None:
+        """Takes the flat fields in, unless ``wire`` has the nested form. What is wrong in them is
+        left for the contract's own checks."""
+        if self.name in wire:
+            return
+        inner = {own: wire.pop(name) for own, name in self.names.items() if name in wire}
+        if not inner:
+            return
+        inner = {own: of(wire) for own, of in self.flat.implied.items()} | inner
+        further = wire.pop(self.flat.further, []) if self.flat.further else None
+        if further is None:
+            wire[self.name] = inner
+        else:
+            wire[self.name] = [inner, *further] if isinstance(further, list) else further
+
+    def unfold(self, wire: Wire, *, everything: bool) -> None:
+        """``everything``: an empty list of further ones is written, too."""
+        if self.name not in wire:
+            return
+        inner = wire.pop(self.name)
+        if self.flat.further:
+            inner, *further = inner
+            if further or everything:
+                wire[self.flat.further] = further
+        implied = {own: of(wire) for own, of in self.flat.implied.items()}
+        for own, value in inner.items():
+            if own not in implied or value != implied[own]:
+                wire[self.names[own]] = value
+
+    def flatten(self, schema: JsonSchemaValue, handler: GetJsonSchemaHandler) -> None:
+        """The same with the whole's JSON schema."""
+        properties, required = schema["properties"], schema.get("required", [])
+        held = properties.pop(self.name)
+        inner = handler.resolve_ref_schema(held["items"] if self.flat.further else held)
+        needed: list[str] = []
+        for own, name in self.names.items():
+            properties[name] = inner["properties"][own] | (
+                {"title": name.replace("_", " ").title()} if name != own else {}
+            )
+            if own in inner.get("required", []) and own not in self.flat.implied:
+                needed.append(name)
+        if self.flat.further:
+            properties[self.flat.further] = {
+                "type": "array",
+                "items": held["items"],
+                "title": self.flat.further.replace("_", " ").title(),
+            }
+        if self.name in required:
+            place = required.index(self.name)
+            required[place : place + 1] = needed
+
+
+class FlatContract(Contract):
+    """Its fields that are annotated with ``Flat`` are nested in code and flat on the wire. Both forms
+    are read; that the two are mixed is an error."""
+
+    _nested: ClassVar[tuple[_Nested, ...]] = ()
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        cls._nested = tuple(_nested_of(cls))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _folded(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        wire = dict(given)
+        for nested in cls._nested:
+            nested.fold(wire)
+        return wire
+
+    @model_serializer(mode="wrap")
+    def _unfolded(self, plain: SerializerFunctionWrapHandler, info: SerializationInfo) -> Wire:
+        wire: Wire = plain(self)
+        for nested in self._nested:
+            nested.unfold(wire, everything=not info.exclude_defaults)
+        return wire
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """The flat form, for what is read and for what is written."""
+        as_declared: Any = {
+            key: value for key, value in core_schema.items() if key != "serialization"
+        }
+        schema = handler.resolve_ref_schema(handler(as_declared))
+        for nested in cls._nested:
+            nested.flatten(schema, handler)
+        return schema
+
+
+def _nested_of(model: type[BaseModel]) -> Iterator[_Nested]:
+    for name, declared in model.model_fields.items():
+        for flat in declared.metadata:
+            if isinstance(flat, Flat):
+                held: Any = declared.annotation
+                kind = get_args(held)[0] if flat.further else held
+                names = {own: flat.called.get(own, own) for own in kind.model_fields}
+                yield _Nested(name, flat, names)

@@ -1,0 +1,199 @@
+"""What each step's jobs need: the one place where it is worked out, of CWL's requirements and of our
+own fields."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sluice.contracts.needs import Container, Needs, Resources
+from sluice.contracts.states import DeviceType
+from sluice.cwl.documents.workflow import Step, Workflow
+from sluice.cwl.properties.containers import container_image
+from sluice.cwl.properties.extensions import Fields
+from sluice.cwl.properties.requirements import (
+    CUDA_REQUIREMENT,
+    OLD_TIME_LIMIT,
+    Requirement,
+    Requirements,
+    requirements_inside,
+    requirements_of,
+)
+from sluice.cwl.properties.template import ParsedTemplate
+from sluice.cwl.reading.findings import Findings, text_place
+
+#: Cores, MiB or seconds.
+_MOST = 1_000_000_000
+
+
+def read_needs(
+    template: ParsedTemplate, workflow: Workflow, findings: Findings
+) -> dict[str, Needs]:
+    """By the name of the step, of each that has a tool."""
+    return {
+        step.name: _needs_of(step, template, findings)
+        for step in workflow.steps.values()
+        if step.has_tool
+    }
+
+
+def _needs_of(step: Step, template: ParsedTemplate, findings: Findings) -> Needs:
+    """A field of ours that has the name of one of ``Needs`` is taken as it was read."""
+    fields = template.extensions.steps.get(step.name, Fields()).values
+    held, inner = requirements_of(step, template), requirements_inside(step, template)
+    return Needs(
+        resources=_resources(step, held, inner, findings),
+        device_type=_device_type([held, *inner]),
+        container=_container(step, [held, *inner], findings),
+        **{name: fields[name] for name in Needs.model_fields if name in fields},
+    )
+
+
+def _device_type(tools: Sequence[Requirements]) -> DeviceType:
+    return DeviceType.GPU if any(CUDA_REQUIREMENT in held for held in tools) else DeviceType.CPU
+
+
+def _container(step: Step, tools: Sequence[Requirements], findings: Findings) -> Container | None:
+    asked = [held["DockerRequirement"] for held in tools if "DockerRequirement" in held]
+    found = [
+        (
+            wish,
+            container_image(
+                wish.body, wish.place, findings, step=step.name, required=wish.required
+            ),
+        )
+        for wish in asked
+    ]
+    images = {image.name: image for _, image in found if image is not None}
+    required = any(wish.required for wish, _ in found)
+    if images and not required:
+        findings.warning(
+            asked[0].place,
+            f"the container of step '{step.name}' is a hint: on a node without Docker, Podman or"
+            " the like its jobs run without, and need the tool installed there",
+        )
+    return Container(images=list(images.values()), required=required) if images else None
+
+
+def _resources(
+    step: Step, held: Requirements, inner: Sequence[Requirements], findings: Findings
+) -> Resources:
+    """Of a step that runs a workflow, one job needs as much as the tool in it that needs most."""
+    amounts = [_amounts(tool.get("ResourceRequirement"), findings) for tool in (held, *inner)]
+    most = {
+        name: max(asked[name] for asked in amounts if name in asked)
+        for name in {name for asked in amounts for name in asked}
+    }
+    return Resources(**most | _time_limit(step, held, inner, findings))
+
+
+def _amounts(requirement: Requirement | None, findings: Findings) -> dict[str, Any]:
+    if requirement is None:
+        return {}
+    amounts = _Amounts(requirement, findings)
+    found: dict[str, Any] = {}
+    cores, ram = amounts.read("cores"), amounts.read("ram")
+    folders = [
+        size for size in (amounts.read("tmpdir"), amounts.read("outdir")) if size is not None
+    ]
+    if cores is not None and cores > 0:
+        found["cores"] = cores
+    if ram is not None:
+        found["ram"] = math.ceil(ram)
+    if folders:
+        found["disk"] = math.ceil(sum(folders))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Amounts:
+    requirement: Requirement
+    findings: Findings
+
+    def read(self, name: str) -> float | None:
+        """The least amount, or the most where only that is given (CWL's rule)."""
+        body = self.requirement.body
+        for key in (f"{name}Min", f"{name}Max"):
+            value = body.get(key)
+            if value is None:
+                continue
+            if isinstance(value, str):
+                self.findings.warning(
+                    text_place(body, key),
+                    f"'{key}' is an expression, which only the job can work out: the default is"
+                    " used",
+                )
+                return None
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                return None
+            if value < 0 or (name == "cores" and value == 0):
+                self.findings.error(
+                    text_place(body, key), f"'{key}' must be greater than 0, not {value}"
+                )
+                return None
+            if value > _MOST:
+                self.findings.error(
+                    text_place(body, key), f"'{key}' is {value}, more than any machine has"
+                )
+                return None
+            return float(value)
+        return None
+
+
+def _time_limit(
+    step: Step,
+    held: Requirements,
+    inner: Sequence[Requirements],
+    findings: Findings,
+) -> dict[str, Any]:
+    """Of a workflow that has none itself, the sum of its tools', where each has one."""
+    requirement = _limit_of(held)
+    if requirement is None and inner and all(map(_limit_of, inner)):
+        limits = [
+            _seconds(step, limit, findings) for limit in map(_limit_of, inner) if limit is not None
+        ]
+        if None in limits:
+            return {}
+        return {"time_limit": sum(filter(None, limits)) if all(limits) else 0.0}
+    if requirement is None or requirement.body.get("timelimit") is None:
+        default = int(Resources().time_limit)
+        if step.for_output is None:
+            findings.warning(
+                step.place,
+                f"step '{step.name}' has no time limit (ToolTimeLimit): a job is stopped after"
+                f" {default} s",
+            )
+        return {}
+    seconds = _seconds(step, requirement, findings)
+    return {} if seconds is None else {"time_limit": seconds}
+
+
+def _limit_of(held: Requirements) -> Requirement | None:
+    return held.get("ToolTimeLimit") or held.get(OLD_TIME_LIMIT)
+
+
+def _seconds(step: Step, requirement: Requirement, findings: Findings) -> float | None:
+    """None where it cannot be known before the job."""
+    limit, place = requirement.body.get("timelimit"), text_place(requirement.body, "timelimit")
+    if isinstance(limit, str):
+        default = int(Resources().time_limit)
+        findings.warning(
+            place,
+            "the time limit is an expression, which only the job can work out: a job is stopped"
+            f" after {default} s",
+        )
+        return None
+    if isinstance(limit, bool) or not isinstance(limit, int | float):
+        return None
+    if limit < 0 or limit > _MOST:
+        findings.error(
+            place, f"a time limit is 0 (none) or greater, at most {_MOST} s, not {limit}"
+        )
+        return None
+    if limit == 0:
+        findings.warning(
+            place,
+            f"step '{step.name}' may run without end: a tool that hangs keeps its pilot busy for"
+            " ever",
+        )
+    return float(limit)

@@ -1,0 +1,99 @@
+"""What a step needs travels whole: a property that is added to ``Needs`` reaches the pilot, and
+nobody on the way knows of it."""
+
+import json
+from typing import Annotated, Any
+from uuid import UUID
+
+import pytest
+from pydantic import Field
+
+from sluice.contracts.base import absent
+from sluice.contracts.needs import Container, ContainerImage, Needs, Resources
+from sluice.contracts.pilots import PilotTask
+from sluice.contracts.plan import Plan, PlanStep
+from sluice.contracts.states import DeviceType
+from sluice.contracts.tasks import Task
+from sluice.contracts.wire import Flat
+from tests.unit.wfms.chains.plans import DATA, plan, step
+from wfms.chains.domain import tasks
+from wfms.chains.domain.tasks import Origin, Place, StepPlaces, make_task
+from wms.db import known_tasks
+from wms.db.known_tasks import known
+
+ORIGIN = Origin(UUID(int=9), "t@1", "run-1", {}, None, None)
+PLACES = StepPlaces(
+    sources={DATA: UUID(int=1)},
+    outputs={"out": Place(UUID(int=2), "file:///s/x.out")},
+    logs=Place(UUID(int=3), "file:///l/x.logs"),
+)
+
+
+class NotedNeeds(Needs):
+    note: Annotated[str | None, Field(exclude_if=absent)] = None
+
+
+class NotedStep(PlanStep):
+    needs: Annotated[NotedNeeds, Flat()] = NotedNeeds()
+
+
+class NotedPlan(Plan):
+    steps: list[NotedStep]  # type: ignore[assignment]
+
+
+class NotedTask(Task):
+    needs: Annotated[NotedNeeds, Flat()] = NotedNeeds()
+
+
+class NotedPilotTask(PilotTask):
+    needs: Annotated[NotedNeeds, Flat()] = NotedNeeds()
+
+
+def stored_plan(**said: Any) -> dict[str, Any]:
+    """As it is stored, with what the template says of its only step."""
+    written = plan(step("decode"), outputs=[("decode", "out")]).model_dump(mode="json")
+    written["steps"][0].update(said)
+    return written
+
+
+def message_of(stored: Plan) -> dict[str, Any]:
+    task = make_task(ORIGIN, stored, step="decode", params={}, places=PLACES)
+    written: dict[str, Any] = json.loads(task.model_dump_json(exclude_defaults=True))
+    return written
+
+
+def test_a_property_that_is_added_reaches_the_pilot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "Task", NotedTask)
+    monkeypatch.setattr(known_tasks, "PilotTask", NotedPilotTask)
+    stored = NotedPlan.model_validate(stored_plan(note="by hand", resources={"cores": 2}))
+    assert NotedPlan.model_validate(stored.model_dump(mode="json")) == stored
+    message = message_of(stored)
+    assert (message["note"], message["resources"]) == ("by hand", {"cores": 2.0})
+    leased = known(NotedTask.model_validate(message))
+    told = NotedPilotTask.model_validate_json(leased.for_pilots).needs
+    assert told == NotedNeeds(note="by hand", resources=Resources(cores=2))
+
+
+def test_a_property_that_is_not_used_is_not_on_the_wire() -> None:
+    stored = NotedPlan.model_validate(stored_plan())
+    assert Plan.model_validate(stored.model_dump(mode="json")).steps[0].needs == Needs()
+
+
+def test_the_release_before_finds_its_fields_where_it_looks() -> None:
+    said = {"device_type": "gpu", "container": {"images": [{"name": "debian:12"}]}}
+    message = message_of(Plan.model_validate(stored_plan(**said)))
+    assert "needs" not in message
+    assert (message["device_type"], message["container"]) == ("gpu", said["container"])
+
+
+def test_a_pilot_of_the_release_before_is_told_what_it_knows() -> None:
+    needs = Needs(
+        device_type=DeviceType.GPU,
+        container=Container(images=[ContainerImage(name="debian:12")], required=False),
+    )
+    stored = plan(step("decode", needs=needs), outputs=[("decode", "out")])
+    leased = known(make_task(ORIGIN, stored, step="decode", params={}, places=PLACES))
+    assert PilotTask.model_validate_json(leased.for_pilots).needs == needs
+    former = json.loads(leased.for_former)
+    assert former["resources"] == {}, "which it requires"
+    assert not {"device_type", "container"} & former.keys()

@@ -1,0 +1,111 @@
+"""Contracts that are nested in code and flat on the wire."""
+
+from typing import Annotated, Any
+
+import pytest
+from pydantic import Field, ValidationError
+
+from sluice.contracts.base import Contract, absent
+from sluice.contracts.wire import Flat, FlatContract
+
+
+class Part(Contract):
+    port: str
+    mode: str
+    optional: bool = False
+
+
+class Inner(Contract):
+    size: int = 1
+    note: Annotated[str | None, Field(exclude_if=absent)] = None
+
+
+def _mode(wire: dict[str, Any]) -> str:
+    return "all" if wire.get("merges") else "each"
+
+
+class Outer(FlatContract):
+    name: str
+    merges: bool = False
+    parts: Annotated[
+        list[Part],
+        Field(min_length=1),
+        Flat(
+            called={"port": "first_port", "mode": "first_mode"},
+            further="side_parts",
+            implied={"mode": _mode},
+        ),
+    ]
+    inner: Annotated[Inner, Flat()] = Inner()
+
+
+ONE = Part(port="a", mode="each")
+TWO = Part(port="b", mode="one", optional=True)
+
+FORMS: list[tuple[Outer, dict[str, Any]]] = [
+    (Outer(name="n", parts=[ONE]), {"first_port": "a", "optional": False, "side_parts": []}),
+    (
+        Outer(name="n", parts=[TWO, ONE], inner=Inner(size=2, note="x")),
+        {
+            "first_port": "b", "first_mode": "one", "optional": True, "size": 2, "note": "x",
+            "side_parts": [{"port": "a", "mode": "each", "optional": False}],
+        },
+    ),
+    (
+        Outer(name="n", merges=True, parts=[Part(port="a", mode="all")]),
+        {"first_port": "a", "optional": False, "side_parts": []},
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "flat"), FORMS)
+def test_it_is_written_flat_and_read_back(value: Outer, flat: dict[str, Any]) -> None:
+    written = value.model_dump(mode="json")
+    assert written == {"name": "n", "merges": value.merges, "size": 1} | flat
+    assert Outer.model_validate(written) == value
+    assert Outer.model_validate_json(value.model_dump_json()) == value
+    assert Outer.model_validate(value.model_dump(exclude_defaults=True)) == value
+
+
+def test_what_says_nothing_is_left_out() -> None:
+    value = Outer(name="n", parts=[ONE])
+    assert value.model_dump(exclude_defaults=True) == {"name": "n", "first_port": "a"}
+    assert "note" not in value.model_dump()
+
+
+def test_the_nested_form_is_read_too() -> None:
+    nested = {"name": "n", "parts": [ONE.model_dump()], "inner": {"size": 3}}
+    assert Outer.model_validate(nested) == Outer(name="n", parts=[ONE], inner=Inner(size=3))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "where"),
+    [
+        ({"size": "many"}, ("inner", "size")),
+        ({"sizes": 1}, ("sizes",)),
+        ({"inner": {}, "size": 1}, ("size",)),
+        ({"parts": [ONE.model_dump()]}, ("first_port",)),
+        ({"side_parts": 5}, ("parts",)),
+        ({"side_parts": [{}]}, ("parts", 1, "port")),
+    ],
+)
+def test_what_is_wrong_or_mixed_is_refused(wrong: dict[str, Any], where: tuple[Any, ...]) -> None:
+    with pytest.raises(ValidationError) as refused:
+        Outer.model_validate({"name": "n", "first_port": "a", **wrong})
+    assert where in [error["loc"] for error in refused.value.errors()]
+
+
+@pytest.mark.parametrize("mode", ["validation", "serialization"])
+def test_its_schema_is_the_flat_one(mode: Any) -> None:
+    schema = Outer.model_json_schema(mode=mode)
+    assert set(schema["properties"]) == {
+        "name", "merges", "first_port", "first_mode", "optional", "side_parts", "size", "note",
+    }  # fmt: skip
+    assert {"name", "first_port"} <= set(schema["required"])
+    assert "first_mode" not in schema["required"]
+
+
+def test_what_is_given_is_left_as_it_is() -> None:
+    given = {"name": "n", "first_port": "a", "size": 2}
+    Outer.model_validate(given)
+    assert given == {"name": "n", "first_port": "a", "size": 2}
