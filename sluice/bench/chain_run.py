@@ -9,8 +9,8 @@ from pathlib import Path
 from uuid import uuid4
 
 from sluice.cli.connection import connected
-from sluice.cli.transfer import upload
-from sluice.cli.transfer.results import bring_out
+from sluice.cli.transfer.results import fetch_results
+from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import follow_chain
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import NewDataset
@@ -46,7 +46,7 @@ async def carry_through(url: str, workflow: str, inputs: Sequence[Path], *, name
         template = await connection.operator.store_template(NewTemplate(name=name, cwl=workflow))
         started = time.perf_counter()
         new = NewDataset(name=f"{name}-{uuid4().hex[:12]}", on_demand=True)
-        dataset = await upload.bring_in(connection, inputs, dataset=new)
+        dataset = await upload_files(connection, inputs, dataset=new)
         ready = time.perf_counter()
         chain = await connection.operator.request_chain(dataset.uid, template.name)
         chain = await follow_chain(connection, chain, on_look=lambda chain, tasks: None)
@@ -60,5 +60,5 @@ async def read_output(url: str, carried: Carried) -> str:
     """The text of its only output file."""
     async with connected(url) as connection:
         with tempfile.TemporaryDirectory() as folder:
-            [output] = await bring_out(connection, carried.chain, Path(folder))
+            [output] = await fetch_results(connection, carried.chain, Path(folder))
             return output.path.read_text()

@@ -12,7 +12,7 @@ from sluice.bench.cwltool import seconds_of_cwltool
 from sluice.bench.result import BenchResult, percentile
 from sluice.bench.system import fresh_system
 from sluice.cli.connection import Connection, connected
-from sluice.cli.transfer import upload
+from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import chain_of, follow_chain
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.templates import NewTemplate
@@ -86,7 +86,7 @@ async def _measure(url: str, files: list[Path], rounds: int) -> tuple[list[float
         await connection.operator.store_template(NewTemplate(name="bench-latency", cwl=WORKFLOW))
         for number in range(-2, rounds):  # the first two load tools and caches
             new = NewDataset(name=f"latency-{number + 2}", meta={"kind": "bench-latency"})
-            dataset = await upload.bring_in(connection, files, dataset=new)
+            dataset = await upload_files(connection, files, dataset=new)
             chain = await chain_of(connection, dataset.uid)
             chain = await follow_chain(connection, chain, on_look=lambda chain, tasks: None)
             if number < 0 or dataset.closed_at is None:

@@ -15,7 +15,7 @@ from sluice.backoff import pause_after
 from sluice.contracts.states import JobState
 from sluice.cwl_runner.rest import Refused, Rest
 from sluice.cwl_runner.template import InvocationNeeds
-from sluice.cwl_runner.values import brought, path_of, to_json
+from sluice.cwl_runner.values import path_of, to_json, with_files_placed
 from sluice.cwl_runner.wait_reasons import RunWaits
 from sluice.storage import (
     BundleError,
@@ -93,7 +93,9 @@ class RunnerSession:
         self._count += 1
         name = f"{self._name}-{self._count}"
         self._find_storage()
-        ready = [(key, brought(invocation, self._bring)) for key, invocation in invocations]
+        ready = [
+            (key, with_files_placed(invocation, self._bring)) for key, invocation in invocations
+        ]
         self._register_files()
         dataset = self._register(
             name,

@@ -52,16 +52,16 @@ def to_json(value: Any) -> bytes:
     ).encode()
 
 
-def brought(value: Any, bring: Callable[[Mapping[str, Any]], str]) -> Any:
+def with_files_placed(value: Any, bring: Callable[[Mapping[str, Any]], str]) -> Any:
     """``value`` with the location of every File and Directory replaced by what ``bring`` gives for
     it; literals stay."""
     match value:
         case list():
-            return [brought(inner, bring) for inner in value]
+            return [with_files_placed(inner, bring) for inner in value]
         case {"class": "File" | "Directory"}:
             return _brought_object(value, bring)
         case dict():
-            return {key: brought(inner, bring) for key, inner in value.items()}
+            return {key: with_files_placed(inner, bring) for key, inner in value.items()}
     return value
 
 
@@ -73,7 +73,7 @@ def _brought_object(
     if not source:
         kept.pop("location", None)
         return {
-            key: brought(inner, bring) if key in ("secondaryFiles", "listing") else inner
+            key: with_files_placed(inner, bring) if key in ("secondaryFiles", "listing") else inner
             for key, inner in kept.items()
         }
     for key in ("contents", "listing"):
@@ -81,5 +81,5 @@ def _brought_object(
     kept["location"] = bring(value)
     kept["basename"] = value.get("basename") or source.rstrip("/").rsplit("/", 1)[-1]
     if "secondaryFiles" in kept:
-        kept["secondaryFiles"] = brought(kept["secondaryFiles"], bring)
+        kept["secondaryFiles"] = with_files_placed(kept["secondaryFiles"], bring)
     return kept

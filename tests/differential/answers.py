@@ -16,9 +16,9 @@ from urllib.parse import unquote, urlsplit
 from sluice import storage
 from sluice.cli.connection import Connection, connected
 from sluice.cli.template_files import read_template_files
-from sluice.cli.transfer import upload
 from sluice.cli.transfer.inputs import entries_of_paths
-from sluice.cli.transfer.parameter_files import bring_in_parameters, local_files
+from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
+from sluice.cli.transfer.upload import upload_files
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import File, NewDataset
 from sluice.contracts.naming import own_name
@@ -88,13 +88,13 @@ async def carry_by_sluice(
     async with connected(url) as connection:
         template = await connection.operator.store_template(given)
         new = NewDataset(name=f"texts-for-{given.name}", on_demand=True)
-        dataset = await upload.bring_in(
+        dataset = await upload_files(
             connection,
             entries_of_paths(files, template.plan.data_entries),
             dataset=new,
         )
         local = local_files(template.plan, params)
-        values = await bring_in_parameters(connection, params, local, dataset_name=dataset.name)
+        values = await upload_parameter_files(connection, params, local, dataset_name=dataset.name)
         chain = await connection.operator.request_chain(dataset.uid, template.name, params=values)
         return await answer_of_chain(connection, chain, template)
 

@@ -20,8 +20,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sluice.cli.connection import Connection, connected
-from sluice.cli.transfer import upload
 from sluice.cli.transfer.inputs import entries_of_paths
+from sluice.cli.transfer.upload import upload_files
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.plan import DataEntries
@@ -88,7 +88,7 @@ def bench(system: LiveSystem, tmp_path_factory: pytest.TempPathFactory) -> Itera
 async def _bring_in(url: str, files: Sequence[Path]) -> Given:
     async with connected(url) as connection:
         new = NewDataset(name=f"given-{uuid4().hex}", on_demand=True)
-        dataset = await upload.bring_in(
+        dataset = await upload_files(
             connection,
             entries_of_paths(files, DataEntries()),
             dataset=new,

@@ -9,8 +9,8 @@ from uuid import UUID
 from spd.daq import main as daq
 
 from sluice.cli.connection import Connection, connected
-from sluice.cli.transfer import upload
-from sluice.cli.transfer.results import Output, bring_out
+from sluice.cli.transfer.results import Output, fetch_results
+from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import chain_of, failed_jobs, follow_chain
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import Dataset, NewDataset, NewPeriod, NewRun
@@ -65,7 +65,7 @@ async def register_run(connection: Connection, run: GeneratedRun) -> Dataset:
     await connection.dms.register_run(NewRun(number=run.number, period=PERIOD))
     meta = {"type": "raw", "detector": "spd"}
     new = NewDataset(name=f"run-{run.number}", meta=meta, run=run.number, period=PERIOD)
-    return await upload.bring_in(connection, run.frames, dataset=new)
+    return await upload_files(connection, run.frames, dataset=new)
 
 
 async def follow_run(
@@ -77,7 +77,7 @@ async def follow_run(
     return Carried(
         chain=chain,
         failures=await failed_jobs(connection, tasks),
-        outputs=await bring_out(connection, chain, out),
+        outputs=await fetch_results(connection, chain, out),
     )
 
 

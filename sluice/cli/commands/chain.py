@@ -17,7 +17,7 @@ from sluice.cli.options import AfterOption, ChainArgument, DatasetArgument, Para
 from sluice.cli.output import err, out, print_json, print_table, tell_more
 from sluice.cli.parameters import given_params, key_values
 from sluice.cli.system import System, with_system
-from sluice.cli.transfer.parameter_files import bring_in_parameters, local_files
+from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
 from sluice.contracts.chains import Chain, ChainStep, RerunChain, RerunPlan
 from sluice.contracts.labels import entry_label, role, short_label, standing
 from sluice.contracts.requiring import Subject
@@ -125,7 +125,7 @@ def start(
         values = given.fitting(plan, Subject.of(found), files=files)
         async with AsyncExitStack() as undo:
             name = f"{found.name}-{secrets.token_hex(3)}"
-            values = await bring_in_parameters(
+            values = await upload_parameter_files(
                 connection, values, files, dataset_name=name, undo=undo
             )
             chain, made = await connection.operator.request_new_chain(

@@ -15,8 +15,8 @@ from sluice.cli.options import AfterOption, DatasetArgument, RecursiveOption
 from sluice.cli.output import human_bytes, out, print_json, print_table, tell_more
 from sluice.cli.parameters import key_values
 from sluice.cli.system import System, with_system
-from sluice.cli.transfer import upload
 from sluice.cli.transfer.inputs import entries_of_paths
+from sluice.cli.transfer.upload import upload_files
 from sluice.contracts.counts import produced_texts
 from sluice.contracts.datasets import Dataset, DatasetStatus, NewDataset
 from sluice.contracts.labels import label
@@ -146,16 +146,16 @@ def register(
     values = key_values(meta or [], option="--meta")
     new = plain_errors(lambda: NewDataset(name=name, meta=values))
 
-    async def bring_in(connection: Connection) -> Dataset:
+    async def register_files(connection: Connection) -> Dataset:
         wanted = (
             DataEntries()
             if template is None
             else (await connection.operator.template(template)).plan.data_entries
         )
         entries = entries_of_paths(paths, wanted, recursive=recursive)
-        return await upload.bring_in(connection, entries, dataset=new)
+        return await upload_files(connection, entries, dataset=new)
 
-    dataset = system.ask(bring_in)
+    dataset = system.ask(register_files)
     size = f"{counted(dataset.count_files, 'file')}, {human_bytes(dataset.bytes)}"
     system.answer(dataset, f"{dataset.name} ({dataset.uid}): {size}")
 

@@ -40,7 +40,7 @@ def get_chain(
         await asyncio.to_thread(
             results.require_own_manifest, folder, "chain", str(uid), force=force
         )
-        outputs = await results.bring_out(connection, found.chain, folder, force=force)
+        outputs = await results.fetch_results(connection, found.chain, folder, force=force)
         results.write_manifest(folder, outputs, chain=found.chain)
         return outputs
 
@@ -74,7 +74,7 @@ def get_dataset(
         await asyncio.to_thread(
             results.require_own_manifest, folder, "dataset", str(uid), force=force
         )
-        outputs = await results.bring_out_dataset(connection, found, folder, force=force)
+        outputs = await results.fetch_dataset(connection, found, folder, force=force)
         results.write_dataset_manifest(folder, outputs, dataset=found)
         return outputs
 

@@ -20,11 +20,11 @@ from sluice.cli.output import err, human_bytes, out, print_json
 from sluice.cli.parameters import Given, given_params, key_values
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import read_template_files, template_name
-from sluice.cli.transfer import upload
 from sluice.cli.transfer.inputs import entries_of_paths, known_bytes, require_paths
 from sluice.cli.transfer.output_folder import require_folder
-from sluice.cli.transfer.parameter_files import bring_in_parameters, local_files
-from sluice.cli.transfer.results import bring_out, write_manifest
+from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
+from sluice.cli.transfer.results import fetch_results, write_manifest
+from sluice.cli.transfer.upload import take_dataset_back, upload_files
 from sluice.cli.watch.chain import failed_jobs
 from sluice.cli.watch.wait_reasons import StepNeverFits
 from sluice.contracts.chains import Chain, ChainTask
@@ -190,9 +190,11 @@ async def _begin(connection: Connection, template: Template, arguments: _Argumen
     subject = Subject(facts, files=len(entries), bytes=known_bytes(entries))
     given = arguments.params.fitting(template.plan, subject, files=files)
     async with AsyncExitStack() as undo:
-        dataset = await upload.bring_in(connection, entries, dataset=new)
-        undo.push_async_callback(upload.take_dataset_back, connection, dataset)
-        params = await bring_in_parameters(connection, given, files, dataset_name=name, undo=undo)
+        dataset = await upload_files(connection, entries, dataset=new)
+        undo.push_async_callback(take_dataset_back, connection, dataset)
+        params = await upload_parameter_files(
+            connection, given, files, dataset_name=name, undo=undo
+        )
         chain = await connection.operator.request_chain(
             dataset.uid, template.name, run_template=template.id, params=params
         )
@@ -210,7 +212,7 @@ async def _finish(
 ) -> bool:
     outputs = []
     if chain.state is ChainState.FINISHED:
-        outputs = await bring_out(connection, chain, arguments.folder, force=arguments.force)
+        outputs = await fetch_results(connection, chain, arguments.folder, force=arguments.force)
         write_manifest(arguments.folder, outputs, chain=chain)
     failed = await failed_jobs(connection, tasks)
     if arguments.as_json:

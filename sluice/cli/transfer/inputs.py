@@ -20,7 +20,7 @@ _FILE_NAME: TypeAdapter[str] = TypeAdapter(FileName)
 
 
 @dataclass(frozen=True, slots=True)
-class ToBundle:
+class BundledEntry:
     """A CWL value to be brought in as one file, called after ``source``."""
 
     source: Path
@@ -31,7 +31,7 @@ class ToBundle:
         return f"{self.source.name}.tar"
 
 
-ToBringIn = Path | ToBundle
+InputEntry = Path | BundledEntry
 
 
 def require_paths(paths: Sequence[Path]) -> None:
@@ -132,7 +132,7 @@ def _files_of(folder: Path, *, recursive: bool) -> list[Path]:
 
 def entries_of_paths(
     paths: Sequence[Path], wanted: DataEntries, *, recursive: bool = False
-) -> list[ToBringIn]:
+) -> list[InputEntry]:
     """In order, as the template wants its data set. Raises ``Unprocessable`` where they cannot be
     that."""
     require_paths(paths)
@@ -142,18 +142,18 @@ def entries_of_paths(
             raise Unprocessable(
                 "the template takes directories, and these are none: " + ", ".join(wrong)
             )
-        return [ToBundle(Path(path.resolve().name), _object(path)) for path in paths]
+        return [BundledEntry(Path(path.resolve().name), _object(path)) for path in paths]
     files = files_of_paths(paths, recursive=recursive)
     return _with_secondary(files, wanted.secondary_files) if wanted.secondary_files else list(files)
 
 
-def known_bytes(entries: Sequence[ToBringIn]) -> int | None:
+def known_bytes(entries: Sequence[InputEntry]) -> int | None:
     """Of all of them; None where there is one that has yet to be packed."""
     files = [entry for entry in entries if isinstance(entry, Path)]
     return sum(file.stat().st_size for file in files) if len(files) == len(entries) else None
 
 
-def _with_secondary(files: Sequence[Path], patterns: Sequence[SecondaryFile]) -> list[ToBringIn]:
+def _with_secondary(files: Sequence[Path], patterns: Sequence[SecondaryFile]) -> list[InputEntry]:
     """Files that lie beside others as their secondary files are no entries of their own."""
     beside = {file: _beside(file, patterns) for file in files}
     secondary = Counter(other.resolve() for others in beside.values() for other, _ in others)
@@ -174,7 +174,7 @@ def _with_secondary(files: Sequence[Path], patterns: Sequence[SecondaryFile]) ->
             "each of the files is a secondary file of another: none is left to be an entry"
         )
     return [
-        ToBundle(
+        BundledEntry(
             Path(file.name),
             {
                 **_object(file),

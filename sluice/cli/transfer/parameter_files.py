@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import unquote
 
 from sluice.cli.connection import Connection
-from sluice.cli.transfer import upload
 from sluice.cli.transfer.inputs import shown_path, trouble_with
+from sluice.cli.transfer.upload import take_dataset_back, upload_files
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Finding, Unprocessable
@@ -37,7 +37,7 @@ def _trouble(path: Path) -> str:
     return "a folder, and not a file" if path.is_dir() else trouble_with(path)
 
 
-async def bring_in_parameters(
+async def upload_parameter_files(
     connection: Connection,
     params: Mapping[str, Any],
     files: Mapping[str, Path],
@@ -50,9 +50,9 @@ async def bring_in_parameters(
     values = dict(params)
     for name, path in files.items():
         new = NewDataset(name=f"{dataset_name}.{name}", on_demand=True)
-        dataset = await upload.bring_in(connection, [path], dataset=new)
+        dataset = await upload_files(connection, [path], dataset=new)
         if undo is not None:
-            undo.push_async_callback(upload.take_dataset_back, connection, dataset)
+            undo.push_async_callback(take_dataset_back, connection, dataset)
         values[name] = {"class": "File", "dataset": str(dataset.uid), "retention": "delete"}
     return values
 

@@ -46,7 +46,7 @@ class _Plan:
     there: set[Path] = field(default_factory=set)
 
 
-async def bring_out(
+async def fetch_results(
     connection: Connection,
     chain: Chain,
     folder: Path,
@@ -110,7 +110,7 @@ async def _outputs(connection: Connection, chain: Chain) -> list[ChainOutput]:
     ]
 
 
-async def bring_out_dataset(
+async def fetch_dataset(
     connection: Connection,
     dataset: Dataset,
     folder: Path,
@@ -118,7 +118,7 @@ async def bring_out_dataset(
     force: bool,
 ) -> list[Output]:
     """Writes all files of a data set, under their own names where those are all different, else
-    under those of the catalogue. The rest as ``bring_out``; what is no plain file stays the bundle
+    under those of the catalogue. The rest as ``fetch_results``; what is no plain file stays the bundle
     that it is."""
     found = [file async for file in connection.operator.all_files(dataset.uid)]
     counts = Counter([MANIFEST, *(own_name(file.name) for file in found)])

@@ -13,8 +13,8 @@ from sluice.cli.connection import Connection
 from sluice.cli.output import err
 from sluice.cli.transfer.input_storage import input_storage
 from sluice.cli.transfer.inputs import (
-    ToBringIn,
-    ToBundle,
+    BundledEntry,
+    InputEntry,
     known_bytes,
     shown_path,
     trouble_with_name,
@@ -25,9 +25,9 @@ from sluice.contracts.problems import Conflict, Finding, ServiceError, Unprocess
 from sluice.contracts.states import DatasetState
 
 
-async def bring_in(
+async def upload_files(
     connection: Connection,
-    files: Sequence[ToBringIn],
+    files: Sequence[InputEntry],
     *,
     dataset: NewDataset,
 ) -> Dataset:
@@ -79,7 +79,7 @@ class _Canceled(Exception):
     """Nobody waits for the copy any more."""
 
 
-async def _put_unless_canceled(entry: ToBringIn, url: str) -> storage.Stored:
+async def _put_unless_canceled(entry: InputEntry, url: str) -> storage.Stored:
     """When this is canceled the copying ends too, before anything else happens: nothing of it
     stays."""
     canceled = threading.Event()
@@ -92,7 +92,7 @@ async def _put_unless_canceled(entry: ToBringIn, url: str) -> storage.Stored:
     try:
         return await asyncio.shield(copying)
     except storage.StorageError as error:
-        original = entry.source if isinstance(entry, ToBundle) else entry
+        original = entry.source if isinstance(entry, BundledEntry) else entry
         raise Unprocessable(f"{shown_path(original)} could not be copied: {error}") from error
     except asyncio.CancelledError:
         canceled.set()
@@ -100,9 +100,12 @@ async def _put_unless_canceled(entry: ToBringIn, url: str) -> storage.Stored:
         raise
 
 
-def _new_file(seq: int, entry: ToBringIn, url: str, stored: storage.Stored) -> NewFile:
+def _new_file(seq: int, entry: InputEntry, url: str, stored: storage.Stored) -> NewFile:
     """Of files of one name it is kept where each of them lay."""
-    name, original = url.rsplit("/", 1)[1], entry.source if isinstance(entry, ToBundle) else entry
+    name, original = (
+        url.rsplit("/", 1)[1],
+        entry.source if isinstance(entry, BundledEntry) else entry,
+    )
     source = original.name if name == entry.name else str(original)
     return NewFile(
         seq=seq,
@@ -122,7 +125,7 @@ def _remove_files(urls: Sequence[str]) -> None:
             storage.remove(url)
 
 
-def _put(entry: ToBringIn, url: str, check: Callable[[], None]) -> storage.Stored:
+def _put(entry: InputEntry, url: str, check: Callable[[], None]) -> storage.Stored:
     if isinstance(entry, Path):
         return storage.put(entry, url, check=check)
     with tempfile.TemporaryDirectory() as folder:
@@ -135,7 +138,7 @@ def _put(entry: ToBringIn, url: str, check: Callable[[], None]) -> storage.Store
             return storage.put_open(file.fileno(), url, given=True, check=check)
 
 
-def _unique_names(files: Sequence[ToBringIn]) -> list[str]:
+def _unique_names(files: Sequence[InputEntry]) -> list[str]:
     counts = Counter(path.name for path in files)
     return [
         path.name if counts[path.name] == 1 else f"{seq:06d}-{path.name}"

@@ -23,8 +23,8 @@ from uuid import UUID
 
 from sluice.cli.connection import Connection, connected
 from sluice.cli.output import err, out, print_problem
-from sluice.cli.transfer import upload
-from sluice.cli.transfer.results import bring_out, write_manifest
+from sluice.cli.transfer.results import fetch_results, write_manifest
+from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import chain_of, failed_jobs, follow_chain
 from sluice.cli.watch.progress import StepBars, new_progress
 from sluice.contracts.chains import Chain, ChainTask
@@ -60,7 +60,7 @@ async def _carry_run(
         NewRun(number=plan.number, period=PERIOD, conditions={"seed": plan.seed})
     )
     new = NewDataset(name=f"spd-run{plan.number:06d}", meta=meta, run=plan.number, period=PERIOD)
-    dataset = await upload.bring_in(connection, frames, dataset=new)
+    dataset = await upload_files(connection, frames, dataset=new)
     await _register_frames(connection, plan.number, dataset.uid)
     started = time.monotonic()
     latest: list[ChainTask] = []
@@ -82,7 +82,7 @@ async def _carry_run(
         seconds=time.monotonic() - started,
     )
     if chain.state is ChainState.FINISHED:
-        run.outputs = await bring_out(connection, chain, folder / "out" / f"run{plan.number}")
+        run.outputs = await fetch_results(connection, chain, folder / "out" / f"run{plan.number}")
         write_manifest(folder / "out" / f"run{plan.number}", run.outputs, chain=chain)
         run.exact = read_events(run.merged()) == expected_events(
             folder / "truth" / f"run{plan.number}.json"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sluice.cli.connection import Connection
-from sluice.cli.transfer import upload
+from sluice.cli.transfer.upload import upload_files
 from sluice.contracts.datasets import NewDataset, NewStorage
 from sluice.contracts.problems import Conflict, NotAvailable
 from sluice.contracts.states import StorageType
@@ -21,7 +21,7 @@ async def test_without_a_storage_to_write_to_it_says_what_to_do(
 
     async def refused() -> str:
         with pytest.raises(NotAvailable) as refusal:
-            await upload.bring_in(connection, [], dataset=NewDataset(name="mine"))
+            await upload_files(connection, [], dataset=NewDataset(name="mine"))
         return str(refusal.value)
 
     assert "register one with" in await refused()
@@ -46,4 +46,4 @@ async def test_the_name_of_a_data_set_that_was_deleted_is_not_free(
     )
     await results.dms.delete_dataset(before.uid, force=True)
     with pytest.raises(Conflict, match="that of a data set is never free again"):
-        await upload.bring_in(connection, [], dataset=NewDataset(name="mine"))
+        await upload_files(connection, [], dataset=NewDataset(name="mine"))

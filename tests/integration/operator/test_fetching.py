@@ -10,7 +10,7 @@ import pytest
 
 from sluice.cli.connection import Connection
 from sluice.cli.transfer import download
-from sluice.cli.transfer.results import bring_out_dataset, write_dataset_manifest
+from sluice.cli.transfer.results import fetch_dataset, write_dataset_manifest
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.datasets import File
@@ -128,7 +128,7 @@ async def test_nothing_of_a_data_set_is_lost_under_the_name_of_the_manifest(
     dataset = await results.dms.dataset(await filled(results.dms, results.folder, contents))
     connection, _ = connection_of(results)
     for _ in range(2):
-        outputs = await bring_out_dataset(connection, dataset, tmp_path / "got", force=False)
+        outputs = await fetch_dataset(connection, dataset, tmp_path / "got", force=False)
         write_dataset_manifest(tmp_path / "got", outputs, dataset=dataset)
         listed = json.loads((tmp_path / "got" / "manifest.json").read_text())["outputs"]
         found = {one["name"]: (tmp_path / "got" / one["name"]).read_bytes() for one in listed}

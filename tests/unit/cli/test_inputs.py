@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sluice.cli.transfer.inputs import ToBringIn, ToBundle, entries_of_paths, secondary_name
+from sluice.cli.transfer.inputs import BundledEntry, InputEntry, entries_of_paths, secondary_name
 from sluice.contracts.plan import DataEntries, SecondaryFile
 from sluice.contracts.problems import Unprocessable
 
@@ -21,12 +21,12 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def named(entries: list[ToBringIn]) -> list[tuple[str, list[str]]]:
-    assert all(isinstance(entry, ToBundle) for entry in entries)
+def named(entries: list[InputEntry]) -> list[tuple[str, list[str]]]:
+    assert all(isinstance(entry, BundledEntry) for entry in entries)
     return [
         (entry.name, [one["basename"] for one in entry.value.get("secondaryFiles", ())])
         for entry in entries
-        if isinstance(entry, ToBundle)
+        if isinstance(entry, BundledEntry)
     ]
 
 

@@ -1,0 +1,50 @@
+"""The options that say which system a command is for."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from sluice.cli.app import command_line
+from sluice.cli.system import System, with_system
+
+#: They give bytes, as they are.
+RAW = {"queue body"}
+
+
+def test_a_command_is_told_its_system_and_its_own_options(tmp_path: Path) -> None:
+    app, told = typer.Typer(), list[tuple[System, str, int]]()
+
+    @app.command()
+    @with_system
+    def rank(system: System, task: str, *, rank: int = 7) -> None:
+        told.append((system, task, rank))
+
+    runner = CliRunner()
+    assert runner.invoke(app, ["mine", "--home", str(tmp_path)]).exit_code == 0
+    environment = {"SLUICE_URL": "http://127.0.0.1:9", "SLUICE_HOME": str(tmp_path)}
+    assert runner.invoke(app, ["yours", "--rank", "3", "--json"], env=environment).exit_code == 0
+    assert told == [
+        (System(None, tmp_path), "mine", 7),
+        (System("http://127.0.0.1:9", tmp_path, as_json=True), "yours", 3),
+    ]
+
+
+def test_every_command_for_a_system_finds_it_and_answers_in_the_same_way() -> None:
+    found = dict(commands(get_command(command_line())))
+    asking = {name for name, options in found.items() if "--url" in options}
+    assert len(asking) > 30
+    assert {name for name in asking if "--home" not in found[name]} == set()
+    assert {name for name in asking if "--json" not in found[name]} == RAW
+
+
+def commands(command: Any, name: str = "") -> Iterator[tuple[str, set[str]]]:
+    if isinstance(command, TyperGroup):
+        for word, inner in command.commands.items():
+            yield from commands(inner, f"{name} {word}".strip())
+    else:
+        yield name, {option for parameter in command.params for option in parameter.opts}
