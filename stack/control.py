@@ -9,16 +9,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from stack.links import FaultKind, Link
-from stack.plan import Kind
+from stack.links import FaultKind, ProxyLink
+from stack.plan import PartKind
 from stack.supervisor import SupervisedProcess
 
 #: How a server is ended: as its own tools do it, and as a crash does.
 ENDS = {
-    (Kind.POSTGRES, "fast"): signal.SIGINT,
-    (Kind.POSTGRES, "immediate"): signal.SIGQUIT,
-    (Kind.RABBITMQ, "fast"): signal.SIGTERM,
-    (Kind.RABBITMQ, "immediate"): signal.SIGKILL,
+    (PartKind.POSTGRES, "fast"): signal.SIGINT,
+    (PartKind.POSTGRES, "immediate"): signal.SIGQUIT,
+    (PartKind.RABBITMQ, "fast"): signal.SIGTERM,
+    (PartKind.RABBITMQ, "immediate"): signal.SIGKILL,
 }
 
 
@@ -69,7 +69,7 @@ class ControlSocket:
     """Component: answers at the socket ``path``."""
 
     def __init__(
-        self, path: Path, processes: Sequence[SupervisedProcess], links: Mapping[str, Link]
+        self, path: Path, processes: Sequence[SupervisedProcess], links: Mapping[str, ProxyLink]
     ) -> None:
         self._path = path
         self._processes = {process.name: process for process in processes}
@@ -142,7 +142,7 @@ class ControlSocket:
 
     def _end_server(self, request: RestartServer) -> int:
         """It is started again as anything that ends."""
-        kind = Kind(request.server)
+        kind = PartKind(request.server)
         [server] = [
             process for process in self._processes.values() if process.spec.service.kind is kind
         ]
@@ -153,7 +153,7 @@ class ControlSocket:
             raise LookupError(f"there is no process {name}; there are {', '.join(self._processes)}")
         return self._processes[name]
 
-    def _link(self, name: str) -> Link:
+    def _link(self, name: str) -> ProxyLink:
         if name not in self._links:
             raise LookupError(f"there is no link {name}; there are {', '.join(self._links)}")
         return self._links[name]

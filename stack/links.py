@@ -23,7 +23,7 @@ class FaultKind(StrEnum):
     BLACK_HOLE = "black-hole"
 
 
-class Link:
+class ProxyLink:
     """``name``: ``<client service>><target>``; a door for each port of the target."""
 
     def __init__(self, name: str) -> None:
@@ -105,7 +105,7 @@ class Door:
     """Listens as long as somebody is there to be reached: a target that is down refuses, it does
     not hang up."""
 
-    def __init__(self, link: Link, target: Target) -> None:
+    def __init__(self, link: ProxyLink, target: Target) -> None:
         [self.local_port] = free_ports(1)
         self._link = link
         self._target = target

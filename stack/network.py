@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from stack.compose import WrongComposeFile
-from stack.links import Link
+from stack.links import ProxyLink
 from stack.plan import OUTSIDE, StackPlan, reference
 from stack.ports import LOOPBACK, free_ports
 from stack.targets import Endpoint, Target
@@ -15,7 +15,7 @@ class Network:
     either."""
 
     def __init__(self, plan: StackPlan, *, direct: bool = False) -> None:
-        self.links: dict[str, Link] = {}
+        self.links: dict[str, ProxyLink] = {}
         self._plan = plan
         self._direct = direct
         self._targets: Mapping[tuple[str, int], Target] = {
@@ -34,7 +34,7 @@ class Network:
         if self._direct and len(target.endpoints) == 1:
             return f"{LOOPBACK}:{target.endpoints[0].port}"
         name = f"{client}>{service}"
-        link = self.links.setdefault(name, Link(name))
+        link = self.links.setdefault(name, ProxyLink(name))
         return f"{LOOPBACK}:{link.door(port, target)}"
 
     def outside(self, service: str, port: int) -> str:

@@ -15,7 +15,7 @@ from stack.compose import Compose, ComposeService, WrongComposeFile
 OUTSIDE = "outside"
 
 
-class Kind(StrEnum):
+class PartKind(StrEnum):
     POSTGRES = "postgres"
     RABBITMQ = "rabbitmq"
     #: A service of Sluice that listens: `sluice serve …`.
@@ -28,14 +28,14 @@ class Kind(StrEnum):
 
 
 #: What all services stand on.
-SERVERS = (Kind.POSTGRES, Kind.RABBITMQ)
+SERVERS = (PartKind.POSTGRES, PartKind.RABBITMQ)
 
 #: Image without its tag → what it is here; None: not run (said in the output).
-IMAGES: Mapping[str, Kind | None] = {
-    "postgres": Kind.POSTGRES,
-    "rabbitmq": Kind.RABBITMQ,
-    "sluice-services": Kind.SERVICE,
-    "sluice-pilot": Kind.PILOT,
+IMAGES: Mapping[str, PartKind | None] = {
+    "postgres": PartKind.POSTGRES,
+    "rabbitmq": PartKind.RABBITMQ,
+    "sluice-services": PartKind.SERVICE,
+    "sluice-pilot": PartKind.PILOT,
     "prom/prometheus": None,
     "grafana/grafana": None,
 }
@@ -47,7 +47,7 @@ class PlannedService:
     container network. ``ports``: that it listens on in its container."""
 
     name: str
-    kind: Kind
+    kind: PartKind
     definition: ComposeService
     replicas: int
     environment: Mapping[str, str]
@@ -57,8 +57,8 @@ class PlannedService:
     @property
     def runs_once(self) -> bool:
         """It ends by itself, and is then as it should be."""
-        return self.kind is Kind.SETUP or (
-            self.kind is Kind.TOOL and self.definition.restart == "on-failure"
+        return self.kind is PartKind.SETUP or (
+            self.kind is PartKind.TOOL and self.definition.restart == "on-failure"
         )
 
     def process_names(self) -> list[str]:
@@ -71,7 +71,7 @@ class StackPlan:
     left_out: Sequence[str]
     volumes: Sequence[str]
 
-    def of_kind(self, *kinds: Kind) -> list[PlannedService]:
+    def of_kind(self, *kinds: PartKind) -> list[PlannedService]:
         return [service for service in self.services.values() if service.kind in kinds]
 
 
@@ -124,7 +124,7 @@ def reference(service: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w.-]){re.escape(service)}:(\d+)(?![\w@])")
 
 
-def _kind(name: str, service: ComposeService) -> Kind | None:
+def _kind(name: str, service: ComposeService) -> PartKind | None:
     image = service.image.rpartition(":")[0]
     if image not in IMAGES:
         raise WrongComposeFile(
@@ -134,10 +134,10 @@ def _kind(name: str, service: ComposeService) -> Kind | None:
     kind = IMAGES[image]
     if service.profiles:
         return None
-    if kind is Kind.SERVICE and service.command[:2] != ["sluice", "serve"]:
-        return Kind.SETUP
-    if kind is Kind.POSTGRES and (service.entrypoint or service.command[:1] != ["postgres"]):
-        return Kind.TOOL
+    if kind is PartKind.SERVICE and service.command[:2] != ["sluice", "serve"]:
+        return PartKind.SETUP
+    if kind is PartKind.POSTGRES and (service.entrypoint or service.command[:1] != ["postgres"]):
+        return PartKind.TOOL
     return kind
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from stack import postgres, rabbitmq
 from stack.compose import WrongComposeFile
 from stack.network import Network
-from stack.plan import Kind, PlannedService
+from stack.plan import PartKind, PlannedService
 from stack.ports import LOOPBACK, free_ports
 from stack.targets import Endpoint
 
@@ -70,13 +70,13 @@ def make_spec(service: PlannedService, replica: int, site: Site, network: Networ
     ``WrongComposeFile``, ``OSError``."""
     container = _Container(service, replica, site, network)
     match service.kind:
-        case Kind.POSTGRES:
+        case PartKind.POSTGRES:
             return container.postgres()
-        case Kind.RABBITMQ:
+        case PartKind.RABBITMQ:
             return container.rabbitmq()
-        case Kind.SERVICE | Kind.PILOT | Kind.SETUP:
+        case PartKind.SERVICE | PartKind.PILOT | PartKind.SETUP:
             return container.program()
-        case Kind.TOOL:
+        case PartKind.TOOL:
             return container.tool()
 
 
@@ -100,9 +100,9 @@ class _Container:
             for name, value in self._site.extra.items()
         }
         environment["SLUICE_SECRETS_DIR"] = str(self._folder / "secrets")
-        if self._service.kind is Kind.SERVICE:
+        if self._service.kind is PartKind.SERVICE:
             environment |= self._port()
-        if self._service.kind is Kind.PILOT:
+        if self._service.kind is PartKind.PILOT:
             # In a container it takes the name of its host, which is its own.
             environment["SLUICE_PILOT_NAME"] = self._name
         return self._order(self._service.definition.command, environment)

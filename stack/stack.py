@@ -16,12 +16,12 @@ from stack.children import Children
 from stack.compose import read_compose
 from stack.control import ControlSocket, described
 from stack.network import Network
-from stack.plan import SERVERS, Kind, StackPlan, make_plan
+from stack.plan import SERVERS, PartKind, StackPlan, make_plan
 from stack.process_spec import Site, make_spec
 from stack.supervisor import SupervisedProcess
 
 #: Ended in this order: who needs others goes first.
-STAGES = ((Kind.PILOT, Kind.SETUP, Kind.TOOL), (Kind.SERVICE,), SERVERS)
+STAGES = ((PartKind.PILOT, PartKind.SETUP, PartKind.TOOL), (PartKind.SERVICE,), SERVERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class Stack:
         """What people and tests use from outside."""
         services = {
             service.name: f"http://{self._network.outside(service.name, service.ports[0])}"
-            for service in self.plan.of_kind(Kind.SERVICE)
+            for service in self.plan.of_kind(PartKind.SERVICE)
         }
         secrets = {
             Path(target).name: text.strip()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sluice.backoff import pause_after
 from stack.children import Children
-from stack.plan import SERVERS, Kind
+from stack.plan import SERVERS, PartKind
 from stack.process_spec import ProcessSpec
 
 #: Seconds before a process that died is started again: doubled each time that it dies young.
@@ -125,7 +125,7 @@ class SupervisedProcess:
     ) -> list["SupervisedProcess"]:
         """What a service needs to be healthy: the servers, and the setups that need nothing but
         servers."""
-        if self.spec.service.kind is not Kind.SERVICE:
+        if self.spec.service.kind is not PartKind.SERVICE:
             return []
         servers = {
             name
@@ -137,7 +137,7 @@ class SupervisedProcess:
             name
             for name, processes in others.items()
             for process in processes
-            if process.spec.service.kind is Kind.SETUP
+            if process.spec.service.kind is PartKind.SETUP
             and servers.issuperset(process.spec.service.definition.depends_on)
         }
         return [process for name in servers | setups for process in others[name]]

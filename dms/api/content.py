@@ -10,7 +10,7 @@ from dms.api.files import FileId
 from dms.domain.ranges import NotSatisfiable, Span, names_tag, span_of
 from dms.usecases.context import DmsContext
 from dms.usecases.pack_archive import ArchiveParts, pack_archive
-from dms.usecases.read_content import Content, open_content, open_log, pieces
+from dms.usecases.read_content import FileContent, open_content, open_log, pieces
 from sluice.contracts.base import StorageUrl
 from sluice.contracts.datasets import ArchiveFormat
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Problem, Unprocessable
@@ -77,7 +77,7 @@ def _add_archive(router: APIRouter, context: DmsContext) -> None:
         return Streamed(packed, headers=headers | FOREIGN_CONTENT)
 
 
-def _answer(request: Request, content: Content) -> Response:
+def _answer(request: Request, content: FileContent) -> Response:
     """RFC 9110, as far as one range goes."""
     headers = {
         "Accept-Ranges": "bytes",
@@ -116,6 +116,6 @@ def _answer(request: Request, content: Content) -> Response:
     return Streamed(body, status=200 if span is None else 206, headers=headers)
 
 
-def _without_body(content: Content, status: int, headers: dict[str, str]) -> Response:
+def _without_body(content: FileContent, status: int, headers: dict[str, str]) -> Response:
     content.file.release()
     return Response(status_code=status, headers=headers)

@@ -71,7 +71,7 @@ WHERE uid = $1 AND claim_token = $2 AND state = $3
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class DatasetClaim:
     """A data set in hand, as it was when it was claimed."""
 
     uid: UUID
@@ -98,24 +98,24 @@ class ClaimLost(Exception):
     """The claim ended, or the data set's state was changed: the work is not this instance's any
     more."""
 
-    def __init__(self, claim: Claim) -> None:
+    def __init__(self, claim: DatasetClaim) -> None:
         super().__init__(f"data set {claim.name!r} is not in hand any more")
         self.claim = claim
 
 
 async def claim_work(
     connection: Connection, token: UUID, state: DatasetState, seconds: float
-) -> Claim | None:
+) -> DatasetClaim | None:
     return _claim(await connection.fetchrow(CLAIM_WORK, token, timedelta(seconds=seconds), state))
 
 
 async def claim_sweep(
     connection: Connection, token: UUID, states: list[DatasetState], seconds: float
-) -> Claim | None:
+) -> DatasetClaim | None:
     return _claim(await connection.fetchrow(CLAIM_SWEEP, token, timedelta(seconds=seconds), states))
 
 
-async def renew(connection: Connection, claim: Claim, seconds: float) -> bool:
+async def renew(connection: Connection, claim: DatasetClaim, seconds: float) -> bool:
     """False where it is lost."""
     return (
         await connection.fetchval(
@@ -125,29 +125,29 @@ async def renew(connection: Connection, claim: Claim, seconds: float) -> bool:
     )
 
 
-async def hold(connection: Connection, claim: Claim) -> None:
+async def hold(connection: Connection, claim: DatasetClaim) -> None:
     """Makes sure of the claim until the transaction ends. Raises ``ClaimLost``."""
     if await connection.fetchval(HOLD, claim.uid, claim.token, claim.state) is None:
         raise ClaimLost(claim)
 
 
-async def release(connection: Connection, claim: Claim) -> None:
+async def release(connection: Connection, claim: DatasetClaim) -> None:
     await connection.execute(RELEASE, claim.uid, claim.token)
 
 
-async def rest(connection: Connection, claim: Claim, *, seconds: float, reason: str) -> None:
+async def rest(connection: Connection, claim: DatasetClaim, *, seconds: float, reason: str) -> None:
     await connection.execute(REST, claim.uid, claim.token, timedelta(seconds=seconds), reason)
 
 
-async def halt(connection: Connection, claim: Claim, *, reason: str) -> None:
+async def halt(connection: Connection, claim: DatasetClaim, *, reason: str) -> None:
     await connection.execute(HALT, claim.uid, claim.token, claim.state, reason)
 
 
-def _claim(row: asyncpg.Record | None) -> Claim | None:
+def _claim(row: asyncpg.Record | None) -> DatasetClaim | None:
     if row is None:
         return None
-    fields = {field: row[field] for field in Claim.__dataclass_fields__ if field != "token"}
-    return Claim(
+    fields = {field: row[field] for field in DatasetClaim.__dataclass_fields__ if field != "token"}
+    return DatasetClaim(
         **{**fields, "type": DatasetType(row["type"]), "state": DatasetState(row["state"])},
         token=row["claim_token"],
     )

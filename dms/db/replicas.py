@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from dms.db.claims import Claim
+from dms.db.claims import DatasetClaim
 from dms.domain.transitions import DATASET_MOVES, REPLICA_MOVES
 from sluice.contracts.life_cycles import states_before
 from sluice.contracts.states import DatasetState, DatasetType, ReplicaState
@@ -253,7 +253,7 @@ async def folder_shared(connection: Connection, uid: UUID, url: str) -> bool:
 
 
 async def set_upload_place(
-    connection: Connection, claim: Claim, storage_id: UUID, url: str
+    connection: Connection, claim: DatasetClaim, storage_id: UUID, url: str
 ) -> bool:
     """False where the claim is lost or a place was chosen before."""
     return (
@@ -264,7 +264,7 @@ async def set_upload_place(
     )
 
 
-async def finish_upload(connection: Connection, claim: Claim, *, sweep_again: float) -> bool:
+async def finish_upload(connection: Connection, claim: DatasetClaim, *, sweep_again: float) -> bool:
     moves = (
         states_before(DATASET_MOVES, DatasetState.UPLOADED),
         DatasetState.UPLOADED,
@@ -276,13 +276,15 @@ async def finish_upload(connection: Connection, claim: Claim, *, sweep_again: fl
     return done is not None
 
 
-async def clear_late_files(connection: Connection, claim: Claim) -> bool:
+async def clear_late_files(connection: Connection, claim: DatasetClaim) -> bool:
     """Before a data set's files are gone through: what is registered from here on is noted again.
     False: the claim is lost."""
     return await connection.fetchval(CLEAR_LATE, claim.uid, claim.token, claim.state) is not None
 
 
-async def finish_deletion(connection: Connection, claim: Claim, *, sweep_again: float) -> bool:
+async def finish_deletion(
+    connection: Connection, claim: DatasetClaim, *, sweep_again: float
+) -> bool:
     moves = (states_before(DATASET_MOVES, DatasetState.DELETED), DatasetState.DELETED)
     done = await connection.fetchval(
         FINISH_DELETION, claim.uid, claim.token, *moves, timedelta(seconds=sweep_again)
@@ -290,7 +292,7 @@ async def finish_deletion(connection: Connection, claim: Claim, *, sweep_again: 
     return done is not None
 
 
-async def finish_sweep(connection: Connection, claim: Claim, *, sweep_again: float) -> None:
+async def finish_sweep(connection: Connection, claim: DatasetClaim, *, sweep_again: float) -> None:
     await connection.execute(
         FINISH_SWEEP, claim.uid, claim.token, claim.state, timedelta(seconds=sweep_again)
     )

@@ -53,7 +53,7 @@ class Root:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StoragePlace:
     """``path`` lies below the storage's URL; empty: the storage's own folder."""
 
     root: Root
@@ -64,7 +64,7 @@ class Place:
         return self.root.url_of(self.path)
 
 
-def place_of(url: str, roots: Sequence[Root], *, what: str) -> Place:
+def place_of(url: str, roots: Sequence[Root], *, what: str) -> StoragePlace:
     """The place that ``url`` names; of storages inside one another, the innermost. ``what``: whose
     URL it is, for the message.
 
@@ -88,7 +88,7 @@ def place_of(url: str, roots: Sequence[Root], *, what: str) -> Place:
         )
     if url.startswith("file:") and (why := _too_long(url)):
         raise OutsideStorages(what, url, f"{why}: give a shorter one")
-    return Place(root, path)
+    return StoragePlace(root, path)
 
 
 def _too_long(url: str) -> str:

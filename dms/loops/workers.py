@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from uuid import uuid4
 
-from dms.db.claims import Claim, claim_sweep, claim_work
+from dms.db.claims import DatasetClaim, claim_sweep, claim_work
 from dms.db.storages import fold_usage
 from dms.usecases.claimed_work import Work, work_on
 from dms.usecases.context import DmsContext
@@ -30,7 +30,7 @@ FOLD_ABOVE = 100
 #: Seconds between two looks at whether storages have reached their water marks.
 LEVEL_PERIOD = 5.0
 
-Take = Callable[[Connection], Awaitable[Claim | None]]
+Take = Callable[[Connection], Awaitable[DatasetClaim | None]]
 
 
 async def work_once(context: DmsContext, take: Take, work: Work) -> bool:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 
 import structlog
 
-from dms.db.claims import Claim, ClaimLost, halt, release, renew, rest
+from dms.db.claims import ClaimLost, DatasetClaim, halt, release, renew, rest
 from dms.domain.facts import NoStorage
 from dms.domain.places import OutsideStorages
 from dms.usecases.context import DmsContext
@@ -21,10 +21,10 @@ from sluice.storage import OutsideStorage, StorageError
 log = structlog.get_logger(__name__)
 
 
-Work = Callable[[DmsContext, Claim], Awaitable[None]]
+Work = Callable[[DmsContext, DatasetClaim], Awaitable[None]]
 
 
-async def work_on(context: DmsContext, claim: Claim, work: Work) -> None:
+async def work_on(context: DmsContext, claim: DatasetClaim, work: Work) -> None:
     """Effect: the work's; the claim is given back. A storage that fails has the data set rest,
     longer each time, for ever; a URL that leaves its storage halts it until a person asks for it
     again. Both are logged, and the reason is kept in the row.
@@ -54,7 +54,7 @@ async def work_on(context: DmsContext, claim: Claim, work: Work) -> None:
                     await release(connection, claim)
 
 
-async def _rest(context: DmsContext, claim: Claim, reason: str) -> None:
+async def _rest(context: DmsContext, claim: DatasetClaim, reason: str) -> None:
     pause = pause_after(claim.failures + 1, first=1.0, longest=context.max_backoff_seconds)
     log.warning(
         "dms.rests",
@@ -69,7 +69,7 @@ async def _rest(context: DmsContext, claim: Claim, reason: str) -> None:
 
 
 @asynccontextmanager
-async def _renewing(context: DmsContext, claim: Claim) -> AsyncIterator[None]:
+async def _renewing(context: DmsContext, claim: DatasetClaim) -> AsyncIterator[None]:
     task = asyncio.create_task(_renew(context, claim), name=f"renew {claim.name}")
     try:
         yield
@@ -77,7 +77,7 @@ async def _renewing(context: DmsContext, claim: Claim) -> AsyncIterator[None]:
         await cancel_and_wait(task)
 
 
-async def _renew(context: DmsContext, claim: Claim) -> None:
+async def _renew(context: DmsContext, claim: DatasetClaim) -> None:
     """Until the claim is lost, which the work finds out with its next change."""
     while True:
         await asyncio.sleep(context.claim_seconds / 3)

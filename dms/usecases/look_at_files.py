@@ -6,7 +6,7 @@ from functools import partial
 from stat import S_ISREG
 from types import MappingProxyType
 
-from dms.domain.places import Place
+from dms.domain.places import StoragePlace
 from dms.usecases.file_reads import FileReads
 from dms.usecases.look_at_links import require_no_link
 from sluice.contracts.datasets import NewFile
@@ -17,14 +17,14 @@ from sluice.storage import StorageUnavailable, local_path
 Faults = Mapping[str, str]
 NO_FAULTS: Faults = MappingProxyType({})
 #: A file, and the place that it is said to have.
-_Claimed = tuple[NewFile, Place]
+_Claimed = tuple[NewFile, StoragePlace]
 
 #: Files looked at in one turn of a thread.
 CHUNK = 200
 
 
 async def look_at_files(
-    reads: FileReads, files: Sequence[NewFile], places: Sequence[Place], *, verify: bool
+    reads: FileReads, files: Sequence[NewFile], places: Sequence[StoragePlace], *, verify: bool
 ) -> Faults:
     """What is wrong with files on file systems that are not there, or not of the size given. Raises
     ``OutsideStorages`` where one is reached through a link in its storage; ``NotAvailable`` where a

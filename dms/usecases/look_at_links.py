@@ -1,12 +1,12 @@
 """Looking for links on the way to what somebody wants to register."""
 
-from dms.domain.places import OutsideStorages, Place
+from dms.domain.places import OutsideStorages, StoragePlace
 from dms.domain.storage_facts import StorageTakesNothing
 from dms.usecases.same_folder import require_same_folder
 from sluice.storage import StorageUnavailable, through_link, within
 
 
-def require_no_link(place: Place, *, what: str) -> None:
+def require_no_link(place: StoragePlace, *, what: str) -> None:
     """Precondition: a place below the storage's own folder. Blocks. Raises ``OutsideStorages``
     where a link below that folder is passed on the way, or stands there: it is out of the storage,
     or what another place names, whose owner may delete it; ``StorageTakesNothing`` where the

@@ -40,7 +40,7 @@ _GONE = frozenset({DatasetState.DELETING, DatasetState.DELETED})
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class FileContent:
     """``name``: for people. ``checksum``: as the catalogue has it, None where it knows nothing of
     the file. Whoever has it releases its ``file``."""
 
@@ -50,7 +50,7 @@ class Content:
     checksum: str | None
 
 
-async def open_content(context: DmsContext, uid: UUID, file_id: int) -> Content:
+async def open_content(context: DmsContext, uid: UUID, file_id: int) -> FileContent:
     """Precondition: the file is one of the data set's, which is not (being) deleted. Effect: none;
     a copy that cannot be read now, or is damaged as its size tells, is passed over for another.
 
@@ -69,10 +69,10 @@ async def open_content(context: DmsContext, uid: UUID, file_id: int) -> Content:
         raise FileGone(uid, file.name)
     places = [(roots[storage], roots[storage].url_of(path)) for storage, path in file.copies]
     found = await _first_readable(context.reads, file, places)
-    return Content(found, own_name(file.name), file.size, f"sha256:{file.checksum.hex()}")
+    return FileContent(found, own_name(file.name), file.size, f"sha256:{file.checksum.hex()}")
 
 
-async def open_log(context: DmsContext, url: str) -> Content:
+async def open_log(context: DmsContext, url: str) -> FileContent:
     """The log at ``url``: on a storage for logs, nothing else is given out by its URL. Effect:
     none. Raises ``OutsideStorages``, ``NotFound``, ``NotAvailable``."""
     async with context.database.connection() as connection:
@@ -94,10 +94,10 @@ async def open_log(context: DmsContext, url: str) -> Content:
         raise OutsideStorages("log", url, f"names no log: {error.reason}") from error
     except StorageError as error:
         raise NotAvailable(f"the storage does not give the log: {error}", url=url) from error
-    return Content(file, place.path.rpartition("/")[2], file.size, None)
+    return FileContent(file, place.path.rpartition("/")[2], file.size, None)
 
 
-async def pieces(content: Content, span: Span) -> AsyncGenerator[bytes, None]:
+async def pieces(content: FileContent, span: Span) -> AsyncGenerator[bytes, None]:
     """The bytes of ``span``. All of a file is checked on the way, and its last piece is held back
     where it is not what was registered, so that nobody takes it for whole. Releases the file.
     Raises ``StorageError``."""

@@ -7,7 +7,7 @@ from dms.db.datasets import DatasetRow, dataset_by_name, insert_dataset
 from dms.db.periods import run_by_number
 from dms.db.storages import all_roots
 from dms.domain.differences import require_same_request
-from dms.domain.places import OutsideStorages, Place, place_of
+from dms.domain.places import OutsideStorages, StoragePlace, place_of
 from dms.domain.storage_facts import StorageTakesNothing
 from dms.usecases.context import DmsContext
 from dms.usecases.file_reads import FileReads
@@ -73,7 +73,9 @@ async def _period(connection: Connection, new: NewDataset) -> str | None:
     return run.period
 
 
-async def _folder(connection: Connection, new: NewDataset, objections: Objections) -> Place | None:
+async def _folder(
+    connection: Connection, new: NewDataset, objections: Objections
+) -> StoragePlace | None:
     """The one that was asked for; None where there is none to look at."""
     if new.url is None:
         return None
@@ -91,7 +93,7 @@ async def _folder(connection: Connection, new: NewDataset, objections: Objection
     return place
 
 
-async def _look(reads: FileReads, folder: Place, *, what: str) -> None:
+async def _look(reads: FileReads, folder: StoragePlace, *, what: str) -> None:
     try:
         await reads.run(folder.root.url, partial(require_no_link, folder, what=what))
     except StorageUnavailable as error:

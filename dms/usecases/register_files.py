@@ -29,7 +29,7 @@ from dms.domain.facts import (
     PlaceJustTaken,
     UnknownDataset,
 )
-from dms.domain.places import OutsideStorages, Place, Root, place_of
+from dms.domain.places import OutsideStorages, Root, StoragePlace, place_of
 from dms.domain.storage_facts import StorageTakesNothing
 from dms.usecases.context import DmsContext
 from dms.usecases.list_storages import Objections
@@ -238,7 +238,7 @@ async def _insert(
         await link_files(connection, uid, shared)
 
 
-def _place(file: NewFile, roots: Sequence[Root]) -> Place:
+def _place(file: NewFile, roots: Sequence[Root]) -> StoragePlace:
     place = place_of(file.url, roots, what=f"file {file.name!r}")
     if not place.path:
         raise OutsideStorages(
@@ -248,14 +248,14 @@ def _place(file: NewFile, roots: Sequence[Root]) -> Place:
 
 
 def _require_taken(
-    files: Sequence[NewFile], places: Sequence[Place], objections: Objections
+    files: Sequence[NewFile], places: Sequence[StoragePlace], objections: Objections
 ) -> None:
     for file, place in zip(files, places, strict=True):
         if (why := objections.get(place.root.id)) is not None:
             raise StorageTakesNothing(f"file {file.name!r}", place.root.name, place.root.id, why)
 
 
-def _sent(file: NewFile, place: Place) -> SentFile:
+def _sent(file: NewFile, place: StoragePlace) -> SentFile:
     return SentFile(
         name=file.name,
         seq=file.seq,

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from uuid import UUID
 
-from dms.db.claims import Claim, hold
+from dms.db.claims import DatasetClaim, hold
 from dms.db.replicas import Copy, mark_deleted, mark_deleting, next_page
 from dms.db.storages import add_usage, all_roots
 from dms.domain.places import Root
@@ -16,7 +16,7 @@ PAGE = 1_000
 
 
 async def remove_copies(
-    context: DmsContext, claim: Claim, *, keep: tuple[UUID, str] | None = None
+    context: DmsContext, claim: DatasetClaim, *, keep: tuple[UUID, str] | None = None
 ) -> None:
     """Effect: copies are marked, removed (one that is missing is as good as removed; one on a
     read-only storage, or in the folder of one, is only forgotten), and marked deleted. Copies that

@@ -1,13 +1,13 @@
 """Carrying out the deletion of a data set."""
 
-from dms.db.claims import Claim, ClaimLost, hold
+from dms.db.claims import ClaimLost, DatasetClaim, hold
 from dms.db.replicas import clear_late_files, finish_deletion
 from dms.usecases.context import DmsContext
 from dms.usecases.remove_copies import remove_copies
 from dms.usecases.sweep_folder import sweep_folders
 
 
-async def remove_dataset(context: DmsContext, claim: Claim) -> None:
+async def remove_dataset(context: DmsContext, claim: DatasetClaim) -> None:
     """Precondition: state deleting, in hand. Effect: its copies are removed but those others hold,
     its folders swept and removed, state deleted. Files registered meanwhile go too. May be cut off
     anywhere and repeated. Messages: none.

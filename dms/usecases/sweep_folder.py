@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import structlog
 
-from dms.db.claims import Claim, hold
+from dms.db.claims import DatasetClaim, hold
 from dms.db.replicas import (
     clear_late_files,
     finish_sweep,
@@ -13,7 +13,7 @@ from dms.db.replicas import (
     registered_paths,
 )
 from dms.db.storages import all_roots
-from dms.domain.places import Place, place_of
+from dms.domain.places import StoragePlace, place_of
 from dms.usecases.context import DmsContext
 from dms.usecases.remove_copies import remove_copies
 from sluice.contracts.naming import written_by_attempt
@@ -29,7 +29,7 @@ PAGE = 1_000
 SWEPT = [DatasetState.CLOSED, DatasetState.UPLOADED, DatasetState.DELETED]
 
 
-async def sweep_dataset(context: DmsContext, claim: Claim) -> None:
+async def sweep_dataset(context: DmsContext, claim: DatasetClaim) -> None:
     """Precondition: a data set in one of ``SWEPT``, in hand. Effect: unregistered files of attempts
     are gone from its folders; of a deleted one, files registered too late and the folders too.
     Messages: none. Raises ``ClaimLost``, ``StorageError``."""
@@ -44,7 +44,7 @@ async def sweep_dataset(context: DmsContext, claim: Claim) -> None:
 
 
 async def sweep_folders(
-    context: DmsContext, claim: Claim, urls: Sequence[str], *, remove: bool
+    context: DmsContext, claim: DatasetClaim, urls: Sequence[str], *, remove: bool
 ) -> None:
     """``remove``: the folders too, where nothing is left in them. Folders on read-only storages,
     those which are a storage's own or another data set's too, and files in those of inputs, are
@@ -65,7 +65,7 @@ async def sweep_folders(
             await context.files.remove_folder(place.root, place.url, spared=context.watch.read_only)
 
 
-async def _sweep(context: DmsContext, claim: Claim, place: Place) -> None:
+async def _sweep(context: DmsContext, claim: DatasetClaim, place: StoragePlace) -> None:
     found = await context.files.files_in(place.root, place.url)
     # Copies made for an upload bear the files' own names, and may have been made without being
     # noted.
@@ -83,7 +83,7 @@ def _is_left(entry: Entry) -> bool:
 
 
 async def _remove_unregistered(
-    context: DmsContext, claim: Claim, place: Place, suspects: Sequence[Entry]
+    context: DmsContext, claim: DatasetClaim, place: StoragePlace, suspects: Sequence[Entry]
 ) -> None:
     paths = [f"{place.path}/{entry.name}" for entry in suspects]
     async with context.database.transaction() as transaction:

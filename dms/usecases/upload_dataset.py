@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from dms.db.claims import Claim, ClaimLost, hold
+from dms.db.claims import ClaimLost, DatasetClaim, hold
 from dms.db.replicas import (
     MissingFile,
     finish_upload,
@@ -52,7 +52,7 @@ class _Target:
         return f"{self.folder}/{name}"
 
 
-async def upload_dataset(context: DmsContext, claim: Claim) -> None:
+async def upload_dataset(context: DmsContext, claim: DatasetClaim) -> None:
     """Precondition: state uploading, in hand. Effect: every file is copied to the output storage
     and verified there, the copies elsewhere are removed, the old folder too; type output, state
     uploaded. May be cut off anywhere and repeated: what was copied stays. Message:
@@ -75,7 +75,7 @@ async def upload_dataset(context: DmsContext, claim: Claim) -> None:
         transaction.send(DATASET_CLOSED, event, subject=claim.uid, dataset=claim.uid)
 
 
-async def _target(context: DmsContext, claim: Claim) -> _Target:
+async def _target(context: DmsContext, claim: DatasetClaim) -> _Target:
     """The place chosen before, or the output storage with the most room."""
     async with context.database.connection() as connection:
         roots = await all_roots(connection)
@@ -111,7 +111,7 @@ async def _with_room(context: DmsContext, needed: int) -> Storage:
     )
 
 
-async def _copy_files(context: DmsContext, claim: Claim, target: _Target) -> None:
+async def _copy_files(context: DmsContext, claim: DatasetClaim, target: _Target) -> None:
     after = (-1, "")
     while True:
         async with context.database.connection() as connection:
@@ -154,7 +154,7 @@ async def _copy(
 
 
 async def _record(
-    context: DmsContext, claim: Claim, target: _Target, files: Sequence[MissingFile]
+    context: DmsContext, claim: DatasetClaim, target: _Target, files: Sequence[MissingFile]
 ) -> None:
     """Notes the copies made, while the data set is still in hand."""
     async with context.database.transaction() as transaction:

@@ -14,7 +14,7 @@ from sluice.contracts.matching import bind
 from sluice.contracts.parameters import findings, fits
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Finding, Unprocessable
-from sluice.contracts.requiring import Subject, requires_text, unmet
+from sluice.contracts.requiring import DatasetFacts, requires_text, unmet
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,9 @@ class Given:
     values: dict[str, Any]
     texts: dict[str, str]
 
-    def fitting(self, plan: Plan, subject: Subject, *, files: Mapping[str, Path]) -> dict[str, Any]:
+    def fitting(
+        self, plan: Plan, subject: DatasetFacts, *, files: Mapping[str, Path]
+    ) -> dict[str, Any]:
         """The values; what was typed is text where only a text fits (``label=2024``). ``subject``:
         the data set, to which parameters may be bound; ``files``: values that are files yet to be
         brought in. Raises ``Unprocessable`` with all that is wrong, or what the workflow requires

@@ -12,7 +12,7 @@ from sluice.contracts.states import DatasetState
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class DatasetFacts:
     """What is looked at of a data set: its facts (see ``facts_of``), and how many files and bytes
     it has (``bytes`` None: not known yet, and not looked at). ``open``: there may be more of both.
     """
@@ -23,7 +23,7 @@ class Subject:
     open: bool = False
 
     @classmethod
-    def of(cls, dataset: Dataset) -> "Subject":
+    def of(cls, dataset: Dataset) -> "DatasetFacts":
         is_open = dataset.state is DatasetState.OPEN
         return cls(facts_of(dataset), files=dataset.count_files, bytes=dataset.bytes, open=is_open)
 
@@ -42,13 +42,13 @@ def required(plan: Plan) -> dict[str, Condition]:
     return {**sizes, **{f"meta {key}": one for key, one in wants.meta.items()}, **parameters}
 
 
-def unmet(plan: Plan, subject: Subject, params: Mapping[str, Any]) -> list[str]:
+def unmet(plan: Plan, subject: DatasetFacts, params: Mapping[str, Any]) -> list[str]:
     """What does not hold, each with the value: ``files from 10 to ∞, which is 3``. ``params``: as
     given, bound ones too."""
     return [*unmet_dataset(plan, subject), *unmet_parameters(plan, params)]
 
 
-def unmet_dataset(plan: Plan, subject: Subject) -> list[str]:
+def unmet_dataset(plan: Plan, subject: DatasetFacts) -> list[str]:
     """As ``unmet``, of the data set alone."""
     if plan.require is None:
         return []

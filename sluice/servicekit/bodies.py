@@ -15,7 +15,7 @@ class NoRoom(Exception):
     """This body has to leave."""
 
 
-class Held:
+class HeldBody:
     """One body. ``arriving``: what ends the wait for the rest of it; None once it is complete.
     ``dismissed``: it has to leave."""
 
@@ -25,16 +25,16 @@ class Held:
         self.dismissed = False
 
 
-class Room:
+class BodyRoom:
     """Where it is used up, the largest body that still arrives leaves, whoever sends at that
     moment: a few that never end must not keep the smaller ones of others out."""
 
     def __init__(self, largest: int) -> None:
         """``largest``: bytes that one body may have."""
         self._most = LARGE * largest
-        self._held: set[Held] = set()
+        self._held: set[HeldBody] = set()
 
-    def take(self, body: Held, size: int) -> None:
+    def take(self, body: HeldBody, size: int) -> None:
         """``body``, which arrives, has so many bytes now. Raises ``NoRoom``."""
         body.size = size
         if size > SMALL:
@@ -49,10 +49,10 @@ class Room:
         if body.dismissed:
             raise NoRoom
 
-    def leave(self, body: Held) -> None:
+    def leave(self, body: HeldBody) -> None:
         self._held.discard(body)
 
-    def until_answered(self, body: Held, send: Send) -> Send:
+    def until_answered(self, body: HeldBody, send: Send) -> Send:
         """A body whose answer begins has been read, and is needed no longer, however slowly the
         answer is taken."""
         if body not in self._held:
@@ -64,7 +64,7 @@ class Room:
 
         return begin
 
-    def _dismiss(self, body: Held) -> None:
+    def _dismiss(self, body: HeldBody) -> None:
         self.leave(body)
         body.dismissed = True
         if body.arriving is not None:

@@ -12,7 +12,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sluice.contracts.problems import PROBLEM_TYPE, Problem
-from sluice.servicekit.bodies import Held, NoRoom, Room
+from sluice.servicekit.bodies import BodyRoom, HeldBody, NoRoom
 from sluice.servicekit.http import problem_response
 from sluice.servicekit.limits import Limits
 from sluice.servicekit.origin import comes_from_elsewhere
@@ -54,7 +54,7 @@ class Guard:
         self._limits = limits
         self._names = LOOPBACK | limits.hosts | ({socket.gethostname().lower(), *bound} - _ANY)
         self._refusals = refusals
-        self._room = Room(limits.body)
+        self._room = BodyRoom(limits.body)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":  # there is nothing else that any application here answers
@@ -62,7 +62,7 @@ class Guard:
         headers = dict[bytes, list[bytes]]()
         for name, value in scope["headers"]:
             headers.setdefault(name, []).append(value)
-        body, held = bytearray(), Held()
+        body, held = bytearray(), HeldBody()
         try:
             self._check_host(headers.get(b"host", []), scope)
             _check_origin(scope)
@@ -111,7 +111,7 @@ class Guard:
         )
 
     async def _read(
-        self, receive: Receive, body: bytearray, held: Held, *, announced: list[bytes]
+        self, receive: Receive, body: bytearray, held: HeldBody, *, announced: list[bytes]
     ) -> None:
         """The whole body, before anybody else sees the request: who sends slowly keeps no thread
         busy, and what is too large is never held. Raises ``_Refused``, ``_Gone``."""
@@ -133,7 +133,7 @@ class Guard:
         ):
             raise self._too_large(values=True)
 
-    async def _read_part(self, receive: Receive, body: bytearray, held: Held) -> bool:
+    async def _read_part(self, receive: Receive, body: bytearray, held: HeldBody) -> bool:
         """Is there more? Raises ``NoRoom``, too."""
         message = await receive()
         if message["type"] != "http.request":

@@ -45,7 +45,7 @@ class WrongSettings(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SettingsPlace:
     """``variables``: name in lower case → value; ``where``: in words."""
 
     where: str
@@ -113,7 +113,7 @@ def unknown_variables(owner: type[LayeredSettings]) -> list[str]:
     )
 
 
-def places() -> list[Place]:
+def places() -> list[SettingsPlace]:
     """In order of precedence. Raises ``WrongSettings`` when one that the environment names cannot
     be read."""
     environment = {
@@ -121,7 +121,7 @@ def places() -> list[Place]:
         for name, value in os.environ.items()
         if name.upper().startswith(SHARED_PREFIX) and value
     }
-    return [Place("in the environment", environment), *_secrets(), *_settings_file()]
+    return [SettingsPlace("in the environment", environment), *_secrets(), *_settings_file()]
 
 
 def secrets_dir() -> Path:
@@ -136,7 +136,7 @@ def _source(
     return source
 
 
-def _secrets() -> Iterator[Place]:
+def _secrets() -> Iterator[SettingsPlace]:
     folder = secrets_dir()
     if not os.environ.get(SECRETS_DIR) and not folder.is_dir():
         return
@@ -151,10 +151,12 @@ def _secrets() -> Iterator[Place]:
         raise WrongSettings(
             [f"{SECRETS_DIR}: the folder {folder} cannot be read: {error.strerror}"]
         ) from None
-    yield Place(f"in the folder {folder}", {name: text for name, text in texts.items() if text})
+    yield SettingsPlace(
+        f"in the folder {folder}", {name: text for name, text in texts.items() if text}
+    )
 
 
-def _settings_file() -> Iterator[Place]:
+def _settings_file() -> Iterator[SettingsPlace]:
     path = os.environ.get(SETTINGS_FILE)
     if not path:
         return
@@ -168,7 +170,7 @@ def _settings_file() -> Iterator[Place]:
     ]
     if wrong:
         raise WrongSettings([f"{path}, line {number}: expected NAME=value" for number in wrong])
-    yield Place(
+    yield SettingsPlace(
         f"in the file {path}",
         {line.key.lower(): line.value for line in lines if line.key and line.value},
     )

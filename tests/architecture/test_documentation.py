@@ -53,7 +53,8 @@ def test_a_decision_has_its_number_date_and_status(page: Path) -> None:
     title, _, status, *_ = page.read_text(encoding="utf-8").splitlines()
     assert title.startswith(f"# {int(page.name[:4])}. ")
     assert re.fullmatch(
-        r"\*\*Date:\*\* \d{4}-\d\d-\d\d · \*\*Status:\*\* (accepted|superseded by \[.*\]\(.*\.md\))",
+        r"\*\*Date:\*\* \d{4}-\d\d-\d\d"
+        r" · \*\*Status:\*\* (accepted|superseded by \[.*\]\(.*\.md\))",
         status,
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from stack.links import FaultKind, Link
+from stack.links import FaultKind, ProxyLink
 from stack.ports import LOOPBACK, free_ports
 from stack.targets import Target
 from tests.waiting import eventually
@@ -33,7 +33,7 @@ async def serve(port: int, name: bytes) -> asyncio.Server:
 class Scene:
     """``port``: the local one that leads to the target's replicas, which ``servers`` are."""
 
-    link: Link
+    link: ProxyLink
     target: Target
     servers: list[asyncio.Server]
     port: int
@@ -69,7 +69,7 @@ class Scene:
 async def replicas(count: int) -> AsyncIterator[Scene]:
     ports = free_ports(count)
     target = Target(ports)
-    link = Link("client>server")
+    link = ProxyLink("client>server")
     servers = [await serve(port, b"%d" % number) for number, port in enumerate(ports)]
     scene = Scene(link, target, servers, link.door(80, target))
     for endpoint in target.endpoints:

@@ -11,7 +11,7 @@ import yaml
 
 from stack.compose import WrongComposeFile, read_compose
 from stack.network import Network
-from stack.plan import Kind, StackPlan, make_plan
+from stack.plan import PartKind, StackPlan, make_plan
 from stack.process_spec import ProcessSpec, Site, make_spec
 from stack.stack import make_secrets
 from tests.deploy.composition import read_yaml
@@ -47,7 +47,7 @@ def test_every_service_of_the_file_is_run_or_named_as_left_out(home: Path) -> No
 def test_commands_are_those_of_the_file_but_for_paths(home: Path) -> None:
     _, made = specs(home)
     for spec in made.values():
-        if spec.service.kind in {Kind.SERVICE, Kind.PILOT, Kind.SETUP}:
+        if spec.service.kind in {PartKind.SERVICE, PartKind.PILOT, PartKind.SETUP}:
             told = [word.replace(str(home / "data"), "/data") for word in spec.command[1:]]
             assert [Path(spec.command[0]).name, *told] == spec.service.definition.command
 

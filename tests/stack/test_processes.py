@@ -15,7 +15,7 @@ import pytest
 
 from stack.children import Children
 from stack.compose import ComposeService
-from stack.plan import Kind, PlannedService
+from stack.plan import PartKind, PlannedService
 from stack.process_spec import ProcessSpec
 from stack.supervisor import SupervisedProcess
 from tests.waiting import eventually
@@ -27,7 +27,7 @@ def kept(
     command: Sequence[str], folder: Path, children: Children, *, restart: str = "always"
 ) -> SupervisedProcess:
     definition = ComposeService.model_validate({"image": "test", "restart": restart})
-    service = PlannedService("one", Kind.SETUP, definition, 1, {}, {}, [])
+    service = PlannedService("one", PartKind.SETUP, definition, 1, {}, {}, [])
     spec = ProcessSpec(
         name="one-1",
         service=service,

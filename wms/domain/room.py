@@ -37,7 +37,7 @@ class _Left:
         self.gpus -= demand.needs.gpus
 
 
-class Room:
+class PilotRoom:
     """What a pilot that asks has left. One of the release before does not say: it gets as many jobs
     as it asks for."""
 

@@ -16,7 +16,7 @@ from wms.db.leases import ClaimedJob, claim_jobs, keep_free, larger_need
 from wms.db.pilots import touch_and_look
 from wms.db.tasks import shared_inputs
 from wms.domain.matching import Demand, Node, choose
-from wms.domain.room import KEPT, Room, keeps_free
+from wms.domain.room import KEPT, PilotRoom, keeps_free
 from wms.usecases.context import WmsContext
 
 log = structlog.get_logger(__name__)
@@ -65,7 +65,7 @@ async def lease_jobs(
             leased = Leased(
                 context.terms.lease + loop.time() - started, former=request.room is None
             )
-            giving = _Giving(connection, context, pilot, seen.node, Room(request))
+            giving = _Giving(connection, context, pilot, seen.node, PilotRoom(request))
             for demand in choose(demands, seen.node):
                 if giving.room.jobs == 0 or not await giving.give(demand, leased):
                     break
@@ -91,7 +91,7 @@ class _Giving:
     context: WmsContext
     pilot: UUID
     node: Node
-    room: Room
+    room: PilotRoom
 
     async def give(self, demand: Demand, leased: Leased) -> bool:
         """False: the pilot gets nothing of the tasks that come after this one, so that there is

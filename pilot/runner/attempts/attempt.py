@@ -15,7 +15,7 @@ from pilot.runner.attempts.context import SlotContext
 from pilot.runner.attempts.entries import JobEntry, combined, job_entries, put_aside
 from pilot.runner.attempts.execution import Execution
 from pilot.runner.attempts.job_log import Story, write_log
-from pilot.runner.attempts.report import FINISHED, STOPPED, AttemptEnd, report_of
+from pilot.runner.attempts.report import FINISHED, STOPPED, AttemptResult, report_of
 from pilot.runner.attempts.verdict import Judge
 from pilot.runner.failures import AttemptError, StoppedError, node_error
 from pilot.runner.files.originals import Originals
@@ -72,21 +72,21 @@ class AttemptRun:
         except Exception as error:  # process boundary: one job must not end its slot
             return self._report(self._end_by(error))
 
-    def _end_by(self, error: Exception) -> AttemptEnd:
+    def _end_by(self, error: Exception) -> AttemptResult:
         match error:
             case StoppedError():
                 reason = self._context.control.stop_reason(self._token)
                 return STOPPED[reason or StopReason.ABANDON]
             case AttemptError():
-                return AttemptEnd(
+                return AttemptResult(
                     AttemptOutcome.FAILED, error.error_class, error.message, error.exit_code
                 )
             case OSError():
                 failure = node_error(error)
-                return AttemptEnd(AttemptOutcome.FAILED, failure.error_class, failure.message)
+                return AttemptResult(AttemptOutcome.FAILED, failure.error_class, failure.message)
         log.error("attempt.unexpected", exc_info=error)
         sentence = f"{type(error).__name__}: {error}"[:2000]
-        return AttemptEnd(AttemptOutcome.FAILED, ErrorClass.INTERNAL, sentence)
+        return AttemptResult(AttemptOutcome.FAILED, ErrorClass.INTERNAL, sentence)
 
     # --- the job ---
 
@@ -169,7 +169,7 @@ class AttemptRun:
 
     # --- its end ---
 
-    def _report(self, end: AttemptEnd) -> AttemptReport:
+    def _report(self, end: AttemptResult) -> AttemptReport:
         log_file: LogFile | None = None
         if end.outcome is not AttemptOutcome.RETURNED:
             log_file, trouble = self._store_log(end)
@@ -177,7 +177,7 @@ class AttemptRun:
                 end = replace(end, message="; ".join(filter(None, (end.message, trouble))))
         return report_of(self._job, end, self._story, outputs=self._outputs, log=log_file)
 
-    def _store_log(self, end: AttemptEnd) -> tuple[LogFile | None, str]:
+    def _store_log(self, end: AttemptResult) -> tuple[LogFile | None, str]:
         """The log on its storage; or None, and a sentence why not: a job that has its outputs is
         not lost for want of a log."""
         limit = self._context.settings.log_limit

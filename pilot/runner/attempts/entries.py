@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pilot.runner.files.own_files import OpenFile, OwnFiles
+from pilot.runner.files.own_files import OpenOwnFile, OwnFiles
 from pilot.runner.files.staging import Produced, taken
 from pilot.runner.programs.program import ProgramEnd
 from sluice.contracts.pilots import InputFile, LeasedJob, PilotTask
@@ -44,7 +44,7 @@ def put_aside(files: Sequence[Produced], folder: str, own: OwnFiles) -> list[Pro
     return kept
 
 
-def _keep(file: OpenFile, path: str) -> None:
+def _keep(file: OpenOwnFile, path: str) -> None:
     if file.given and link_open(file.descriptor, path):
         return
     with open(file.descriptor, "rb", closefd=False) as source, open(path, "xb") as copy:

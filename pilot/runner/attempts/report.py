@@ -11,7 +11,7 @@ from sluice.contracts.states import AttemptOutcome, ErrorClass
 
 
 @dataclass(frozen=True, slots=True)
-class AttemptEnd:
+class AttemptResult:
     """``message``: a sentence, empty where all went well. ``exit_code``: None: that of the tool, if
     it has run."""
 
@@ -26,19 +26,19 @@ class AttemptEnd:
         )
 
 
-FINISHED = AttemptEnd(AttemptOutcome.FINISHED)
+FINISHED = AttemptResult(AttemptOutcome.FINISHED)
 
 STOPPED = {
-    StopReason.CANCEL: AttemptEnd(AttemptOutcome.CANCELED, ErrorClass.CANCELED, "canceled"),
-    StopReason.LEASE: AttemptEnd(
+    StopReason.CANCEL: AttemptResult(AttemptOutcome.CANCELED, ErrorClass.CANCELED, "canceled"),
+    StopReason.LEASE: AttemptResult(
         AttemptOutcome.FAILED,
         ErrorClass.PILOT_LOST,
         "stopped: the pilot could not reach the WMS to renew its lease",
     ),
-    StopReason.ABANDON: AttemptEnd(
+    StopReason.ABANDON: AttemptResult(
         AttemptOutcome.RETURNED, message="stopped: the job is no longer this pilot's"
     ),
-    StopReason.SHUTDOWN: AttemptEnd(
+    StopReason.SHUTDOWN: AttemptResult(
         AttemptOutcome.RETURNED, message="stopped: the pilot had to end"
     ),
 }
@@ -46,7 +46,7 @@ STOPPED = {
 
 def report_of(
     job: LeasedJob,
-    end: AttemptEnd,
+    end: AttemptResult,
     story: Story,
     *,
     outputs: Sequence[OutputFile],

@@ -48,7 +48,7 @@ class NotOwnError(WorkflowException):  # type: ignore[misc] # cwltool's types ar
 
 
 @dataclass(frozen=True, slots=True)
-class OpenFile:
+class OpenOwnFile:
     """A regular file, open for reading. ``given``: no other file of the node is this one, so that
     it may be given away."""
 
@@ -130,7 +130,7 @@ class OwnFiles:
             return _opened(found)
 
     @contextmanager
-    def taken(self, path: str) -> Iterator[OpenFile]:
+    def taken(self, path: str) -> Iterator[OpenOwnFile]:
         """A regular file. Raises ``NotOwnError``, ``OSError``."""
         with self._located(path) as found:
             status = os.fstat(found)
@@ -139,7 +139,7 @@ class OwnFiles:
             descriptor = _opened(found)
         try:
             given = status.st_nlink == 1 and (status.st_dev, status.st_ino) not in self._inputs
-            yield OpenFile(descriptor, given)
+            yield OpenOwnFile(descriptor, given)
         finally:
             os.close(descriptor)
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from pilot.runner.failures import AttemptError, stage_out_error
 from pilot.runner.files.originals import Originals
-from pilot.runner.files.own_files import NotOwnError, OpenFile, OwnFiles
+from pilot.runner.files.own_files import NotOwnError, OpenOwnFile, OwnFiles
 from pilot.runner.files.refusals import refused_output
 from sluice.contracts.naming import live_name, log_name
 from sluice.contracts.pilots import InputFile, LeasedJob, LogFile, OutputFile, PilotTask
@@ -107,7 +107,7 @@ def log_url(task: PilotTask, job: LeasedJob) -> str:
 
 
 @contextlib.contextmanager
-def taken(file: Produced, own: OwnFiles) -> Iterator[OpenFile]:
+def taken(file: Produced, own: OwnFiles) -> Iterator[OpenOwnFile]:
     """The file itself. Raises ``AttemptError`` where it is not the job's own."""
     try:
         with own.taken(file.path) as found:

@@ -20,7 +20,7 @@ from sluice.cli.system import System, with_system
 from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
 from sluice.contracts.chains import Chain, ChainStep, RerunChain, RerunPlan
 from sluice.contracts.labels import entry_label, role, short_label, standing
-from sluice.contracts.requiring import Subject
+from sluice.contracts.requiring import DatasetFacts
 from sluice.contracts.states import ChainState, StepState
 from sluice.contracts.templates import template_label
 
@@ -122,7 +122,7 @@ def start(
         plan = (await connection.operator.template(template)).plan
         found = await connection.operator.dataset(uid)
         files = local_files(plan, given.values)
-        values = given.fitting(plan, Subject.of(found), files=files)
+        values = given.fitting(plan, DatasetFacts.of(found), files=files)
         async with AsyncExitStack() as undo:
             name = f"{found.name}-{secrets.token_hex(3)}"
             values = await upload_parameter_files(

@@ -29,7 +29,7 @@ from sluice.cli.watch.chain import failed_jobs
 from sluice.cli.watch.wait_reasons import StepNeverFits
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import NewDataset
-from sluice.contracts.requiring import Subject
+from sluice.contracts.requiring import DatasetFacts
 from sluice.contracts.states import ChainState
 from sluice.contracts.templates import Template
 from sluice.embedded.home import Home
@@ -187,7 +187,7 @@ async def _begin(connection: Connection, template: Template, arguments: _Argumen
     new = NewDataset(name=name, meta=arguments.meta, on_demand=True)
     files = local_files(template.plan, arguments.params.values)
     facts = {"name": name, "type": str(new.type), **new.meta}
-    subject = Subject(facts, files=len(entries), bytes=known_bytes(entries))
+    subject = DatasetFacts(facts, files=len(entries), bytes=known_bytes(entries))
     given = arguments.params.fitting(template.plan, subject, files=files)
     async with AsyncExitStack() as undo:
         dataset = await upload_files(connection, entries, dataset=new)

@@ -95,7 +95,7 @@ async def open_channel(connection: AbstractConnection) -> AbstractChannel:
     return channel
 
 
-class Line:
+class BrokerConnection:
     """One connection; whoever needs it while there is none makes it (one attempt) or gets
     ``TransportUnavailable``."""
 
@@ -150,8 +150,8 @@ class RabbitLink:
     that publish: messages in hand are answered all the same."""
 
     def __init__(self, url: str, prepare: Prepare) -> None:
-        self._receiving = Line(url, prepare)
-        self._sending = Line(url, prepare)
+        self._receiving = BrokerConnection(url, prepare)
+        self._sending = BrokerConnection(url, prepare)
         self._publisher: AbstractChannel | None = None
         self._published_on: AbstractConnection | None = None
         self._opening = asyncio.Lock()

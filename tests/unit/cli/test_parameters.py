@@ -10,7 +10,7 @@ import typer
 from sluice.cli.parameters import given_params, key_values
 from sluice.contracts.plan import Parameter
 from sluice.contracts.problems import Unprocessable
-from sluice.contracts.requiring import Subject
+from sluice.contracts.requiring import DatasetFacts
 from tests.unit.wfms.chains.plans import plan, step
 
 WORKFLOW = plan(
@@ -29,7 +29,7 @@ FILES = {"ref": Path("ref.txt")}
 
 def fitting(*texts: str, facts: dict[str, Any] | None = None) -> dict[str, Any]:
     return given_params(texts).fitting(
-        WORKFLOW, Subject(facts or {"number": 7}, files=1, bytes=1), files=FILES
+        WORKFLOW, DatasetFacts(facts or {"number": 7}, files=1, bytes=1), files=FILES
     )
 
 

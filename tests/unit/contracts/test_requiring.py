@@ -7,7 +7,7 @@ import pytest
 
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf, Parameter, Plan, Require
-from sluice.contracts.requiring import Subject, required, requires_text, unmet, unmet_dataset
+from sluice.contracts.requiring import DatasetFacts, required, requires_text, unmet, unmet_dataset
 from sluice.contracts.states import DatasetState, DatasetType
 from tests.unit.wfms.chains.plans import plan, step
 
@@ -26,7 +26,7 @@ def workflow(require: Require | None) -> Plan:
 
 def subject(
     *, files: int, size: int, state: DatasetState = DatasetState.CLOSED, **meta: object
-) -> Subject:
+) -> DatasetFacts:
     dataset = Dataset(
         uid=UUID(int=1),
         name="d",
@@ -37,7 +37,7 @@ def subject(
         bytes=size,
         timestamp=datetime(2024, 1, 1, tzinfo=UTC),
     )
-    return Subject.of(dataset)
+    return DatasetFacts.of(dataset)
 
 
 def test_what_holds_is_not_told() -> None:
@@ -103,7 +103,7 @@ def test_what_is_required_is_listed_by_what_it_is_of() -> None:
 
 
 def test_bytes_that_nobody_knows_yet_are_not_looked_at() -> None:
-    unknown = Subject({"version": "2.1", "type": "input"}, files=12, bytes=None)
+    unknown = DatasetFacts({"version": "2.1", "type": "input"}, files=12, bytes=None)
     assert unmet_dataset(workflow(REQUIRED), unknown) == []
 
 

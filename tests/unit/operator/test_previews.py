@@ -4,7 +4,13 @@ import json
 
 import pytest
 
-from wfms.operator.usecases.preview import MOST_COLUMNS, MOST_ROWS, Kind, image_type, preview_of
+from wfms.operator.usecases.preview import (
+    MOST_COLUMNS,
+    MOST_ROWS,
+    PreviewKind,
+    image_type,
+    preview_of,
+)
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
 
@@ -12,33 +18,37 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
 @pytest.mark.parametrize(
     ("name", "head", "kind"),
     [
-        ("x", b"", Kind.EMPTY),
-        ("x.txt", b"plain words\n", Kind.TEXT),
-        ("x", "Grüße\n".encode(), Kind.TEXT),
-        ("page.html", b"<!doctype html><script>alert(1)</script>", Kind.TEXT),
-        ("picture.svg", b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>", Kind.TEXT),
-        ("picture.html", PNG, Kind.IMAGE),
-        ("not-a-picture.png", b"\x89PNX", Kind.BINARY),
-        ("photo", b"\xff\xd8\xff\xe0", Kind.IMAGE),
-        ("moving", b"GIF89a;", Kind.IMAGE),
-        ("new", b"RIFF\x00\x00\x00\x00WEBPVP8 ", Kind.IMAGE),
-        ("sound", b"RIFF\x00\x00\x00\x00WAVEfmt ", Kind.BINARY),
-        ("x.json", b'{"a": [1, 2]}', Kind.JSON),
-        ("unnamed", b' [{"a": 1}] ', Kind.JSON),
-        ("x.json", b'{"a": ', Kind.TEXT),
-        ("deep.json", b"[" * 100_000, Kind.TEXT),
-        ("wide.json", b"[" + b",".join([b"[" * 900 + b"]" * 900] * 36) + b"]", Kind.TEXT),
-        ("few.json", b"[" * 300 + b"]" * 300, Kind.JSON),
-        ("x.csv", b"run,hits\n312,77\n", Kind.TABLE),
-        ("x.tsv", b"run\thits\n312\t77\n", Kind.TABLE),
-        ("x.csv", b"run;hits\n312;77\n", Kind.TABLE),
-        ("x.csv", b"one column\nonly\n", Kind.TEXT),
-        ("x.csv", b'a,"b\n' + b"x" * 200_000, Kind.TEXT),
-        ("x.bin", bytes(range(256)), Kind.BINARY),
-        ("latin", b"Gr\xfc\xdfe", Kind.BINARY),
+        ("x", b"", PreviewKind.EMPTY),
+        ("x.txt", b"plain words\n", PreviewKind.TEXT),
+        ("x", "Grüße\n".encode(), PreviewKind.TEXT),
+        ("page.html", b"<!doctype html><script>alert(1)</script>", PreviewKind.TEXT),
+        (
+            "picture.svg",
+            b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>",
+            PreviewKind.TEXT,
+        ),
+        ("picture.html", PNG, PreviewKind.IMAGE),
+        ("not-a-picture.png", b"\x89PNX", PreviewKind.BINARY),
+        ("photo", b"\xff\xd8\xff\xe0", PreviewKind.IMAGE),
+        ("moving", b"GIF89a;", PreviewKind.IMAGE),
+        ("new", b"RIFF\x00\x00\x00\x00WEBPVP8 ", PreviewKind.IMAGE),
+        ("sound", b"RIFF\x00\x00\x00\x00WAVEfmt ", PreviewKind.BINARY),
+        ("x.json", b'{"a": [1, 2]}', PreviewKind.JSON),
+        ("unnamed", b' [{"a": 1}] ', PreviewKind.JSON),
+        ("x.json", b'{"a": ', PreviewKind.TEXT),
+        ("deep.json", b"[" * 100_000, PreviewKind.TEXT),
+        ("wide.json", b"[" + b",".join([b"[" * 900 + b"]" * 900] * 36) + b"]", PreviewKind.TEXT),
+        ("few.json", b"[" * 300 + b"]" * 300, PreviewKind.JSON),
+        ("x.csv", b"run,hits\n312,77\n", PreviewKind.TABLE),
+        ("x.tsv", b"run\thits\n312\t77\n", PreviewKind.TABLE),
+        ("x.csv", b"run;hits\n312;77\n", PreviewKind.TABLE),
+        ("x.csv", b"one column\nonly\n", PreviewKind.TEXT),
+        ("x.csv", b'a,"b\n' + b"x" * 200_000, PreviewKind.TEXT),
+        ("x.bin", bytes(range(256)), PreviewKind.BINARY),
+        ("latin", b"Gr\xfc\xdfe", PreviewKind.BINARY),
     ],
 )
-def test_kinds(name: str, head: bytes, kind: Kind) -> None:
+def test_kinds(name: str, head: bytes, kind: PreviewKind) -> None:
     assert preview_of(name, head, len(head)).kind is kind
 
 
@@ -57,7 +67,7 @@ def test_json_is_shown_as_it_was_written() -> None:
     members = [f'"a": {value}' for value in values]
     text = f'{{{",".join(members)} , "b":[ [ ], {{ }},[{",".join(values)}]]}}'
     shown = preview_of("x.json", text.encode(), len(text))
-    assert shown.kind is Kind.JSON
+    assert shown.kind is PreviewKind.JSON
     assert shown.text.splitlines() == [
         "{",
         *(f"  {line}," for line in members),
@@ -77,14 +87,14 @@ def test_json_is_shown_as_it_was_written() -> None:
 def test_what_only_looks_like_json_is_a_text(said: str) -> None:
     text = f'{{"a": {said}}}'
     shown = preview_of("x.json", text.encode(), len(text))
-    assert (shown.kind, shown.text) == (Kind.TEXT, text)
+    assert (shown.kind, shown.text) == (PreviewKind.TEXT, text)
 
 
 def test_what_is_cut_says_so_and_no_letter_is_broken() -> None:
     text = "ü" * 1000
     shown = preview_of("x.txt", text.encode()[:1001], 2000)
-    assert (shown.kind, shown.cut, shown.text) == (Kind.TEXT, True, "ü" * 500)
-    assert preview_of("x.json", b'{"a": 1}', 99).kind is Kind.TEXT, (
+    assert (shown.kind, shown.cut, shown.text) == (PreviewKind.TEXT, True, "ü" * 500)
+    assert preview_of("x.json", b'{"a": 1}', 99).kind is PreviewKind.TEXT, (
         "of a part nobody knows whether it is JSON"
     )
     cut = preview_of("x.csv", b"a,b\n1,2\n3", 5000)

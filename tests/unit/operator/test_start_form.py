@@ -7,7 +7,7 @@ import pytest
 from sluice.contracts.plan import Parameter
 from sluice.contracts.problems import Finding
 from tests.unit.wfms.chains.plans import plan, step
-from wfms.operator.domain.start_form import Kind, fields_of, read_values
+from wfms.operator.domain.start_form import FieldKind, fields_of, read_values
 
 LEVEL = {"type": "enum", "symbols": ["low", "high"]}
 PARAMETERS = {
@@ -25,13 +25,13 @@ PLAN = plan(step("only"), outputs=[("only", "out")], parameters=PARAMETERS)
 def test_fields_say_what_is_wanted_and_what_holds_otherwise() -> None:
     fields = {field.name: field for field in fields_of(PLAN, {"gain": 2})}
     assert [field.kind for field in fields.values()] == [
-        Kind.INTEGER,
-        Kind.NUMBER,
-        Kind.TEXT,
-        Kind.TRUTH,
-        Kind.CHOICE,
-        Kind.JSON,
-        Kind.FILE,
+        FieldKind.INTEGER,
+        FieldKind.NUMBER,
+        FieldKind.TEXT,
+        FieldKind.TRUTH,
+        FieldKind.CHOICE,
+        FieldKind.JSON,
+        FieldKind.FILE,
     ]
     assert [field.name for field in fields.values() if field.required] == ["cut"]
     assert {name: field.otherwise for name, field in fields.items()} == {

@@ -13,7 +13,7 @@ from sluice.contracts.needs import Needs, Resources
 from sluice.contracts.pilots import Amounts, LeaseRequest
 from sluice.contracts.states import DeviceType
 from wms.domain.matching import Demand
-from wms.domain.room import PATIENCE, Room, keeps_free
+from wms.domain.room import PATIENCE, PilotRoom, keeps_free
 
 PILOT, OTHER = UUID(int=7), UUID(int=8)
 
@@ -26,8 +26,8 @@ def demand(*, cores: float = 1, ram: int = 100, ready: int = 100, gpu: bool = Fa
     return Demand(UUID(int=1), 1.0, datetime(2026, 1, 1, tzinfo=UTC), ready, needs)
 
 
-def room(jobs: int, free: Amounts, soon: Amounts | None = None, ahead: int = 0) -> Room:
-    return Room(
+def room(jobs: int, free: Amounts, soon: Amounts | None = None, ahead: int = 0) -> PilotRoom:
+    return PilotRoom(
         LeaseRequest(jobs=jobs, room=pilots.Room(free=free, soon=soon or free, ahead=ahead))
     )
 
@@ -72,7 +72,7 @@ def test_of_the_jobs_that_it_asks_for_some_come_after_what_it_has() -> None:
 
 
 def test_a_pilot_of_the_release_before_gets_what_it_asks_for() -> None:
-    asked = Room(LeaseRequest(jobs=5))
+    asked = PilotRoom(LeaseRequest(jobs=5))
     assert (asked.offer(demand(cores=8)), asked.offer(demand(ready=2)), asked.most_ram) == (
         5,
         2,

@@ -126,7 +126,7 @@ RETURNING uid
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class LockedChain:
     """A chain under lock, as far as its row says."""
 
     state: ChainState
@@ -163,10 +163,12 @@ def origin_of(uid: UUID, template: str, dataset: Dataset) -> Origin:
     return Origin(uid, template, label(dataset), dataset.meta, dataset.period, dataset.run)
 
 
-async def hold_chain(connection: Connection, uid: UUID) -> Held | None:
+async def hold_chain(connection: Connection, uid: UUID) -> LockedChain | None:
     """Locks the chain alone. None where there is no such chain."""
     row = await connection.fetchrow(HOLD_CHAIN, uid)
-    return None if row is None else Held(ChainState(row["state"]), _ending(row), row["reason"])
+    return (
+        None if row is None else LockedChain(ChainState(row["state"]), _ending(row), row["reason"])
+    )
 
 
 async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:

@@ -115,7 +115,7 @@ SELECT chain_uid FROM datasets WHERE uid = $1 AND step IS NOT NULL ORDER BY crea
 
 
 @dataclass(frozen=True, slots=True)
-class Upload:
+class OutputUpload:
     """A workflow output on its way to the output storage. ``source``: the chain's input."""
 
     dataset: UUID
@@ -191,15 +191,15 @@ async def mark_handed_over(connection: Connection, uids: Sequence[UUID], *, now:
     await connection.execute(HANDED_OVER, list(uids), now)
 
 
-async def uploads_to_watch(connection: Connection, *, limit: int) -> list[Upload]:
+async def uploads_to_watch(connection: Connection, *, limit: int) -> list[OutputUpload]:
     """Those that the watcher was not told of."""
     return [
-        Upload(row["uid"], row["chain_uid"], row["step"], row["dataset_uid"])
+        OutputUpload(row["uid"], row["chain_uid"], row["step"], row["dataset_uid"])
         for row in await connection.fetch(UPLOADS_TO_WATCH, limit)
     ]
 
 
-async def mark_watched(connection: Connection, upload: Upload, *, now: datetime) -> None:
+async def mark_watched(connection: Connection, upload: OutputUpload, *, now: datetime) -> None:
     await connection.execute(MARK_WATCHED, upload.chain, upload.dataset, now)
 
 

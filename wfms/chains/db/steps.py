@@ -73,7 +73,7 @@ STATE_OF = "SELECT state FROM steps WHERE chain_uid = $1 AND name = $2"
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class StepClaim:
     chain: UUID
     step: str
     task: UUID
@@ -92,10 +92,10 @@ class StepTask:
 
 async def claim_steps(
     connection: Connection, token: UUID, *, hold: timedelta, limit: int
-) -> list[Claim]:
+) -> list[StepClaim]:
     rows = await connection.fetch(CLAIM_STEPS, token, hold, limit)
     return [
-        Claim(row["chain_uid"], row["name"], row["task_uid"], token, row["attempts"])
+        StepClaim(row["chain_uid"], row["name"], row["task_uid"], token, row["attempts"])
         for row in rows
     ]
 
@@ -105,13 +105,13 @@ async def unclaim_steps(connection: Connection, token: UUID) -> None:
     await connection.execute(UNCLAIM, token)
 
 
-async def still_claimed(connection: Connection, claim: Claim) -> bool:
+async def still_claimed(connection: Connection, claim: StepClaim) -> bool:
     """Is the claim still ours? Asked under the chain's lock."""
     return await connection.fetchval(CLAIMED_BY, claim.chain, claim.step, claim.token) is not None
 
 
 async def postpone_step(
-    connection: Connection, claim: Claim, *, pause: timedelta, reason: str
+    connection: Connection, claim: StepClaim, *, pause: timedelta, reason: str
 ) -> None:
     await connection.execute(POSTPONE_STEP, claim.chain, claim.step, claim.token, pause, reason)
 

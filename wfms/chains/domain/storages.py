@@ -7,7 +7,7 @@ from sluice.contracts.problems import NotAvailable
 from sluice.contracts.states import StorageType
 
 
-class NoStorage(NotAvailable):
+class NoStorageOfType(NotAvailable):
     """No storage of this type can take data now."""
 
     def __init__(self, kind: StorageType, storages: Sequence[Storage]) -> None:
@@ -20,10 +20,10 @@ class NoStorage(NotAvailable):
 
 def choose_storage(kind: StorageType, storages: Sequence[Storage]) -> Storage:
     """Of this type the one with the most room (no stated capacity: the most of all), then by name.
-    Raises ``NoStorage``."""
+    Raises ``NoStorageOfType``."""
     usable = [one for one in storages if one.type is kind and one.objection is None]
     if not usable:
-        raise NoStorage(kind, storages)
+        raise NoStorageOfType(kind, storages)
     return min(
         usable, key=lambda one: (one.capacity is not None, one.used - (one.capacity or 0), one.name)
     )

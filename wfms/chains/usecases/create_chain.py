@@ -10,7 +10,7 @@ from sluice.contracts.chains import NewChain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.parameters import findings
 from sluice.contracts.problems import Finding
-from sluice.contracts.requiring import Subject, requires_text, unmet
+from sluice.contracts.requiring import DatasetFacts, requires_text, unmet
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.database import Transaction
 from wfms.chains.db import chains, datasets
@@ -81,7 +81,7 @@ def _check(uid: UUID, new: NewChain) -> None:
             " own chain"
         )
     wrong = [*findings(new.plan, new.params), *name_findings(uid, new.plan)]
-    broken = unmet(new.plan, Subject.of(dataset), new.params)
+    broken = unmet(new.plan, DatasetFacts.of(dataset), new.params)
     wrong += [Finding(message=requires_text([one])) for one in broken]
     if wrong:
         raise UnfitChain.of(new, wrong)

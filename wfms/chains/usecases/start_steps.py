@@ -23,8 +23,8 @@ from sluice.contracts.tasks import TakenOver, Task
 from sluice.servicekit.database import PASSING, Transaction, not_now
 from sluice.servicekit.logging import log_ids
 from wfms.chains.db import chains, datasets, steps
-from wfms.chains.db.chains import Held, StoredChain
-from wfms.chains.db.steps import Claim
+from wfms.chains.db.chains import LockedChain, StoredChain
+from wfms.chains.db.steps import StepClaim
 from wfms.chains.domain.identity import dataset_name, task_uid
 from wfms.chains.domain.parameters import given_files
 from wfms.chains.domain.storages import choose_storage
@@ -84,7 +84,7 @@ class StartSteps:
             raise
         return len(claims) == self._rules.batch
 
-    async def _start(self, claim: Claim) -> None:
+    async def _start(self, claim: StepClaim) -> None:
         with log_ids(chain=claim.chain, task=claim.task):
             made: Made = {}
             try:
@@ -105,13 +105,13 @@ class StartSteps:
                 log.exception("step.start_failed", step=claim.step)
                 await self._postpone(claim, f"unexpected: {type(error).__name__}: {error}")
 
-    async def _load(self, claim: Claim) -> StoredChain:
+    async def _load(self, claim: StepClaim) -> StoredChain:
         async with self._database.transaction() as transaction:
             chain = await chains.lock_chain(transaction.connection, claim.chain)
         assert chain is not None  # noqa: S101 - steps refer to their chain in the schema
         return chain
 
-    async def _process(self, claim: Claim, chain: StoredChain, made: Made) -> Task:
+    async def _process(self, claim: StepClaim, chain: StoredChain, made: Made) -> Task:
         """Asks for storages, registers the data sets (noted in ``made`` as they come) and tells the
         watcher."""
         plan = chain.view.plan
@@ -142,7 +142,9 @@ class StartSteps:
         )
         return task
 
-    async def _register(self, claim: Claim, chain: StoredChain, urls: Folders, made: Made) -> None:
+    async def _register(
+        self, claim: StepClaim, chain: StoredChain, urls: Folders, made: Made
+    ) -> None:
         async def one(port: str | None, url: str) -> None:
             new = new_dataset(
                 chain.origin, chain.view.plan, step=claim.step, port=port, storage_url=url
@@ -160,7 +162,7 @@ class StartSteps:
             if isinstance(answer, BaseException):
                 raise answer
 
-    async def _known_dataset(self, name: str, claim: Claim) -> Dataset:
+    async def _known_dataset(self, name: str, claim: StepClaim) -> Dataset:
         known = await self._dms.dataset_named(name)
         if (
             known is None
@@ -170,7 +172,7 @@ class StartSteps:
             raise NameTaken(name, known)
         return known
 
-    async def _find_leftovers(self, claim: Claim, chain: StoredChain, made: Made) -> None:
+    async def _find_leftovers(self, claim: StepClaim, chain: StoredChain, made: Made) -> None:
         """A start that was broken off may have left empty data sets in the DMS: they are released
         with the rest."""
         for port in ports(chain.view.plan, claim.step):
@@ -178,7 +180,7 @@ class StartSteps:
             if known is not None:
                 made[port] = known
 
-    async def _apply(self, claim: Claim, made: Made, task: Task | None) -> None:
+    async def _apply(self, claim: StepClaim, made: Made, task: Task | None) -> None:
         now = self._database.clock.now()
         async with self._database.transaction() as transaction:
             current = await self._ours(transaction, claim, made)
@@ -199,7 +201,7 @@ class StartSteps:
             "step.started" if to is StepState.IN_PROGRESS else "step.discarded", step=claim.step
         )
 
-    async def _refuse(self, claim: Claim, made: Made, refusal: ServiceError) -> None:
+    async def _refuse(self, claim: StepClaim, made: Made, refusal: ServiceError) -> None:
         now = self._database.clock.now()
         async with self._database.transaction() as transaction:
             if await self._ours(transaction, claim, made) is None:
@@ -219,14 +221,16 @@ class StartSteps:
             await settle_chain(transaction, claim.chain, now=now)
         log.error("step.refused", step=claim.step, reason=refusal.detail)
 
-    async def _postpone(self, claim: Claim, reason: str) -> None:
+    async def _postpone(self, claim: StepClaim, reason: str) -> None:
         async with self._database.connection() as connection:
             await steps.postpone_step(
                 connection, claim, pause=self._rules.pause(claim.attempts), reason=reason
             )
         log.warning("step.waits", step=claim.step, attempts=claim.attempts, reason=reason)
 
-    async def _ours(self, transaction: Transaction, claim: Claim, made: Made) -> Held | None:
+    async def _ours(
+        self, transaction: Transaction, claim: StepClaim, made: Made
+    ) -> LockedChain | None:
         """The chain under lock, with the data sets made noted. None when the claim ran out and
         somebody else has the step: should that one have canceled it before these data sets were
         there, they are released here."""

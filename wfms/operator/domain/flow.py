@@ -24,7 +24,7 @@ class NodeKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class FlowNode:
     """``x`` and ``y`` of the upper left corner, in pixels. ``label`` is cut to the box, ``name`` is
     whole."""
 
@@ -49,7 +49,7 @@ class Edge:
 class Drawing:
     width: float
     height: float
-    nodes: list[Node]
+    nodes: list[FlowNode]
     edges: list[Edge]
 
 
@@ -157,9 +157,9 @@ def _columns(plan: Plan) -> dict[str, int]:
     return columns
 
 
-def _node(branch: _Branch) -> Node:
+def _node(branch: _Branch) -> FlowNode:
     name = branch.name
-    return Node(
+    return FlowNode(
         kind=branch.kind,
         name=name,
         label=name if len(name) <= _LABEL else name[: _LABEL - 1] + "…",

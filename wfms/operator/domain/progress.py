@@ -37,7 +37,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class ProgressCounts:
     """``killed``: canceled jobs that a pilot had."""
 
     total: int
@@ -77,8 +77,8 @@ class Counts:
         return found
 
 
-def counts_of(status: TaskStatus) -> Counts:
-    return Counts(
+def counts_of(status: TaskStatus) -> ProgressCounts:
+    return ProgressCounts(
         status.total,
         {
             Part.FINISHED: status.finished,
@@ -128,7 +128,7 @@ class StepProgress:
     over: bool = False
 
     @property
-    def counts(self) -> Counts | None:
+    def counts(self) -> ProgressCounts | None:
         return None if self.task is None or self.task.total == 0 else counts_of(self.task)
 
     @property

@@ -13,7 +13,7 @@ from sluice.contracts.problems import Finding
 from wfms.operator.domain.parameters import type_name
 
 
-class Kind(StrEnum):
+class FieldKind(StrEnum):
     """How a value is typed."""
 
     INTEGER = "integer"
@@ -26,9 +26,10 @@ class Kind(StrEnum):
 
 
 _KINDS = {
-    "int": Kind.INTEGER, "long": Kind.INTEGER, "float": Kind.NUMBER, "double": Kind.NUMBER,
-    "string": Kind.TEXT,
-    "boolean": Kind.TRUTH, "File": Kind.FILE,
+    "int": FieldKind.INTEGER, "long": FieldKind.INTEGER,
+    "float": FieldKind.NUMBER, "double": FieldKind.NUMBER,
+    "string": FieldKind.TEXT,
+    "boolean": FieldKind.TRUTH, "File": FieldKind.FILE,
 }  # fmt: skip
 
 
@@ -42,7 +43,7 @@ class Field:
     sent."""
 
     name: str
-    kind: Kind
+    kind: FieldKind
     type: str
     doc: str
     required: bool
@@ -98,10 +99,10 @@ def shown(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def kind_of(parameter: Parameter) -> Kind:
+def kind_of(parameter: Parameter) -> FieldKind:
     if isinstance(parameter.type, str):
-        return _KINDS.get(parameter.type, Kind.JSON)
-    return Kind.CHOICE if _choices(parameter) else Kind.JSON
+        return _KINDS.get(parameter.type, FieldKind.JSON)
+    return FieldKind.CHOICE if _choices(parameter) else FieldKind.JSON
 
 
 def _choices(parameter: Parameter) -> list[str]:
@@ -126,17 +127,17 @@ def read_values(plan: Plan, typed: Mapping[str, str]) -> tuple[dict[str, Any], l
     return values, wrong
 
 
-def _value(text: str, kind: Kind) -> Any:
+def _value(text: str, kind: FieldKind) -> Any:
     match kind:
-        case Kind.TEXT | Kind.CHOICE:
+        case FieldKind.TEXT | FieldKind.CHOICE:
             return text
-        case Kind.TRUTH:
+        case FieldKind.TRUTH:
             return _truth(text)
-        case Kind.INTEGER | Kind.NUMBER:
+        case FieldKind.INTEGER | FieldKind.NUMBER:
             return _number(text, kind)
-        case Kind.FILE:
+        case FieldKind.FILE:
             return _file(text)
-        case Kind.JSON:
+        case FieldKind.JSON:
             try:
                 return json.loads(text)
             except ValueError as error:
@@ -151,14 +152,14 @@ def _truth(text: str) -> bool:
     return text == "true"
 
 
-def _number(text: str, kind: Kind) -> float:
+def _number(text: str, kind: FieldKind) -> float:
     try:
-        number = int(text) if kind is Kind.INTEGER else float(text)
+        number = int(text) if kind is FieldKind.INTEGER else float(text)
     except ValueError as error:
         raise NotReadable(
-            "must be a whole number" if kind is Kind.INTEGER else "must be a number"
+            "must be a whole number" if kind is FieldKind.INTEGER else "must be a number"
         ) from error
-    if not math.isfinite(number) or (abs(number) >= 2**63 and kind is Kind.INTEGER):
+    if not math.isfinite(number) or (abs(number) >= 2**63 and kind is FieldKind.INTEGER):
         raise NotReadable("must be a number that can be worked with")
     return number
 

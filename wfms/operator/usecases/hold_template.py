@@ -8,12 +8,17 @@ from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_run_templates import read_run_template
 from wfms.operator.usecases.store_run_template import digest_of
-from wfms.operator.usecases.store_template import Stored, compiled, latest_if_same, store_template
+from wfms.operator.usecases.store_template import (
+    StoreOutcome,
+    compiled,
+    latest_if_same,
+    store_template,
+)
 
 
 async def hold_template(
     context: OperatorContext, sent: SentFiles, *, name: str, template_id: UUID
-) -> Stored:
+) -> StoreOutcome:
     """Precondition: none. Effect: the template is there by its id for some days, listed nowhere
     (``new``); none where the latest version has these very files, which is given then. Messages:
     none. Raises ``Unprocessable`` (files that cannot be taken) and ``TemplateRefused`` with every
@@ -23,11 +28,11 @@ async def hold_template(
     async with database.connection() as connection:
         same = await latest_if_same(connection, name, upload)
     if same is not None:
-        return Stored(same, new=False)
+        return StoreOutcome(same, new=False)
     candidate = await compiled(context.compiler, upload, name=name, template_id=template_id)
     async with database.connection() as connection:
         await run_templates.forget_old_held(connection)
-        return Stored(
+        return StoreOutcome(
             await run_templates.insert_held(connection, candidate, digest_of(name, upload)),
             new=True,
         )
@@ -35,7 +40,7 @@ async def hold_template(
 
 async def publish_held(
     context: OperatorContext, held: UUID, *, replaces: int, template_id: UUID
-) -> Stored:
+) -> StoreOutcome:
     """Precondition: the template is there, held or of a run, and ``replaces`` is the latest version
     of its name (0: there is none). Effect: it is the next version, unless the latest has these very
     files; it is held no longer. Messages: none. Raises ``RunTemplateUnknown``,

@@ -12,7 +12,7 @@ from sluice.contracts.datasets import Dataset
 from sluice.contracts.labels import Ambiguous, meant
 from sluice.contracts.matching import bind, facts_of, objection
 from sluice.contracts.problems import NotFound
-from sluice.contracts.requiring import Subject, requires_text, unmet_dataset
+from sluice.contracts.requiring import DatasetFacts, requires_text, unmet_dataset
 from sluice.contracts.states import DatasetState
 from wfms.operator.domain.errors import TemplateDisabled
 from wfms.operator.domain.template import StoredTemplate
@@ -76,7 +76,7 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
     if found is not None and chosen is not None:
         bound, _ = bind(chosen.plan, facts_of(found))
         why = objection(chosen.plan, facts_of(found))
-        broken = unmet_dataset(chosen.plan, Subject.of(found))
+        broken = unmet_dataset(chosen.plan, DatasetFacts.of(found))
         unmet = requires_text(broken) if broken else ""
         made = await context.chains.chains(dataset=found.uid)
         present = next((one for one in made.chains if _same_version(one, chosen)), None)

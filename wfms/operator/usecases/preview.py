@@ -31,7 +31,7 @@ _OPENING, _CLOSING, _INDENT = ("[", "{"), ("]", "}"), "  "
 _DELIMITERS = {"csv": ",;\t", "tsv": "\t"}
 
 
-class Kind(StrEnum):
+class PreviewKind(StrEnum):
     EMPTY = "empty"
     IMAGE = "image"
     JSON = "json"
@@ -45,7 +45,7 @@ class Preview:
     """``text``: of a text, of JSON, or of a dump. ``rows``: of a table, its heading first.
     ``shown``: bytes of the file it was made from; ``cut``: that there is more than is shown."""
 
-    kind: Kind
+    kind: PreviewKind
     shown: int
     cut: bool
     text: str = ""
@@ -63,24 +63,26 @@ def preview_of(name: str, head: bytes, size: int) -> Preview:
     """``head``: the beginning of the file, or all of it."""
     cut = size > len(head)
     if not head:
-        return Preview(Kind.EMPTY, 0, cut)
+        return Preview(PreviewKind.EMPTY, 0, cut)
     if image_type(head) is not None:
-        return Preview(Kind.IMAGE, len(head), cut)
+        return Preview(PreviewKind.IMAGE, len(head), cut)
     text = _text_of(head, cut=cut)
     if text is None:
-        return Preview(Kind.BINARY, min(len(head), DUMPED), size > DUMPED, _dump(head[:DUMPED]))
+        return Preview(
+            PreviewKind.BINARY, min(len(head), DUMPED), size > DUMPED, _dump(head[:DUMPED])
+        )
     ending = name.rpartition(".")[2].lower()
     if (
         not cut
         and (text.lstrip()[:1] in {"{", "["} or ending == "json")
         and (pretty := _pretty(text)) is not None
     ):
-        return Preview(Kind.JSON, len(head), cut, pretty)
+        return Preview(PreviewKind.JSON, len(head), cut, pretty)
     if ending in _DELIMITERS and (rows := _table(text, _DELIMITERS[ending], cut=cut)) is not None:
         return Preview(
-            Kind.TABLE, len(head), cut or len(rows) > MOST_ROWS, rows=rows[: MOST_ROWS + 1]
+            PreviewKind.TABLE, len(head), cut or len(rows) > MOST_ROWS, rows=rows[: MOST_ROWS + 1]
         )
-    return Preview(Kind.TEXT, len(head), cut, text)
+    return Preview(PreviewKind.TEXT, len(head), cut, text)
 
 
 def _text_of(head: bytes, *, cut: bool) -> str | None:

@@ -9,7 +9,7 @@ from sluice.contracts.chains import ChainTask
 from sluice.contracts.problems import ServiceError, Unprocessable
 from sluice.contracts.states import JobState
 from sluice.contracts.tasks import Job, JobOrder, TaskStatus
-from wfms.operator.domain.progress import Counts, Shortfall, counts_of, shortfall_of
+from wfms.operator.domain.progress import ProgressCounts, Shortfall, counts_of, shortfall_of
 from wfms.operator.usecases.context import OperatorContext
 
 #: Jobs on one page.
@@ -42,7 +42,7 @@ class TaskDetail:
         return self.row.jobs
 
     @property
-    def counts(self) -> Counts | None:
+    def counts(self) -> ProgressCounts | None:
         return (
             None if self.row.jobs is None or self.row.jobs.total == 0 else counts_of(self.row.jobs)
         )

@@ -10,7 +10,7 @@ from sluice.contracts.datasets import Dataset
 from sluice.contracts.intake import Objection, Tie, Unmatched, UnmatchedList
 from sluice.contracts.matching import bind, facts_of, missing_text, objection
 from sluice.contracts.problems import ServiceError
-from sluice.contracts.requiring import Subject, requires_text, unmet
+from sluice.contracts.requiring import DatasetFacts, requires_text, unmet
 from wfms.operator.domain.errors import disabled_text
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.context import OperatorContext
@@ -87,5 +87,5 @@ def _reason(template: StoredTemplate, dataset: Dataset) -> str:
     bound, missing = bind(template.plan, facts)
     if missing:
         return missing_text(missing)
-    broken = unmet(template.plan, Subject.of(dataset), bound)
+    broken = unmet(template.plan, DatasetFacts.of(dataset), bound)
     return f"matches, but {requires_text(broken)}" if broken else ""

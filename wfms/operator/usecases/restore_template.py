@@ -5,12 +5,12 @@ from uuid import UUID
 from wfms.operator.domain.sent import SentFiles
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_template import read_template
-from wfms.operator.usecases.store_template import Stored, store_template
+from wfms.operator.usecases.store_template import StoreOutcome, store_template
 
 
 async def restore_template(
     context: OperatorContext, name: str, *, version: int, template_id: UUID
-) -> Stored:
+) -> StoreOutcome:
     """Precondition: there is this version, not deleted. Effect: a new version with its files,
     compiled anew; none where the latest has these files already. Messages: none. Raises
     ``TemplateUnknown``; ``TemplateRefused`` where today's checks refuse it."""

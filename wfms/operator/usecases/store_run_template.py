@@ -12,7 +12,7 @@ import structlog
 from wfms.operator.db import run_templates
 from wfms.operator.domain.sent import SentFiles
 from wfms.operator.usecases.context import OperatorContext
-from wfms.operator.usecases.store_template import Stored, compiled
+from wfms.operator.usecases.store_template import StoreOutcome, compiled
 
 if TYPE_CHECKING:
     from sluice.cwl import Upload
@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 
 async def store_run_template(
     context: OperatorContext, sent: SentFiles, *, name: str, template_id: UUID
-) -> Stored:
+) -> StoreOutcome:
     """Precondition: none. Effect: a template that no data set is matched with, unless there is one
     of this name and these very files, which is given then; published templates and their versions
     stay as they are. Messages: none. Raises ``Unprocessable`` (files that cannot be taken) and
@@ -33,12 +33,12 @@ async def store_run_template(
     async with database.connection() as connection:
         present = await run_templates.run_again(connection, digest)
     if present is not None:
-        return Stored(present, new=False)
+        return StoreOutcome(present, new=False)
     candidate = await compiled(context.compiler, upload, name=name, template_id=template_id)
     async with database.connection() as connection:
         stored = await run_templates.insert_run(connection, candidate, digest)
     log.info("template.run", template=stored.name, template_id=str(stored.id))
-    return Stored(stored, new=stored.id == template_id)
+    return StoreOutcome(stored, new=stored.id == template_id)
 
 
 def digest_of(name: str, upload: "Upload") -> bytes:

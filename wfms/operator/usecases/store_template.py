@@ -25,7 +25,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoreOutcome:
     """``new``: False when the files are those of the latest version, which was found then."""
 
     template: StoredTemplate
@@ -39,7 +39,7 @@ async def store_template(
     name: str,
     template_id: UUID,
     replaces: int | None = None,
-) -> Stored:
+) -> StoreOutcome:
     """Precondition: ``replaces``, where given, is the latest version of the name (0: there is
     none). Effect: a new version of the name, unless its latest version has these very files.
     Messages: none. Raises ``Unprocessable`` (files that cannot be taken), ``TemplateRefused`` with
@@ -49,13 +49,13 @@ async def store_template(
     async with database.connection() as connection:
         present = await latest_if_same(connection, name, upload)
     if present is not None:
-        return Stored(present, new=False)
+        return StoreOutcome(present, new=False)
     candidate = await compiled(context.compiler, upload, name=name, template_id=template_id)
     async with database.transaction() as transaction:
         await templates.lock_name(transaction.connection, name)
         present = await latest_if_same(transaction.connection, name, upload)
         if present is not None:
-            return Stored(present, new=False)
+            return StoreOutcome(present, new=False)
         latest = await templates.latest(transaction.connection, name)
         version = 0 if latest is None else latest.version
         if replaces not in {None, version}:
@@ -64,7 +64,7 @@ async def store_template(
     log.info(
         "template.stored", template=stored.name, version=stored.version, template_id=str(stored.id)
     )
-    return Stored(stored, new=True)
+    return StoreOutcome(stored, new=True)
 
 
 async def latest_if_same(

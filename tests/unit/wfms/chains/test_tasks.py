@@ -13,7 +13,7 @@ from sluice.contracts.states import DatasetType, DeviceType, Pick, StorageType
 from sluice.contracts.tasks import Task
 from tests.unit.wfms.chains.plans import plan, step
 from wfms.chains.domain.identity import ChainKey, dataset_name, task_uid
-from wfms.chains.domain.storages import NoStorage, choose_storage
+from wfms.chains.domain.storages import NoStorageOfType, choose_storage
 from wfms.chains.domain.tasks import (
     NothingToRead,
     Origin,
@@ -207,22 +207,24 @@ def test_the_storage_with_the_most_room() -> None:
     assert choose_storage(StorageType.LOGS, [large, endless]) is endless
     odd = large.model_copy(update={"name": "odd", "used": 0, "warning": "its folder is not there"})
     assert choose_storage(StorageType.LOGS, [odd, small]) is small
-    with pytest.raises(NoStorage, match=r"odd gets no new data sets \(its folder is not there\)"):
+    with pytest.raises(
+        NoStorageOfType, match=r"odd gets no new data sets \(its folder is not there\)"
+    ):
         choose_storage(StorageType.LOGS, [odd])
     with pytest.raises(
-        NoStorage,
+        NoStorageOfType,
         match=r"full is full \(5 of 5 bytes\); off is disabled \(.* enable off`\); frozen is"
         r" read-only",
     ):
         choose_storage(StorageType.LOGS, [full, off, frozen])
-    with pytest.raises(NoStorage, match="type logs: none is registered"):
+    with pytest.raises(NoStorageOfType, match="type logs: none is registered"):
         choose_storage(StorageType.LOGS, [])
 
 
 def test_a_storage_of_another_type_is_never_chosen() -> None:
     logs, outputs = storage("l", capacity=5), storage("o", StorageType.OUTPUT)
     assert choose_storage(StorageType.LOGS, [outputs, logs]) is logs
-    with pytest.raises(NoStorage, match="type intermediate: none is registered"):
+    with pytest.raises(NoStorageOfType, match="type intermediate: none is registered"):
         choose_storage(StorageType.INTERMEDIATE, [outputs, logs])
 
 
@@ -245,7 +247,9 @@ def test_a_file_that_was_not_given_makes_way_for_the_next_source() -> None:
             for name, number in given.items()
         }
         places = StepPlaces(
-            sources, {"out": Place(UUID(int=7), "file:///s/x")}, Place(UUID(int=8), "file:///l/x")
+            sources,
+            {"out": Place(UUID(int=7), "file:///s/x")},
+            Place(UUID(int=8), "file:///l/x"),
         )
         return make_task(ORIGIN, wanted, step="use", params={}, places=places)
 

@@ -23,7 +23,7 @@ from wfms.operator.usecases.read_run_templates import read_run_template
 from wfms.operator.usecases.read_template import list_templates, read_template, read_versions
 from wfms.operator.usecases.read_unmatched import count_waiting
 from wfms.operator.usecases.restore_template import restore_template
-from wfms.operator.usecases.store_template import Stored
+from wfms.operator.usecases.store_template import StoreOutcome
 from wfms.operator.usecases.zip_files import zip_of
 
 
@@ -107,7 +107,7 @@ class TemplatePages:
             return self._refused(refusal, template.name, "")
         return self._told(stored, "This very text is {} already; nothing was changed.")
 
-    def _told(self, stored: Stored, otherwise: str) -> AnyResponse:
+    def _told(self, stored: StoreOutcome, otherwise: str) -> AnyResponse:
         version = f"version {stored.template.version}"
         flash(f"Published as {version}." if stored.new else otherwise.format(version))
         return redirect(url_for("pages.template", name=stored.template.name), 303)

@@ -22,7 +22,7 @@ from wfms.operator.usecases.request_chain import request_chain
 from wfms.operator.usecases.rerun_chain import plan_rerun, rerun_chain
 
 
-class ChainQuery(Page):
+class ChainListRequest(Page):
     """``dataset``, ``name``: those whose input it is, by its uid and by its name, which must be the
     name of one only."""
 
@@ -42,7 +42,7 @@ class ChainRoutes:
         return [
             Route("GET", "/chains", self.list,
                   "Chains, newest first; `name`: of their input data set.",
-                  answer=ChainPage, query=ChainQuery, errors=(Conflict, NotAvailable)),
+                  answer=ChainPage, query=ChainListRequest, errors=(Conflict, NotAvailable)),
             Route("POST", "/chains", self.request,
                   "Carries a data set through a template: 201. A repetition, with the same version "
                   "of the template and the same parameters given, gives the first chain: 200.",
@@ -70,7 +70,7 @@ class ChainRoutes:
                   answer=Chain, errors=(NotFound, NotAvailable)),
         ]  # fmt: skip
 
-    async def list(self, query: ChainQuery) -> ChainPage:
+    async def list(self, query: ChainListRequest) -> ChainPage:
         dataset = query.dataset
         if query.name is not None:
             called = await self._dms.datasets_called(query.name)

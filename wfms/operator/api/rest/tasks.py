@@ -19,7 +19,7 @@ from wfms.operator.usecases.read_log import read_log
 from wfms.operator.usecases.tasks_named import TasksWanted, tasks_named
 
 
-class TaskQuery(Contract):
+class TaskListRequest(Contract):
     """``chain``: uid. ``name``: DATASET.STEP, by the name of the chain's input; not by pages.
     ``state``: of the step. ``paged``: say where the next page begins. ``after``: the ``next`` of
     the page before. ``full``: with how many jobs were killed."""
@@ -55,7 +55,8 @@ class TaskRoutes:
         return [
             Route("GET", "/tasks", self.list,
                   "Tasks with their counts of jobs, newest first; `name`: DATASET.STEP.",
-                  answer=ChainTaskList, query=TaskQuery, errors=(Unprocessable, NotAvailable)),
+                  answer=ChainTaskList, query=TaskListRequest,
+                  errors=(Unprocessable, NotAvailable)),
             Route("GET", uid, self.read, "One task.", answer=ChainTask, query=OneTaskQuery,
                   errors=(NotFound, NotAvailable)),
             Route("POST", uid + "/cancel", self.cancel, "Cancels a task.",
@@ -71,7 +72,7 @@ class TaskRoutes:
                   answer=FollowedLog, errors=(NotFound, NotAvailable)),
         ]  # fmt: skip
 
-    async def list(self, query: TaskQuery) -> ChainTaskList:
+    async def list(self, query: TaskListRequest) -> ChainTaskList:
         if query.name is not None:
             wanted = TasksWanted(query.name, query.chain, query.state, query.limit, query.full)
             return await tasks_named(self._context, wanted)

@@ -24,7 +24,7 @@ from wfms.operator.usecases.delete_template import delete_template
 from wfms.operator.usecases.disable_template import disable_template, enable_template
 from wfms.operator.usecases.read_template import list_templates, read_template
 from wfms.operator.usecases.restore_template import restore_template
-from wfms.operator.usecases.store_template import Stored, store_template
+from wfms.operator.usecases.store_template import StoreOutcome, store_template
 
 
 class ListQuery(Contract):
@@ -127,7 +127,7 @@ class TemplateRoutes:
         await delete_template(self._context, name, force=query.force)
 
 
-def _answered(stored: Stored) -> Answered:
+def _answered(stored: StoreOutcome) -> Answered:
     return Answered(
         stored.template.contract(whole=True), HTTPStatus.CREATED if stored.new else HTTPStatus.OK
     )
