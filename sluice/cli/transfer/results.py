@@ -118,8 +118,8 @@ async def fetch_dataset(
     force: bool,
 ) -> list[Output]:
     """Writes all files of a data set, under their own names where those are all different, else
-    under those of the catalogue. The rest as ``fetch_results``; what is no plain file stays the bundle
-    that it is."""
+    under those of the catalogue. The rest as ``fetch_results``; what is no plain file stays the
+    bundle that it is."""
     found = [file async for file in connection.operator.all_files(dataset.uid)]
     counts = Counter([MANIFEST, *(own_name(file.name) for file in found)])
     clash = any(count > 1 for count in counts.values())
