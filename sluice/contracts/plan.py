@@ -9,7 +9,7 @@ from pydantic import Field
 from sluice.contracts.base import Contract, Share, absent
 from sluice.contracts.needs import Needs
 from sluice.contracts.states import EntryKind, InputMode, Pick, TaskMode
-from sluice.contracts.wire import Flat, FlatContract
+from sluice.contracts.wire import Flat, FlatContract, Wire
 
 
 class Parameter(Contract):
@@ -120,9 +120,10 @@ class NextSource(Contract):
     start: int = 0
 
 
-class SideInput(Contract):
-    """A further data set that a step reads. ``optional``: its tool does without, where there is no
-    file. ``pick``: one file is taken of all that there are."""
+class StepInput(Contract):
+    """A data set that a step reads. ``optional``: its tool does without (CWL ``File?``), where there
+    is no file. ``next_sources``: files that come behind those of ``source``; ``pick``: one file is
+    taken of all that there are."""
 
     port: str
     source: Source
@@ -135,6 +136,16 @@ class SideInput(Contract):
     @property
     def sources(self) -> list[Source]:
         return [self.source, *(further.source for further in self.next_sources)]
+
+
+def main_input_mode(mode: TaskMode) -> InputMode:
+    """What a job gets of the main input."""
+    return InputMode.ALL if mode is TaskMode.MERGE else InputMode.EACH
+
+
+def mode_on_the_wire(wire: Wire) -> InputMode:
+    """The same, of a step or task in the flat form, which may be wrong."""
+    return main_input_mode(TaskMode.MERGE if wire.get("mode") == TaskMode.MERGE else TaskMode.MAP)
 
 
 class ParameterRef(Contract):
@@ -166,24 +177,29 @@ class StepOutput(Contract):
 
 class PlanStep(FlatContract):
     """One step: a task over a data set. ``tool``: the CommandLineTool as a self-contained CWL
-    document (JSON)."""
+    document (JSON). In the stored form, the main input stands in ``source`` and ``data_*``, further
+    ones in ``side_inputs``."""
 
     name: str
     doc: str = ""
     mode: TaskMode
-    #: Input port of the tool that takes the file (map) or the files (merge).
-    data_port: str
-    source: Source
-    #: Files that come behind those of ``source``; and which one is taken of all these, None: all.
-    next_sources: list[NextSource] = Field(default_factory=list)
-    pick: Pick | None = None
-    #: The tool does without a file at ``data_port`` (CWL ``File?``) where another data set has one
-    #: of that number, or where there is one job all the same.
-    data_optional: bool = False
-    data_kind: EntryKind = EntryKind.FILE
+    #: The first is the main one: jobs are made of its files.
+    inputs: Annotated[
+        list[StepInput],
+        Field(min_length=1),
+        Flat(
+            called={
+                "port": "data_port",
+                "mode": "data_mode",
+                "optional": "data_optional",
+                "kind": "data_kind",
+            },
+            further="side_inputs",
+            implied={"mode": mode_on_the_wire},
+        ),
+    ]
     #: There is exactly one job, also where there is no file: the step runs on single values.
     single: bool = False
-    side_inputs: list[SideInput] = Field(default_factory=list)
     arguments: dict[str, Argument] = Field(default_factory=dict)
     outputs: Annotated[list[StepOutput], Field(min_length=1)]
     tool: dict[str, Any]
@@ -195,10 +211,13 @@ class PlanStep(FlatContract):
     needs: Annotated[Needs, Flat()] = Needs()
 
     @property
+    def main_input(self) -> StepInput:
+        return self.inputs[0]
+
+    @property
     def sources(self) -> list[Source]:
         """Of all data sets that it reads."""
-        first = [self.source, *(further.source for further in self.next_sources)]
-        return [*first, *(source for side in self.side_inputs for source in side.sources)]
+        return [source for given in self.inputs for source in given.sources]
 
 
 class PlanOutput(Contract):

@@ -48,11 +48,11 @@ class TaskMode(StrEnum):
 
 
 class InputMode(StrEnum):
-    """What a job gets of a further data set that its step reads."""
+    """What a job gets of a data set that its step reads."""
 
-    EACH = "each"  #: the file of the same number (CWL: scatter, dotproduct)
+    EACH = "each"  #: the file of its number (CWL: scatter, dotproduct)
     ONE = "one"  #: the only file there is, the same for all jobs
-    ALL = "all"  #: all files, in order
+    ALL = "all"  #: all files, or all of its group, in order
 
 
 class EntryKind(StrEnum):

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from sluice.contracts.base import Contract, FileName, StorageUrl, Timestamp, absent
 from sluice.contracts.needs import Needs
-from sluice.contracts.plan import Boundary, Hopeless, MergeGroups
+from sluice.contracts.plan import Boundary, Hopeless, MergeGroups, mode_on_the_wire
 from sluice.contracts.states import (
     AttemptOutcome,
     EntryKind,
@@ -43,7 +43,8 @@ class NextInput(Contract):
 
 
 class TaskInput(Contract):
-    """A further data set that the task reads (with those behind it), and the tool's port for it."""
+    """A data set that the task reads (with those behind it), and the tool's port for it. ``pick``:
+    one file is taken of all that these hold."""
 
     port: str
     dat_in_uid: UUID
@@ -67,11 +68,12 @@ class Task(FlatContract):
     """The message of queue ``wms.tasks``.
 
     ``retry``: most attempts for each of the task's jobs. ``executable``: the tool, a CWL
-    CommandLineTool (JSON); ``args``: the constant part of the job order. The first input and output
-    stand in ``dat_*``, data sets behind the first in ``next_inputs``, further ones in
-    ``side_inputs`` and ``side_outputs``. ``pick``: one file is taken of all that the first input
-    holds. ``single``: there is exactly one job, with the file of the first input, or without where
-    there is none.
+    CommandLineTool (JSON); ``args``: the constant part of the job order. The first of the
+    ``inputs`` is the main one: jobs are made of its files. ``single``: there is exactly one job,
+    with the file of the main input, or without where there is none.
+
+    On the wire, the main input and the first output stand in ``dat_*``, ``next_inputs`` and
+    ``pick``, further ones in ``side_inputs`` and ``side_outputs``.
     """
 
     uid: UUID
@@ -82,25 +84,37 @@ class Task(FlatContract):
     args: dict[str, Any]
     rank: float = 1.0
     mode: TaskMode
-    dat_in_uid: UUID
-    dat_in_port: str
-    dat_in_optional: bool = False
-    dat_in_kind: EntryKind = EntryKind.FILE
+    inputs: Annotated[
+        list[TaskInput],
+        Field(min_length=1),
+        Flat(
+            called={
+                "port": "dat_in_port",
+                "mode": "dat_in_mode",
+                "optional": "dat_in_optional",
+                "kind": "dat_in_kind",
+            },
+            further="side_inputs",
+            implied={"mode": mode_on_the_wire},
+        ),
+    ]
     single: bool = False
-    next_inputs: list[NextInput] = Field(default_factory=list)
-    pick: Pick | None = None
-    side_inputs: list[TaskInput] = Field(default_factory=list)
     retry: Annotated[int, Field(ge=1)] = 3
     backoff: float = 1.0
     retry_also: list[Hopeless] = Field(default_factory=list)
-    dat_out_uid: UUID
-    dat_out_port: str
-    dat_out_optional: bool = False
-    dat_out_kind: EntryKind = EntryKind.FILE
-    dat_out_spread: bool = False
-    dat_stor_url: StorageUrl
-    dat_out_url: StorageUrl
-    side_outputs: list[TaskOutput] = Field(default_factory=list)
+    outputs: Annotated[
+        list[TaskOutput],
+        Field(min_length=1),
+        Flat(
+            called={
+                "port": "dat_out_port",
+                "optional": "dat_out_optional",
+                "kind": "dat_out_kind",
+                "spread": "dat_out_spread",
+            },
+            further="side_outputs",
+        ),
+    ]
     log_out_uid: UUID
     log_stor_url: StorageUrl
     log_out_url: StorageUrl
@@ -119,17 +133,16 @@ class Task(FlatContract):
         return any(side.mode is not InputMode.EACH for side in self.side_inputs)
 
     @property
-    def outputs(self) -> list[TaskOutput]:
-        first = TaskOutput(
-            port=self.dat_out_port,
-            dat_out_uid=self.dat_out_uid,
-            dat_stor_url=self.dat_stor_url,
-            dat_out_url=self.dat_out_url,
-            optional=self.dat_out_optional,
-            kind=self.dat_out_kind,
-            spread=self.dat_out_spread,
-        )
-        return [first, *self.side_outputs]
+    def main_input(self) -> TaskInput:
+        return self.inputs[0]
+
+    @property
+    def side_inputs(self) -> list[TaskInput]:
+        return self.inputs[1:]
+
+    @property
+    def main_output(self) -> TaskOutput:
+        return self.outputs[0]
 
 
 class TaskStatus(Contract):

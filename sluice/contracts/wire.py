@@ -86,16 +86,16 @@ class _Nested:
         inner = handler.resolve_ref_schema(held["items"] if self.flat.further else held)
         needed: list[str] = []
         for own, name in self.names.items():
-            properties[name] = inner["properties"][own] | (
-                {"title": name.replace("_", " ").title()} if name != own else {}
-            )
+            properties[name] = dict(inner["properties"][own])
+            if "title" in properties[name]:
+                properties[name]["title"] = _title(name)
             if own in inner.get("required", []) and own not in self.flat.implied:
                 needed.append(name)
         if self.flat.further:
             properties[self.flat.further] = {
                 "type": "array",
                 "items": held["items"],
-                "title": self.flat.further.replace("_", " ").title(),
+                "title": _title(self.flat.further),
             }
         if self.name in required:
             place = required.index(self.name)
@@ -141,6 +141,11 @@ class FlatContract(Contract):
         for nested in cls._nested:
             nested.flatten(schema, handler)
         return schema
+
+
+def _title(name: str) -> str:
+    """As pydantic makes it."""
+    return name.replace("_", " ").title()
 
 
 def _nested_of(model: type[BaseModel]) -> Iterator[_Nested]:

@@ -10,7 +10,7 @@ import orjson
 
 from sluice.contracts.needs import Needs
 from sluice.contracts.pilots import BundlePort, PilotTask
-from sluice.contracts.states import EntryKind, InputMode, TaskMode
+from sluice.contracts.states import EntryKind, InputMode
 from sluice.contracts.tasks import Task, TaskOutput
 from sluice.servicekit.database import Connection
 from wms.db.tasks import stored_tasks
@@ -74,7 +74,7 @@ def known(task: Task) -> KnownTask:
         executable=task.executable,
         args=task.args,
         mode=task.mode,
-        dat_in_port=task.dat_in_port,
+        dat_in_port=task.main_input.port,
         side_ports=[side.port for side in task.side_inputs],
         bundles=_bundles(task),
         batch=task.batch,
@@ -95,13 +95,8 @@ def _told(task: PilotTask) -> bytes:
 
 
 def _bundles(task: Task) -> list[BundlePort]:
-    first = (task.dat_in_port, task.mode is TaskMode.MERGE, task.dat_in_kind)
-    ports = [
-        first,
-        *((side.port, side.mode is InputMode.ALL, side.kind) for side in task.side_inputs),
-    ]
     return [
-        BundlePort(port=port, whole=whole)
-        for port, whole, kind in ports
-        if kind is EntryKind.BUNDLE
+        BundlePort(port=given.port, whole=given.mode is InputMode.ALL)
+        for given in task.inputs
+        if given.kind is EntryKind.BUNDLE
     ]

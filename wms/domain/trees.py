@@ -20,10 +20,16 @@ def placed(
         return list(files)
     if seq == only_seq:
         return [
-            (uid, file if uid != task.dat_out_uid else file.model_copy(update={"seq": 0}))
+            (
+                uid,
+                file if uid != task.main_output.dat_out_uid else file.model_copy(update={"seq": 0}),
+            )
             for uid, file in files
         ]
-    return [(task.parts_uid if uid == task.dat_out_uid else uid, file) for uid, file in files]
+    return [
+        (task.parts_uid if uid == task.main_output.dat_out_uid else uid, file)
+        for uid, file in files
+    ]
 
 
 def part_of(task: Task, files: Files) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ from sluice.contracts.naming import own_name
 from sluice.contracts.pilots import InputFile
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import Pick
-from sluice.contracts.tasks import Task, TaskInput
+from sluice.contracts.tasks import TaskInput
 
 #: Files that one request to the DMS brings at most.
 _MOST = 10_000
@@ -68,8 +68,10 @@ class Row:
     parts: Sequence[_Part]
 
     @classmethod
-    def of(cls, dms: DmsClient, given: Task | TaskInput, datasets: Mapping[UUID, Dataset]) -> "Row":
-        port = given.port if isinstance(given, TaskInput) else ""
+    def of(
+        cls, dms: DmsClient, given: TaskInput, datasets: Mapping[UUID, Dataset], *, port: str
+    ) -> "Row":
+        """``port``: that its files are given to, empty for the main one."""
         starts = [0, *(one.start for one in given.next_inputs)]
         ends = [start or None for start in [*starts[1:], 0]]
         uids = [given.dat_in_uid, *(one.dat_in_uid for one in given.next_inputs)]

@@ -22,8 +22,12 @@ async def usable_datasets(dms: DmsClient, task: Task) -> dict[UUID, Dataset] | s
     """All input data sets, or why they cannot be worked with yet. Raises ``NotSplittable``,
     ``NotAvailable``."""
     found: dict[UUID, Dataset] = {}
-    given: list[Task | TaskInput] = [task, *task.side_inputs]
-    for uid in dict.fromkeys(one.dat_in_uid for part in given for one in (part, *part.next_inputs)):
+    uids = [
+        uid
+        for given in task.inputs
+        for uid in (given.dat_in_uid, *(further.dat_in_uid for further in given.next_inputs))
+    ]
+    for uid in dict.fromkeys(uids):
         dataset = await _usable(dms, uid)
         if isinstance(dataset, str):
             return dataset
@@ -52,7 +56,8 @@ async def _usable(dms: DmsClient, uid: UUID) -> Dataset | str:
 def reads_several(task: Task) -> bool:
     """Are its jobs made of anything but the files of one data set, as they come?"""
     each = any(side.mode is InputMode.EACH for side in task.side_inputs)
-    return bool(task.next_inputs) or task.pick is not None or task.single or each
+    main = task.main_input
+    return bool(main.next_inputs) or main.pick is not None or task.single or each
 
 
 async def shared_inputs(
@@ -63,7 +68,9 @@ async def shared_inputs(
     shared: list[InputFile] = []
     for side in task.side_inputs:
         if side.mode is not InputMode.EACH:
-            shared += await _shared_files(Row.of(dms, side, datasets), side, step=task.step)
+            shared += await _shared_files(
+                Row.of(dms, side, datasets, port=side.port), side, step=task.step
+            )
     return shared
 
 
@@ -85,16 +92,15 @@ async def _drafts(
     dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], *, page: int
 ) -> AsyncIterator[JobDraft]:
     """As above, one entry a job."""
-    first = Row.of(dms, task, datasets)
-    if task.pick is not None:
+    main = task.main_input
+    first = Row.of(dms, main, datasets, port="")
+    if main.pick is not None:
         for file in await first.picked(
-            task.pick, what=f"the input {task.dat_in_port} of step {task.step}"
+            main.pick, what=f"the input {main.port} of step {task.step}"
         ):
             yield JobDraft(file.seq, [file])
     elif task.single:
-        files = await _only_file(
-            first, optional=task.dat_in_optional, port=task.dat_in_port, step=task.step
-        )
+        files = await _only_file(first, optional=main.optional, port=main.port, step=task.step)
         yield JobDraft(files[0].seq if files else 0, files)
     elif task.mode is TaskMode.MERGE:
         grouping = Grouping(task.mode, task.groups)
@@ -106,10 +112,13 @@ async def _drafts(
     else:
         each = [side for side in task.side_inputs if side.mode is InputMode.EACH]
         streams = [
-            FileStream("", task.dat_in_optional),
+            FileStream("", main.optional),
             *(FileStream(side.port, side.optional) for side in each),
         ]
-        pages = [first.pages(page), *(Row.of(dms, side, datasets).pages(page) for side in each)]
+        pages = [
+            first.pages(page),
+            *(Row.of(dms, side, datasets, port=side.port).pages(page) for side in each),
+        ]
         while not is_over(streams):
             for stream, further in zip(streams, pages, strict=True):
                 await _fill(stream, further)

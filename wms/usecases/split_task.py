@@ -66,7 +66,9 @@ async def split_waiting_tasks(context: WmsContext, dms: DmsClient, *, page: int 
             if claim is None:
                 return
             known = (await context.tasks.get(connection, [claim.uid]))[claim.uid]
-        with log_ids(task=claim.uid, chain=known.task.chain_uid, dataset=known.task.dat_in_uid):
+        with log_ids(
+            task=claim.uid, chain=known.task.chain_uid, dataset=known.task.main_input.dat_in_uid
+        ):
             await _split(context, dms, claim, known=known, page=page)
 
 
@@ -108,7 +110,7 @@ async def _make_jobs(
     page: int,
     before: FinishedBefore | None,
 ) -> None:
-    dataset = datasets[known.task.dat_in_uid]
+    dataset = datasets[known.task.main_input.dat_in_uid]
     grouping = Grouping(
         known.task.mode, known.task.groups, number=claim.place.group, batch=known.task.batch
     )
@@ -148,7 +150,7 @@ async def _make_joined_jobs(
 ) -> None:
     """Several data sets are read from their beginning, also after a crash; jobs made before are
     passed over."""
-    dataset, last_seq = datasets[known.task.dat_in_uid], claim.place.last_seq
+    dataset, last_seq = datasets[known.task.main_input.dat_in_uid], claim.place.last_seq
     drafts: list[JobDraft] = []
 
     async def add(*, last: bool) -> int:

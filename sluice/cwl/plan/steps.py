@@ -10,9 +10,10 @@ from sluice.contracts.plan import (
     NextSource,
     ParameterRef,
     PlanStep,
-    SideInput,
     Source,
+    StepInput,
     StepOutput,
+    main_input_mode,
 )
 from sluice.contracts.states import EntryKind, InputMode
 from sluice.cwl.dataflow.dataflow import Dataflow
@@ -41,24 +42,25 @@ class StepPlanner:
     def plan_step(self, step: Step) -> PlanStep:
         fields = self.flow.extensions.steps.get(step.name, Fields()).values
         data = self.flow.wiring.data_links[step.name]
-        source, *further = self._sources(step, data, scattered=data.name in step.scatter)
-        single = has_one_job(step, self.flow)
+        mode, single = self.flow.wiring.modes[step.name], has_one_job(step, self.flow)
+        main = SideLink(data, main_input_mode(mode))
         return PlanStep(
             name=step.name,
             doc=documentation(step.body),
-            mode=self.flow.wiring.modes[step.name],
-            data_port=data.name,
-            source=source.source,
-            next_sources=further,
-            pick=pick_of(data),
-            data_optional=may_be_missing(step, data)
-            if single
-            else is_optional(step.input_type(data.name)),
-            single=single,
-            data_kind=self._kind(step, data),
-            side_inputs=[
-                self._side_input(step, side) for side in self.flow.wiring.side_links[step.name]
+            mode=mode,
+            inputs=[
+                self._input(step, main, scattered=data.name in step.scatter, alone=single),
+                *(
+                    self._input(
+                        step,
+                        side,
+                        scattered=side.mode is InputMode.EACH,
+                        alone=side.mode is InputMode.ONE,
+                    )
+                    for side in self.flow.wiring.side_links[step.name]
+                ),
             ],
+            single=single,
             arguments=self._arguments(step),
             outputs=[self._step_output(step, port) for port in step.outputs],
             tool=self.tools.executable(step),
@@ -67,21 +69,19 @@ class StepPlanner:
             **{key: fields[key] for key in _FIELDS if key in fields},
         )
 
-    def _side_input(self, step: Step, side: SideLink) -> SideInput:
-        name = side.link.name
-        source, *further = self._sources(step, side.link, scattered=side.mode is InputMode.EACH)
-        is_single = side.mode is InputMode.ONE
-        optional = (
-            may_be_missing(step, side.link) if is_single else is_optional(step.input_type(name))
-        )
-        return SideInput(
-            port=name,
+    def _input(self, step: Step, read: SideLink, *, scattered: bool, alone: bool) -> StepInput:
+        """``alone``: a job gets the only file that there is."""
+        link = read.link
+        source, *further = self._sources(step, link, scattered=scattered)
+        optional = may_be_missing(step, link) if alone else is_optional(step.input_type(link.name))
+        return StepInput(
+            port=link.name,
             source=source.source,
             next_sources=further,
-            pick=pick_of(side.link),
-            mode=side.mode,
+            pick=pick_of(link),
+            mode=read.mode,
             optional=optional,
-            kind=self._kind(step, side.link),
+            kind=self._kind(step, link),
         )
 
     def _kind(self, step: Step, link: Link) -> EntryKind:

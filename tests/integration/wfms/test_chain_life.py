@@ -135,12 +135,14 @@ async def test_parameters_are_checked_and_reach_the_task(world: World) -> None:
     await world.deliver()
     (task,) = world.wms.tasks.values()
     assert task.args == {"c": 3, "s": 1.5}
-    assert task.dat_in_uid == dataset.uid
-    assert task.dat_out_url == f"{task.dat_stor_url}/{task.chain_uid}.only.out"
+    assert task.main_input.dat_in_uid == dataset.uid
+    assert (
+        task.main_output.dat_out_url == f"{task.main_output.dat_stor_url}/{task.chain_uid}.only.out"
+    )
     folders = (
         f"file://{world.folder / kind}" for kind in (StorageType.INTERMEDIATE, StorageType.LOGS)
     )
-    assert (task.dat_stor_url, task.log_stor_url) == tuple(folders)
+    assert (task.main_output.dat_stor_url, task.log_stor_url) == tuple(folders)
 
 
 async def test_what_a_template_requires_is_checked_when_the_chain_is_asked_for(

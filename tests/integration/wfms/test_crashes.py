@@ -55,8 +55,8 @@ async def test_start_of_a_step_with_a_crash_between_every_pair_of_lines(world: W
         state = await world.chain(chain.uid)
         assert state.steps[0].state is StepState.IN_PROGRESS
         assert [one.uid for one in state.datasets] == [
-            task.dat_in_uid,
-            task.dat_out_uid,
+            task.main_input.dat_in_uid,
+            task.main_output.dat_out_uid,
             task.log_out_uid,
         ]
         watches = await world.rows(

@@ -8,8 +8,8 @@ from sluice.contracts.datasets import Dataset, NewDataset, NewFile
 from sluice.contracts.plan import (
     Parameter,
     Plan,
-    SideInput,
     Source,
+    StepInput,
 )
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import (
@@ -38,11 +38,11 @@ async def one_file(world: World, name: str, *, files: int = 1, close: bool = Tru
 
 def reads_files(*names: str) -> Plan:
     sides = [
-        SideInput(port=f"at_{name}", source=Source(step=None, port=name), mode=InputMode.ONE)
+        StepInput(port=f"at_{name}", source=Source(step=None, port=name), mode=InputMode.ONE)
         for name in names
     ]
     parameters = {name: Parameter(type="File") for name in names}
-    return plan(step("only", side_inputs=sides), outputs=[("only", "out")], parameters=parameters)
+    return plan(step("only", sides=sides), outputs=[("only", "out")], parameters=parameters)
 
 
 def given(dataset: Dataset, **more: str) -> dict[str, str]:
@@ -113,7 +113,7 @@ async def test_a_file_that_another_chain_needs_stays(world: World) -> None:
         [await one_file(world, name) for name in ("one", "two")],
     )
     slow = plan(
-        step("only", side_inputs=reads_files("a").steps[0].side_inputs),
+        step("only", sides=reads_files("a").steps[0].inputs[1:]),
         step("next", Source(step="only", port="out")),
         step("last", Source(step="next", port="out")),
         outputs=[("last", "out")],

@@ -103,7 +103,9 @@ async def test_what_failed_runs_again_on_what_was_there_and_all_goes_in_the_end(
     assert second.state is ChainState.FINISHED
     assert sent(world, second) == ["filter", "merge"]
     assert (
-        next(task for task in world.wms.tasks.values() if task.chain_uid == second.uid).dat_in_uid
+        next(
+            task for task in world.wms.tasks.values() if task.chain_uid == second.uid
+        ).main_input.dat_in_uid
         == decoded
     )
     assert not await gone(world, decoded), "the first chain keeps it for a while"

@@ -225,7 +225,7 @@ class Interleaving(RuleBasedStateMachine):
                 state: getattr(status, state) for state in JobState if getattr(status, state)
             } == dict(states)
             assert status.total == states.total()
-            seqs = [seq for seq, _ in sent.files.get(task.dat_out_uid, [])]
+            seqs = [seq for seq, _ in sent.files.get(task.main_output.dat_out_uid, [])]
             assert (
                 len(seqs)
                 == len(set(seqs))
@@ -234,12 +234,12 @@ class Interleaving(RuleBasedStateMachine):
             )
             if not status.state.final:
                 assert task.uid not in self.ended
-                assert task.dat_out_uid not in sent.close_at
+                assert task.main_output.dat_out_uid not in sent.close_at
                 continue
             assert self.ended.setdefault(task.uid, status.state) is status.state
             assert events[task.uid] == 1
             assert status.ready + status.leased + status.running + status.held == 0
-            for dataset in (task.dat_out_uid, task.log_out_uid):
+            for dataset in (task.main_output.dat_out_uid, task.log_out_uid):
                 assert sent.close_at[dataset] == [len(sent.files.get(dataset, []))]
 
 

@@ -99,7 +99,7 @@ async def test_a_batch_is_registered_once(stage: Stage, dms: DmsClient, tmp_path
                 name=name,
                 size=1,
                 checksum=CHECKSUM,
-                url=f"{task.dat_out_url}/{name}",
+                url=f"{task.main_output.dat_out_url}/{name}",
                 number=seq,
             )
             for seq, name in enumerate(names)
@@ -114,5 +114,5 @@ async def test_a_batch_is_registered_once(stage: Stage, dms: DmsClient, tmp_path
     assert [(file.seq, file.name, (file.origin or {})["inputs"]) for file in message.files] == [
         (seq, name, [f"f{seq:05}"]) for seq, name in enumerate(names)
     ]
-    assert (await stage.sent()).files[task.dat_out_uid] == list(enumerate(names))
-    assert (await stage.sent()).close_at[task.dat_out_uid] == [3]
+    assert (await stage.sent()).files[task.main_output.dat_out_uid] == list(enumerate(names))
+    assert (await stage.sent()).close_at[task.main_output.dat_out_uid] == [3]

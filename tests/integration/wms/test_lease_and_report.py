@@ -39,8 +39,8 @@ async def test_task_runs_from_lease_to_end(stage: Stage) -> None:
     status = await stage.status(task)
     assert (status.state, status.finished, status.total) == (TaskState.FINISHED, 3, 3)
     sent = await stage.sent()
-    assert sent.files[task.dat_out_uid] == [(n, f"events-{n}.1") for n in range(3)]
-    assert sent.close_at == {task.dat_out_uid: [3], task.log_out_uid: [3]}
+    assert sent.files[task.main_output.dat_out_uid] == [(n, f"events-{n}.1") for n in range(3)]
+    assert sent.close_at == {task.main_output.dat_out_uid: [3], task.log_out_uid: [3]}
     assert [(event.uid, event.state) for event in sent.ended] == [(task.uid, TaskState.FINISHED)]
 
 
@@ -51,7 +51,7 @@ async def test_one_message_per_data_set_and_report_call(stage: Stage) -> None:
     await stage.finish(pilot, *jobs[:5])
     assert sorted(len(message.files) for message in (await stage.sent()).messages) == [5, 5]
     file = next(
-        m for m in (await stage.sent()).messages if m.dataset_uid == task.dat_out_uid
+        m for m in (await stage.sent()).messages if m.dataset_uid == task.main_output.dat_out_uid
     ).files[0]
     assert file.meta == {"frame": 0}
     assert file.origin == {
@@ -68,7 +68,7 @@ async def test_merge_output_tells_what_it_holds(stage: Stage) -> None:
     pilot = await stage.add_pilot()
     await stage.finish(pilot, *await stage.lease(pilot))
     file = next(
-        m for m in (await stage.sent()).messages if m.dataset_uid == task.dat_out_uid
+        m for m in (await stage.sent()).messages if m.dataset_uid == task.main_output.dat_out_uid
     ).files[0]
     assert file.meta == {"first_seq": 0, "last_seq": 0, "files": 1}
 
@@ -84,7 +84,7 @@ async def test_repeated_report_changes_nothing(stage: Stage) -> None:
     assert await stage.report(pilot, *[stage.report_of(job)] * 2) == [ReportAnswer.ALREADY] * 2
     assert await stage.fail(pilot, job) == [ReportAnswer.STALE]
     assert await stage.status(task) == before
-    assert (await stage.sent()).files[task.dat_out_uid] == [(0, "events-0.1")]
+    assert (await stage.sent()).files[task.main_output.dat_out_uid] == [(0, "events-0.1")]
 
 
 async def test_same_attempt_twice_in_one_report(stage: Stage) -> None:
@@ -94,7 +94,7 @@ async def test_same_attempt_twice_in_one_report(stage: Stage) -> None:
     (job,) = await stage.lease(pilot)
     assert await stage.finish(pilot, job, job) == [ReportAnswer.ACCEPTED] * 2
     assert (await stage.status(task)).finished == 1
-    assert (await stage.sent()).files[task.dat_out_uid] == [(0, "events-0.1")]
+    assert (await stage.sent()).files[task.main_output.dat_out_uid] == [(0, "events-0.1")]
 
 
 async def test_foreign_late_and_invented_reports_are_stale(stage: Stage) -> None:
@@ -126,8 +126,8 @@ async def test_late_report_of_a_lost_attempt_is_stale(stage: Stage) -> None:
     assert await stage.finish(quick, new) == [ReportAnswer.ACCEPTED]
     assert await stage.finish(slow, old) == [ReportAnswer.STALE]
     sent = await stage.sent()
-    assert sent.files[task.dat_out_uid] == [(0, "events-0.2")]
-    assert sent.close_at[task.dat_out_uid] == [1]
+    assert sent.files[task.main_output.dat_out_uid] == [(0, "events-0.2")]
+    assert sent.close_at[task.main_output.dat_out_uid] == [1]
 
 
 async def test_report_of_an_older_attempt_by_the_pilot_that_has_the_job_again_is_stale(
@@ -143,7 +143,7 @@ async def test_report_of_an_older_attempt_by_the_pilot_that_has_the_job_again_is
     assert await stage.finish(pilot, old) == [ReportAnswer.STALE]
     assert (await stage.status(task)).leased == 1
     assert await stage.finish(pilot, old, new) == [ReportAnswer.STALE, ReportAnswer.ACCEPTED]
-    assert (await stage.sent()).files[task.dat_out_uid] == [(0, "events-0.2")]
+    assert (await stage.sent()).files[task.main_output.dat_out_uid] == [(0, "events-0.2")]
 
 
 async def test_concurrent_reports_of_one_attempt_are_accepted_once(
@@ -160,8 +160,8 @@ async def test_concurrent_reports_of_one_attempt_are_accepted_once(
     assert flat.count(ReportAnswer.ACCEPTED) == 8
     assert flat.count(ReportAnswer.ALREADY) == 72
     sent = await stage.sent()
-    assert len(sent.files[task.dat_out_uid]) == 8
-    assert sent.close_at[task.dat_out_uid] == [8]
+    assert len(sent.files[task.main_output.dat_out_uid]) == 8
+    assert sent.close_at[task.main_output.dat_out_uid] == [8]
     assert len(sent.ended) == 1
 
 
@@ -176,10 +176,18 @@ async def test_output_outside_its_folder_is_refused(stage: Stage) -> None:
         port="events", name=name, size=1, checksum=CHECKSUM, url=f"file:///etc/{name}"
     )
     sibling = OutputFile(
-        port="events", name=name, size=1, checksum=CHECKSUM, url=f"{task.dat_out_url}-evil/{name}"
+        port="events",
+        name=name,
+        size=1,
+        checksum=CHECKSUM,
+        url=f"{task.main_output.dat_out_url}-evil/{name}",
     )
     unknown = OutputFile(
-        port="nothing", name=name, size=1, checksum=CHECKSUM, url=f"{task.dat_out_url}/{name}"
+        port="nothing",
+        name=name,
+        size=1,
+        checksum=CHECKSUM,
+        url=f"{task.main_output.dat_out_url}/{name}",
     )
     log = LogFile(name="l", size=1, checksum=CHECKSUM, url="file:///etc/l")
     reports = [
@@ -198,7 +206,7 @@ async def test_output_outside_its_folder_is_refused(stage: Stage) -> None:
         job = await job_with_attempts(connection, jobs[0].id)
     assert (
         job.message
-        == f"the pilot put output 'events' at file:///etc/{name}, outside of {task.dat_out_url}"
+        == f"the pilot put output 'events' at file:///etc/{name}, outside of {task.main_output.dat_out_url}"
     )
 
 
@@ -228,7 +236,11 @@ async def test_optional_output_may_be_missing_and_is_not_counted(stage: Stage) -
     full = stage.report_of(first)
     await stage.report(pilot, full, stage.report_of(other, outputs=full.outputs[:1], log=None))
     sent = await stage.sent()
-    assert sent.close_at == {task.dat_out_uid: [2], side.dat_out_uid: [1], task.log_out_uid: [1]}
+    assert sent.close_at == {
+        task.main_output.dat_out_uid: [2],
+        side.dat_out_uid: [1],
+        task.log_out_uid: [1],
+    }
 
 
 async def test_jobs_of_several_tasks_by_rank_and_fit(stage: Stage) -> None:
@@ -301,7 +313,7 @@ async def test_concurrent_leases_give_every_job_once(stage: Stage, second: Stage
     for task in tasks:
         assert (await stage.status(task)).state is TaskState.FINISHED
         assert await stage.states(task) == {JobState.FINISHED: 60}
-        assert sent.close_at[task.dat_out_uid] == [60]
+        assert sent.close_at[task.main_output.dat_out_uid] == [60]
 
 
 async def test_whatever_a_tool_printed_is_taken(stage: Stage) -> None:
@@ -314,7 +326,11 @@ async def test_whatever_a_tool_printed_is_taken(stage: Stage) -> None:
     )
     name = "n"
     hidden = OutputFile(
-        port="events", name=name, size=1, checksum=CHECKSUM, url=f"{task.dat_out_url}/a\0{name}"
+        port="events",
+        name=name,
+        size=1,
+        checksum=CHECKSUM,
+        url=f"{task.main_output.dat_out_url}/a\0{name}",
     )
     impossible = [
         stage.report_of(jobs[2], id=2**70),

@@ -48,7 +48,7 @@ async def test_failed_job_is_tried_again_up_to_retry(stage: Stage) -> None:
         "the number that is asked for"
     )
     sent = await stage.sent()
-    assert sent.close_at == {task.dat_out_uid: [0], task.log_out_uid: [3]}
+    assert sent.close_at == {task.main_output.dat_out_uid: [0], task.log_out_uid: [3]}
 
 
 async def test_a_task_began_with_its_first_job_whatever_is_asked_for_in_vain(stage: Stage) -> None:

@@ -154,7 +154,7 @@ def finished(task: Task, jobs: Sequence[LeasedJob]) -> Report:
                         name=f"o{job.seq}",
                         size=1,
                         checksum=CHECKSUM,
-                        url=f"{task.dat_out_url}/o{job.seq}",
+                        url=f"{task.main_output.dat_out_url}/o{job.seq}",
                     )
                 ],
             )
@@ -172,7 +172,7 @@ async def lease_all(system: System, task: Task, pilot: UUID) -> Lease:
 
     await eventually(waits)
     asked = asyncio.create_task(system.wms.lease(pilot, LeaseRequest(jobs=5, wait=30)))
-    await system.dms.close_dataset(task.dat_in_uid)
+    await system.dms.close_dataset(task.main_input.dat_in_uid)
     async with asyncio.timeout(20):
         return await asked
 
@@ -198,11 +198,16 @@ async def test_task_message_to_closed_data_sets(system: System) -> None:
     assert (status.state, status.finished, status.total) == (TaskState.FINISHED, 5, 5)
 
     async def closed() -> bool:
-        written = [await system.dms.dataset(uid) for uid in (task.dat_out_uid, task.log_out_uid)]
+        written = [
+            await system.dms.dataset(uid)
+            for uid in (task.main_output.dat_out_uid, task.log_out_uid)
+        ]
         return all(dataset.state is DatasetState.CLOSED for dataset in written)
 
     await eventually(closed)
-    assert [file.seq for file in (await system.dms.files(task.dat_out_uid)).files] == list(range(5))
+    assert [
+        file.seq for file in (await system.dms.files(task.main_output.dat_out_uid)).files
+    ] == list(range(5))
     await _is_shown(system, task, pilot)
     await system.wms.sign_off(pilot, SignOff())
 
@@ -239,7 +244,7 @@ async def test_bad_requests_get_clear_answers(system: System) -> None:
         await system.http.post(f"/api/v1/pilots/{pilot}/lease", content=b"{")
     ).status_code == 422
     task = await system.task(files=1)
-    await system.dms.close_dataset(task.dat_in_uid)
+    await system.dms.close_dataset(task.main_input.dat_in_uid)
     await system.send(task)
     await eventually(lambda: _has_jobs(system, task))
     with pytest.raises(Unprocessable, match="after='x'"):

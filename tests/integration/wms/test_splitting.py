@@ -158,13 +158,13 @@ async def test_an_unknown_or_deleted_input_fails_the_task(
 ) -> None:
     unknown = await accept(stage, make_task())
     gone = await accept(stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=1)))
-    await dms.delete_dataset(gone.dat_in_uid, force=True)
+    await dms.delete_dataset(gone.main_input.dat_in_uid, force=True)
     await split_waiting_tasks(stage.context, dms)
     for task, sentence in ((unknown, "unknown to the DMS"), (gone, "has been deleted")):
         status = await stage.status(task)
         assert (status.state, status.total) == (TaskState.FAILED, 0)
         assert sentence in status.reason
-        assert (await stage.sent()).close_at[task.dat_out_uid] == [0]
+        assert (await stage.sent()).close_at[task.main_output.dat_out_uid] == [0]
 
 
 async def test_an_empty_input_gives_an_empty_output_or_one_merge_of_nothing(
@@ -184,7 +184,7 @@ async def test_an_empty_input_gives_an_empty_output_or_one_merge_of_nothing(
         status = await stage.status(task)
         assert (status.state, status.total) == (TaskState.FINISHED, 0)
         assert "has no files" in status.reason
-        assert (await stage.sent()).close_at[task.dat_out_uid] == [0]
+        assert (await stage.sent()).close_at[task.main_output.dat_out_uid] == [0]
     assert await jobs_of(stage, merge) == [(0, [])]
 
 

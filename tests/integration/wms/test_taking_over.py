@@ -124,14 +124,14 @@ async def test_only_what_failed_runs_again_and_the_output_is_complete_and_in_ord
     await twice.deliver()
     assert (await twice.stage.status(second)).state is TaskState.FINISHED
     assert (await twice.stage.states(second)) == {JobState.FINISHED: 8}
-    assert [seq for seq, _ in await twice.files(second.dat_out_uid)] == list(range(8))
+    assert [seq for seq, _ in await twice.files(second.main_output.dat_out_uid)] == list(range(8))
     where = {
         seq
-        for seq, folder in await twice.files(second.dat_out_uid)
-        if folder == str(second.dat_out_uid)
+        for seq, folder in await twice.files(second.main_output.dat_out_uid)
+        if folder == str(second.main_output.dat_out_uid)
     }
     assert where == {2, 5}, "the others lie where the first task put them"
-    assert [seq for seq, _ in await twice.files(second.side_outputs[0].dat_out_uid)] == [
+    assert [seq for seq, _ in await twice.files(second.outputs[1:][0].dat_out_uid)] == [
         0,
         2,
         4,
@@ -164,7 +164,7 @@ async def test_what_was_counted_in_outputs_that_are_taken_over_is_counted_once(
     await twice.stage.report(pilot, counted(twice.stage.report_of(left), events=1000))
     await twice.deliver()
     produced = [
-        (await twice.dms.dataset(task.dat_out_uid)).meta["produced"]["events"]
+        (await twice.dms.dataset(task.main_output.dat_out_uid)).meta["produced"]["events"]
         for task in (first, second)
     ]
     assert produced == [111, 1111]
@@ -183,7 +183,7 @@ async def test_all_taken_over_ends_at_once(twice: Twice) -> None:
     await split_waiting_tasks(twice.stage.context, twice.dms, page=2)
     await twice.deliver()
     assert (await twice.stage.status(second)).reason == "4 of 4 jobs finished"
-    assert len(await twice.files(second.dat_out_uid)) == 4
+    assert len(await twice.files(second.main_output.dat_out_uid)) == 4
     third = await twice.task(dat_in_uid=uid, taken_over=over(second))
     await split_waiting_tasks(twice.stage.context, twice.dms)
     assert (await twice.stage.status(third)).state is TaskState.FINISHED, (
@@ -232,7 +232,7 @@ async def test_killed_at_every_page_it_takes_over_each_job_once(twice: Twice) ->
     assert job.seq == 3
     await twice.stage.finish(pilot, job)
     await twice.deliver()
-    assert [seq for seq, _ in await twice.files(second.dat_out_uid)] == list(range(8))
+    assert [seq for seq, _ in await twice.files(second.main_output.dat_out_uid)] == list(range(8))
     assert (await twice.stage.status(second)).finished == 8
 
 
@@ -274,7 +274,7 @@ async def test_what_was_to_be_taken_over_and_is_gone_fails_the_task(twice: Twice
     uid = await make_dataset(twice.dms, twice.folder, files=4)
     first = await twice.first(fail={1}, dat_in_uid=uid)
     second = await twice.task(dat_in_uid=uid, taken_over=over(first))
-    await twice.dms.delete_dataset(first.dat_out_uid)
+    await twice.dms.delete_dataset(first.main_output.dat_out_uid)
     await split_waiting_tasks(twice.stage.context, twice.dms)
     status = await twice.stage.status(second)
     assert status.state is TaskState.FAILED

@@ -41,8 +41,8 @@ async def test_sufficient_share_finishes_the_task_and_cancels_the_rest(stage: St
     ]
     assert await stage.finish(pilot, jobs[8]) == [ReportAnswer.STALE]
     sent = await stage.sent()
-    assert sent.close_at[task.dat_out_uid] == [8]
-    assert len(sent.files[task.dat_out_uid]) == 8
+    assert sent.close_at[task.main_output.dat_out_uid] == [8]
+    assert len(sent.files[task.main_output.dat_out_uid]) == 8
 
 
 async def test_minimum_out_of_reach_fails_at_once(stage: Stage) -> None:
@@ -60,7 +60,10 @@ async def test_minimum_out_of_reach_fails_at_once(stage: Stage) -> None:
         "3 of 10 jobs failed, so that the 8 that must succeed (minimum 0.8) cannot be reached"
         in status.reason
     )
-    assert (await stage.sent()).close_at == {task.dat_out_uid: [0], task.log_out_uid: [3]}
+    assert (await stage.sent()).close_at == {
+        task.main_output.dat_out_uid: [0],
+        task.log_out_uid: [3],
+    }
 
 
 async def test_errors_that_outnumber_successes_cancel(stage: Stage) -> None:
@@ -90,7 +93,7 @@ async def test_cancel_stops_everything_and_may_be_repeated(stage: Stage) -> None
     assert await stage.finish(pilot, flying) == [ReportAnswer.STALE]
     assert await stage.lease(pilot, 5) == []
     sent = await stage.sent()
-    assert sent.close_at == {task.dat_out_uid: [1], task.log_out_uid: [1]}
+    assert sent.close_at == {task.main_output.dat_out_uid: [1], task.log_out_uid: [1]}
     assert len(sent.ended) == 1
     with pytest.raises(NotFound):
         await cancel_task(stage.context, make_task().uid)
@@ -144,7 +147,9 @@ async def test_cancel_and_last_report_at_once_end_the_task_once(
         )
         status, sent = await stage.status(task), await stage.sent()
         assert len([event for event in sent.ended if event.uid == task.uid]) == 1
-        assert sent.close_at[task.dat_out_uid] == [len(sent.files.get(task.dat_out_uid, []))]
+        assert sent.close_at[task.main_output.dat_out_uid] == [
+            len(sent.files.get(task.main_output.dat_out_uid, []))
+        ]
         if status.state is TaskState.FINISHED:
             assert isinstance(outcome[1], Conflict)
             assert outcome[0] == [ReportAnswer.ACCEPTED] * 3

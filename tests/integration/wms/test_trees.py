@@ -70,14 +70,16 @@ async def test_levels_until_one_is_left(
     assert sorted(sent.files[task.parts_uid or uuid4()]) == [
         (seq, f"events-{seq}.1") for seq in range(6)
     ]
-    assert sent.files[task.dat_out_uid] == [(0, "events-6.1")]
+    assert sent.files[task.main_output.dat_out_uid] == [(0, "events-6.1")]
     assert [
-        sent.close_at[uid] for uid in (task.parts_uid, task.dat_out_uid, task.log_out_uid) if uid
+        sent.close_at[uid]
+        for uid in (task.parts_uid, task.main_output.dat_out_uid, task.log_out_uid)
+        if uid
     ] == [[6], [1], [7]]
     (last,) = [
         file
         for message in sent.messages
-        if message.dataset_uid == task.dat_out_uid
+        if message.dataset_uid == task.main_output.dat_out_uid
         for file in message.files
     ]
     assert last.meta == {"first_seq": 0, "last_seq": 6, "files": 7}
@@ -96,7 +98,7 @@ async def test_as_many_jobs_as_it_takes(
     await run_all(stage, dms, await stage.add_pilot())
     assert (await stage.status(task)).total == sum(levels)
     sent = await stage.sent()
-    assert sent.files[task.dat_out_uid] == [(0, f"events-{sum(levels) - 1}.1")]
+    assert sent.files[task.main_output.dat_out_uid] == [(0, f"events-{sum(levels) - 1}.1")]
 
 
 async def test_an_empty_data_set_is_one_job_with_an_empty_list(
@@ -116,8 +118,10 @@ async def test_an_empty_data_set_is_one_job_with_an_empty_list(
     assert await inputs_of(stage, task) == [(0, [])]
     status, sent = await stage.status(task), await stage.sent()
     assert (status.state, status.total, status.finished) == (TaskState.FINISHED, 1, 1)
-    assert sent.files[task.dat_out_uid] == [(0, "events-0.2")]
-    assert [sent.close_at[uid] for uid in (task.parts_uid, task.dat_out_uid) if uid] == [[0], [1]]
+    assert sent.files[task.main_output.dat_out_uid] == [(0, "events-0.2")]
+    assert [
+        sent.close_at[uid] for uid in (task.parts_uid, task.main_output.dat_out_uid) if uid
+    ] == [[0], [1]]
 
 
 async def test_a_failed_job_of_an_empty_data_set_fails_the_task(
@@ -139,7 +143,7 @@ async def test_over_several_data_sets_that_may_all_be_empty(
     await run_all(stage, dms, await stage.add_pilot())
     status, sent = await stage.status(task), await stage.sent()
     assert (status.state, status.total) == (TaskState.FINISHED, 3 if files else 1)
-    assert len(sent.files[task.dat_out_uid]) == 1
+    assert len(sent.files[task.main_output.dat_out_uid]) == 1
 
 
 async def test_a_job_that_ends_while_others_are_made_is_not_the_last(
@@ -157,7 +161,7 @@ async def test_a_job_that_ends_while_others_are_made_is_not_the_last(
     )
     await run_all(stage, dms, pilot)
     assert [seqs for _, seqs in await inputs_of(stage, task)] == [[0, 1], [2], [0, 1]]
-    assert (await stage.sent()).files[task.dat_out_uid] == [(0, "events-2.1")]
+    assert (await stage.sent()).files[task.main_output.dat_out_uid] == [(0, "events-2.1")]
 
 
 async def test_repeated_and_late_reports_add_nothing(
@@ -191,8 +195,14 @@ async def test_a_failed_job_fails_the_task(
     await stage.fail(pilot, first, error=ErrorClass.TOOL_REFUSED)
     assert (await stage.status(task)).state is TaskState.FAILED
     sent = await stage.sent()
-    assert (sent.close_at[task.dat_out_uid], task.dat_out_uid in sent.files) == ([0], True)
-    assert sent.files[task.dat_out_uid] == []
+    assert (
+        sent.close_at[task.main_output.dat_out_uid],
+        task.main_output.dat_out_uid in sent.files,
+    ) == (
+        [0],
+        True,
+    )
+    assert sent.files[task.main_output.dat_out_uid] == []
     assert sent.close_at[task.parts_uid or uuid4()] == [4 * level]
 
 

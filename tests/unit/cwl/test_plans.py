@@ -23,8 +23,8 @@ from sluice.contracts.plan import (
     Plan,
     Retention,
     Retry,
-    SideInput,
     Source,
+    StepInput,
 )
 from sluice.contracts.states import DeviceType, InputMode, Pick, TaskMode
 from sluice.cwl import compile_template
@@ -47,7 +47,7 @@ def test_a_map_and_a_merge() -> None:
         "note": ("string", None, False),
     }
     count, join = plan.steps
-    assert (count.mode, count.data_port, count.source) == (
+    assert (count.mode, count.main_input.port, count.main_input.source) == (
         TaskMode.MAP,
         "frame",
         Source(step=None, port="frames"),
@@ -55,7 +55,7 @@ def test_a_map_and_a_merge() -> None:
     assert count.arguments == {"limit": ParameterRef(name="limit")}
     assert count.boundary == Boundary(minimum=0.9)
     assert count.needs.resources.time_limit == 10
-    assert (join.mode, join.data_port, join.source) == (
+    assert (join.mode, join.main_input.port, join.main_input.source) == (
         TaskMode.MERGE,
         "parts",
         Source(step="count", port="number"),
@@ -73,21 +73,21 @@ def test_a_step_may_take_several_files_a_job() -> None:
 
 def test_steps_that_read_several_data_sets() -> None:
     _, _, mark, report = plan_of(GRAPH).steps
-    assert (mark.mode, mark.data_port, mark.source) == (
+    assert (mark.mode, mark.main_input.port, mark.main_input.source) == (
         TaskMode.MAP,
         "before",
         Source(step=None, port="texts"),
     )
-    assert mark.side_inputs == [
-        SideInput(port="total", source=Source(step="total", port="sum"), mode=InputMode.ONE),
-        SideInput(port="after", source=Source(step="upper", port="big"), mode=InputMode.EACH),
+    assert mark.inputs[1:] == [
+        StepInput(port="total", source=Source(step="total", port="sum"), mode=InputMode.ONE),
+        StepInput(port="after", source=Source(step="upper", port="big"), mode=InputMode.EACH),
     ]
-    assert (report.mode, report.data_port, report.source) == (
+    assert (report.mode, report.main_input.port, report.main_input.source) == (
         TaskMode.MERGE,
         "marked",
         Source(step="mark", port="marked"),
     )
-    assert [(side.port, side.mode) for side in report.side_inputs] == [
+    assert [(side.port, side.mode) for side in report.inputs[1:]] == [
         ("texts", InputMode.ALL),
         ("total", InputMode.ONE),
     ]
@@ -138,8 +138,8 @@ def test_a_job_that_runs_a_workflow_needs_what_its_tools_need() -> None:
 def test_jobs_are_made_by_the_data_set_that_the_tool_needs() -> None:
     plan = plan_of(edited(("before: {type: File,", "before: {type: File?,"), text=GRAPH))
     mark = plan.step("mark")
-    assert (mark.data_port, mark.data_optional) == ("after", False)
-    assert [(side.port, side.optional) for side in mark.side_inputs] == [
+    assert (mark.main_input.port, mark.main_input.optional) == ("after", False)
+    assert [(side.port, side.optional) for side in mark.inputs[1:]] == [
         ("total", False),
         ("before", True),
     ]
@@ -153,8 +153,8 @@ def test_every_job_of_a_map_may_take_a_whole_data_set() -> None:
         )
     )
     mark = plan.step("mark")
-    assert (mark.mode, mark.data_port) == (TaskMode.MAP, "before")
-    assert [(side.port, side.mode) for side in mark.side_inputs] == [
+    assert (mark.mode, mark.main_input.port) == (TaskMode.MAP, "before")
+    assert [(side.port, side.mode) for side in mark.inputs[1:]] == [
         ("total", InputMode.ONE),
         ("after", InputMode.ALL),
     ]
@@ -172,7 +172,7 @@ def test_what_an_expression_reads_is_whole_where_its_source_is() -> None:
     )
     assert [
         (side.port, side.mode)
-        for side in plan_of(edited(*edits, text=GRAPH)).step("mark").side_inputs
+        for side in plan_of(edited(*edits, text=GRAPH)).step("mark").inputs[1:]
     ] == [
         ("total", InputMode.ALL),
         ("after", InputMode.EACH),
@@ -187,10 +187,10 @@ def test_a_parameter_that_is_a_file_is_read_as_a_data_set() -> None:
     plan = plan_of(edited(*edits, ("total: {type: File,", "total: {type: File?,"), text=GRAPH))
     assert (plan.file_parameters, plan.parameters["ref"].required) == (["ref"], False)
     mark = plan.step("mark")
-    side = SideInput(
+    side = StepInput(
         port="total", source=Source(step=None, port="ref"), mode=InputMode.ONE, optional=True
     )
-    assert (mark.side_inputs[0], mark.arguments) == (side, {})
+    assert (mark.inputs[1:][0], mark.arguments) == (side, {})
 
 
 def test_several_sources_stand_one_behind_the_other() -> None:
@@ -221,16 +221,19 @@ def test_several_sources_stand_one_behind_the_other() -> None:
         Source(step="upper", port="big"),
         Source(step="total", port="sum"),
     )
-    assert mark.next_sources == [
+    assert mark.main_input.next_sources == [
         NextSource(source=total, start=STRIDE),
         NextSource(source=texts, start=2 * STRIDE),
     ]
-    (after,) = [side for side in mark.side_inputs if side.port == "after"]
+    (after,) = [side for side in mark.inputs[1:] if side.port == "after"]
     assert (after.source, [further.start for further in after.next_sources]) == (
         big,
         [STRIDE, 2 * STRIDE],
     )
-    assert (report.mode, report.next_sources) == (TaskMode.MERGE, [NextSource(source=texts)])
+    assert (report.mode, report.main_input.next_sources) == (
+        TaskMode.MERGE,
+        [NextSource(source=texts)],
+    )
     assert set(mark.sources) == {texts, big, total}
 
 
@@ -253,13 +256,13 @@ def test_an_output_that_is_a_choice_is_made_by_a_step_of_its_own() -> None:
         ("mark", "mark_", "file"),
         ("both", "mark", "marked"),
     ]
-    assert (page.mode, page.pick, each.mode, each.pick) == (
+    assert (page.mode, page.main_input.pick, each.mode, each.main_input.pick) == (
         TaskMode.MAP,
         Pick.FIRST,
         TaskMode.MAP,
         None,
     )
-    assert [further.start for further in each.next_sources] == [STRIDE]
+    assert [further.start for further in each.main_input.next_sources] == [STRIDE]
 
 
 def test_the_pack_for_the_online_filter() -> None:
@@ -283,7 +286,7 @@ def test_each_tool_is_a_document_that_cwltool_loads_from_a_file(text: str, tmp_p
             str(path), LoadingContext({"construct_tool_object": default_make_tool, "strict": True})
         )
         assert {port["id"].rsplit("#")[-1].rsplit("/")[-1] for port in tool.tool["inputs"]} >= {
-            step.data_port,
+            step.main_input.port,
             *step.arguments,
         }
 
@@ -485,7 +488,7 @@ def test_a_step_on_each_file_of_a_merge() -> None:
       requirements: {ToolTimeLimit: {timelimit: 5}}
 """
     plan = plan_of(edited(("outputSource: join/joined", "outputSource: pack/packed")) + pack)
-    assert (plan.steps[2].mode, plan.steps[2].source) == (
+    assert (plan.steps[2].mode, plan.steps[2].main_input.source) == (
         TaskMode.MAP,
         Source(step="join", port="joined"),
     )
@@ -541,7 +544,7 @@ def test_a_packed_document() -> None:
     )
     plan = plan_of(text)
     assert plan.data_input == "files"
-    assert plan.steps[0].source == Source(step=None, port="files")
+    assert plan.steps[0].main_input.source == Source(step=None, port="files")
     assert plan.steps[0].tool["inputs"] == [{"id": "file", "type": "File", "inputBinding": {}}]
 
 

@@ -56,8 +56,8 @@ def compiled(
 
 def test_a_step_on_single_values_has_one_job_whether_they_are_given_or_not() -> None:
     step, told = compiled("x: join/o, y: join/o", "x: File?, y: File?")
-    assert (step.single, step.data_optional, told) == (True, True, [])
-    assert [(side.port, side.optional) for side in step.side_inputs] == [("y", True)]
+    assert (step.single, step.main_input.optional, told) == (True, True, [])
+    assert [(side.port, side.optional) for side in step.inputs[1:]] == [("y", True)]
 
 
 @pytest.mark.parametrize(
@@ -99,12 +99,12 @@ def test_each_group_of_a_merge_has_a_job_of_its_own() -> None:
 )
 def test_what_has_its_say_before_the_type_can_do_without(given: str, types: str, more: str) -> None:
     step, told = compiled(given, types, more=more)
-    assert (step.single, step.data_optional, told) == (True, True, [])
+    assert (step.single, step.main_input.optional, told) == (True, True, [])
 
 
 def test_what_the_tool_needs_is_told() -> None:
     step, told = compiled("x: join/o", "x: File")
-    assert (step.single, step.data_optional) == (True, False)
+    assert (step.single, step.main_input.optional) == (True, False)
     assert [finding.severity for finding in told] == ["warning"]
     assert told[0].message.endswith(
         "the step fails where there is none; where the tool can do without, let it take File?"

@@ -26,7 +26,8 @@ def template(name: str) -> Plan:
 
 def kinds(plan: Plan) -> dict[str, tuple[EntryKind, list[EntryKind]]]:
     return {
-        step.name: (step.data_kind, [output.kind for output in step.outputs]) for step in plan.steps
+        step.name: (step.main_input.kind, [output.kind for output in step.outputs])
+        for step in plan.steps
     }
 
 
@@ -38,7 +39,7 @@ def test_directories_are_bundles() -> None:
         "gather": (BUNDLE, [BUNDLE]),
         "list": (BUNDLE, [FILE]),
     }
-    assert [(side.mode, side.kind) for side in plan.step("list").side_inputs] == [
+    assert [(side.mode, side.kind) for side in plan.step("list").inputs[1:]] == [
         (InputMode.ONE, BUNDLE)
     ]
     assert [(output.kind, output.single) for output in plan.outputs] == [
@@ -52,7 +53,7 @@ def test_a_list_that_is_scattered_over_is_spread_and_others_are_values() -> None
     plan = template("lists")
     assert [(o.kind, o.spread) for o in plan.step("cut").outputs] == [(FILE, True)]
     assert [(o.kind, o.spread) for o in plan.step("halve").outputs] == [(BUNDLE, False)]
-    modes = {step.name: (step.mode, step.data_kind) for step in plan.steps}
+    modes = {step.name: (step.mode, step.main_input.kind) for step in plan.steps}
     assert modes["number"] == (TaskMode.MAP, FILE)
     assert modes["join"] == (TaskMode.MAP, BUNDLE), "one list for each job"
     assert modes["whole"] == (TaskMode.MERGE, BUNDLE)
@@ -122,7 +123,7 @@ def test_values_are_bundles() -> None:
         ("total", False),
         ("words", True),
     ]
-    assert [(side.port, side.mode) for side in plan.step("double").side_inputs] == [
+    assert [(side.port, side.mode) for side in plan.step("double").inputs[1:]] == [
         ("total", InputMode.ONE)
     ]
 
@@ -133,7 +134,7 @@ def test_directories_can_be_the_data_set() -> None:
         ("frame: {type: File,", "frame: {type: Directory,"),
     )
     plan = plan_of(text)
-    assert (plan.data_entries, plan.step("count").data_kind) == (
+    assert (plan.data_entries, plan.step("count").main_input.kind) == (
         DataEntries(type="Directory"),
         BUNDLE,
     )
@@ -142,7 +143,11 @@ def test_directories_can_be_the_data_set() -> None:
 
 def test_a_tool_that_takes_anything_is_told_by_a_workflow_around_it() -> None:
     join = plan_of(edited(("parts: File[]", "parts: Any"))).step("join")
-    assert (join.mode, join.data_kind, join.tool["class"]) == (TaskMode.MERGE, FILE, "Workflow")
+    assert (join.mode, join.main_input.kind, join.tool["class"]) == (
+        TaskMode.MERGE,
+        FILE,
+        "Workflow",
+    )
     assert join.tool["inputs"]["parts"] == {"type": {"type": "array", "items": "File"}}
 
 

@@ -1,6 +1,14 @@
 """Small plans for tests."""
 
-from sluice.contracts.plan import Plan, PlanOutput, PlanStep, Source, StepOutput
+from sluice.contracts.plan import (
+    Plan,
+    PlanOutput,
+    PlanStep,
+    Source,
+    StepInput,
+    StepOutput,
+    main_input_mode,
+)
 from sluice.contracts.states import TaskMode
 
 
@@ -9,8 +17,9 @@ def step(name: str, source: str | None, *, mode: TaskMode = TaskMode.MAP) -> Pla
     return PlanStep(
         name=name,
         mode=mode,
-        data_port="in",
-        source=Source(step=source, port=port),
+        inputs=[
+            StepInput(port="in", source=Source(step=source, port=port), mode=main_input_mode(mode))
+        ],
         outputs=[StepOutput(port="out")],
         tool={},
     )

@@ -1,6 +1,6 @@
 """The drawing of a plan."""
 
-from sluice.contracts.plan import MergeGroups, SideInput, Source
+from sluice.contracts.plan import MergeGroups, Source, StepInput
 from sluice.contracts.states import InputMode, TaskMode
 from tests.unit.operator.plans import plan, step
 from wfms.operator.domain.flow import GAP_X, HEIGHT, WIDTH, NodeKind, draw, groups_of
@@ -57,8 +57,9 @@ def test_groups_in_words() -> None:
 
 
 def test_a_step_stands_to_the_right_of_all_that_it_reads() -> None:
-    side = SideInput(port="all", source=Source(step="second", port="out"), mode=InputMode.ONE)
-    last = step("last", None).model_copy(update={"side_inputs": [side]})
+    side = StepInput(port="all", source=Source(step="second", port="out"), mode=InputMode.ONE)
+    last = step("last", None)
+    last = last.model_copy(update={"inputs": [last.main_input, side]})
     drawing = draw(plan(last, step("second", "first"), step("first", None)))
     x = {node.name: node.x for node in drawing.nodes}
     assert x["first"] < x["second"] < x["last"] < x["last_files"]

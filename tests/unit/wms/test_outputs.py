@@ -70,8 +70,8 @@ def test_items_of_a_list_are_registered_in_their_places() -> None:
     check_report(spread, outputs, given, inputs=inputs)
     files = output_files(spread, outputs, given, seq=7, inputs=inputs)
     assert [(dataset, file.seq, file.name) for dataset, file in files] == [
-        (spread.dat_out_uid, 0, "00000000.1-x"),
-        (spread.dat_out_uid, 2, "00000002.1-x"),
+        (spread.main_output.dat_out_uid, 0, "00000000.1-x"),
+        (spread.main_output.dat_out_uid, 2, "00000002.1-x"),
     ]
     plain = task()
     [(_, file)] = output_files(
@@ -161,7 +161,7 @@ def test_a_batch_must_have_all_of_its_entries_and_no_other(
 def test_a_place_that_the_catalogue_would_refuse_fails_the_attempt_alone(name: str) -> None:
     plain = task()
     good = written(None)
-    wrong = report(good.model_copy(update={"url": f"{plain.dat_out_url}/{name}"}))
+    wrong = report(good.model_copy(update={"url": f"{plain.main_output.dat_out_url}/{name}"}))
     with pytest.raises(Fault, match="no plain path") as fault:
         check_report(plain, known(plain).outputs, wrong, inputs=[])
     assert fault.value.error is ErrorClass.STAGE_OUT_FAILED

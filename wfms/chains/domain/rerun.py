@@ -214,7 +214,7 @@ def _has_jobs(chain: ChainView, step: PlanStep) -> bool:
         step.mode is TaskMode.MAP
         and step.batch.files == 1
         and not step.single
-        and step.pick is None
+        and step.main_input.pick is None
     )
     return (
         simple and chain.steps[step.name].sent and not any(output.spread for output in step.outputs)

@@ -1,6 +1,6 @@
 """From a step of the plan to the task for the WMS and the data sets it writes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -11,7 +11,7 @@ from sluice.contracts.base import Name
 from sluice.contracts.bounds import check_inherited
 from sluice.contracts.counts import PRODUCED
 from sluice.contracts.datasets import Dataset, NewDataset
-from sluice.contracts.plan import NextSource, Plan, PlanStep, SideInput, Source
+from sluice.contracts.plan import NextSource, Plan, PlanStep, Source, StepInput
 from sluice.contracts.problems import Finding, Unprocessable
 from sluice.contracts.states import DatasetType
 from sluice.contracts.tasks import NextInput, TakenOver, Task, TaskInput, TaskOutput
@@ -155,6 +155,7 @@ class StepPlaces:
 def make_task(
     origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any], places: StepPlaces
 ) -> Task:
+    """Raises ``NothingToRead``."""
     planned = plan.step(step)
     written = [
         TaskOutput(
@@ -168,8 +169,9 @@ def make_task(
         )
         for output in planned.outputs
     ]
-    first = written[0]
-    data, *next_data = _given(planned, places)
+    read = [_task_input(planned_input, places) for planned_input in planned.inputs]
+    if read[0] is None:
+        raise NothingToRead(planned.name, planned.main_input.port)
     return Task(
         uid=task_uid(origin.chain, step),
         chain_uid=origin.chain,
@@ -179,35 +181,12 @@ def make_task(
         args=arguments(plan, planned, params),
         rank=planned.rank,
         mode=planned.mode,
-        dat_in_uid=places.sources[data.source],
-        dat_in_port=planned.data_port,
-        dat_in_optional=planned.data_optional,
-        dat_in_kind=planned.data_kind,
+        inputs=[given for given in read if given is not None],
         single=planned.single,
-        next_inputs=[_next_input(one, places) for one in next_data],
-        pick=planned.pick,
-        side_inputs=[
-            _side_input(side, given, places)
-            for side in planned.side_inputs
-            if (
-                given := [
-                    one
-                    for one in _parts(side.source, side.next_sources)
-                    if one.source in places.sources
-                ]
-            )
-        ],
         retry=planned.retry.attempts,
         backoff=planned.retry.backoff,
         retry_also=planned.retry.also,
-        dat_out_uid=first.dat_out_uid,
-        dat_out_port=first.port,
-        dat_out_optional=first.optional,
-        dat_out_kind=first.kind,
-        dat_out_spread=first.spread,
-        dat_stor_url=first.dat_stor_url,
-        dat_out_url=first.dat_out_url,
-        side_outputs=written[1:],
+        outputs=written,
         log_out_uid=places.logs.dataset,
         log_stor_url=places.logs.storage,
         log_out_url=places.logs.url,
@@ -220,31 +199,21 @@ def make_task(
     )
 
 
-def _given(step: PlanStep, places: StepPlaces) -> list[NextSource]:
-    """What the step's jobs are made of, without files that were not given. Raises
-    ``NothingToRead``."""
-    given = [one for one in _parts(step.source, step.next_sources) if one.source in places.sources]
+def _task_input(planned: StepInput, places: StepPlaces) -> TaskInput | None:
+    """Without files that were not given; None where these were all."""
+    parts = [NextSource(source=planned.source), *planned.next_sources]
+    given = [part for part in parts if part.source in places.sources]
     if not given:
-        raise NothingToRead(step.name, step.data_port)
-    return given
-
-
-def _parts(first: Source, further: Sequence[NextSource]) -> list[NextSource]:
-    return [NextSource(source=first), *further]
-
-
-def _side_input(side: SideInput, given: Sequence[NextSource], places: StepPlaces) -> TaskInput:
-    """``given``: its sources without files that were not given."""
+        return None
     return TaskInput(
-        port=side.port,
+        port=planned.port,
         dat_in_uid=places.sources[given[0].source],
-        next_inputs=[_next_input(one, places) for one in given[1:]],
-        pick=side.pick,
-        mode=side.mode,
-        optional=side.optional,
-        kind=side.kind,
+        next_inputs=[
+            NextInput(dat_in_uid=places.sources[part.source], start=part.start)
+            for part in given[1:]
+        ],
+        pick=planned.pick,
+        mode=planned.mode,
+        optional=planned.optional,
+        kind=planned.kind,
     )
-
-
-def _next_input(further: NextSource, places: StepPlaces) -> NextInput:
-    return NextInput(dat_in_uid=places.sources[further.source], start=further.start)

@@ -135,8 +135,8 @@ class StartSteps:
                 uid=task.uid,
                 chain_uid=claim.chain,
                 step=claim.step,
-                dat_in_uid=task.dat_in_uid,
-                dat_out_uid=task.dat_out_uid,
+                dat_in_uid=task.main_input.dat_in_uid,
+                dat_out_uid=task.main_output.dat_out_uid,
                 log_out_uid=task.log_out_uid,
             )
         )

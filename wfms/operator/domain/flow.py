@@ -96,7 +96,7 @@ class _Tree:
         """A plan may be any number of steps long, so nothing here calls itself along it."""
         steps: dict[str | None, list[PlanStep]] = {}
         for step in self._plan.steps:
-            steps.setdefault(step.source.step, []).append(step)
+            steps.setdefault(step.main_input.source.step, []).append(step)
         outputs: dict[str, list[PlanOutput]] = {}
         for output in self._plan.outputs:
             outputs.setdefault(output.step, []).append(output)
@@ -109,7 +109,13 @@ class _Tree:
             name = None if branch.kind is NodeKind.INPUT else branch.name
             branch.children = [
                 *(
-                    _Branch(NodeKind.STEP, one.name, one.source.port, one, self._columns[one.name])
+                    _Branch(
+                        NodeKind.STEP,
+                        one.name,
+                        one.main_input.source.port,
+                        one,
+                        self._columns[one.name],
+                    )
                     for one in steps.get(name, ())
                 ),
                 *(

@@ -1,11 +1,20 @@
 """Plans for tests: made by hand, and random ones."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from hypothesis import strategies as st
 
-from sluice.contracts.plan import Plan, PlanOutput, PlanStep, Retention, Source, StepOutput
-from sluice.contracts.states import TaskMode
+from sluice.contracts.plan import (
+    Plan,
+    PlanOutput,
+    PlanStep,
+    Retention,
+    Source,
+    StepInput,
+    StepOutput,
+)
+from sluice.contracts.states import InputMode, TaskMode
 
 #: A workflow's data input.
 DATA = Source(step=None, port="frames")
@@ -15,14 +24,17 @@ DATA = Source(step=None, port="frames")
 DELETE_ALL = Retention(input="delete", logs="delete")
 
 
-def step(name: str, source: Source = DATA, *ports: str, **more: Any) -> PlanStep:
-    """``ports``: its outputs, ``out`` when none is named."""
+def step(
+    name: str, source: Source = DATA, *ports: str, sides: Sequence[StepInput] = (), **more: Any
+) -> PlanStep:
+    """``ports``: its outputs, ``out`` when none is named; ``sides``: what it reads beside;
+    ``next_sources`` and ``pick`` are of its main input."""
+    chosen = {key: more.pop(key) for key in ("next_sources", "pick") if key in more}
     outputs = [StepOutput(port=port) for port in ports or ("out",)]
     return PlanStep(
         name=name,
         mode=TaskMode.MAP,
-        data_port="file",
-        source=source,
+        inputs=[StepInput(port="file", source=source, mode=InputMode.EACH, **chosen), *sides],
         outputs=outputs,
         tool={"class": name},
         **more,

@@ -181,7 +181,7 @@ def only(**more: Any) -> PlanStep:
         (only(mode=TaskMode.MERGE), True, False),
         (only(batch=Batch(files=2)), True, False),
         (only(single=True), True, False),
-        (only(pick=Pick.FIRST), True, False),
+        (step("only", pick=Pick.FIRST), True, False),
         (only(outputs=[StepOutput(port="out", spread=True)]), True, False),
     ],
 )

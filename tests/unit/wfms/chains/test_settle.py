@@ -170,7 +170,7 @@ def test_random_chains_without_trouble(wanted: Plan, data: st.DataObject) -> Non
         possible += [("end", name) for name in chain.in_state(StepState.IN_PROGRESS)]
         what, name = data.draw(st.sampled_from(possible))
         if what == "start":
-            source = wanted.step(name).source.step
+            source = wanted.step(name).main_input.source.step
             assert source is None or chain.view.steps[source].state is StepState.FINISHED
             chain.start(name)
         else:

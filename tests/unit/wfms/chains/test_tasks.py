@@ -89,7 +89,7 @@ def test_every_field_of_a_step_reaches_its_task() -> None:
         ),
     ).model_copy(update={"outputs": [StepOutput(port="a"), StepOutput(port="b", optional=True)]})
     places = StepPlaces(
-        sources={made.source: UUID(int=1)},
+        sources={made.main_input.source: UUID(int=1)},
         outputs={
             "a": Place(UUID(int=2), "file:///s/x.a"),
             "b": Place(UUID(int=3), "file:///s/x.b"),
@@ -105,7 +105,7 @@ def test_every_field_of_a_step_reaches_its_task() -> None:
     )
     assert (task.retry, task.backoff, task.rank) == (7, 2.5, 4.0)
     assert (task.boundary, task.groups, task.needs) == (made.boundary, made.groups, made.needs)
-    assert (task.mode, task.dat_in_uid, task.dat_in_port, task.executable) == (
+    assert (task.mode, task.main_input.dat_in_uid, task.main_input.port, task.executable) == (
         made.mode,
         UUID(int=1),
         "file",
@@ -253,9 +253,12 @@ def test_a_file_that_was_not_given_makes_way_for_the_next_source() -> None:
         )
         return make_task(ORIGIN, wanted, step="use", params={}, places=places)
 
-    assert task_with(own=1, make=2).dat_in_uid == UUID(int=1)
+    assert task_with(own=1, make=2).main_input.dat_in_uid == UUID(int=1)
     task = task_with(make=2, more=3)
-    assert (task.dat_in_uid, [one.dat_in_uid for one in task.next_inputs]) == (
+    assert (
+        task.main_input.dat_in_uid,
+        [one.dat_in_uid for one in task.main_input.next_inputs],
+    ) == (
         UUID(int=2),
         [UUID(int=3)],
     )
