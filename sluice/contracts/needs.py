@@ -1,5 +1,5 @@
-"""What a step's jobs need, and how they are to be run: said by the template, and carried as it is from
-the plan to the task and to the pilot.
+"""What a step's jobs need, and how they are to be run: said by the template, and carried as it is
+from the plan to the task and to the pilot.
 
 A property that is added here is left out where it says nothing (``exclude_if=absent``), so that the
 release before reads what does not use it.

@@ -33,8 +33,8 @@ class Flat:
     stand beside those of the whole. Of a list, those of the first item do, and the others are the
     list ``further``.
 
-    ``called``: names on the wire of fields that are called otherwise there. ``implied``: fields that
-    are left out where they are what follows from the whole.
+    ``called``: names on the wire of fields that are called otherwise there. ``implied``: fields
+    that are left out where they are what follows from the whole.
     """
 
     called: Mapping[str, str] = field(default_factory=dict)
@@ -103,8 +103,8 @@ class _Nested:
 
 
 class FlatContract(Contract):
-    """Its fields that are annotated with ``Flat`` are nested in code and flat on the wire. Both forms
-    are read; that the two are mixed is an error."""
+    """Its fields that are annotated with ``Flat`` are nested in code and flat on the wire. Both
+    forms are read; that the two are mixed is an error."""
 
     _nested: ClassVar[tuple[_Nested, ...]] = ()
 

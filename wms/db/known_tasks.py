@@ -90,7 +90,8 @@ def known(task: Task) -> KnownTask:
 
 
 def _told(task: PilotTask) -> bytes:
-    """A pilot of the release before has to be told ``resources``, also where these are the defaults."""
+    """A pilot of the release before has to be told ``resources``, also where these are the
+    defaults."""
     return orjson.dumps({"resources": {}} | task.model_dump(mode="json", exclude_defaults=True))
 
 

@@ -1,4 +1,5 @@
-"""What a task's jobs need stands in one column, as a whole: a further property needs none of its own.
+"""What a task's jobs need stands in one column, as a whole: a further property needs none of its
+own.
 
 An instance of the release before leaves it empty; what its tasks need stands in ``spec``.
 """
