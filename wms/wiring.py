@@ -23,7 +23,7 @@ from wms.api.tasks import (
 )
 from wms.consumers.tasks import task_consumer, wake_consumer
 from wms.db.gauges import MEASUREMENTS
-from wms.domain.matching import Node
+from wms.domain.matching import PilotNode
 from wms.loops.ready_listener import ReadyListener
 from wms.loops.work import care_loops, split_loops
 from wms.settings import WmsSettings
@@ -88,11 +88,11 @@ def _terms(settings: WmsSettings) -> Terms:
     )
 
 
-def _launchable(settings: WmsSettings) -> list[Node] | None:
+def _launchable(settings: WmsSettings) -> list[PilotNode] | None:
     if settings.launchable is None:
         return None
     return [
-        Node(
+        PilotNode(
             NodeResources(cores=node.cores, ram=node.ram, disk=node.disk, gpus=["GPU"] * node.gpus),
             node.containers,
         )

@@ -14,7 +14,7 @@ from sluice.contracts.states import ContainerEngine, PilotState
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 from wms.db.tasks import DEMAND, IN_DEMAND, demand_of
-from wms.domain.matching import Demand, Node
+from wms.domain.matching import Demand, PilotNode
 from wms.domain.transitions import PILOT_MOVES
 
 _STORE_PILOT = statement("""
@@ -111,7 +111,7 @@ SELECT resources, engines FROM pilots WHERE state = '{pilot.ACTIVE}'
 @dataclass(frozen=True, slots=True)
 class SeenPilot:
     state: PilotState
-    node: Node
+    node: PilotNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +129,8 @@ class PilotLoss:
     acknowledged: Acknowledgement | None
 
 
-def node_of(row: Any) -> Node:
-    return Node(
+def node_of(row: Any) -> PilotNode:
+    return PilotNode(
         NodeResources.model_validate(row["resources"]),
         [ContainerEngine(name) for name in row["engines"]],
     )
@@ -222,6 +222,6 @@ async def most_ram(connection: Connection) -> int | None:
     return most
 
 
-async def active_nodes(connection: Connection) -> list[Node]:
+async def active_nodes(connection: Connection) -> list[PilotNode]:
     """Those that take jobs."""
     return [node_of(row) for row in await connection.fetch(_SELECT_NODES)]

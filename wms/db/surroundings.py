@@ -9,7 +9,7 @@ from wms.db.pilots import active_nodes, node_of
 from wms.db.statement import statement
 from wms.db.tasks import demands
 from wms.domain.explanations import Surroundings
-from wms.domain.matching import Node
+from wms.domain.matching import PilotNode
 
 SELECT_PAUSED = statement("""
 -- Jobs that pause before their next attempt: an end of the index jobs_ready.
@@ -46,7 +46,7 @@ class ReadyJob:
 class NodesThere:
     """``newest``: seconds since the last of them registered."""
 
-    nodes: Sequence[Node]
+    nodes: Sequence[PilotNode]
     newest: float
 
 

@@ -20,7 +20,7 @@ from sluice.contracts.states import TaskState
 from sluice.contracts.tasks import Task
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
-from wms.domain.boundary import Counts, Ending
+from wms.domain.boundary import Ending, JobCounts
 from wms.domain.matching import Demand
 from wms.domain.transitions import TASK_MOVES
 
@@ -86,7 +86,7 @@ class LockedTask:
     uid: UUID
     chain_uid: UUID
     state: TaskState
-    counts: Counts
+    counts: JobCounts
     errors: dict[str, int]
     registered: dict[str, int]
     #: The only job of its level of a tree (or of the task), if all jobs of that level are made.
@@ -97,7 +97,7 @@ class LockedTask:
 
 def _locked(row: Any) -> LockedTask:
     is_single = row["state"] == TaskState.ACTIVE and row["split_last_seq"] == row["level_first"]
-    counts = Counts(
+    counts = JobCounts(
         **{
             key: row[key]
             for key in ("ready", "leased", "running", "finished", "failed", "canceled", "held")
@@ -170,7 +170,7 @@ def demand_of(row: Any) -> Demand:
     )
 
 
-async def shared_inputs(connection: Connection, uids: Sequence[UUID]) -> dict[UUID, str]:
+async def shared_inputs_json(connection: Connection, uids: Sequence[UUID]) -> dict[UUID, str]:
     """JSON of what all jobs of a task get; tasks without that are left out."""
     if not uids:
         return {}

@@ -13,7 +13,7 @@ WEIGHED_MINIMUM = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class JobCounts:
     """A task's jobs by state."""
 
     ready: int = 0
@@ -54,7 +54,7 @@ def needed(share: float, total: int) -> int:
     return min(total, math.ceil(share * total - 1e-9))
 
 
-def ending(boundary: Boundary, counts: Counts) -> Ending | None:
+def ending(boundary: Boundary, counts: JobCounts) -> Ending | None:
     """How a task all of whose jobs exist ends now, or None while it goes on.
 
     * no jobs at all, because a filter before it left nothing: finished;

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sluice.contracts.numbers import counted, in_full
 from sluice.contracts.states import JobState, TaskState
 from sluice.contracts.tasks import Job, TaskStatus
-from wms.domain.matching import ENGINES, Demand, Node, misfit, order
+from wms.domain.matching import ENGINES, Demand, PilotNode, misfit, order
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Surroundings:
     ready jobs pause."""
 
     demands: Sequence[Demand]
-    nodes: Sequence[Node]
+    nodes: Sequence[PilotNode]
     paused: int = 0
     next_in: float | None = None
 
@@ -99,7 +99,7 @@ def _need(demand: Demand) -> str:
     return f"needs {cores:g} {'core' if cores == 1 else 'cores'}, {demand.ram} MiB of memory{gpu}"
 
 
-def why_none_fits(demand: Demand, nodes: Sequence[Node]) -> str:
+def why_none_fits(demand: Demand, nodes: Sequence[PilotNode]) -> str:
     """What a job needs and the largest of these nodes has not."""
     able = [node for node in nodes if node.engines] if demand.needs.needs_engine else nodes
     if not able:

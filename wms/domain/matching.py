@@ -33,7 +33,7 @@ class Demand:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class PilotNode:
     """``engines``: those that run containers on it."""
 
     resources: NodeResources
@@ -47,7 +47,7 @@ ENGINES = (
 )
 
 
-def misfit(demand: Demand, on: Node) -> str | None:
+def misfit(demand: Demand, on: PilotNode) -> str | None:
     """Why a job of the task cannot run on the node ("needs 4 cores, the node has 2"); None when it
     can."""
     node, needs = on.resources, demand.needs
@@ -71,7 +71,7 @@ def order(demands: Iterable[Demand]) -> list[Demand]:
     return sorted(demands, key=lambda demand: (-demand.rank, demand.created_at, demand.uid))
 
 
-def choose(demands: Iterable[Demand], node: Node) -> list[Demand]:
+def choose(demands: Iterable[Demand], node: PilotNode) -> list[Demand]:
     """The tasks whose jobs the node can run, best first: it is given jobs of the first, then of the
     next, until it has enough."""
     return order(demand for demand in demands if misfit(demand, node) is None)

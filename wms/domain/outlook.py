@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wms.domain.explanations import why_none_fits
-from wms.domain.matching import Demand, Node, misfit
+from wms.domain.matching import Demand, PilotNode, misfit
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,9 +14,9 @@ class Horizon:
     seconds ago. ``launchable``: further ones that could come; None: nobody has said. ``grace``:
     seconds for which another one may still be on its way."""
 
-    there: Sequence[Node]
+    there: Sequence[PilotNode]
     newest: float
-    launchable: Sequence[Node] | None
+    launchable: Sequence[PilotNode] | None
     grace: float
 
 

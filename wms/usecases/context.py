@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from sluice.servicekit.database import Database
 from wms.db.known_tasks import KnownTasks
-from wms.domain.matching import Node
+from wms.domain.matching import PilotNode
 from wms.metrics import WmsMetrics
 from wms.usecases.work_signal import WorkSignal
 
@@ -43,4 +43,4 @@ class WmsContext:
     signal: WorkSignal = field(default_factory=WorkSignal)
     metrics: WmsMetrics = field(default_factory=WmsMetrics)
     #: Nodes that can be launched beside those that are there; None: nobody has said.
-    launchable: Sequence[Node] | None = None
+    launchable: Sequence[PilotNode] | None = None

@@ -9,7 +9,7 @@ from wms.db.known_tasks import KnownTask
 from wms.db.leases import expired_leases, still_expired
 from wms.db.tasks import lock_tasks_of_jobs
 from wms.usecases.context import WmsContext
-from wms.usecases.settle_attempts import AttemptEnd, attempt_verdict, settle_attempts
+from wms.usecases.settle_attempts import AttemptEnding, attempt_verdict, settle_attempts
 
 #: Leases handled in one transaction.
 BATCH = 500
@@ -46,7 +46,7 @@ def _lost(known: KnownTask, job: JobInFlight, context: WmsContext) -> EndedAttem
         job=job,
         outcome=AttemptOutcome.LOST,
         verdict=attempt_verdict(
-            known, job, AttemptEnd(AttemptOutcome.LOST, error), losses=context.terms.losses
+            known, job, AttemptEnding(AttemptOutcome.LOST, error), losses=context.terms.losses
         ),
         error=error,
         message=job.stopping

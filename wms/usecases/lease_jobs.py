@@ -14,8 +14,8 @@ from sluice.servicekit.database import Connection
 from wms.db.known_tasks import KnownTask
 from wms.db.leases import ClaimedJob, claim_jobs, keep_free, larger_need
 from wms.db.pilots import touch_and_look
-from wms.db.tasks import shared_inputs
-from wms.domain.matching import Demand, Node, choose
+from wms.db.tasks import shared_inputs_json
+from wms.domain.matching import Demand, PilotNode, choose
 from wms.domain.room import KEPT, PilotRoom, keeps_free
 from wms.usecases.context import WmsContext
 
@@ -70,7 +70,7 @@ async def lease_jobs(
                 if giving.room.jobs == 0 or not await giving.give(demand, leased):
                     break
             leased.tasks = await _unknown(connection, context, leased.jobs, request.known_tasks)
-            leased.shared = await shared_inputs(
+            leased.shared = await shared_inputs_json(
                 connection, [known.task.uid for known in leased.tasks if known.task.shares]
             )
         left = deadline - loop.time()
@@ -90,7 +90,7 @@ class _Giving:
     connection: Connection
     context: WmsContext
     pilot: UUID
-    node: Node
+    node: PilotNode
     room: PilotRoom
 
     async def give(self, demand: Demand, leased: Leased) -> bool:

@@ -15,7 +15,7 @@ from wms.domain.outputs import Fault, check_report, log_file, output_files
 from wms.domain.tokens import possible
 from wms.domain.trees import placed
 from wms.usecases.context import WmsContext
-from wms.usecases.settle_attempts import AttemptEnd, attempt_verdict, settle_attempts
+from wms.usecases.settle_attempts import AttemptEnding, attempt_verdict, settle_attempts
 
 
 async def report_attempts(
@@ -139,7 +139,7 @@ def _ended(
     duration = (
         None if report.started_at is None else (report.ended_at - report.started_at).total_seconds()
     )
-    end = AttemptEnd(outcome, error, report.exit_code, report.peak_memory)
+    end = AttemptEnding(outcome, error, report.exit_code, report.peak_memory)
     verdict = attempt_verdict(known, job, end, losses=around.losses, most_ram=around.most_ram)
     return EndedAttempt(
         job=job,

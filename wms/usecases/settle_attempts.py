@@ -16,7 +16,7 @@ from wms.db.known_tasks import KnownTask
 from wms.db.ready_channel import notify_ready
 from wms.db.tasks import LockedTask
 from wms.db.tree import TreePart, begin_next_level, keep_parts
-from wms.domain.boundary import Counts, Ending, ending
+from wms.domain.boundary import Ending, JobCounts, ending
 from wms.domain.retry_rules import (
     History,
     RetryLimits,
@@ -35,7 +35,7 @@ _UNSUCCESSFUL = frozenset({AttemptOutcome.FAILED, AttemptOutcome.LOST})
 
 
 @dataclass(frozen=True, slots=True)
-class AttemptEnd:
+class AttemptEnding:
     """How an attempt ended, as far as the retry rules ask. ``peak_memory``: MiB, if it is known."""
 
     outcome: AttemptOutcome
@@ -45,7 +45,12 @@ class AttemptEnd:
 
 
 def attempt_verdict(
-    known: KnownTask, job: JobInFlight, end: AttemptEnd, *, losses: int, most_ram: int | None = None
+    known: KnownTask,
+    job: JobInFlight,
+    end: AttemptEnding,
+    *,
+    losses: int,
+    most_ram: int | None = None,
 ) -> Verdict:
     """The retry rules applied to the end of an attempt at a job of the task. ``losses``: nodes in a
     row that hold it; ``most_ram``: MiB of the largest node, where it matters."""
@@ -219,7 +224,7 @@ class _Change:
         if self.task.state is not TaskState.ACTIVE:
             return None
         before = self.task.counts
-        counts = Counts(
+        counts = JobCounts(
             **{state.value: getattr(before, state.value) + self.deltas[state] for state in JobState}
         )
         decided = ending(known.task.boundary, counts)

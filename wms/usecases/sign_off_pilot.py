@@ -10,7 +10,7 @@ from wms.db.pilots import set_gone
 from wms.db.tasks import lock_tasks_of_jobs
 from wms.domain.tokens import possible
 from wms.usecases.context import WmsContext
-from wms.usecases.settle_attempts import AttemptEnd, attempt_verdict, settle_attempts
+from wms.usecases.settle_attempts import AttemptEnding, attempt_verdict, settle_attempts
 
 
 async def sign_off_pilot(context: WmsContext, pilot: UUID, returned: Sequence[JobToken]) -> None:
@@ -33,7 +33,7 @@ async def sign_off_pilot(context: WmsContext, pilot: UUID, returned: Sequence[Jo
                 job=job,
                 outcome=outcome,
                 verdict=attempt_verdict(
-                    known[job.task_uid], job, AttemptEnd(outcome), losses=context.terms.losses
+                    known[job.task_uid], job, AttemptEnding(outcome), losses=context.terms.losses
                 ),
                 reported=outcome,
                 message="handed back by its pilot",

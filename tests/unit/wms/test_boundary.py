@@ -5,12 +5,12 @@ from hypothesis import strategies as st
 
 from sluice.contracts.plan import Boundary
 from sluice.contracts.states import TaskState
-from wms.domain.boundary import Counts, ending, needed
+from wms.domain.boundary import JobCounts, ending, needed
 
 shares = st.floats(0, 1)
 numbers = st.integers(0, 40)
 counts = st.builds(
-    Counts,
+    JobCounts,
     ready=numbers,
     leased=numbers,
     running=numbers,
@@ -26,7 +26,7 @@ def boundaries(draw: st.DrawFn) -> Boundary:
     return Boundary(minimum=draw(shares), sufficient=draw(shares))
 
 
-def state_of(boundary: Boundary, counts: Counts) -> TaskState | None:
+def state_of(boundary: Boundary, counts: JobCounts) -> TaskState | None:
     decided = ending(boundary, counts)
     return None if decided is None else decided.state
 
@@ -44,55 +44,57 @@ def test_shares_round_up_but_not_by_binary_accident() -> None:
 
 def test_whole_input_is_needed_by_default() -> None:
     default = Boundary()
-    assert state_of(default, Counts(ready=1, finished=9)) is None
-    assert state_of(default, Counts(finished=10)) is TaskState.FINISHED
-    assert state_of(default, Counts(ready=8, finished=1, failed=1)) is TaskState.FAILED
-    assert state_of(default, Counts()) is TaskState.FINISHED
+    assert state_of(default, JobCounts(ready=1, finished=9)) is None
+    assert state_of(default, JobCounts(finished=10)) is TaskState.FINISHED
+    assert state_of(default, JobCounts(ready=8, finished=1, failed=1)) is TaskState.FAILED
+    assert state_of(default, JobCounts()) is TaskState.FINISHED
 
 
 def test_sufficient_ends_early_and_minimum_decides_at_the_end() -> None:
     boundary = Boundary(minimum=0.5, sufficient=0.8)
-    assert state_of(boundary, Counts(ready=3, finished=7)) is None
-    assert state_of(boundary, Counts(ready=2, finished=8)) is TaskState.FINISHED
-    assert state_of(boundary, Counts(finished=5, failed=5)) is TaskState.FINISHED
-    assert state_of(boundary, Counts(finished=4, failed=6)) is TaskState.FAILED
+    assert state_of(boundary, JobCounts(ready=3, finished=7)) is None
+    assert state_of(boundary, JobCounts(ready=2, finished=8)) is TaskState.FINISHED
+    assert state_of(boundary, JobCounts(finished=5, failed=5)) is TaskState.FINISHED
+    assert state_of(boundary, JobCounts(finished=4, failed=6)) is TaskState.FAILED
 
 
 def test_sufficient_below_minimum_does_not_undercut_it() -> None:
-    assert state_of(Boundary(minimum=0.9, sufficient=0.1), Counts(ready=5, finished=5)) is None
+    assert state_of(Boundary(minimum=0.9, sufficient=0.1), JobCounts(ready=5, finished=5)) is None
 
 
 def test_held_jobs_may_still_succeed_but_nobody_waits_for_them_in_vain() -> None:
     boundary = Boundary(minimum=0.5, sufficient=1.0)
-    assert state_of(boundary, Counts(finished=4, held=6)) is None
-    assert state_of(boundary, Counts(finished=5, held=5)) is TaskState.FINISHED
-    assert state_of(boundary, Counts(finished=5, ready=1, held=4)) is None
+    assert state_of(boundary, JobCounts(finished=4, held=6)) is None
+    assert state_of(boundary, JobCounts(finished=5, held=5)) is TaskState.FINISHED
+    assert state_of(boundary, JobCounts(finished=5, ready=1, held=4)) is None
 
 
 def test_errors_are_weighed_only_where_the_minimum_asks_for_half() -> None:
     strict, lenient = Boundary(minimum=0.5, sufficient=1.0), Boundary(minimum=0.4, sufficient=1.0)
-    bad = Counts(ready=100, finished=9, failed=11)
+    bad = JobCounts(ready=100, finished=9, failed=11)
     assert state_of(strict, bad) is TaskState.CANCELED
     assert state_of(lenient, bad) is None
-    assert state_of(strict, Counts(ready=100, finished=8, failed=11)) is None
-    assert state_of(strict, Counts(ready=100, finished=10, failed=10)) is None
+    assert state_of(strict, JobCounts(ready=100, finished=8, failed=11)) is None
+    assert state_of(strict, JobCounts(ready=100, finished=10, failed=10)) is None
 
 
 def test_sentences_carry_numbers() -> None:
-    decided = ending(Boundary(minimum=0.8), Counts(ready=7, failed=3))
+    decided = ending(Boundary(minimum=0.8), JobCounts(ready=7, failed=3))
     assert decided is not None
     assert (
         decided.reason
         == "3 of 10 jobs failed, so that the 8 that must succeed (minimum 0.8) cannot be reached"
     )
-    decided = ending(Boundary(minimum=0.5, sufficient=0.8), Counts(ready=1, failed=1, finished=8))
+    decided = ending(
+        Boundary(minimum=0.5, sufficient=0.8), JobCounts(ready=1, failed=1, finished=8)
+    )
     assert decided is not None
     assert decided.reason == "8 of 10 jobs finished, 1 failed, 1 canceled, for 8 are sufficient"
 
 
 @given(boundaries(), counts)
 def test_a_task_without_open_jobs_always_ends_unless_held_ones_matter(
-    boundary: Boundary, counts: Counts
+    boundary: Boundary, counts: JobCounts
 ) -> None:
     """Invariant 5: exactly one end; nothing is left hanging."""
     if not counts.open and not counts.held:
@@ -100,7 +102,7 @@ def test_a_task_without_open_jobs_always_ends_unless_held_ones_matter(
 
 
 @given(boundaries(), counts)
-def test_the_end_agrees_with_the_boundary(boundary: Boundary, counts: Counts) -> None:
+def test_the_end_agrees_with_the_boundary(boundary: Boundary, counts: JobCounts) -> None:
     """Finished only with the minimum reached; failed only when it cannot be."""
     decided, minimum = ending(boundary, counts), needed(boundary.minimum, counts.total)
     reachable = counts.finished + counts.open + counts.held

@@ -7,9 +7,9 @@ from uuid import UUID
 from sluice.contracts.needs import Container, ContainerImage, Needs, Resources
 from sluice.contracts.pilots import NodeResources
 from sluice.contracts.states import ContainerEngine, DeviceType
-from wms.domain.matching import Demand, Node, choose, misfit
+from wms.domain.matching import Demand, PilotNode, choose, misfit
 
-NODE = Node(NodeResources(cores=2, ram=1000, disk=1000))
+NODE = PilotNode(NodeResources(cores=2, ram=1000, disk=1000))
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 

@@ -9,14 +9,14 @@ import pytest
 from sluice.contracts.needs import Container, ContainerImage, Needs, Resources
 from sluice.contracts.pilots import NodeResources
 from sluice.contracts.states import ContainerEngine, DeviceType
-from wms.domain.matching import Demand, Node
+from wms.domain.matching import Demand, PilotNode
 from wms.domain.outlook import Horizon, why_never
 
 
 def node(
     cores: float = 2, ram: int = 1000, gpus: int = 0, engines: Sequence[ContainerEngine] = ()
-) -> Node:
-    return Node(NodeResources(cores=cores, ram=ram, disk=1000, gpus=["A"] * gpus), engines)
+) -> PilotNode:
+    return PilotNode(NodeResources(cores=cores, ram=ram, disk=1000, gpus=["A"] * gpus), engines)
 
 
 def demand(
@@ -36,13 +36,16 @@ def demand(
 
 
 def look(
-    one: Demand, *there: Node, launchable: Sequence[Node] | None = None, newest: float = 60.0
+    wanted: Demand,
+    *there: PilotNode,
+    launchable: Sequence[PilotNode] | None = None,
+    newest: float = 60.0,
 ) -> str | None:
-    return why_never(one, Horizon(there, newest, launchable, grace=30.0))
+    return why_never(wanted, Horizon(there, newest, launchable, grace=30.0))
 
 
 @pytest.mark.parametrize(
-    ("one", "sentence"),
+    ("wanted", "sentence"),
     [
         (demand(3), "no node fits: a job needs 3 cores, the node has 2 (the largest of 1 pilot)"),
         (
@@ -66,8 +69,8 @@ def look(
         (demand(2), None),
     ],
 )
-def test_what_no_node_has(one: Demand, sentence: str | None) -> None:
-    assert look(one, node()) == sentence
+def test_what_no_node_has(wanted: Demand, sentence: str | None) -> None:
+    assert look(wanted, node()) == sentence
 
 
 def test_what_may_still_come_is_waited_for() -> None:

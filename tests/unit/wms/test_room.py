@@ -107,22 +107,22 @@ _demands = st.builds(
 @given(free=_amounts, demands=st.lists(_demands, max_size=8), jobs=st.integers(1, 20))
 def test_never_more_than_is_free(free: Amounts, demands: list[Demand], jobs: int) -> None:
     asked, given_ = room(jobs, free), list[Demand]()
-    for one in demands:
-        for _ in range(asked.offer(one)):
-            asked.take(one, None)
-            given_.append(one)
+    for wanted in demands:
+        for _ in range(asked.offer(wanted)):
+            asked.take(wanted, None)
+            given_.append(wanted)
     assert len(given_) <= jobs
-    assert sum(one.needs.resources.cores for one in given_) <= free.cores + 1e-6
-    assert sum(one.ram for one in given_) <= free.ram
-    assert sum(one.needs.gpus for one in given_) <= free.gpus
+    assert sum(wanted.needs.resources.cores for wanted in given_) <= free.cores + 1e-6
+    assert sum(wanted.ram for wanted in given_) <= free.ram
+    assert sum(wanted.needs.gpus for wanted in given_) <= free.gpus
 
 
-@given(free=_amounts, one=_demands, jobs=st.integers(1, 20))
+@given(free=_amounts, wanted=_demands, jobs=st.integers(1, 20))
 def test_no_room_is_left_for_a_job_that_could_have_been_given(
-    free: Amounts, one: Demand, jobs: int
+    free: Amounts, wanted: Demand, jobs: int
 ) -> None:
-    offered = room(jobs, free).offer(one)
+    offered = room(jobs, free).offer(wanted)
     more = offered + 1
-    over = more * one.needs.resources.cores > free.cores + 1e-6 or more * one.ram > free.ram
-    short_of_gpus = one.needs.gpus and more > free.gpus
-    assert over or short_of_gpus or offered in {jobs, one.ready}
+    over = more * wanted.needs.resources.cores > free.cores + 1e-6 or more * wanted.ram > free.ram
+    short_of_gpus = wanted.needs.gpus and more > free.gpus
+    assert over or short_of_gpus or offered in {jobs, wanted.ready}
