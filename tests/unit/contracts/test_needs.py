@@ -15,6 +15,8 @@ from sluice.contracts.plan import Plan, PlanStep
 from sluice.contracts.states import DeviceType
 from sluice.contracts.tasks import Task
 from sluice.contracts.wire import Flat
+from sluice.cwl.compiler import compile_template
+from sluice.cwl.properties import extensions, needs
 from tests.unit.wfms.chains.plans import DATA, plan, step
 from wfms.chains.domain import tasks
 from wfms.chains.domain.tasks import Origin, Place, StepPlaces, make_task
@@ -27,6 +29,28 @@ PLACES = StepPlaces(
     outputs={"out": Place(UUID(int=2), "file:///s/x.out")},
     logs=Place(UUID(int=3), "file:///l/x.logs"),
 )
+
+
+TEMPLATE = """
+cwlVersion: v1.2
+class: Workflow
+$namespaces: {sluice: "urn:sluice:cwl:"}
+requirements: {ScatterFeatureRequirement: {}}
+inputs: {files: "File[]"}
+outputs: {out: {type: "File[]", outputSource: one/o}}
+steps:
+  one:
+    sluice:note: by hand
+    scatter: f
+    in: {f: files}
+    out: [o]
+    run:
+      class: CommandLineTool
+      hints: {ToolTimeLimit: {timelimit: 9}, ResourceRequirement: {coresMin: 2}}
+      baseCommand: [cat]
+      inputs: {f: {type: File, inputBinding: {position: 1}}}
+      outputs: {o: stdout}
+"""
 
 
 class NotedNeeds(Needs):
@@ -74,6 +98,18 @@ def test_a_property_that_is_added_reaches_the_pilot(monkeypatch: pytest.MonkeyPa
     assert told == NotedNeeds(note="by hand", resources=Resources(cores=2))
 
 
+def test_a_field_of_a_step_that_has_the_name_of_a_property_is_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(needs, "Needs", NotedNeeds)
+    monkeypatch.setitem(extensions.FIELDS, "note", ("step", lambda value: value.written))
+    compiled = compile_template(TEMPLATE, name="t").plan
+    assert compiled is not None
+    assert compiled.steps[0].needs == NotedNeeds(
+        note="by hand", resources=Resources(cores=2, time_limit=9)
+    )
+
+
 def test_a_property_that_is_not_used_is_not_on_the_wire() -> None:
     stored = NotedPlan.model_validate(stored_plan())
     assert Plan.model_validate(stored.model_dump(mode="json")).steps[0].needs == Needs()
@@ -87,13 +123,13 @@ def test_the_release_before_finds_its_fields_where_it_looks() -> None:
 
 
 def test_a_pilot_of_the_release_before_is_told_what_it_knows() -> None:
-    needs = Needs(
+    said = Needs(
         device_type=DeviceType.GPU,
         container=Container(images=[ContainerImage(name="debian:12")], required=False),
     )
-    stored = plan(step("decode", needs=needs), outputs=[("decode", "out")])
+    stored = plan(step("decode", needs=said), outputs=[("decode", "out")])
     leased = known(make_task(ORIGIN, stored, step="decode", params={}, places=PLACES))
-    assert PilotTask.model_validate_json(leased.for_pilots).needs == needs
+    assert PilotTask.model_validate_json(leased.for_pilots).needs == said
     former = json.loads(leased.for_former)
     assert former["resources"] == {}, "which it requires"
     assert not {"device_type", "container"} & former.keys()
