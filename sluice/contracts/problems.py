@@ -52,11 +52,12 @@ class ServiceError(Exception):
     A subclass sets ``status`` (HTTP), ``slug`` (last part of the problem type) and ``title``, and
     passes its sentence and fields.
 
-        ServiceError ├── NotFound            404  there is no such thing ├── Conflict            409
-        it contradicts what is there (the state found is among the fields) │   └── NeedsForce
-        409  it would be done all the same, if asked to ├── Unprocessable       422  understood, and
-        wrong: ``findings`` say what and where └── NotAvailable        503  something this needs
-        does not answer now
+        ServiceError
+        ├── NotFound            404  there is no such thing
+        ├── Conflict            409  it contradicts what is there (the state found is a field)
+        │   └── NeedsForce      409  it would be done all the same, if asked to
+        ├── Unprocessable       422  understood, and wrong: ``findings`` say what and where
+        └── NotAvailable        503  something this needs does not answer now
     """
 
     status = 500

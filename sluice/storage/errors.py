@@ -1,11 +1,13 @@
 """What can go wrong with a file on a storage.
 
-StorageError            any of these: carries ``url`` and ``reason`` ├── FileMissing         there
-is no such file ├── ChecksumMismatch    the content is not what was recorded (``expected``,
-``found``) ├── StorageFull         no room, or the quota is used up ├── NoFile              what is
-there is no file, or no file can be there ├── OutsideStorage      the URL does not lie in the
-storage it should │   └── BehindLink      a link is passed on the way to it └── StorageUnavailable
-the storage does not answer, refuses access, or its protocol is not installed
+StorageError            any of these: carries ``url`` and ``reason``
+├── FileMissing         there is no such file
+├── ChecksumMismatch    the content is not what was recorded (``expected``, ``found``)
+├── StorageFull         no room, or the quota is used up
+├── NoFile              what is there is no file, or no file can be there
+├── OutsideStorage      the URL does not lie in the storage it should
+│   └── BehindLink      a link is passed on the way to it
+└── StorageUnavailable  the storage does not answer, refuses access, or has no driver here
 """
 
 import errno

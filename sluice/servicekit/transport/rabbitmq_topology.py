@@ -1,14 +1,11 @@
 """What the RabbitMQ transport needs in a broker, as one description: the transport declares it, or
 looks whether it is there, and ``rabbitmq_definitions`` writes it down for an administrator.
 
-======================
-=====================================================================================================
-``<queue>``             quorum queue and its exchange; what it gives up goes to ``<queue>.dead``
-``<queue>.dead``        quorum queue and its exchange: dead letters, kept for a person
-``<queue>.rest.<ms>``   quorum queue and its exchange: messages between two attempts, which return
-to ``<queue>`` after the pause ``<event type>``        exchange alone; every queue that takes the
-event is bound to it ======================
-=====================================================================================================
+- ``<queue>``: quorum queue and its exchange; what it gives up goes to ``<queue>.dead``
+- ``<queue>.dead``: quorum queue and its exchange: dead letters, kept for a person
+- ``<queue>.rest.<ms>``: quorum queue and its exchange: messages between two attempts, which return
+  to ``<queue>`` after the pause
+- ``<event type>``: exchange alone; every queue that takes the event is bound to it
 
 Every exchange is a fan-out, so the right to write to one is the right to send to one place:
 RabbitMQ gives rights on exchanges and queues, and those on routing keys are passed by with a CC

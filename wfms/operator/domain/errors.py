@@ -1,9 +1,12 @@
 """What the operator service refuses, one class per fact.
 
-ServiceError ├── NotFound ─ TemplateUnknown, RunTemplateUnknown, LogUnknown ├── Conflict ─
-TemplateInUse (NeedsForce), TemplateDisabled, OvertakenVersion, DatasetUnusable, NoOutputs ├──
-Unprocessable ─ TemplateRefused, RequestRefused, AddressRefused ├── TooLarge        413 └──
-ForeignRequest  403
+ServiceError
+├── NotFound ─ TemplateUnknown, RunTemplateUnknown, LogUnknown
+├── Conflict ─ TemplateInUse (NeedsForce), TemplateDisabled, OvertakenVersion, DatasetUnusable,
+│              NoOutputs
+├── Unprocessable ─ TemplateRefused, RequestRefused, AddressRefused
+├── TooLarge        413
+└── ForeignRequest  403
 """
 
 from collections.abc import Mapping, Sequence
