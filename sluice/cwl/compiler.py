@@ -1,5 +1,5 @@
-"""From the text of a CWL Workflow to a plan, or to every reason why there is none: what is read, and
-what is told. What happens in between stands in `phases`."""
+"""From the text of a CWL Workflow to a plan, or to every reason why there is none: what is read,
+and what is told. What happens in between stands in `phases`."""
 
 import threading
 from contextlib import suppress

@@ -116,7 +116,9 @@ async def answer_of_chain(connection: Connection, chain: Chain, template: Templa
 
 async def _value(connection: Connection, chain: Chain, output: PlanOutput) -> Any:
     [dataset] = [
-        one for one in chain.datasets if (one.step, one.port) == (output.step, output.port)
+        dataset
+        for dataset in chain.datasets
+        if (dataset.step, dataset.port) == (output.step, output.port)
     ]
     entries = [_entry(file, output) async for file in connection.dms.all_files(dataset.uid)]
     if not output.single or len(entries) > 1:
@@ -136,21 +138,21 @@ def _entry(file: File, output: PlanOutput) -> Any:
 def _given(value: Any) -> Any:
     """What a job left out has no place in a data set."""
     found = _comparable(value)
-    return [one for one in found if one is not None] if isinstance(found, list) else found
+    return [item for item in found if item is not None] if isinstance(found, list) else found
 
 
 def _comparable(value: Any) -> Any:
     match value:
         case list():
-            return [_comparable(one) for one in value]
+            return [_comparable(item) for item in value]
         case {"class": "File"}:
             path = _path(value)
             beside = sorted(
-                (_comparable(one) for one in value.get("secondaryFiles", ())),
-                key=lambda one: str(one.name),
+                (_comparable(file) for file in value.get("secondaryFiles", ())),
+                key=lambda file: str(file.name),
             )
-            for one in value.get("secondaryFiles", ()):
-                assert _path(one).parent == path.parent
+            for file in value.get("secondaryFiles", ()):
+                assert _path(file).parent == path.parent
             return Written(value["basename"], _sha256(path), tuple(beside))
         case {"class": "Directory"}:
             path = _path(value)
@@ -162,7 +164,7 @@ def _comparable(value: Any) -> Any:
                 ),
             )
         case dict():
-            return {key: _comparable(one) for key, one in value.items()}
+            return {key: _comparable(item) for key, item in value.items()}
     return value
 
 

@@ -6,22 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.differential.growing import Graph, Stream
-from tests.differential.tools import joining, on_each, shell, tool
-
-#: What a tool does to a text.
-COMMANDS = (
-    ["rev"],
-    ["sort"],
-    ["sort", "-r"],
-    ["tr", "a-z", "A-Z"],
-    ["head", "-n", "2"],
-    ["cat", "-n"],
-    ["wc", "-c"],
-    ["uniq"],
-)
-#: Some are in no text of some data sets, and one in no text at all.
-WORDS = ("apple", "e", "Z", "9", "nowhere")
+from tests.differential import shapes
+from tests.differential.growing import Graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +29,7 @@ def graphs(draw: st.DrawFn) -> Drawn:
         )
         maker.make(draw, graph)
         graph.shapes.append(maker.name)
-    kept = draw(st.sets(st.sampled_from([one.ref for one in graph.made]), max_size=2))
+    kept = draw(st.sets(st.sampled_from([stream.ref for stream in graph.made]), max_size=2))
     return Drawn(graph.document(kept), graph.shapes)
 
 
@@ -59,378 +45,36 @@ class _Maker:
 
     @property
     def name(self) -> str:
-        return str(self.make.__name__).lstrip("_")
+        return str(self.make.__name__)
 
     def possible(self, graph: Graph) -> bool:
         return all(sum(map(wanted, graph.streams)) >= self.least for wanted in self.needs)
 
 
-def _each(one: Stream) -> bool:
-    return one.many and one.kind == "file"
-
-
-def _full(one: Stream) -> bool:
-    return _each(one) and not one.sparse
-
-
-def _single(one: Stream) -> bool:
-    return not one.many and one.kind == "file" and not one.sparse
-
-
-def _made_single(one: Stream) -> bool:
-    return not one.many and one.kind == "file" and "/" in one.ref
-
-
-def _pick(draw: st.DrawFn, graph: Graph, wanted: Any) -> Stream:
-    return draw(st.sampled_from([one for one in graph.streams if wanted(one)]))
-
-
-def _map(draw: st.DrawFn, graph: Graph) -> None:
-    source = _pick(draw, graph, _each)
-    run = on_each(draw(st.sampled_from(COMMANDS)), len(graph.steps))
-    step = {"scatter": "f", "in": {"f": graph.source(source)}, "run": run, **_batched(draw)}
-    graph.add(step, Stream("o", line=_line(graph, source)))
-
-
-def _line(graph: Graph, source: Stream) -> int:
-    """Where missing ones are left out, the others are counted anew."""
-    return len(graph.steps) + 1 if source.sparse else source.line
-
-
-def _batched(draw: st.DrawFn) -> dict[str, Any]:
-    """Several files a job, or not."""
-    size = draw(st.sampled_from([0, 0, 0, 2, 4]))
-    return {"sluice:batch": {"files": size}} if size else {}
-
-
-def _filter(draw: st.DrawFn, graph: Graph) -> None:
-    source, word = _pick(draw, graph, _each), draw(st.sampled_from(WORDS))
-    name = f"$(inputs.f.nameroot).t{len(graph.steps)}"
-    output = {"type": "File?", "outputBinding": {"glob": name}}
-    run = shell(
-        f'grep -q {word} "$0" && cat "$0" > "$1"; true',
-        {"f": "File"},
-        {"o": output},
-        "$(inputs.f)",
-        name,
-    )
-    step = {"scatter": "f", "in": {"f": graph.source(source)}, "run": run, **_batched(draw)}
-    graph.add(step, Stream("o", sparse=True, line=_line(graph, source)))
-
-
-def _when(draw: st.DrawFn, graph: Graph) -> None:
-    source, size = _pick(draw, graph, _each), draw(st.integers(0, 30))
-    run = on_each(draw(st.sampled_from(COMMANDS)), len(graph.steps))
-    step = {
-        "scatter": "f",
-        "when": f"$(inputs.f.size > {size})",
-        "in": {"f": graph.source(source)},
-        "run": run,
-    }
-    graph.add(step, Stream("o", sparse=True, line=_line(graph, source)))
-
-
-def _pair(draw: st.DrawFn, graph: Graph) -> None:
-    first = _pick(draw, graph, _full)
-    second = _pick(draw, graph, lambda one: _each(one) and one.line == first.line)
-    inputs = {
-        "f": {"type": "File", "inputBinding": {"position": 1}},
-        "g": {"type": "File?", "inputBinding": {"position": 2}},
-    }
-    run = tool(["cat"], inputs, {"o": "stdout"}, stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}")
-    given = {"f": graph.source(first), "g": graph.source(second, together=True)}
-    graph.add(
-        {"scatter": ["f", "g"], "scatterMethod": "dotproduct", "in": given, "run": run},
-        Stream("o", line=first.line),
-    )
-
-
-def _merge(draw: st.DrawFn, graph: Graph) -> None:
-    source = _pick(draw, graph, _each)
-    run = joining(f"all.t{len(graph.steps)}")
-    graph.add(
-        {"in": {"fs": graph.source(source)}, "run": run, **_in_levels(draw)},
-        Stream("o", many=False),
-    )
-
-
-def _in_levels(draw: st.DrawFn) -> dict[str, Any]:
-    """A tree, or not."""
-    size = draw(st.sampled_from([0, 0, 2, 3]))
-    return {"sluice:merge": {"files": size, "tree": True}} if size else {}
-
-
-def _merge_perhaps(draw: st.DrawFn, graph: Graph) -> None:
-    source, least = _pick(draw, graph, _each), draw(st.integers(0, 6))
-    run = joining(f"all.t{len(graph.steps)}")
-    step = {
-        "when": f"$(inputs.fs.length >= {least})",
-        "in": {"fs": graph.source(source)},
-        "run": run,
-    }
-    graph.add(step, Stream("o", many=False, sparse=True))
-
-
-def _choose(draw: st.DrawFn, graph: Graph) -> None:
-    _merge_perhaps(draw, graph)
-    _merge(draw, graph)
-    chosen = graph.sources(graph.streams[-2:], pickValue="first_non_null")
-    run = tool(
-        ["rev"],
-        {"f": "File"},
-        {"o": "stdout"},
-        stdin="$(inputs.f.path)",
-        stdout=f"chosen.t{len(graph.steps)}",
-    )
-    graph.add({"in": {"f": chosen}, "run": run}, Stream("o", many=False))
-
-
-def _list_there(draw: st.DrawFn, graph: Graph) -> None:
-    _merge_perhaps(draw, graph)
-    _merge_perhaps(draw, graph)
-    there = draw(st.permutations([one for one in graph.streams if _made_single(one)]))[:3]
-    run = joining(f"there.t{len(graph.steps)}")
-    given = {"fs": graph.sources(there, pickValue="all_non_null")}
-    graph.add({"in": given, "run": run, **_in_levels(draw)}, Stream("o", many=False))
-
-
-def _behind(draw: st.DrawFn, graph: Graph) -> dict[str, Any]:
-    found = draw(st.permutations([one for one in graph.streams if _each(one)]))[:2]
-    picked = {"pickValue": "all_non_null"} if any(one.sparse for one in found) else {}
-    return graph.sources(found, linkMerge="merge_flattened", **picked)
-
-
-def _merge_behind(draw: st.DrawFn, graph: Graph) -> None:
-    run = joining(f"all.t{len(graph.steps)}")
-    graph.add(
-        {"in": {"fs": _behind(draw, graph)}, "run": run, **_in_levels(draw)},
-        Stream("o", many=False),
-    )
-
-
-def _map_behind(draw: st.DrawFn, graph: Graph) -> None:
-    number = len(graph.steps)
-    run = {
-        **on_each(draw(st.sampled_from(COMMANDS)), number),
-        "stdout": f"$(inputs.f.basename).t{number}",
-    }
-    graph.add(
-        {"scatter": "f", "in": {"f": _behind(draw, graph)}, "run": run},
-        Stream("o", line=number + 1),
-    )
-
-
-def _nested_over_data(draw: st.DrawFn, graph: Graph) -> None:
-    source, number = _pick(draw, graph, _each), len(graph.steps)
-    inner = {
-        "class": "Workflow",
-        "inputs": {"files": "File[]"},
-        "outputs": {
-            "cut": {"type": "File[]", "outputSource": "cut/o"},
-            "page": {"type": "File", "outputSource": "join/o"},
-        },
-        "steps": {
-            "join": {"in": {"fs": "cut/o"}, "out": ["o"], "run": joining(f"page.t{number}")},
-            "cut": {
-                "scatter": "f",
-                "in": {"f": "files"},
-                "out": ["o"],
-                "run": on_each(draw(st.sampled_from(COMMANDS)), number),
-            },
-        },
-    }
-    given = {"in": {"files": graph.source(source)}, "run": inner}
-    graph.add(given, Stream("cut", line=_line(graph, source)), Stream("page", many=False))
-
-
-def _broadcast(draw: st.DrawFn, graph: Graph) -> None:
-    source, shared = _pick(draw, graph, _each), _pick(draw, graph, _single)
-    inputs = {
-        "g": {"type": "File", "inputBinding": {"position": 1}},
-        "f": {"type": "File", "inputBinding": {"position": 2}},
-    }
-    run = tool(["cat"], inputs, {"o": "stdout"}, stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}")
-    graph.add(
-        {"scatter": "f", "in": {"f": graph.source(source), "g": graph.source(shared)}, "run": run},
-        Stream("o", line=_line(graph, source)),
-    )
-
-
-def _with_all(draw: st.DrawFn, graph: Graph) -> None:
-    source, every = _pick(draw, graph, _each), _pick(draw, graph, _each)
-    script = 'f=$0; cat "$f"; cat "$@" /dev/null | wc -l'
-    run = shell(
-        script,
-        {"f": "File", "all": "File[]"},
-        {"o": "stdout"},
-        "$(inputs.f)",
-        "$(inputs.all)",
-        stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}",
-    )
-    graph.add(
-        {"scatter": "f", "in": {"f": graph.source(source), "all": graph.source(every)}, "run": run},
-        Stream("o", line=_line(graph, source)),
-    )
-
-
-def _two_outputs(draw: st.DrawFn, graph: Graph) -> None:
-    source, number = _pick(draw, graph, _each), len(graph.steps)
-    names = {port: f"$(inputs.f.nameroot).{port}{number}" for port in ("head", "tail")}
-    outputs = {
-        port: {"type": "File", "outputBinding": {"glob": name}} for port, name in names.items()
-    }
-    run = shell(
-        'head -n1 "$0" > "$1"; tail -n1 "$0" > "$2"',
-        {"f": "File"},
-        outputs,
-        "$(inputs.f)",
-        *names.values(),
-    )
-    graph.add(
-        {"scatter": "f", "in": {"f": graph.source(source)}, "run": run},
-        Stream("head", line=_line(graph, source)),
-        Stream("tail", line=_line(graph, source)),
-    )
-
-
-def _value_from(draw: st.DrawFn, graph: Graph) -> None:
-    source = _pick(draw, graph, _each)
-    given = {
-        "f": graph.source(source),
-        "name": {"valueFrom": "$(inputs.f.nameroot) of $(inputs.f.size)"},
-    }
-    inputs = {"name": {"type": "string", "inputBinding": {}}, "f": "File"}
-    run = tool(
-        ["echo"], inputs, {"o": "stdout"}, stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}"
-    )
-    graph.add({"scatter": "f", "in": given, "run": run}, Stream("o", line=_line(graph, source)))
-
-
-def _nested(draw: st.DrawFn, graph: Graph) -> None:
-    source, number = _pick(draw, graph, _each), len(graph.steps)
-    first, second = (on_each(draw(st.sampled_from(COMMANDS)), number) for _ in range(2))
-    inner = {
-        "class": "Workflow",
-        "inputs": {"f": "File"},
-        "outputs": {"o": {"type": "File", "outputSource": "b/o"}},
-        "steps": {
-            "a": {"in": {"f": "f"}, "out": ["o"], "run": first},
-            "b": {"in": {"f": "a/o"}, "out": ["o"], "run": second},
-        },
-    }
-    graph.add(
-        {"scatter": "f", "in": {"f": graph.source(source)}, "run": inner},
-        Stream("o", line=_line(graph, source)),
-    )
-
-
-def _count(draw: st.DrawFn, graph: Graph) -> None:
-    source = _pick(draw, graph, _each)
-    output = {
-        "type": "int",
-        "outputBinding": {
-            "glob": "n",
-            "loadContents": True,
-            "outputEval": "$(parseInt(self[0].contents))",
-        },
-    }
-    run = tool(["wc", "-l"], {"f": "File"}, {"o": output}, stdin="$(inputs.f.path)", stdout="n")
-    graph.add(
-        {"scatter": "f", "in": {"f": graph.source(source)}, "run": run},
-        Stream("o", kind="int", line=_line(graph, source)),
-    )
-
-
-def _add_up(draw: st.DrawFn, graph: Graph) -> None:
-    source = _pick(draw, graph, lambda one: one.kind == "int")
-    inputs = {"n": {"type": "int[]", "inputBinding": {}}}
-    run = tool(["echo"], inputs, {"o": "stdout"}, stdout=f"sum.t{len(graph.steps)}")
-    graph.add({"in": {"n": graph.source(source)}, "run": run}, Stream("o", many=False))
-
-
-def _folder(draw: st.DrawFn, graph: Graph) -> None:
-    """The reference runner cannot put two directories of one name into its output folder."""
-    source = _pick(draw, graph, lambda one: _each(one) and not one.alike)
-    name = f"$(inputs.f.nameroot).t{len(graph.steps)}"
-    output = {"type": "Directory", "outputBinding": {"glob": name}}
-    run = shell(
-        'mkdir -p "$1/deep"; cp "$0" "$1/deep/own"',
-        {"f": "File"},
-        {"o": output},
-        "$(inputs.f)",
-        name,
-    )
-    graph.add(
-        {"scatter": "f", "in": {"f": graph.source(source)}, "run": run},
-        Stream("o", kind="folder", line=_line(graph, source)),
-    )
-
-
-def _look_into(draw: st.DrawFn, graph: Graph) -> None:
-    source = _pick(draw, graph, lambda one: one.kind == "folder")
-    run = shell(
-        'cat "$0/deep/own"; ls "$0"',
-        {"d": "Directory"},
-        {"o": "stdout"},
-        "$(inputs.d.path)",
-        stdout=f"$(inputs.d.basename).u{len(graph.steps)}",
-    )
-    graph.add(
-        {"scatter": "d", "in": {"d": graph.source(source)}, "run": run},
-        Stream("o", line=source.line),
-    )
-
-
-def _split(draw: st.DrawFn, graph: Graph) -> None:
-    source, number = _pick(draw, graph, _each), len(graph.steps)
-    stem = f"$(inputs.f.nameroot).p{number}"
-    output = {"type": "File[]", "outputBinding": {"glob": f"{stem}.*"}}
-    run = shell(
-        'i=0; while read -r l && [ $i -lt 3 ]; do i=$((i+1)); echo "$l" > "$1.$i"; done < "$0"',
-        {"f": "File"},
-        {"o": output},
-        "$(inputs.f)",
-        stem,
-    )
-    graph.add(
-        {"scatter": "f", "in": {"f": graph.source(source)}, "run": run},
-        Stream("o", kind="files", line=_line(graph, source)),
-    )
-
-
-def _join_parts(draw: st.DrawFn, graph: Graph) -> None:
-    source = _pick(draw, graph, lambda one: one.kind == "files")
-    run = joining(f"$(inputs.fs.length).t{len(graph.steps)}")
-    graph.add(
-        {"scatter": "fs", "in": {"fs": graph.source(source)}, "run": run},
-        Stream("o", line=source.line, alike=True),
-    )
-
-
 SELDOM = 15
 _MAKERS = [
-    _Maker(_map, [_each]),
-    _Maker(_filter, [_each]),
-    _Maker(_when, [_each]),
-    _Maker(_pair, [_full]),
-    _Maker(_merge, [_each]),
-    _Maker(_merge_perhaps, [_each]),
-    _Maker(_choose, [_each]),
-    _Maker(_list_there, [_each]),
-    _Maker(_merge_behind, [_each], least=2, weight=2),
-    _Maker(_map_behind, [_each], least=2, weight=2),
-    _Maker(_nested_over_data, [_each]),
-    _Maker(_broadcast, [_each, _single]),
-    _Maker(_with_all, [_each]),
-    _Maker(_two_outputs, [_each]),
-    _Maker(_value_from, [_each]),
-    _Maker(_nested, [_each]),
-    _Maker(_count, [_each], weight=2),
-    _Maker(_add_up, [lambda one: one.kind == "int"], weight=SELDOM),
-    _Maker(_folder, [_each], weight=2),
-    _Maker(_look_into, [lambda one: one.kind == "folder"], weight=SELDOM),
-    _Maker(_split, [_each], weight=2),
-    _Maker(_join_parts, [lambda one: one.kind == "files"], weight=SELDOM),
+    _Maker(shapes.map_each, [shapes.each_file]),
+    _Maker(shapes.filter_each, [shapes.each_file]),
+    _Maker(shapes.when, [shapes.each_file]),
+    _Maker(shapes.pair, [shapes.each_number]),
+    _Maker(shapes.merge, [shapes.each_file]),
+    _Maker(shapes.merge_perhaps, [shapes.each_file]),
+    _Maker(shapes.choose, [shapes.each_file]),
+    _Maker(shapes.list_there, [shapes.each_file]),
+    _Maker(shapes.merge_behind, [shapes.each_file], least=2, weight=2),
+    _Maker(shapes.map_behind, [shapes.each_file], least=2, weight=2),
+    _Maker(shapes.nested_over_data, [shapes.each_file]),
+    _Maker(shapes.broadcast, [shapes.each_file, shapes.single_file]),
+    _Maker(shapes.with_all, [shapes.each_file]),
+    _Maker(shapes.two_outputs, [shapes.each_file]),
+    _Maker(shapes.value_from, [shapes.each_file]),
+    _Maker(shapes.nested, [shapes.each_file]),
+    _Maker(shapes.count, [shapes.each_file], weight=2),
+    _Maker(shapes.add_up, [shapes.numbers], weight=SELDOM),
+    _Maker(shapes.folder, [shapes.each_file], weight=2),
+    _Maker(shapes.look_into, [shapes.folders], weight=SELDOM),
+    _Maker(shapes.split, [shapes.each_file], weight=2),
+    _Maker(shapes.join_parts, [shapes.lists_of_files], weight=SELDOM),
 ]
 
 SHAPES = frozenset(maker.name for maker in _MAKERS)

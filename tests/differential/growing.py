@@ -32,7 +32,7 @@ class Graph:
 
     @property
     def made(self) -> list[Stream]:
-        return [one for one in self.streams if "/" in one.ref]
+        return [stream for stream in self.streams if "/" in stream.ref]
 
     def add(self, given: dict[str, Any], *found: Stream) -> None:
         """``found``: with the names of their ports."""
@@ -61,7 +61,9 @@ class Graph:
 
     def document(self, kept: set[str]) -> dict[str, Any]:
         """``kept``: streams that are outputs, as all are that nobody reads."""
-        outputs = [one for one in self.made if one.ref in kept or one.ref not in self.read]
+        outputs = [
+            stream for stream in self.made if stream.ref in kept or stream.ref not in self.read
+        ]
         return {
             "cwlVersion": "v1.2",
             "$namespaces": {"sluice": "urn:sluice:cwl:"},
@@ -70,8 +72,8 @@ class Graph:
             "sluice:retention": {"input": "keep"},
             "inputs": {"texts": "File[]"} | ({"extra": "File"} if "extra" in self.read else {}),
             "outputs": {
-                one.ref.replace("/", "-"): {"type": _type(one), "outputSource": one.ref}
-                for one in outputs
+                stream.ref.replace("/", "-"): {"type": _type(stream), "outputSource": stream.ref}
+                for stream in outputs
             },
             "steps": self.steps,
         }
@@ -93,5 +95,5 @@ _TYPES = {
 
 
 def _type(stream: Stream) -> Any:
-    one = ["null", _TYPES[stream.kind]] if stream.sparse else _TYPES[stream.kind]
-    return {"type": "array", "items": one} if stream.many else one
+    entry = ["null", _TYPES[stream.kind]] if stream.sparse else _TYPES[stream.kind]
+    return {"type": "array", "items": entry} if stream.many else entry

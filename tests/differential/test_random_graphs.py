@@ -108,14 +108,14 @@ def test_random_graphs_give_the_same(bench: Bench) -> None:
         texts=st.sampled_from(bench.texts),
     )
     def compare(drawn: list[Drawn], texts: Given) -> None:
-        documents = [one.document for one in drawn]
+        documents = [graph.document for graph in drawn]
         with ThreadPoolExecutor(1) as aside:
             answers = aside.submit(lambda: [_expected(bench, graph, texts) for graph in documents])
             found = asyncio.run(_carry_all(bench, documents, texts))
             expected = answers.result()
         for graph, wanted, got in zip(documents, expected, found, strict=True):
             assert got == wanted, f"{len(texts.files)} files: {json.dumps(graph)}"
-        answered.extend(any(one.values()) for one in expected)
+        answered.extend(any(answer.values()) for answer in expected)
 
     compare()
     assert len(answered) >= GRAPHS // TOGETHER * TOGETHER

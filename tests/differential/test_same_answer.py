@@ -123,10 +123,10 @@ def pairs(
     folder = tmp_path_factory.mktemp("same-answer")
     given = [_given(Path(str(item.callspec.params["template"])), folder) for item in items]
     with Reference() as reference, ThreadPoolExecutor(1) as aside:
-        answers = aside.submit(lambda: [_expected(reference, one) for one in given])
+        answers = aside.submit(lambda: [_expected(reference, case) for case in given])
         found = asyncio.run(_found(system.url, given))
         both = zip(given, answers.result(), found, strict=True)
-        return {one.template: Pair(expected, answer) for one, expected, answer in both}
+        return {case.template: Pair(expected, answer) for case, expected, answer in both}
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.stem)
@@ -162,9 +162,9 @@ def _expected(reference: Reference, given: Given) -> Answer | Exception:
 async def _found(url: str, given: Sequence[Given]) -> list[Answer | BaseException]:
     turn = asyncio.Semaphore(TOGETHER)
 
-    async def carry(one: Given) -> Answer:
+    async def carry(case: Given) -> Answer:
         async with turn:
-            return await carry_by_sluice(url, one.template, one.files, one.params)
+            return await carry_by_sluice(url, case.template, case.files, case.params)
 
     return await asyncio.gather(*map(carry, given), return_exceptions=True)
 

@@ -20,7 +20,8 @@ _JAVASCRIPT = "InlineJavascriptRequirement"
 _BEGINNING = re.compile(r"\\.|\$[({]", re.DOTALL)
 #: CWL's grammar: a name, and fields of what it stands for.
 _REFERENCE = re.compile(
-    r"""\$\( (?:null | (?:inputs|self|runtime) (?: \.\w+ | \['(?:[^'\\]|\\.)+'\] | \["(?:[^"\\]|\\.)+"\] | \[[0-9]+\] )* ) \)""",
+    r"""\$\( (?:null | (?:inputs|self|runtime)
+        (?: \.\w+ | \['(?:[^'\\]|\\.)+'\] | \["(?:[^"\\]|\\.)+"\] | \[[0-9]+\] )* ) \)""",
     re.VERBOSE,
 )
 #: The input that a reference names.
@@ -185,7 +186,7 @@ def _check(text: Any, place: TextPlace, findings: Findings, around: _Around) -> 
 
 
 def _references(text: str) -> tuple[list[str], str]:
-    """The parameter references in a text, and the text from its first expression on that is none."""
+    """The parameter references in a text, and the text from the first expression that is none."""
     found: list[str] = []
     at = 0
     while beginning := _BEGINNING.search(text, at):

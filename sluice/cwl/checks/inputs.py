@@ -45,8 +45,8 @@ def check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
     elif holds_files(port.type) and short_form(without_null(port.type)) != "File[]":
         findings.error(
             port.place_of("type"),
-            f"the parameter '{port.name}' is of type {short_form(port.type)}, which is not supported:"
-            f" {INPUTS['Directory'].note}",
+            f"the parameter '{port.name}' is of type {short_form(port.type)}, which is not"
+            f" supported: {INPUTS['Directory'].note}",
         )
     check_default(
         port.body.get("default"),
@@ -79,7 +79,8 @@ def check_default(
     if value is not None and not value_fits(value, port.type):
         findings.error(
             place,
-            f"the default of {what} must be of type {short_form(port.type)}, not {plain_json(value)!r}",
+            f"the default of {what} must be of type {short_form(port.type)}, not"
+            f" {plain_json(value)!r}",
         )
 
 

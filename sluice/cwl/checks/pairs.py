@@ -32,11 +32,11 @@ def check_pairs(flow: Dataflow, findings: Findings) -> None:
 
 
 def _unlike(step: Step, first: str, other: str, numbering: Numbering) -> str:
-    one, two = (numbering.lineage(step.name, link) for link in (first, other))
-    if one == two:
+    lineage, others = (numbering.lineage(step.name, link) for link in (first, other))
+    if lineage == others:
         return ""
-    if len(one) == len(two) == 1:
-        spread = next((name for name in (*two, *one) if not name.startswith("/")), "")
+    if len(lineage) == len(others) == 1:
+        spread = next((name for name in (*others, *lineage) if not name.startswith("/")), "")
         return (
             f"of '{first}' and '{other}' together, and these are not numbered alike: the list that"
             f" step '{spread}' gives is counted by itself. Let one step give both as lists (of the"
@@ -56,8 +56,8 @@ def _check_what_is_left(step: Step, numbering: Numbering, findings: Findings) ->
     for number, other in enumerate(step.scatter):
         for first in step.scatter[:number]:
             if all(
-                one <= two or two <= one
-                for one, two in zip(filters[first], filters[other], strict=True)
+                left_out <= others or others <= left_out
+                for left_out, others in zip(filters[first], filters[other], strict=True)
             ):
                 continue
             body = step.links[other].body

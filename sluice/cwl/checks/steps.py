@@ -137,7 +137,8 @@ def check_outputs(step: Step, mode: TaskMode | None, findings: Findings) -> None
             )
             findings.error(
                 port.place_of("type"),
-                f"{what} is {short_form(port.type)}; a merge must write what it gives: make it {kind}",
+                f"{what} is {short_form(port.type)}; a merge must write what it gives: make it"
+                f" {kind}",
             )
 
 

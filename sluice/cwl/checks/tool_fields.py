@@ -38,7 +38,7 @@ def warn_of_tool_fields(workflow: CommentedMap, findings: Findings) -> None:
 def _tools(
     workflow: CommentedMap, *outer: CommentedMap
 ) -> Iterator[tuple[str, tuple[CommentedMap, ...]]]:
-    """Each CommandLineTool with the name of its step, and with the steps and workflows around it."""
+    """Each CommandLineTool with the name of its step, and the steps and workflows around it."""
     for step in named_nodes(workflow.get("steps")):
         run = None if step.body is None else step.body.get("run")
         if step.body is None or not isinstance(run, CommentedMap):

@@ -42,7 +42,7 @@ def _check_schema(workflow: CommentedMap, findings: Findings) -> None:
 
 
 def _load_as_cwltool(workflow: CommentedMap, findings: Findings) -> None:
-    """Loads the workflow as cwltool would before a run: what it refuses, plain runs would refuse."""
+    """Loads the workflow as cwltool does before a run: what it refuses, plain runs would refuse."""
     from schema_salad.exceptions import SchemaSaladException  # noqa: PLC0415
 
     cwltool = library()

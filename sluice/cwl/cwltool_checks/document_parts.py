@@ -1,5 +1,5 @@
-"""A document in parts, of which the schema's check can tell every wrong one: of a whole list it tells
-the first wrong item alone."""
+"""A document in parts, of which the schema's check can tell every wrong one: of a whole list it
+tells the first wrong item alone."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -24,13 +24,12 @@ def parts(node: CommentedMap) -> Iterator[CommentedMap]:
     for key in _LISTS:
         items = node.get(key)
         for index, item in enumerate(items) if isinstance(items, CommentedSeq) else ():
-            for one in (
-                parts(item) if key == "steps" and isinstance(item, CommentedMap) else (item,)
-            ):
-                yield _with(bones, key, _some(items, index, one))
+            is_step = key == "steps" and isinstance(item, CommentedMap)
+            for part in parts(item) if is_step else (item,):
+                yield _with(bones, key, _some(items, index, part))
     if isinstance(node.get("run"), CommentedMap):
-        for one in parts(node["run"]):
-            yield _with(bones, "run", one)
+        for part in parts(node["run"]):
+            yield _with(bones, "run", part)
 
 
 def _emptied(node: CommentedMap, *, bones: bool = False) -> CommentedMap:

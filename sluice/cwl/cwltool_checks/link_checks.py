@@ -32,12 +32,12 @@ def _refuse_circles(step_inputs: _Parameters) -> None:
     except CycleError as error:
         first, *_ = steps = list(reversed(error.args[1]))[1:]
         message = circle([local_name(step) for step in steps])
-        one = next(
-            one
-            for one in step_inputs
-            if "source" in one and checker.get_step_id(one["id"]) == first
+        link = next(
+            link
+            for link in step_inputs
+            if "source" in link and checker.get_step_id(link["id"]) == first
         )
-        raise ValidationException(SourceLine(one, "source").makeError(message)) from None
+        raise ValidationException(SourceLine(link, "source").makeError(message)) from None
 
 
 def _check_types(check: Callable[..., None]) -> Callable[..., None]:

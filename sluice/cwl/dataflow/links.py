@@ -95,7 +95,7 @@ def _read_streams(workflow: Workflow, wiring: Wiring) -> None:
     written = [
         SourcePort(step.name, port) for step in workflow.steps.values() for port in step.outputs
     ]
-    for origin in [*(one for found in links.values() for one in found), *written]:
+    for origin in [*(source for found in links.values() for source in found), *written]:
         stream = streams.of(origin)
         if stream is not None:
             wiring.streams[origin] = stream
@@ -241,7 +241,7 @@ def _read_data_links(step: Step, workflow: Workflow, wiring: Wiring, findings: F
     makers = [
         link
         for link in links
-        if not all(_is_file(one, wiring) for one in wiring.sources(step.name, link.name))
+        if not all(_is_file(source, wiring) for source in wiring.sources(step.name, link.name))
     ]
     if not makers:
         unresolved = any(

@@ -39,7 +39,7 @@ def given_type(link: Link, types: Sequence[Any]) -> Any:
         return None
     kind = types[0]
     if is_merged(link):
-        items = [item for one in types for item in (_items(one) if _is_flat(link) else [one])]
+        items = [item for each in types for item in (_items(each) if _is_flat(link) else [each])]
         kind = array_of(normal_type(items))
     pick = link.body.get("pickValue")
     if pick is None or not (isinstance(kind, dict) and kind.get("type") == "array"):
@@ -127,8 +127,8 @@ def _not_flat(known: Sequence[tuple[str, Stream]]) -> str:
             kind == "Any" or _is_list(kind) for kind in members_of(stream.type)
         ):
             return (
-                f"takes the list apart that a job gives as '{source}' ({short_form(stream.type)}): let a"
-                " step before it do that"
+                f"takes the list apart that a job gives as '{source}' ({short_form(stream.type)}):"
+                " let a step before it do that"
             )
     return ""
 

@@ -171,14 +171,14 @@ def _supply(written: _Written) -> _Supply:
     last, default = followed
     found = []
     for source in last.sources:
-        one = _follow(replace(last, body=CommentedMap({last.key: source})))
-        if not isinstance(one, _Supply) or not one.is_plain:
+        supply = _follow(replace(last, body=CommentedMap({last.key: source})))
+        if not isinstance(supply, _Supply) or not supply.is_plain:
             raise NotFlat(
                 last.at,
                 f"'{last.at.name}' chooses among values that are chosen or put together inside"
                 " another workflow",
             )
-        found.append(one.sources[0])
+        found.append(supply.sources[0])
     return _Supply(found, last.choice, default)
 
 
@@ -300,8 +300,9 @@ def _flat_step(
 def _write(body: CommentedMap, key: str, supply: _Supply, place: TextPlace | None = None) -> None:
     where = place or text_place(body, key)
     if supply.sources:
-        one = supply.sources[0]
-        put_at(body, key, one if len(supply.sources) == 1 else CommentedSeq(supply.sources), where)
+        is_alone = len(supply.sources) == 1
+        written = supply.sources[0] if is_alone else CommentedSeq(supply.sources)
+        put_at(body, key, written, where)
     for name, value in supply.choice.items():
         put_at(body, name, value, where)
     if supply.default is not None:

@@ -109,9 +109,9 @@ class Numbering:
                 if step is None
                 else [self._left_out(step, step.links[name]) for name in self._counted(step)]
             )
-            alike = [one for one in every if len(one) == len(lineage)]
+            alike = [filters for filters in every if len(filters) == len(lineage)]
             self._filtered[origin] = tuple(
-                _NOTHING.union(*(one[n] for one in alike)) for n in range(len(lineage))
+                _NOTHING.union(*(filters[n] for filters in alike)) for n in range(len(lineage))
             )
         return self._filtered[origin]
 

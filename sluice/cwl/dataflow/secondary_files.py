@@ -11,8 +11,8 @@ from sluice.cwl.documents.workflow import Port
 def patterns_of(body: Mapping[str, Any]) -> Iterator[SecondaryFile | None]:
     """Of a port; None for one that has an expression, or is malformed."""
     written = body.get("secondaryFiles")
-    for one in written if isinstance(written, list) else [] if written is None else [written]:
-        yield _pattern(one)
+    if written is not None:
+        yield from map(_pattern, written if isinstance(written, list) else [written])
 
 
 def _pattern(written: Any) -> SecondaryFile | None:

@@ -102,7 +102,9 @@ class Streams:
             if origin not in self._secondary:
                 self._secondary.add(origin)
                 reached += [
-                    one for reader in readers.get(origin, ()) for one in handing_on.get(reader, ())
+                    output
+                    for reader in readers.get(origin, ())
+                    for output in handing_on.get(reader, ())
                 ]
 
     def _is_data(self, name: str, port: Port) -> bool:

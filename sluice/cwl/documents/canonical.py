@@ -60,7 +60,7 @@ class _Tools:
         return self.copied > MOST_NODES
 
     def put_into(self, workflow: CommentedMap, *, depth: int) -> set[str]:
-        """Gives the steps whose tool is not in the text. ``depth``: of workflows around this one."""
+        """Gives the steps whose tool is not in the text. ``depth``: of workflows around it."""
         identifier = workflow.get("id")
         own = local_name(identifier) if isinstance(identifier, str) else "main"
         _drop_foreign(workflow)

@@ -126,7 +126,7 @@ def _namespaces(root: CommentedMap, findings: Findings) -> dict[str, str]:
 
 
 def _refuse_other_files(root: CommentedMap, findings: Findings) -> bool:
-    """Is another file to be read into the document? That is an error, as is a file that is named."""
+    """Is another file to be read into the document? That is an error, as is naming a file."""
     includes = False
     for node in mappings(root):
         for key in _INCLUSIONS:

@@ -186,7 +186,7 @@ class _Reader:
         path = "/".join(address.path)
         if key == self.first:
             return f"#{path}"
-        taken = {one.name for one in self.defined.values()}
+        taken = {definition.name for definition in self.defined.values()}
         names = (
             f"#{os.path.basename(key)}{number or ''}/{path}" for number in range(len(taken) + 1)
         )
@@ -234,16 +234,16 @@ class _Reader:
             return written
         address = next(
             (
-                one
-                for one in self._candidates(bare, _file(node), within.path)
-                if one in within.visible
+                candidate
+                for candidate in self._candidates(bare, _file(node), within.path)
+                if candidate in within.visible
             ),
             None,
         )
         if address is None:
             known = {
                 *PRIMITIVES,
-                *(_as_written(one, _file(node)) for one in within.visible.values()),
+                *(_as_written(visible, _file(node)) for visible in within.visible.values()),
             }
             self.findings.error(
                 text_place(node, key), f"there is no type '{bare[:200]}'{did_you_mean(bare, known)}"

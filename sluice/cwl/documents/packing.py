@@ -257,7 +257,7 @@ class _Reader:
         return self.inline(copy, file, (*stack, me), graph)
 
     def _copied(self, node: Any, place: TextPlace) -> Any:
-        """A copy of ``node``, or nothing of it where the document would get too large or too deep."""
+        """A copy of ``node``, or None where the document would get too large or too deep."""
         self.values += count_values(node)
         if self.values > MOST_NODES:
             self.findings.error(
@@ -320,8 +320,8 @@ def _splice(items: CommentedSeq, inlined: list[Any]) -> None:
     found: list[tuple[Any, Any]] = []
     for index, (item, new) in enumerate(zip(list(items), inlined, strict=True)):
         is_list = isinstance(new, CommentedSeq) and new is not item
-        found += [(one, items.lc.data.get(index)) for one in (new if is_list else [new])]
-    items[:] = [one for one, _ in found]
+        found += [(node, items.lc.data.get(index)) for node in (new if is_list else [new])]
+    items[:] = [node for node, _ in found]
     items.lc.data = {index: place for index, (_, place) in enumerate(found) if place is not None}
 
 

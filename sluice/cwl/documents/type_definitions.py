@@ -29,7 +29,7 @@ def written_out(kind: Any, types: Mapping[str, CommentedMap]) -> Any:
             )
             return kind if inner is None else _suffixed(written_out(inner, types), suffix)
         case list():
-            return [written_out(one, types) for one in kind]
+            return [written_out(member, types) for member in kind]
         case Mapping():
             return {
                 key: _fields_written_out(value, types)

@@ -19,7 +19,7 @@ Fit = Literal["fits", "may not fit", "does not fit"]
 
 
 def normal_type(written: Any) -> Any:
-    """The type written out: ``File[]?`` becomes ``["null", {"type": "array", "items": "File"}]``."""
+    """The type written out: ``File[]?`` is ``["null", {"type": "array", "items": "File"}]``."""
     match written:
         case str():
             return _from_short_form(written)
@@ -114,14 +114,16 @@ def type_names(kind: Any) -> set[str]:
 def fit(source: Any, sink: Any) -> Fit:
     """May a value of type ``source`` go where ``sink`` is taken? Always, for some of its values, or
     never."""
-    results = [any(_fits(one, other) for other in members_of(sink)) for one in members_of(source)]
+    results = [
+        any(_fits(given, taken) for taken in members_of(sink)) for given in members_of(source)
+    ]
     if all(results):
         return "fits"
     partly = [
-        _may_fit(one, other)
-        for one in members_of(source)
-        if one != "null"
-        for other in members_of(sink)
+        _may_fit(given, taken)
+        for given in members_of(source)
+        if given != "null"
+        for taken in members_of(sink)
     ]
     return "may not fit" if any(partly) else "does not fit"
 

@@ -36,8 +36,8 @@ def _ports(collection: Any) -> Iterator[dict[str, Any]]:
 def _drop(node: Any) -> None:
     """Of a port and of the records in its type; a default is a value, and kept as it is."""
     if isinstance(node, list):
-        for one in node:
-            _drop(one)
+        for inner in node:
+            _drop(inner)
     elif isinstance(node, dict):
         node.pop("format", None)
         for key in ("type", "items"):

@@ -26,7 +26,8 @@ def workflow_features() -> list[dict[str, Any]]:
 
 
 def hides_list(step: Step, wiring: Wiring) -> bool:
-    """Does the tool's type not say whether it is given one file or all? A workflow around it does."""
+    """Does the tool's type not say whether it is given one file or all? A workflow around it
+    does."""
     for name, mode in _modes(step, wiring).items():
         stream, is_whole = wiring.stream_of(step.name, name), mode is InputMode.ALL
         if (

@@ -34,8 +34,8 @@ def amount_of(wanted: Any) -> Condition | str:
     match condition:
         case str() | Between():
             return condition
-        case Equals(value=one):
-            values = [one]
+        case Equals(value=value):
+            values = [value]
         case OneOf(values=several):
             values = [*several]
     return (

@@ -195,7 +195,7 @@ class Value:
         return None
 
     def plain_key(self, key: str) -> str:
-        """Inner keys that are words of CWL carry the prefix, or other runners would rewrite them."""
+        """Inner keys that are words of CWL carry the prefix, so that other runners leave them."""
         return self.reader.own_name(key) or key
 
     def inner_places(self) -> dict[str, TextPlace]:
@@ -310,7 +310,8 @@ def _bind(value: Value) -> dict[str, str] | None:
             bound[value.plain_key(key)] = target
         else:
             value.wrong(
-                f"gives each parameter the name of a metadata key; {key!r} has {plain_json(target)!r}",
+                f"gives each parameter the name of a metadata key; {key!r} has"
+                f" {plain_json(target)!r}",
                 text_place(written, key),
             )
     return bound

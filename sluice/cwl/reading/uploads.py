@@ -103,7 +103,7 @@ def take_files(files: Mapping[str, bytes | str], *, main: str | None = None) -> 
 
 
 def unpack_zip(data: bytes) -> dict[str, bytes]:
-    """The files of a zip, by path. Raises ``UploadRefused`` with every entry that cannot be taken."""
+    """The files of a zip, by path. Raises ``UploadRefused`` with what cannot be taken."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             infos = [

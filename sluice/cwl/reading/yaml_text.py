@@ -56,8 +56,8 @@ class ValueBudget:
 
 
 def read_text(text: str, findings: Findings, budget: ValueBudget | None = None) -> Any:
-    """The one document in ``text``, or None with an error among the findings. ``budget``: for it and
-    other texts; else it may have as many values as one can have."""
+    """The one document in ``text``, or None with an error among the findings. ``budget``: for it
+    and other texts; else it may have as many values as one can have."""
     try:
         _check_size(text)
         return _Builder(findings, ValueBudget() if budget is None else budget).build(text)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tests.unit.cwl.samples import GRAPH, LINEAR
 from tests.wrong.table import wrong_templates
 
-_WORDS = """null ~ true [] {} 5 -1 1.5 "" [null] [[]] ' " # % @ = << --- | > *x &x ._ 0o_ -.5 1e999 .inf .nan 9223372036854775808
-    2001-01-01 !!str $(x) #main / a/b/c ../x x#y http://x file:///x count/number $import $include $graph sluice:merge
-    File File[] File[]? File[][] Any stdin stdout array record enum int[] string? []? ?? first_non_null merge_flattened
-    dotproduct é 😀"""
+_WORDS = """null ~ true [] {} 5 -1 1.5 "" [null] [[]] ' " # % @ = << --- | > *x &x ._ 0o_ -.5 1e999
+    .inf .nan 9223372036854775808 2001-01-01 !!str $(x) #main / a/b/c ../x x#y http://x file:///x
+    count/number $import $include $graph sluice:merge File File[] File[]? File[][] Any stdin stdout
+    array record enum int[] string? []? ?? first_non_null merge_flattened dotproduct é 😀"""
 _NAMES = "x a/b a#b # / #main $(x) $(inputs ${ File File[] [] a?b http://x"
 #: What is put into a text, or in the place of a part of it.
 PIECES = [

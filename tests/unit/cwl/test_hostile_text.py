@@ -31,8 +31,14 @@ HOSTILE = {
     "open braces": ("{" * 1_000_000, "levels of nesting"),
     "dashes": ("- " * 500_000, "levels of nesting"),
     "keys": ("".join(f"k{i}: {i}\n" for i in range(100_000)), "entries in one list or mapping"),
-    "inputs": (edited(("  frames: File[]", "\n".join(f"  f{i}: F{i}" for i in range(900)))), "more findings are"),
-    "steps": ("class: Workflow\nsteps:\n" + "".join(f"  s{i}: {{}}\n" for i in range(900)), "more findings are not shown"),
+    "inputs": (
+        edited(("  frames: File[]", "\n".join(f"  f{i}: F{i}" for i in range(900)))),
+        "more findings are",
+    ),
+    "steps": (
+        "class: Workflow\nsteps:\n" + "".join(f"  s{i}: {{}}\n" for i in range(900)),
+        "more findings are not shown",
+    ),
     "alias bomb": (ALIASES, "values up to here"),
     "alias of itself": ("a: &a [*a]", "stands inside what it repeats"),
     "alias of nothing": ("a: *b", "not there"),

@@ -38,7 +38,7 @@ def test_steps_inside_are_steps() -> None:
         Source(step="inside.top", port="cut"),
         Source(step=None, port="texts"),
     ]
-    assert [(one.name, one.step) for one in plan.outputs][:2] == [
+    assert [(output.name, output.step) for output in plan.outputs][:2] == [
         ("page", "inside.deep.join"),
         ("cut", "inside.top"),
     ]
@@ -176,7 +176,8 @@ OVER_WORDS = """\
 cwlVersion: v1.2
 class: Workflow
 requirements:
-  {ScatterFeatureRequirement: {}, SubworkflowFeatureRequirement: {}, StepInputExpressionRequirement: {}}
+  {ScatterFeatureRequirement: {}, SubworkflowFeatureRequirement: {},
+    StepInputExpressionRequirement: {}}
 inputs: {texts: "File[]", words: "string[]"}
 outputs: {found: {type: File, outputSource: inside/found}}
 steps:
@@ -192,11 +193,13 @@ steps:
           scatter: word
           in: {word: words}
           out: [said]
-          run: {class: CommandLineTool, baseCommand: echo, inputs: {word: string}, outputs: {said: stdout}}
+          run: {class: CommandLineTool, baseCommand: echo, inputs: {word: string},
+            outputs: {said: stdout}}
         join:
           in: {texts: texts, said: echo/said}
           out: [found]
-          run: {class: CommandLineTool, baseCommand: cat, inputs: {texts: "File[]", said: "File[]"}, outputs: {found: stdout}}
+          run: {class: CommandLineTool, baseCommand: cat, inputs: {texts: "File[]", said: "File[]"},
+            outputs: {found: stdout}}
 """
 
 

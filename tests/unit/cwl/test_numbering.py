@@ -20,7 +20,8 @@ steps:
     in: {x: files}
     when: $(inputs.x.size)
     out: [o, p]
-    run: &two {class: CommandLineTool, baseCommand: cat, inputs: {x: File}, outputs: {o: stdout, p: stderr}}
+    run: &two {class: CommandLineTool, baseCommand: cat, inputs: {x: File}, outputs: {o: stdout,
+      p: stderr}}
   g:
     scatter: x
     in: {x: {source: f/o, pickValue: all_non_null}}
@@ -29,7 +30,8 @@ steps:
       class: CommandLineTool
       baseCommand: cat
       inputs: {x: File}
-      outputs: {o: {type: File?, outputBinding: {glob: o}}, p: {type: File?, outputBinding: {glob: p}}}
+      outputs: {o: {type: File?, outputBinding: {glob: o}}, p: {type: File?,
+        outputBinding: {glob: p}}}
   m:
     scatter: x
     in: {x: {source: g/o, pickValue: all_non_null}}
@@ -42,12 +44,14 @@ steps:
       class: CommandLineTool
       baseCommand: cat
       inputs: {x: "File[]"}
-      outputs: {o: {type: "File[]", outputBinding: {glob: o}}, p: {type: "File[]", outputBinding: {glob: p}}}
+      outputs: {o: {type: "File[]", outputBinding: {glob: o}}, p: {type: "File[]",
+        outputBinding: {glob: p}}}
   pair:
     scatter: [x, y]
     scatterMethod: dotproduct
     out: [o]
-    run: {class: CommandLineTool, baseCommand: cat, inputs: {x: File?, y: File?}, outputs: {o: stdout}}
+    run: {class: CommandLineTool, baseCommand: cat, inputs: {x: File?, y: File?},
+      outputs: {o: stdout}}
 """
 
 

@@ -3,12 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
-from cwltool.context import LoadingContext
-from cwltool.load_tool import load_tool
-from cwltool.workflow import default_make_tool
-
-from sluice.contracts.needs import Container, ContainerImage
 from sluice.contracts.plan import (
     STRIDE,
     Between,
@@ -26,7 +20,7 @@ from sluice.contracts.plan import (
     Source,
     StepInput,
 )
-from sluice.contracts.states import DeviceType, InputMode, Pick, TaskMode
+from sluice.contracts.states import InputMode, Pick, TaskMode
 from sluice.cwl import compile_template
 from tests.unit.cwl.samples import GRAPH, LINEAR, edited, plan_of
 
@@ -120,19 +114,6 @@ def test_a_step_with_expressions_is_a_workflow_inside_its_jobs() -> None:
         "limit": {"source": "limit", "valueFrom": "$(self)"},
     }
     assert inner["run"]["class"] == "CommandLineTool"
-
-
-def test_a_job_that_runs_a_workflow_needs_what_its_tools_need() -> None:
-    text = (Path(__file__).parents[2] / "differential" / "templates" / "nested.cwl").read_text()
-    limits = (
-        "{LC_ALL: C}}, ToolTimeLimit: {timelimit: 60}",
-        "{LC_ALL: C}}, ToolTimeLimit: {timelimit: 30}, ResourceRequirement: {ramMin: 900}",
-    )
-    [clean] = plan_of(edited(limits, text=text)).steps
-    assert (clean.needs.resources.time_limit, clean.needs.resources.ram) == (150, 900)
-    assert [output.port for output in clean.outputs] == ["cleaned", "lines"]
-    [endless] = plan_of(edited((limits[0], limits[1].replace("30", "0")), text=text)).steps
-    assert endless.needs.resources.time_limit == 0
 
 
 def test_jobs_are_made_by_the_data_set_that_the_tool_needs() -> None:
@@ -251,7 +232,7 @@ def test_an_output_that_is_a_choice_is_made_by_a_step_of_its_own() -> None:
     )
     plan = plan_of(edited(*edits, text=GRAPH))
     page, each = plan.step("page"), plan.step("mark_")
-    assert [(one.name, one.step, one.port) for one in plan.outputs] == [
+    assert [(output.name, output.step, output.port) for output in plan.outputs] == [
         ("page", "page", "file"),
         ("mark", "mark_", "file"),
         ("both", "mark", "marked"),
@@ -275,91 +256,6 @@ def test_the_pack_for_the_online_filter() -> None:
         "merge_monitoring",
     ]
     assert next(iter(modes)) == "decode"
-
-
-@pytest.mark.parametrize("text", [LINEAR, SPD.read_text()])
-def test_each_tool_is_a_document_that_cwltool_loads_from_a_file(text: str, tmp_path: Path) -> None:
-    for step in plan_of(text).steps:
-        path = tmp_path / f"{step.name}.json"
-        path.write_text(json.dumps(step.tool))
-        tool = load_tool(
-            str(path), LoadingContext({"construct_tool_object": default_make_tool, "strict": True})
-        )
-        assert {port["id"].rsplit("#")[-1].rsplit("/")[-1] for port in tool.tool["inputs"]} >= {
-            step.main_input.port,
-            *step.arguments,
-        }
-
-
-def test_requirements_come_down_to_the_tool_the_nearest_first() -> None:
-    text = edited(
-        (
-            "  ScatterFeatureRequirement: {}",
-            "  ScatterFeatureRequirement: {}\n  ResourceRequirement: {coresMin: 2, ramMin: 100.5}",
-        ),
-        (
-            "    out: [number]",
-            (
-                "    out: [number]\n    requirements: [{class: ResourceRequirement, coresMin: 3,"
-                " outdirMin: 7, tmpdirMin: 5}]"
-            ),
-        ),
-        ("doc: Counts", "hints: {ResourceRequirement: {coresMin: 9}}\ndoc: Counts"),
-    )
-    count, join = plan_of(text).steps
-    assert (count.needs.resources.cores, count.needs.resources.ram, count.needs.resources.disk) == (
-        3,
-        0,
-        12,
-    )
-    assert (join.needs.resources.cores, join.needs.resources.ram, join.needs.resources.disk) == (
-        2,
-        101,
-        1024,
-    )
-    assert {requirement["class"] for requirement in count.tool["requirements"]} == {
-        "ToolTimeLimit",
-        "ResourceRequirement",
-    }
-
-
-def test_a_gpu_is_asked_for_by_cwltools_own_requirement() -> None:
-    cuda = (
-        "cwltool:CUDARequirement: {cudaVersionMin: '11', cudaComputeCapability: '5',"
-        " cudaDeviceCountMin: 1}"
-    )
-    text = edited(
-        ("$namespaces:", '$namespaces:\n  cwltool: "http://commonwl.org/cwltool#"'),
-        ("{timelimit: 10}\n  join", "{timelimit: 10}\n        " + cuda + "\n  join"),
-    )
-    count, join = plan_of(text).steps
-    assert (count.needs.device_type, join.needs.device_type) == (DeviceType.GPU, DeviceType.CPU)
-    assert [hint["class"] for hint in count.tool["hints"]] == ["cwltool:CUDARequirement"]
-    assert count.tool["$namespaces"] == {"cwltool": "http://commonwl.org/cwltool#"}
-
-
-@pytest.mark.parametrize("kind", ["requirements", "hints"])
-def test_a_step_says_which_containers_its_jobs_need(kind: str) -> None:
-    docker = (
-        "DockerRequirement: {dockerPull: 'registry.example:5000/lab/sort:1.2', dockerImageId:"
-        " 'sort:1'}"
-    )
-    if kind == "requirements":
-        text = edited(
-            ("  ScatterFeatureRequirement: {}", f"  ScatterFeatureRequirement: {{}}\n  {docker}")
-        )
-    else:
-        text = edited(("doc: Counts", f"hints: {{{docker}}}\ndoc: Counts"))
-    for step in plan_of(text).steps:
-        assert step.needs.container == Container(
-            images=[ContainerImage(name="sort:1", pull="registry.example:5000/lab/sort:1.2")],
-            required=kind == "requirements",
-        )
-        assert "DockerRequirement" in {one["class"] for one in step.tool[kind]}
-
-
-def test_a_step_without_containers_says_nothing_of_them() -> None:
-    assert [step.needs.container for step in plan_of(edited()).steps] == [None, None]
 
 
 def test_all_extension_fields() -> None:
@@ -448,31 +344,6 @@ def test_a_file_that_is_not_written_filters() -> None:
     assert "add 'pickValue: all_non_null'" in compiled.warnings[0].message
 
 
-def test_formats_of_inputs_go_to_no_job_and_those_of_outputs_as_addresses() -> None:
-    text = edited(
-        ("$namespaces:\n", "$namespaces:\n  edam: http://edamontology.org/\n"),
-        ("frame: {type: File, inp", "frame: {type: File, format: edam:format_1929, inp"),
-        (
-            "number: stdout",
-            "number: {type: File, format: edam:format_1929, outputBinding: {glob: x}}",
-        ),
-        (
-            "        note: string?",
-            (
-                "        note: {type: [string, 'null', {type: record, fields: {f: {type: File,"
-                " format: x}}}]}"
-            ),
-        ),
-    )
-    count, join = (step.tool for step in plan_of(text).steps)
-    assert count["inputs"]["frame"] == {"type": "File", "inputBinding": {"position": 2}}
-    assert count["outputs"]["number"]["format"] == "http://edamontology.org/format_1929"
-    assert join["inputs"]["note"]["type"][2] == {
-        "type": "record",
-        "fields": {"f": {"type": "File"}},
-    }
-
-
 def test_a_step_on_each_file_of_a_merge() -> None:
     """In plain CWL a merge gives one file; with groups it gives several, and the tool runs on each
     of them."""
@@ -492,60 +363,6 @@ def test_a_step_on_each_file_of_a_merge() -> None:
         TaskMode.MAP,
         Source(step="join", port="joined"),
     )
-
-
-@pytest.mark.parametrize("version", ["v1.0", "v1.1", "v1.2"])
-def test_versions(version: str) -> None:
-    text = edited(("v1.2", version))
-    if version == "v1.0":
-        text = text.replace("requirements:\n        ToolTimeLimit", "hints:\n        ToolTimeLimit")
-    assert plan_of(text).steps[0].tool["cwlVersion"] == version
-
-
-def test_a_packed_document() -> None:
-    text = json.dumps(
-        {
-            "cwlVersion": "v1.2",
-            "$graph": [
-                {
-                    "class": "CommandLineTool",
-                    "id": "#copy.cwl",
-                    "baseCommand": "cat",
-                    "inputs": [{"id": "#copy.cwl/file", "type": "File", "inputBinding": {}}],
-                    "outputs": [
-                        {"id": "#copy.cwl/copied", "type": "File", "outputBinding": {"glob": "x"}}
-                    ],
-                },
-                {
-                    "class": "Workflow",
-                    "id": "#main",
-                    "requirements": [{"class": "ScatterFeatureRequirement"}],
-                    "inputs": [{"id": "#main/files", "type": {"type": "array", "items": "File"}}],
-                    "outputs": [
-                        {
-                            "id": "#main/copies",
-                            "type": {"type": "array", "items": "File"},
-                            "outputSource": "#main/copy/copied",
-                        }
-                    ],
-                    "steps": [
-                        {
-                            "id": "#main/copy",
-                            "run": "#copy.cwl",
-                            "scatter": "#main/copy/file",
-                            "in": [{"id": "#main/copy/file", "source": "#main/files"}],
-                            "out": ["#main/copy/copied"],
-                        }
-                    ],
-                },
-            ],
-        },
-        indent=1,
-    )
-    plan = plan_of(text)
-    assert plan.data_input == "files"
-    assert plan.steps[0].main_input.source == Source(step=None, port="files")
-    assert plan.steps[0].tool["inputs"] == [{"id": "file", "type": "File", "inputBinding": {}}]
 
 
 def test_a_plan_survives_json() -> None:

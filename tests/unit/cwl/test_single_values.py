@@ -23,12 +23,14 @@ steps:
     scatter: f
     in: {f: files}
     out: [o]
-    run: {class: CommandLineTool, baseCommand: cat, inputs: {f: File}, outputs: {o: {type: File?, outputBinding: {glob: x}}}}
+    run: {class: CommandLineTool, baseCommand: cat, inputs: {f: File}, outputs: {o: {type: File?,
+      outputBinding: {glob: x}}}}
   join:
     in: {f: files, go: fast}
     when: $(inputs.go)
     out: [o]
-    run: &join {class: CommandLineTool, baseCommand: cat, inputs: {f: "File[]"}, outputs: {o: stdout}}
+    run: &join {class: CommandLineTool, baseCommand: cat, inputs: {f: "File[]"},
+      outputs: {o: stdout}}
   always:
     in: {f: files}
     out: [o]

@@ -81,13 +81,16 @@ def test_files_that_may_have_others_beside_them_are_bundles_wherever_they_go() -
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}, InlineJavascriptRequirement: {}}
-inputs: {reads: {type: "File[]", secondaryFiles: [.bai, {pattern: "^.txt", required: false}, .len?]}}
-outputs: {longest: {type: File, outputSource: choose/one}, again: {type: "File[]", outputSource: same/out}}
+inputs: {reads: {type: "File[]", secondaryFiles: [.bai, {pattern: "^.txt", required: false},
+  .len?]}}
+outputs: {longest: {type: File, outputSource: choose/one}, again: {type: "File[]",
+  outputSource: same/out}}
 steps:
   choose:
     in: {reads: reads}
     out: [one]
-    run: {class: ExpressionTool, inputs: {reads: "File[]"}, outputs: {one: File}, expression: "${return {one: inputs.reads[0]};}"}
+    run: {class: ExpressionTool, inputs: {reads: "File[]"}, outputs: {one: File},
+      expression: "${return {one: inputs.reads[0]};}"}
   same:
     scatter: read
     in: {read: reads}
@@ -172,7 +175,8 @@ def test_a_list_of_each_group_cannot_be_scattered_over() -> None:
     scatter: part
     in: {part: join/joined}
     out: [said]
-    run: {class: CommandLineTool, baseCommand: cat, inputs: {part: {type: File, inputBinding: {}}}, outputs: {said: stdout}}
+    run: {class: CommandLineTool, baseCommand: cat, inputs: {part: {type: File, inputBinding: {}}},
+      outputs: {said: stdout}}
 """
     compiled = compile_template(text, name="t")
     [error] = compiled.errors

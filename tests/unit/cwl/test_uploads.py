@@ -116,7 +116,8 @@ def test_the_main_file_is_the_workflow_that_nobody_refers_to() -> None:
     assert compile_upload(take_files(inner), name="t").main == "inner.cwl"
     both = errors_of(take_files(inner | {"other.cwl": outer}))
     assert [message for _, _, message in both] == [
-        "several of the files are workflows that no other refers to: inner.cwl, other.cwl; say which is the main one"
+        "several of the files are workflows that no other refers to: inner.cwl, other.cwl; say"
+        " which is the main one"
     ]
     assert compile_upload(take_files(inner | {"a/main.cwl": outer}), name="t").main == "a/main.cwl"
     assert (
@@ -182,9 +183,9 @@ def test_what_is_no_text_is_left_out_with_a_warning() -> None:
     ).compiled
     assert compiled.plan is not None
     assert [
-        (one.file, one.message.partition(",")[0])
-        for one in compiled.warnings
-        if "left out" in one.message
+        (finding.file, finding.message.partition(",")[0])
+        for finding in compiled.warnings
+        if "left out" in finding.message
     ] == [
         ("flow/a.png", "it is not text in UTF-8"),
         ("flow/nul.txt", "it holds a NUL character: no text"),

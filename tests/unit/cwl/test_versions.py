@@ -40,7 +40,8 @@ inputs: {f: File, n: int?}
 outputs: {o: {type: File, outputSource: inner/o}}
 steps:
   inner: {in: {f: f}, out: [o], run: tool.cwl}
-  inline: {in: {f: f}, out: [o], run: {class: CommandLineTool, baseCommand: cat, inputs: {f: File}, outputs: {o: stdout}}}
+  inline: {in: {f: f}, out: [o], run: {class: CommandLineTool, baseCommand: cat, inputs: {f: File},
+    outputs: {o: stdout}}}
 """
 
 
@@ -114,7 +115,11 @@ def test_expressions_of_a_step_are_worked_out_with_the_workflows_functions(tmp_p
     tool = _plan(tmp_path, _of("v1.2", _WORKFLOW), tool=_of("v1.2", _TOOL)).steps[0].tool
 
     def libraries(process: dict[str, Any]) -> list[Any]:
-        return [one["expressionLib"] for one in process["requirements"] if "expressionLib" in one]
+        return [
+            requirement["expressionLib"]
+            for requirement in process["requirements"]
+            if "expressionLib" in requirement
+        ]
 
     assert libraries(tool) == [["of the workflow"]]
     assert libraries(tool["steps"]["run"]["run"]) == [["of the tool"]]

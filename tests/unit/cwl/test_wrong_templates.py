@@ -6,10 +6,11 @@ from typing import Any, NoReturn
 
 import pytest
 
+from sluice.contracts.problems import Finding
 from sluice.cwl.compiler import compile_upload
 from sluice.cwl.cwltool_checks.library import library
 from sluice.cwl.reading.uploads import take_files
-from tests.wrong.table import FOLDER, Wrong, wrong_templates
+from tests.wrong.table import FOLDER, Expected, Wrong, wrong_templates
 
 WRONG = wrong_templates()
 
@@ -23,13 +24,17 @@ def test_every_template_stands_in_the_table() -> None:
     assert len(WRONG) >= 30
 
 
+def _place_and_severity(finding: Finding | Expected) -> tuple[object, ...]:
+    return finding.file, finding.line, finding.column, finding.severity
+
+
 @pytest.mark.parametrize("name", WRONG)
 def test_all_findings_and_their_places(name: str) -> None:
     found = compiled(WRONG[name])
     assert found.plan is None
     told = "\n".join(map(str, found.findings))
-    assert [(one.file, one.line, one.column, one.severity) for one in found.findings] == [
-        (one.file, one.line, one.column, one.severity) for one in WRONG[name].findings
+    assert [_place_and_severity(finding) for finding in found.findings] == [
+        _place_and_severity(finding) for finding in WRONG[name].findings
     ], told
     for finding, expected in zip(found.findings, WRONG[name].findings, strict=True):
         assert expected.is_met_by(finding), f"{finding}\ninstead of\n{expected}"

@@ -1,0 +1,195 @@
+"""What the steps of a plan run, and what their jobs need."""
+
+import json
+from pathlib import Path
+
+import pytest
+from cwltool.context import LoadingContext
+from cwltool.load_tool import load_tool
+from cwltool.workflow import default_make_tool
+
+from sluice.contracts.needs import Container, ContainerImage
+from sluice.contracts.plan import (
+    Source,
+)
+from sluice.contracts.states import DeviceType
+from tests.unit.cwl.samples import LINEAR, edited, plan_of
+
+SPD = Path(__file__).parents[3] / "templates" / "spd" / "workflow.cwl"
+
+
+def test_a_job_that_runs_a_workflow_needs_what_its_tools_need() -> None:
+    text = (Path(__file__).parents[2] / "differential" / "templates" / "nested.cwl").read_text()
+    limits = (
+        "{LC_ALL: C}}, ToolTimeLimit: {timelimit: 60}",
+        "{LC_ALL: C}}, ToolTimeLimit: {timelimit: 30}, ResourceRequirement: {ramMin: 900}",
+    )
+    [clean] = plan_of(edited(limits, text=text)).steps
+    assert (clean.needs.resources.time_limit, clean.needs.resources.ram) == (150, 900)
+    assert [output.port for output in clean.outputs] == ["cleaned", "lines"]
+    [endless] = plan_of(edited((limits[0], limits[1].replace("30", "0")), text=text)).steps
+    assert endless.needs.resources.time_limit == 0
+
+
+@pytest.mark.parametrize("text", [LINEAR, SPD.read_text()])
+def test_each_tool_is_a_document_that_cwltool_loads_from_a_file(text: str, tmp_path: Path) -> None:
+    for step in plan_of(text).steps:
+        path = tmp_path / f"{step.name}.json"
+        path.write_text(json.dumps(step.tool))
+        tool = load_tool(
+            str(path), LoadingContext({"construct_tool_object": default_make_tool, "strict": True})
+        )
+        assert {port["id"].rsplit("#")[-1].rsplit("/")[-1] for port in tool.tool["inputs"]} >= {
+            step.main_input.port,
+            *step.arguments,
+        }
+
+
+def test_requirements_come_down_to_the_tool_the_nearest_first() -> None:
+    text = edited(
+        (
+            "  ScatterFeatureRequirement: {}",
+            "  ScatterFeatureRequirement: {}\n  ResourceRequirement: {coresMin: 2, ramMin: 100.5}",
+        ),
+        (
+            "    out: [number]",
+            (
+                "    out: [number]\n    requirements: [{class: ResourceRequirement, coresMin: 3,"
+                " outdirMin: 7, tmpdirMin: 5}]"
+            ),
+        ),
+        ("doc: Counts", "hints: {ResourceRequirement: {coresMin: 9}}\ndoc: Counts"),
+    )
+    count, join = plan_of(text).steps
+    assert (count.needs.resources.cores, count.needs.resources.ram, count.needs.resources.disk) == (
+        3,
+        0,
+        12,
+    )
+    assert (join.needs.resources.cores, join.needs.resources.ram, join.needs.resources.disk) == (
+        2,
+        101,
+        1024,
+    )
+    assert {requirement["class"] for requirement in count.tool["requirements"]} == {
+        "ToolTimeLimit",
+        "ResourceRequirement",
+    }
+
+
+def test_a_gpu_is_asked_for_by_cwltools_own_requirement() -> None:
+    cuda = (
+        "cwltool:CUDARequirement: {cudaVersionMin: '11', cudaComputeCapability: '5',"
+        " cudaDeviceCountMin: 1}"
+    )
+    text = edited(
+        ("$namespaces:", '$namespaces:\n  cwltool: "http://commonwl.org/cwltool#"'),
+        ("{timelimit: 10}\n  join", "{timelimit: 10}\n        " + cuda + "\n  join"),
+    )
+    count, join = plan_of(text).steps
+    assert (count.needs.device_type, join.needs.device_type) == (DeviceType.GPU, DeviceType.CPU)
+    assert [hint["class"] for hint in count.tool["hints"]] == ["cwltool:CUDARequirement"]
+    assert count.tool["$namespaces"] == {"cwltool": "http://commonwl.org/cwltool#"}
+
+
+@pytest.mark.parametrize("kind", ["requirements", "hints"])
+def test_a_step_says_which_containers_its_jobs_need(kind: str) -> None:
+    docker = (
+        "DockerRequirement: {dockerPull: 'registry.example:5000/lab/sort:1.2', dockerImageId:"
+        " 'sort:1'}"
+    )
+    if kind == "requirements":
+        text = edited(
+            ("  ScatterFeatureRequirement: {}", f"  ScatterFeatureRequirement: {{}}\n  {docker}")
+        )
+    else:
+        text = edited(("doc: Counts", f"hints: {{{docker}}}\ndoc: Counts"))
+    for step in plan_of(text).steps:
+        assert step.needs.container == Container(
+            images=[ContainerImage(name="sort:1", pull="registry.example:5000/lab/sort:1.2")],
+            required=kind == "requirements",
+        )
+        assert "DockerRequirement" in {requirement["class"] for requirement in step.tool[kind]}
+
+
+def test_a_step_without_containers_says_nothing_of_them() -> None:
+    assert [step.needs.container for step in plan_of(edited()).steps] == [None, None]
+
+
+def test_formats_of_inputs_go_to_no_job_and_those_of_outputs_as_addresses() -> None:
+    text = edited(
+        ("$namespaces:\n", "$namespaces:\n  edam: http://edamontology.org/\n"),
+        ("frame: {type: File, inp", "frame: {type: File, format: edam:format_1929, inp"),
+        (
+            "number: stdout",
+            "number: {type: File, format: edam:format_1929, outputBinding: {glob: x}}",
+        ),
+        (
+            "        note: string?",
+            (
+                "        note: {type: [string, 'null', {type: record, fields: {f: {type: File,"
+                " format: x}}}]}"
+            ),
+        ),
+    )
+    count, join = (step.tool for step in plan_of(text).steps)
+    assert count["inputs"]["frame"] == {"type": "File", "inputBinding": {"position": 2}}
+    assert count["outputs"]["number"]["format"] == "http://edamontology.org/format_1929"
+    assert join["inputs"]["note"]["type"][2] == {
+        "type": "record",
+        "fields": {"f": {"type": "File"}},
+    }
+
+
+@pytest.mark.parametrize("version", ["v1.0", "v1.1", "v1.2"])
+def test_versions(version: str) -> None:
+    text = edited(("v1.2", version))
+    if version == "v1.0":
+        text = text.replace("requirements:\n        ToolTimeLimit", "hints:\n        ToolTimeLimit")
+    assert plan_of(text).steps[0].tool["cwlVersion"] == version
+
+
+def test_a_packed_document() -> None:
+    text = json.dumps(
+        {
+            "cwlVersion": "v1.2",
+            "$graph": [
+                {
+                    "class": "CommandLineTool",
+                    "id": "#copy.cwl",
+                    "baseCommand": "cat",
+                    "inputs": [{"id": "#copy.cwl/file", "type": "File", "inputBinding": {}}],
+                    "outputs": [
+                        {"id": "#copy.cwl/copied", "type": "File", "outputBinding": {"glob": "x"}}
+                    ],
+                },
+                {
+                    "class": "Workflow",
+                    "id": "#main",
+                    "requirements": [{"class": "ScatterFeatureRequirement"}],
+                    "inputs": [{"id": "#main/files", "type": {"type": "array", "items": "File"}}],
+                    "outputs": [
+                        {
+                            "id": "#main/copies",
+                            "type": {"type": "array", "items": "File"},
+                            "outputSource": "#main/copy/copied",
+                        }
+                    ],
+                    "steps": [
+                        {
+                            "id": "#main/copy",
+                            "run": "#copy.cwl",
+                            "scatter": "#main/copy/file",
+                            "in": [{"id": "#main/copy/file", "source": "#main/files"}],
+                            "out": ["#main/copy/copied"],
+                        }
+                    ],
+                },
+            ],
+        },
+        indent=1,
+    )
+    plan = plan_of(text)
+    assert plan.data_input == "files"
+    assert plan.steps[0].main_input.source == Source(step=None, port="files")
+    assert plan.steps[0].tool["inputs"] == [{"id": "file", "type": "File", "inputBinding": {}}]
