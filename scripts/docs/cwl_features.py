@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from sluice.cwl import features
 from sluice.cwl.features import Feature, Features, Where
-from sluice.cwl.properties.extensions import EXAMPLES, FIELDS, PREFIX
+from sluice.cwl.properties.extension_fields import FIELDS
+from sluice.cwl.properties.extensions import PREFIX
 
 HEAD = """# Features of CWL
 
@@ -41,9 +42,9 @@ def groups() -> dict[str, Features]:
 
 
 def _own_fields() -> Iterator[tuple[str, Feature]]:
-    for name, (home, _) in FIELDS.items():
-        example = f": `{EXAMPLES[name]}`" if name in EXAMPLES else ""
-        yield f"{PREFIX}:{name}", Feature(Where.SYSTEM, f"on a {home}{example}")
+    for name, field in FIELDS.items():
+        example = f": `{field.example}`" if field.example else ""
+        yield f"{PREFIX}:{name}", Feature(Where.SYSTEM, f"on a {field.belongs_to}{example}")
     for name, feature in features.LATER.items():
         yield f"{PREFIX}:{name}", feature
 

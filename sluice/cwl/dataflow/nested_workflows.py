@@ -12,13 +12,12 @@ from typing import Any
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.cwl.features import JOB_FIELDS, LINK_FIELDS
+from sluice.cwl.properties.extension_fields import FIELDS
 from sluice.cwl.properties.extensions import Extensions, Fields
 from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.findings import TextPlace, text_place
 from sluice.cwl.reading.nodes import NamedNode, clone, named_nodes, put_at
 
-#: Fields of ours that come down from the outer step to those in its workflow.
-_COME_DOWN = frozenset({"boundary", "retry", "rank"})
 _OF_JOBS = tuple(JOB_FIELDS)
 _OF_LINKS = tuple(LINK_FIELDS)
 _CHOICES = ("linkMerge", "pickValue")
@@ -163,13 +162,21 @@ class _Written:
         return {name: self.body[name] for name in _CHOICES if name in self.body}
 
 
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How far a source was followed back: to where another is written, or none, or several.
+    ``default``: the one that was met."""
+
+    written: _Written
+    default: Any = None
+
+
 def _supply(written: _Written) -> _Supply:
     """What the sources are when all is taken apart. Raises ``NotFlat``."""
     followed = _follow(written)
     if isinstance(followed, _Supply):
         return followed
-    last, default = followed
-    found = []
+    last, found = followed.written, []
     for source in last.sources:
         supply = _follow(replace(last, body=CommentedMap({last.key: source})))
         if not isinstance(supply, _Supply) or not supply.is_plain:
@@ -179,10 +186,10 @@ def _supply(written: _Written) -> _Supply:
                 " another workflow",
             )
         found.append(supply.sources[0])
-    return _Supply(found, last.choice, default)
+    return _Supply(found, last.choice, followed.default)
 
 
-def _follow(written: _Written) -> _Supply | tuple[_Written, Any]:
+def _follow(written: _Written) -> _Supply | _Way:
     """The way of one source through the workflows that are taken apart, however many are in a row:
     to where it is given, or to where there is none, or several, or a choice. With it the default:
     the first on the way; else that of the last input."""
@@ -194,38 +201,38 @@ def _follow(written: _Written) -> _Supply | tuple[_Written, Any]:
         first = written.body.get("default") if first is None else first
         default = last if first is None else first
         if len(sources) != 1 or written.choice:
-            return written, default
+            return _Way(written, default)
         here = (id(written.scope), sources[0])
         if here in passed:
             raise NotFlat(written.at, "the nested workflows feed each other in a circle")
         passed.add(here)
         before = _before(sources[0], written)
-        if isinstance(before, str):
-            return _Supply([before], {}, default)
-        written, of_input = before
-        last = last if of_input is None else of_input
+        if isinstance(before, _Supply):
+            return replace(before, default=default)
+        written = before.written
+        last = last if before.default is None else before.default
 
 
-def _before(source: str, written: _Written) -> str | tuple[_Written, Any]:
-    """What a source is by its new name, or where its own source is written, and the default of the
+def _before(source: str, written: _Written) -> _Supply | _Way:
+    """What a source is by its new name, or where its own source is written, with the default of the
     input that it is."""
     scope = written.scope
     step, slash, port = source.rpartition("/")
     if not slash:
         return _given(scope, source)
     if step not in scope.apart:
-        return f"{scope.prefix}{source}"
+        return _Supply([f"{scope.prefix}{source}"])
     inner = scope.apart[step]
     for output in named_nodes(inner.body.get("outputs")):
         if output.name == port and output.body is not None:
-            return _Written(output, output.body, "outputSource", inner), None
+            return _Way(_Written(output, output.body, "outputSource", inner))
     raise NotFlat(written.at, f"the workflow of step '{step}' has no output '{port}'")
 
 
-def _given(scope: _Scope, name: str) -> str | tuple[_Written, Any]:
+def _given(scope: _Scope, name: str) -> _Supply | _Way:
     """What is given for an input of the workflow."""
     if scope.step is None or scope.around is None or scope.step.body is None:
-        return name
+        return _Supply([name])
     nothing = NamedNode(name, scope.step.place, CommentedMap())
     link = next(
         (link for link in named_nodes(scope.step.body.get("in")) if link.name == name), nothing
@@ -233,7 +240,8 @@ def _given(scope: _Scope, name: str) -> str | tuple[_Written, Any]:
     port = next(
         (port.body for port in named_nodes(scope.body.get("inputs")) if port.name == name), None
     )
-    return _Written.link(link, scope.around), None if port is None else port.get("default")
+    default = None if port is None else port.get("default")
+    return _Way(_Written.link(link, scope.around), default)
 
 
 @dataclass(slots=True)
@@ -324,7 +332,7 @@ def _needs(*owners: CommentedMap) -> CommentedMap:
 
 
 def _coming_down(step: NamedNode, own: Fields) -> Fields:
-    staying = [name for name in own.values if name not in _COME_DOWN]
+    staying = [name for name in own.values if not FIELDS[name].comes_down]
     if staying:
         raise NotFlat(step, f"it has 'sluice:{staying[0]}', which is for one task")
     return own

@@ -2,6 +2,7 @@
 
 import posixpath
 from collections.abc import Collection
+from dataclasses import dataclass, field
 from typing import Any
 
 from ruamel.yaml.comments import CommentedMap
@@ -34,45 +35,49 @@ def find_main(upload: Upload, findings: Findings) -> str | None:
         return upload.main
     if len(upload.texts) == 1:
         return next(iter(upload.texts))
-    workflows, referred, unread = _looked_into(upload)
-    roots = [key for key in workflows if key not in referred]
+    contents = _look_into(upload)
+    roots = [key for key in contents.workflows if key not in contents.referred]
     named = [key for key in roots if posixpath.basename(key).rpartition(".")[0] == "main"]
-    for choice in (named, [] if unread else roots):
+    for choice in (named, [] if contents.unread else roots):
         if len(choice) == 1:
             return choice[0]
-    _explain(upload, findings, workflows=workflows, roots=roots, unread=unread)
+    _explain(upload, contents, roots, findings)
     return None
 
 
+@dataclass(slots=True)
+class _Contents:
+    """Of an upload: its workflows, the files that others refer to, and of CWL files that cannot be
+    read, why."""
+
+    workflows: list[str] = field(default_factory=list)
+    referred: set[str] = field(default_factory=set)
+    unread: list[Findings] = field(default_factory=list)
+
+
 def _explain(
-    upload: Upload,
-    findings: Findings,
-    *,
-    workflows: Collection[str],
-    roots: Collection[str],
-    unread: list[Findings],
+    upload: Upload, contents: _Contents, roots: Collection[str], findings: Findings
 ) -> None:
-    if unread:  # one of them may be the workflow
-        for other in unread:
+    if contents.unread:  # one of them may be the workflow
+        for other in contents.unread:
             findings.include(other)
     elif roots:
         several = f"several of the files are workflows that no other refers to: {_listed(roots)}"
         findings.error(START, f"{several}; say which is the main one")
-    elif workflows:
+    elif contents.workflows:
         findings.error(
             START,
-            f"the workflows refer to each other in a circle: {_listed(workflows)}; say which is the"
-            " main one",
+            "the workflows refer to each other in a circle:"
+            f" {_listed(contents.workflows)}; say which is the main one",
         )
     else:
         findings.error(START, f"none of the files is a CWL Workflow: {_listed(upload.texts)}")
 
 
-def _looked_into(upload: Upload) -> tuple[list[str], set[str], list[Findings]]:
-    """The workflows, the files that others refer to, and of CWL files that cannot be read, why. One
-    document is held at a time; CWL files come first, so that they have room whatever lies beside
-    them."""
-    workflows, referred, unread = [], set[str](), []
+def _look_into(upload: Upload) -> _Contents:
+    """One document is held at a time; CWL files come first, so that they have room whatever lies
+    beside them."""
+    contents = _Contents()
     budget = ValueBudget()
     for key in sorted(upload.texts, key=lambda name: not _is_cwl(name)):
         if budget.left < 0:
@@ -81,11 +86,12 @@ def _looked_into(upload: Upload) -> tuple[list[str], set[str], list[Findings]]:
             own = Findings(key)
             root = read_text(upload.texts[key], own, budget)
             if _is_workflow(root):
-                workflows.append(key)
+                contents.workflows.append(key)
             if root is None and _is_cwl(key):
-                unread.append(own)
-            referred |= {other for other in referred_to(key, root, upload.files) if other != key}
-    return workflows, referred, unread
+                contents.unread.append(own)
+            referred = referred_to(key, root, upload.files)
+            contents.referred |= {other for other in referred if other != key}
+    return contents
 
 
 def _is_cwl(key: str) -> bool:

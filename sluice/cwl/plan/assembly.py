@@ -13,11 +13,12 @@ from sluice.cwl.documents.workflow import Port, SourcePort
 from sluice.cwl.plan.documentation import documentation
 from sluice.cwl.plan.steps import StepPlanner
 from sluice.cwl.plan.tools import ToolWriter
+from sluice.cwl.properties.extension_fields import FIELDS
 from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.nodes import plain_json
 
 #: Extension fields that are fields of the plan, under the same names.
-_FIELDS = ("match", "priority", "bind", "require", "retention")
+_FIELDS = tuple(name for name in FIELDS if name in Plan.model_fields)
 
 
 def assemble_plan(

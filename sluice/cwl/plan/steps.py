@@ -25,11 +25,12 @@ from sluice.cwl.documents.types import is_optional
 from sluice.cwl.documents.workflow import Link, SourcePort, Step
 from sluice.cwl.plan.documentation import documentation
 from sluice.cwl.plan.tools import ToolWriter
+from sluice.cwl.properties.extension_fields import FIELDS
 from sluice.cwl.properties.extensions import Fields
 from sluice.cwl.reading.nodes import plain_json
 
 #: Extension fields that are fields of a step of the plan, under the same names.
-_FIELDS = ("boundary", "retry", "rank", "batch")
+_FIELDS = tuple(name for name in FIELDS if name in PlanStep.model_fields)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,49 +8,50 @@ from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf
 from sluice.cwl.reading.nodes import plain_json
 
 
-def condition_of(wanted: Any) -> Condition | str:
-    """The condition, or what is wrong with it."""
+class WrongConditionError(ValueError):
+    """The message says what a condition is."""
+
+
+def condition_of(wanted: Any) -> Condition:
+    """Raises ``WrongConditionError``."""
     match wanted:
         case list():
-            usable = wanted and all(isinstance(item, str | int | float | bool) for item in wanted)
-            return (
-                OneOf(values=plain_json(wanted))
-                if usable
-                else "a list names the values that match: texts, numbers or booleans, at least one"
+            if wanted and all(isinstance(item, str | int | float | bool) for item in wanted):
+                return OneOf(values=plain_json(wanted))
+            raise WrongConditionError(
+                "a list names the values that match: texts, numbers or booleans, at least one"
             )
         case {"glob": str() as pattern} if len(wanted) == 1 and pattern:
             return Glob(pattern=pattern)
         case dict() if wanted and set(wanted) <= {"minimum", "maximum"}:
             return _range(wanted)
         case dict():
-            return "a mapping is {minimum, maximum} or {glob}"
+            raise WrongConditionError("a mapping is {minimum, maximum} or {glob}")
     return Equals(value=wanted)
 
 
-def amount_of(wanted: Any) -> Condition | str:
-    """A condition that a number can meet, or what is wrong with it."""
+def amount_of(wanted: Any) -> Condition:
+    """A condition that a number can meet. Raises ``WrongConditionError``."""
     condition = condition_of(wanted)
     values: list[Any] = []
     match condition:
-        case str() | Between():
+        case Between():
             return condition
         case Equals(value=value):
             values = [value]
         case OneOf(values=several):
             values = [*several]
-    return (
-        condition
-        if values and all(_is_number(value) for value in values)
-        else "is a number, or {minimum, maximum}"
-    )
+    if values and all(_is_number(value) for value in values):
+        return condition
+    raise WrongConditionError("is a number, or {minimum, maximum}")
 
 
-def _range(wanted: dict[str, Any]) -> Condition | str:
+def _range(wanted: dict[str, Any]) -> Between:
     if not all(_is_number(bound) for bound in wanted.values()):
-        return "minimum and maximum are numbers"
+        raise WrongConditionError("minimum and maximum are numbers")
     low, high = wanted.get("minimum"), wanted.get("maximum")
     if low is not None and high is not None and low > high:
-        return f"no number is at least {low} and at most {high}"
+        raise WrongConditionError(f"no number is at least {low} and at most {high}")
     return Between(minimum=low, maximum=high)
 
 

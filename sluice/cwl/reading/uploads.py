@@ -69,16 +69,17 @@ def take_files(files: Mapping[str, bytes | str], *, main: str | None = None) -> 
     unusable: dict[str, str] = {}
     together = 0
     for name, content in kept.items():
-        text, reason, size = _text(content)
-        together += size
-        if text is None:
-            unusable[name] = reason
+        decoded = _decoded(content)
+        together += decoded.size
+        if decoded.text is None:
+            unusable[name] = decoded.reason
         else:
-            texts[name] = text
-        if size > MOST_BYTES:
+            texts[name] = decoded.text
+        if decoded.size > MOST_BYTES:
             wrong.append(
                 Finding(
-                    message=f"{size} bytes are too many for a file: at most {MOST_BYTES} (2 MiB)",
+                    message=f"{decoded.size} bytes are too many for a file: at most {MOST_BYTES}"
+                    " (2 MiB)",
                     file=name,
                 )
             )
@@ -204,19 +205,29 @@ def _wrong_name(name: str) -> str:
     return ""
 
 
-def _text(content: bytes | str) -> tuple[str | None, str, int]:
-    """The text, or why it is none; and its bytes."""
+@dataclass(frozen=True, slots=True)
+class _Decoded:
+    """``size``: in bytes. ``text``: None where it is none, for the ``reason``."""
+
+    size: int
+    text: str | None = None
+    reason: str = ""
+
+
+def _decoded(content: bytes | str) -> _Decoded:
     if isinstance(content, bytes):
         try:
             text, size = content.decode(), len(content)
         except UnicodeDecodeError:
-            return None, "is not text in UTF-8", len(content)
+            return _Decoded(len(content), reason="is not text in UTF-8")
     else:
         text = content
         if not _is_utf8(text):
-            return None, "is not text in UTF-8", len(text)
+            return _Decoded(len(text), reason="is not text in UTF-8")
         size = len(text.encode())
-    return (None, "holds a NUL character: no text", size) if "\x00" in text else (text, "", size)
+    if "\x00" in text:
+        return _Decoded(size, reason="holds a NUL character: no text")
+    return _Decoded(size, text)
 
 
 def _is_utf8(text: str) -> bool:

@@ -16,7 +16,7 @@ from sluice.contracts.states import DeviceType
 from sluice.contracts.tasks import Task
 from sluice.contracts.wire import Flat
 from sluice.cwl.compiler import compile_template
-from sluice.cwl.properties import extensions, needs
+from sluice.cwl.properties import extension_fields, needs
 from tests.unit.wfms.chains.plans import DATA, plan, step
 from wfms.chains.domain import tasks
 from wfms.chains.domain.tasks import Origin, Place, StepPlaces, make_task
@@ -102,7 +102,8 @@ def test_a_field_of_a_step_that_has_the_name_of_a_property_is_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(needs, "Needs", NotedNeeds)
-    monkeypatch.setitem(extensions.FIELDS, "note", ("step", lambda value: value.written))
+    note = extension_fields.ExtensionField("step", lambda value: value.written)
+    monkeypatch.setitem(extension_fields.FIELDS, "note", note)
     compiled = compile_template(TEMPLATE, name="t").plan
     assert compiled is not None
     assert compiled.steps[0].needs == NotedNeeds(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sluice.cwl import compile_template
-from sluice.cwl.properties.extensions import FIELDS
+from sluice.cwl.properties.extension_fields import FIELDS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "templates.md").read_text()
 BLOCKS = re.findall(r"```yaml (\w+)\n(.*?)```", PAGE, re.DOTALL)

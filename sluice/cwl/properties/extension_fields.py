@@ -1,0 +1,245 @@
+"""The extension fields (``sluice:…``): what there is, where each belongs, and how it is read.
+
+A field of a step that is a field of the plan's step under the same name gets there by itself.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import BaseModel, ValidationError
+from ruamel.yaml.comments import CommentedMap
+
+from sluice.contracts.plan import Batch, Boundary, Condition, MergeGroups, Require, Retention, Retry
+from sluice.contracts.wording import sentence_of
+from sluice.cwl.features import LATER
+from sluice.cwl.properties.conditions import WrongConditionError, amount_of, condition_of
+from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
+from sluice.cwl.reading.nodes import plain_json
+
+
+@dataclass(frozen=True, slots=True)
+class FieldValue:
+    """What is written for the field ``name``, as ``key`` of ``node``, with what its reader needs to
+    complain. ``own_name``: of a key, without our prefix; None for what is not ours."""
+
+    node: CommentedMap
+    key: str
+    name: str
+    findings: Findings
+    own_name: Callable[[str], str | None]
+
+    @property
+    def written(self) -> Any:
+        return self.node[self.key]
+
+    def wrong(self, message: str, place: TextPlace | None = None) -> None:
+        self.findings.error(place or text_place(self.node, self.key), f"'{self.key}' {message}")
+
+    def mapping(self) -> CommentedMap | None:
+        """The value as a mapping; else an error."""
+        if isinstance(self.written, CommentedMap):
+            return self.written
+        self.wrong(f"is a mapping; {FIELDS[self.name].example}")
+        return None
+
+    def plain_key(self, key: str) -> str:
+        """Inner keys that are words of CWL carry the prefix, so that other runners leave them."""
+        return self.own_name(key) or key
+
+    def inner_places(self) -> dict[str, TextPlace]:
+        if not isinstance(self.written, CommentedMap):
+            return {}
+        places = {self.plain_key(key): text_place(self.written, key) for key in self.written}
+        for key, inside in self.written.items():
+            if isinstance(inside, CommentedMap):
+                outer = self.plain_key(key)
+                places |= {
+                    f"{outer}.{self.plain_key(inner)}": text_place(inside, inner)
+                    for inner in inside
+                }
+        return places
+
+
+#: Gives the value, or None after an error.
+Reader = Callable[[FieldValue], Any]
+
+
+def _model(kind: type[BaseModel]) -> Reader:
+    def read(value: FieldValue) -> Any:
+        written = value.mapping()
+        if written is None:
+            return None
+        places = value.inner_places()
+        given = {value.plain_key(key): plain_json(item) for key, item in written.items()}
+        unknown = [key for key in given if key not in kind.model_fields]
+        for key in unknown:
+            if f"{value.name}.{key}" in LATER:
+                value.wrong(
+                    f"'{key}' is not supported yet: {LATER[f'{value.name}.{key}'].note}",
+                    places[key],
+                )
+            else:
+                value.wrong(f"knows no '{key}'{did_you_mean(key, kind.model_fields)}", places[key])
+        try:
+            return kind.model_validate(
+                {key: item for key, item in given.items() if key not in unknown}, strict=True
+            )
+        except ValidationError as error:
+            for each in error.errors():
+                key = str(each["loc"][0]) if each["loc"] else ""
+                said = sentence_of(each)
+                value.wrong(
+                    f"{key}: {said[0].lower()}{said[1:]}, not {plain_json(each['input'])!r}",
+                    places.get(key),
+                )
+        return None
+
+    return read
+
+
+def _boundary(value: FieldValue) -> Boundary | None:
+    boundary: Boundary | None = _model(Boundary)(value)
+    if boundary is not None and boundary.minimum > boundary.sufficient:
+        value.wrong(
+            f"asks for at least {boundary.minimum}, and is satisfied with less"
+            f" ({boundary.sufficient})"
+        )
+        return None
+    return boundary
+
+
+def _merge(value: FieldValue) -> MergeGroups | None:
+    groups: MergeGroups | None = _model(MergeGroups)(value)
+    if groups is not None and groups.files is not None and groups.bytes is not None:
+        value.wrong("takes 'files' or 'bytes', not both")
+        return None
+    if groups is not None and groups.tree and (groups.files is None or groups.files < 2):
+        value.wrong("has a tree, whose groups are of two files or more: {files: 25, tree: true}")
+        return None
+    return groups
+
+
+def _priority(value: FieldValue) -> int | None:
+    if (
+        isinstance(value.written, int)
+        and not isinstance(value.written, bool)
+        and abs(value.written) <= 1_000_000
+    ):
+        return value.written
+    value.wrong(
+        "is a whole number from -1000000 to 1000000; the greatest wins where several templates"
+        " match"
+    )
+    return None
+
+
+def _rank(value: FieldValue) -> float | None:
+    written = value.written
+    if (
+        isinstance(written, int | float)
+        and not isinstance(written, bool)
+        and 0 <= written <= 1_000_000
+    ):
+        return float(written)
+    value.wrong("is a number from 0 to 1000000")
+    return None
+
+
+def _invoke(value: FieldValue) -> bool | None:
+    if value.written is True:
+        return True
+    value.wrong("is 'true', or left out")
+    return None
+
+
+def _bind(value: FieldValue) -> dict[str, str] | None:
+    written = value.mapping()
+    if written is None:
+        return None
+    bound: dict[str, str] = {}
+    for key, target in written.items():
+        if isinstance(target, str) and target:
+            bound[value.plain_key(key)] = target
+        else:
+            value.wrong(
+                f"gives each parameter the name of a metadata key; {key!r} has"
+                f" {plain_json(target)!r}",
+                text_place(written, key),
+            )
+    return bound
+
+
+def _match(value: FieldValue) -> dict[str, Condition] | None:
+    written = value.mapping()
+    return None if written is None else _conditions(value, written)
+
+
+def _conditions(value: FieldValue, written: CommentedMap) -> dict[str, Condition]:
+    """By key, of a mapping in the value; what is none is an error."""
+    found: dict[str, Condition] = {}
+    for key, wanted in written.items():
+        try:
+            found[value.plain_key(key)] = condition_of(wanted)
+        except WrongConditionError as error:
+            value.wrong(f"{key}: {error}", text_place(written, key))
+    return found
+
+
+def _require(value: FieldValue) -> Require | None:
+    written = value.mapping()
+    if written is None:
+        return None
+    if not written:
+        value.wrong(f"says nothing; {FIELDS[value.name].example}")
+    found: dict[str, Any] = {}
+    for key, wanted in written.items():
+        name, place = value.plain_key(key), text_place(written, key)
+        if name not in Require.model_fields:
+            value.wrong(f"knows no '{name}'{did_you_mean(name, Require.model_fields)}", place)
+        elif name in {"meta", "parameters"}:
+            if isinstance(wanted, CommentedMap) and wanted:
+                found[name] = _conditions(value, wanted)
+            else:
+                value.wrong(f"{name}: is a mapping of names to what must hold of them", place)
+        else:
+            try:
+                found[name] = amount_of(wanted)
+            except WrongConditionError as error:
+                value.wrong(f"{name}: {error}", place)
+    return Require(**found)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtensionField:
+    """``read`` gives the value, or None after an error. ``comes_down``: of a step whose workflow is
+    taken apart, to the steps in it."""
+
+    belongs_to: Literal["workflow", "step"]
+    read: Reader
+    example: str = ""
+    comes_down: bool = False
+
+
+FIELDS: dict[str, ExtensionField] = {
+    "match": ExtensionField("workflow", _match, "sluice:match: {detector: spd}"),
+    "priority": ExtensionField("workflow", _priority),
+    "bind": ExtensionField("workflow", _bind, "sluice:bind: {run_number: run}"),
+    "require": ExtensionField("workflow", _require, "sluice:require: {files: {minimum: 10}}"),
+    "retention": ExtensionField(
+        "workflow", _model(Retention), "sluice:retention: {input: keep, logs: keep}"
+    ),
+    "boundary": ExtensionField(
+        "step",
+        _boundary,
+        "sluice:boundary: {minimum: 0.9, sufficient: 1.0}",
+        comes_down=True,
+    ),
+    "retry": ExtensionField(
+        "step", _model(Retry), "sluice:retry: {attempts: 3, backoff: 1.0}", comes_down=True
+    ),
+    "rank": ExtensionField("step", _rank, comes_down=True),
+    "merge": ExtensionField("step", _merge, "sluice:merge: {files: 25}"),
+    "invoke": ExtensionField("step", _invoke),
+    "batch": ExtensionField("step", _model(Batch), "sluice:batch: {files: 100}"),
+}
