@@ -57,8 +57,8 @@ _OF_TOOLS = frozenset(
         ),
         *("position", "required"),
         *(
-            f"{what}{bound}"
-            for what in ("cores", "ram", "tmpdir", "outdir")
+            f"{resource}{bound}"
+            for resource in ("cores", "ram", "tmpdir", "outdir")
             for bound in ("Min", "Max")
         ),
     }

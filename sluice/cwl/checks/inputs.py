@@ -53,7 +53,7 @@ def check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
         port,
         findings,
         place=port.place_of("default"),
-        what=f"parameter '{port.name}'",
+        subject=f"parameter '{port.name}'",
     )
 
 
@@ -74,12 +74,12 @@ def _check_secondary_patterns(port: Port, findings: Findings) -> None:
 
 
 def check_default(
-    value: Any, port: Port, findings: Findings, *, place: TextPlace, what: str
+    value: Any, port: Port, findings: Findings, *, place: TextPlace, subject: str
 ) -> None:
     if value is not None and not value_fits(value, port.type):
         findings.error(
             place,
-            f"the default of {what} must be of type {short_form(port.type)}, not"
+            f"the default of {subject} must be of type {short_form(port.type)}, not"
             f" {plain_json(value)!r}",
         )
 

@@ -8,7 +8,7 @@ from typing import Any
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.merging import given_type
 from sluice.cwl.dataflow.single_values import may_be_missing
-from sluice.cwl.dataflow.streams import Stream
+from sluice.cwl.dataflow.streams import EntryStream
 from sluice.cwl.documents.types import (
     array_of,
     fit,
@@ -79,7 +79,7 @@ class _Lack(Enum):
     ALL_OF_PAIR = auto()  #: none may be there
 
     @classmethod
-    def of(cls, given: Any, stream: Stream | None) -> "_Lack":
+    def of(cls, given: Any, stream: EntryStream | None) -> "_Lack":
         if stream is None or not _may_lack(given):
             return cls.NEVER
         return cls.LEFT_OUT if stream.many else cls.ONLY
@@ -87,10 +87,10 @@ class _Lack(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """What a link brings to its end. ``what``: the end in words."""
+    """What a link brings to its end. ``subject``: the end in words."""
 
     link: Link
-    what: str
+    subject: str
     given: Any
     lack: _Lack
     where_missing: str = (
@@ -142,10 +142,8 @@ def _way(step: Step, link: Link, given: Any, port_type: Any) -> str:
 
 
 def _tell_misfit(end: _End, findings: Findings, *, taken: Any, way: str = "") -> None:
-    place, both = (
-        end.link.source_place,
-        f"{end.what} takes {short_form(taken)}, and {end.source} {short_form(end.given)}",
-    )
+    place = end.link.source_place
+    both = f"{end.subject} takes {short_form(taken)}, and {end.source} {short_form(end.given)}"
     match fit(end.given, taken):
         case "does not fit":
             findings.error(place, f"{both}{way}")
@@ -177,5 +175,5 @@ def _tell_left_out(end: _End, findings: Findings) -> None:
     else:
         return
     findings.warning(
-        end.link.source_place, f"{end.what}: {end.source} {short_form(end.given)}; {note}"
+        end.link.source_place, f"{end.subject}: {end.source} {short_form(end.given)}; {note}"
     )

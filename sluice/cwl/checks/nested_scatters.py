@@ -23,11 +23,12 @@ def warn_of_nested_scatters(flow: Dataflow, findings: Findings) -> None:
             or not _scatters(step.tool, _whole(step, flow.wiring))
         ):
             continue
-        for what, place in _reasons(step):
+        for reason, place in _reasons(step):
             findings.warning(
                 place,
                 f"the workflow of step '{step.name}' scatters over data and runs inside one job,"
-                f" because of {what}: write that at its steps, and they become steps of their own",
+                f" because of {reason}: write that at its steps, and they become steps of their"
+                " own",
             )
 
 

@@ -17,11 +17,11 @@ from sluice.cwl.reading.nodes import named_nodes
 
 
 def check_link(step: Step, link: Link, flow: Dataflow, findings: Findings) -> None:
-    wiring, what = flow.wiring, step.input_named(link.name)
+    wiring, subject = flow.wiring, step.input_named(link.name)
     origin = wiring.origins.get((step.name, link.name))
     is_parameter = origin is not None and origin.step is None and origin.port != wiring.data_input
     if origin is not None and not wiring.is_data(step.name, link.name):
-        _check_values(link, what, findings)
+        _check_values(link, subject, findings)
     if "default" not in link.body:
         return
     place = text_place(link.body, "default")
@@ -29,25 +29,28 @@ def check_link(step: Step, link: Link, flow: Dataflow, findings: Findings) -> No
         not is_parameter or is_optional(flow.workflow.inputs[origin.port].type)
     ):
         findings.error(
-            place, f"{what} has a source and a default: {SOURCES['default beside a source'].note}"
+            place,
+            f"{subject} has a source and a default: {SOURCES['default beside a source'].note}",
         )
     port = step.tool_inputs.get(link.name)
     if port is not None and "valueFrom" not in link.body:  # which makes the value of it
-        check_default(link.body["default"], port, findings, place=place, what=what)
+        check_default(link.body["default"], port, findings, place=place, subject=subject)
 
 
-def _check_values(link: Link, what: str, findings: Findings) -> None:
+def _check_values(link: Link, subject: str, findings: Findings) -> None:
     """Values come from one parameter; joining and choosing is for data sets."""
     if link.sources is not None and len(link.sources) > 1:
         findings.error(
             link.source_place,
-            f"{what} has several parameters as its sources: {SOURCES['several parameters'].note}",
+            f"{subject} has several parameters as its sources:"
+            f" {SOURCES['several parameters'].note}",
         )
     for key in ("linkMerge", "pickValue"):
         if key in link.body:
             findings.error(
                 text_place(link.body, key),
-                f"'{key}' of {what} is not supported: it is for data sets, and this is a parameter",
+                f"'{key}' of {subject} is not supported: it is for data sets, and this is a"
+                " parameter",
             )
 
 
@@ -79,11 +82,11 @@ def check_features(step: Step, workflow: Workflow, findings: Findings) -> None:
         for kind in ("requirements", "hints")
         for entry in named_nodes(owner.get(kind), "class")
     }
-    for feature, (what, places) in used.items():
+    for feature, (use, places) in used.items():
         for place in places if feature not in said else []:
             findings.error(
                 place,
-                f"step '{step.name}' {what}: add 'requirements: {{{feature}: {{}}}}' to the"
+                f"step '{step.name}' {use}: add 'requirements: {{{feature}: {{}}}}' to the"
                 " workflow",
             )
 
@@ -111,7 +114,7 @@ def check_ports(step: Step, findings: Findings) -> None:
             port,
             findings,
             place=port.place_of("default"),
-            what=f"'{port.name}'",
+            subject=f"'{port.name}'",
         )
 
 
@@ -131,14 +134,11 @@ def check_outputs(step: Step, mode: TaskMode | None, findings: Findings) -> None
                 f" '{name}'{did_you_mean(name, step.tool_outputs)}",
             )
         elif mode is TaskMode.MERGE and is_optional(port.type):
-            what, kind = (
-                f"output '{name}' of the tool of step '{step.name}'",
-                short_form(without_null(port.type)),
-            )
             findings.error(
                 port.place_of("type"),
-                f"{what} is {short_form(port.type)}; a merge must write what it gives: make it"
-                f" {kind}",
+                f"output '{name}' of the tool of step '{step.name}' is {short_form(port.type)}; a"
+                " merge must write what it gives: make it"
+                f" {short_form(without_null(port.type))}",
             )
 
 

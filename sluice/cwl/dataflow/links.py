@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from sluice.contracts.states import InputMode, TaskMode
 from sluice.cwl.dataflow.merging import check_merge, merged_stream
-from sluice.cwl.dataflow.streams import Stream, Streams
+from sluice.cwl.dataflow.streams import EntryStream, EntryStreams
 from sluice.cwl.documents.types import (
     ARRAY_OF_FILES,
     array_of,
@@ -13,7 +13,7 @@ from sluice.cwl.documents.types import (
     short_form,
     without_null,
 )
-from sluice.cwl.documents.workflow import Link, SourcePort, Step, Workflow
+from sluice.cwl.documents.workflow import InputOfStep, Link, SourcePort, Step, Workflow
 from sluice.cwl.features import INPUTS, SCATTER_METHODS, SOURCES, Where
 from sluice.cwl.reading.findings import Findings, circle, did_you_mean, text_place
 
@@ -32,20 +32,20 @@ class Wiring:
     data_input: str | None = None
     #: Inputs that are a single file: parameters to the operator, data sets to the steps.
     file_inputs: frozenset[str] = frozenset()
-    origins: dict[tuple[str, str], SourcePort] = field(default_factory=dict)
+    origins: dict[InputOfStep, SourcePort] = field(default_factory=dict)
     #: Of links with several sources, those behind the first.
-    further: dict[tuple[str, str], list[SourcePort]] = field(default_factory=dict)
+    further: dict[InputOfStep, list[SourcePort]] = field(default_factory=dict)
     outputs: dict[str, SourcePort] = field(default_factory=dict)
     data_links: dict[str, Link] = field(default_factory=dict)
     side_links: dict[str, list[SideLink]] = field(default_factory=dict)
     modes: dict[str, TaskMode] = field(default_factory=dict)
     #: What each data set holds, and what each input of a step reads.
-    streams: dict[SourcePort, Stream] = field(default_factory=dict)
-    read: dict[tuple[str, str], Stream] = field(default_factory=dict)
+    streams: dict[SourcePort, EntryStream] = field(default_factory=dict)
+    read: dict[InputOfStep, EntryStream] = field(default_factory=dict)
     #: Inputs of steps that cannot be read as they are written.
-    refused: set[tuple[str, str]] = field(default_factory=set)
+    refused: set[InputOfStep] = field(default_factory=set)
 
-    def stream_of(self, step: str, port: str) -> Stream | None:
+    def stream_of(self, step: str, port: str) -> EntryStream | None:
         """What an input of a step reads; None where that is no data set."""
         return self.read.get((step, port))
 
@@ -91,7 +91,7 @@ def read_links(workflow: Workflow, findings: Findings) -> Wiring:
 
 def _read_streams(workflow: Workflow, wiring: Wiring) -> None:
     links = {place: wiring.sources(*place) for place in wiring.origins}
-    streams = Streams(workflow, wiring.data_input, wiring.file_inputs, links)
+    streams = EntryStreams(workflow, wiring.data_input, wiring.file_inputs, links)
     written = [
         SourcePort(step.name, port) for step in workflow.steps.values() for port in step.outputs
     ]
@@ -139,8 +139,8 @@ def _data_input(workflow: Workflow, findings: Findings) -> str | None:
         if single
         else ""
     )
-    what = "no input is the data set: exactly one must be of type File[] (or Directory[])"
-    findings.error(text_place(workflow.body, "inputs"), f"{what}{hint}")
+    message = "no input is the data set: exactly one must be of type File[] (or Directory[])"
+    findings.error(text_place(workflow.body, "inputs"), f"{message}{hint}")
     return None
 
 
@@ -149,16 +149,16 @@ class _Resolver:
     workflow: Workflow
     findings: Findings
 
-    def origins(self, link: Link, what: str) -> list[SourcePort]:
+    def origins(self, link: Link, subject: str) -> list[SourcePort]:
         """None where the link has no source, or a wrong one."""
         if link.sources is None:
             return []
         if not link.sources:
-            self.findings.error(link.source_place, f"{what} has no sources")
-        found = [self._named(source, link, what) for source in link.sources]
+            self.findings.error(link.source_place, f"{subject} has no sources")
+        found = [self._named(source, link, subject) for source in link.sources]
         return [] if None in found else [origin for origin in found if origin is not None]
 
-    def _named(self, source: str, link: Link, what: str) -> SourcePort | None:
+    def _named(self, source: str, link: Link, subject: str) -> SourcePort | None:
         step, slash, port = source.rpartition("/")
         if not slash:
             if source in self.workflow.inputs:
@@ -166,17 +166,17 @@ class _Resolver:
             known = [*self.workflow.inputs, *self._outputs()]
             self.findings.error(
                 link.source_place,
-                f"{what}: there is no input '{source}' of the"
+                f"{subject}: there is no input '{source}' of the"
                 f" workflow{did_you_mean(source, known)}",
             )
         elif step not in self.workflow.steps:
             hint = did_you_mean(step, self.workflow.steps)
-            self.findings.error(link.source_place, f"{what}: there is no step '{step}'{hint}")
+            self.findings.error(link.source_place, f"{subject}: there is no step '{step}'{hint}")
         elif port not in self.workflow.steps[step].outputs:
             hint = did_you_mean(port, self.workflow.steps[step].outputs)
             self.findings.error(
                 link.source_place,
-                f"{what}: step '{step}' has no output '{port}' in its 'out'{hint}",
+                f"{subject}: step '{step}' has no output '{port}' in its 'out'{hint}",
             )
         else:
             return SourcePort(step, port)
@@ -187,19 +187,19 @@ class _Resolver:
             yield from (f"{step.name}/{port}" for port in step.outputs)
 
     def output(self, link: Link) -> SourcePort | None:
-        what = f"output '{link.name}'"
+        subject = f"output '{link.name}'"
         if link.sources is None:
             self.findings.error(
-                link.place, f"{what} has no 'outputSource': name the step's output that it is"
+                link.place, f"{subject} has no 'outputSource': name the step's output that it is"
             )
             return None
         way = SOURCES["output that is an input of the workflow"].note
-        for origin in self.origins(link, what):
+        for origin in self.origins(link, subject):
             if origin.step is not None:
                 return origin
             self.findings.error(
                 link.source_place,
-                f"{what} is an input of the workflow; outputs come from steps: {way}",
+                f"{subject} is an input of the workflow; outputs come from steps: {way}",
             )
         return None
 
@@ -210,27 +210,27 @@ def _refuse_cycles(workflow: Workflow, wiring: Wiring, findings: Findings) -> No
     for step, _, origin in wiring.all_sources():
         if origin.step is not None:
             feeds[step].add(origin.step)
-    told: set[str] = set()
+    in_cycles: set[str] = set()
     for name in workflow.steps:
         cycle = _cycle_from(name, feeds)
-        if cycle and not told & set(cycle):
-            told.update(cycle)
+        if cycle and not in_cycles & set(cycle):
+            in_cycles.update(cycle)
             findings.error(workflow.steps[name].place, circle(cycle))
 
 
 def _cycle_from(start: str, feeds: dict[str, set[str]]) -> list[str]:
     """The shortest way from ``start`` along the data back to it, or nothing."""
-    came: dict[str, str] = {}
+    reader_of: dict[str, str] = {}
     reached = [start]
     for name in reached:
         for before in sorted(feeds[name]):
             if before == start:
                 path = [name]
                 while path[-1] != start:
-                    path.append(came[path[-1]])
+                    path.append(reader_of[path[-1]])
                 return [start, *path[:-1]]
-            if before not in came:
-                came[before] = name
+            if before not in reader_of:
+                reader_of[before] = name
                 reached.append(before)
     return []
 
@@ -285,7 +285,7 @@ def _first(step: Step, links: Sequence[Link], modes: Mapping[str, InputMode]) ->
     return min(links, key=rank)
 
 
-def _input_mode(step: Step, link: Link, stream: Stream | None) -> InputMode:
+def _input_mode(step: Step, link: Link, stream: EntryStream | None) -> InputMode:
     """What is scattered over is the step's word; all else is the source's: a list comes whole, a
     single value is that."""
     if link.name in step.scatter:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sluice.contracts.states import Pick
-from sluice.cwl.dataflow.streams import Stream
+from sluice.cwl.dataflow.streams import EntryStream
 from sluice.cwl.documents.types import array_of, members_of, normal_type, short_form, without_null
 from sluice.cwl.documents.workflow import Link
 from sluice.cwl.features import SOURCES
@@ -48,7 +48,7 @@ def given_type(link: Link, types: Sequence[Any]) -> Any:
     return array_of(chosen) if pick == "all_non_null" else chosen
 
 
-def merged_stream(link: Link, streams: Sequence[Stream | None]) -> Stream | None:
+def merged_stream(link: Link, streams: Sequence[EntryStream | None]) -> EntryStream | None:
     """The entries that a step reads by the link; None where it brings parameters."""
     found = [stream for stream in streams if stream is not None]
     if not found:
@@ -56,7 +56,7 @@ def merged_stream(link: Link, streams: Sequence[Stream | None]) -> Stream | None
     types = [stream.type for stream in found]
     many = found[0].many or is_merged(link)
     secondary = any(stream.secondary for stream in found)
-    return Stream(
+    return EntryStream(
         normal_type(types),
         many=many and pick_of(link) is None,
         spread=found[0].spread,
@@ -65,7 +65,7 @@ def merged_stream(link: Link, streams: Sequence[Stream | None]) -> Stream | None
 
 
 def check_merge(
-    link: Link, streams: Sequence[Stream | None], what: str, findings: Findings
+    link: Link, streams: Sequence[EntryStream | None], subject: str, findings: Findings
 ) -> bool:
     """Can what the sources of a link give be read as one data set? Tells why not."""
     sources, pick = link.sources or [], pick_of(link)
@@ -94,7 +94,7 @@ def check_merge(
     elif is_merged(link):
         trouble = _unlike(link, known) or (_not_flat(known) if _is_flat(link) else _nested(lists))
     if trouble:
-        findings.error(place, f"{what} {trouble}")
+        findings.error(place, f"{subject} {trouble}")
     return not trouble
 
 
@@ -102,7 +102,7 @@ def _is_flat(link: Link) -> bool:
     return bool(link.body.get("linkMerge") == _FLATTENED)
 
 
-def _unlike(link: Link, known: Sequence[tuple[str, Stream]]) -> str:
+def _unlike(link: Link, known: Sequence[tuple[str, EntryStream]]) -> str:
     first, kind = known[0][0], known[0][1].kind
     other = next((source for source, stream in known if stream.kind is not kind), None)
     if other is None:
@@ -120,7 +120,7 @@ def _nested(lists: Sequence[str]) -> str:
     return f"would be lists in a list, as '{lists[0]}' is a whole data set: {way}"
 
 
-def _not_flat(known: Sequence[tuple[str, Stream]]) -> str:
+def _not_flat(known: Sequence[tuple[str, EntryStream]]) -> str:
     """A list that a single job gives is one entry, which nobody but a job can take apart."""
     for source, stream in known:
         if not stream.many and any(

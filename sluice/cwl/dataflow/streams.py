@@ -11,12 +11,12 @@ from typing import Any
 
 from sluice.contracts.states import EntryKind
 from sluice.cwl.documents.types import PRIMITIVES, holds_files, type_names, without_null
-from sluice.cwl.documents.workflow import Port, SourcePort, Workflow
+from sluice.cwl.documents.workflow import InputOfStep, Port, SourcePort, Workflow
 from sluice.cwl.reading.nodes import mappings
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class EntryStream:
     """``type``: of an entry. ``many``: CWL sees a list of entries. ``spread``: that list is what a
     single job gives. ``secondary``: files among the entries may have secondary files with them."""
 
@@ -31,7 +31,7 @@ class Stream:
 
 
 @dataclass(slots=True)
-class Streams:
+class EntryStreams:
     """``links``: (step, input) → where it comes from, in order. The links may go in circles, which
     is told elsewhere, and far: nothing here calls itself along them. ``file_inputs``: parameters
     that are a file."""
@@ -39,8 +39,8 @@ class Streams:
     workflow: Workflow
     data_input: str | None
     file_inputs: frozenset[str]
-    links: Mapping[tuple[str, str], Sequence[SourcePort]]
-    _known: dict[SourcePort, Stream | None] = field(default_factory=dict)
+    links: Mapping[InputOfStep, Sequence[SourcePort]]
+    _known: dict[SourcePort, EntryStream | None] = field(default_factory=dict)
     #: What a step scatters over, and nothing beside it.
     _scattered: set[SourcePort] = field(default_factory=set)
     #: What may have secondary files.
@@ -52,26 +52,28 @@ class Streams:
                 self._scattered.add(found[0])
         self._find_secondary()
 
-    def of(self, origin: SourcePort) -> Stream | None:
+    def of(self, origin: SourcePort) -> EntryStream | None:
         """None for a parameter, and for what is not there."""
         if origin not in self._known:
             self._known[origin] = self._found(origin)
         return self._known[origin]
 
-    def _found(self, origin: SourcePort) -> Stream | None:
+    def _found(self, origin: SourcePort) -> EntryStream | None:
         if origin.step is None:
             if origin.port in self.file_inputs:
-                return Stream("File", many=False)
+                return EntryStream("File", many=False)
             port = self.workflow.inputs.get(origin.port)
             return _first(port) if port is not None and origin.port == self.data_input else None
         step = self.workflow.steps[origin.step]
         found = step.tool_outputs.get(origin.port)
         if found is None:
-            return Stream("Any", many=bool(step.scatter)) if origin.port in step.outputs else None
+            return (
+                EntryStream("Any", many=bool(step.scatter)) if origin.port in step.outputs else None
+            )
         kind, secondary = without_null(found.type), origin in self._secondary
         if not step.scatter and origin in self._scattered:
-            return Stream(_item(kind), many=True, spread=True, secondary=secondary)
-        return Stream(kind, many=bool(step.scatter), secondary=secondary)
+            return EntryStream(_item(kind), many=True, spread=True, secondary=secondary)
+        return EntryStream(kind, many=bool(step.scatter), secondary=secondary)
 
     def _find_secondary(self) -> None:
         """They are declared, for an output or within what a step runs; or it is a file that was
@@ -123,8 +125,8 @@ def _is_evaluated(port: Port) -> bool:
     return any("outputEval" in part for part in mappings(port.body))
 
 
-def _first(port: Port) -> Stream:
-    return Stream(
+def _first(port: Port) -> EntryStream:
+    return EntryStream(
         _item(without_null(port.type)), many=True, secondary="secondaryFiles" in port.body
     )
 

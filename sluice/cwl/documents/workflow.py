@@ -27,6 +27,10 @@ class SourcePort:
     port: str
 
 
+#: A step and one of its inputs, by their names.
+InputOfStep = tuple[str, str]
+
+
 @dataclass(slots=True)
 class Port:
     """An input or output of the workflow or of a tool. ``type`` written out (see `types`)."""
@@ -130,9 +134,9 @@ def read_workflow(canonical: CanonicalWorkflow, findings: Findings) -> Workflow:
     return workflow
 
 
-def _named(node: Any, what: str, findings: Findings) -> list[NamedNode]:
+def _named(node: Any, kinds: str, findings: Findings) -> list[NamedNode]:
     found = named_nodes(node)
-    refuse_duplicates(found, what, findings)
+    refuse_duplicates(found, kinds, findings)
     for entry in found:
         if not _NAME.match(entry.name):
             findings.error(

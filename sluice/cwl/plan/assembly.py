@@ -7,7 +7,7 @@ from sluice.contracts.plan import Parameter, Plan, PlanOutput, PlanStep
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.numbering import Numbering
 from sluice.cwl.dataflow.secondary_files import data_entries
-from sluice.cwl.dataflow.streams import Stream
+from sluice.cwl.dataflow.streams import EntryStream
 from sluice.cwl.documents.types import is_optional, without_null
 from sluice.cwl.documents.workflow import Port, SourcePort
 from sluice.cwl.plan.documentation import documentation
@@ -61,7 +61,7 @@ def _in_order(steps: Sequence[PlanStep]) -> list[PlanStep]:
     return ordered
 
 
-def _output(name: str, origin: SourcePort, stream: Stream) -> PlanOutput:
+def _output(name: str, origin: SourcePort, stream: EntryStream) -> PlanOutput:
     return PlanOutput(
         name=name,
         step=origin.step or "",

@@ -1,5 +1,5 @@
-"""What each step's jobs need: the one place where it is worked out, of CWL's requirements and of our
-own fields."""
+"""What each step's jobs need: the one place where it is worked out, of CWL's requirements and of
+our own fields."""
 
 import math
 from collections.abc import Sequence

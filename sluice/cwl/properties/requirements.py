@@ -1,4 +1,5 @@
-"""CWL's requirements and hints of tool, step and workflow, put together by CWL's rule of precedence."""
+"""CWL's requirements and hints of tool, step and workflow, put together by CWL's rule of
+precedence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

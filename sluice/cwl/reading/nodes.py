@@ -118,14 +118,14 @@ def listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, CommentedSeq) else [] if value is None else [value]
 
 
-def refuse_duplicates(found: list[NamedNode], what: str, findings: Findings) -> None:
+def refuse_duplicates(found: list[NamedNode], kinds: str, findings: Findings) -> None:
     """Mappings cannot hold duplicates (the reader saw to it); lists can."""
     first: dict[str, TextPlace] = {}
     for entry in found:
         if entry.name in first:
             findings.error(
                 entry.place,
-                f"there are two {what} named '{entry.name}'; the first is in line"
+                f"there are two {kinds} named '{entry.name}'; the first is in line"
                 f" {first[entry.name][0]}",
             )
         else:
