@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 FOLDERS = ("sluice", "wfms", "dms", "wms", "pilot", "templates", "stack", "tests", "scripts")
-MAX_FILE, MEDIAN_FILE, MAX_FUNCTION, MAX_POSITIONAL = 560, 120, 80, 4
+MAX_FILE, MEDIAN_FILE, MAX_FUNCTION, MAX_POSITIONAL = 400, 120, 60, 4
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

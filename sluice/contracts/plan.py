@@ -121,9 +121,9 @@ class NextSource(Contract):
 
 
 class StepInput(Contract):
-    """A data set that a step reads. ``optional``: its tool does without (CWL ``File?``), where there
-    is no file. ``next_sources``: files that come behind those of ``source``; ``pick``: one file is
-    taken of all that there are."""
+    """A data set that a step reads. ``optional``: its tool does without (CWL ``File?``), where
+    there is no file. ``next_sources``: files that come behind those of ``source``; ``pick``: one
+    file is taken of all that there are."""
 
     port: str
     source: Source

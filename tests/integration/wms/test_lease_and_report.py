@@ -204,9 +204,9 @@ async def test_output_outside_its_folder_is_refused(stage: Stage) -> None:
     assert not any(message.files for message in sent.messages)
     async with stage.database.connection() as connection:
         job = await job_with_attempts(connection, jobs[0].id)
+    inside = task.main_output.dat_out_url
     assert (
-        job.message
-        == f"the pilot put output 'events' at file:///etc/{name}, outside of {task.main_output.dat_out_url}"
+        job.message == f"the pilot put output 'events' at file:///etc/{name}, outside of {inside}"
     )
 
 
