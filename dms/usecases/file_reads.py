@@ -108,9 +108,13 @@ class OpenFile:
         if not idle or self._reader is None:
             return
         try:
-            self._threads.executor.submit(self._close)
+            closing = self._threads.executor.submit(self._close)
         except RuntimeError:  # the threads have been stopped
-            self._close()
+            self._close_apart()
+        else:
+            closing.add_done_callback(
+                lambda done: self._close_apart() if done.cancelled() else None
+            )
 
     def _turn(self, work: Callable[[Reader], ResultT]) -> ResultT:
         with self._lock:
@@ -128,6 +132,9 @@ class OpenFile:
                 released = self._released
             if released:
                 self._close()
+
+    def _close_apart(self) -> None:
+        threading.Thread(target=self._close, name="dms-reads-close", daemon=True).start()
 
     def _close(self) -> None:
         reader, self._reader = self._reader, None

@@ -170,3 +170,25 @@ async def test_a_file_is_not_closed_while_a_thread_reads_it(dms: Dms, mount: Mou
     assert await reading == b"content"
     assert closed(mount.opened[0])
     await reads.stop()
+
+
+async def test_a_file_is_closed_although_the_threads_stop_before_one_is_free(
+    dms: Dms, mount: Mount
+) -> None:
+    mount.answers.set()
+    reads, begun, go_on = FileReads(1), threading.Event(), threading.Event()
+    file = opened(dms, reads)
+    await file.open()
+
+    def keep_the_thread() -> None:
+        begun.set()
+        assert go_on.wait(60)
+
+    storage_url = dms.storages[StorageType.INTERMEDIATE].url
+    kept = asyncio.create_task(reads.run(storage_url, keep_the_thread))
+    assert await asyncio.to_thread(begun.wait, 60)
+    file.release()
+    await reads.stop()
+    go_on.set()
+    await kept
+    await eventually(lambda: closed(mount.opened[0]), what="it is closed")
