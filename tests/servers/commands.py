@@ -5,6 +5,7 @@ imported them: to start Python and import them anew takes most of them longer th
 comes by the socket.
 """
 
+import atexit
 import json
 import os
 import signal
@@ -83,10 +84,17 @@ class _Server:
                     os.kill(pid, signal.SIGKILL)
                     raise subprocess.TimeoutExpired(request["words"], seconds) from None
 
+    def close(self) -> None:
+        """It ends where nobody can ask any more."""
+        self._control.close()
+        self._process.wait()
+
 
 @cache
 def _server(program: str) -> _Server:
-    return _Server(program)
+    server = _Server(program)
+    atexit.register(server.close)
+    return server
 
 
 def _serve(entry: EntryPoint, control: socket.socket) -> None:
