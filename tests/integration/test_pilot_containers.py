@@ -2,12 +2,14 @@
 were started for."""
 
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 
 from sluice.contracts.states import ContainerEngine
 from tests.integration.pilot_process import StartPilot, jobs_of, root, start_pilot, wms
+from tests.processes import command_of
 from tests.servers.podman import IMAGE, start_podman
 from tests.servers.scripted_wms import ScriptedWms, until
 from tests.unit.pilot.builders import task, tool
@@ -45,8 +47,9 @@ async def test_containers_go_with_their_slot(
         task_ = task(root, tool(["/bin/sleep", "1000"], requirements=docker))
         wms.add(task_, jobs_of(root, task_, 2))
         await until(podman.containers, seconds=60)
-        alive = [process for process in pilot.family() if process.status() != psutil.STATUS_ZOMBIE]
-        runners = [process for process in alive if "pilot.runner" in " ".join(process.cmdline())]
+        runners = [
+            process for process in pilot.family() if "pilot.runner" in " ".join(command_of(process))
+        ]
         [server] = [process for process in runners if process.ppid() == pilot.process.pid]
         [slot] = [process for process in runners if process.parent() == server]
         slot.kill()
@@ -54,8 +57,9 @@ async def test_containers_go_with_their_slot(
         await until(podman.containers, seconds=60)
         left = podman.containers()
         for process in [psutil.Process(pilot.process.pid), *pilot.family()]:
-            if process.name() not in {"conmon", "sleep"}:
-                process.kill()
+            with suppress(psutil.NoSuchProcess):
+                if process.name() not in {"conmon", "sleep"}:
+                    process.kill()
         await pilot.ended()
         await start_pilot(**settings)
         assert not set(left) & set(podman.containers())

@@ -11,6 +11,7 @@ import pytest
 
 from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.states import AttemptOutcome
+from tests.processes import command_of
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.runner import Runner
@@ -73,5 +74,5 @@ def evaluators(runner: Runner) -> list[int]:
     return [
         child.pid
         for child in psutil.Process(runner.slot_pid).children()
-        if child.cmdline()[:1] != [sys.executable]
+        if command_of(child)[:1] not in ([], [sys.executable])
     ]

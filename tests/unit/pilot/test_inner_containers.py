@@ -8,6 +8,7 @@ import psutil
 from sluice.contracts.needs import Container, ContainerImage, Resources
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import ErrorClass
+from tests.processes import command_of
 from tests.servers.podman import IMAGE, Podman
 from tests.unit.pilot.attempts import failed, run
 from tests.unit.pilot.builders import input_file, job, task, tool
@@ -45,9 +46,7 @@ def test_tools_of_a_workflow_inside_a_job_run_in_their_containers(
 def test_containers_leave_alone_what_serves_other_jobs(runner: Runner, root: Path) -> None:
     def serving() -> set[int]:
         return {
-            child.pid
-            for child in psutil.Process(runner.slot_pid).children()
-            if child.status() != psutil.STATUS_ZOMBIE
+            child.pid for child in psutil.Process(runner.slot_pid).children() if command_of(child)
         }
 
     javascript = {"class": "InlineJavascriptRequirement"}

@@ -11,6 +11,7 @@ import pytest
 
 from sluice.contracts.needs import Resources
 from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
+from tests.processes import command_of
 from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, output, task, tool
 from tests.unit.pilot.conftest import gone
@@ -142,7 +143,7 @@ def waiting(runner: Runner) -> list[psutil.Process]:
     return [
         child
         for child in psutil.Process(runner.slot_pid).children()
-        if child.cmdline()[:1] == [sys.executable]
+        if command_of(child)[:1] == [sys.executable]
     ]
 
 
