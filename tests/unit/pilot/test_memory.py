@@ -153,7 +153,9 @@ def test_address_space_that_is_only_reserved_does_not_count(limited: Runner, roo
 
 
 def test_a_refusal_that_a_tool_tells_of_is_one_of_memory(runner: Runner, root: Path) -> None:
-    report = attempt(runner, root, ["python3", "-c", "bytearray(3 << 30)"])
+    braked = "resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY"
+    greedy = f"import resource\nwhile not {braked}: pass\nbytearray(3 << 30)"
+    report = attempt(runner, root, ["python3", "-c", greedy])
     assert report.error_class is ErrorClass.OUT_OF_MEMORY
     assert "MemoryError" in report.message
     assert f"it may use {LIMIT} MiB" in report.message
