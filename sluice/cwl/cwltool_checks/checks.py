@@ -4,8 +4,8 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
+from sluice.cwl.cwltool_checks.cwltool_library import load_cwltool, quiet
 from sluice.cwl.cwltool_checks.document_parts import parts
-from sluice.cwl.cwltool_checks.library import library, quiet
 from sluice.cwl.cwltool_checks.messages import tell_error, tell_text
 from sluice.cwl.documents.versions import VERSIONS
 from sluice.cwl.properties.requirements import remove_unknown_hints
@@ -45,7 +45,7 @@ def _load_as_cwltool(workflow: CommentedMap, findings: Findings) -> None:
     """Loads the workflow as cwltool does before a run: what it refuses, plain runs would refuse."""
     from schema_salad.exceptions import SchemaSaladException  # noqa: PLC0415
 
-    cwltool = library()
+    cwltool = load_cwltool()
     with quiet():
         try:
             cwltool.load(_with_short_lists(clone(workflow)))
@@ -74,7 +74,7 @@ def _with_short_lists(node: Any) -> Any:
 def _check_all_parts(workflow: CommentedMap, findings: Findings) -> None:
     from schema_salad.exceptions import SchemaSaladException  # noqa: PLC0415
 
-    cwltool = library()
+    cwltool = load_cwltool()
     try:
         resolved = cwltool.resolve(workflow)
         try:

@@ -8,7 +8,7 @@ import pytest
 
 from sluice.contracts.problems import Finding
 from sluice.cwl.compiler import compile_upload
-from sluice.cwl.cwltool_checks.library import library
+from sluice.cwl.cwltool_checks.cwltool_library import load_cwltool
 from sluice.cwl.reading.uploads import take_files
 from tests.wrong.table import FOLDER, Expected, Wrong, wrong_templates
 
@@ -45,7 +45,7 @@ def test_checking_needs_no_network_and_loads_each_schema_once(
 ) -> None:
     """What takes time: the schema of a version (half a second), a whole load by the reference
     runner, other machines."""
-    cwltool = library()
+    cwltool = load_cwltool()
     new_loader, used = cwltool._new_loader, []
 
     def noted(version: str) -> Any:
@@ -66,7 +66,7 @@ def test_checking_needs_no_network_and_loads_each_schema_once(
     monkeypatch.setattr(socket, "getaddrinfo", unreachable)
     for wrong in WRONG.values():
         assert compiled(wrong).plan is None
-    assert library() is cwltool
+    assert load_cwltool() is cwltool
     assert {version for version, _ in used} == {"v1.0", "v1.2"}
     assert len({id(names) for _, names in used}) == 2, (
         "one schema for each version, however many templates are checked"

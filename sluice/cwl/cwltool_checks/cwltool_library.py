@@ -106,14 +106,14 @@ class Library:
 
 
 @cache
-def library() -> Library:
+def load_cwltool() -> Library:
     return Library()
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
     """The libraries log what they also raise; warnings of theirs that matter have rules of ours."""
-    library()  # its import sets the levels anew
+    load_cwltool()  # its import sets the levels anew
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
