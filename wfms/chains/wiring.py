@@ -27,7 +27,7 @@ from wfms.chains.settings import ChainsSettings
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.delete_dataset import delete_asked
 from wfms.chains.usecases.delete_outputs import delete_outputs
-from wfms.chains.usecases.end_keeping import end_keeping
+from wfms.chains.usecases.expire_rerun_data import end_keeping
 from wfms.chains.usecases.hand_over_releases import hand_over_releases
 from wfms.chains.usecases.relieve_storages import RelieveStorages
 from wfms.chains.usecases.start_steps import StartSteps

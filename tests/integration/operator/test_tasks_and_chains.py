@@ -15,7 +15,7 @@ from tests.integration.operator.conftest import Operator, operating
 from tests.integration.operator.scene import Scene
 from tests.integration.operator.test_pages import token_of
 from tests.integration.operator.test_template_command import Command, sluice
-from wfms.operator.usecases.pass_on import PassedOn, pass_on
+from wfms.operator.usecases.forward_request import PassedOn, pass_on
 
 __all__ = ["sluice"]
 

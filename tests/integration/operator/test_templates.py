@@ -16,7 +16,7 @@ from sluice.cwl import Upload
 from sluice.servicekit.database import Database
 from tests.integration.operator.conftest import Operator
 from tests.unit.cwl.test_packing import TOOL, WORKFLOW
-from wfms.operator.domain.sent import SentFiles
+from wfms.operator.domain.template_files import SentFiles
 from wfms.operator.settings import OperatorSettings
 from wfms.operator.usecases.compile_files import Checked, Compiler
 from wfms.operator.usecases.store_template import store_template

@@ -51,7 +51,7 @@ from wfms.chains.api.tasks import tasks_router
 from wfms.chains.usecases.context import ChainsContext, StartRules
 from wfms.chains.usecases.delete_dataset import delete_asked
 from wfms.chains.usecases.delete_outputs import delete_outputs
-from wfms.chains.usecases.end_keeping import end_keeping
+from wfms.chains.usecases.expire_rerun_data import end_keeping
 from wfms.chains.usecases.hand_over_releases import hand_over_releases
 from wfms.chains.usecases.start_steps import StartSteps
 from wfms.chains.usecases.stop_tasks import stop_tasks

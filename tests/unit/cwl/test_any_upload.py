@@ -16,9 +16,9 @@ from tests.draws import examples
 from tests.unit.cwl.mutations import Files, uploads
 from tests.unit.cwl.samples import GRAPH, LINEAR, edited
 from tests.unit.cwl.test_uploads import zipped
-from wfms.operator.domain.document import NotStorable, storable
-from wfms.operator.domain.flow import draw
-from wfms.operator.domain.listing import list_files
+from wfms.operator.domain.json_document import NotStorable, storable
+from wfms.operator.domain.plan_drawing import draw
+from wfms.operator.domain.source_listing import list_files
 from wfms.operator.domain.start_form import fields_of
 
 SEVERAL = (

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from wfms.operator.usecases.preview import (
+from wfms.operator.usecases.preview_file import (
     MOST_COLUMNS,
     MOST_ROWS,
     PreviewKind,

@@ -13,10 +13,16 @@ from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf
 from sluice.contracts.problems import Finding
 from sluice.contracts.states import DatasetState, DatasetType
 from tests.unit.operator.plans import plan, step
-from wfms.operator.domain.document import MOST_VALUES, NotStorable, storable
-from wfms.operator.domain.listing import MOST_LINES, list_lines
+from wfms.operator.domain.formatting import (
+    ago_text,
+    duration_text,
+    memory_text,
+    needs_text,
+    size_text,
+)
+from wfms.operator.domain.json_document import MOST_VALUES, NotStorable, storable
 from wfms.operator.domain.parameters import type_name
-from wfms.operator.domain.wording import ago_text, duration_text, memory_text, needs_text, size_text
+from wfms.operator.domain.source_listing import MOST_LINES, list_lines
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 

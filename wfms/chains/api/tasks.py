@@ -12,7 +12,7 @@ from sluice.contracts.states import StepState
 from sluice.contracts.tasks import Prioritise, TaskStatus
 from sluice.servicekit.http import errors
 from wfms.chains.usecases.context import ChainsContext
-from wfms.chains.usecases.pass_on_task import cancel_task, rank_task
+from wfms.chains.usecases.forward_task_request import cancel_task, rank_task
 from wfms.chains.usecases.read_tasks import TaskQuery, read_task, read_tasks
 from wfms.chains.usecases.record_task_end import record_task_end
 

@@ -14,11 +14,11 @@ from sluice.contracts.life_cycles import states_before
 from sluice.contracts.plan import Plan
 from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
 from sluice.servicekit.database import Connection
+from wfms.chains.domain.chain import ChainView, DatasetView, StepView
 from wfms.chains.domain.identity import ChainKey, task_uid
 from wfms.chains.domain.parameters import given_files
 from wfms.chains.domain.tasks import Origin
 from wfms.chains.domain.transitions import CHAIN_MOVES
-from wfms.chains.domain.view import ChainView, DatasetView, StepView
 
 HOLD_CHAIN = """
 -- Everything that changes a chain takes this lock first, so that changes of one chain come one

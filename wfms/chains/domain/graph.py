@@ -2,7 +2,7 @@
 
 from sluice.contracts.plan import Plan, PlanStep
 from sluice.contracts.states import StepState
-from wfms.chains.domain.view import ChainView
+from wfms.chains.domain.chain import ChainView
 
 
 def readers(plan: Plan, step: str | None, port: str) -> list[PlanStep]:

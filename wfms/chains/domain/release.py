@@ -24,8 +24,8 @@
 from uuid import UUID
 
 from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType, StepState
+from wfms.chains.domain.chain import ChainView, DatasetView
 from wfms.chains.domain.graph import output_ports, readers, writes_output
-from wfms.chains.domain.view import ChainView, DatasetView
 
 
 def releasable(chain: ChainView) -> list[UUID]:

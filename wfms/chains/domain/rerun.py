@@ -17,9 +17,9 @@ from uuid import UUID
 from sluice.contracts.plan import Plan, PlanStep, Source
 from sluice.contracts.problems import Conflict, Unprocessable
 from sluice.contracts.states import StepState, TaskMode
+from wfms.chains.domain.chain import ChainView
 from wfms.chains.domain.graph import output_ports
 from wfms.chains.domain.parameters import arguments, given_files
-from wfms.chains.domain.view import ChainView
 
 
 class NoSuchStep(Unprocessable):

@@ -7,7 +7,7 @@ from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import ChainState
 from sluice.servicekit.database import Database
 from wfms.chains.db import chains
-from wfms.chains.usecases.settle_chain import settle_chain
+from wfms.chains.usecases.advance_chain import settle_chain
 
 REASON = "canceled by request"
 

@@ -18,9 +18,9 @@ from wfms.chains.db.chains import NewRow
 from wfms.chains.domain.identity import ChainKey
 from wfms.chains.domain.parameters import complete
 from wfms.chains.domain.tasks import name_findings
+from wfms.chains.usecases.advance_chain import settle_chain
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.find_files import DatasetGone, UnfitChain, find_files
-from wfms.chains.usecases.settle_chain import settle_chain
 
 log = structlog.get_logger(__name__)
 

@@ -4,8 +4,8 @@ from uuid import UUID
 
 from sluice.servicekit.database import Database
 from wfms.chains.db import chains
+from wfms.chains.usecases.advance_chain import settle_chain
 from wfms.chains.usecases.cancel_chain import UnknownChain
-from wfms.chains.usecases.settle_chain import settle_chain
 
 
 async def discard_chain(database: Database, uid: UUID) -> None:

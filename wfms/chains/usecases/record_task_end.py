@@ -12,7 +12,7 @@ from sluice.contracts.states import ChainState, StepState, TaskState, WatchKind
 from sluice.servicekit.database import Database, Transaction
 from sluice.servicekit.logging import log_ids
 from wfms.chains.db import chains, datasets, steps
-from wfms.chains.usecases.settle_chain import settle_chain
+from wfms.chains.usecases.advance_chain import settle_chain
 
 log = structlog.get_logger(__name__)
 

@@ -29,10 +29,10 @@ from wfms.chains.domain.identity import rerun_uid, task_uid
 from wfms.chains.domain.parameters import complete
 from wfms.chains.domain.rerun import Rerun, Wish, from_outside, plan_rerun
 from wfms.chains.domain.tasks import before_port
+from wfms.chains.usecases.advance_chain import settle_chain
 from wfms.chains.usecases.cancel_chain import UnknownChain
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.find_files import UnfitChain, find_files
-from wfms.chains.usecases.settle_chain import settle_chain
 
 log = structlog.get_logger(__name__)
 

@@ -36,8 +36,8 @@ from wfms.chains.domain.tasks import (
     place_of,
     ports,
 )
+from wfms.chains.usecases.advance_chain import settle_chain
 from wfms.chains.usecases.context import ChainsContext
-from wfms.chains.usecases.settle_chain import settle_chain
 
 log = structlog.get_logger(__name__)
 

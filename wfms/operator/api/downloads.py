@@ -14,10 +14,10 @@ from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unproces
 from sluice.servicekit.http import errors
 from sluice.servicekit.streaming import FOREIGN_CONTENT, Streamed
 from wfms.operator.usecases.context import OperatorContext
-from wfms.operator.usecases.pass_content import PassedContent, pass_content
 from wfms.operator.usecases.read_image import read_image
 from wfms.operator.usecases.read_log import find_log
 from wfms.operator.usecases.read_outputs import finished_outputs
+from wfms.operator.usecases.stream_content import PassedContent, pass_content
 
 _SCHEMA = {"schema": {"type": "string", "format": "binary"}}
 _BYTES = {"description": "All of it.", "content": {"application/octet-stream": _SCHEMA}}

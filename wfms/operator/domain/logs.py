@@ -1,7 +1,7 @@
 """The text of a log as it is shown: whole, or its beginning and its end with a line between that
 says what is left out."""
 
-from wfms.operator.domain.wording import count_text
+from wfms.operator.domain.formatting import count_text
 
 
 def left_out_text(count: int) -> str:

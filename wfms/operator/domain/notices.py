@@ -13,8 +13,8 @@ from sluice.contracts.pilots import Pilot
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import ChainState, DatasetState, PilotState
 from sluice.contracts.tasks import TaskStatus
+from wfms.operator.domain.formatting import count_text
 from wfms.operator.domain.progress import chain_progress
-from wfms.operator.domain.wording import count_text
 
 _PRESENT = frozenset({PilotState.ACTIVE, PilotState.DRAINING})
 

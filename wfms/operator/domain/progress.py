@@ -7,7 +7,7 @@ from sluice.contracts.chains import Chain, ChainStep
 from sluice.contracts.numbers import counted
 from sluice.contracts.states import ChainState, StepState, TaskState
 from sluice.contracts.tasks import TaskStatus
-from wfms.operator.domain.wording import count_text
+from wfms.operator.domain.formatting import count_text
 
 
 class Part(StrEnum):

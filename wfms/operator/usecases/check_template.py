@@ -2,7 +2,7 @@
 
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.templates import CheckedTemplate, CheckTemplate
-from wfms.operator.domain.sent import SentFiles
+from wfms.operator.domain.template_files import SentFiles
 from wfms.operator.usecases.compile_files import Compiler
 
 

@@ -7,8 +7,8 @@ from sluice.contracts.templates import TemplateChanges
 from sluice.servicekit.database import Database
 from wfms.operator.db import templates
 from wfms.operator.domain.plan_changes import compare_plans
-from wfms.operator.domain.sent import SentFiles
 from wfms.operator.domain.template import StoredTemplate
+from wfms.operator.domain.template_files import SentFiles
 from wfms.operator.domain.text_changes import compare_files
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.store_template import compiled, latest_if_same

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Finding
-from wfms.operator.domain.sent import SentFiles
+from wfms.operator.domain.template_files import SentFiles
 
 if TYPE_CHECKING:
     from sluice.cwl import Upload

@@ -3,8 +3,8 @@
 from uuid import UUID
 
 from wfms.operator.db import run_templates
-from wfms.operator.domain.sent import SentFiles
 from wfms.operator.domain.template import StoredTemplate
+from wfms.operator.domain.template_files import SentFiles
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_run_templates import read_run_template
 from wfms.operator.usecases.store_run_template import digest_of

@@ -10,14 +10,14 @@ from sluice.contracts.datasets import Dataset, File
 from sluice.contracts.labels import standing
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import ChainState
-from wfms.operator.domain.flow import Drawing, draw
+from wfms.operator.domain.plan_drawing import Drawing, draw
 from wfms.operator.domain.progress import ChainProgress, StepProgress
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_chains import read_progress
 from wfms.operator.usecases.read_outputs import outputs_of
 from wfms.operator.usecases.read_template import read_template_by_id
-from wfms.operator.usecases.read_waits import with_waits
+from wfms.operator.usecases.read_upload_waits import with_waits
 
 #: Files of an output that its chain's page names.
 FIRST_FILES = 5

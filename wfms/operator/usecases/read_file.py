@@ -8,7 +8,7 @@ from sluice.contracts.datasets import Dataset, File
 from sluice.contracts.naming import own_name
 from sluice.contracts.problems import NotAvailable, NotFound
 from wfms.operator.usecases.context import OperatorContext
-from wfms.operator.usecases.preview import Preview, preview_of
+from wfms.operator.usecases.preview_file import Preview, preview_of
 from wfms.operator.usecases.read_image import LARGEST
 
 

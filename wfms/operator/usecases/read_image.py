@@ -6,8 +6,8 @@ from uuid import UUID
 import httpx
 
 from sluice.contracts.problems import NotFound
-from wfms.operator.usecases.pass_content import PassedBody, pass_content
-from wfms.operator.usecases.preview import image_type
+from wfms.operator.usecases.preview_file import image_type
+from wfms.operator.usecases.stream_content import PassedBody, pass_content
 
 #: Bytes of the largest picture that is shown.
 LARGEST = 20_000_000

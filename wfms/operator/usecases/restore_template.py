@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from wfms.operator.domain.sent import SentFiles
+from wfms.operator.domain.template_files import SentFiles
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_template import read_template
 from wfms.operator.usecases.store_template import StoreOutcome, store_template

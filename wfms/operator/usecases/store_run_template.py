@@ -10,7 +10,7 @@ from uuid import UUID
 import structlog
 
 from wfms.operator.db import run_templates
-from wfms.operator.domain.sent import SentFiles
+from wfms.operator.domain.template_files import SentFiles
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.store_template import StoreOutcome, compiled
 

@@ -11,10 +11,10 @@ import structlog
 from sluice.contracts.problems import Finding
 from sluice.servicekit.database import Connection
 from wfms.operator.db import templates
-from wfms.operator.domain.document import NotStorable, storable
 from wfms.operator.domain.errors import OvertakenVersion, TemplateRefused
-from wfms.operator.domain.sent import SentFiles
+from wfms.operator.domain.json_document import NotStorable, storable
 from wfms.operator.domain.template import StoredTemplate
+from wfms.operator.domain.template_files import SentFiles
 from wfms.operator.usecases.compile_files import Compiler
 from wfms.operator.usecases.context import OperatorContext
 

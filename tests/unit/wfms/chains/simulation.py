@@ -6,10 +6,10 @@ from uuid import UUID, uuid5
 
 from sluice.contracts.plan import Plan
 from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType, StepState
-from wfms.chains.domain.settle import Settlement, outputs, settle
+from wfms.chains.domain.chain import ChainView, DatasetView, StepView
+from wfms.chains.domain.next_actions import Settlement, outputs, settle
 from wfms.chains.domain.tasks import ports
 from wfms.chains.domain.transitions import CHAIN_MOVES, DATASET_MOVES, STEP_MOVES
-from wfms.chains.domain.view import ChainView, DatasetView, StepView
 
 SPACE = UUID(int=7)
 INPUT = UUID(int=1)

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from sluice.contracts.plan import Plan
 from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType, StepState
 from tests.unit.wfms.chains.plans import plans
+from wfms.chains.domain.chain import ChainView, DatasetView, StepView
 from wfms.chains.domain.graph import output_ports, readers
 from wfms.chains.domain.rerun import NothingFailed, Rerun, Wish, plan_rerun
-from wfms.chains.domain.view import ChainView, DatasetView, StepView
 
 CHAIN, INPUT = UUID(int=1), UUID(int=2)
 READY = ChainDatasetStatus.READY

@@ -15,6 +15,7 @@ from sluice.contracts.states import (
     TaskMode,
 )
 from tests.unit.wfms.chains.plans import DATA, plan, step, three_steps
+from wfms.chains.domain.chain import ChainView, DatasetView, StepView
 from wfms.chains.domain.rerun import (
     NOT_UPLOADED,
     NoSuchStep,
@@ -24,7 +25,6 @@ from wfms.chains.domain.rerun import (
     Wish,
     plan_rerun,
 )
-from wfms.chains.domain.view import ChainView, DatasetView, StepView
 
 CHAIN, INPUT, FILE, OTHER = (UUID(int=number) for number in range(1, 5))
 FINISHED, FAILED, CANCELED = StepState.FINISHED, StepState.FAILED, StepState.CANCELED

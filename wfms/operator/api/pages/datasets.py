@@ -9,7 +9,7 @@ from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import DatasetState, DatasetType
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages.choices import chosen
-from wfms.operator.domain.wording import count_text
+from wfms.operator.domain.formatting import count_text
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_dataset import read_dataset
 from wfms.operator.usecases.read_file import read_file

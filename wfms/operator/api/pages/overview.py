@@ -8,8 +8,8 @@ from sluice.contracts.attention import Acknowledge
 from sluice.contracts.problems import ServiceError
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages.rendering import live
+from wfms.operator.domain.formatting import count_text
 from wfms.operator.domain.overview import Overview
-from wfms.operator.domain.wording import count_text
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_attention import acknowledge
 from wfms.operator.usecases.read_overview import read_overview

@@ -8,7 +8,7 @@ from sluice.contracts.problems import NotFound
 from sluice.contracts.queues import SHOWN, ChooseMessages, DeadMessages
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages.rendering import live
-from wfms.operator.domain.wording import count_text
+from wfms.operator.domain.formatting import count_text
 from wfms.operator.usecases.context import OperatorContext
 
 #: Dead messages on a page, the oldest.

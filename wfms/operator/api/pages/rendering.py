@@ -14,9 +14,9 @@ from sluice.contracts.problems import Problem
 from sluice.contracts.requiring import required
 from sluice.contracts.templates import RUN_VERSION
 from wfms.operator.api.pages import csrf
-from wfms.operator.domain import wording
-from wfms.operator.domain.flow import HEIGHT, WIDTH
+from wfms.operator.domain import formatting
 from wfms.operator.domain.parameters import type_name
+from wfms.operator.domain.plan_drawing import HEIGHT, WIDTH
 
 #: Milliseconds between two looks of an open page at what has changed.
 LIVE_PERIOD = 1500
@@ -28,14 +28,14 @@ def prepare_rendering(flask: Flask) -> None:
     environment.trim_blocks = True
     environment.lstrip_blocks = True
     environment.filters.update(
-        ago=lambda moment: wording.ago_text(moment, datetime.now(UTC)),
-        duration=lambda start, end: wording.duration_text((end or datetime.now(UTC)) - start),
-        seconds=lambda number: wording.duration_text(timedelta(seconds=number)),
-        size=wording.size_text,
-        number=wording.number_text,
-        count=wording.count_text,
-        needs=wording.needs_text,
-        memory=wording.memory_text,
+        ago=lambda moment: formatting.ago_text(moment, datetime.now(UTC)),
+        duration=lambda start, end: formatting.duration_text((end or datetime.now(UTC)) - start),
+        seconds=lambda number: formatting.duration_text(timedelta(seconds=number)),
+        size=formatting.size_text,
+        number=formatting.number_text,
+        count=formatting.count_text,
+        needs=formatting.needs_text,
+        memory=formatting.memory_text,
         condition=condition_text,
         required=required,
         produced=produced_texts,

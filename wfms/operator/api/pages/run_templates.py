@@ -7,8 +7,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.domain.errors import RunTemplateUnknown
-from wfms.operator.domain.flow import draw
-from wfms.operator.domain.listing import list_files
+from wfms.operator.domain.plan_drawing import draw
+from wfms.operator.domain.source_listing import list_files
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_run_templates import (

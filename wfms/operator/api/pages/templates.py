@@ -10,10 +10,10 @@ from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages.choices import number
 from wfms.operator.api.rest.uploads import read_form
 from wfms.operator.domain.errors import MOST_NAMED, OvertakenVersion, TemplateInUse, TemplateRefused
-from wfms.operator.domain.flow import draw
-from wfms.operator.domain.listing import list_files
-from wfms.operator.domain.sent import UNNAMED
+from wfms.operator.domain.plan_drawing import draw
+from wfms.operator.domain.source_listing import list_files
 from wfms.operator.domain.template import StoredTemplate
+from wfms.operator.domain.template_files import UNNAMED
 from wfms.operator.usecases.compare_template import compare_with_latest
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.delete_template import delete_template

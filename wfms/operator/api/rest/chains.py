@@ -17,7 +17,7 @@ from sluice.contracts.states import ChainState
 from wfms.operator.api.rest.route import Answered, Route
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_outputs import read_outputs
-from wfms.operator.usecases.read_waits import with_waits
+from wfms.operator.usecases.read_upload_waits import with_waits
 from wfms.operator.usecases.request_chain import request_chain
 from wfms.operator.usecases.rerun_chain import plan_rerun, rerun_chain
 

@@ -2,7 +2,7 @@
 
 from wfms.operator.api.rest.attention import AttentionRoutes
 from wfms.operator.api.rest.chains import ChainRoutes
-from wfms.operator.api.rest.passed_on import passed_on_routes
+from wfms.operator.api.rest.forwarded import passed_on_routes
 from wfms.operator.api.rest.queues import QueueRoutes
 from wfms.operator.api.rest.route import Route
 from wfms.operator.api.rest.run_templates import RunTemplateRoutes

@@ -14,9 +14,9 @@ from sluice.contracts.states import StepState
 from sluice.contracts.tasks import Prioritise, TaskStatus
 from wfms.operator.api.rest.route import Answered, Route
 from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.find_tasks import TasksWanted, tasks_named
 from wfms.operator.usecases.follow_log import follow_log
 from wfms.operator.usecases.read_log import read_log
-from wfms.operator.usecases.tasks_named import TasksWanted, tasks_named
 
 
 class TaskListRequest(Contract):

@@ -16,7 +16,7 @@ from sluice.contracts.templates import NewTemplate
 from wfms.operator.api.rest.body import read_body
 from wfms.operator.api.rest.route import parse_json, refused
 from wfms.operator.domain.errors import RequestRefused
-from wfms.operator.domain.sent import UNNAMED, SentFiles
+from wfms.operator.domain.template_files import UNNAMED, SentFiles
 
 TEXT_TYPES = {
     "text/plain",

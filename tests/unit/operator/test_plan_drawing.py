@@ -3,7 +3,7 @@
 from sluice.contracts.plan import MergeGroups, Source, StepInput
 from sluice.contracts.states import InputMode, TaskMode
 from tests.unit.operator.plans import plan, step
-from wfms.operator.domain.flow import GAP_X, HEIGHT, WIDTH, NodeKind, draw, groups_of
+from wfms.operator.domain.plan_drawing import GAP_X, HEIGHT, WIDTH, NodeKind, draw, groups_of
 
 
 def test_a_chain_of_steps_stands_in_one_row_from_left_to_right() -> None:

@@ -36,7 +36,7 @@ from sluice.contracts.problems import NotAvailable, NotFound
 from sluice.contracts.tasks import Explanation, Job, JobPage, Outlook, TaskStatus
 from wfms.operator.api.rest.body import read_body
 from wfms.operator.api.rest.route import Answered, Route, View
-from wfms.operator.usecases.pass_on import PassedOn, pass_on
+from wfms.operator.usecases.forward_request import PassedOn, pass_on
 
 _Row = tuple[str, str, str, str, type[BaseModel] | None, type[Contract] | None]
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
+from wfms.chains.domain.chain import ChainView, DatasetView
 from wfms.chains.domain.graph import output_ports, startable
 from wfms.chains.domain.release import releasable
-from wfms.chains.domain.view import ChainView, DatasetView
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from sluice.servicekit.database import Database
 from wfms.chains.db import chains
-from wfms.chains.usecases.settle_chain import settle_chain
+from wfms.chains.usecases.advance_chain import settle_chain
 
 BATCH = 50
 

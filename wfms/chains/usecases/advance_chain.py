@@ -7,7 +7,7 @@ from sluice.contracts.messages import DMS_UPLOADS, UploadDataset
 from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
 from sluice.servicekit.database import Transaction
 from wfms.chains.db import chains, datasets, steps
-from wfms.chains.domain.settle import settle
+from wfms.chains.domain.next_actions import settle
 
 
 async def settle_chain(transaction: Transaction, uid: UUID, *, now: datetime) -> ChainState | None:
