@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sluice.cwl import features
 from sluice.cwl.features import Feature, Features, Where
 from sluice.cwl.properties.extension_fields import FIELDS
-from sluice.cwl.properties.extensions import PREFIX
+from sluice.cwl.properties.extension_reader import PREFIX
 
 HEAD = """# Features of CWL
 

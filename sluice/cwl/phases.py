@@ -19,7 +19,7 @@ from sluice.cwl.dataflow.nested_workflows import NotFlat, flatten, nested_to_fla
 from sluice.cwl.documents.canonical import make_canonical
 from sluice.cwl.documents.document import find_workflow
 from sluice.cwl.plan.assembly import assemble_plan
-from sluice.cwl.properties.extensions import read_extensions, refuse_nested
+from sluice.cwl.properties.extension_reader import read_extensions, refuse_nested
 from sluice.cwl.properties.needs import read_needs
 from sluice.cwl.properties.requirements import check_requirement_names
 from sluice.cwl.properties.template import ParsedTemplate

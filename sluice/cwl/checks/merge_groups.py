@@ -13,7 +13,7 @@ from sluice.cwl.documents.types import (
     short_form,
 )
 from sluice.cwl.documents.workflow import SourcePort, Step
-from sluice.cwl.properties.extensions import Extensions
+from sluice.cwl.properties.extension_reader import Extensions
 from sluice.cwl.reading.findings import Findings
 
 

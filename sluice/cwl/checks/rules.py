@@ -1,7 +1,7 @@
 """What CWL allows and Sluice does not carry out over data sets yet, each with the way round it; and
 what each step must have."""
 
-from sluice.cwl.checks.extension_fields import (
+from sluice.cwl.checks.extension_rules import (
     check_bound_parameters,
     check_fields_of_steps,
     check_invocations,

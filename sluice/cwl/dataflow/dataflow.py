@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sluice.cwl.dataflow.chosen_outputs import add_choosing_steps
 from sluice.cwl.dataflow.links import Wiring, read_links
 from sluice.cwl.documents.workflow import Workflow, read_workflow
-from sluice.cwl.properties.extensions import Extensions
+from sluice.cwl.properties.extension_reader import Extensions
 from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.findings import Findings
 

@@ -13,7 +13,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.cwl.features import JOB_FIELDS, LINK_FIELDS
 from sluice.cwl.properties.extension_fields import FIELDS
-from sluice.cwl.properties.extensions import Extensions, Fields
+from sluice.cwl.properties.extension_reader import Extensions, Fields
 from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.findings import TextPlace, text_place
 from sluice.cwl.reading.nodes import NamedNode, clone, named_nodes, put_at

@@ -6,7 +6,7 @@ from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.merging import pick_of
 from sluice.cwl.documents.types import is_optional, may_be_null
 from sluice.cwl.documents.workflow import Link, SourcePort, Step, Workflow
-from sluice.cwl.properties.extensions import Extensions
+from sluice.cwl.properties.extension_reader import Extensions
 
 
 def merges_in_tree(step: str, extensions: Extensions) -> bool:

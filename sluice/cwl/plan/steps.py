@@ -26,7 +26,7 @@ from sluice.cwl.documents.workflow import Link, SourcePort, Step
 from sluice.cwl.plan.documentation import documentation
 from sluice.cwl.plan.tools import ToolWriter
 from sluice.cwl.properties.extension_fields import FIELDS
-from sluice.cwl.properties.extensions import Fields
+from sluice.cwl.properties.extension_reader import Fields
 from sluice.cwl.reading.nodes import plain_json
 
 #: Extension fields that are fields of a step of the plan, under the same names.

@@ -10,7 +10,7 @@ from sluice.contracts.needs import Container, Needs, Resources
 from sluice.contracts.states import DeviceType
 from sluice.cwl.documents.workflow import Step, Workflow
 from sluice.cwl.properties.containers import container_image
-from sluice.cwl.properties.extensions import Fields
+from sluice.cwl.properties.extension_reader import Fields
 from sluice.cwl.properties.requirements import (
     CUDA_REQUIREMENT,
     OLD_TIME_LIMIT,

@@ -6,7 +6,7 @@ from ruamel.yaml.comments import CommentedMap
 
 from sluice.cwl.documents.canonical import CanonicalWorkflow
 from sluice.cwl.documents.document import Document
-from sluice.cwl.properties.extensions import Extensions
+from sluice.cwl.properties.extension_reader import Extensions
 
 
 @dataclass(frozen=True, slots=True)
