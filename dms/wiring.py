@@ -9,7 +9,7 @@ from dms.api.datasets import datasets_router, stalled_router
 from dms.api.files import files_router
 from dms.api.runs import runs_router
 from dms.api.storages import storages_router
-from dms.consumers.queues import Wakes, queue_consumers
+from dms.consumers.commands import Wakes, queue_consumers
 from dms.db.gauges import MEASUREMENTS
 from dms.loops.closer import closer
 from dms.loops.workers import (
@@ -30,12 +30,12 @@ from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.lifecycle import Component
-from sluice.servicekit.links import Links
 from sluice.servicekit.loop import Loop
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.outbox import OutboxRelay
 from sluice.servicekit.service import Service
+from sluice.servicekit.service_clients import Links
 from sluice.servicekit.transport.base import Transport
 
 #: How PostgreSQL plans the DMS's statements, all of them look-ups by index. A plan made while the

@@ -14,7 +14,7 @@ from pilot.folders.pilot_folder import FolderInUseError
 from pilot.settings import PilotSettings
 from pilot.wiring import run_pilot
 from sluice.contracts.wording import sentence_of
-from sluice.garbage import keep_what_is_loaded
+from sluice.garbage_collection import keep_what_is_loaded
 from sluice.servicekit.logging import configure_logging
 
 

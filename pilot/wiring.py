@@ -36,7 +36,7 @@ from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import RegisterPilot, SignOff
 from sluice.contracts.problems import ServiceError
 from sluice.servicekit.processes import until_ended
-from sluice.trust import trust
+from sluice.tls import trust
 
 log = structlog.get_logger(__name__)
 

@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 import structlog
 
-from sluice.garbage import keep_what_is_loaded
+from sluice.garbage_collection import keep_what_is_loaded
 from tests.draws import draw_the_same_each_time
 from tests.guard import start_guard
 from tests.servers.postgres import PostgresServer, start_postgres

@@ -7,10 +7,10 @@ from sluice.contracts.pilots import NodeResources
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.http import Health, create_app
-from sluice.servicekit.links import Links
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.outbox import OutboxRelay
 from sluice.servicekit.service import Service
+from sluice.servicekit.service_clients import Links
 from sluice.servicekit.transport.base import Transport
 from wms.api.pilot_protocol import pilot_protocol_router
 from wms.api.pilots import pilots_router

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import asyncpg
 
-from dms.domain.facts import UnknownPeriod
+from dms.domain.errors import UnknownPeriod
 from dms.domain.transitions import DATASET_MOVES
 from sluice.contracts.counts import PRODUCED
 from sluice.contracts.datasets import Dataset, NewDataset

@@ -9,7 +9,7 @@ import asyncpg
 
 from dms.domain.completeness import NumbersUsed
 from dms.domain.differences import KnownFile, SentFile
-from dms.domain.facts import PlaceJustTaken
+from dms.domain.errors import PlaceJustTaken
 from sluice.contracts.states import ReplicaState
 from sluice.servicekit.database import Connection
 

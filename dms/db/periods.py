@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import asyncpg
 
-from dms.domain.facts import UnknownFrameFile, UnknownPeriod
+from dms.domain.errors import UnknownFrameFile, UnknownPeriod
 from sluice.contracts.datasets import Frame, NewFrame, NewPeriod, NewRun, Period, Run
 from sluice.servicekit.database import Connection
 

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 import structlog
 
 from dms.db.claims import ClaimLost, DatasetClaim, halt, release, renew, rest
-from dms.domain.facts import NoStorage
+from dms.domain.errors import NoStorage
 from dms.domain.places import OutsideStorages
 from dms.usecases.context import DmsContext
 from sluice.backoff import pause_after

@@ -10,7 +10,7 @@ from dms.db.datasets import (
     set_close_at,
     take_closing_lock,
 )
-from dms.domain.facts import CompletenessDiffers, MoreThanComplete, NoFiles, UnknownDataset
+from dms.domain.errors import CompletenessDiffers, MoreThanComplete, NoFiles, UnknownDataset
 from dms.domain.transitions import DATASET_MOVES
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.life_cycles import may_move

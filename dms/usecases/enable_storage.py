@@ -3,7 +3,7 @@
 from dms.db.stalled import retry_uploads
 from dms.db.storages import all_roots, lock_storages, set_enabled, set_folder, storage_named
 from dms.domain.places import Root
-from dms.domain.storage_facts import UnknownStorage
+from dms.domain.storage_errors import UnknownStorage
 from dms.usecases.context import DmsContext
 from dms.usecases.register_storage import try_out
 from sluice.contracts.datasets import NewStorage, Storage

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from dms.domain.places import Root
-from dms.usecases.same_folder import require_same_folder
+from dms.usecases.check_folder import require_same_folder
 from sluice import storage
 from sluice.storage import Reader, StorageUnavailable
 

@@ -15,7 +15,7 @@ from dms.db.datasets import (
     uids_called,
 )
 from dms.domain.cursor import Order, read_position, write_position
-from dms.domain.facts import UnknownDataset
+from dms.domain.errors import UnknownDataset
 from sluice.contracts.base import Contract
 from sluice.contracts.datasets import Dataset, DatasetPage
 from sluice.contracts.problems import Unprocessable

@@ -8,7 +8,7 @@ from dms.db.files import ListedFile, one_file
 from dms.db.files import list_files as select_files
 from dms.db.storages import all_roots
 from dms.domain.cursor import read_place, write_place
-from dms.domain.facts import UnknownDataset, UnknownFile
+from dms.domain.errors import UnknownDataset, UnknownFile
 from dms.domain.places import Root
 from sluice.contracts.datasets import File, FilePage
 from sluice.servicekit.database import Database

@@ -14,7 +14,7 @@ from pydantic import Field
 from dms.db.datasets import datasets_by_uid
 from dms.db.files import ListedFile, list_files, own_names_clash
 from dms.db.storages import all_roots
-from dms.domain.facts import NotComplete, TooManyFiles, UnknownDataset
+from dms.domain.errors import NotComplete, TooManyFiles, UnknownDataset
 from dms.domain.places import Root
 from dms.usecases.archives import ArchiveWriter, writer_of
 from dms.usecases.context import DmsContext

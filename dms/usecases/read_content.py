@@ -12,7 +12,7 @@ import structlog
 from dms.db.datasets import dataset_by_uid
 from dms.db.files import FileCopies, file_with_copies
 from dms.db.storages import all_roots
-from dms.domain.facts import FileGone, UnknownDataset, UnknownFile
+from dms.domain.errors import FileGone, UnknownDataset, UnknownFile
 from dms.domain.places import OutsideStorages, Root, place_of
 from dms.domain.ranges import Span
 from dms.usecases.context import DmsContext

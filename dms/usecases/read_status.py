@@ -5,7 +5,7 @@ from uuid import UUID
 from dms.db.datasets import DatasetRow, dataset_by_uid
 from dms.db.files import numbers_used
 from dms.domain.completeness import missing_text
-from dms.domain.facts import UnknownDataset
+from dms.domain.errors import UnknownDataset
 from dms.domain.failures import WORKS, failure_text
 from sluice.contracts.datasets import DatasetStatus
 from sluice.contracts.states import DatasetState

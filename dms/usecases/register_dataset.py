@@ -8,11 +8,11 @@ from dms.db.periods import run_by_number
 from dms.db.storages import all_roots
 from dms.domain.differences import require_same_request
 from dms.domain.places import OutsideStorages, StoragePlace, place_of
-from dms.domain.storage_facts import StorageTakesNothing
+from dms.domain.storage_errors import StorageTakesNothing
+from dms.usecases.check_links import require_no_link
 from dms.usecases.context import DmsContext
 from dms.usecases.file_reads import FileReads
 from dms.usecases.list_storages import Objections
-from dms.usecases.look_at_links import require_no_link
 from sluice.contracts.datasets import Dataset, NewDataset
 from sluice.contracts.problems import Conflict, NotAvailable, Unprocessable
 from sluice.contracts.states import DatasetType

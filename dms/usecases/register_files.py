@@ -22,7 +22,7 @@ from dms.domain.differences import (
     SentTwice,
     new_files,
 )
-from dms.domain.facts import (
+from dms.domain.errors import (
     CompletenessDiffers,
     DatasetNotOpen,
     MoreThanComplete,
@@ -30,10 +30,10 @@ from dms.domain.facts import (
     UnknownDataset,
 )
 from dms.domain.places import OutsideStorages, Root, StoragePlace, place_of
-from dms.domain.storage_facts import StorageTakesNothing
+from dms.domain.storage_errors import StorageTakesNothing
+from dms.usecases.check_files import NO_FAULTS, Faults, check_files
 from dms.usecases.context import DmsContext
 from dms.usecases.list_storages import Objections
-from dms.usecases.look_at_files import NO_FAULTS, Faults, look_at_files
 from sluice.contracts.counts import added, counts_in
 from sluice.contracts.datasets import NewFile, Registered
 from sluice.contracts.messages import RegisterFiles
@@ -57,7 +57,7 @@ async def register_files(context: DmsContext, uid: UUID, files: Sequence[NewFile
         roots = [root for root in (await all_roots(connection)).values() if root.enabled]
     places = [_place(file, roots) for file in files]
     _require_taken(files, places, context.watch.objections)
-    faults = await look_at_files(context.reads, files, places, verify=context.verify_files)
+    faults = await check_files(context.reads, files, places, verify=context.verify_files)
     sent = [_sent(file, place) for file, place in zip(files, places, strict=True)]
     with log_ids(dataset=uid):
         try:

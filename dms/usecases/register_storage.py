@@ -6,7 +6,7 @@ from uuid import uuid4
 from dms.db.storages import all_roots, insert_storage, lock_storages, set_folder, storage_like
 from dms.domain.differences import require_same_request
 from dms.domain.places import Root
-from dms.domain.storage_facts import StorageRefused
+from dms.domain.storage_errors import StorageRefused
 from dms.domain.storage_urls import WrongStorageUrl, require_storage_url
 from dms.usecases.context import DmsContext
 from dms.usecases.file_work import LOOK_LIMIT, FileWork

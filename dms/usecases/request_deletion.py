@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from dms.db.datasets import dataset_by_uid, lock_dataset, mark_deleting
-from dms.domain.facts import OutputKept, UnknownDataset
+from dms.domain.errors import OutputKept, UnknownDataset
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.labels import label
 from sluice.contracts.messages import DeleteDataset

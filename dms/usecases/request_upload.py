@@ -3,7 +3,7 @@
 from typing import assert_never
 
 from dms.db.datasets import begin_uploads, lock_dataset, request_upload, resume
-from dms.domain.facts import NotUploadable, UnknownDataset
+from dms.domain.errors import NotUploadable, UnknownDataset
 from sluice.contracts.messages import UploadDataset
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.database import Transaction

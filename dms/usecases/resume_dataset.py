@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from dms.db.datasets import dataset_by_uid, resume
-from dms.domain.facts import UnknownDataset
+from dms.domain.errors import UnknownDataset
 from sluice.contracts.datasets import Dataset
 from sluice.servicekit.database import Database
 from sluice.servicekit.logging import log_ids

@@ -14,7 +14,7 @@ from dms.db.replicas import (
     set_upload_place,
 )
 from dms.db.storages import add_usage, all_roots
-from dms.domain.facts import NoStorage
+from dms.domain.errors import NoStorage
 from dms.domain.places import Root, place_of, upload_folder
 from dms.usecases.context import DmsContext
 from dms.usecases.list_storages import list_storages, storages_by_room

@@ -8,8 +8,8 @@ import structlog
 
 from dms.db.storages import storage_named
 from dms.db.water_marks import delete_marks, levels, on_storage, put_marks, set_filling
-from dms.domain.levels import fills, held, objection
-from dms.domain.storage_facts import MarksRefused, UnknownStorage
+from dms.domain.storage_errors import MarksRefused, UnknownStorage
+from dms.domain.water_marks import fills, held, objection
 from dms.usecases.context import DmsContext
 from dms.usecases.list_storages import Room
 from sluice.contracts.datasets import Storage, WaterMarks

@@ -8,7 +8,7 @@ import structlog
 
 from dms.db.storages import all_roots, note_folders
 from dms.domain.places import Root
-from dms.domain.storage_facts import StorageRefused, StoragesOverlap
+from dms.domain.storage_errors import StorageRefused, StoragesOverlap
 from dms.domain.storage_urls import holds
 from dms.usecases.file_work import FileWork, Seen
 from sluice.servicekit.database import Database

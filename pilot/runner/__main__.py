@@ -1,6 +1,6 @@
 """``python -m pilot.runner``: the processes of a pilot's slots."""
 
-from sluice.garbage import look_for_none
+from sluice.garbage_collection import look_for_none
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from pilot.runner.expressions.javascript import find_javascript
 from pilot.runner.protocol import RunnerSettings
 from pilot.runner.signals import leave_ending_to_the_pilot
 from pilot.runner.slot import SlotProcess
-from sluice.garbage import keep_what_is_loaded
+from sluice.garbage_collection import keep_what_is_loaded
 from sluice.servicekit.logging import configure_logging
 
 log = structlog.get_logger(__name__)

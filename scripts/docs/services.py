@@ -8,10 +8,10 @@ from typing import Any
 from pydantic_settings import BaseSettings
 
 from sluice.embedded.services import SERVICES
-from sluice.servicekit.links import NetworkLinks
+from sluice.servicekit.queue_topology import sluice_topology
 from sluice.servicekit.service import Service
+from sluice.servicekit.service_clients import NetworkLinks
 from sluice.servicekit.settings import Addresses, ServiceSettings
-from sluice.servicekit.topology import sluice_topology
 from sluice.servicekit.transport.open import open_transport
 
 #: Never connected to.

@@ -2,7 +2,7 @@
 
 import sys
 
-from sluice.garbage import keep_what_is_loaded, look_for_none
+from sluice.garbage_collection import keep_what_is_loaded, look_for_none
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.problems import Unprocessable
 from sluice.embedded.home import Home
-from sluice.trust import trust
+from sluice.tls import trust
 
 
 @dataclass(frozen=True, slots=True)

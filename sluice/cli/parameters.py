@@ -10,11 +10,11 @@ from typing import Any
 import typer
 
 from sluice.contracts.bounds import not_finite
+from sluice.contracts.chain_requirements import DatasetFacts, requires_text, unmet
 from sluice.contracts.matching import bind
 from sluice.contracts.parameters import findings, fits
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Finding, Unprocessable
-from sluice.contracts.requiring import DatasetFacts, requires_text, unmet
 
 
 @dataclass(frozen=True, slots=True)

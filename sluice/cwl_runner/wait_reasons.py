@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable
 
 from sluice.cwl_runner.rest import Refused, Rest
-from sluice.stalls import LONG_WAIT, is_stalled, reason_in
+from sluice.stalled_steps import LONG_WAIT, is_stalled, reason_in
 
 _NOT_FOUND = 404
 

@@ -5,7 +5,7 @@ import socket
 
 import httpx
 
-from sluice.trust import trust
+from sluice.tls import trust
 
 _PATIENCE = 2.0
 

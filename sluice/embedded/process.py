@@ -13,7 +13,7 @@ import httpx
 from sluice.contracts.numbers import counted
 from sluice.embedded.home import Home, RunningSystem
 from sluice.servicekit.processes import lives
-from sluice.trust import trust
+from sluice.tls import trust
 
 #: Seconds a detached system gets to become ready, and to stop once it waits for nothing.
 START_LIMIT, STOP_LIMIT = 60.0, 60.0

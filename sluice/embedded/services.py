@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sluice.embedded.home import Home
-from sluice.servicekit.links import Links
 from sluice.servicekit.service import Service
+from sluice.servicekit.service_clients import Links
 from sluice.servicekit.settings import ServiceSettings
 from sluice.servicekit.transport.base import Transport
 

@@ -24,17 +24,17 @@ from sluice.embedded.port import require_free_port
 from sluice.embedded.postgres import EmbeddedPostgres
 from sluice.embedded.remains import end_remains
 from sluice.embedded.services import SERVICES, build_service
-from sluice.garbage import keep_what_is_loaded, look_for_none
+from sluice.garbage_collection import keep_what_is_loaded, look_for_none
 from sluice.servicekit.lifecycle import Component, cancel_and_wait, start_all, stop_all
-from sluice.servicekit.links import ProcessLinks
 from sluice.servicekit.logging import configure_logging
 from sluice.servicekit.processes import until_ended
+from sluice.servicekit.queue_topology import sluice_topology
 from sluice.servicekit.server import HttpServer
 from sluice.servicekit.service import Service
+from sluice.servicekit.service_clients import ProcessLinks
 from sluice.servicekit.settings import HttpSettings
 from sluice.servicekit.settings_sources import SHARED_PREFIX, WrongSettings, load_settings
 from sluice.servicekit.signals import StopAsked
-from sluice.servicekit.topology import sluice_topology
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.transport.open import open_transport
 from sluice.storage import local_url

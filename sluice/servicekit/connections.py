@@ -6,7 +6,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from sluice.servicekit.refusals import Refusals
+from sluice.servicekit.refused_requests import Refusals
 
 #: Seconds from a connection's start, or the first byte of a further request, until the head of the
 #: request is there.

@@ -25,8 +25,8 @@ from sluice.contracts.problems import (
 from sluice.contracts.wording import sentence_of
 from sluice.servicekit.database import PASSING, UNSTORABLE, not_now, unstorable
 from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.not_found import methods_at, unserved
 from sluice.servicekit.openapi import PROBLEM_JSON, complete_document
-from sluice.servicekit.unserved import methods_at, unserved
 
 log = structlog.get_logger(__name__)
 

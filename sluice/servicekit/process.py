@@ -12,22 +12,22 @@ from urllib.parse import urlsplit
 import structlog
 import uvloop
 
-from sluice.garbage import keep_what_is_loaded, look_for_none
+from sluice.garbage_collection import keep_what_is_loaded, look_for_none
 from sluice.servicekit.database import Database
-from sluice.servicekit.gate import Gate
 from sluice.servicekit.lifecycle import Component, stop_all
-from sluice.servicekit.links import NetworkLinks
 from sluice.servicekit.logging import configure_logging
 from sluice.servicekit.migrate import Migrator
+from sluice.servicekit.queue_topology import sluice_topology
 from sluice.servicekit.server import HttpServer
 from sluice.servicekit.service import Build, Service
+from sluice.servicekit.service_clients import NetworkLinks
 from sluice.servicekit.settings import ServiceSettings, env_prefix
 from sluice.servicekit.settings_sources import WrongSettings, load_settings, unknown_variables
 from sluice.servicekit.signals import StopRequest
-from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.startup import start_when_possible
+from sluice.servicekit.startup_gate import Gate
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.transport.open import UnknownTransport, open_transport
-from sluice.servicekit.waiting import start_when_possible
 
 log = structlog.get_logger(__name__)
 

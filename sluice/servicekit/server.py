@@ -9,9 +9,9 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from sluice.servicekit.connections import PatientProtocol
-from sluice.servicekit.guard import Guard
-from sluice.servicekit.limits import Limits
-from sluice.servicekit.refusals import Refusals
+from sluice.servicekit.refused_requests import Refusals
+from sluice.servicekit.request_guard import Guard
+from sluice.servicekit.request_limits import Limits
 
 #: Connections that wait to be accepted.
 BACKLOG = 2048

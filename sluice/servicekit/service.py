@@ -7,8 +7,8 @@ from typing import Protocol, TypeVar
 from starlette.types import ASGIApp
 
 from sluice.servicekit.lifecycle import Component, start_all, stop_all
-from sluice.servicekit.links import Links
 from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.service_clients import Links
 from sluice.servicekit.settings import ServiceSettings
 from sluice.servicekit.transport.base import Transport
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 from pydantic import Field, field_validator
 
 from sluice.contracts.base import Contract
-from sluice.servicekit.limits import Limits
+from sluice.servicekit.request_limits import Limits
 from sluice.servicekit.settings_sources import LayeredSettings
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")

@@ -7,10 +7,10 @@ from typing import Any
 import httpx
 
 from sluice.contracts.problems import Conflict, NotAvailable
-from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.queue_topology import sluice_topology
 from sluice.servicekit.transport.rabbitmq_definitions import User, definitions, password_hash
 from sluice.setup.logins import ServiceLogin
-from sluice.trust import trust
+from sluice.tls import trust
 
 #: Bytes of salt before the digest in RabbitMQ's password hashes.
 SALT = 4

@@ -8,7 +8,7 @@ import pytest
 from pilot.runner.expressions.javascript import MEMORY
 from pilot.settings import PilotSettings
 from sluice.servicekit.database import SESSION
-from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.queue_topology import sluice_topology
 from tests.architecture.sources import ROOT
 from wms.domain.room import KEPT, PATIENCE
 from wms.settings import WmsSettings

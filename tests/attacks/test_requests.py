@@ -14,14 +14,14 @@ from starlette.responses import JSONResponse
 from starlette.types import Message, Receive, Scope, Send
 from structlog.testing import capture_logs
 
-from sluice.servicekit import guard
-from sluice.servicekit.bodies import SMALL
+from sluice.servicekit import request_guard
 from sluice.servicekit.connections import MOST_HEAD, PatientProtocol
-from sluice.servicekit.guard import BYTES_A_VALUE
 from sluice.servicekit.lifecycle import running
-from sluice.servicekit.limits import Limits
 from sluice.servicekit.metrics import ServiceMetrics
-from sluice.servicekit.refusals import Refusals
+from sluice.servicekit.refused_requests import Refusals
+from sluice.servicekit.request_bodies import SMALL
+from sluice.servicekit.request_guard import BYTES_A_VALUE
+from sluice.servicekit.request_limits import Limits
 from sluice.servicekit.server import HttpServer
 from tests.integration.operator.conftest import Operator, operator
 
@@ -35,7 +35,7 @@ LIMITS = Limits(frozenset({"dms"}), body=MOST, body_seconds=SOON, settings="SLUI
 
 @pytest.fixture(autouse=True)
 def _short_farewell(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "LINGER", SOON)
+    monkeypatch.setattr(request_guard, "LINGER", SOON)
 
 
 async def size_of_body(scope: Scope, receive: Receive, send: Send) -> None:
@@ -170,7 +170,7 @@ async def test_a_body_of_many_small_values_is_refused() -> None:
 async def test_a_refusal_waits_for_nothing_that_has_come_already(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(guard, "LINGER", 600.0)
+    monkeypatch.setattr(request_guard, "LINGER", 600.0)
     async with served() as port, httpx.AsyncClient(timeout=30) as client:
         values = b"[" * (MOST // BYTES_A_VALUE + 1)
         assert (await client.post(f"http://127.0.0.1:{port}/", content=values)).status_code == 413

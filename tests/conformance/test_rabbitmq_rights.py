@@ -15,7 +15,7 @@ from aio_pika.abc import AbstractChannel, AbstractConnection
 from aiormq.exceptions import ChannelAccessRefused
 
 from sluice.contracts.messages import CONSUMER, DEAD_LETTER_KEEPER, EVENTS, QUEUES, SENDERS
-from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.queue_topology import sluice_topology
 from sluice.servicekit.transport.base import (
     Delivery,
     Queue,
@@ -25,7 +25,7 @@ from sluice.servicekit.transport.base import (
 )
 from sluice.servicekit.transport.open import open_transport
 from sluice.servicekit.transport.rabbitmq_definitions import User, definitions, rights_of
-from sluice.servicekit.transport.rabbitmq_topology import layout_of
+from sluice.servicekit.transport.rabbitmq_layout import layout_of
 from tests.conformance.transport_kit import Receiver, dead, messages, receiving, started, until
 from tests.servers.rabbitmq import RabbitServer
 

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 
-from sluice.trust import trust
+from sluice.tls import trust
 
 #: Method and path → the status of a refusal; 0: the connection is closed without an answer; None:
 #: passed on.

@@ -7,7 +7,7 @@ import pytest
 
 from sluice.contracts.messages import DMS_DELETIONS
 from sluice.servicekit.lifecycle import running
-from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.queue_topology import sluice_topology
 from sluice.servicekit.transport.base import Message
 from sluice.servicekit.transport.open import open_transport
 from tests.e2e.commands import sluice

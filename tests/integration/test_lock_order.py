@@ -13,7 +13,7 @@ import pytest
 from dms.db.files import insert_files
 from dms.db.replicas import insert_replicas, mark_deleted
 from dms.domain.differences import SentFile
-from dms.domain.facts import PlaceJustTaken
+from dms.domain.errors import PlaceJustTaken
 from sluice.contracts.states import ReplicaState
 from sluice.servicekit.database import INSERT_INBOX, Connection, Database
 from sluice.servicekit.lifecycle import running

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import httpx
 
-from sluice.trust import trust
+from sluice.tls import trust
 from stack.ports import free_ports
 from stack.rabbitmq import BINARIES, SERVER, BrokerPlace
 from tests.waiting import wait_until

@@ -12,11 +12,11 @@ from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.lifecycle import Component
-from sluice.servicekit.links import Links
 from sluice.servicekit.loop import Loop
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.service import Service
+from sluice.servicekit.service_clients import Links
 from sluice.servicekit.transport.base import Transport
 from wfms.intake.api.unmatched import unmatched_router
 from wfms.intake.db.gauges import MEASUREMENTS

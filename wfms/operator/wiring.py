@@ -7,11 +7,11 @@ from sluice.clients.wms import WmsClient
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.http import Health
-from sluice.servicekit.links import Links
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
-from sluice.servicekit.queues import QueueDesk
+from sluice.servicekit.queue_admin import QueueDesk
 from sluice.servicekit.service import Service
+from sluice.servicekit.service_clients import Links
 from sluice.servicekit.transport.base import Transport
 from wfms.operator.api.app import create_application
 from wfms.operator.api.bridge import Bridge

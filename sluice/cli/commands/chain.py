@@ -18,9 +18,9 @@ from sluice.cli.output import err, out, print_json, print_table, tell_more
 from sluice.cli.parameters import given_params, key_values
 from sluice.cli.system import System, with_system
 from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
+from sluice.contracts.chain_requirements import DatasetFacts
 from sluice.contracts.chains import Chain, ChainStep, RerunChain, RerunPlan
 from sluice.contracts.labels import entry_label, role, short_label, standing
-from sluice.contracts.requiring import DatasetFacts
 from sluice.contracts.states import ChainState, StepState
 from sluice.contracts.templates import template_label
 

@@ -27,9 +27,9 @@ from sluice.cli.transfer.results import fetch_results, write_manifest
 from sluice.cli.transfer.upload import take_dataset_back, upload_files
 from sluice.cli.watch.chain import failed_jobs
 from sluice.cli.watch.wait_reasons import StepNeverFits
+from sluice.contracts.chain_requirements import DatasetFacts
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import NewDataset
-from sluice.contracts.requiring import DatasetFacts
 from sluice.contracts.states import ChainState
 from sluice.contracts.templates import Template
 from sluice.embedded.home import Home

@@ -24,11 +24,11 @@ from sluice.cli.options import JsonOption
 from sluice.cli.output import err, out, print_json, print_table, tell_more
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import read_template_files
+from sluice.contracts.chain_requirements import required
 from sluice.contracts.matching import condition_text
 from sluice.contracts.numbers import counted
 from sluice.contracts.plan import Parameter
 from sluice.contracts.problems import Finding, NotFound, Unprocessable
-from sluice.contracts.requiring import required
 from sluice.contracts.templates import RUN_VERSION, CheckedTemplate, Template, TemplateList
 
 app = typer.Typer(no_args_is_help=True, help="CWL workflows that data sets are carried through.")

@@ -18,7 +18,7 @@ from sluice.embedded.process import (
     stop_system,
     waiting_text,
 )
-from sluice.trust import trust
+from sluice.tls import trust
 
 PortOption = Annotated[
     int,

@@ -7,7 +7,7 @@ from sluice.cli.connection import Connection
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import ChainState
-from sluice.stalls import LONG_WAIT, is_stalled, reason_in
+from sluice.stalled_steps import LONG_WAIT, is_stalled, reason_in
 
 #: Step, or the upload; reason.
 OnWait = Callable[[str, str], None]

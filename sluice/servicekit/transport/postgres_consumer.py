@@ -9,8 +9,8 @@ import structlog
 
 from sluice.servicekit.transport import postgres_schema as sql
 from sluice.servicekit.transport.base import Queue, TransportUnavailable
+from sluice.servicekit.transport.dead_letters import readable, undelivered
 from sluice.servicekit.transport.postgres_link import PostgresLink, PostgresSession
-from sluice.servicekit.transport.reasons import readable, undelivered
 from sluice.servicekit.transport.retry_pauses import rest_after
 
 log = structlog.get_logger(__name__)

@@ -19,9 +19,9 @@ from sluice.servicekit.transport.base import (
     UnknownDestination,
 )
 from sluice.servicekit.transport.rabbitmq_consumer import RabbitConsumer, durable
-from sluice.servicekit.transport.rabbitmq_letters import DeadLetters
+from sluice.servicekit.transport.rabbitmq_dead_letters import DeadLetters
+from sluice.servicekit.transport.rabbitmq_layout import layout_of
 from sluice.servicekit.transport.rabbitmq_link import Post, RabbitLink, answer
-from sluice.servicekit.transport.rabbitmq_topology import layout_of
 
 log = structlog.get_logger(__name__)
 

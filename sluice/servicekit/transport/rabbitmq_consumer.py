@@ -13,9 +13,9 @@ from aio_pika import DeliveryMode, Message
 from aio_pika.abc import AbstractChannel, AbstractIncomingMessage, HeadersType
 
 from sluice.servicekit.transport.base import Queue, TransportUnavailable
+from sluice.servicekit.transport.dead_letters import readable, undelivered
+from sluice.servicekit.transport.rabbitmq_layout import dead_queue, resting_place
 from sluice.servicekit.transport.rabbitmq_link import Post, RabbitLink, acknowledge, answer
-from sluice.servicekit.transport.rabbitmq_topology import dead_queue, resting_place
-from sluice.servicekit.transport.reasons import readable, undelivered
 from sluice.servicekit.transport.retry_pauses import rest_after
 
 log = structlog.get_logger(__name__)

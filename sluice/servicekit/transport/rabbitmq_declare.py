@@ -7,8 +7,8 @@ from aio_pika.abc import AbstractChannel, AbstractConnection
 from aio_pika.exceptions import ChannelNotFoundEntity
 
 from sluice.servicekit.transport.base import TransportUnavailable
+from sluice.servicekit.transport.rabbitmq_layout import Layout
 from sluice.servicekit.transport.rabbitmq_link import answer, open_channel
-from sluice.servicekit.transport.rabbitmq_topology import Layout
 
 
 async def declare(connection: AbstractConnection, layout: Layout) -> None:

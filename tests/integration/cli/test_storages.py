@@ -10,9 +10,9 @@ import pytest
 from dms.settings import DmsSettings
 from dms.wiring import build
 from sluice.servicekit.lifecycle import running
-from sluice.servicekit.links import ProcessLinks
+from sluice.servicekit.queue_topology import sluice_topology
 from sluice.servicekit.server import HttpServer
-from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
 from tests.conftest import DatabaseFactory
 from tests.servers import commands

@@ -24,9 +24,9 @@ from sluice.contracts.datasets import NewDataset, NewFile, NewStorage, Storage
 from sluice.contracts.messages import DeleteDataset, RegisterFiles, UploadDataset
 from sluice.contracts.states import DatasetType, StorageType
 from sluice.servicekit.database import Database
-from sluice.servicekit.links import ProcessLinks
 from sluice.servicekit.migrate import Migrator
-from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.queue_topology import sluice_topology
+from sluice.servicekit.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
 from tests.servers.postgres import PostgresServer
 

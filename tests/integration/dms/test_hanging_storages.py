@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from dms.domain.places import Root
-from dms.usecases import file_reads, look_at_links
+from dms.usecases import check_links, file_reads
 from dms.usecases.file_reads import FileReads, OpenFile
 from sluice.contracts.problems import NotAvailable
 from sluice.contracts.states import DatasetType, StorageType
@@ -96,7 +96,7 @@ async def test_files_and_folders_are_not_looked_at_for_ever(
     dms: Dms, mount: Mount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     uid = await dms.dataset("frames")
-    monkeypatch.setattr(look_at_links, "within", mount.within)
+    monkeypatch.setattr(check_links, "within", mount.within)
     monkeypatch.setattr(file_reads, "READ_LIMIT", 0.05)
     with pytest.raises(
         NotAvailable,

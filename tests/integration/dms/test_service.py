@@ -19,8 +19,8 @@ from sluice.contracts.messages import (
 )
 from sluice.contracts.states import DatasetState, StorageType
 from sluice.servicekit.lifecycle import running
-from sluice.servicekit.links import ProcessLinks
-from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.queue_topology import sluice_topology
+from sluice.servicekit.service_clients import ProcessLinks
 from sluice.servicekit.transport.base import Message, Transport
 from sluice.servicekit.transport.open import open_transport
 from tests.integration.dms.conftest import Dms

@@ -11,9 +11,9 @@ import pytest
 
 from sluice.clients.operator import OperatorClient
 from sluice.servicekit.lifecycle import running
-from sluice.servicekit.links import ProcessLinks
+from sluice.servicekit.queue_topology import sluice_topology
 from sluice.servicekit.service import Service
-from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.service_clients import ProcessLinks
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.transport.open import open_transport
 from tests.integration.operator.neighbours import Neighbours

@@ -10,7 +10,7 @@ from sluice.contracts.problems import NotAvailable, NotFound, Unprocessable
 from sluice.contracts.queues import ChooseMessages, QueueStatus
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.metrics import ServiceMetrics
-from sluice.servicekit.queues import QueueDesk
+from sluice.servicekit.queue_admin import QueueDesk
 from sluice.servicekit.transport.base import Message
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_pages import token_of

@@ -20,7 +20,7 @@ from sluice.servicekit.database import Database
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.outbox import OutboxRelay
-from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.queue_topology import sluice_topology
 from sluice.servicekit.transport.base import Delivery, Message
 from sluice.servicekit.transport.open import open_transport
 from tests.conftest import DatabaseFactory

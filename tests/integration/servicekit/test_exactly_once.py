@@ -13,7 +13,7 @@ from sluice.servicekit.database import Database
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.outbox import SEND_AGAIN, OutboxRelay
-from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.queue_topology import sluice_topology
 from sluice.servicekit.transport import retry_pauses
 from sluice.servicekit.transport.base import Message, Transport
 from sluice.servicekit.transport.open import open_transport

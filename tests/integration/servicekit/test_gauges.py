@@ -14,10 +14,10 @@ from sluice.embedded.services import SERVICES
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import OUTBOX_AGE, Gauges, Measurement, Report, rows_of
 from sluice.servicekit.lifecycle import running
-from sluice.servicekit.links import ProcessLinks
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
-from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.queue_topology import sluice_topology
+from sluice.servicekit.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
 from tests.conftest import DatabaseFactory
 from tests.waiting import eventually

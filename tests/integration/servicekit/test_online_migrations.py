@@ -14,7 +14,7 @@ import pytest
 from sluice.contracts.problems import NotAvailable
 from sluice.servicekit import upgrade
 from sluice.servicekit.migrate import Migrator
-from sluice.servicekit.waiting import start_when_possible
+from sluice.servicekit.startup import start_when_possible
 from tests.waiting import eventually
 
 TEMPLATE = """

@@ -15,7 +15,7 @@ from sluice.cli.app import command_line
 from sluice.contracts.messages import QUEUES
 from sluice.contracts.problems import Conflict, NotAvailable
 from sluice.servicekit.lifecycle import running
-from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.queue_topology import sluice_topology
 from sluice.servicekit.transport.base import Message, Transport
 from sluice.servicekit.transport.open import open_transport
 from sluice.setup.broker import set_up_broker

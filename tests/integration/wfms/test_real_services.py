@@ -33,10 +33,10 @@ from sluice.contracts.states import AttemptOutcome, ChainState, StorageType
 from sluice.contracts.templates import Template, TemplateList
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.lifecycle import running
-from sluice.servicekit.links import ProcessLinks
 from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.queue_topology import sluice_topology
 from sluice.servicekit.service import Service
-from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.service_clients import ProcessLinks
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.transport.open import open_transport
 from tests.conftest import DatabaseFactory

@@ -11,7 +11,7 @@ from sluice.contracts.plan import Retention
 from sluice.contracts.problems import NotAvailable
 from sluice.contracts.tasks import Boosts
 from sluice.servicekit.loop import Loop
-from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.queue_topology import sluice_topology
 from sluice.servicekit.transport.open import open_transport
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import three_steps

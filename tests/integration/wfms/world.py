@@ -38,9 +38,9 @@ from sluice.contracts.tasks import Task
 from sluice.contracts.templates import Template, TemplateList
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import Health, create_app
-from sluice.servicekit.links import ProcessLinks
 from sluice.servicekit.metrics import ServiceMetrics
-from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.queue_topology import sluice_topology
+from sluice.servicekit.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
 from tests.integration.wfms.faults import FragileDatabase, FragileHttp, Fuse
 from tests.integration.wfms.wms import SmallWms

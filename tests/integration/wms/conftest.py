@@ -12,9 +12,9 @@ from sluice.contracts.datasets import NewStorage
 from sluice.contracts.states import StorageType
 from sluice.servicekit.database import Database
 from sluice.servicekit.lifecycle import running
-from sluice.servicekit.links import ProcessLinks
 from sluice.servicekit.migrate import Migrator
-from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.queue_topology import sluice_topology
+from sluice.servicekit.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
 from tests.conftest import DatabaseFactory
 from tests.integration.wms.moves import hold_to_legal_moves

@@ -38,8 +38,8 @@ from sluice.contracts.states import (
 )
 from sluice.contracts.tasks import Task
 from sluice.servicekit.lifecycle import running
-from sluice.servicekit.links import ProcessLinks
-from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.queue_topology import sluice_topology
+from sluice.servicekit.service_clients import ProcessLinks
 from sluice.servicekit.transport.base import Message, Transport
 from sluice.servicekit.transport.open import open_transport
 from tests.conftest import DatabaseFactory

@@ -8,9 +8,9 @@ import pytest
 import typer
 
 from sluice.cli.parameters import given_params, key_values
+from sluice.contracts.chain_requirements import DatasetFacts
 from sluice.contracts.plan import Parameter
 from sluice.contracts.problems import Unprocessable
-from sluice.contracts.requiring import DatasetFacts
 from tests.unit.wfms.chains.plans import plan, step
 
 WORKFLOW = plan(

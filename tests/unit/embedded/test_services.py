@@ -8,8 +8,8 @@ from dms.usecases.watch_storages import StorageWatch
 from sluice.embedded.home import Home
 from sluice.embedded.services import build_service
 from sluice.embedded.system import EmbeddedSystem, SystemOptions
-from sluice.servicekit.links import ProcessLinks
-from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.queue_topology import sluice_topology
+from sluice.servicekit.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
 
 

@@ -6,11 +6,11 @@ from uuid import UUID
 
 import structlog
 
+from sluice.contracts.chain_requirements import DatasetFacts, requires_text, unmet
 from sluice.contracts.chains import NewChain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.parameters import findings
 from sluice.contracts.problems import Finding
-from sluice.contracts.requiring import DatasetFacts, requires_text, unmet
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.database import Transaction
 from wfms.chains.db import chains, datasets

@@ -15,11 +15,11 @@ import structlog
 
 from sluice.clients.dms import DmsClient
 from sluice.clients.wms import WmsClient
+from sluice.contracts.chain_requirements import requires_text, unmet_parameters
 from sluice.contracts.chains import NewChain, RerunChain, RerunPlan, RerunStep
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.parameters import findings
 from sluice.contracts.problems import Conflict, Finding, ServiceError
-from sluice.contracts.requiring import requires_text, unmet_parameters
 from sluice.contracts.states import DatasetState
 from sluice.contracts.tasks import TaskStatus
 from sluice.servicekit.database import Transaction

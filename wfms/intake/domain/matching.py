@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sluice.contracts.chain_requirements import DatasetFacts, requires_text, unmet
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.matching import bind, facts_of, missing_text, objection
-from sluice.contracts.requiring import DatasetFacts, requires_text, unmet
 from sluice.contracts.templates import Template
 
 #: Templates named in a reason; the rest is counted.

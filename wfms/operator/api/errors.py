@@ -9,7 +9,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, Reque
 
 from sluice.contracts.problems import PROBLEM_TYPE, Problem, ServiceError
 from sluice.servicekit.database import PASSING, UNSTORABLE, not_now, unstorable
-from sluice.servicekit.unserved import methods_at, unserved
+from sluice.servicekit.not_found import methods_at, unserved
 from wfms.operator.domain.errors import TooLarge
 
 log = structlog.get_logger(__name__)

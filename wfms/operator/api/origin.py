@@ -3,7 +3,7 @@ front."""
 
 from flask import request
 
-from sluice.servicekit.origin import comes_from_elsewhere
+from sluice.servicekit.csrf import comes_from_elsewhere
 from wfms.operator.domain.errors import ForeignRequest
 
 

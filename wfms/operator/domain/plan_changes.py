@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import Any, Literal, TypeVar
 
+from sluice.contracts.chain_requirements import required
 from sluice.contracts.matching import condition_text
 from sluice.contracts.plan import Condition, Parameter, Plan, PlanOutput, PlanStep
-from sluice.contracts.requiring import required
 from sluice.contracts.templates import Change, PlanChange
 from wfms.operator.domain.parameters import type_name
 

@@ -4,7 +4,7 @@ from prometheus_client import Gauge
 
 from sluice.servicekit.loop import Loop
 from sluice.servicekit.metrics import ServiceMetrics
-from sluice.servicekit.queues import QueueDesk
+from sluice.servicekit.queue_admin import QueueDesk
 
 #: Seconds between two readings; Prometheus asks about as often.
 PERIOD = 15.0

@@ -10,7 +10,7 @@ from sluice.clients.dms import DmsClient
 from sluice.clients.intake import IntakeClient
 from sluice.clients.wms import WmsClient
 from sluice.servicekit.database import Database
-from sluice.servicekit.queues import QueueDesk
+from sluice.servicekit.queue_admin import QueueDesk
 from wfms.operator.usecases.compile_files import Compiler
 
 

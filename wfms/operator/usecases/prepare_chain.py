@@ -7,12 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from sluice.clients.dms import DmsClient
+from sluice.contracts.chain_requirements import DatasetFacts, requires_text, unmet_dataset
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.labels import Ambiguous, meant
 from sluice.contracts.matching import bind, facts_of, objection
 from sluice.contracts.problems import NotFound
-from sluice.contracts.requiring import DatasetFacts, requires_text, unmet_dataset
 from sluice.contracts.states import DatasetState
 from wfms.operator.domain.errors import TemplateDisabled
 from wfms.operator.domain.template import StoredTemplate

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 import structlog
 
+from sluice.contracts.chain_requirements import DatasetFacts, requires_text, unmet
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.intake import Objection, Tie, Unmatched, UnmatchedList
 from sluice.contracts.matching import bind, facts_of, missing_text, objection
 from sluice.contracts.problems import ServiceError
-from sluice.contracts.requiring import DatasetFacts, requires_text, unmet
 from wfms.operator.domain.errors import disabled_text
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.context import OperatorContext

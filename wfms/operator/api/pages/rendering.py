@@ -6,12 +6,12 @@ from importlib import resources
 
 from flask import Flask, Response, jsonify, render_template, url_for
 
+from sluice.contracts.chain_requirements import required
 from sluice.contracts.counts import produced_texts
 from sluice.contracts.labels import entry_label, role, short_label
 from sluice.contracts.matching import condition_text
 from sluice.contracts.naming import own_name
 from sluice.contracts.problems import Problem
-from sluice.contracts.requiring import required
 from sluice.contracts.templates import RUN_VERSION
 from wfms.operator.api.pages import csrf
 from wfms.operator.domain import formatting

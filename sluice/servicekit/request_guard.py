@@ -12,11 +12,11 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sluice.contracts.problems import PROBLEM_TYPE, Problem
-from sluice.servicekit.bodies import BodyRoom, HeldBody, NoRoom
+from sluice.servicekit.csrf import comes_from_elsewhere
 from sluice.servicekit.http import problem_response
-from sluice.servicekit.limits import Limits
-from sluice.servicekit.origin import comes_from_elsewhere
-from sluice.servicekit.refusals import Refusals
+from sluice.servicekit.refused_requests import Refusals
+from sluice.servicekit.request_bodies import BodyRoom, HeldBody, NoRoom
+from sluice.servicekit.request_limits import Limits
 
 #: Names of this machine itself: whoever sends to them is on it.
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})

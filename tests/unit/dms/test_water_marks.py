@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from dms.domain.levels import fills, held, objection
+from dms.domain.water_marks import fills, held, objection
 from sluice.contracts.datasets import WaterMarks
 
 SHARES = WaterMarks(low=0.5, high=0.8)

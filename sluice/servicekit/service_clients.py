@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import httpx
 
 from sluice.servicekit.in_process import StreamingTransport
-from sluice.trust import trust
+from sluice.tls import trust
 
 ASGIApp = Any
 

@@ -9,10 +9,10 @@ from datetime import datetime
 from aio_pika.abc import AbstractChannel, AbstractIncomingMessage
 
 from sluice.servicekit.transport.base import DeadLetter, Queue
+from sluice.servicekit.transport.dead_letters import undelivered
 from sluice.servicekit.transport.rabbitmq_consumer import durable, id_of, last_reason
+from sluice.servicekit.transport.rabbitmq_layout import dead_queue
 from sluice.servicekit.transport.rabbitmq_link import Post, RabbitLink, acknowledge, answer
-from sluice.servicekit.transport.rabbitmq_topology import dead_queue
-from sluice.servicekit.transport.reasons import undelivered
 
 # So many letters are in hand together.
 WINDOW = 500

@@ -5,9 +5,15 @@ from uuid import UUID
 
 import pytest
 
+from sluice.contracts.chain_requirements import (
+    DatasetFacts,
+    required,
+    requires_text,
+    unmet,
+    unmet_dataset,
+)
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf, Parameter, Plan, Require
-from sluice.contracts.requiring import DatasetFacts, required, requires_text, unmet, unmet_dataset
 from sluice.contracts.states import DatasetState, DatasetType
 from tests.unit.wfms.chains.plans import plan, step
 

@@ -7,8 +7,8 @@ from stat import S_ISREG
 from types import MappingProxyType
 
 from dms.domain.places import StoragePlace
+from dms.usecases.check_links import require_no_link
 from dms.usecases.file_reads import FileReads
-from dms.usecases.look_at_links import require_no_link
 from sluice.contracts.datasets import NewFile
 from sluice.contracts.problems import NotAvailable
 from sluice.storage import StorageUnavailable, local_path
@@ -23,7 +23,7 @@ _Claimed = tuple[NewFile, StoragePlace]
 CHUNK = 200
 
 
-async def look_at_files(
+async def check_files(
     reads: FileReads, files: Sequence[NewFile], places: Sequence[StoragePlace], *, verify: bool
 ) -> Faults:
     """What is wrong with files on file systems that are not there, or not of the size given. Raises

@@ -1,8 +1,8 @@
 """Looking for links on the way to what somebody wants to register."""
 
 from dms.domain.places import OutsideStorages, StoragePlace
-from dms.domain.storage_facts import StorageTakesNothing
-from dms.usecases.same_folder import require_same_folder
+from dms.domain.storage_errors import StorageTakesNothing
+from dms.usecases.check_folder import require_same_folder
 from sluice.storage import StorageUnavailable, through_link, within
 
 

@@ -12,11 +12,11 @@ import pytest
 from starlette.responses import PlainTextResponse
 
 from sluice.contracts.problems import NotAvailable
-from sluice.servicekit import http, waiting
-from sluice.servicekit.gate import Gate
+from sluice.servicekit import http, startup
 from sluice.servicekit.http import Health
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.server import HttpServer
+from sluice.servicekit.startup_gate import Gate
 from sluice.servicekit.transport.base import TransportUnavailable
 
 
@@ -38,8 +38,8 @@ class Late:
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "FIRST_PAUSE", 0.001)
-    monkeypatch.setattr(waiting, "LONGEST_PAUSE", 0.002)
+    monkeypatch.setattr(startup, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(startup, "LONGEST_PAUSE", 0.002)
 
 
 async def test_what_may_come_later_is_waited_for() -> None:
@@ -53,7 +53,7 @@ async def test_what_may_come_later_is_waited_for() -> None:
         TimeoutError(),
     )
     told: list[tuple[str, str]] = []
-    await waiting.start_when_possible(
+    await startup.start_when_possible(
         component, what="database", tell=lambda what, why: told.append((what, why))
     )
     assert component.tries == 8
@@ -64,7 +64,7 @@ async def test_what_may_come_later_is_waited_for() -> None:
 async def test_mistakes_are_not_waited_for() -> None:
     component = Late(KeyError("a mistake"))
     with pytest.raises(KeyError):
-        await waiting.start_when_possible(component, what="x", tell=lambda what, why: None)
+        await startup.start_when_possible(component, what="x", tell=lambda what, why: None)
     assert component.tries == 1
 
 

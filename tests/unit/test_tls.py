@@ -5,7 +5,7 @@ import ssl
 import httpx
 import pytest
 
-from sluice.trust import trust
+from sluice.tls import trust
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:8080", "https://sluice.example"])
