@@ -8,6 +8,7 @@ from typing import assert_never
 
 import structlog
 
+from pilot.backoff import Pauses
 from pilot.domain.core import PilotCore
 from pilot.domain.model import (
     AttemptEnded,
@@ -27,11 +28,10 @@ from pilot.domain.model import (
 )
 from pilot.folders.disk_space import has_room
 from pilot.folders.run_folder import RunFolder
-from pilot.pauses import Pauses
-from pilot.pool import Listener, SlotPool
 from pilot.reports.journal import read_journals
 from pilot.reports.outbox import Outbox
 from pilot.runner.protocol import EndedFrame, ForgetFrame, JobFrame, StopFrame, TaskFrame
+from pilot.slot_processes import Listener, SlotPool
 from sluice.contracts.pilots import AttemptReport, Heartbeat
 
 log = structlog.get_logger(__name__)

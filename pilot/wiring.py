@@ -14,7 +14,7 @@ from pilot.agent import Agent
 from pilot.domain.booking import Booked
 from pilot.domain.core import PilotCore
 from pilot.domain.model import DrainAsked, ShutdownAsked
-from pilot.domain.pace import Policy
+from pilot.domain.prefetch import Policy
 from pilot.folders.pilot_folder import PilotFolder, open_folder
 from pilot.folders.run_folder import RunFolder
 from pilot.loops.deadlines import watch_deadlines
@@ -25,13 +25,13 @@ from pilot.loops.takeover import take_over
 from pilot.node.engines import RUN_LABEL, Engine, find_engines, remove_containers
 from pilot.node.memory_groups import find_memory_groups
 from pilot.node.resources import detect, offered
-from pilot.pool import SlotPool
 from pilot.reports.leftovers import Leftovers
 from pilot.reports.outbox import Outbox
 from pilot.runner.programs.orphans import adopt_orphans
 from pilot.runner.protocol import RunnerSettings
-from pilot.session import WmsSession
 from pilot.settings import PilotSettings
+from pilot.slot_processes import SlotPool
+from pilot.wms_session import WmsSession
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import RegisterPilot, SignOff
 from sluice.contracts.problems import ServiceError

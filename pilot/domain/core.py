@@ -8,7 +8,7 @@ from typing import assert_never
 from uuid import UUID
 
 from pilot.domain.booking import BOUNDLESS, Booked, booking_of
-from pilot.domain.holdings import HeldJob, Slot, token_of
+from pilot.domain.held_jobs import HeldJob, Slot, token_of
 from pilot.domain.model import (
     AttemptEnded,
     DrainAsked,
@@ -32,7 +32,7 @@ from pilot.domain.model import (
     TimePassed,
     Token,
 )
-from pilot.domain.pace import Pace, Policy, spare_jobs
+from pilot.domain.prefetch import Pace, Policy, spare_jobs
 from pilot.domain.reports import canceled_unstarted, given_back, lost_with_slot, without_task
 from sluice.contracts.pilots import Command, Heartbeat, JobToken, PilotTask, Room
 from sluice.contracts.states import AttemptOutcome

@@ -9,7 +9,7 @@
             held                   the jobs it had when it last got some
             memory_group           where the groups of its slots are (``pilot.node.memory_groups``)
             slots/<pid>-<n>/       the folder that one slot's jobs work in, one after the other
-            slots/<pid>-spare/     files for their inputs (``spares``)
-            phases/<pid>           what one slot is at (``pilot.runner.phase_note``)
+            slots/<pid>-spare/     files for their inputs (``spare_files``)
+            phases/<pid>           what one slot is at (``pilot.runner.progress_file``)
             shared/<pid>/<task>/   files that all jobs of a task are given, as one slot keeps them
 """

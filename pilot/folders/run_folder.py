@@ -10,7 +10,7 @@ from uuid import UUID
 
 from pilot.domain.model import Token
 from pilot.folders.deletion import delete_tree
-from pilot.folders.plain_names import PlainName
+from pilot.folders.dotless_names import PlainName
 from pilot.folders.work_folder import WorkFolder
 
 

@@ -5,8 +5,8 @@ import stat
 from typing import NamedTuple
 
 from pilot.folders.deletion import delete_tree, empty_folder
-from pilot.folders.plain_names import PlainName
-from pilot.folders.spares import Spares
+from pilot.folders.dotless_names import PlainName
+from pilot.folders.spare_files import Spares
 
 #: A job's own folders: its inputs, where it runs and writes, its temporary files.
 IN, OUT, TMP = "in", "out", "tmp"

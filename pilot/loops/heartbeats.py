@@ -6,7 +6,7 @@ import structlog
 
 from pilot.agent import Agent, now
 from pilot.domain.model import HeartbeatAnswered
-from pilot.session import WmsSession
+from pilot.wms_session import WmsSession
 from sluice.contracts.problems import NotFound, ServiceError
 
 log = structlog.get_logger(__name__)

@@ -5,9 +5,9 @@ import asyncio
 import structlog
 
 from pilot.agent import Agent, now
+from pilot.backoff import Pauses
 from pilot.domain.model import LeaseGranted
-from pilot.pauses import Pauses
-from pilot.session import WmsSession
+from pilot.wms_session import WmsSession
 from sluice.contracts.pilots import LeaseRequest
 from sluice.contracts.problems import NotFound, ServiceError
 

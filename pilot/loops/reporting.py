@@ -7,9 +7,9 @@ import time
 import structlog
 
 from pilot.agent import Agent
-from pilot.pauses import Pauses
+from pilot.backoff import Pauses
 from pilot.reports.outbox import Outbox
-from pilot.session import WmsSession
+from pilot.wms_session import WmsSession
 from sluice.contracts.pilots import AttemptReport, Report
 from sluice.contracts.problems import NotFound, ServiceError, Unprocessable
 

@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 
 import structlog
 
+from pilot.backoff import Pauses
 from pilot.domain.model import Token
 from pilot.domain.reports import lost_with_pilot
 from pilot.folders.run_folder import RunFolder
 from pilot.node.memory_groups import remove_groups
-from pilot.pauses import Pauses
 from pilot.reports.journal import read_journals
 from pilot.reports.leftovers import Leftovers, files_of
-from pilot.session import WmsSession
+from pilot.wms_session import WmsSession
 from sluice.contracts.pilots import AttemptReport, JobToken, Report, SignOff
 from sluice.contracts.problems import NotFound, ServiceError
 from sluice.contracts.states import ReportAnswer

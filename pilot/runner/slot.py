@@ -18,11 +18,11 @@ from pilot.runner.attempts.live_log import LiveLogs
 from pilot.runner.containers.containers import Containers
 from pilot.runner.expressions.engine import expression_processes
 from pilot.runner.files.shared_inputs import SharedFiles
-from pilot.runner.phase_note import PhaseNote
 from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.memory import memory_of
 from pilot.runner.programs.orphans import adopt_orphans
 from pilot.runner.programs.zygote import Zygote
+from pilot.runner.progress_file import PhaseNote
 from pilot.runner.protocol import (
     EndedFrame,
     ForgetFrame,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pilot.runner.files.originals import MOST_COPIED
+from pilot.runner.files.input_protection import MOST_COPIED
 from sluice.contracts.states import AttemptOutcome
 from tests.attacks.victims import MARK, Victims
 from tests.unit.pilot.attempts import failed, run

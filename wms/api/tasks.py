@@ -26,8 +26,8 @@ from wms.domain.tokens import MAX_ID
 from wms.usecases import explain, read_tasks, retry_jobs
 from wms.usecases.boost_tasks import boost_tasks
 from wms.usecases.cancel_task import cancel_task
+from wms.usecases.check_schedulability import check_schedulability
 from wms.usecases.context import WmsContext
-from wms.usecases.judge_outlook import judge_outlook
 from wms.usecases.prioritise_task import prioritise_task
 
 JobId = Annotated[int, Path(ge=1, le=MAX_ID)]
@@ -86,7 +86,7 @@ def tasks_router(context: WmsContext) -> APIRouter:
     @router.get("/{uid}/outlook", responses=errors(NotFound))
     async def outlook(uid: UUID) -> Outlook:
         """Whether its jobs will ever find a node."""
-        return await judge_outlook(context, uid)
+        return await check_schedulability(context, uid)
 
     return router
 

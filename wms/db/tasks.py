@@ -20,8 +20,8 @@ from sluice.contracts.states import TaskState
 from sluice.contracts.tasks import Task
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
-from wms.domain.boundary import Ending, JobCounts
 from wms.domain.matching import Demand
+from wms.domain.task_completion import Ending, JobCounts
 from wms.domain.transitions import TASK_MOVES
 
 _INSERT_TASK = """

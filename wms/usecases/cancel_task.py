@@ -7,7 +7,7 @@ from sluice.contracts.states import TaskState
 from sluice.contracts.tasks import TaskStatus
 from wms.db.status import task_status
 from wms.db.tasks import lock_tasks
-from wms.domain.boundary import Ending
+from wms.domain.task_completion import Ending
 from wms.usecases.context import WmsContext
 from wms.usecases.end_task import end_task
 

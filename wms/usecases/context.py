@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from sluice.servicekit.database import Database
-from wms.db.known_tasks import KnownTasks
+from wms.db.task_cache import KnownTasks
 from wms.domain.matching import PilotNode
 from wms.metrics import WmsMetrics
 from wms.usecases.work_signal import WorkSignal

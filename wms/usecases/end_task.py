@@ -7,10 +7,10 @@ from sluice.contracts.datasets import NewFile
 from sluice.contracts.messages import DMS_FILES, TASK_ENDED, RegisterFiles, TaskEndedEvent
 from sluice.servicekit.database import Transaction
 from wms.db.attempts import cancel_jobs_in_flight, cancel_waiting_jobs
-from wms.db.known_tasks import KnownTask
+from wms.db.task_cache import KnownTask
 from wms.db.tasks import set_ended
-from wms.db.tree import forget_parts
-from wms.domain.boundary import Ending
+from wms.db.tree_parts import forget_parts
+from wms.domain.task_completion import Ending
 
 Files = Mapping[UUID, Sequence[NewFile]]
 

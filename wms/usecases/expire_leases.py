@@ -5,8 +5,8 @@ from datetime import timedelta
 
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from wms.db.attempts import EndedAttempt, JobInFlight, jobs_in_flight
-from wms.db.known_tasks import KnownTask
 from wms.db.leases import expired_leases, still_expired
+from wms.db.task_cache import KnownTask
 from wms.db.tasks import lock_tasks_of_jobs
 from wms.usecases.context import WmsContext
 from wms.usecases.settle_attempts import AttemptEnding, attempt_verdict, settle_attempts

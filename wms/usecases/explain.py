@@ -4,9 +4,9 @@ from dataclasses import replace
 from uuid import UUID
 
 from sluice.contracts.tasks import Explanation
+from wms.db.explanations import ready_job, surroundings
 from wms.db.ranking import boost_of
 from wms.db.status import job_with_attempts, task_status
-from wms.db.surroundings import ready_job, surroundings
 from wms.domain import explanations
 from wms.domain.matching import Demand
 from wms.usecases.context import WmsContext

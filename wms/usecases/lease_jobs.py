@@ -11,12 +11,12 @@ import structlog
 from sluice.contracts.pilots import LeaseRequest
 from sluice.contracts.states import PilotState
 from sluice.servicekit.database import Connection
-from wms.db.known_tasks import KnownTask
 from wms.db.leases import ClaimedJob, claim_jobs, keep_free, larger_need
 from wms.db.pilots import touch_and_look
+from wms.db.task_cache import KnownTask
 from wms.db.tasks import shared_inputs_json
+from wms.domain.capacity import KEPT, PilotRoom, keeps_free
 from wms.domain.matching import Demand, PilotNode, choose
-from wms.domain.room import KEPT, PilotRoom, keeps_free
 from wms.usecases.context import WmsContext
 
 log = structlog.get_logger(__name__)

@@ -10,8 +10,8 @@ from sluice.contracts.pilots import InputFile
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import DatasetState, InputMode, TaskMode
 from sluice.contracts.tasks import Task, TaskInput
+from wms.domain.dotproduct import FileStream, is_over, joined
 from wms.domain.grouping import Grouping, JobDraft, batched
-from wms.domain.joining import FileStream, is_over, joined
 from wms.usecases.read_files import NotSplittable, Row
 
 #: So many files of a further data set can be given to every job.

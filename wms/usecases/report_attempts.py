@@ -8,12 +8,12 @@ from sluice.contracts.pilots import AnsweredReport, AttemptReport
 from sluice.contracts.states import AttemptOutcome, ErrorClass, ReportAnswer
 from sluice.servicekit.database import Connection
 from wms.db.attempts import EndedAttempt, JobInFlight, jobs_in_flight, outcomes_reported
-from wms.db.known_tasks import KnownTask
 from wms.db.pilots import most_ram, see_pilot
+from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask, lock_tasks_of_jobs
 from wms.domain.outputs import Fault, check_report, log_file, output_files
 from wms.domain.tokens import possible
-from wms.domain.trees import placed
+from wms.domain.tree_merge import placed
 from wms.usecases.context import WmsContext
 from wms.usecases.settle_attempts import AttemptEnding, attempt_verdict, settle_attempts
 

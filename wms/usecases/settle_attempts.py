@@ -12,11 +12,10 @@ from sluice.contracts.life_cycles import require_move
 from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState, TaskState
 from sluice.servicekit.database import Transaction
 from wms.db.attempts import EndedAttempt, JobInFlight, TaskChange, end_attempts
-from wms.db.known_tasks import KnownTask
 from wms.db.ready_channel import notify_ready
+from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask
-from wms.db.tree import TreePart, begin_next_level, keep_parts
-from wms.domain.boundary import Ending, JobCounts, ending
+from wms.db.tree_parts import TreePart, begin_next_level, keep_parts
 from wms.domain.retry_rules import (
     History,
     RetryLimits,
@@ -25,8 +24,9 @@ from wms.domain.retry_rules import (
     after_return,
     after_success,
 )
+from wms.domain.task_completion import Ending, JobCounts, ending
 from wms.domain.transitions import JOB_MOVES
-from wms.domain.trees import part_of
+from wms.domain.tree_merge import part_of
 from wms.usecases.context import WmsContext
 from wms.usecases.end_task import end_task, promise_files
 

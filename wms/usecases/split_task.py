@@ -18,7 +18,6 @@ from sluice.contracts.problems import NotAvailable
 from sluice.contracts.states import TaskState
 from sluice.servicekit.database import Transaction
 from sluice.servicekit.logging import log_ids
-from wms.db.known_tasks import KnownTask
 from wms.db.ready_channel import notify_ready
 from wms.db.splitting import (
     SplitClaim,
@@ -32,10 +31,11 @@ from wms.db.splitting import (
     release_task,
 )
 from wms.db.takeover import insert_taken
+from wms.db.task_cache import KnownTask
 from wms.db.tasks import lock_tasks
-from wms.db.tree import read_parts
-from wms.domain.boundary import Ending, ending
+from wms.db.tree_parts import read_parts
 from wms.domain.grouping import Grouping, JobDraft
+from wms.domain.task_completion import Ending, ending
 from wms.usecases.context import WmsContext
 from wms.usecases.end_task import end_task
 from wms.usecases.read_files import NotSplittable, input_files, read_page

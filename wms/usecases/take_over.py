@@ -17,9 +17,9 @@ from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unproces
 from sluice.contracts.states import DatasetState
 from sluice.contracts.tasks import TakenOver, TaskOutput
 from sluice.servicekit.database import Database
-from wms.db.known_tasks import KnownTask
 from wms.db.splitting import stored_files
 from wms.db.takeover import TakenJob, finished_jobs, same_shared_inputs
+from wms.db.task_cache import KnownTask
 from wms.domain.grouping import JobDraft
 from wms.usecases.read_files import NotSplittable
 

@@ -10,17 +10,17 @@ import structlog
 
 from pilot.domain.model import StopReason, Token
 from pilot.folders.work_folder import IN
-from pilot.runner.attempts.allowance import allowance_of
 from pilot.runner.attempts.context import SlotContext
 from pilot.runner.attempts.entries import JobEntry, combined, job_entries, put_aside
 from pilot.runner.attempts.execution import Execution
 from pilot.runner.attempts.job_log import Story, write_log
+from pilot.runner.attempts.memory_limit import allowance_of
 from pilot.runner.attempts.report import FINISHED, STOPPED, AttemptResult, report_of
 from pilot.runner.attempts.verdict import Judge
 from pilot.runner.failures import AttemptError, StoppedError, node_error
-from pilot.runner.files.originals import Originals
+from pilot.runner.files.input_protection import Originals
+from pilot.runner.files.job_files import NotOwnError, OwnFiles
 from pilot.runner.files.outputs import outgoing
-from pilot.runner.files.own_files import NotOwnError, OwnFiles
 from pilot.runner.files.staging import Produced, log_url, stage_in, stage_log, stage_out
 from pilot.runner.programs.program import Cut, ProgramEnd
 from pilot.runner.protocol import EndedFrame

@@ -7,10 +7,10 @@ from pilot.reports.journal import Journal
 from pilot.runner.attempts.live_log import LiveLogs
 from pilot.runner.containers.containers import Containers
 from pilot.runner.files.shared_inputs import SharedFiles
-from pilot.runner.phase_note import PhaseNote
 from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.memory import Memory
 from pilot.runner.programs.zygote import Zygote
+from pilot.runner.progress_file import PhaseNote
 from pilot.runner.protocol import RunnerSettings
 
 

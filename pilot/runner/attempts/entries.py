@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pilot.runner.files.own_files import OpenOwnFile, OwnFiles
+from pilot.runner.files.job_files import OpenOwnFile, OwnFiles
 from pilot.runner.files.staging import Produced, taken
 from pilot.runner.programs.program import ProgramEnd
 from sluice.contracts.pilots import InputFile, LeasedJob, PilotTask

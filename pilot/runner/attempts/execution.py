@@ -7,12 +7,12 @@ from contextlib import ExitStack
 from typing import IO
 
 from pilot.folders.work_folder import OUT, TMP
-from pilot.runner.attempts.allowance import MemoryAllowance
 from pilot.runner.attempts.context import SlotContext
 from pilot.runner.attempts.job_log import Story
+from pilot.runner.attempts.memory_limit import MemoryAllowance
 from pilot.runner.expressions.engine import expression_processes
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.own_files import NotOwnError
+from pilot.runner.files.job_files import NotOwnError
 from pilot.runner.files.staging import live_url
 from pilot.runner.programs.program import (
     Program,

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from pilot.folders.disk_space import has_room
-from pilot.runner.attempts.allowance import MemoryAllowance
+from pilot.runner.attempts.memory_limit import MemoryAllowance
 from pilot.runner.failures import AttemptError, StoppedError
 from pilot.runner.inner_workflow.failures import read_failure
-from pilot.runner.programs.ending import ended_badly, last_line
+from pilot.runner.programs.exit_messages import ended_badly, last_line
 from pilot.runner.programs.memory import Memory
 from pilot.runner.programs.program import Cut, ProgramEnd
 from pilot.runner.tools.loading import Loaded

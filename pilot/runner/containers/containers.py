@@ -8,7 +8,7 @@ from pathlib import Path
 import structlog
 
 from pilot.node.engines import RUN_LABEL, SLOT_LABEL, Engine, removal, remove_containers
-from pilot.runner.containers.calls import call_engine
+from pilot.runner.containers.engine_calls import call_engine
 from pilot.runner.containers.images import Images
 from pilot.runner.failures import AttemptError
 from pilot.runner.programs.control import SlotControl

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pilot.node.engines import Engine, engine_environment
-from pilot.runner.containers.calls import call_engine
+from pilot.runner.containers.engine_calls import call_engine
 from pilot.runner.failures import AttemptError, StoppedError
 from pilot.runner.programs.control import SlotControl
-from pilot.runner.programs.ending import last_line
+from pilot.runner.programs.exit_messages import last_line
 from pilot.runner.programs.program import Cut, Program, ProgramLimits, run_program
 from sluice.contracts.needs import ContainerImage
 from sluice.contracts.states import ContainerEngine, ErrorClass

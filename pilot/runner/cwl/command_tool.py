@@ -9,7 +9,7 @@ from cwltool.errors import WorkflowException
 from cwltool.process import shortname
 from cwltool.workflow import default_make_tool
 
-from pilot.runner.files.refusals import (
+from pilot.runner.files.access_errors import (
     UnsoundError,
     port_in,
     port_naming,

@@ -16,10 +16,10 @@ from schema_salad.fetcher import DefaultFetcher
 from schema_salad.sourceline import cmap
 
 from pilot.runner.cwl.command_tool import make_process
+from pilot.runner.cwl.cwltool_messages import cwltool_message
 from pilot.runner.cwl.process_files import write_process
-from pilot.runner.cwl.wording import cwltool_message
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.refusals import quieten
+from pilot.runner.files.access_errors import quieten
 from sluice.contracts.states import ErrorClass
 from sluice.cwltool_types import take_types_from_the_newest
 

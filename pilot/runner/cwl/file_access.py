@@ -10,8 +10,8 @@ from cwltool.process import uri_file_path
 from cwltool.stdfsaccess import StdFsAccess, abspath
 from schema_salad.ref_resolver import file_uri
 
-from pilot.runner.files.own_files import NotOwnError, OwnFiles
-from pilot.runner.files.patterns import matching_paths
+from pilot.runner.files.job_files import NotOwnError, OwnFiles
+from pilot.runner.files.output_globs import matching_paths
 
 #: Kinds of staged entries that cwltool makes links of.
 _LINKED, _IN_PLACE = ("File", "Directory"), ("WritableFile", "WritableDirectory")

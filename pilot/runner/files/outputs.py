@@ -11,8 +11,8 @@ from urllib.parse import unquote, urlsplit
 from pydantic import TypeAdapter, ValidationError
 
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.own_files import NotOwnError, OwnFiles
-from pilot.runner.files.refusals import refused_output
+from pilot.runner.files.access_errors import refused_output
+from pilot.runner.files.job_files import NotOwnError, OwnFiles
 from pilot.runner.files.staging import Produced
 from sluice.contracts.base import FileName
 from sluice.contracts.counts import COUNTS, WrongCounts, require_counts

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from pilot.folders.deletion import delete_tree
-from pilot.runner.files.originals import Mark, Originals, mark
+from pilot.runner.files.input_protection import Mark, Originals, mark
 from sluice.contracts.pilots import InputFile, PilotTask
 from sluice.storage import local_url
 

@@ -11,9 +11,9 @@ from typing import Any
 from urllib.parse import quote
 
 from pilot.runner.failures import AttemptError, stage_out_error
-from pilot.runner.files.originals import Originals
-from pilot.runner.files.own_files import NotOwnError, OpenOwnFile, OwnFiles
-from pilot.runner.files.refusals import refused_output
+from pilot.runner.files.access_errors import refused_output
+from pilot.runner.files.input_protection import Originals
+from pilot.runner.files.job_files import NotOwnError, OpenOwnFile, OwnFiles
 from sluice.contracts.naming import live_name, log_name
 from sluice.contracts.pilots import InputFile, LeasedJob, LogFile, OutputFile, PilotTask
 from sluice.contracts.states import ErrorClass

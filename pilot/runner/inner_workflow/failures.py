@@ -9,11 +9,11 @@ from typing import Any, cast
 from cwltool.errors import WorkflowException
 from pydantic import ValidationError
 
-from pilot.runner.cwl.wording import cwltool_message, no_output
+from pilot.runner.cwl.cwltool_messages import cwltool_message, no_output
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.own_files import NotOwnError, OwnFiles
-from pilot.runner.files.refusals import not_set_up, quieten, refusal_in, refused_output
-from pilot.runner.programs.ending import ended_badly, last_line
+from pilot.runner.files.access_errors import not_set_up, quieten, refusal_in, refused_output
+from pilot.runner.files.job_files import NotOwnError, OwnFiles
+from pilot.runner.programs.exit_messages import ended_badly, last_line
 from sluice.contracts.base import Contract
 from sluice.contracts.numbers import in_full
 from sluice.contracts.states import ErrorClass

@@ -28,14 +28,14 @@ from pilot.runner.cwl.exact_values import read_exact
 from pilot.runner.cwl.file_access import OwnMapper, access_to, mapper_in, relink_initial
 from pilot.runner.expressions.engine import install
 from pilot.runner.expressions.javascript import JavaScript
-from pilot.runner.files.own_files import Identity, OwnFiles
-from pilot.runner.files.refusals import (
+from pilot.runner.files.access_errors import (
     not_set_up,
     paths_in,
     port_naming,
     refusal_in,
     refused_output,
 )
+from pilot.runner.files.job_files import Identity, OwnFiles
 from pilot.runner.inner_workflow.containers import JobsInContainers, read_inner
 from pilot.runner.inner_workflow.failures import FailureWatch
 from pilot.runner.inner_workflow.tools import tool_maker

@@ -16,13 +16,13 @@ from pilot.folders.work_folder import IN, OUT, TMP
 from pilot.runner.containers.container_run import ContainerRun
 from pilot.runner.containers.containers import Containers
 from pilot.runner.containers.options import flags, runtime_of, tool_image
+from pilot.runner.cwl.cwltool_messages import cwltool_message, no_output
 from pilot.runner.cwl.documents import CWL_ERRORS
 from pilot.runner.cwl.file_access import InPlaceMapper, OwnMapper, access_to, mapper_in, relink
-from pilot.runner.cwl.wording import cwltool_message, no_output
 from pilot.runner.expressions.engine import engine
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.own_files import OwnFiles
-from pilot.runner.files.refusals import not_set_up, refusal_in, refused_output
+from pilot.runner.files.access_errors import not_set_up, refusal_in, refused_output
+from pilot.runner.files.job_files import OwnFiles
 from pilot.runner.tools.prepared_job import PreparedJob, prepared_job
 from sluice.contracts.needs import Resources
 from sluice.contracts.states import ErrorClass

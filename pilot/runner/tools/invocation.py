@@ -13,9 +13,9 @@ from pilot.runner.containers.containers import Containers
 from pilot.runner.cwl.documents import load_again, load_document
 from pilot.runner.cwl.exact_values import read_exact
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.originals import Originals, changes_inputs
-from pilot.runner.files.own_files import NotOwnError, OwnFiles
-from pilot.runner.files.refusals import port_naming, refused_output
+from pilot.runner.files.access_errors import port_naming, refused_output
+from pilot.runner.files.input_protection import Originals, changes_inputs
+from pilot.runner.files.job_files import NotOwnError, OwnFiles
 from pilot.runner.files.staging import file_url
 from pilot.runner.tools.command_line import CommandLine
 from pilot.runner.tools.invocation_files import bring_files

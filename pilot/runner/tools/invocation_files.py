@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.originals import Originals
+from pilot.runner.files.input_protection import Originals
 from pilot.runner.files.staging import file_url
 from sluice.contracts.states import ErrorClass
 from sluice.storage import BundleError, OutsideStorage, require_within, unpack

@@ -7,7 +7,7 @@ from typing import Any
 
 from pilot.runner.containers.container_run import ContainerRun
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.own_files import OwnFiles
+from pilot.runner.files.job_files import OwnFiles
 from sluice.contracts.states import ErrorClass
 
 

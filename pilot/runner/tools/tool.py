@@ -8,8 +8,8 @@ import cwltool.process
 from pilot.runner.containers.containers import Containers
 from pilot.runner.cwl.exact_values import exact
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.originals import Originals, changes_inputs
-from pilot.runner.files.own_files import OwnFiles
+from pilot.runner.files.input_protection import Originals, changes_inputs
+from pilot.runner.files.job_files import OwnFiles
 from pilot.runner.tools.command_line import CommandLine
 from pilot.runner.tools.prepared_job import PreparedJob
 from sluice.contracts.pilots import PilotTask

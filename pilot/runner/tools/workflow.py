@@ -17,8 +17,8 @@ from pilot.runner.cwl.exact_values import write_document
 from pilot.runner.cwl.process_files import write_process
 from pilot.runner.expressions.engine import engine
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.originals import Originals, changes_inputs
-from pilot.runner.files.own_files import NotOwnError, OwnFiles
+from pilot.runner.files.input_protection import Originals, changes_inputs
+from pilot.runner.files.job_files import NotOwnError, OwnFiles
 from pilot.runner.inner_workflow.containers import InnerContainers
 from pilot.runner.inner_workflow.process import (
     CONTAINERS,

@@ -9,8 +9,8 @@ import pytest
 
 from tests.integration.wms.stage import Stage, make_task
 from wms.db.attempts import CANCEL_IN_FLIGHT
+from wms.db.explanations import SELECT_PAUSED
 from wms.db.leases import CLAIM_JOBS, SELECT_EXPIRED
-from wms.db.surroundings import SELECT_PAUSED
 
 LEASE = timedelta(seconds=60)
 

@@ -20,8 +20,8 @@ from sluice.cwl.properties import extension_fields, needs
 from tests.unit.wfms.chains.plans import DATA, plan, step
 from wfms.chains.domain import tasks
 from wfms.chains.domain.tasks import Origin, Place, StepPlaces, make_task
-from wms.db import known_tasks
-from wms.db.known_tasks import known
+from wms.db import task_cache
+from wms.db.task_cache import known
 
 ORIGIN = Origin(UUID(int=9), "t@1", "run-1", {}, None, None)
 PLACES = StepPlaces(
@@ -88,7 +88,7 @@ def message_of(stored: Plan) -> dict[str, Any]:
 
 def test_a_property_that_is_added_reaches_the_pilot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "Task", NotedTask)
-    monkeypatch.setattr(known_tasks, "PilotTask", NotedPilotTask)
+    monkeypatch.setattr(task_cache, "PilotTask", NotedPilotTask)
     stored = NotedPlan.model_validate(stored_plan(note="by hand", resources={"cores": 2}))
     assert NotedPlan.model_validate(stored.model_dump(mode="json")) == stored
     message = message_of(stored)

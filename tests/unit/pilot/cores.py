@@ -17,7 +17,7 @@ from pilot.domain.model import (
     StopJob,
     StopReason,
 )
-from pilot.domain.pace import Policy
+from pilot.domain.prefetch import Policy
 from sluice.contracts.needs import Needs, Resources
 from sluice.contracts.pilots import AttemptReport, HeartbeatAnswer, Lease, LeasedJob, PilotTask
 from sluice.contracts.states import AttemptOutcome, DeviceType, TaskMode

@@ -20,7 +20,7 @@ from pilot.domain.model import (
     SlotReady,
     TimePassed,
 )
-from pilot.domain.pace import Policy
+from pilot.domain.prefetch import Policy
 from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import Command, HeartbeatAnswer, JobToken, Lease, LeasedJob, PilotTask
 from sluice.contracts.states import AttemptOutcome, DeviceType

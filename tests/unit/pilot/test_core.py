@@ -21,7 +21,7 @@ from pilot.domain.model import (
     StopReason,
     TimePassed,
 )
-from pilot.domain.pace import Policy, spare_jobs
+from pilot.domain.prefetch import Policy, spare_jobs
 from sluice.contracts.pilots import Command, Heartbeat, HeartbeatAnswer, JobToken
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.cores import (

@@ -15,9 +15,9 @@ from pilot.domain.core import PilotCore
 from pilot.domain.model import SlotReady
 from pilot.folders.run_folder import RunFolder
 from pilot.loops.leasing import request_jobs
-from pilot.pool import SlotPool
 from pilot.reports.outbox import Outbox
-from pilot.session import WmsSession
+from pilot.slot_processes import SlotPool
+from pilot.wms_session import WmsSession
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import NodeResources, RegisterPilot
 from tests.servers.scripted_wms import ScriptedWms, until

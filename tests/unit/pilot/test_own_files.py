@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pilot.folders.plain_names import PlainName
+from pilot.folders.dotless_names import PlainName
 from pilot.folders.work_folder import WorkFolder
-from pilot.runner.files.own_files import NotOwnError, OwnFiles
-from pilot.runner.files.patterns import matching_paths
+from pilot.runner.files.job_files import NotOwnError, OwnFiles
+from pilot.runner.files.output_globs import matching_paths
 from sluice.storage import put_open
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pilot.runner.files.originals import MOST_COPIED
+from pilot.runner.files.input_protection import MOST_COPIED
 from sluice.contracts.pilots import AttemptReport, InputFile
 from sluice.contracts.states import AttemptOutcome, EntryKind
 from sluice.storage import unpack

@@ -7,7 +7,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from pilot.session import WmsSession
+from pilot.wms_session import WmsSession
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import (
     Amounts,

@@ -4,7 +4,7 @@ another has written to."""
 from pathlib import Path
 
 from pilot.folders.run_folder import RunFolder
-from pilot.runner.files.originals import MOST_COPIED
+from pilot.runner.files.input_protection import MOST_COPIED
 from sluice.contracts.pilots import InputFile, PilotTask
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.builders import input_file, job, task, tool

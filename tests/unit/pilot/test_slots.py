@@ -7,8 +7,8 @@ from pilot.agent import Agent
 from pilot.domain.core import PilotCore
 from pilot.domain.model import SlotLost, SlotReady
 from pilot.folders.run_folder import RunFolder
-from pilot.pool import SlotPool
 from pilot.reports.outbox import Outbox
+from pilot.slot_processes import SlotPool
 from tests.unit.pilot.builders import leftovers
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pilot.folders.spares import Spares
+from pilot.folders.spare_files import Spares
 from sluice.contracts.states import AttemptOutcome
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import input_file, task, tool

@@ -9,7 +9,7 @@ import pytest
 
 from pilot.domain.model import Progress, StopReason
 from pilot.reports.journal import read_journals
-from pilot.runner.phase_note import read_phase
+from pilot.runner.progress_file import read_phase
 from sluice.contracts.needs import Resources
 from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass
 from tests.unit.pilot.builders import SHA, input_file, job, task, tool

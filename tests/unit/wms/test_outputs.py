@@ -8,7 +8,7 @@ import pytest
 from sluice.contracts.pilots import AttemptReport, OutputFile
 from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
 from sluice.contracts.tasks import Task, TaskOutput
-from wms.db.known_tasks import known
+from wms.db.task_cache import known
 from wms.domain.outputs import Fault, check_report, output_files
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -4,7 +4,7 @@ import asyncio
 
 import structlog
 
-from pilot.pauses import Pauses
+from pilot.backoff import Pauses
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import (
     Heartbeat,

@@ -10,7 +10,7 @@ from sluice.contracts.needs import Container, ContainerImage, Needs, Resources
 from sluice.contracts.pilots import NodeResources
 from sluice.contracts.states import ContainerEngine, DeviceType
 from wms.domain.matching import Demand, PilotNode
-from wms.domain.outlook import Horizon, why_never
+from wms.domain.schedulability import Horizon, why_never
 
 
 def node(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import filter as matching
 
-from pilot.runner.files.own_files import NotOwnError, OwnFiles
+from pilot.runner.files.job_files import NotOwnError, OwnFiles
 
 _MAGIC = re.compile(r"[*?[]")
 

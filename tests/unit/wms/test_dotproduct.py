@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from sluice.contracts.pilots import InputFile
 from tests.integration.wms.stage import CHECKSUM
-from wms.domain.joining import FileStream, is_over, joined
+from wms.domain.dotproduct import FileStream, is_over, joined
 
 
 def files(port: str, numbers: list[int]) -> list[InputFile]:

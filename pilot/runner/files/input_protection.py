@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pilot.folders.spares import Spares
+from pilot.folders.spare_files import Spares
 from pilot.runner.failures import AttemptError, stage_in_error
 from sluice.contracts.states import ErrorClass
 from sluice.storage import StorageError, fetch, local_path

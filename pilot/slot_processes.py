@@ -14,8 +14,8 @@ import structlog
 from pilot.domain.model import Progress, Token
 from pilot.folders.run_folder import RunFolder
 from pilot.node.engines import ENGINE_VARIABLES, SLOT_LABEL, remove_containers
-from pilot.runner.phase_note import read_phase
 from pilot.runner.programs.orphans import has_ended, kill_orphans
+from pilot.runner.progress_file import read_phase
 from pilot.runner.protocol import (
     EndedFrame,
     ReadyFrame,

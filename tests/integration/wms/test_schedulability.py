@@ -9,7 +9,7 @@ from sluice.contracts.needs import Resources
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import PilotState
 from tests.integration.wms.stage import Stage, make_task
-from wms.usecases.judge_outlook import judge_outlook
+from wms.usecases.check_schedulability import check_schedulability
 from wms.usecases.sign_off_pilot import sign_off_pilot
 
 OLD = "UPDATE pilots SET registered_at = registered_at - interval '1 minute'"
@@ -20,13 +20,13 @@ async def test_a_task_that_fits_no_pilot(stage: Stage) -> None:
     await stage.execute("UPDATE tasks SET created_at = created_at - interval '1 minute'")
 
     async def never() -> bool:
-        return (await judge_outlook(stage.context, task.uid)).never
+        return (await check_schedulability(stage.context, task.uid)).never
 
     assert not await never(), "no pilot has come yet"
     small = await stage.add_pilot(cores=2)
     assert not await never(), "another pilot may be on its way"
     await stage.execute(OLD)
-    assert (await judge_outlook(stage.context, task.uid)).reason == (
+    assert (await check_schedulability(stage.context, task.uid)).reason == (
         "no node fits: a job needs 4 cores, the node has 2 (the largest of 1 pilot)"
     )
     large = await stage.add_pilot(cores=4)
@@ -46,14 +46,14 @@ async def test_a_task_that_fits_no_pilot(stage: Stage) -> None:
     at_once = replace(stage.context, terms=replace(stage.context.terms, fit_grace=0.0))
     await stage.execute("UPDATE pilots SET registered_at = now()")
     assert not await never()
-    assert (await judge_outlook(at_once, task.uid)).never
+    assert (await check_schedulability(at_once, task.uid)).never
     await sign_off_pilot(stage.context, small, [])
     assert not await never()
     with pytest.raises(NotFound):
-        await judge_outlook(stage.context, uuid4())
+        await check_schedulability(stage.context, uuid4())
 
 
 async def test_a_task_that_is_at_work_has_an_outlook(stage: Stage) -> None:
     task = await stage.add_task(make_task(), jobs=1)
     await stage.lease(await stage.add_pilot())
-    assert not (await judge_outlook(stage.context, task.uid)).never
+    assert not (await check_schedulability(stage.context, task.uid)).never

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from sluice.contracts.plan import Boundary
 from sluice.contracts.states import TaskState
-from wms.domain.boundary import JobCounts, ending, needed
+from wms.domain.task_completion import JobCounts, ending, needed
 
 shares = st.floats(0, 1)
 numbers = st.integers(0, 40)

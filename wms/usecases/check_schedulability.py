@@ -3,14 +3,14 @@
 from uuid import UUID
 
 from sluice.contracts.tasks import Outlook
+from wms.db.explanations import nodes_there
 from wms.db.status import task_status
-from wms.db.surroundings import nodes_there
 from wms.db.tasks import demands
-from wms.domain.outlook import Horizon, why_never
+from wms.domain.schedulability import Horizon, why_never
 from wms.usecases.context import WmsContext
 
 
-async def judge_outlook(context: WmsContext, uid: UUID) -> Outlook:
+async def check_schedulability(context: WmsContext, uid: UUID) -> Outlook:
     """Precondition: the task exists. Effect: none. Messages: none. Raises ``NotFound``."""
     async with context.database.connection() as connection:
         await task_status(connection, uid)

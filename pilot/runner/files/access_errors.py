@@ -9,7 +9,7 @@ from cwltool.errors import WorkflowException
 from cwltool.process import shortname
 
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.own_files import NotOwnError, OwnFiles
+from pilot.runner.files.job_files import NotOwnError, OwnFiles
 from sluice.contracts.states import ErrorClass
 from sluice.storage import Flaw, flaw_in, read_json
 

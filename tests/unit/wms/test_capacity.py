@@ -12,8 +12,8 @@ from sluice.contracts import pilots
 from sluice.contracts.needs import Needs, Resources
 from sluice.contracts.pilots import Amounts, LeaseRequest
 from sluice.contracts.states import DeviceType
+from wms.domain.capacity import PATIENCE, PilotRoom, keeps_free
 from wms.domain.matching import Demand
-from wms.domain.room import PATIENCE, PilotRoom, keeps_free
 
 PILOT, OTHER = UUID(int=7), UUID(int=8)
 
