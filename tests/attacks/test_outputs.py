@@ -26,9 +26,9 @@ from tests.attacks.victims import MARK, Victims
 from tests.servers.podman import IMAGE, Podman
 from tests.unit.pilot.attempts import failed, run
 from tests.unit.pilot.builders import input_file, output, task, tool
-from tests.unit.pilot.containers import engine, podman, start
-from tests.unit.pilot.runner import Runner
-from tests.unit.pilot.test_invocations import OPERATION, invocation
+from tests.unit.pilot.runner.containers.podman_slot import engine, podman, start
+from tests.unit.pilot.runner.tools.test_invocations import OPERATION, invocation
+from tests.unit.pilot.slot_runner import Runner
 
 __all__ = ["engine", "podman"]  # fixtures
 

@@ -13,7 +13,9 @@ from tests.servers.podman import IMAGE, start_podman
 
 pytestmark = [
     pytest.mark.xdist_group("cwl-runner"),
-    pytest.mark.long("tests/unit/pilot/test_containers.py runs tools in containers"),
+    pytest.mark.long(
+        "tests/unit/pilot/runner/containers/test_containers.py runs tools in containers"
+    ),
 ]
 
 TOOL = {

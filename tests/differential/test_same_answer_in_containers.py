@@ -13,7 +13,9 @@ from tests.servers.podman import start_podman
 
 pytestmark = [
     pytest.mark.xdist_group("differential"),
-    pytest.mark.long("tests/unit/pilot/test_containers.py runs tools in containers"),
+    pytest.mark.long(
+        "tests/unit/pilot/runner/containers/test_containers.py runs tools in containers"
+    ),
 ]
 
 TEMPLATE = Path(__file__).parent / "containers" / "container.cwl"

@@ -7,7 +7,7 @@ from typing import Any
 from sluice.contracts.pilots import AttemptReport, InputFile, PilotTask
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.builders import job, tool
-from tests.unit.pilot.runner import Runner
+from tests.unit.pilot.slot_runner import Runner
 
 _next = iter(range(100, 10_000))
 

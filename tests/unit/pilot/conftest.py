@@ -4,7 +4,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.unit.pilot.runner import Runner
+from tests.unit.pilot.slot_runner import Runner
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,223 @@
+"""What runs on a node never needs more than the node has."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pilot.domain.booking import Booked
+from pilot.domain.core import PilotCore
+from pilot.domain.model import (
+    DrainAsked,
+    HeartbeatAnswered,
+    Instruction,
+    LeaseGranted,
+    RunJob,
+    ShutdownAsked,
+    SlotLost,
+    SlotReady,
+    TimePassed,
+)
+from pilot.domain.prefetch import Policy
+from sluice.contracts.needs import Resources
+from sluice.contracts.pilots import Command, HeartbeatAnswer, JobToken, Lease, LeasedJob, PilotTask
+from sluice.contracts.states import AttemptOutcome, DeviceType
+from tests.unit.pilot.domain.cores import at, ended, pilot, reports, runs, task
+
+NODE = Booked(8, 16_000, 1)
+BIG, SMALL = UUID(int=8), UUID(int=1)
+KINDS = {
+    BIG: task(BIG, Resources(cores=8)),
+    SMALL: task(SMALL, Resources(cores=1)),
+    UUID(int=2): task(UUID(int=2), Resources(cores=0.3, ram=5_000)),
+    UUID(int=3): task(UUID(int=3), Resources(cores=3, ram=100), DeviceType.GPU),
+    UUID(int=4): task(UUID(int=4), Resources(cores=2.5, ram=16_000)),
+}
+
+
+def lease(
+    *jobs: tuple[int, UUID], ram: int | None = None, known: Iterable[PilotTask] = KINDS.values()
+) -> Lease:
+    held = [
+        LeasedJob(id=number, attempt=1, task_uid=uid, seq=number, inputs=[], ram=ram)
+        for number, uid in jobs
+    ]
+    return Lease(seconds=1e6, jobs=held, tasks=list(known))
+
+
+def granted(core: PilotCore, *jobs: tuple[int, UUID], tick: float = 0.0) -> list[Instruction]:
+    return core.handle(LeaseGranted(tick, lease(*jobs)), at(tick))
+
+
+def test_eight_jobs_of_eight_cores_run_one_after_the_other() -> None:
+    core = pilot(8, node=NODE)
+    assert runs(granted(core, *((number, BIG) for number in range(8)))) == [(0, 0)]
+    for number in range(7):
+        assert runs(core.handle(ended(number), at(1.0))) == [(0, number + 1)]
+
+
+def test_a_big_job_is_not_passed_by_small_ones() -> None:
+    core = pilot(8, node=NODE)
+    assert len(runs(granted(core, (1, SMALL), (2, SMALL)))) == 2
+    assert runs(granted(core, (3, BIG), (4, SMALL), tick=1.0)) == []
+    assert core.jobs_wanted(at(1.0)) == 0
+    assert runs(core.handle(ended(1), at(2.0))) == []
+    assert runs(core.handle(ended(2, slot=1), at(3.0))) == [(0, 3)]
+    assert runs(core.handle(ended(3), at(4.0))) == [(0, 4)]
+
+
+def test_a_job_that_finds_no_room_is_given_back_and_lets_the_others_in() -> None:
+    core = pilot(8, node=NODE, policy=Policy(return_after=5.0))
+    granted(core, (1, SMALL))
+    assert runs(granted(core, (2, BIG), (3, SMALL), tick=1.0)) == []
+    moves = core.handle(TimePassed(), at(6.0))
+    assert [(report.id, report.outcome) for report in reports(moves)] == [
+        (2, AttemptOutcome.RETURNED)
+    ]
+    assert runs(moves) == [(1, 3)]
+
+
+def test_the_second_job_of_a_slot_is_booked_as_far_as_it_needs_more() -> None:
+    core = pilot(2, node=Booked(4, 16_000, 0), policy=Policy(short=10.0))
+    granted(core, (1, SMALL))
+    core.handle(ended(1, seconds=0.01), at(1.0))
+    three = task(UUID(int=5), Resources(cores=3))
+    core.handle(
+        LeaseGranted(
+            2.0,
+            lease(
+                (2, SMALL), (3, SMALL), (4, three.uid), (5, SMALL), known=[*KINDS.values(), three]
+            ),
+        ),
+        at(2.0),
+    )
+    assert [[held.job.id for held in slot.queue] for slot in core.slots] == [[2, 4], [3, 5]]
+    assert core.free == Booked(0, 16_000 - 512, 0)
+    core.handle(ended(2), at(3.0))
+    assert core.free == Booked(0, 16_000 - 512, 0)
+    core.handle(ended(4), at(4.0))
+    assert core.free == Booked(3, 16_000 - 256, 0)
+
+
+def test_a_pilot_asks_with_what_is_free_and_what_will_be_soon() -> None:
+    core = pilot(8, node=NODE, policy=Policy(horizon=0.75))
+    granted(core, (1, UUID(int=3)), tick=10.0)
+    granted(core, (2, SMALL), tick=11.0)
+    assert core.jobs_wanted(at(11.0)) == 6
+    room = core.room(at(11.0), 6)
+    assert room is not None
+    assert (room.free.cores, room.free.ram, room.free.gpus, room.ahead) == (4, 16_000 - 356, 0, 0)
+    assert (room.soon.cores, room.soon.ram, room.soon.gpus) == (5, 15_900, 0)
+    granted(core, (3, SMALL), (4, SMALL), (5, SMALL), (6, SMALL), tick=11.0)
+    assert core.jobs_wanted(at(11.0)) == 0
+    assert pilot(8).room(at(0), 3) is None
+
+
+def test_jobs_ahead_of_their_turn_are_told_apart() -> None:
+    core = pilot(2, node=Booked(2, 16_000, 0))
+    granted(core, (1, SMALL))
+    core.handle(ended(1, seconds=0.1), at(1.0))
+    wanted = core.jobs_wanted(at(1.0))
+    room = core.room(at(1.0), wanted)
+    assert room is not None
+    assert (wanted, room.ahead) == (17, 15)
+
+
+_moves = st.lists(
+    st.one_of(
+        st.tuples(
+            st.just("lease"), st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=6)
+        ),
+        st.tuples(st.just("end"), st.integers(0, 5)),
+        st.tuples(st.just("lose"), st.integers(0, 3)),
+        st.tuples(st.just("cancel"), st.integers(1, 40)),
+        st.tuples(st.just("wait"), st.floats(0, 10)),
+        st.tuples(st.just("ready"), st.integers(0, 3)),
+        st.tuples(st.sampled_from(["drain", "shutdown"]), st.none()),
+    ),
+    max_size=60,
+)
+
+
+class Node:
+    """Carries out what the core says, as slots do: of each, the first of its jobs runs."""
+
+    def __init__(self, short: float) -> None:
+        self.core = pilot(4, node=NODE, policy=Policy(short=short))
+        self.queues: dict[int, list[LeasedJob]] = {slot: [] for slot in range(4)}
+        self.tick = 0.0
+        self.number = 0
+
+    def obey(self, instructions: list[Instruction]) -> None:
+        for instruction in instructions:
+            if isinstance(instruction, RunJob):
+                self.queues[instruction.slot].append(instruction.job)
+
+    def running(self) -> Booked:
+        total = Booked()
+        for queue in self.queues.values():
+            if queue:
+                kind = KINDS[queue[0].task_uid]
+                gpus = 1 if kind.needs.device_type is DeviceType.GPU else 0
+                total = total.plus(
+                    Booked(kind.needs.resources.cores, kind.needs.resources.ram, gpus)
+                )
+        return total
+
+    def move(self, kind: str, value: object) -> None:
+        now = at(self.tick)
+        match kind, value:
+            case "lease", list(kinds):
+                jobs = [(self.number + place, uid) for place, uid in enumerate(kinds, 1)]
+                self.number += len(kinds)
+                self.obey(self.core.handle(LeaseGranted(self.tick, lease(*jobs)), now))
+            case "end", int(place):
+                busy = [slot for slot, queue in self.queues.items() if queue]
+                if busy:
+                    self.end(busy[place % len(busy)])
+            case "lose", int(slot):
+                self.queues[slot].clear()
+                self.obey(self.core.handle(SlotLost(slot, "ended"), now))
+            case "ready", int(slot):
+                self.obey(self.core.handle(SlotReady(slot), now))
+            case "cancel", int(number):
+                command = Command(kind="cancel", job=JobToken(id=number, attempt=1))
+                answer = HeartbeatAnswer(lease=1e6, commands=[command])
+                self.obey(
+                    self.core.handle(
+                        HeartbeatAnswered(self.tick, self.core.heartbeat(), answer), now
+                    )
+                )
+            case "wait", float(seconds):
+                self.tick += seconds
+                self.obey(self.core.handle(TimePassed(), at(self.tick)))
+            case "drain", _:
+                self.obey(self.core.handle(DrainAsked(), now))
+            case "shutdown", _:
+                self.obey(self.core.handle(ShutdownAsked(), now))
+
+    def end(self, slot: int) -> None:
+        job = self.queues[slot].pop(0)
+        self.obey(self.core.handle(ended(job.id, slot=slot, seconds=0.1), at(self.tick)))
+
+
+@pytest.mark.parametrize("short", [0.0, 10.0], ids=["one a slot", "two a slot"])
+@given(moves=_moves)
+def test_never_overbooked_and_all_released_after_any_end(
+    short: float, moves: list[tuple[str, object]]
+) -> None:
+    node = Node(short)
+    for kind, value in moves:
+        node.move(kind, value)
+        assert NODE.holds(node.running())
+        assert node.core.free.holds(Booked())
+        assert NODE.minus(node.core.free).holds(node.running())
+    for slot in range(4):
+        node.move("ready", slot)
+    while any(node.queues.values()):
+        node.end(next(slot for slot, queue in node.queues.items() if queue))
+        assert NODE.holds(node.running())
+    assert node.core.free.amounts() == NODE.amounts()
+    assert node.core.idle

@@ -1,0 +1,321 @@
+"""The pilot's decisions, without processes or network: events in, instructions out."""
+
+from uuid import UUID, uuid4
+
+import pytest
+
+from pilot.domain.core import PilotCore
+from pilot.domain.model import (
+    DrainAsked,
+    ForgetTask,
+    GiveTask,
+    HeartbeatAnswered,
+    LeaseGranted,
+    RestartSlot,
+    RunJob,
+    Salvage,
+    SendReport,
+    ShutdownAsked,
+    SlotLost,
+    SlotReady,
+    StopReason,
+    TimePassed,
+)
+from pilot.domain.prefetch import Policy, spare_jobs
+from sluice.contracts.pilots import Command, Heartbeat, HeartbeatAnswer, JobToken
+from sluice.contracts.states import AttemptOutcome, ErrorClass
+from tests.unit.pilot.domain.cores import (
+    at,
+    command,
+    ended,
+    granted,
+    leased,
+    pilot,
+    reports,
+    runs,
+    stops,
+)
+
+# --- how many jobs ---
+
+
+def test_nothing_is_asked_for_before_a_slot_is_ready() -> None:
+    core = PilotCore(2)
+    assert core.jobs_wanted(at(0)) == 0
+    core.handle(SlotReady(1), at(0))
+    assert core.jobs_wanted(at(0)) == 1
+
+
+def test_one_job_a_slot_until_it_is_known_how_long_they_take() -> None:
+    core = pilot(4)
+    assert core.jobs_wanted(at(0)) == 4
+    granted(core, 1, 2, 3, 4)
+    assert core.jobs_wanted(at(0)) == 0
+
+
+@pytest.mark.parametrize(
+    ("expected", "spare"),
+    [(None, 0), (0.001, 128), (0.01, 128), (0.1, 15), (0.5, 3), (0.75, 0), (60.0, 0)],
+)
+def test_spare_jobs_are_a_short_time_of_work(expected: float | None, spare: int) -> None:
+    assert spare_jobs(Policy(horizon=0.75, most_per_slot=64), slots=2, expected=expected) == spare
+
+
+def test_short_jobs_are_fetched_ahead_and_long_ones_are_not() -> None:
+    core = pilot(2)
+    granted(core, 1, 2)
+    core.handle(ended(1, seconds=0.05), at(0.05))
+    assert core.jobs_wanted(at(0.05)) == 2 + 30 - 1
+    slow = pilot(2)
+    granted(slow, 1, 2)
+    slow.handle(ended(1, seconds=30.0), at(30))
+    assert slow.jobs_wanted(at(30)) == 1
+
+
+def test_a_job_that_takes_longer_than_those_before_ends_the_fetching_ahead() -> None:
+    core = pilot(1)
+    granted(core, 1)
+    core.handle(ended(1, seconds=0.01), at(0))
+    granted(core, 2, tick=1.0)
+    assert core.jobs_wanted(at(1.0)) > 10
+    assert core.jobs_wanted(at(3.0)) == 0
+
+
+def test_small_refills_wait_while_there_is_work() -> None:
+    core = pilot(1)
+    granted(core, 1)
+    core.handle(ended(1, seconds=0.05), at(0))
+    granted(core, *range(2, 17))
+    core.handle(ended(2, seconds=0.05), at(0))
+    assert core.jobs_wanted(at(0)) == 0
+    for job_id in range(3, 8):
+        core.handle(ended(job_id, seconds=0.05), at(0))
+    assert core.jobs_wanted(at(0)) > 0
+
+
+# --- which slot ---
+
+
+def test_the_task_goes_before_its_first_job_and_only_once_a_slot() -> None:
+    core = pilot(2)
+    first = granted(core, 1, 2)
+    assert [type(instruction) for instruction in first] == [GiveTask, RunJob, GiveTask, RunJob]
+    assert [type(instruction) for instruction in granted(core, 3)] == []
+    assert [type(instruction) for instruction in core.handle(ended(1), at(1))] == [
+        SendReport,
+        RunJob,
+    ]
+
+
+def test_short_jobs_are_handed_over_before_the_slot_asks() -> None:
+    core = pilot(1)
+    granted(core, 1)
+    core.handle(ended(1, seconds=0.01), at(0))
+    assert runs(granted(core, 2, 3, 4)) == [(0, 2), (0, 3)]
+    slow = pilot(1)
+    granted(slow, 1)
+    slow.handle(ended(1, seconds=10.0), at(10))
+    assert runs(granted(slow, 2, 3, 4, tick=10)) == [(0, 2)]
+
+
+def test_jobs_run_in_the_order_they_were_leased() -> None:
+    core = pilot(1)
+    order = runs(granted(core, 5, 3, 9))
+    for job_id in (5, 3):
+        order += runs(core.handle(ended(job_id, seconds=9.0), at(1)))
+    assert [job_id for _, job_id in order] == [5, 3, 9]
+
+
+def test_a_job_leased_twice_runs_once() -> None:
+    core = pilot(2)
+    granted(core, 1)
+    assert runs(granted(core, 1)) == []
+
+
+def test_a_job_without_its_task_is_reported() -> None:
+    core = pilot(1)
+    (report,) = reports(core.handle(LeaseGranted(0.0, leased(1, tasks=[])), at(0)))
+    assert report.error_class is ErrorClass.INTERNAL
+    assert core.idle
+
+
+def test_old_tasks_are_forgotten_but_never_those_in_use() -> None:
+    core = pilot(1, policy=Policy(most_tasks=2))
+    uids = [uuid4() for _ in range(4)]
+    forgotten: list[UUID] = []
+    for number, uid in enumerate(uids):
+        instructions = core.handle(LeaseGranted(0.0, leased(number, uid=uid)), at(0))
+        instructions += core.handle(ended(number), at(0))
+        forgotten += [
+            instruction.uid for instruction in instructions if isinstance(instruction, ForgetTask)
+        ]
+    assert forgotten == uids[:2]
+    assert core.known_tasks == uids[2:]
+
+
+# --- leases (invariant 6: a pilot stops a job before its lease ends) ---
+
+
+def test_a_running_job_is_stopped_before_its_lease_ends() -> None:
+    core = pilot(1)
+    granted(core, 1, tick=100.0, seconds=60.0)
+    check = core.next_check()
+    assert check is not None
+    assert 100.0 < check <= 160.0 - 5.0
+    assert stops(core.handle(TimePassed(), at(check - 0.001))) == []
+    assert stops(core.handle(TimePassed(), at(check))) == [(1, StopReason.LEASE)]
+    assert stops(core.handle(TimePassed(), at(check + 1))) == []
+
+
+@pytest.mark.parametrize("lease", [0.5, 2.0, 60.0, 3600.0])
+def test_the_margin_is_part_of_every_lease(lease: float) -> None:
+    assert 0 < Policy().margin(lease) <= lease / 2
+
+
+def test_a_lease_counts_from_the_request_not_from_the_answer() -> None:
+    core = pilot(1)
+    core.handle(LeaseGranted(100.0, leased(1, seconds=60.0)), at(130.0))
+    check = core.next_check()
+    assert check is not None
+    assert check < 160.0
+
+
+def test_a_lease_that_came_too_late_is_not_taken() -> None:
+    core = pilot(1)
+    assert core.handle(LeaseGranted(0.0, leased(1, seconds=60.0)), at(58.0)) == []
+    assert core.idle
+
+
+def test_a_heartbeat_renews_from_the_moment_it_was_sent_what_it_named() -> None:
+    core = pilot(1)
+    granted(core, 1, 2, seconds=60.0)
+    heartbeat = Heartbeat(running=core.heartbeat().running)
+    core.handle(HeartbeatAnswered(30.0, heartbeat, HeartbeatAnswer(lease=60.0)), at(45.0))
+    instructions = core.handle(TimePassed(), at(59.0))
+    assert stops(instructions) == []
+    assert not core.held((2, 1))
+    check = core.next_check()
+    assert check is not None
+    assert 80.0 < check < 90.0
+
+
+def test_a_waiting_job_whose_lease_ended_is_dropped_unsaid() -> None:
+    core = pilot(1, policy=Policy(return_after=1000.0))
+    granted(core, 1, 2)
+    core.handle(
+        HeartbeatAnswered(
+            30.0, Heartbeat(running=core.heartbeat().running), HeartbeatAnswer(lease=60.0)
+        ),
+        at(30.0),
+    )
+    assert core.handle(TimePassed(), at(59.0)) == []
+    assert not core.held((2, 1))
+
+
+def test_a_job_being_canceled_is_stopped_hard_when_its_lease_ends() -> None:
+    core = pilot(1)
+    granted(core, 1)
+    assert stops(command(core, "cancel", 1)) == [(1, StopReason.CANCEL)]
+    check = core.next_check()
+    assert check is not None
+    assert stops(core.handle(TimePassed(), at(check))) == [(1, StopReason.LEASE)]
+
+
+def test_a_lease_that_is_answered_with_a_command_is_not_longer_by_that() -> None:
+    """Invariant 6: the WMS has not renewed it."""
+    core = pilot(2)
+    granted(core, 1, 2, seconds=60.0)
+    check = core.next_check()
+    assert check is not None
+    answer = HeartbeatAnswer(
+        lease=60.0, commands=[Command(kind="cancel", job=JobToken(id=1, attempt=1))]
+    )
+    assert stops(core.handle(HeartbeatAnswered(30.0, core.heartbeat(), answer), at(30.0))) == [
+        (1, StopReason.CANCEL)
+    ]
+    assert stops(core.handle(TimePassed(), at(check))) == [(1, StopReason.LEASE)]
+    assert core.held((2, 1))
+
+
+# --- slots that die ---
+
+
+def test_a_lost_slot_fails_its_job_and_gives_the_next_one_to_another() -> None:
+    core = pilot(2)
+    granted(core, 1, 2)
+    core.handle(ended(1, slot=0, seconds=0.01), at(0))
+    granted(core, 3, 4)
+    instructions = core.handle(SlotLost(0, "ended unexpectedly"), at(1))
+    (salvage,) = [instruction for instruction in instructions if isinstance(instruction, Salvage)]
+    assert (salvage.report.id, salvage.report.error_class) == (3, ErrorClass.INTERNAL)
+    assert "ended unexpectedly" in salvage.report.message
+    assert RestartSlot(0) in instructions
+    assert runs(instructions) == [(1, 4)]
+    granted(core, 5)
+    again = core.handle(SlotReady(0), at(2))
+    assert [(type(move), move.slot) for move in again if isinstance(move, GiveTask | RunJob)] == [
+        (GiveTask, 0),
+        (RunJob, 0),
+    ]
+
+
+# --- the end ---
+
+
+def test_drain_gives_back_what_waits_and_finishes_what_runs() -> None:
+    core = pilot(1)
+    granted(core, 1, 2, 3)
+    given_back = reports(core.handle(DrainAsked(), at(1)))
+    assert [(report.id, report.outcome) for report in given_back] == [
+        (2, AttemptOutcome.RETURNED),
+        (3, AttemptOutcome.RETURNED),
+    ]
+    assert core.jobs_wanted(at(1)) == 0
+    assert not core.idle
+    core.handle(ended(1), at(2))
+    assert core.idle
+    assert core.returned == []
+
+
+def test_jobs_leased_while_the_pilot_drains_go_back() -> None:
+    core = pilot(1)
+    core.handle(DrainAsked(), at(0))
+    assert [report.outcome for report in reports(granted(core, 1))] == [AttemptOutcome.RETURNED]
+    assert core.idle
+
+
+def test_the_wms_can_drain_the_pilot() -> None:
+    core = pilot(1)
+    granted(core, 1, 2)
+    answer = HeartbeatAnswer(lease=60.0, drain=True)
+    assert [
+        report.id
+        for report in reports(core.handle(HeartbeatAnswered(1.0, core.heartbeat(), answer), at(1)))
+    ] == [2]
+    assert core.draining
+
+
+def test_shutdown_stops_what_runs_and_gives_everything_back() -> None:
+    core = pilot(1)
+    granted(core, 1, 2)
+    assert stops(core.handle(ShutdownAsked(), at(1))) == [(1, StopReason.SHUTDOWN)]
+    assert core.handle(ended(1, outcome=AttemptOutcome.RETURNED), at(2)) == []
+    assert core.idle
+    assert core.returned == [JobToken(id=2, attempt=1), JobToken(id=1, attempt=1)]
+
+
+def test_a_job_that_finished_just_before_the_shutdown_is_reported() -> None:
+    core = pilot(1)
+    granted(core, 1)
+    core.handle(ShutdownAsked(), at(1))
+    assert [report.outcome for report in reports(core.handle(ended(1), at(1)))] == [
+        AttemptOutcome.FINISHED
+    ]
+    assert core.returned == []
+
+
+def test_jobs_stuck_behind_a_long_one_go_back_to_others() -> None:
+    core = pilot(1, policy=Policy(return_after=5.0))
+    granted(core, 1, 2, 3)
+    assert core.handle(TimePassed(), at(4.9)) == []
+    assert [report.id for report in reports(core.handle(TimePassed(), at(5.0)))] == [2, 3]

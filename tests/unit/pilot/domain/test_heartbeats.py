@@ -1,0 +1,85 @@
+"""What the core says in its heartbeats, and what it does with the answers."""
+
+from pilot.domain.model import (
+    HeartbeatAnswered,
+    Progress,
+    StopReason,
+)
+from sluice.contracts.pilots import HeartbeatAnswer, JobToken
+from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass
+from tests.unit.pilot.domain.cores import (
+    at,
+    command,
+    ended,
+    granted,
+    pilot,
+    reports,
+    stops,
+)
+
+
+def test_a_heartbeat_names_the_phase_of_what_runs() -> None:
+    core = pilot(1)
+    granted(core, 1, 2)
+    known = {
+        (1, 1): Progress(AttemptPhase.STAGE_OUT, 17),
+        (2, 1): Progress(AttemptPhase.RUN),
+        (7, 1): Progress(AttemptPhase.RUN),
+    }
+    (running,) = core.heartbeat(known).running
+    assert (running.id, running.phase, running.bytes) == (1, AttemptPhase.STAGE_OUT, 17)
+    (plain,) = core.heartbeat().running
+    assert plain.model_dump().keys() == {"id", "attempt", "started_at"}
+
+
+def test_a_heartbeat_names_what_runs_and_what_waits() -> None:
+    core = pilot(1)
+    granted(core, 1, 2, tick=5.0)
+    heartbeat = core.heartbeat()
+    assert [(job.id, job.started_at) for job in heartbeat.running] == [(1, at(5.0).wall)]
+    assert heartbeat.waiting == [JobToken(id=2, attempt=1)]
+
+
+def test_cancel_of_a_running_job_is_confirmed_once_it_has_ended() -> None:
+    core = pilot(1)
+    granted(core, 1)
+    command(core, "cancel", 1)
+    assert core.heartbeat().confirmed == []
+    assert stops(command(core, "cancel", 1)) == []
+    (report,) = reports(core.handle(ended(1, outcome=AttemptOutcome.CANCELED), at(2)))
+    assert report.outcome is AttemptOutcome.CANCELED
+    heartbeat = core.heartbeat()
+    assert heartbeat.confirmed == [JobToken(id=1, attempt=1)]
+    core.handle(HeartbeatAnswered(3.0, heartbeat, HeartbeatAnswer(lease=60.0)), at(3))
+    assert core.heartbeat().confirmed == []
+
+
+def test_cancel_of_a_waiting_job() -> None:
+    core = pilot(1)
+    granted(core, 1, 2)
+    (report,) = reports(command(core, "cancel", 2))
+    assert (report.id, report.outcome, report.error_class) == (
+        2,
+        AttemptOutcome.CANCELED,
+        ErrorClass.CANCELED,
+    )
+    assert core.heartbeat().confirmed == [JobToken(id=2, attempt=1)]
+
+
+def test_abandon_is_not_reported() -> None:
+    core = pilot(1)
+    granted(core, 1, 2)
+    assert reports(command(core, "abandon", 2)) == []
+    assert stops(command(core, "abandon", 1)) == [(1, StopReason.ABANDON)]
+    assert core.heartbeat().running == []
+    assert core.handle(ended(1, outcome=AttemptOutcome.RETURNED), at(2)) == []
+    assert core.idle
+
+
+def test_a_command_for_a_job_long_gone_is_confirmed() -> None:
+    core = pilot(1)
+    command(core, "cancel", 99)
+    command(core, "cancel", 99)
+    assert core.heartbeat().confirmed == [JobToken(id=99, attempt=1)]
+    core.handle(HeartbeatAnswered(1.0, core.heartbeat(), HeartbeatAnswer(lease=60.0)), at(1))
+    assert core.heartbeat().confirmed == []

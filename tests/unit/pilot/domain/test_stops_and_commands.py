@@ -1,0 +1,97 @@
+"""Jobs that are being stopped: told once, hardest reason last, named no more, and confirmed when
+they have ended."""
+
+import pytest
+
+from pilot.domain.core import PilotCore
+from pilot.domain.model import HeartbeatAnswered, ShutdownAsked, SlotLost, StopReason, TimePassed
+from sluice.contracts.pilots import Command, Heartbeat, HeartbeatAnswer, JobToken
+from sluice.contracts.states import AttemptOutcome
+from tests.unit.pilot.domain.cores import at, command, ended, granted, pilot, reports, runs, stops
+
+
+def one(job_id: int) -> JobToken:
+    return JobToken(id=job_id, attempt=1)
+
+
+def named(core: PilotCore) -> list[int]:
+    heartbeat = core.heartbeat()
+    return [job.id for job in [*heartbeat.running, *heartbeat.waiting]]
+
+
+def overdue(core: PilotCore) -> list[tuple[int, StopReason]]:
+    check = core.next_check()
+    assert check is not None
+    return stops(core.handle(TimePassed(), at(check)))
+
+
+def test_what_is_given_up_or_overdue_is_renewed_no_more() -> None:
+    core = pilot(2)
+    granted(core, 1, 2)
+    assert stops(command(core, "abandon", 1)) == [(1, StopReason.ABANDON)]
+    assert named(core) == [2]
+    assert overdue(core) + overdue(core) == [(1, StopReason.LEASE), (2, StopReason.LEASE)]
+    assert named(core) == []
+
+
+def test_an_abandoned_job_is_confirmed_once_it_has_ended() -> None:
+    core = pilot(1)
+    granted(core, 1)
+    command(core, "abandon", 1)
+    assert core.heartbeat().confirmed == []
+    core.handle(ended(1, outcome=AttemptOutcome.CANCELED), at(2))
+    assert core.heartbeat().confirmed == [one(1)]
+
+
+def test_a_stop_is_told_once_and_abandoning_comes_after_canceling() -> None:
+    core = pilot(1)
+    granted(core, 1)
+    assert stops(command(core, "cancel", 1)) == [(1, StopReason.CANCEL)]
+    assert stops(command(core, "cancel", 1)) == []
+    assert stops(command(core, "abandon", 1)) == [(1, StopReason.ABANDON)]
+    assert stops(command(core, "cancel", 1)) == []
+    assert stops(core.handle(ShutdownAsked(), at(3))) == []
+
+
+def test_a_command_for_a_job_long_gone_is_confirmed_once_however_often_it_comes() -> None:
+    core = pilot(1)
+    answer = HeartbeatAnswer(lease=60.0, commands=[Command(kind="cancel", job=one(99))])
+    for _ in range(2):
+        core.handle(HeartbeatAnswered(1.0, Heartbeat(), answer), at(1))
+    assert core.heartbeat().confirmed == [one(99)]
+
+
+def test_an_answer_that_was_overtaken_takes_no_time_away() -> None:
+    core = pilot(1)
+    granted(core, 1)
+    heartbeat = core.heartbeat()
+    core.handle(HeartbeatAnswered(40.0, heartbeat, HeartbeatAnswer(lease=60.0)), at(40))
+    check = core.next_check()
+    core.handle(HeartbeatAnswered(10.0, heartbeat, HeartbeatAnswer(lease=60.0)), at(41))
+    assert core.next_check() == check
+
+
+def test_what_was_stopped_at_the_end_of_its_lease_is_not_handed_back() -> None:
+    core = pilot(1)
+    granted(core, 1)
+    assert overdue(core) == [(1, StopReason.LEASE)]
+    core.handle(ended(1, outcome=AttemptOutcome.RETURNED), at(60))
+    assert (core.returned, core.idle) == ([], True)
+
+
+@pytest.mark.parametrize("why", ["cancel", "abandon", "shutdown"])
+def test_a_job_behind_another_in_a_slot_that_dies_is_stopped_all_the_same(why: str) -> None:
+    core = pilot(2)
+    granted(core, 1, 2)
+    core.handle(ended(1, slot=0, seconds=0.01), at(0))
+    granted(core, 3, 4)
+    told = core.handle(ShutdownAsked(), at(1)) if why == "shutdown" else command(core, why, 4)
+    assert 4 in [job_id for job_id, _ in stops(told)]
+    left = core.handle(SlotLost(0, "ended"), at(2))
+    assert 4 not in [job_id for _, job_id in runs(left)]
+    assert not core.held((4, 1))
+    assert [report.outcome for report in reports(left)] == (
+        [AttemptOutcome.CANCELED] if why == "cancel" else []
+    )
+    assert (one(4) in core.heartbeat().confirmed) is (why != "shutdown")
+    assert (one(4) in core.returned) is (why == "shutdown")

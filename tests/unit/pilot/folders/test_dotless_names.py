@@ -1,0 +1,131 @@
+"""A job knows its folder by a name without a dot, whatever the folder is called that the pilot
+works in."""
+
+import os
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilot.folders.dotless_names import PlainName
+from pilot.folders.run_folder import RunFolder
+from sluice.contracts.pilots import AttemptReport
+from sluice.contracts.states import AttemptOutcome
+from tests.unit.pilot.attempts import run
+from tests.unit.pilot.builders import input_file, output, task, tool
+from tests.unit.pilot.slot_runner import Runner
+
+#: Takes a dot in the whole path for the one before the ending.
+CUT = "$(inputs.f.path.split('.')[0]).dat"
+JAVASCRIPT = {"class": "InlineJavascriptRequirement"}
+
+
+@pytest.fixture(scope="module")
+def dotted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+    runner = Runner(
+        tmp_path_factory.mktemp("home") / ".local" / "sluice",
+        environment={"PYTHONPATH": str(Path.cwd())},
+    )
+    yield runner
+    runner.close()
+    runner.run.delete()
+
+
+def cat(**more: Any) -> dict[str, Any]:
+    return tool(["cat"], arguments=[CUT], requirements=[JAVASCRIPT], **more)
+
+
+def said(root: Path, report: AttemptReport) -> str:
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    return (root / "out" / report.outputs[0].name).read_text()
+
+
+def test_a_tool_may_cut_paths_at_a_dot(dotted: Runner, root: Path) -> None:
+    assert (
+        said(
+            root,
+            run(dotted, task(root, cat()), [input_file(root / "in" / "a.dat", data=b"all of it")]),
+        )
+        == "all of it"
+    )
+
+
+def test_so_may_one_in_a_workflow_inside_a_job(dotted: Runner, root: Path) -> None:
+    workflow = {
+        "cwlVersion": "v1.2",
+        "class": "Workflow",
+        "inputs": {"f": "File"},
+        "outputs": {"o": {"type": "File", "outputSource": "last/o"}},
+        "steps": {
+            "first": {
+                "run": cat(stdout="first.dat", outputs={"o": {"type": "stdout"}}),
+                "in": {"f": "f"},
+                "out": ["o"],
+            },
+            "last": {
+                "run": cat(outputs={"o": {"type": "stdout"}}),
+                "in": {"f": "first/o"},
+                "out": ["o"],
+            },
+        },
+    }
+    assert (
+        said(
+            root,
+            run(
+                dotted, task(root, workflow), [input_file(root / "in" / "a.dat", data=b"all of it")]
+            ),
+        )
+        == "all of it"
+    )
+
+
+def test_what_it_names_by_the_real_path_is_its_own_all_the_same(dotted: Runner, root: Path) -> None:
+    script = """echo fine > made.txt; real=`pwd -P`; ln -s "$real/made.txt" link.txt
+        named='"path": "'$real'/made.txt"'
+        link='{"class": "File", "path": "link.txt"}'
+        echo '{"o": {"class": "File", '"$named"'}, "l": '"$link"'}' > cwl.output.json"""
+    executable = tool(["sh", "-c"], arguments=[script], outputs={"o": "File", "l": "File"})
+    report = run(
+        dotted,
+        task(root, executable, outputs=[output(root, "o"), output(root, "l", "l")]),
+        [input_file(root / "in" / "a.dat")],
+    )
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+
+
+def test_the_name_is_made_again_and_goes_with_the_run(tmp_path: Path) -> None:
+    run_folder = RunFolder(tmp_path / "ho.me" / str(uuid.uuid4()))
+    run_folder.make()
+    work = run_folder.work_folder(1)
+    [known, real] = work.known(plain=True)
+    assert "." not in known.path
+    assert os.path.samefile(known.path, real.path)
+    assert work.known(plain=False) == [real]
+    link = Path(known.path).parent
+    link.unlink()
+    link.parent.rmdir()
+    assert work.known(plain=True)[0] == known
+    assert os.path.samefile(known.path, real.path)
+    run_folder.delete()
+    assert not os.path.lexists(link.parent)
+
+
+def test_a_folder_without_a_dot_is_known_as_it_is(tmp_path: Path) -> None:
+    work = RunFolder(tmp_path / str(uuid.uuid4())).work_folder(1)
+    assert work.known(plain=True) == work.folders
+
+
+def test_what_somebody_else_has_put_in_its_place_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pilot.folders.dotless_names._places", lambda: [str(tmp_path)])
+    (tmp_path / "sluice-x").mkdir()
+    (tmp_path / "sluice-x" / "slots").symlink_to(tmp_path)
+    mine = tmp_path / "ho.me"
+    name = PlainName(str(mine), "x")
+    assert name.now() == str(mine)
+    name.forget()
+    assert (tmp_path / "sluice-x" / "slots").is_symlink()

@@ -1,0 +1,80 @@
+"""Copies of inputs are written over old ones: nothing of a job is in the next job's, whatever its
+tool has done to them."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pilot.folders.spare_files import Spares
+from sluice.contracts.states import AttemptOutcome
+from tests.unit.pilot.attempts import run
+from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.slot_runner import Runner
+
+#: What the tool of a job does; "$0" is its input, "$1" a file elsewhere.
+DOINGS = {
+    "reads it": ":",
+    "makes it longer": 'head -c 9999 /dev/zero >> "$0"',
+    "empties it": ': > "$0"',
+    "keeps it by another name": 'ln "$0" "$1"',
+    "takes rights away": 'chmod 400 "$0"',
+    "gives rights away": 'chmod 777 "$0"',
+    "removes it": 'rm "$0"',
+    "puts a link there": 'echo untouched > "$1"; ln -sf "$1" "$0"',
+}
+
+
+@pytest.mark.parametrize("doing", DOINGS)
+def test_nothing_of_a_job_is_in_the_next_jobs_inputs(
+    runner: Runner, root: Path, tmp_path: Path, doing: str
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    first = tool(["sh", "-c", DOINGS[doing]], arguments=["$(inputs.f.path)", str(elsewhere)])
+    report = run(
+        runner,
+        task(root, first),
+        [input_file(root / "in" / "a.dat", data=b"a longer content, of the first job")],
+    )
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    left = elsewhere.read_bytes() if elsewhere.exists() else None
+    second = tool(["sh", "-c", 'cat "$0"; stat -c %a "$0"'], arguments=["$(inputs.f.path)"])
+    report = run(
+        runner, task(root, second), [input_file(root / "in" / "b.dat", data=b"short\n")], seq=1
+    )
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    umask = os.umask(0)
+    os.umask(umask)
+    assert (
+        Path(report.outputs[0].url.removeprefix("file://")).read_text()
+        == f"short\n{0o666 & ~umask:o}\n"
+    )
+    assert (elsewhere.read_bytes() if elsewhere.exists() else None) == left
+
+
+def test_the_next_job_makes_no_new_file(runner: Runner, root: Path) -> None:
+    inodes = []
+    for number in range(2):
+        reading = task(root, tool(["stat", "-c", "%i"], arguments=["$(inputs.f.path)"]))
+        report = run(
+            runner, reading, [input_file(root / "in" / f"{number}.dat", data=b"one")], seq=number
+        )
+        inodes.append(Path(report.outputs[0].url.removeprefix("file://")).read_text())
+    assert inodes[0] == inodes[1]
+
+
+def test_no_more_is_kept_than_is_worth_it(tmp_path: Path) -> None:
+    spares = Spares(str(tmp_path / "spare"))
+    (jobs := tmp_path / "in").mkdir()
+    for number in range(400):
+        (jobs / f"{number}.small").write_bytes(bytes(200_000))
+    (jobs / "large").write_bytes(bytes(300_000))
+    with os.scandir(jobs) as found:
+        taken = [entry.name for entry in found if spares.take(entry)]
+    assert "large" not in taken
+    assert 300 < len(taken) < 400
+    assert sum(path.stat().st_size for path in (tmp_path / "spare").iterdir()) <= 64 << 20
+    for number in range(len(taken)):
+        assert spares.give(f"{tmp_path}/{number}")
+    assert not spares.give(f"{tmp_path}/more")
+    assert len(list(tmp_path.glob("[0-9]*"))) == len(taken)

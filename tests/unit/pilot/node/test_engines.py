@@ -1,0 +1,62 @@
+"""Which engines of containers a node has."""
+
+from pathlib import Path
+
+import pytest
+
+from pilot.node.engines import find_engines
+from sluice.contracts.states import ContainerEngine
+from tests.servers.podman import Podman
+from tests.unit.pilot.runner.containers.podman_slot import podman
+
+__all__ = ["podman"]  # fixtures
+
+
+def test_podman_that_runs_nothing_is_none(
+    podman: Podman,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """``podman info`` answers all the same."""
+    for name, value in podman.environment.items():
+        monkeypatch.setenv(name, value)
+    broken = tmp_path / "engine.conf"
+    broken.write_text(
+        Path(podman.environment["CONTAINERS_CONF"])
+        .read_text()
+        .replace("nproc=4096", "no-such-limit=4096")
+    )
+    assert [engine.limits_memory for engine in find_engines([ContainerEngine.PODMAN])] == [True]
+    monkeypatch.setenv("CONTAINERS_CONF", str(broken))
+    assert find_engines([ContainerEngine.PODMAN]) == []
+    assert "no-such-limit" in capsys.readouterr().out
+
+
+def program(folder: Path, name: str, script: str) -> None:
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
+def test_an_engine_is_there_when_it_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    programs = tmp_path / "bin"
+    program(
+        programs,
+        "docker",
+        "echo 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock.' >&2; exit 1",
+    )
+    program(programs, "podman", "echo '{}'")
+    program(programs, "singularity", "echo 'apptainer version 1.3.4'")
+    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+    found = find_engines(list(ContainerEngine))
+    assert [(engine.kind, engine.version) for engine in found] == [
+        (ContainerEngine.APPTAINER, "apptainer version 1.3.4")
+    ]
+    said = capsys.readouterr().out
+    assert "Cannot connect to the Docker daemon" in said
+    assert "there is no udocker on this node's PATH" in said
+    assert find_engines([]) == []

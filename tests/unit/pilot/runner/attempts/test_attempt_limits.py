@@ -1,0 +1,101 @@
+"""What a tool may use, in a real slot process: time, memory, disk, room in its log."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from sluice.contracts.needs import Resources
+from sluice.contracts.states import AttemptOutcome, ErrorClass
+from tests.unit.pilot.attempts import failed, log_of, python, run
+from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.slot_runner import Runner
+
+
+def test_time_limit_ends_a_tool_that_traps_sigterm(runner: Runner, root: Path) -> None:
+    executable = python("import signal,time; signal.signal(15, signal.SIG_IGN); time.sleep(60)")
+    task_ = task(root, executable, resources=Resources(time_limit=1.0))
+    error_class, message = failed(run(runner, task_, [input_file(root / "in" / "a.dat")]))
+    assert error_class is ErrorClass.TOOL_TIMEOUT
+    assert message == "ran longer than its limit of 1 s and was ended"
+
+
+def test_too_much_memory(runner: Runner, root: Path) -> None:
+    executable = python("import time; x = bytearray(300 << 20); time.sleep(60)")
+    task_ = task(root, executable, resources=Resources(time_limit=30.0, ram=50))
+    report = run(runner, task_, [input_file(root / "in" / "a.dat")])
+    assert failed(report)[0] is ErrorClass.OUT_OF_MEMORY
+    assert report.peak_memory is not None
+    assert report.peak_memory > 64
+
+
+@pytest.mark.parametrize(("version", "ram"), [("v1.0", "1024"), ("v1.1", "256"), ("v1.2", "256")])
+def test_a_tool_is_told_what_its_version_gives_it(
+    runner: Runner, root: Path, version: str, ram: str
+) -> None:
+    executable = tool(["echo"], arguments=["$(runtime.ram)"], cwlVersion=version)
+    for resources, told in ((Resources(), ram), (Resources(ram=300), "300")):
+        report = run(
+            runner,
+            task(root, executable, resources=resources),
+            [input_file(root / "in" / f"{told}.dat")],
+        )
+        assert report.outcome is AttemptOutcome.FINISHED, report.message
+        assert (root / "out" / report.outputs[0].name).read_text() == f"{told}\n"
+
+
+def test_one_file_too_large(runner: Runner, root: Path) -> None:
+    executable = python("f = open('big', 'wb')\nwhile True: f.write(bytes(1 << 20))")
+    error_class, message = failed(
+        run(
+            runner,
+            task(root, executable, resources=Resources(disk=16)),
+            [input_file(root / "in" / "a.dat")],
+        )
+    )
+    assert (error_class, message) == (
+        ErrorClass.TOOL_FAILED,
+        "filled its folder: it may write 16 MiB",
+    )
+
+
+def test_many_files_too_large_together(runner: Runner, root: Path) -> None:
+    executable = python(
+        "import time\nfor n in range(8): open(f'part{n}', 'wb').write(bytes(4 <<"
+        " 20))\ntime.sleep(60)"
+    )
+    error_class, message = failed(
+        run(
+            runner,
+            task(root, executable, resources=Resources(disk=16)),
+            [input_file(root / "in" / "a.dat")],
+        )
+    )
+    assert (error_class, message) == (
+        ErrorClass.TOOL_FAILED,
+        "filled its folder: it may write 16 MiB",
+    )
+
+
+def test_long_streams_are_cut_in_the_middle(runner: Runner, root: Path) -> None:
+    executable = python("import sys; sys.stderr.write('begin' + 'x' * (2 << 20) + 'end')")
+    text = log_of(run(runner, task(root, executable), [input_file(root / "in" / "a.dat")]))
+    assert "begin" in text
+    assert text.endswith("end")
+    assert "bytes left out" in text
+    assert len(text) < (1 << 20) + 4096
+
+
+def test_the_tools_environment_is_its_own(runner: Runner, root: Path) -> None:
+    executable = python(
+        "import os, json; print(json.dumps(dict(os.environ)))",
+        requirements={"EnvVarRequirement": {"envDef": {"MODE": "fast"}}},
+    )
+    report = run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
+    text = Path(report.outputs[0].url.removeprefix("file://")).read_text()
+    assert '"MODE": "fast"' in text
+    assert "hush" not in text
+    assert "PYTHONPATH" not in text
+    assert f'"PATH": "{Path(sys.executable).parent}:' in text
+    assert '"HOME"' in text
+    assert '"TMPDIR"' in text

@@ -1,0 +1,270 @@
+"""Jobs with real tools in a real slot process: every way a job can end has its class, its sentence
+and its log."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from pilot.reports.journal import read_journals
+from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
+from sluice.storage import checksum_of
+from tests.unit.pilot.attempts import failed, files_in, log_of, python, run
+from tests.unit.pilot.builders import SHA, input_file, output, task, tool
+from tests.unit.pilot.slot_runner import Runner
+
+
+def test_success(runner: Runner, root: Path) -> None:
+    file = input_file(root / "in" / "frame 1.dat", data=b"hits")
+    report = run(runner, task(root, SHA), [file], seq=7, attempt=2)
+    assert (report.outcome, report.error_class, report.message, report.exit_code) == (
+        AttemptOutcome.FINISHED,
+        None,
+        "",
+        0,
+    )
+    written = root / "out" / "00000007.2-frame 1.out"
+    assert written.read_text().split()[0] == hashlib.sha256(b"hits").hexdigest()
+    (stored,) = report.outputs
+    assert (stored.port, stored.name, stored.url) == ("o", written.name, f"file://{written}")
+    assert (stored.size, stored.checksum) == (written.stat().st_size, checksum_of(written))
+    assert report.log is not None
+    assert report.log.name == "00000007.2.log"
+    assert "command sha256sum" in log_of(report)
+    assert "exit code 0" in log_of(report)
+    assert report.started_at is not None
+    assert report.started_at <= report.ended_at
+    assert report.cpu_seconds is not None
+
+
+def test_the_input_is_untouched_and_nothing_is_left_of_the_job(runner: Runner, root: Path) -> None:
+    task_ = task(
+        root,
+        python(
+            "import os,sys; open('extra','w').write('x'); os.mkdir('d'); open('d/e','w');"
+            " print(os.getcwd())"
+        ),
+    )
+    first = run(runner, task_, [input_file(root / "in" / "a.dat")], seq=1)
+    assert first.outcome is AttemptOutcome.FINISHED
+    folder = Path((root / "out" / "00000001.1-a.out").read_text().strip())
+    assert (root / "in" / "a.dat").read_bytes() == b"frame"
+    assert [
+        path for path in folder.parent.rglob("*") if path.is_file() and path.parent != folder.parent
+    ] == []
+
+
+def test_the_report_is_in_the_journal_before_it_is_told(runner: Runner, root: Path) -> None:
+    report = run(runner, task(root, SHA), [input_file(root / "in" / "a.dat")])
+    trace = read_journals(runner.run.journals)[(report.id, report.attempt)]
+    assert trace.report == report
+    assert report.log is not None
+    assert trace.urls == [report.outputs[0].url, report.log.url]
+
+
+def test_non_zero_exit_gives_the_code_and_the_last_line(runner: Runner, root: Path) -> None:
+    executable = python("import sys; print('header is damaged', file=sys.stderr); sys.exit(3)")
+    report = run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
+    error_class, message = failed(report)
+    assert error_class is ErrorClass.TOOL_FAILED
+    assert message.endswith("ended with exit code 3: header is damaged")
+    assert report.exit_code == 3
+    assert "header is damaged" in log_of(report)
+    assert files_in(root / "out") == []
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [(65, ErrorClass.TOOL_REFUSED), (66, ErrorClass.TOOL_FAILED), (1, ErrorClass.TOOL_FAILED)],
+)
+def test_declared_exit_codes(runner: Runner, root: Path, code: int, expected: ErrorClass) -> None:
+    executable = python(
+        f"import sys; sys.exit({code})", permanentFailCodes=[65], temporaryFailCodes=[66]
+    )
+    assert (
+        failed(run(runner, task(root, executable), [input_file(root / "in" / "a.dat")]))[0]
+        is expected
+    )
+
+
+def test_success_codes(runner: Runner, root: Path) -> None:
+    executable = python("import sys; print('ok'); sys.exit(2)", successCodes=[0, 2])
+    report = run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
+    assert (report.outcome, report.exit_code) == (AttemptOutcome.FINISHED, 2)
+
+
+def test_killed_by_a_signal(runner: Runner, root: Path) -> None:
+    executable = python("import os; os.kill(os.getpid(), 11)")
+    error_class, message = failed(
+        run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
+    )
+    assert error_class is ErrorClass.TOOL_FAILED
+    assert "was killed by SIGSEGV" in message
+
+
+def test_missing_program(runner: Runner, root: Path) -> None:
+    report = run(runner, task(root, tool(["no-such-program"])), [input_file(root / "in" / "a.dat")])
+    assert failed(report) == (
+        ErrorClass.TOOL_FAILED,
+        "program 'no-such-program' was not found on this node's PATH",
+    )
+    assert report.exit_code == 127
+
+
+def test_a_program_that_cannot_be_run(runner: Runner, root: Path) -> None:
+    (data := root.parent / "data").write_text("no program")
+    report = run(runner, task(root, tool([str(data)])), [input_file(root / "in" / "a.dat")])
+    assert failed(report) == (
+        ErrorClass.TOOL_FAILED,
+        f"program '{data}' cannot be started: Permission denied",
+    )
+    assert report.exit_code == 126
+
+
+def test_missing_output_names_the_port_and_the_pattern(runner: Runner, root: Path) -> None:
+    executable = tool(
+        ["true"], outputs={"o": {"type": "File", "outputBinding": {"glob": "result-*.root"}}}
+    )
+    del executable["stdout"]
+    error_class, message = failed(
+        run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
+    )
+    assert error_class is ErrorClass.TOOL_FAILED
+    assert message == "the tool wrote no file for output 'o': nothing matches ['result-*.root']"
+
+
+def test_absent_optional_output(runner: Runner, root: Path) -> None:
+    executable = tool(["true"], outputs={"o": {"type": "File?", "outputBinding": {"glob": "kept"}}})
+    del executable["stdout"]
+    task_ = task(root, executable, outputs=[output(root, "o", optional=True)])
+    report = run(runner, task_, [input_file(root / "in" / "a.dat")])
+    assert (report.outcome, report.outputs) == (AttemptOutcome.FINISHED, [])
+
+
+def test_several_outputs(runner: Runner, root: Path) -> None:
+    outputs = {
+        name: {"type": "File", "outputBinding": {"glob": f"{name}.txt"}} for name in ("o", "side")
+    }
+    executable = python(
+        "open('o.txt','w').write('1'); open('side.txt','w').write('2')", outputs=outputs
+    )
+    del executable["stdout"]
+    task_ = task(root, executable, outputs=[output(root, "o"), output(root, "side", "histograms")])
+    report = run(runner, task_, [input_file(root / "in" / "a.dat")], seq=3)
+    assert [stored.port for stored in report.outputs] == ["o", "side"]
+    assert (root / "histograms" / "00000003.1-side.txt").read_text() == "2"
+    assert "--- stdout ---" in log_of(report)
+
+
+def test_an_input_handed_on_as_output_is_copied(runner: Runner, root: Path) -> None:
+    outputs = {"o": {"type": "File", "outputBinding": {"outputEval": "$(inputs.f)"}}}
+    task_ = task(root, tool(["true"], outputs=outputs))
+    report = run(runner, task_, [input_file(root / "in" / "a.dat", data=b"same")])
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    assert Path(report.outputs[0].url.removeprefix("file://")).read_bytes() == b"same"
+    assert (root / "in" / "a.dat").read_bytes() == b"same"
+
+
+@pytest.mark.parametrize(
+    "name", ["with space.dat", "größe-日本.dat", "a#b%20c=d&e'f.dat", "$(x);rm -rf.dat", "-n.dat"]
+)
+def test_odd_names(runner: Runner, root: Path, name: str) -> None:
+    report = run(runner, task(root, SHA), [input_file(root / "in" / name)], seq=1)
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    stem = name.removesuffix(".dat")
+    assert files_in(root / "out") == [f"00000001.1-{stem}.out"]
+    assert (
+        hashlib.sha256(b"frame").hexdigest()
+        in (root / "out" / f"00000001.1-{stem}.out").read_text()
+    )
+
+
+def test_wrong_checksum(runner: Runner, root: Path) -> None:
+    file = input_file(root / "in" / "a.dat")
+    (root / "in" / "a.dat").write_bytes(b"FRAME")
+    report = run(runner, task(root, SHA), [file])
+    error_class, message = failed(report)
+    assert error_class is ErrorClass.CHECKSUM_MISMATCH
+    assert file.checksum in message
+    assert file.url in message
+    assert "(not reached)" in log_of(report)
+
+
+def test_vanished_input(runner: Runner, root: Path) -> None:
+    file = input_file(root / "in" / "a.dat")
+    (root / "in" / "a.dat").unlink()
+    error_class, message = failed(run(runner, task(root, SHA), [file]))
+    assert error_class is ErrorClass.STAGE_IN_FAILED
+    assert message == f"input file 'a.dat' is no longer there: {file.url}"
+
+
+def test_output_storage_that_cannot_be_written(runner: Runner, root: Path) -> None:
+    root.mkdir()
+    (root / "out").write_text("a file where the folder should be")
+    report = run(runner, task(root, SHA), [input_file(root / "in" / "a.dat")])
+    assert failed(report)[0] is ErrorClass.STAGE_OUT_FAILED
+    assert "could not be written" in report.message
+    assert "stage_out_failed" in log_of(report)
+
+
+def test_second_output_failing_takes_the_first_back(runner: Runner, root: Path) -> None:
+    root.mkdir()
+    (root / "side").write_text("in the way")
+    outputs = {
+        name: {"type": "File", "outputBinding": {"glob": f"{name}.txt"}} for name in ("o", "side")
+    }
+    executable = python(
+        "open('o.txt','w').write('1'); open('side.txt','w').write('2')", outputs=outputs
+    )
+    del executable["stdout"]
+    task_ = task(root, executable, outputs=[output(root, "o"), output(root, "side", "side")])
+    assert (
+        failed(run(runner, task_, [input_file(root / "in" / "a.dat")]))[0]
+        is ErrorClass.STAGE_OUT_FAILED
+    )
+    assert files_in(root / "out") == []
+
+
+def test_lost_log_does_not_lose_the_job(runner: Runner, root: Path) -> None:
+    root.mkdir()
+    (root / "logs").write_text("in the way")
+    report = run(runner, task(root, SHA), [input_file(root / "in" / "a.dat")])
+    assert report.outcome is AttemptOutcome.FINISHED
+    assert report.log is None
+    assert "its log could not be kept" in report.message
+
+
+def test_merge_of_200_files_keeps_their_order(runner: Runner, root: Path) -> None:
+    executable = tool(
+        ["cat"],
+        inputs={"parts": {"type": "File[]"}, "title": "string"},
+        arguments=["$(inputs.parts)"],
+        outputs={"o": {"type": "File", "outputBinding": {"glob": "$(inputs.title).dat"}}},
+        stdout="$(inputs.title).dat",
+    )
+    task_ = task(root, executable, mode=TaskMode.MERGE, dat_in_port="parts", args={"title": "all"})
+    files = [
+        input_file(root / f"in{n % 7}" / f"{n // 7}.dat", seq=n, data=f"{n},".encode())
+        for n in range(200)
+    ]
+    report = run(runner, task_, files)
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    assert (root / "out" / "00000000.1-all.dat").read_text() == "".join(f"{n}," for n in range(200))
+
+
+def test_equal_names_in_one_job(runner: Runner, root: Path) -> None:
+    """Whatever the other files are called."""
+    executable = tool(["cat"], inputs={"parts": {"type": "File[]"}}, arguments=["$(inputs.parts)"])
+    executable |= {
+        "stdout": "o",
+        "outputs": {"o": {"type": "File", "outputBinding": {"glob": "o"}}},
+    }
+    task_ = task(root, executable, mode=TaskMode.MERGE, dat_in_port="parts")
+    names = ["1", "1", "2", "3", "2", "0", "5", "5"]
+    files = [
+        input_file(root / f"in{n}" / name, seq=n, data=f"{n},".encode())
+        for n, name in enumerate(names)
+    ]
+    report = run(runner, task_, files)
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    assert (root / "out" / "00000000.1-o").read_text() == "0,1,2,3,4,5,6,7,"

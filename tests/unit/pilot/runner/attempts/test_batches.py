@@ -1,0 +1,149 @@
+"""Jobs of several entries, in a real slot process: each runs as if it were a job of its own."""
+
+from pathlib import Path
+
+from pilot.reports.journal import read_journals
+from sluice.contracts.needs import Resources
+from sluice.contracts.pilots import InputFile
+from sluice.contracts.states import AttemptOutcome, EntryKind, ErrorClass
+from tests.unit.pilot.attempts import failed, files_in, log_of, python, run
+from tests.unit.pilot.builders import SHA, input_file, output, task, tool
+from tests.unit.pilot.slot_runner import Runner
+
+
+def inputs(root: Path, *texts: str, first: int = 3) -> list[InputFile]:
+    return [
+        input_file(root / "in" / f"{text}.dat", seq=seq, data=text.encode())
+        for seq, text in enumerate(texts, first)
+    ]
+
+
+def written(root: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in sorted((root / "out").iterdir())}
+
+
+def test_each_entry_has_its_own_outputs(runner: Runner, root: Path) -> None:
+    report = run(
+        runner,
+        task(root, tool(["cat"], stdin="$(inputs.f.path)"), batch=5),
+        inputs(root, "x", "y", "z"),
+        seq=3,
+        attempt=2,
+    )
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    assert [(file.name, file.number) for file in report.outputs] == [
+        ("00000003.2-x.out", 3),
+        ("00000004.2-y.out", 4),
+        ("00000005.2-z.out", 5),
+    ]
+    assert written(root) == {
+        "00000003.2-x.out": "x",
+        "00000004.2-y.out": "y",
+        "00000005.2-z.out": "z",
+    }
+    alone = run(runner, task(root / "one", SHA, batch=5), inputs(root, "x"), seq=3)
+    assert [file.number for file in alone.outputs] == [3], (
+        "the last batch of a data set may have a single entry"
+    )
+
+
+def test_files_of_the_same_number_go_together(runner: Runner, root: Path) -> None:
+    both = tool(
+        ["cat"],
+        inputs={
+            "f": {"type": "File", "inputBinding": {}},
+            "g": {"type": "File?", "inputBinding": {}},
+        },
+    )
+    first, second = inputs(root, "x", "y")
+    beside = input_file(root / "in" / "beside", seq=3, data=b"+").model_copy(update={"port": "g"})
+    report = run(runner, task(root, both, side_ports=["g"], batch=2), [first, beside, second])
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    assert list(written(root).values()) == ["x+", "y"]
+
+
+def test_an_entry_sees_nothing_of_those_before_it(runner: Runner, root: Path) -> None:
+    code = """
+import os
+tmp = os.environ["TMPDIR"]
+print(sorted(os.listdir()), os.listdir(tmp))
+open("left", "w").close()
+open(tmp + "/left", "w").close()
+"""
+    report = run(runner, task(root, python(code), batch=3), inputs(root, "x", "y", "z"))
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    assert list(written(root).values()) == [f"['{name}.out'] []\n" for name in "xyz"]
+
+
+def test_an_entry_that_fails_fails_them_all(runner: Runner, root: Path) -> None:
+    code = (
+        "import sys; text = open(sys.argv[1]).read(); print(text); sys.exit('no beam' if text =="
+        " 'y' else 0)"
+    )
+    batch = task(root, python(code, permanentFailCodes=[7]), batch=3)
+    report = run(runner, batch, inputs(root, "x", "y", "z"))
+    error, message = failed(report)
+    assert error is ErrorClass.TOOL_FAILED
+    assert message.startswith("y.dat: ")
+    assert "no beam" in message
+    assert files_in(root / "out") == []
+    assert "no beam" in log_of(report)
+    assert run(runner, batch, inputs(root, "x", "z")).outcome is AttemptOutcome.FINISHED, (
+        "nothing of it is in the way of the next"
+    )
+
+
+def test_limits_hold_for_each_entry(runner: Runner, root: Path) -> None:
+    code = "import sys, time; time.sleep(60 if open(sys.argv[1]).read() == 'y' else 0)"
+    slow = task(root, python(code), batch=2, resources=Resources(time_limit=2))
+    error, message = failed(run(runner, slow, inputs(root, "x", "y")))
+    assert (error, message.split(":")[0]) == (ErrorClass.TOOL_TIMEOUT, "y.dat")
+
+
+def test_outputs_are_noted_before_any_is_written(runner: Runner, root: Path) -> None:
+    tree = tool(
+        ["mkdir"],
+        arguments=["$(inputs.f.nameroot)"],
+        outputs={
+            "o": {"type": "Directory", "outputBinding": {"glob": "$(inputs.f.nameroot)"}},
+            "p": {"type": "File", "outputBinding": {"outputEval": "$(inputs.f)"}},
+        },
+        requirements={"InlineJavascriptRequirement": {}},
+    )
+    outputs = [
+        output(root, "o").model_copy(update={"kind": EntryKind.BUNDLE}),
+        output(root, "p", "same"),
+    ]
+    report = run(runner, task(root, tree, batch=2, outputs=outputs), inputs(root, "x", "y"))
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    assert files_in(root / "out") == ["00000003.1-x.tar", "00000004.1-y.tar"]
+    same = {path.name: path.read_text() for path in (root / "same").iterdir()}
+    assert same == {"00000003.1-x.dat": "x", "00000004.1-y.dat": "y"}
+    assert (root / "in" / "x.dat").read_text() == "x", (
+        "an input that is handed on stays where it is"
+    )
+    [trace] = [
+        trace
+        for token, trace in read_journals(runner.run.journals).items()
+        if token == (report.id, report.attempt)
+    ]
+    assert {file.url for file in report.outputs} <= set(trace.urls)
+
+
+def test_an_output_is_called_what_an_expression_says_and_stays_executable(
+    runner: Runner, root: Path
+) -> None:
+    made = tool(["sh", "-c", 'printf "#!/bin/sh\\n" > tmp.out; chmod 755 tmp.out'])
+    del made["stdout"]
+    rename = "${ self[0].basename = inputs.f.nameroot + '.renamed'; return self[0]; }"
+    made["outputs"] = {
+        "o": {"type": "File", "outputBinding": {"glob": "tmp.out", "outputEval": rename}}
+    }
+    made["requirements"] = {"InlineJavascriptRequirement": {}}
+    report = run(runner, task(root, made, batch=2), inputs(root, "x", "y"), seq=3)
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    assert [file.name for file in report.outputs] == [
+        "00000003.1-x.renamed",
+        "00000004.1-y.renamed",
+    ]
+    assert [path.stat().st_mode & 0o777 for path in (root / "out").iterdir()] == [0o755, 0o755]

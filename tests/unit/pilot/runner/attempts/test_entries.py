@@ -1,0 +1,255 @@
+"""Jobs whose inputs and outputs are no plain files, in a real slot process."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from sluice.contracts.pilots import AttemptReport, BundlePort, InputFile
+from sluice.contracts.states import AttemptOutcome, EntryKind, ErrorClass, TaskMode
+from sluice.contracts.tasks import TaskOutput
+from sluice.storage import pack, unpack
+from tests.unit.pilot.attempts import failed, run
+from tests.unit.pilot.builders import input_file, output, task, tool
+from tests.unit.pilot.slot_runner import Runner
+
+
+def bundle(root: Path, value: Any, *, seq: int = 0, port: str = "", name: str = "") -> InputFile:
+    path = root / "in" / (name or f"{port}{seq}.tar")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pack(value, path)
+    content = path.read_bytes()
+    checksum = f"sha256:{hashlib.sha256(content).hexdigest()}"
+    return InputFile(
+        seq=seq,
+        name=path.name,
+        size=len(content),
+        checksum=checksum,
+        url=f"file://{path}",
+        port=port,
+    )
+
+
+def made(path: Path, text: str = "") -> dict[str, Any]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return {"class": "File", "path": str(path)}
+
+
+def bundled(root: Path, *, optional: bool = False) -> TaskOutput:
+    return output(root, "o", optional=optional).model_copy(update={"kind": EntryKind.BUNDLE})
+
+
+def spread(root: Path, *, kind: EntryKind = EntryKind.FILE) -> TaskOutput:
+    return output(root, "o").model_copy(update={"kind": kind, "spread": True})
+
+
+def value_of(report: AttemptReport, folder: Path) -> Any:
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    [stored] = report.outputs
+    return unpack(Path(stored.url.removeprefix("file://")), folder)
+
+
+def path_of(value: dict[str, Any]) -> Path:
+    return Path(unquote(urlsplit(value["location"]).path))
+
+
+def script(
+    code: str, inputs: dict[str, Any], outputs: dict[str, Any], *arguments: str
+) -> dict[str, Any]:
+    javascript: dict[str, Any] = {"InlineJavascriptRequirement": {}}
+    process = {
+        "cwlVersion": "v1.2",
+        "class": "CommandLineTool",
+        "baseCommand": ["sh", "-c", code.replace("$(", "\\$("), "sh"],
+    }
+    return {
+        **process,
+        "inputs": inputs,
+        "outputs": outputs,
+        "arguments": list(arguments),
+        "requirements": javascript,
+    }
+
+
+TREE = {"o": {"type": "Directory", "outputBinding": {"glob": "*.copy"}}}
+
+
+def test_a_directory_comes_in_and_goes_out(runner: Runner, root: Path) -> None:
+    made(root / "a tree" / "deep" / "leaf", "leaf")
+    copy = script(
+        'cp -RL "$1" "$2.copy" && echo more > "$1/deep/leaf"',
+        {"f": "Directory"},
+        TREE,
+        "$(inputs.f)",
+        "$(inputs.f.basename)",
+    )
+    trees = task(root, copy, bundles=[BundlePort(port="f")], outputs=[bundled(root)])
+    given = bundle(root, {"class": "Directory", "path": str(root / "a tree")})
+    report = run(runner, trees, [given], seq=5)
+    found = value_of(report, root / "found")
+    assert (report.outputs[0].name, report.outputs[0].number) == (
+        "00000005.1-a tree.copy.tar",
+        None,
+    )
+    assert (found["class"], (path_of(found) / "deep" / "leaf").read_text()) == ("Directory", "leaf")
+    assert "number" not in json.loads(report.outputs[0].model_dump_json()), (
+        "a WMS of the release before would refuse it"
+    )
+    again = value_of(run(runner, trees, [given], seq=6), root / "again")
+    assert (path_of(again) / "deep" / "leaf").read_text() == "leaf", (
+        "what a tool does to its input stays in its job"
+    )
+
+
+def test_secondary_files_lie_beside_their_file(runner: Runner, root: Path) -> None:
+    read = script(
+        'cat "$1" "$1.bai" > x && mv x "$2.all" && echo 1 > "$2.all.n"',
+        {"f": {"type": "File", "secondaryFiles": [".bai"]}},
+        {"o": {"type": "File", "secondaryFiles": [".n"], "outputBinding": {"glob": "*.all"}}},
+        "$(inputs.f)",
+        "$(inputs.f.nameroot)",
+    )
+    value = {**made(root / "x.bam", "reads"), "secondaryFiles": [made(root / "x.bam.bai", "index")]}
+    found = value_of(
+        run(
+            runner,
+            task(root, read, bundles=[BundlePort(port="f")], outputs=[bundled(root)]),
+            [bundle(root, value)],
+        ),
+        root / "found",
+    )
+    assert path_of(found).read_text() == "readsindex"
+    assert [path_of(file) for file in found["secondaryFiles"]] == [
+        path_of(found).with_name("x.all.n")
+    ]
+
+
+def test_a_port_takes_one_value_or_all_as_its_task_says(runner: Runner, root: Path) -> None:
+    first, second = (
+        [made(root / "1" / "a", "1"), made(root / "1" / "b", "2")],
+        [made(root / "2" / "a", "3")],
+    )
+    nested = {"type": "array", "items": {"type": "array", "items": "File"}}
+    count = {"o": {"type": "int", "outputBinding": {"outputEval": "$(inputs.f.length)"}}}
+    whole = task(
+        root,
+        script("true", {"f": {"type": nested}}, count),
+        bundles=[BundlePort(port="f", whole=True)],
+        outputs=[bundled(root)],
+        mode=TaskMode.MERGE,
+    )
+    assert (
+        value_of(
+            run(runner, whole, [bundle(root, first), bundle(root, second, seq=1)]), root / "whole"
+        )
+        == 2
+    )
+    one = task(
+        root,
+        script("true", {"f": "File[]"}, count),
+        bundles=[BundlePort(port="f")],
+        outputs=[bundled(root)],
+    )
+    assert value_of(run(runner, one, [bundle(root, first)]), root / "one") == 2
+    assert value_of(run(runner, one, [bundle(root, [])]), root / "none") == 0, (
+        "an empty list is a value"
+    )
+
+
+def test_values_without_files(runner: Runner, root: Path) -> None:
+    double = {"o": {"type": "int", "outputBinding": {"outputEval": "$(inputs.f * 2)"}}}
+    numbers = task(
+        root,
+        script("true", {"f": "int"}, double),
+        bundles=[BundlePort(port="f")],
+        outputs=[bundled(root)],
+    )
+    report = run(runner, numbers, [bundle(root, 21)])
+    assert (value_of(report, root / "found"), report.outputs[0].name) == (42, "00000000.1-o.tar")
+
+
+def test_nothing_is_no_entry_where_that_is_allowed(runner: Runner, root: Path) -> None:
+    nothing = script(
+        "true",
+        {"f": "File"},
+        {"o": {"type": ["null", "int"], "outputBinding": {"outputEval": "$(null)"}}},
+    )
+    file = input_file(root / "in" / "a.dat")
+    report = run(runner, task(root, nothing, outputs=[bundled(root, optional=True)]), [file])
+    assert (report.outcome, report.outputs) == (AttemptOutcome.FINISHED, [])
+    error, message = failed(run(runner, task(root, nothing, outputs=[bundled(root)]), [file]))
+    assert (error, message) == (ErrorClass.TOOL_FAILED, "the tool gave nothing for its output 'o'")
+
+
+def test_each_item_of_a_list_becomes_an_entry(runner: Runner, root: Path) -> None:
+    several = script(
+        "mkdir d e; echo 0 > d/x; echo 1 > e/x; echo 2 > y",
+        {"f": "File"},
+        {"o": {"type": "File[]", "outputBinding": {"glob": ["d/x", "e/x", "y"]}}},
+    )
+    file = input_file(root / "in" / "a.dat")
+    report = run(runner, task(root, several, outputs=[spread(root)]), [file], attempt=2)
+    assert [(file.name, file.number) for file in report.outputs] == [
+        ("00000000.2-x", 0),
+        ("00000001.2-x", 1),
+        ("00000002.2-y", 2),
+    ], report.message
+    assert [Path(file.url.removeprefix("file://")).read_text() for file in report.outputs] == [
+        "0\n",
+        "1\n",
+        "2\n",
+    ]
+    values = script(
+        "true",
+        {"f": "File"},
+        {"o": {"type": "Any", "outputBinding": {"outputEval": "$(['a', null, 'c'])"}}},
+    )
+    report = run(runner, task(root, values, outputs=[spread(root, kind=EntryKind.BUNDLE)]), [file])
+    assert [file.number for file in report.outputs] == [0, 2], report.message
+    one = script(
+        "true", {"f": "File"}, {"o": {"type": "Any", "outputBinding": {"outputEval": "$(3)"}}}
+    )
+    _, message = failed(
+        run(runner, task(root, one, outputs=[spread(root, kind=EntryKind.BUNDLE)]), [file])
+    )
+    assert message == "output 'o' is not a list"
+
+
+def test_a_file_that_is_no_bundle_is_said_to_be_none(runner: Runner, root: Path) -> None:
+    trees = task(root, tool(["true"]), bundles=[BundlePort(port="f")])
+    error, message = failed(run(runner, trees, [input_file(root / "in" / "a.txt", data=b"text")]))
+    assert error is ErrorClass.STAGE_IN_FAILED
+    assert "'a.txt'" in message
+    assert "is no bundle" in message
+
+
+@pytest.mark.parametrize(("name", "own"), [("d" * 200, "d" * 200), ("d" * 230, "o")])
+def test_long_names_give_way_to_the_output_s(
+    name: str, own: str, runner: Runner, root: Path
+) -> None:
+    make = script(
+        f"mkdir {name}",
+        {"f": "File"},
+        {"o": {"type": "Directory", "outputBinding": {"glob": "d*"}}},
+    )
+    report = run(
+        runner, task(root, make, outputs=[bundled(root)]), [input_file(root / "in" / "a.dat")]
+    )
+    assert [file.name for file in report.outputs] == [f"00000000.1-{own}.tar"], report.message
+
+
+def test_what_cannot_be_kept_fails_the_job(runner: Runner, root: Path) -> None:
+    pipe = script(
+        "mkdir d && mkfifo d/pipe",
+        {"f": "File"},
+        {"o": {"type": "Directory", "outputBinding": {"glob": "d"}}},
+    )
+    error, message = failed(
+        run(runner, task(root, pipe, outputs=[bundled(root)]), [input_file(root / "in" / "a.dat")])
+    )
+    assert error is ErrorClass.TOOL_REFUSED
+    assert message == "output 'o' cannot be taken: 'd/pipe' is neither a file nor a folder"

@@ -1,0 +1,109 @@
+"""What a tool has written so far can be read beside its log while it runs, and is gone when it has
+ended."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pilot.runner.attempts.live_log import LiveLogs
+from sluice.contracts.logs import LIVE_BYTES, LiveLog
+from sluice.contracts.states import AttemptOutcome
+from tests.unit.pilot.builders import input_file, job, task, tool
+from tests.unit.pilot.slot_runner import Runner
+from tests.waiting import Gate, wait_until
+
+#: Says something on both streams, and something more at each gate in its arguments.
+TALK = """
+import sys
+print('begun', file=sys.stderr, flush=True)
+open(sys.argv[1]).close()
+print('half', file=sys.stderr, flush=True)
+open(sys.argv[2]).close()
+print('done', file=sys.stderr, flush=True)
+"""
+
+
+@contextmanager
+def stream(path: Path) -> Iterator[int]:
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def told(path: Path, name: str = "stderr") -> tuple[int, bytes]:
+    """Where the stream begins in it, and its bytes; nothing where there is none."""
+    try:
+        found = LiveLog.model_validate_json(path.read_bytes()).streams[name]
+    except FileNotFoundError:
+        return 0, b""
+    return found.start, found.data
+
+
+def test_a_log_is_followed_while_its_job_runs(root: Path) -> None:
+    runner = Runner(root.parent / "pilot", settings={"live_logs": 0.05})
+    half, done = Gate(root.parent / "half"), Gate(root.parent / "done")
+    file = root / "logs" / "00000004.2-live.json"
+    task_ = task(root, tool([sys.executable, "-c"], arguments=[TALK, str(half), str(done)]))
+    job_ = job(task_, [input_file(root / "in" / "a.dat")], attempt=2, seq=4)
+    runner.submit(task_, job_)
+    wait_until(lambda: told(file) == (0, b"begun\n"))
+    half.open()
+    wait_until(lambda: told(file) == (0, b"begun\nhalf\n"))
+    done.open()
+    report = runner.ended().report
+    assert report.outcome is AttemptOutcome.FINISHED
+    assert sorted(os.listdir(root / "logs")) == ["00000004.2.log"]
+    assert "begun\nhalf\ndone\n" in (root / "logs" / "00000004.2.log").read_text()
+    runner.close()
+
+
+def test_of_a_long_stream_the_end_is_told_and_where_it_begins(tmp_path: Path) -> None:
+    logs, url = LiveLogs(0.02), f"file://{tmp_path}/live.json"
+    logs.start()
+    with stream(tmp_path / "out") as out:
+        os.write(out, b"a" * LIVE_BYTES + b"b" * 1000)
+        with logs.following(url, {"stdout": out}):
+            wait_until(
+                lambda: (
+                    told(tmp_path / "live.json", "stdout")
+                    == (1000, b"a" * (LIVE_BYTES - 1000) + b"b" * 1000)
+                )
+            )
+            assert (tmp_path / "live.json").stat().st_size < 180_000 / 2
+    assert not (tmp_path / "live.json").exists()
+
+
+def test_a_short_run_touches_no_storage(tmp_path: Path) -> None:
+    logs = LiveLogs(3600.0)
+    logs.start()
+    with stream(tmp_path / "out") as out:
+        os.write(out, b"text")
+        with logs.following(f"file://{tmp_path}/logs/live.json", {"stdout": out}):
+            pass
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_nothing_is_told_before_something_was_written(tmp_path: Path) -> None:
+    logs = LiveLogs(0.01)
+    logs.start()
+    file = tmp_path / "logs" / "live.json"
+    with stream(tmp_path / "err") as err, logs.following(f"file://{file}", {"stderr": err}):
+        assert not file.exists()
+        os.write(err, b"text")
+        wait_until(lambda: told(file) == (0, b"text"))
+
+
+def test_a_storage_that_cannot_be_written_ends_no_job(root: Path) -> None:
+    (root / "logs").mkdir(parents=True)
+    (root / "logs" / "00000000.1-live.json").mkdir()
+    logs = LiveLogs(0.01)
+    logs.start()
+    with stream(root / "out") as out:
+        os.write(out, b"x")
+        with logs.following(f"file://{root}/logs/00000000.1-live.json", {"stdout": out}):
+            os.write(out, b"y")
+    assert (root / "logs" / "00000000.1-live.json").is_dir()

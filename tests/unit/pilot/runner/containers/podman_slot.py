@@ -1,0 +1,75 @@
+"""A slot with a real engine of containers (Podman) and an image that is made here."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilot.node.engines import Engine, find_engines
+from sluice.contracts.pilots import AttemptReport
+from sluice.contracts.states import AttemptOutcome, ContainerEngine
+from tests.servers.podman import IMAGE, Podman, start_podman
+from tests.unit.pilot.builders import tool
+from tests.unit.pilot.slot_runner import Runner
+
+
+@pytest.fixture(scope="module")
+def podman() -> Iterator[Podman]:
+    try:
+        podman = start_podman()
+    except RuntimeError as error:
+        pytest.fail(str(error), pytrace=False)
+    yield podman
+    podman.stop()
+
+
+@pytest.fixture(scope="module")
+def engine(podman: Podman) -> Engine:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in podman.environment.items():
+            patch.setenv(name, value)
+        [engine] = find_engines([ContainerEngine.PODMAN])
+    return engine
+
+
+def start(podman: Podman, engine: Engine | None, folder: Path) -> Runner:
+    environment = {"PYTHONPATH": str(Path.cwd()), "SLUICE_SECRET": "hush", **podman.environment}
+    settings = {"engine": engine, "images": str(folder / "images")}
+    return Runner(folder / "pilot", environment=environment, settings=settings)
+
+
+@pytest.fixture(scope="module")
+def runner(
+    podman: Podman, engine: Engine, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Runner]:
+    runner = start(podman, engine, tmp_path_factory.mktemp("node"))
+    yield runner
+    runner.close()
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left(podman: Podman) -> Iterator[None]:
+    yield
+    assert podman.containers() == []
+
+
+def shell(
+    script: str, *, image: str = IMAGE, kind: str = "requirements", **fields: Any
+) -> dict[str, Any]:
+    """A tool that runs a script in a container; ``$f`` is its input's path."""
+    docker = {"class": "DockerRequirement", "dockerPull": image}
+    more = fields.pop("more", [])
+    variable = {"class": "EnvVarRequirement", "envDef": {"f": "$(inputs.f.path)"}}
+    return tool(
+        ["/bin/sh", "-c"],
+        arguments=[script.replace("$(", "\\$(")],
+        **{"requirements": [variable, *more]}
+        | {kind: [docker, *([variable, *more] if kind == "requirements" else [])]}
+        | fields,
+    )
+
+
+def text_of(report: AttemptReport, number: int = 0) -> str:
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    return Path(report.outputs[number].url.removeprefix("file://")).read_text()

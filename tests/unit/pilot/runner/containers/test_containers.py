@@ -1,0 +1,350 @@
+"""Tools in containers, in a real slot process, with a real engine (Podman) and an image that is
+made here."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pilot.domain.model import StopReason
+from pilot.node.engines import RUN_LABEL, SLOT_LABEL, Engine, remove_containers
+from sluice.contracts.needs import Container, ContainerImage, Resources
+from sluice.contracts.states import AttemptOutcome, ErrorClass
+from tests.servers.image_registry import ImageRegistry
+from tests.servers.podman import IMAGE, Podman
+from tests.unit.pilot.attempts import failed, log_of, run
+from tests.unit.pilot.builders import input_file, job, output, task, tool
+from tests.unit.pilot.runner.containers.podman_slot import (
+    engine,
+    nothing_is_left,
+    podman,
+    runner,
+    shell,
+    start,
+    text_of,
+)
+from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.slot_runner import Runner
+from tests.waiting import wait_until
+
+__all__ = ["engine", "nothing_is_left", "podman", "runner"]  # fixtures
+
+
+def test_a_tool_runs_in_its_image_with_its_input(runner: Runner, root: Path) -> None:
+    file = input_file(root / "in" / "frame 1.dat", data=b"hits\n")
+    report = run(runner, task(root, shell('cat /etc/mark "$f"; echo no >&2')), [file], seq=7)
+    assert text_of(report) == "inside the image\nhits\n"
+    assert report.outputs[0].name == "00000007.1-frame 1.out"
+    assert f"container {IMAGE}, run with Podman" in log_of(report)
+    assert log_of(report).rstrip().endswith("no")
+    assert (report.peak_memory, report.cpu_seconds) == (
+        None,
+        None,
+    ), "what can be measured is the engine's client"
+    assert (root / "in" / "frame 1.dat").read_bytes() == b"hits\n"
+
+
+def test_it_sees_its_own_folders_and_nothing_else_of_the_node(runner: Runner, root: Path) -> None:
+    other = input_file(root / "in" / "other.dat")
+    script = f"""ls -A / | grep -v -E '^(bin|dev|etc|proc|run|sys|tmp|var)$' | wc -l
+        ls /sys/class/net; env
+        cat {root}/in/other.dat; echo x >> "$f"; touch /etc/x; ls {runner.run.path}; pwd; true"""
+    report = run(runner, task(root, shell(script)), [input_file(root / "in" / "a.dat")])
+    lines = text_of(report).splitlines()
+    assert lines[:2] == ["1", "lo"], "one folder more than the image has, and no network"
+    assert "SLUICE_SECRET" not in text_of(report)
+    assert str(root) not in text_of(report)
+    said = log_of(report)
+    assert said.count("No such file") == 2
+    assert said.count("Read-only file system") == 2
+    assert (
+        (root / "in" / "a.dat").read_bytes() == (root / "in" / other.name).read_bytes() == b"frame"
+    )
+
+
+def test_the_network_is_there_for_a_tool_that_asks(runner: Runner, root: Path) -> None:
+    asked = {"class": "NetworkAccess", "networkAccess": True}
+    prepared = task(root, shell("true", more=[asked]))
+    assert "--net=none" not in log_of(run(runner, prepared, [input_file(root / "in" / "a.dat")]))
+    assert "--net=none" in log_of(
+        run(runner, task(root, shell("true")), [input_file(root / "in" / "b.dat")])
+    )
+
+
+def test_what_cwl_can_say_of_a_tool_holds_in_a_container(runner: Runner, root: Path) -> None:
+    docker = {
+        "class": "DockerRequirement",
+        "dockerPull": IMAGE,
+        "dockerOutputDirectory": "/results",
+    }
+    listing = [
+        {"entryname": "made.txt", "entry": "made $(inputs.f.basename)"},
+        {"entryname": "in.dat", "entry": "$(inputs.f)"},
+    ]
+    executable = tool(
+        ["/bin/sh", "-c"],
+        requirements=[
+            docker,
+            {"class": "InitialWorkDirRequirement", "listing": listing},
+            {"class": "InlineJavascriptRequirement"},
+            {"class": "EnvVarRequirement", "envDef": {"TWICE": "$(String(2 * inputs.f.size))"}},
+        ],
+        arguments=["pwd; cat made.txt; echo; cat in.dat -; echo $TWICE; echo second > second.txt"],
+        stdin="$(inputs.f.path)",
+        outputs={
+            "o": {"type": "stdout"},
+            "s": {"type": "File", "outputBinding": {"glob": "second.txt"}},
+            "made": {"type": "File", "outputBinding": {"glob": "made.txt"}},
+        },
+    )
+    outputs = [output(root, "o"), output(root, "s", "second"), output(root, "made", "made")]
+    report = run(
+        runner,
+        task(root, executable, outputs=outputs),
+        [input_file(root / "in" / "a.dat", data=b"12345\n")],
+    )
+    assert text_of(report) == "/results\nmade a.dat\n12345\n12345\n12\n"
+    assert text_of(report, 1) == "second\n"
+    assert text_of(report, 2) == "made a.dat"
+
+
+def test_exit_codes_are_the_tools(runner: Runner, root: Path) -> None:
+    report = run(
+        runner,
+        task(root, shell("echo bad header >&2; exit 65", permanentFailCodes=[65])),
+        [input_file(root / "in" / "a")],
+    )
+    assert failed(report) == (ErrorClass.TOOL_REFUSED, "'sh' ended with exit code 65: bad header")
+    for code in (3, 126):
+        report = run(runner, task(root, shell(f"exit {code}")), [input_file(root / "in" / "b")])
+        assert failed(report) == (ErrorClass.TOOL_FAILED, f"'sh' ended with exit code {code}")
+
+
+def test_a_program_that_the_image_lacks(runner: Runner, root: Path) -> None:
+    report = run(
+        runner,
+        task(root, {**shell("true"), "baseCommand": ["no-such-program"]}),
+        [input_file(root / "in" / "a")],
+    )
+    error_class, message = failed(report)
+    assert error_class is ErrorClass.TOOL_FAILED
+    assert message.startswith("'no-such-program' ended with exit code 127")
+
+
+def test_a_container_that_is_too_slow_is_ended(runner: Runner, podman: Podman, root: Path) -> None:
+    endless = task(
+        root,
+        shell("trap '' TERM; sleep 1000"),
+        resources=Resources(time_limit=3.0),
+    )
+    error_class, message = failed(run(runner, endless, [input_file(root / "in" / "a.dat")]))
+    assert (error_class, message) == (
+        ErrorClass.TOOL_TIMEOUT,
+        "ran longer than its limit of 3 s and was ended",
+    )
+    assert podman.containers() == []
+
+
+def test_a_container_that_takes_too_much_memory_is_ended(runner: Runner, root: Path) -> None:
+    greedy = task(
+        root,
+        shell("head -c 300m /dev/zero | tail > /dev/null"),
+        resources=Resources(ram=64, time_limit=60.0),
+    )
+    report = run(runner, greedy, [input_file(root / "in" / "a.dat")])
+    assert failed(report) == (
+        ErrorClass.OUT_OF_MEMORY,
+        "used 128 MiB of memory, having asked for 64 MiB, and was ended",
+    )
+
+
+def test_a_container_that_writes_too_much_is_ended(runner: Runner, root: Path) -> None:
+    writer = task(
+        root,
+        shell("head -c 60m /dev/zero > big; sleep 60"),
+        resources=Resources(disk=20, time_limit=60.0),
+    )
+    report = run(runner, writer, [input_file(root / "in" / "a.dat")])
+    assert failed(report) == (ErrorClass.TOOL_FAILED, "filled its folder: it may write 20 MiB")
+
+
+@pytest.mark.parametrize("reason", [StopReason.CANCEL, StopReason.LEASE])
+def test_a_container_is_ended_with_its_job(
+    runner: Runner, podman: Podman, root: Path, reason: StopReason
+) -> None:
+    waiting = task(root, shell("trap '' TERM; sleep 1000"))
+    stopped = job(waiting, [input_file(root / "in" / "a.dat")], job_id=5000 + len(reason))
+    runner.submit(waiting, stopped)
+    wait_until(lambda: podman.run("ps", "--quiet"))
+    runner.stop_job(stopped, reason)
+    assert runner.ended().report.outcome in {AttemptOutcome.CANCELED, AttemptOutcome.FAILED}
+    assert podman.containers() == []
+
+
+def test_no_container_outlives_the_pilot(
+    podman: Podman, engine: Engine, root: Path, tmp_path: Path
+) -> None:
+    """Invariant 6 holds for containers, too."""
+    runner = start(podman, engine, tmp_path)
+    waiting = task(root, shell("trap '' TERM; sleep 1000"))
+    runner.submit(waiting, job(waiting, [input_file(root / "in" / "a.dat")], job_id=5100))
+    wait_until(lambda: podman.run("ps", "--quiet"))
+    runner.close()
+    wait_until(lambda: podman.containers() == [])
+
+
+@pytest.mark.parametrize("label", [RUN_LABEL, SLOT_LABEL])
+def test_what_a_killed_pilot_left_is_found_by_its_label(
+    podman: Podman, engine: Engine, label: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in podman.environment.items():
+        monkeypatch.setenv(name, value)
+    for number in range(2):
+        podman.run(
+            "run",
+            "--detach",
+            f"--label={label}=mine",
+            "--net=none",
+            f"--name=left-{number}",
+            IMAGE,
+            "sleep",
+            "1000",
+        )
+    podman.run(
+        "run",
+        "--detach",
+        f"--label={label}=other",
+        "--net=none",
+        "--name=other",
+        IMAGE,
+        "sleep",
+        "1000",
+    )
+    remove_containers(engine, f"{label}=mine")
+    assert podman.containers() == ["other"]
+    remove_containers(engine, f"{label}=other")
+
+
+def test_a_file_of_the_node_is_not_brought_in(runner: Runner, root: Path) -> None:
+    secret = root / "secret"
+    root.mkdir()
+    secret.write_text("hush")
+    listing = [{"class": "File", "location": f"file://{secret}"}]
+    executable = shell(
+        "cat secret", more=[{"class": "InitialWorkDirRequirement", "listing": listing}]
+    )
+    error_class, message = failed(
+        run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
+    )
+    assert error_class is ErrorClass.TOOL_REFUSED
+    assert message == f"the job could not be set up: '{secret}' is no file of the job"
+
+
+def test_a_tool_that_asks_for_a_gpu_gets_the_nodes(runner: Runner, root: Path) -> None:
+    """There is none here, so the engine refuses; but it has been asked."""
+    cuda = {
+        "class": "cwltool:CUDARequirement",
+        "cudaVersionMin": "11",
+        "cudaComputeCapability": "5",
+    }
+    executable = {
+        **shell("true"),
+        "hints": [cuda],
+        "$namespaces": {"cwltool": "http://commonwl.org/cwltool#"},
+    }
+    report = run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
+    error_class, message = failed(report)
+    assert error_class is ErrorClass.STAGE_IN_FAILED
+    assert message.startswith("the container could not be started: Error: ")
+    assert "--device=nvidia.com/gpu=all" in log_of(report)
+
+
+def test_a_hint_is_used_where_there_is_an_engine(runner: Runner, root: Path) -> None:
+    report = run(
+        runner,
+        task(root, shell("cat /etc/mark", kind="hints")),
+        [input_file(root / "in" / "a.dat")],
+    )
+    assert text_of(report) == "inside the image\n"
+
+
+def test_a_hint_is_passed_over_where_there_is_none(
+    podman: Podman, root: Path, tmp_path: Path
+) -> None:
+    runner = start(podman, None, tmp_path)
+    try:
+        report = run(
+            runner, task(root, shell("cat $f", kind="hints")), [input_file(root / "in" / "a.dat")]
+        )
+        assert text_of(report) == "frame"
+        assert f"container {IMAGE} is a hint, and this node has no engine: run without" in log_of(
+            report
+        )
+        report = run(runner, task(root, shell("cat $f")), [input_file(root / "in" / "b.dat")])
+        sentence = "the tool requires a container, and this pilot's node has no engine to run it"
+        assert failed(report) == (ErrorClass.INTERNAL, sentence)
+        hint = Container(images=[ContainerImage(name=IMAGE)], required=False)
+        inside = task(root, around(shell("cat $f", kind="hints")), container=hint)
+        report = run(runner, inside, [input_file(root / "in" / "c.dat")])
+        assert text_of(report) == "frame"
+        assert f"containers {IMAGE} are hints, and this node has no engine: run without" in log_of(
+            report
+        )
+        inside = task(
+            root, around(shell("cat $f")), container=hint.model_copy(update={"required": True})
+        )
+        report = run(runner, inside, [input_file(root / "in" / "d.dat")])
+        assert failed(report)[0] is ErrorClass.INTERNAL
+    finally:
+        runner.close()
+
+
+def test_an_image_that_is_nowhere(runner: Runner, root: Path) -> None:
+    nowhere = "localhost:1/lab/none:1"
+    error_class, message = failed(
+        run(runner, task(root, shell("true", image=nowhere)), [input_file(root / "in" / "a.dat")])
+    )
+    assert error_class is ErrorClass.STAGE_IN_FAILED
+    assert message.startswith(f"the image '{nowhere}' could not be pulled with Podman: ")
+    local = shell("true")
+    local["requirements"][0] = {"class": "DockerRequirement", "dockerImageId": "localhost/none:1"}
+    error_class, message = failed(
+        run(runner, task(root, local), [input_file(root / "in" / "b.dat")])
+    )
+    sentence = (
+        "the image 'localhost/none:1' is not on this node, and nothing says where it comes from"
+        " (dockerPull)"
+    )
+    assert (error_class, message) == (ErrorClass.STAGE_IN_FAILED, sentence)
+
+
+def test_an_image_is_pulled_once_for_the_node(
+    podman: Podman, engine: Engine, root: Path, tmp_path: Path
+) -> None:
+    podman.run("save", "--format", "docker-dir", "--output", str(tmp_path / "image"), IMAGE)
+    registry = ImageRegistry(tmp_path / "image")
+    registry.start()
+    podman.trust(registry.name)
+    # One with nothing in common, so that all of it has to be pulled.
+    podman.run("rmi", "--force", IMAGE)
+    runners = [start(podman, engine, tmp_path)]
+    try:
+        runners.append(replace(runners[0], folder=tmp_path / "second"))
+        wanted = task(root, shell("cat /etc/mark", image=f"{registry.name}/lab/tiny:1"))
+        for number, runner in enumerate(runners):
+            runner.submit(
+                wanted,
+                job(
+                    wanted,
+                    [input_file(root / "in" / f"{number}.dat")],
+                    job_id=6000 + number,
+                    seq=number,
+                ),
+            )
+        assert [text_of(runner.ended().report) for runner in runners] == ["inside the image\n"] * 2
+        assert len(registry.pulled) == len(set(registry.pulled))
+    finally:
+        for runner in runners:
+            runner.close()
+        registry.stop()
+        podman.run("tag", f"{registry.name}/lab/tiny:1", IMAGE)

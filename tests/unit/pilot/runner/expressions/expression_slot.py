@@ -1,0 +1,78 @@
+"""A slot whose expressions say what they found."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from sluice.contracts.pilots import AttemptReport
+from sluice.contracts.states import AttemptOutcome
+from tests.processes import command_of
+from tests.unit.pilot.attempts import run
+from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.slot_runner import Runner
+
+LIMIT = 3.0
+
+
+SECRET = "hush-hush"
+
+
+#: The way out of a context of node.js that is open at present: an import fails with an error that
+#: belongs to the program outside. What follows in the same process is then evaluated there, with
+#: all that node.js has.
+BREAK_OUT = """${ import('x').catch(error => {
+  const outside = error.constructor.constructor('return globalThis')();
+  outside.require('vm').runInNewContext = (code) => {
+    try { return outside.eval(code) } catch (e) { return 'Error: ' + e }
+  };
+}); return 'out'; }"""
+
+
+@pytest.fixture(scope="module")
+def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+    environment = {"SLUICE_PILOT_TOKEN": SECRET, "PYTHONPATH": str(Path.cwd())}
+    runner = Runner(
+        tmp_path_factory.mktemp("pilot"),
+        environment=environment,
+        settings={"expression_limit": LIMIT},
+    )
+    yield runner
+    runner.close()
+
+
+def saying(*expressions: str) -> dict[str, Any]:
+    """A tool that writes what the expressions give, one a line."""
+    javascript = [{"class": "InlineJavascriptRequirement"}]
+    return tool(["/usr/bin/printf", r"%s\n"], requirements=javascript, arguments=list(expressions))
+
+
+def outside(code: str) -> list[str]:
+    """Expressions that break out, then give what ``code`` gives there as JSON."""
+    return [BREAK_OUT, "${ return JSON.stringify(" + code + "); }"]
+
+
+def said(report: AttemptReport) -> list[str]:
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    return Path(report.outputs[0].url.removeprefix("file://")).read_text().splitlines()
+
+
+def found_outside(runner: Runner, root: Path, code: str) -> Any:
+    """What ``code`` gives there, or the error that it ended with, as text."""
+    answer = said(
+        run(runner, task(root, saying(*outside(code))), [input_file(root / "in" / "a.dat")])
+    )[1]
+    return answer if answer.startswith("Error:") else json.loads(answer)
+
+
+def evaluators(runner: Runner) -> list[int]:
+    """Pids of the processes in which the slot has expressions evaluated."""
+    return [
+        child.pid
+        for child in psutil.Process(runner.slot_pid).children()
+        if command_of(child)[:1] not in ([], [sys.executable])
+    ]

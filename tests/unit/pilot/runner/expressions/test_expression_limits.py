@@ -1,0 +1,186 @@
+"""What JavaScript of templates may use, in a real slot process, and what it leaves to others."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from sluice.contracts.states import ErrorClass
+from tests.unit.pilot.attempts import failed, log_of, run
+from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.runner.expressions.expression_slot import (
+    LIMIT,
+    SECRET,
+    evaluators,
+    found_outside,
+    outside,
+    runner,
+    said,
+    saying,
+)
+from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.slot_runner import Runner
+
+__all__ = ["runner"]  # fixtures
+
+
+def test_an_endless_loop_ends_the_job_and_not_the_slot(runner: Runner, root: Path) -> None:
+    report = run(
+        runner, task(root, saying("${while(true){}}")), [input_file(root / "in" / "a.dat")]
+    )
+    sentence = f"the expression ${{while(true){{}}}} took longer than its limit of {LIMIT:g} s"
+    assert failed(report) == (ErrorClass.TOOL_REFUSED, sentence)
+    assert said(
+        run(runner, task(root, saying("$(6 * 7)")), [input_file(root / "in" / "b.dat")])
+    ) == ["42"]
+
+
+def test_an_endless_loop_in_a_workflow_inside_a_job(runner: Runner, root: Path) -> None:
+    report = run(
+        runner,
+        task(root, around(saying("$(1)"), when="${while(true){}}")),
+        [input_file(root / "in" / "a.dat")],
+    )
+    error_class, message = failed(report)
+    assert error_class is ErrorClass.TOOL_REFUSED
+    assert message.endswith(
+        f"the expression ${{while(true){{}}}} took longer than its limit of {LIMIT:g} s"
+    )
+
+
+def test_an_endless_loop_left_behind_for_later(runner: Runner, root: Path) -> None:
+    late = "import('x').catch(error => { while (true) {} })"
+    report = run(
+        runner,
+        task(root, saying("${ " + late + "; return 1; }", "$(2 + 3)")),
+        [input_file(root / "in" / "a.dat")],
+    )
+    assert failed(report)[0] is ErrorClass.TOOL_REFUSED
+    assert said(
+        run(runner, task(root, saying("$(6 * 7)")), [input_file(root / "in" / "b.dat")])
+    ) == ["42"]
+
+
+@pytest.mark.parametrize(
+    ("bomb", "sentence"),
+    [
+        ("new Array(1000000).fill(1.5)", "took more than its 1280 MiB of memory"),
+        ("new Uint8Array(50000000).fill(1)", "Array buffer allocation failed"),
+        ("new WebAssembly.Memory({initial: 2000})", "could not allocate memory"),
+    ],
+)
+def test_memory_has_an_end(root: Path, tmp_path: Path, bomb: str, sentence: str) -> None:
+    runner = Runner(
+        tmp_path / "pilot",
+        environment={"PYTHONPATH": str(Path.cwd())},
+        settings={"expression_limit": 60.0},
+    )
+    try:
+        code = "${ var held = []; while (true) { held.push(" + bomb + "); } }"
+        assert (
+            sentence
+            in failed(run(runner, task(root, saying(code)), [input_file(root / "in" / "a.dat")]))[1]
+        )
+        assert said(
+            run(runner, task(root, saying("$(6 * 7)")), [input_file(root / "in" / "b.dat")])
+        ) == ["42"]
+    finally:
+        runner.close()
+
+
+def test_an_answer_has_an_end(runner: Runner, root: Path) -> None:
+    report = run(
+        runner, task(root, saying("$('x'.repeat(70000000))")), [input_file(root / "in" / "a.dat")]
+    )
+    assert "longer than 64 MiB" in failed(report)[1]
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        "process.stdout.write(JSON.stringify({value: 1}) + String.fromCharCode(10))",
+        "process.stdout.write(String.fromCharCode(10, 10))",
+        "process.exit(0)",
+        "process.abort()",
+    ],
+)
+def test_an_answer_cannot_be_forged(runner: Runner, root: Path, forged: str) -> None:
+    code = f"(() => {{ {forged}; while (true) {{}} }})()"
+    failed(run(runner, task(root, saying(*outside(code))), [input_file(root / "in" / "a.dat")]))
+    assert said(
+        run(runner, task(root, saying("$(6 * 7)")), [input_file(root / "in" / "b.dat")])
+    ) == ["42"]
+
+
+def test_no_job_sees_what_another_left(runner: Runner, root: Path) -> None:
+    marking = (
+        "${ if (globalThis.mark) { return 'seen'; } globalThis.mark = Array.prototype.mark = 1;"
+        " return 'unseen'; }"
+    )
+    task_ = task(root, saying(marking, marking))
+    for number in range(2):
+        report = run(runner, task_, [input_file(root / "in" / "a.dat")], seq=number)
+        assert said(report) == ["unseen", "unseen"]
+
+
+def test_one_task_keeps_its_process_and_leaves_nothing_to_another(
+    runner: Runner, root: Path
+) -> None:
+    marking = task(root, saying(*outside("[globalThis.mark, globalThis.mark = 'left']")))
+    before: list[int] = []
+    for number in range(2):
+        run(runner, marking, [input_file(root / "in" / "a.dat")], seq=number)
+        before.append(*evaluators(runner))
+    assert before[0] == before[1], "starting one for each job is dear"
+    assert said(
+        run(runner, task(root, saying("$(typeof mark)")), [input_file(root / "in" / "b.dat")])
+    ) == ["undefined"]
+    assert found_outside(runner, root, "typeof globalThis.mark") == "undefined"
+    assert evaluators(runner) != before[:1]
+
+
+def node_alone(folder: Path) -> dict[str, str]:
+    """An environment with node.js on the PATH, and without bubblewrap."""
+    folder.mkdir()
+    (folder / "node").symlink_to(os.path.realpath("/usr/bin/node"))
+    return {"PATH": str(folder), "PYTHONPATH": str(Path.cwd()), "SLUICE_PILOT_TOKEN": SECRET}
+
+
+def test_without_bubblewrap_node_restrains_itself(root: Path, tmp_path: Path) -> None:
+    runner = Runner(tmp_path / "pilot", environment=node_alone(tmp_path / "bin"))
+    try:
+        assert found_outside(runner, root, "process.env") == {}
+        for code in (
+            "require('fs').readFileSync('/etc/passwd')",
+            "require('child_process').execSync('id')",
+        ):
+            assert "restricted" in found_outside(runner, root, code)
+        report = run(
+            runner, task(root, around(saying("$(6 * 7)"))), [input_file(root / "in" / "b.dat")]
+        )
+        assert said(report) == ["42"]
+    finally:
+        runner.close()
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_pilot_may_insist_on_bubblewrap(root: Path, tmp_path: Path, inside: bool) -> None:
+    runner = Runner(
+        tmp_path / "pilot",
+        environment=node_alone(tmp_path / "bin"),
+        settings={"sandbox_required": True},
+    )
+    sentence = (
+        "this pilot evaluates JavaScript in a sandbox only, and there is no bubblewrap (bwrap) on"
+        " this node's PATH"
+    )
+    try:
+        process = around(saying("$(6 * 7)")) if inside else saying("$(6 * 7)")
+        report = run(runner, task(root, process), [input_file(root / "in" / "a.dat")])
+        failed(report)
+        assert sentence in (log_of(report) if inside else report.message)
+        plain = task(root, tool([sys.executable, "-c", "print(1)"]))
+        assert said(run(runner, plain, [input_file(root / "in" / "b.dat")])) == ["1"]
+    finally:
+        runner.close()

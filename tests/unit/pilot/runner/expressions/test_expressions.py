@@ -1,0 +1,197 @@
+"""JavaScript of templates, in a real slot process: what it does, and what it cannot even where it
+breaks out of its context."""
+
+import socket
+import subprocess
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.unit.pilot.attempts import failed, run
+from tests.unit.pilot.builders import input_file, task
+from tests.unit.pilot.runner.expressions.expression_slot import (
+    SECRET,
+    found_outside,
+    outside,
+    runner,
+    said,
+    saying,
+)
+from tests.unit.pilot.slot_runner import Runner
+
+__all__ = ["runner"]  # fixtures
+
+
+def test_values_of_every_kind(runner: Runner, root: Path) -> None:
+    expressions = [
+        "$(1 + inputs.f.size)",
+        "${ var a = ['é', null]; return JSON.stringify(a); }",
+        "$(inputs.f.basename + '!')",
+    ]
+    report = run(
+        runner, task(root, saying(*expressions)), [input_file(root / "in" / "a.dat", data=b"four")]
+    )
+    assert said(report) == ["5", '["é",null]', "a.dat!"]
+
+
+@pytest.mark.parametrize(
+    "escape",
+    [
+        "globalThis.constructor.constructor('return process')()",
+        "this.constructor.constructor('return process')()",
+        (
+            "(function(){ try { null.x } catch (e) { return e.constructor.constructor('return"
+            " process')() } })()"
+        ),
+        (
+            "(function(){ function f() { f() } try { f() } catch (e) { return"
+            " e.constructor.constructor('return process')() } })()"
+        ),
+        "import('x').constructor.constructor('return process')()",
+        "require('fs')",
+        "process.binding('fs')",
+        "process.mainModule.require('child_process')",
+    ],
+)
+def test_ways_out_that_are_shut_by_the_context(runner: Runner, root: Path, escape: str) -> None:
+    report = run(
+        runner, task(root, saying("$(" + escape + ")")), [input_file(root / "in" / "a.dat")]
+    )
+    assert (
+        "is not defined" in failed(report)[1]
+        or "Cannot read properties of undefined" in failed(report)[1]
+    )
+
+
+def test_breaking_out_works_which_the_tests_below_need(runner: Runner, root: Path) -> None:
+    assert found_outside(runner, root, "[typeof process, typeof require('fs').readFileSync]") == [
+        "object",
+        "function",
+    ]
+
+
+def test_the_environment_is_empty(runner: Runner, root: Path) -> None:
+    assert set(found_outside(runner, root, "process.env")) <= {"PWD"}
+
+
+def test_there_are_no_files_but_libraries(runner: Runner, root: Path) -> None:
+    assert set(found_outside(runner, root, "require('fs').readdirSync('/')")) <= {
+        "usr",
+        "lib",
+        "lib32",
+        "lib64",
+        "libx32",
+        "dev",
+    }
+    assert found_outside(runner, root, "require('fs').readdirSync('/dev')") == ["null", "urandom"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/proc/self/environ",
+        "/proc/{slot}/environ",
+        "/proc/{server}/environ",
+        "/proc/{slot}/root/etc/passwd",
+        "/etc/passwd",
+        "{token}",
+        "{input}",
+        "{runs}/journals",
+        "{runs}/slots",
+        "/tmp",
+        "/var/run",
+        "/usr/bin/env",
+    ],
+)
+def test_nothing_of_the_node_can_be_read(runner: Runner, root: Path, path: str) -> None:
+    root.mkdir()
+    token = root / "token"
+    token.write_text(SECRET)
+    input_file(root / "in" / "a.dat")
+    path = path.format(
+        slot=runner.slot_pid,
+        server=runner.server.pid,
+        token=token,
+        input=root / "in" / "a.dat",
+        runs=runner.run.path,
+    )
+    assert Path(path).exists(), "only what is there can be kept from being read"
+    for call in ("readFileSync", "readdirSync"):
+        assert "ENOENT" in found_outside(runner, root, f"require('fs').{call}('{path}')")
+
+
+@pytest.mark.parametrize("place", ["/", "/dev", "/usr/lib", "{runs}"])
+def test_nothing_can_be_written(runner: Runner, root: Path, place: str) -> None:
+    path = place.format(runs=runner.run.path) + "/left-behind"
+    answer = found_outside(runner, root, f"require('fs').writeFileSync('{path}', 'x')")
+    assert "EROFS" in answer or "ENOENT" in answer
+    assert not Path(path).exists()
+
+
+#: A library that both this process and node.js have.
+LIBC = next(
+    line.split()[-1]
+    for line in Path("/proc/self/maps").read_text().splitlines()
+    if "/libc.so" in line
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "refusal"),
+    [
+        ("String(require('child_process').execFileSync(process.execPath, ['-v']))", "EPERM"),
+        (
+            (
+                "(() => { throw require('child_process').spawnSync(process.execPath, ['-v']).error"
+                " })()"
+            ),
+            "EPERM",
+        ),
+        ("require('child_process').spawn(process.execPath, ['-v']).pid", "EPERM"),
+        (
+            (
+                "(() => { const c = require('cluster'); c.setupPrimary({exec: '/dev/null'}); return"
+                " c.fork().process.pid })()"
+            ),
+            "EPERM",
+        ),
+        (f"process.dlopen({{exports: {{}}}}, '{LIBC}')", "loading addons is disabled"),
+    ],
+)
+def test_no_program_can_be_started(runner: Runner, root: Path, code: str, refusal: str) -> None:
+    assert refusal in str(found_outside(runner, root, code))
+    script = (
+        "try { console.log(JSON.stringify(%s)) } catch (e) { console.log('Error: ' + e) }"
+        " process.exit()"
+    )
+    done = subprocess.run(
+        ["node", "-e", script % code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout, "it works where nothing is shut off"
+    assert refusal not in done.stdout
+
+
+@pytest.mark.parametrize("target", ["process.ppid", "1", "{slot}", "{server}", "-1", "0"])
+@pytest.mark.parametrize(
+    "call", ["process.kill({target}, 'SIGKILL')", "process._debugProcess({target})"]
+)
+def test_no_process_can_be_signaled(runner: Runner, root: Path, target: str, call: str) -> None:
+    code = call.format(target=target.format(slot=runner.slot_pid, server=runner.server.pid))
+    answer = found_outside(runner, root, code)
+    assert "EPERM" in answer or "ESRCH" in answer or "not permitted" in answer
+    assert psutil.pid_exists(runner.slot_pid)
+
+
+def test_there_is_no_network(runner: Runner, root: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        connect = (
+            f"require('net').connect({server.getsockname()[1]}, '127.0.0.1').on('error', e =>"
+            " globalThis.seen = e.code).pending"
+        )
+        expressions = [*outside(connect), *["${ return String(globalThis.seen); }"] * 3]
+        report = run(runner, task(root, saying(*expressions)), [input_file(root / "in" / "a.dat")])
+        assert said(report)[-1] in {"EPERM", "ENETUNREACH"}
+        with pytest.raises(BlockingIOError):
+            server.accept()

@@ -1,0 +1,369 @@
+"""Whatever a tool writes, it is kept so that everybody can read it, or it is the tool's fault: in a
+real slot process."""
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from sluice.contracts.pilots import AttemptReport
+from sluice.contracts.states import AttemptOutcome, EntryKind, ErrorClass
+from sluice.contracts.tasks import TaskOutput
+from sluice.storage import unpack
+from tests.draws import examples
+from tests.unit.pilot.attempts import failed, python, run
+from tests.unit.pilot.builders import input_file, output, task, tool
+from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.slot_runner import Runner
+
+FAULTS = {ErrorClass.TOOL_FAILED, ErrorClass.TOOL_REFUSED}
+
+
+def writing(kind: Any) -> dict[str, Any]:
+    """A tool whose output object is its input's content."""
+    process = tool(["cp"], arguments=["$(inputs.f.path)", "cwl.output.json"], outputs={"o": kind})
+    del process["stdout"]
+    return process
+
+
+def bundled(root: Path) -> TaskOutput:
+    return output(root, "o").model_copy(update={"kind": EntryKind.BUNDLE})
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One for all draws of a test."""
+    return tmp_path_factory.mktemp("store")
+
+
+def _refuse(constant: str) -> None:
+    raise AssertionError(f"{constant} is no JSON")
+
+
+def require_kept_or_told(report: AttemptReport) -> None:
+    if report.outcome is not AttemptOutcome.FINISHED:
+        assert report.error_class in FAULTS, report
+        assert report.message
+        return
+    for file in report.outputs:
+        path = Path(file.url.removeprefix("file://"))
+        if path.suffix == ".tar":
+            with tempfile.TemporaryDirectory() as folder:
+                value = unpack(path, Path(folder))
+            assert json.loads(json.dumps(value).encode(), parse_constant=_refuse) == value
+
+
+def deep(opening: str, closing: str, levels: int) -> bytes:
+    return f'{{"o": {opening * levels}1{closing * levels}}}'.encode()
+
+
+WRONG = {
+    "deep lists": (
+        deep("[", "]", 256),
+        "output 'o' cannot be taken: o[0][0][0]… lies more than 256 lists and objects deep",
+    ),
+    "deep objects": (
+        deep('{"a":', "}", 5000),
+        "cwl.output.json is no JSON (it nests lists and objects more than 256 deep)",
+    ),
+    "long number": (
+        b'{"o": [-%s]}' % (b"9" * 5000),
+        "output 'o' cannot be taken: o[0] is a whole number of more than 4300 digits",
+    ),
+    "half a character": (
+        b'{"o": {"a": "\\ud800"}}',
+        "output 'o' cannot be taken: o.a has half a character",
+    ),
+    "half a name": (
+        b'{"o": [1, {"\\ud800": 1}]}',
+        "output 'o' cannot be taken: o[1] has a name that has half a character",
+    ),
+    "no number": (
+        b'{"o": [1, NaN]}',
+        "output 'o' cannot be taken: o[1] is NaN, and JSON has no such number: give a finite one",
+    ),
+    "no name": (
+        b'{"": null}',
+        (
+            "what the tool left cannot be taken: cwl.output.json cannot be read as outputs"
+            " (IndexError: "
+        ),
+    ),
+    "no name and a long number": (
+        b'{"": [%s]}' % (b"9" * 5000),
+        "what the tool left cannot be taken: ['']",
+    ),
+    "too large": (
+        b'{"o": {"a b": -1e400}}',
+        "output 'o' cannot be taken: o['a b'] is -Infinity, and JSON has no such number",
+    ),
+    "of no output": (b'{"o": 1, "more": 1e999}', "output 'more' cannot be taken: more is Infinity"),
+    "no JSON": (
+        b'{"o": 1',
+        (
+            "cwl.output.json is no JSON (Expecting ',' delimiter: line 1 column 8 (char 7)): let"
+            " the tool write"
+        ),
+    ),
+    "no UTF-8": (
+        b'{"o": "\xe9"}',
+        "cwl.output.json is no JSON (byte 7 is not of a text in UTF-8): let the tool write one",
+    ),
+    "no object": (
+        b"[]",
+        "cwl.output.json holds no JSON object: let the tool write one with its outputs by name",
+    ),
+    "a place": (
+        b'{"o": {"class": "File", "location": 3}}',
+        "output 'o' cannot be taken: o is a File whose location is no text",
+    ),
+    "a URL": (
+        b'{"o": {"class": "File", "location": "file://[::1/x"}}',
+        "o is a File whose location is no URL",
+    ),
+    "a name": (
+        b'{"o": {"class": "File", "path": "f", "basename": 5}}',
+        "o is a File whose basename is no text",
+    ),
+    "beside": (
+        b'{"o": {"class": "File", "path": "f", "secondaryFiles": [5]}}',
+        "whose secondaryFiles is no list of Files",
+    ),
+    "a class": (
+        b'{"o": {"class": ["File"]}}',
+        "output 'o' cannot be taken: o has a class that is no text",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_an_output_object_that_cannot_be_kept_is_the_tools_fault(
+    runner: Runner, root: Path, name: str
+) -> None:
+    """It says what, where and what to do, and no attempt is wasted on it: alone, and inside a
+    workflow."""
+    content, said = WRONG[name]
+    file = input_file(root / "in" / "a.dat", data=content)
+    for process in (writing("Any"), around(writing("Any"))):
+        error_class, message = failed(
+            run(runner, task(root, process, outputs=[bundled(root)]), [file])
+        )
+        assert error_class is ErrorClass.TOOL_REFUSED, message
+        assert said in message
+
+
+def test_what_goes_deep_and_is_not_too_deep_is_kept(runner: Runner, root: Path) -> None:
+    for number, content in enumerate(
+        (deep("[", "]", 255), deep('{"a":', "}", 255), b'{"o": %s}' % (b"9" * 4300))
+    ):
+        report = run(
+            runner,
+            task(root, writing("Any"), outputs=[bundled(root)]),
+            [input_file(root / "in" / f"{number}.dat", data=content)],
+            seq=number,
+        )
+        assert report.outcome is AttemptOutcome.FINISHED, report.message
+        require_kept_or_told(report)
+
+
+#: Stands for a number that Python does not write.
+LONG = "a long number"
+NUMBERS = st.floats() | st.integers() | st.just(LONG)
+PLACES = st.sampled_from(
+    [
+        "f",
+        "d",
+        "../f",
+        "/etc/passwd",
+        "file:///etc",
+        "f/",
+        "",
+        ".",
+        "f%2f",
+        "http://x/y",
+        "_:a",
+        "\udcff",
+        "a\0b",
+    ]
+)
+KINDS = st.sampled_from(["File", "Directory"])
+FIELDS = [
+    "class",
+    "location",
+    "path",
+    "basename",
+    "contents",
+    "listing",
+    "secondaryFiles",
+    "sluice:counts",
+    "size",
+    "format",
+]
+LEAVES = st.none() | st.booleans() | NUMBERS | st.text(st.characters(), max_size=5) | PLACES | KINDS
+VALUES = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=3) | st.sampled_from(FIELDS), inner, max_size=4)
+        | st.fixed_dictionaries(
+            {"class": KINDS}, optional={field: inner | PLACES for field in FIELDS[1:]}
+        )
+    ),
+    max_leaves=12,
+)
+
+
+OBJECTS = st.builds(
+    lambda value: json.dumps(value).replace(f'"{LONG}"', "9" * 5000).encode(), VALUES
+)
+NAMED = st.builds(lambda text: b'{"o": %s}' % text, OBJECTS)
+
+
+@settings(
+    max_examples=examples(60),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    content=NAMED | OBJECTS | st.binary(max_size=20),
+    kind=st.sampled_from(["Any", "File", "Directory", "File[]", "float"]),
+)
+@example(b"", "Any")
+@example(b'{"o": {"class": true}}', "File")
+@example(b'{"o": {"class": "File", "location": null}}', "Any")
+@example(b'\xef\xbb\xbf{"o": 1}', "Any")
+def test_any_output_object_is_kept_or_told(
+    runner: Runner, store: Path, content: bytes, kind: str
+) -> None:
+    process = writing(kind)
+    process["baseCommand"], process["arguments"] = (
+        ["sh", "-c", 'echo x > f; mkdir d; echo y > d/y; cp "$0" cwl.output.json'],
+        ["$(inputs.f.path)"],
+    )
+    target = output(store, "o") if kind == "File" else bundled(store)
+    require_kept_or_told(
+        run(
+            runner,
+            task(store, process, outputs=[target]),
+            [input_file(store / "in" / "a.dat", data=content)],
+        )
+    )
+
+
+MAKES = """
+import json, os, sys
+for name in json.load(open(sys.argv[1])):
+    path = bytes(name)
+    try:
+        os.makedirs(os.path.dirname(path) or b'.', exist_ok=True)
+        os.mkfifo(path) if path.endswith(b'p') else open(path, 'w').close()
+    except OSError:
+        pass
+"""
+PARTS = st.binary(min_size=1, max_size=3).filter(
+    lambda part: not {0, 47} & set(part) and part not in (b".", b"..")
+)
+PATHS = st.lists(st.lists(PARTS, min_size=1, max_size=3).map(b"/".join), max_size=4)
+
+
+@settings(
+    max_examples=examples(30),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    names=PATHS,
+    glob=st.sampled_from(["*", "*/*", "."]),
+    kind=st.sampled_from(["File", "File[]", "Directory"]),
+)
+@example([b"\xff"], "*", "File")
+@example([b"a\nb"], "*", "File")
+@example([b"d/\xff"], "d", "Directory")
+@example([b"cwl.output.json/x"], "*", "File")
+@example([b"cwl.output.json\xff", b"cwl.output.json"], "*", "File")
+def test_any_files_are_kept_or_told(
+    runner: Runner, store: Path, names: list[bytes], glob: str, kind: str
+) -> None:
+    process = python(MAKES, outputs={"o": {"type": kind, "outputBinding": {"glob": glob}}})
+    del process["stdout"]
+    file = input_file(
+        store / "in" / "a.dat", data=json.dumps([list(name) for name in names]).encode()
+    )
+    target = output(store, "o") if kind == "File" else bundled(store)
+    require_kept_or_told(run(runner, task(store, process, outputs=[target]), [file]))
+
+
+DEEP = "import os\nfor _ in range({levels}): os.mkdir('d'); os.chdir('d')\nopen('f', 'w').close()"
+
+
+@pytest.fixture
+def swept(runner: Runner) -> Iterator[None]:
+    """Where a test fails, what it left would be too deep for those who tidy up after it."""
+    yield
+    left = [*runner.run.path.glob("slots/*/out/d"), *runner.run.path.glob("slots/*/tmp/*/d")]
+    subprocess.run(["rm", "-rf", *left], check=True)
+
+
+@pytest.mark.usefixtures("swept")
+@pytest.mark.parametrize("listing", ["no_listing", "deep_listing"])
+def test_a_folder_too_deep_is_the_tools_fault(runner: Runner, root: Path, listing: str) -> None:
+    """Deeper than any path, and than Python's stack: alone, and inside a workflow."""
+    binding = {"type": "Directory", "outputBinding": {"glob": "d", "loadListing": listing}}
+    process = python(DEEP.format(levels=3000), outputs={"o": binding})
+    del process["stdout"]
+    inside = around(process)
+    inside["outputs"]["o"]["type"] = "Directory"
+    file = input_file(root / "in" / "a.dat")
+    for document in (process, inside):
+        error_class, message = failed(
+            run(runner, task(root, document, outputs=[bundled(root)]), [file])
+        )
+        assert error_class is ErrorClass.TOOL_REFUSED, message
+        assert "more than 100 folders deep" in message
+    process["arguments"][0] = DEEP.format(levels=90)
+    report = run(runner, task(root, process, outputs=[bundled(root)]), [file])
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    require_kept_or_told(report)
+
+
+@pytest.mark.usefixtures("swept")
+def test_what_a_tool_leaves_beside_its_outputs_may_be_deep(runner: Runner, root: Path) -> None:
+    """Nothing of it is left for the next job."""
+    optional = {"o": {"type": "File?", "outputBinding": {"glob": "nothing"}}}
+    leaves = python(DEEP.format(levels=3000), outputs=optional)
+    del leaves["stdout"]
+    looks = python("import os; print(os.listdir())")
+    file = input_file(root / "in" / "a.dat")
+    assert (
+        run(runner, task(root, leaves, outputs=[output(root, "o", optional=True)]), [file]).outcome
+        is AttemptOutcome.FINISHED
+    )
+    report = run(runner, task(root, looks), [file], seq=2)
+    assert (root / "out" / report.outputs[0].name).read_text() == "['a.out']\n"
+
+
+@pytest.mark.parametrize(
+    ("what", "fields"),
+    [
+        ("argument 1", {"arguments": ["${return 'a\\u0000b';}"]}),
+        (
+            "environment variable A",
+            {"requirements": {"EnvVarRequirement": {"envDef": {"A": "${return 'a\\u0000b';}"}}}},
+        ),
+        ("stream stdout", {"stdout": "${return 'a\\u0000b';}", "outputs": {"o": "stdout"}}),
+    ],
+)
+def test_what_no_program_can_be_given_is_the_tools_fault(
+    runner: Runner, root: Path, what: str, fields: dict[str, Any]
+) -> None:
+    process = tool(["echo"], **fields)
+    process["requirements"] = {"InlineJavascriptRequirement": {}, **process.get("requirements", {})}
+    error_class, message = failed(
+        run(runner, task(root, process), [input_file(root / "in" / "a.dat")])
+    )
+    assert error_class is ErrorClass.TOOL_REFUSED
+    assert message == f"the tool's {what} has a NUL character, which no program can be given"

@@ -1,0 +1,97 @@
+"""What a tool says that it counted in an output is reported with the file, in a real slot."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sluice.contracts.pilots import AttemptReport
+from sluice.contracts.states import AttemptOutcome, EntryKind, ErrorClass
+from tests.unit.pilot.attempts import failed, run
+from tests.unit.pilot.builders import input_file, output, task, tool
+from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.slot_runner import Runner
+
+
+def saying(counts: Any, **file: Any) -> dict[str, Any]:
+    """A tool that names its output, with its counts, in an output object."""
+    named = {"o": {"class": "File", "path": "x", "sluice:counts": counts, **file}}
+    process = tool(
+        ["sh", "-c", f"echo much > x; cat > cwl.output.json <<'END'\n{json.dumps(named)}\nEND\n"]
+    )
+    del process["stdout"]
+    return process | {"outputs": {"o": "File"}}
+
+
+BY_EXPRESSION = tool(
+    ["cat"],
+    requirements={"InlineJavascriptRequirement": {}},
+    stdin="$(inputs.f.path)",
+    outputs={
+        "o": {
+            "type": "File",
+            "outputBinding": {
+                "glob": "*.out",
+                "loadContents": True,
+                "outputEval": (
+                    '${ self[0]["sluice:counts"] = {events: self[0].contents.length}; return'
+                    " self[0]; }"
+                ),
+            },
+        }
+    },
+)
+
+
+def counts_of(report: AttemptReport) -> list[dict[str, int] | None]:
+    assert report.outcome is AttemptOutcome.FINISHED, report
+    return [file.counts for file in report.outputs]
+
+
+def test_counts_in_an_output_object_and_by_expression(runner: Runner, root: Path) -> None:
+    file = input_file(root / "in" / "a.dat", data=b"frame")
+    assert counts_of(run(runner, task(root, saying({"events": 3, "tracks": 0})), [file])) == [
+        {"events": 3, "tracks": 0}
+    ]
+    assert counts_of(run(runner, task(root, BY_EXPRESSION), [file])) == [{"events": 5}]
+    assert counts_of(run(runner, task(root, around(saying({"events": 4}))), [file])) == [
+        {"events": 4}
+    ], "inside a workflow"
+    plain = run(runner, task(root, saying(None)), [file])
+    assert counts_of(plain) == [None]
+    assert "counts" not in plain.outputs[0].model_dump(), "the release before knows no such field"
+
+
+def test_each_entry_has_its_own_and_so_has_one_with_files_beside_it(
+    runner: Runner, root: Path
+) -> None:
+    files = [
+        input_file(root / "in" / f"{seq}.dat", seq=seq, data=bytes(seq + 1)) for seq in range(2)
+    ]
+    assert counts_of(run(runner, task(root, BY_EXPRESSION, batch=2), files)) == [
+        {"events": 1},
+        {"events": 2},
+    ]
+    bundled = output(root, "o").model_copy(update={"kind": EntryKind.BUNDLE})
+    assert counts_of(
+        run(runner, task(root, saying({"events": 3}), outputs=[bundled]), files[:1])
+    ) == [{"events": 3}]
+
+
+@pytest.mark.parametrize(
+    ("counts", "why"),
+    [
+        ({"events": -1}, "events: input should be greater than or equal to 0"),
+        ("many", "should be a valid dictionary"),
+    ],
+)
+def test_counts_that_are_none_end_the_job_with_a_sentence(
+    runner: Runner, root: Path, counts: Any, why: str
+) -> None:
+    error, message = failed(
+        run(runner, task(root, saying(counts)), [input_file(root / "in" / "a.dat")])
+    )
+    assert error is ErrorClass.TOOL_REFUSED, "another attempt would say the same"
+    assert message.startswith("output 'o': sluice:counts")
+    assert why in message

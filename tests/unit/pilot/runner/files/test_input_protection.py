@@ -1,0 +1,145 @@
+"""What a tool does to its input files is never done to the storages' own unseen."""
+
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilot.domain.model import StopReason
+from pilot.runner.files.input_protection import MOST_COPIED, changes_inputs
+from sluice.contracts.pilots import InputFile
+from sluice.contracts.states import AttemptOutcome, ErrorClass
+from tests.unit.pilot.attempts import failed, log_of, run
+from tests.unit.pilot.builders import input_file, job, task, tool
+from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.slot_runner import Runner
+from tests.waiting import wait_until
+
+READ = tool(["stat", "-Lc", "%i"], arguments=["$(inputs.f.path)"])
+#: As CWL has it for tools that change their input.
+IN_PLACE = tool(
+    ["sh", "-c", 'echo more >> "$0"'],
+    arguments=["$(inputs.f.basename)"],
+    requirements={
+        "InplaceUpdateRequirement": {"inplaceUpdate": True},
+        "InitialWorkDirRequirement": {"listing": [{"entry": "$(inputs.f)", "writable": True}]},
+    },
+    outputs={"o": {"type": "File", "outputBinding": {"glob": "$(inputs.f.basename)"}}},
+)
+del IN_PLACE["stdout"]
+
+
+def large(root: Path, name: str = "large.dat") -> InputFile:
+    return input_file(root / "in" / name, data=bytes(MOST_COPIED + 1))
+
+
+def text_of(url: str) -> bytes:
+    return Path(url.removeprefix("file://")).read_bytes()
+
+
+def test_a_small_input_is_the_tools_own(runner: Runner, root: Path) -> None:
+    for number, kept in enumerate((False, True)):
+        file = input_file(root / "in" / "a.dat")
+        joined = tool(
+            ["sh", "-c", 'echo more >> "$0" && tail -c 9 "$0"'],
+            inputs={"f": "File", "g": "File?"},
+            arguments=["$((inputs.g || inputs.f).path)"],
+            requirements={"InlineJavascriptRequirement": {}},
+        )
+        shared = [file.model_copy(update={"port": "g"})] if kept else []
+        task_ = task(root, joined, side_ports=["g"], shared_inputs=shared)
+        for again in range(2):
+            report = run(runner, task_, [file], seq=2 * number + again)
+            assert report.outcome is AttemptOutcome.FINISHED, report.message
+            assert text_of(report.outputs[0].url) == b"ramemore\n"
+            assert text_of(file.url) == b"frame"
+
+
+def test_a_large_input_is_a_link(runner: Runner, root: Path) -> None:
+    file = large(root)
+    report = run(runner, task(root, READ), [file])
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    assert (
+        int(text_of(report.outputs[0].url)) == Path(file.url.removeprefix("file://")).stat().st_ino
+    )
+
+
+@pytest.mark.parametrize("ending", ["true", "false", "sleep 600"])
+def test_who_writes_to_a_large_input_is_caught_however_it_ends(
+    runner: Runner, root: Path, ending: str
+) -> None:
+    file = large(root)
+    writes = tool(["sh", "-c", f'echo more >> "$0"; {ending}'], arguments=["$(inputs.f.path)"])
+    limit = task(root, READ).needs.resources.model_copy(update={"time_limit": 2.0})
+    report = run(runner, task(root, writes, resources=limit), [file])
+    error_class, message = failed(report)
+    assert error_class is ErrorClass.TOOL_REFUSED, (
+        "another attempt would only find a wrong checksum"
+    )
+    assert f"input file 'large.dat', {file.url}" in message
+    assert "writable: true" in message
+
+
+def test_one_that_all_jobs_are_given_is_looked_after_in_each(runner: Runner, root: Path) -> None:
+    shared, own = large(root), input_file(root / "in" / "a.dat")
+    writes = tool(
+        ["sh", "-c", 'if [ "$0" = b.dat ]; then echo more >> "$1"; fi'],
+        inputs={"f": "File", "g": "File"},
+        arguments=["$(inputs.f.basename)", "$(inputs.g.path)"],
+    )
+    task_ = task(
+        root, writes, side_ports=["g"], shared_inputs=[shared.model_copy(update={"port": "g"})]
+    )
+    assert run(runner, task_, [own], seq=0).outcome is AttemptOutcome.FINISHED
+    report = run(runner, task_, [input_file(root / "in" / "b.dat")], seq=1)
+    assert "input file 'large.dat'" in failed(report)[1]
+
+
+def test_a_job_that_is_stopped_tells_of_it_in_its_log(runner: Runner, root: Path) -> None:
+    written = root.parent / "written"
+    writes = tool(
+        ["sh", "-c", 'echo more >> "$0"; touch "$1"; sleep 600'],
+        arguments=["$(inputs.f.path)", str(written)],
+    )
+    task_ = task(root, writes)
+    running = job(task_, [large(root)], job_id=7001)
+    runner.submit(task_, running)
+    wait_until(written.exists)
+    runner.stop_job(running, StopReason.CANCEL)
+    report = runner.ended().report
+    assert report.outcome is AttemptOutcome.CANCELED
+    assert "input file 'large.dat'" in log_of(report)
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_tool_that_changes_its_input_in_place_gets_a_copy(
+    runner: Runner, root: Path, *, inside: bool, kept: bool
+) -> None:
+    file = large(root)
+    executable: dict[str, Any] = around(IN_PLACE, mode="File") if inside else deepcopy(IN_PLACE)
+    data_port, given = ("f", [file])
+    fields: dict[str, Any] = {}
+    if kept:  # the changed file is one that all jobs of the task are given
+        executable["inputs"]["own"] = {"type": "File"}
+        data_port, given = "own", [input_file(root / "in" / "a.dat")]
+        fields = {"side_ports": ["f"], "shared_inputs": [file.model_copy(update={"port": "f"})]}
+    task_ = task(root, executable, dat_in_port=data_port, **fields)
+    for number in range(2):
+        report = run(runner, task_, given, seq=number)
+        assert report.outcome is AttemptOutcome.FINISHED, report.message
+        assert text_of(report.outputs[0].url) == bytes(MOST_COPIED + 1) + b"more\n"
+        assert text_of(file.url) == bytes(MOST_COPIED + 1)
+
+
+def test_what_changes_its_inputs_says_so_in_one_of_two_forms() -> None:
+    assert changes_inputs(around(IN_PLACE))
+    assert changes_inputs({"hints": [{"class": "InplaceUpdateRequirement", "inplaceUpdate": True}]})
+    assert not changes_inputs(
+        {"requirements": [{"class": "InplaceUpdateRequirement", "inplaceUpdate": False}]}
+    )
+    assert not changes_inputs(
+        {"requirements": {"InplaceUpdateRequirement": {"inplaceUpdate": False}}}
+    )
+    assert not changes_inputs(around(READ))

@@ -1,0 +1,45 @@
+"""Files that tools give odd names: the catalogue takes them, and the next tool sees the name, in
+real slot processes."""
+
+import uuid
+from pathlib import Path
+
+import pytest
+
+from dms.domain.places import Root, place_of
+from sluice.contracts.naming import own_name
+from sluice.contracts.pilots import InputFile
+from sluice.contracts.states import AttemptOutcome, StorageType
+from tests.unit.pilot.attempts import python, run
+from tests.unit.pilot.builders import input_file, output, task, tool
+from tests.unit.pilot.slot_runner import Runner
+
+
+@pytest.mark.parametrize(
+    "name", ["ns::Class.txt", "x%2f", r"x\..\..\a", "x%2f..%2f..%2fa", "x%252525252525252e", "=3A"]
+)
+def test_a_name_that_a_storage_could_read_as_another_path_reaches_the_next_tool(
+    runner: Runner, root: Path, name: str
+) -> None:
+    """Under a name of its own on the storage, which the catalogue takes."""
+    writes = tool(["python3", "-c", "import sys; open(sys.argv[1], 'w').write('hits')", name])
+    del writes["stdout"]
+    writes["outputs"] = {"o": {"type": "File", "outputBinding": {"glob": "*"}}}
+    (stored,) = run(runner, task(root, writes), [input_file(root / "in" / "a.dat")], seq=3).outputs
+    data = Root(
+        uuid.uuid4(), "data", StorageType.OUTPUT, f"file://{root}", read_only=False, enabled=True
+    )
+    assert place_of(stored.url, [data], what="it").path == f"out/{stored.name}"
+    assert (root / "out" / stored.name).read_text() == "hits"
+    given = InputFile(
+        name=own_name(stored.name), url=stored.url, size=4, checksum=stored.checksum, seq=3
+    )
+    says = python(
+        "import os, sys; print(os.path.basename(sys.argv[1]), open(sys.argv[1]).read())",
+        stdout="said",
+    )
+    says["outputs"] = {"o": {"type": "File", "outputBinding": {"glob": "said"}}}
+    after = run(runner, task(root, says, outputs=[output(root, "o", "next")]), [given])
+    assert after.outcome is AttemptOutcome.FINISHED, after
+    (read,) = after.outputs
+    assert Path(read.url.removeprefix("file://")).read_text() == f"{name} hits\n"

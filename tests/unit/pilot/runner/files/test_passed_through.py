@@ -1,0 +1,143 @@
+"""Outputs that are inputs, in a real slot process: they are copied, and the input stays what it
+was."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilot.runner.files.input_protection import MOST_COPIED
+from sluice.contracts.pilots import AttemptReport, InputFile
+from sluice.contracts.states import AttemptOutcome, EntryKind
+from sluice.storage import unpack
+from tests.unit.pilot.attempts import run
+from tests.unit.pilot.builders import input_file, output, task, tool
+from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.runner.tools.test_invocations import OPERATION, invocation
+from tests.unit.pilot.slot_runner import Runner
+
+_SMALL, _LARGE = b"small", bytes(MOST_COPIED + 1)
+_LINKED = {"class": "InitialWorkDirRequirement", "listing": ["$(inputs.f)"]}
+
+
+def linking(command: str, **fields: Any) -> dict[str, Any]:
+    process = tool(["sh", "-c", command], arguments=["$(inputs.f.path)"], **fields)
+    process.setdefault("outputs", {})["o"] = fields.get("outputs", {}).get("o", found("x"))
+    del process["stdout"]
+    return process
+
+
+def found(pattern: str) -> dict[str, Any]:
+    return {"type": "File", "outputBinding": {"glob": pattern}}
+
+
+PASSED = {
+    "link": linking('ln -s "$0" x'),
+    "link by links": linking('mkdir d; ln -s "$0" d/y; ln -s d e; ln -s e/y x'),
+    "link to where it lies": linking('ln -s "$(readlink -f "$0")" x'),
+    "linked folder": linking('ln -s "$(dirname "$0")" d', outputs={"o": found("d/a.dat")}),
+    "put into the work folder": linking(
+        "true", requirements=[_LINKED], outputs={"o": found("a.dat")}
+    ),
+    "expression": linking(
+        "true", outputs={"o": {"type": "File", "outputBinding": {"outputEval": "$(inputs.f)"}}}
+    ),
+    "output object": linking(
+        """printf '{"o": {"class": "File", "path": "%s"}}' "$0" > cwl.output.json"""
+    ),
+}  # fmt: skip
+EXPRESSION = {
+    "cwlVersion": "v1.2",
+    "class": "ExpressionTool",
+    "requirements": {"InlineJavascriptRequirement": {}},
+    "inputs": {"f": "File"},
+    "outputs": {"o": "File"},
+    "expression": "${ return {o: inputs.f}; }",
+}
+
+
+def given(root: Path, content: bytes, *, linked: bool) -> InputFile:
+    """``linked``: on the storage it is a link itself, to which no further name can be made."""
+    file = input_file(root / "in" / "a.dat", data=content)
+    if linked:
+        (root / "in" / "a.dat").rename(root / "in" / "elsewhere")
+        (root / "in" / "a.dat").symlink_to("elsewhere")
+    return file
+
+
+@pytest.mark.parametrize("batch", [1, 2])
+@pytest.mark.parametrize(
+    ("content", "linked"),
+    [(_SMALL, False), (_LARGE, False), (_LARGE, True)],
+    ids=["small", "large", "large and linked"],
+)
+@pytest.mark.parametrize(
+    "process", [*PASSED.values(), EXPRESSION], ids=[*PASSED, "expression tool"]
+)
+def test_an_input_can_be_an_output(
+    runner: Runner, root: Path, process: dict[str, Any], content: bytes, *, linked: bool, batch: int
+) -> None:
+    file = given(root, content, linked=linked)
+    files = [file.model_copy(update={"seq": seq}) for seq in range(batch)]
+    _require_apart(run(runner, task(root, process, batch=batch), files), root, content, batch)
+
+
+@pytest.mark.parametrize("linked", [False, True])
+@pytest.mark.parametrize(
+    "name", ["link to where it lies", "put into the work folder", "expression", "output object"]
+)
+def test_an_input_can_be_an_output_inside_a_workflow(
+    runner: Runner, root: Path, name: str, *, linked: bool
+) -> None:
+    """cwltool removes the links that it makes of inputs with the tool's temporary folder."""
+    file = given(root, _LARGE, linked=linked)
+    _require_apart(
+        run(runner, task(root, around(PASSED[name], mode="File")), [file]), root, _LARGE, 1
+    )
+
+
+def _require_apart(report: AttemptReport, root: Path, content: bytes, outputs: int) -> None:
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    assert len(report.outputs) == outputs
+    for stored in report.outputs:
+        path = Path(stored.url.removeprefix("file://"))
+        assert path.read_bytes() == content
+        path.write_bytes(b"what is done to the output")
+    assert (root / "in" / "a.dat").read_bytes() == content
+
+
+def test_an_input_can_be_in_an_output_folder(runner: Runner, root: Path) -> None:
+    folder = {"o": {"type": "Directory", "outputBinding": {"glob": "d"}}}
+    process = linking(
+        'mkdir d; ln -s "$0" d/x; ln -s x d/y; ln -s "$(dirname "$0")" d/in', outputs=folder
+    )
+    bundle = output(root, "o").model_copy(update={"kind": EntryKind.BUNDLE})
+    report = run(runner, task(root, process, outputs=[bundle]), [given(root, _LARGE, linked=False)])
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    place = Path(
+        unpack(Path(report.outputs[0].url.removeprefix("file://")), root / "found")[
+            "location"
+        ].removeprefix("file://")
+    )
+    assert [(place / name).read_bytes() == _LARGE for name in ("x", "y", "in/a.dat")] == [
+        True,
+        True,
+        True,
+    ]
+
+
+def test_an_invocation_can_give_what_it_was_given(runner: Runner, root: Path) -> None:
+    input_file(root / "store" / "files" / "a.dat", data=_LARGE)
+    order = {"f": {"class": "File", "location": "files/a.dat"}}
+    for number, process in enumerate(PASSED.values()):
+        report = run(
+            runner,
+            task(root, OPERATION),
+            [invocation(root, process, order, name=str(number))],
+            seq=number,
+        )
+        assert report.outcome is AttemptOutcome.FINISHED, report.message
+        value = unpack(
+            Path(report.outputs[0].url.removeprefix("file://")), root / f"found-{number}"
+        )
+        assert Path(value["o"]["location"].removeprefix("file://")).read_bytes() == _LARGE

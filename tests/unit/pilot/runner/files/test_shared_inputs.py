@@ -1,0 +1,66 @@
+"""Files that all jobs of a task are given are brought to the node once, and no job gets one that
+another has written to."""
+
+from pathlib import Path
+
+from pilot.folders.run_folder import RunFolder
+from pilot.runner.files.input_protection import MOST_COPIED
+from sluice.contracts.pilots import InputFile, PilotTask
+from sluice.contracts.states import AttemptOutcome, ErrorClass
+from tests.unit.pilot.builders import input_file, job, task, tool
+from tests.unit.pilot.slot_runner import Runner
+
+JOIN = tool(
+    ["cat"],
+    inputs={"f": {"type": "File"}, "all": {"type": "File[]"}, "one": {"type": "File"}},
+    arguments=["$(inputs.f)", "$(inputs.all)", "$(inputs.one)"],
+)
+
+
+def shared_task(root: Path, last: bytes = b"z") -> PilotTask:
+    files = [
+        input_file(root / "a" / "x", seq=0, data=b"x"),
+        input_file(root / "b" / "x", seq=1, data=b"y"),
+        input_file(root / "c" / "z", data=last),
+    ]
+    ports = ("all", "all", "one")
+    shared = [
+        file.model_copy(update={"port": port}) for file, port in zip(files, ports, strict=True)
+    ]
+    return task(root, JOIN, side_ports=["all", "one"], shared_inputs=shared)
+
+
+def run(
+    runner: Runner, task_: PilotTask, file: InputFile, number: int
+) -> tuple[AttemptOutcome, ErrorClass | None]:
+    report = runner.attempt(task_, job(task_, [file], job_id=number, seq=number))
+    return report.outcome, report.error_class
+
+
+def test_every_job_gets_them_after_they_were_fetched_once(runner: Runner, root: Path) -> None:
+    shared = shared_task(root)
+    own = [
+        input_file(root / "in" / f"{number}.dat", data=str(number).encode()) for number in range(3)
+    ]
+    assert run(runner, shared, own[0], 0) == (AttemptOutcome.FINISHED, None)
+    for name in ("a/x", "b/x", "c/z"):
+        (root / name).unlink()
+    assert run(runner, shared, own[1], 1) == (AttemptOutcome.FINISHED, None)
+    assert [(root / "out" / f"0000000{n}.1-{n}.out").read_text() for n in range(2)] == [
+        "0xyz",
+        "1xyz",
+    ]
+    kept = Path(RunFolder(runner.run.path).shared_folder(runner.slot_pid)) / str(shared.uid)
+    assert len(list(kept.iterdir())) == 3
+    runner.forget(shared)
+    assert run(runner, shared_task(root / "other"), own[2], 2) == (AttemptOutcome.FINISHED, None)
+    assert not kept.exists()
+
+
+def test_one_that_was_written_to_is_not_given_to_the_next_job(runner: Runner, root: Path) -> None:
+    shared = shared_task(root, bytes(MOST_COPIED + 1))
+    own = input_file(root / "in" / "0.dat")
+    assert run(runner, shared, own, 0) == (AttemptOutcome.FINISHED, None)
+    with open(root / "c" / "z", "ab") as file:
+        file.write(b"more")
+    assert run(runner, shared, own, 1) == (AttemptOutcome.FAILED, ErrorClass.CHECKSUM_MISMATCH)

@@ -1,0 +1,271 @@
+"""Jobs that run a workflow or an expression inside, in a real slot process: as with a tool, under
+the same limits."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from sluice.contracts.needs import Resources
+from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
+from tests.processes import command_of
+from tests.unit.pilot.attempts import failed, log_of, run
+from tests.unit.pilot.builders import input_file, output, task, tool
+from tests.unit.pilot.conftest import gone
+from tests.unit.pilot.slot_runner import Runner
+from tests.waiting import wait_until
+
+
+def around(process: dict[str, Any], *, mode: str = "File?", **step: Any) -> dict[str, Any]:
+    """A workflow that runs ``process`` once; ``step``: more fields of that step."""
+    return {
+        "cwlVersion": "v1.2",
+        "class": "Workflow",
+        "requirements": [
+            {"class": "StepInputExpressionRequirement"},
+            {"class": "InlineJavascriptRequirement"},
+        ],
+        "inputs": {"f": {"type": mode}},
+        "outputs": {"o": {"type": "File?", "outputSource": "run/o"}},
+        "steps": {"run": {"in": {"f": {"source": "f"}}, "out": ["o"], **step, "run": process}},
+    }
+
+
+def python(code: str) -> dict[str, Any]:
+    return tool([sys.executable, "-c", code.replace("$(", "\\$(")])
+
+
+def test_two_tools_one_after_the_other(runner: Runner, root: Path) -> None:
+    second = around(tool(["tr", "a-z", "A-Z"], stdin="$(inputs.f.path)"))
+    second["steps"]["again"] = {
+        "in": {"f": "run/o"},
+        "out": ["o"],
+        "run": tool(["rev"], stdin="$(inputs.f.path)"),
+    }
+    second["outputs"]["o"]["outputSource"] = "again/o"
+    report = run(
+        runner, task(root, second), [input_file(root / "in" / "a.dat", data=b"frame\n")], seq=3
+    )
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    [stored] = report.outputs
+    assert (stored.name, Path(stored.url.removeprefix("file://")).read_text()) == (
+        "00000003.1-a.out",
+        "EMARF\n",
+    )
+    assert report.cpu_seconds
+
+
+def test_a_step_that_is_passed_over_gives_nothing(runner: Runner, root: Path) -> None:
+    passed_over = around(python("print(1)"), when="$(inputs.f.size > 100)")
+    report = run(
+        runner,
+        task(root, passed_over, outputs=[output(root, "o", optional=True)]),
+        [input_file(root / "in" / "a.dat")],
+    )
+    assert (report.outcome, report.outputs) == (AttemptOutcome.FINISHED, [])
+    _, message = failed(run(runner, task(root, passed_over), [input_file(root / "in" / "b.dat")]))
+    assert "wrote no file for its output 'o'" in message
+
+
+def test_an_expression_over_all_files(runner: Runner, root: Path) -> None:
+    chooser = {
+        "cwlVersion": "v1.2",
+        "class": "ExpressionTool",
+        "requirements": {"InlineJavascriptRequirement": {}},
+        "inputs": {"f": {"type": "File[]"}},
+        "outputs": {"o": {"type": "File"}},
+        "expression": "${ return {o: inputs.f[1]}; }",
+    }
+    files = [input_file(root / "in" / name, data=name.encode()) for name in ("x", "y", "z")]
+    report = run(runner, task(root, chooser, mode=TaskMode.MERGE), files)
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    assert Path(report.outputs[0].url.removeprefix("file://")).read_text() == "y"
+    assert (root / "in" / "y").read_text() == "y", "the input stays where it is"
+
+
+def test_the_log_has_what_cwltool_says_once_and_nothing_of_ours(runner: Runner, root: Path) -> None:
+    process = around(python("import sys; print(1); print('by the tool', file=sys.stderr)"))
+    report = run(runner, task(root, process), [input_file(root / "in" / "a.dat")])
+    said = log_of(report).partition("--- stderr ---\n")[2].splitlines()
+    assert said.count("[workflow ] start") == said.count("[job run] completed success") == 1
+    assert said.count("by the tool") == 1
+    assert not [line for line in said if "runpy" in line or "pilot.runner" in line]
+
+
+def test_a_tool_inside_that_fails_says_so_in_the_log(runner: Runner, root: Path) -> None:
+    report = run(
+        runner,
+        task(root, around(python("raise SystemExit('no beam')"))),
+        [input_file(root / "in" / "a.dat")],
+    )
+    assert failed(report)[0] is ErrorClass.TOOL_FAILED
+    assert "no beam" in log_of(report)
+
+
+def test_what_runs_inside_ends_with_the_time_limit(runner: Runner, root: Path) -> None:
+    note = root / "pid"
+    endless = around(
+        python(f"import os,time; open({str(note)!r},'w').write(str(os.getpid())); time.sleep(1000)")
+    )
+    root.mkdir()
+    report = run(
+        runner,
+        task(root, endless, resources=Resources(time_limit=5.0)),
+        [input_file(root / "in" / "a.dat")],
+    )
+    assert failed(report)[0] is ErrorClass.TOOL_TIMEOUT
+    wait_until(lambda: gone(int(note.read_text())))
+
+
+def test_nothing_of_the_pilot_is_seen_inside(runner: Runner, root: Path) -> None:
+    """Neither by a tool nor by an expression that breaks out of node's sandbox."""
+    look = "import os,json; print(json.dumps(dict(os.environ)))"
+    report = run(runner, task(root, around(python(look))), [input_file(root / "in" / "a.dat")])
+    seen = json.loads(Path(report.outputs[0].url.removeprefix("file://")).read_text())
+    assert "SLUICE_SECRET" not in seen
+    escape = (
+        "${ return JSON.stringify(globalThis.constructor.constructor('return process')().env); }"
+    )
+    told = around(
+        tool(["echo"], inputs={"f": {"type": "File"}, "e": {"type": "string", "inputBinding": {}}})
+    )
+    told["steps"]["run"]["in"]["e"] = {"valueFrom": escape}
+    report = run(runner, task(root, told), [input_file(root / "in" / "b.dat")])
+    written = [Path(file.url.removeprefix("file://")).read_text() for file in report.outputs]
+    assert "hush" not in "".join([*written, log_of(report)])
+
+
+def waiting(runner: Runner) -> list[psutil.Process]:
+    """Processes of the slot that wait for a workflow to run."""
+    return [
+        child
+        for child in psutil.Process(runner.slot_pid).children()
+        if command_of(child)[:1] == [sys.executable]
+    ]
+
+
+def test_each_job_leaves_a_process_that_waits_for_the_next(runner: Runner, root: Path) -> None:
+    told = task(root, around(python("import os; print(os.getppid())")))
+    seen = [process.pid for process in waiting(runner)]
+    for number in range(3):
+        report = run(runner, told, [input_file(root / "in" / "a.dat")], seq=number)
+        [ran_in] = [
+            int(Path(file.url.removeprefix("file://")).read_text()) for file in report.outputs
+        ]
+        assert ran_in == seen[-1]
+        [left] = waiting(runner)
+        seen.append(left.pid)
+    assert len(set(seen)) == 4
+
+
+def test_a_lost_waiting_process_costs_only_a_start(runner: Runner, root: Path) -> None:
+    for process in waiting(runner):
+        process.kill()
+    for number in range(2):
+        report = run(
+            runner,
+            task(root, around(python("print(1)"))),
+            [input_file(root / "in" / "a.dat")],
+            seq=number,
+        )
+        assert report.outcome is AttemptOutcome.FINISHED, report.message
+
+
+SPEAKS = tool(["sh", "-c", "echo first >&2; echo the header is damaged >&2; exit 3"])
+
+
+@pytest.mark.parametrize(
+    ("executable", "error_class", "exit_code", "message"),
+    [
+        (SPEAKS, ErrorClass.TOOL_FAILED, 3, "'sh' ended with exit code 3: the header is damaged"),
+        (
+            SPEAKS | {"permanentFailCodes": [3]},
+            ErrorClass.TOOL_REFUSED,
+            3,
+            "'sh' ended with exit code 3: the header is damaged",
+        ),
+        (
+            SPEAKS | {"stderr": "said"},
+            ErrorClass.TOOL_FAILED,
+            3,
+            "'sh' ended with exit code 3: the header is damaged",
+        ),
+        (tool(["sh", "-c", "exit 4"]), ErrorClass.TOOL_FAILED, 4, "'sh' ended with exit code 4"),
+        (
+            tool(["sh", "-c", "kill -11 $$"]),
+            ErrorClass.TOOL_FAILED,
+            -11,
+            "'sh' was killed by SIGSEGV",
+        ),
+        (
+            tool(["sleep", "600"], requirements={"ToolTimeLimit": {"timelimit": 1}}),
+            ErrorClass.TOOL_TIMEOUT,
+            -15,
+            "ran longer than its limit of 1 s and was ended",
+        ),
+        (
+            SPEAKS
+            | {
+                "successCodes": [3],
+                "outputs": {"o": {"type": "File", "outputBinding": {"glob": "*.root"}}},
+            },
+            ErrorClass.TOOL_FAILED,
+            1,
+            "the tool wrote no file for output 'o': nothing matches ['*.root']",
+        ),
+    ],
+)
+def test_a_failure_inside_is_told_as_of_a_job_of_its_own(
+    runner: Runner,
+    root: Path,
+    executable: dict[str, Any],
+    error_class: ErrorClass,
+    exit_code: int,
+    message: str,
+) -> None:
+    told = around(executable, when="$(inputs.f.size > 1)")
+    report = run(runner, task(root, told), [input_file(root / "in" / "a.dat")])
+    assert (*failed(report), report.exit_code) == (error_class, message, exit_code)
+
+
+def test_of_several_steps_the_first_that_failed_is_named(runner: Runner, root: Path) -> None:
+    told = around(tool(["sh", "-c", "echo fine >&2; echo 1"]))
+    told["steps"]["again"] = {"in": {"f": "run/o"}, "out": ["o"], "run": SPEAKS}
+    told["outputs"]["o"]["outputSource"] = "again/o"
+    report = run(runner, task(root, told), [input_file(root / "in" / "a.dat")])
+    assert failed(report)[1] == "step 'again': 'sh' ended with exit code 3: the header is damaged"
+    assert "fine" in log_of(report)
+
+
+def test_what_fails_without_a_tool_says_why(runner: Runner, root: Path) -> None:
+    told = around(SPEAKS)
+    told["steps"]["run"]["in"]["f"]["valueFrom"] = "${ throw 'no such calibration'; }"
+    error_class, message = failed(
+        run(runner, task(root, told), [input_file(root / "in" / "a.dat")])
+    )
+    assert (error_class, "no such calibration" in message) == (ErrorClass.TOOL_FAILED, True), (
+        message
+    )
+    told = around(tool(["no-such-program"]))
+    report = run(runner, task(root, told), [input_file(root / "in" / "a.dat")])
+    error_class, message = failed(report)
+    assert (error_class, "'no-such-program' not found" in message) == (
+        ErrorClass.TOOL_FAILED,
+        True,
+    ), message
+    assert report.exit_code == 127
+    expression = {
+        "cwlVersion": "v1.2",
+        "class": "ExpressionTool",
+        "requirements": {"InlineJavascriptRequirement": {}},
+        "inputs": {"f": {"type": "File"}},
+        "outputs": {"o": {"type": "File"}},
+        "expression": "${ throw 'no such run'; }",
+    }
+    error_class, message = failed(
+        run(runner, task(root, expression), [input_file(root / "in" / "a.dat")])
+    )
+    assert (error_class, "no such run" in message) == (ErrorClass.TOOL_FAILED, True), message

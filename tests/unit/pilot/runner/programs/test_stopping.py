@@ -1,0 +1,193 @@
+"""Jobs that are stopped, and what becomes of the processes they started."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from pilot.domain.model import Progress, StopReason
+from pilot.reports.journal import read_journals
+from pilot.runner.progress_file import read_phase
+from sluice.contracts.needs import Resources
+from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass
+from tests.unit.pilot.builders import SHA, input_file, job, task, tool
+from tests.unit.pilot.conftest import gone
+from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.slot_runner import Runner
+from tests.waiting import Gate, wait_until
+
+#: Writes its pid and that of a child in a session of its own, ignores SIGTERM, and hangs.
+_FAMILY = """
+import os, signal, subprocess, sys, time
+stubborn = 'import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(600)'
+child = subprocess.Popen([sys.executable, '-c', stubborn], start_new_session=True)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+with open(sys.argv[1] + '.part', 'w') as file: file.write(f'{os.getpid()} {child.pid}')
+os.rename(sys.argv[1] + '.part', sys.argv[1])
+"""
+
+
+def family(pids: Path, then: str) -> dict[str, object]:
+    return tool([sys.executable, "-c"], arguments=[_FAMILY + then, str(pids)])
+
+
+def pids_in(path: Path) -> list[int]:
+    wait_until(path.exists)
+    return [int(pid) for pid in path.read_text().split()]
+
+
+def test_time_limit_kills_a_trapped_tool_and_its_grandchildren(runner: Runner, root: Path) -> None:
+    pids = root.parent / "pids"
+    task_ = task(root, family(pids, "time.sleep(600)"), resources=Resources(time_limit=1.0))
+    report = runner.attempt(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=1))
+    assert report.error_class is ErrorClass.TOOL_TIMEOUT
+    assert all(gone(pid) for pid in pids_in(pids))
+
+
+def test_a_tool_ends_by_sigterm_long_before_its_grace_does(root: Path) -> None:
+    """A plain tool as well as one inside a workflow, which is run by a process that waited."""
+    runner = Runner(root.parent / "pilot", grace=600.0)
+    for number, executable in enumerate((tool(["sleep", "600"]), around(tool(["sleep", "600"])))):
+        task_ = task(root, executable, resources=Resources(time_limit=2.0))
+        report = runner.attempt(
+            task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=20 + number)
+        )
+        assert (report.error_class, report.exit_code) == (ErrorClass.TOOL_TIMEOUT, -signal.SIGTERM)
+    runner.close()
+
+
+def test_a_slot_notes_what_it_is_at(runner: Runner, root: Path) -> None:
+    started, go = root.parent / "begun", Gate(root.parent / "on")
+    code = "import sys\nopen(sys.argv[1], 'w').close()\nopen(sys.argv[2]).close()"
+    code += "\nprint('12')"
+    task_ = task(root, tool([sys.executable, "-c"], arguments=[code, str(started), str(go)]))
+    note = runner.run.phase_file(runner.slot_pid)
+    runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=41, attempt=3))
+    wait_until(started.exists)
+    assert read_phase(note) == ((41, 3), Progress(AttemptPhase.RUN))
+    go.open()
+    assert runner.ended().report.outcome is AttemptOutcome.FINISHED
+    assert read_phase(note) == ((41, 3), Progress(AttemptPhase.STAGE_OUT, 3))
+    assert read_phase(note.with_name("none")) is None
+
+
+def test_signals_to_the_slot_itself_change_nothing(runner: Runner, root: Path) -> None:
+    started, go = root.parent / "started", Gate(root.parent / "go")
+    code = "import sys\nopen(sys.argv[1], 'w').close()\nopen(sys.argv[2]).close()"
+    task_ = task(root, tool([sys.executable, "-c"], arguments=[code, str(started), str(go)]))
+    runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=22))
+    wait_until(started.exists)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        for pid in (runner.slot_pid, runner.server.pid):
+            os.kill(pid, number)
+    go.open()
+    assert runner.ended().report.outcome is AttemptOutcome.FINISHED
+    runner.connection.close()
+    runner.open_slot()
+
+
+def test_grandchildren_do_not_outlive_a_tool_that_succeeds(runner: Runner, root: Path) -> None:
+    pids = root.parent / "pids"
+    task_ = task(root, family(pids, ""))
+    report = runner.attempt(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=2))
+    assert report.outcome is AttemptOutcome.FINISHED
+    assert all(gone(pid) for pid in pids_in(pids))
+
+
+@pytest.mark.parametrize(
+    ("reason", "outcome", "error_class"),
+    [
+        (StopReason.CANCEL, AttemptOutcome.CANCELED, ErrorClass.CANCELED),
+        (StopReason.LEASE, AttemptOutcome.FAILED, ErrorClass.PILOT_LOST),
+        (StopReason.ABANDON, AttemptOutcome.RETURNED, None),
+        (StopReason.SHUTDOWN, AttemptOutcome.RETURNED, None),
+    ],
+)
+def test_stop_of_a_running_job(
+    runner: Runner,
+    root: Path,
+    reason: StopReason,
+    outcome: AttemptOutcome,
+    error_class: ErrorClass | None,
+) -> None:
+    pids = root.parent / "pids"
+    task_ = task(root, family(pids, "time.sleep(600)"))
+    running = job(task_, [input_file(root / "in" / "a.dat")], job_id=3)
+    runner.submit(task_, running)
+    alive = pids_in(pids)
+    runner.stop_job(running, reason)
+    frame = runner.ended()
+    assert (frame.report.outcome, frame.report.error_class) == (outcome, error_class)
+    assert all(gone(pid) for pid in alive)
+    kept = (3, 1) in read_journals(runner.run.journals)
+    assert kept is (frame.journal is not None) is (outcome is not AttemptOutcome.RETURNED)
+    assert (root / "logs").exists() is kept
+
+
+def test_a_gentle_tool_may_tidy_up_when_canceled(runner: Runner, root: Path) -> None:
+    ready, tidied = root.parent / "ready", root.parent / "tidied"
+    code = (
+        "import pathlib, signal, sys, time\n"
+        "def tidy(*_): pathlib.Path(sys.argv[2]).touch(); sys.exit(0)\n"
+        "signal.signal(15, tidy); pathlib.Path(sys.argv[1]).touch(); time.sleep(600)"
+    )
+    task_ = task(root, tool([sys.executable, "-c"], arguments=[code, str(ready), str(tidied)]))
+    running = job(task_, [input_file(root / "in" / "a.dat")], job_id=4)
+    runner.submit(task_, running)
+    wait_until(ready.exists)
+    runner.stop_job(running, StopReason.CANCEL)
+    assert runner.ended().report.outcome is AttemptOutcome.CANCELED
+    assert tidied.exists()
+
+
+def test_stop_of_a_job_that_waits_behind_another(runner: Runner, root: Path) -> None:
+    ready, go = root.parent / "ready", Gate(root.parent / "go")
+    code = "import sys\nopen(sys.argv[1], 'w').close()\nopen(sys.argv[2]).close()"
+    slow = task(root, tool([sys.executable, "-c"], arguments=[code, str(ready), str(go)]))
+    first = job(slow, [input_file(root / "in" / "a.dat")], job_id=5)
+    second = job(slow, [input_file(root / "in" / "b.dat")], job_id=6)
+    runner.submit(slow, first, second)
+    wait_until(ready.exists)
+    runner.stop_job(second, StopReason.CANCEL)
+    go.open()
+    reports = [runner.ended().report, runner.ended().report]
+    assert [(report.id, report.outcome) for report in reports] == [
+        (5, AttemptOutcome.FINISHED),
+        (6, AttemptOutcome.CANCELED),
+    ]
+
+
+def test_stop_of_an_unknown_job_changes_nothing(runner: Runner, root: Path) -> None:
+    task_ = task(root, SHA)
+    wanted = job(task_, [input_file(root / "in" / "a.dat")], job_id=7)
+    runner.stop_job(wanted, StopReason.CANCEL)
+    assert runner.attempt(task_, wanted).outcome is AttemptOutcome.FINISHED
+
+
+def test_a_pilot_that_is_gone_takes_everything_with_it(root: Path) -> None:
+    runner = Runner(root.parent / "pilot")
+    pids = root.parent / "pids"
+    task_ = task(root, family(pids, "time.sleep(600)"))
+    runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=8))
+    alive = pids_in(pids)
+    runner.hang_up()
+    wait_until(lambda: all(gone(pid) for pid in [*alive, runner.slot_pid]))
+    assert runner.server.wait(20) == 0
+    trace = read_journals(runner.run.journals)[(8, 1)]
+    assert trace.report is None
+
+
+def test_the_server_replaces_a_slot_that_died(root: Path) -> None:
+    runner = Runner(root.parent / "pilot")
+    os.kill(runner.slot_pid, signal.SIGKILL)
+    assert runner.connection.recv(1) == b""
+    runner.connection.close()
+    runner.open_slot()
+    task_ = task(root, SHA)
+    assert (
+        runner.attempt(task_, job(task_, [input_file(root / "in" / "a.dat")])).outcome
+        is AttemptOutcome.FINISHED
+    )
+    runner.close()

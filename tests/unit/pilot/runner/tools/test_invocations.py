@@ -1,0 +1,220 @@
+"""Jobs whose file says what is run, in a real slot process."""
+
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from sluice.contracts.pilots import AttemptReport, InputFile
+from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.storage import pack, unpack
+from tests.unit.pilot.attempts import failed, run
+from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.slot_runner import Runner
+
+OPERATION = {"class": "Operation", "inputs": {"f": "File"}, "outputs": {"o": "File"}}
+
+
+def invocation(
+    root: Path, process: dict[str, Any], order: dict[str, Any], *, name: str = "0.json", **more: Any
+) -> InputFile:
+    body = {"process": process, "order": order, **more}
+    return input_file(root / "store" / "orders" / name, data=json.dumps(body).encode())
+
+
+def stored(root: Path, name: str, text: str) -> dict[str, Any]:
+    path = root / "store" / "files" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return {"class": "File", "location": f"files/{name}"}
+
+
+def stored_tree(root: Path) -> dict[str, Any]:
+    """With one file, ``deep/leaf``."""
+    archive = root / "store" / "files" / "tree.tar"
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    (root / "tree" / "deep").mkdir(parents=True)
+    (root / "tree" / "deep" / "leaf").write_text("leaf")
+    pack({"class": "Directory", "path": str(root / "tree")}, archive)
+    return {"class": "Directory", "location": "files/tree.tar", "basename": "tree"}
+
+
+def result(report: AttemptReport, folder: Path) -> Any:
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    return unpack(Path(report.outputs[0].url.removeprefix("file://")), folder)
+
+
+def text(value: dict[str, Any]) -> str:
+    return Path(unquote(urlsplit(value["location"]).path)).read_text()
+
+
+def test_what_the_file_says_is_run(runner: Runner, root: Path) -> None:
+    inputs = {
+        "f": {"type": "File", "inputBinding": {}},
+        "n": {"type": "int", "inputBinding": {"prefix": "-n"}},
+    }
+    head = tool(["head"], inputs=inputs)
+    about = task(root, OPERATION)
+    order = {"f": stored(root, "a b.txt", "one\ntwo\nthree\n"), "n": 2}
+    found = result(run(runner, about, [invocation(root, head, order)]), root / "first")
+    assert (found["o"]["basename"], text(found["o"])) == ("a b.out", "one\ntwo\n")
+    count = tool(["wc", "-l"], inputs={"f": {"type": "File"}}, stdin="$(inputs.f.path)")
+    report = run(runner, about, [invocation(root, count, {"f": order["f"]}, name="named-1")])
+    assert text(result(report, root / "second")["o"]).strip() == "3", (
+        "another process, the same task"
+    )
+
+
+def test_directories_and_secondary_files_are_brought_along(runner: Runner, root: Path) -> None:
+    reads = stored(root, "x.bam", "reads") | {
+        "secondaryFiles": [stored(root, "x.bam.bai", "index")]
+    }
+    show = tool(
+        ["sh", "-c", 'cat "$0" "$0.bai"; cd "$1"; find . -type f'],
+        inputs={
+            "f": {"type": "File", "secondaryFiles": [".bai"], "inputBinding": {"position": 1}},
+            "d": {"type": "Directory", "inputBinding": {"position": 2}},
+        },
+    )
+    order = {"f": reads, "d": stored_tree(root)}
+    found = result(
+        run(runner, task(root, OPERATION), [invocation(root, show, order)]), root / "out"
+    )
+    assert text(found["o"]) == "readsindex./deep/leaf\n"
+
+
+def literal(name: str, **more: Any) -> dict[str, Any]:
+    return {"class": "File", "basename": name, "contents": name, **more}
+
+
+def collection(name: str, *listing: dict[str, Any]) -> dict[str, Any]:
+    return {"class": "Directory", "basename": name, "listing": list(listing)}
+
+
+def test_a_literal_directory_holds_all_that_is_listed(runner: Runner, root: Path) -> None:
+    paired = stored(root, "b", "b") | {
+        "secondaryFiles": [stored(root, "b.i", "b.i"), literal("b.j")]
+    }
+    inner = collection("inner", paired, stored_tree(root))
+    made = collection("made", stored(root, "a", "a"), literal("x"), inner, collection("empty"))
+    show = tool(
+        ["sh", "-c", 'cd "$0"; find -L . | LC_ALL=C sort; cat a inner/b inner/tree/deep/leaf'],
+        inputs={"d": {"type": "Directory", "inputBinding": {"position": 1}}},
+        stdout="$(inputs.d.basename).out",
+        outputs={"o": "stdout"},
+    )
+    found = result(
+        run(runner, task(root, OPERATION), [invocation(root, show, {"d": made})]), root / "out"
+    )
+    inside = ["", "/b", "/b.i", "/b.j", "/tree", "/tree/deep", "/tree/deep/leaf"]
+    listed = [".", "./a", "./empty", *(f"./inner{name}" for name in inside), "./x"]
+    assert text(found["o"]) == "\n".join([*listed, "ableaf"])
+
+
+def test_secondary_files_lie_beside_their_file_whichever_are_literals(
+    runner: Runner, root: Path
+) -> None:
+    a, b = stored(root, "a", "a"), stored(root, "b", "b")
+    show = tool(
+        ["sh", "-c", 'cd "$(dirname "$0")"; find -L . | LC_ALL=C sort | tr -d "\\n"'],
+        inputs={"f": {"type": "File", "inputBinding": {}}},
+    )
+    for number, (order, expected) in enumerate(
+        [
+            (
+                literal("p", secondaryFiles=[a, literal("x"), collection("d", b)]),
+                "../a./d./d/b./p./x",
+            ),
+            (a | {"secondaryFiles": [literal("x")]}, "../a./x"),
+            (a | {"secondaryFiles": [b, collection("d", b, literal("x"))]}, "../a./b./d./d/b./d/x"),
+        ]
+    ):
+        files = [invocation(root, show, {"f": order}, name=f"named-{number}")]
+        assert (
+            text(result(run(runner, task(root, OPERATION), files), root / f"out-{number}")["o"])
+            == expected
+        )
+
+
+def test_outputs_of_every_type_come_back(runner: Runner, root: Path) -> None:
+    many = {
+        "cwlVersion": "v1.2",
+        "class": "CommandLineTool",
+        "baseCommand": ["sh", "-c", "mkdir d; echo 1 > d/x; echo 2 > y; ln -s y z; echo 42 > n"],
+        "inputs": [],
+        "outputs": {
+            "d": {"type": "Directory", "outputBinding": {"glob": "d"}},
+            "all": {"type": "File[]", "outputBinding": {"glob": ["y", "z"]}},
+            "n": {
+                "type": "int",
+                "outputBinding": {
+                    "glob": "n",
+                    "loadContents": True,
+                    "outputEval": "$(parseInt(self[0].contents))",
+                },
+            },
+            "none": {"type": "File?", "outputBinding": {"glob": "nothing"}},
+        },
+        "requirements": {"InlineJavascriptRequirement": {}},
+    }
+    found = result(run(runner, task(root, OPERATION), [invocation(root, many, {})]), root / "out")
+    assert (found["n"], found["none"]) == (42, None)
+    assert (Path(urlsplit(found["d"]["location"]).path) / "x").read_text() == "1\n"
+    assert [(file["basename"], text(file)) for file in found["all"]] == [("y", "2\n"), ("z", "2\n")]
+
+
+@pytest.mark.parametrize(
+    "location", ["../../in/secret", "/etc/passwd", "files/../../secret", "%2e%2e/secret"]
+)
+def test_nothing_outside_the_storage_is_read(location: str, runner: Runner, root: Path) -> None:
+    (root / "secret").parent.mkdir(parents=True, exist_ok=True)
+    (root / "secret").write_text("secret")
+    order = {"f": {"class": "File", "location": location}}
+    error, message = failed(
+        run(runner, task(root, OPERATION), [invocation(root, tool(["cat"]), order)])
+    )
+    assert error is ErrorClass.TOOL_REFUSED
+    assert "not in its storage" in message
+
+
+def test_a_failing_tool_is_not_tried_again(runner: Runner, root: Path) -> None:
+    order = {"f": stored(root, "a", "")}
+    for exit_code, codes, expected in (
+        (3, {}, "tool_refused"),
+        (3, {"temporaryFailCodes": [3]}, "tool_failed"),
+    ):
+        fails = tool(["sh", "-c", f"echo no beam >&2; exit {exit_code}"], **codes)
+        error, message = failed(
+            run(runner, task(root, OPERATION), [invocation(root, fails, order)])
+        )
+        assert (error, "no beam" in message) == (expected, True)
+    well = tool(["sh", "-c", "exit 3"], successCodes=[3])
+    assert (
+        run(runner, task(root, OPERATION), [invocation(root, well, order)]).outcome
+        is AttemptOutcome.FINISHED
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (b"no json", "is no invocation"),
+        (b'{"order": {}}', "process: Field required"),
+        (b'{"process": {"class": "Workflow"}}', "runs a CommandLineTool, not 'Workflow'"),
+        (b'{"process": {"class": "CommandLineTool", "cwlVersion": "v1.2"}}', "cannot be used"),
+        (b'{"process": {"class": "CommandLineTool", "cwlVersion": "v1.2", "baseCommand": "true", '
+         b'"inputs": {"n": "int"}, "outputs": {}}, "order": {"n": "x"}}', "could not be set up"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_run_is_refused(body: bytes, why: str, runner: Runner, root: Path) -> None:
+    error, message = failed(
+        run(
+            runner,
+            task(root, OPERATION),
+            [input_file(root / "store" / "orders" / "0.json", data=body)],
+        )
+    )
+    assert error is ErrorClass.TOOL_REFUSED
+    assert why in message

@@ -1,0 +1,92 @@
+"""What a tool finds around it is what it would find without the pilot."""
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sluice.contracts.pilots import AttemptReport
+from sluice.contracts.states import AttemptOutcome, EntryKind
+from sluice.storage import unpack
+from tests.unit.pilot.attempts import run
+from tests.unit.pilot.builders import input_file, output, task, tool
+from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.slot_runner import Runner
+
+
+def text_of(report: AttemptReport) -> str:
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    return Path(report.outputs[0].url.removeprefix("file://")).read_text()
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
+def test_tools_find_the_users_programs_before_ours(
+    root: Path, tmp_path: Path, *, inside: bool
+) -> None:
+    """Those of pipeline packs, which are installed with ours, they find as well."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3").write_text("#!/bin/sh\necho the user\\'s\n")
+    (tmp_path / "bin" / "python3").chmod(0o755)
+    path = f"{tmp_path}/bin:/usr/bin:/bin"
+    runner = Runner(tmp_path / "pilot", environment={"PYTHONPATH": str(Path.cwd()), "PATH": path})
+    try:
+        shows = tool(["sh", "-c", 'python3; command -v spd-decode; echo "$PATH"'])
+        report = run(
+            runner,
+            task(root, around(shows) if inside else shows),
+            [input_file(root / "in" / "a.dat")],
+        )
+    finally:
+        runner.close()
+    own = os.path.dirname(sys.executable)
+    assert text_of(report).splitlines() == ["the user's", f"{own}/spd-decode", f"{path}:{own}"]
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
+def test_no_dot_in_the_folders_of_jobs_is_taken_for_the_one_of_an_ending(
+    runner: Runner, root: Path, *, inside: bool
+) -> None:
+    shows = tool(
+        ["echo"],
+        requirements={"InlineJavascriptRequirement": {}},
+        arguments=["$(inputs.f.path.split('.')[0])", "$(runtime.outdir)", "$(runtime.tmpdir)"],
+    )
+    report = run(
+        runner,
+        task(root, around(shows) if inside else shows),
+        [input_file(root / "in" / "reads.txt")],
+    )
+    stem, outdir, tmpdir = text_of(report).split()
+    assert "." not in f"{outdir}{tmpdir}".removeprefix(str(runner.run.path))
+    assert stem.endswith("/reads")
+
+
+def _evaluating(expression: str) -> dict[str, Any]:
+    port = {"type": ["null", "string"], "outputBinding": {"glob": "x", "outputEval": expression}}
+    process = tool(
+        ["sh", "-c", "printf content > x"],
+        requirements={"InlineJavascriptRequirement": {}},
+        outputs={"o": port},
+    )
+    del process["stdout"]
+    return process
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
+def test_an_expression_sees_the_checksum_of_what_it_looks_at(
+    runner: Runner, root: Path, *, inside: bool
+) -> None:
+    evaluating = _evaluating("$(self[0].checksum)")
+    executable = around(evaluating) if inside else evaluating
+    if inside:
+        executable["outputs"]["o"]["type"] = ["null", "string"]
+    value = output(root, "o").model_copy(update={"kind": EntryKind.BUNDLE})
+    report = run(
+        runner, task(root, executable, outputs=[value]), [input_file(root / "in" / "a.dat")]
+    )
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    found = unpack(Path(report.outputs[0].url.removeprefix("file://")), root / "found")
+    assert found == f"sha1${hashlib.sha1(b'content').hexdigest()}"  # noqa: S324 - as CWL has it

@@ -1,0 +1,89 @@
+"""Tools as their documents have them, in a real slot process."""
+
+import uuid
+from pathlib import Path
+
+from sluice.contracts.states import AttemptOutcome, ErrorClass
+from tests.unit.pilot.attempts import failed, python, run
+from tests.unit.pilot.builders import SHA, input_file, task, tool
+from tests.unit.pilot.slot_runner import Runner
+
+
+def test_a_tool_that_cannot_be_loaded(runner: Runner, root: Path) -> None:
+    report = run(
+        runner,
+        task(root, {"cwlVersion": "v1.2", "class": "CommandLineTool"}),
+        [input_file(root / "in" / "a.dat")],
+    )
+    error_class, message = failed(report)
+    assert error_class is ErrorClass.TOOL_FAILED
+    assert message.startswith("the tool of step 'step' cannot be used: ")
+    assert ".cwl:" not in message
+
+
+def test_wrong_type_of_parameter(runner: Runner, root: Path) -> None:
+    executable = tool(["true"], inputs={"f": "File", "level": "int"})
+    error_class, message = failed(
+        run(
+            runner,
+            task(root, executable, args={"level": "high"}),
+            [input_file(root / "in" / "a.dat")],
+        )
+    )
+    assert error_class is ErrorClass.TOOL_FAILED
+    assert "level" in message
+
+
+def test_files_written_by_the_tools_requirements(runner: Runner, root: Path) -> None:
+    executable = tool(
+        ["cat", "settings.txt", "copy.dat"],
+        requirements={
+            "InitialWorkDirRequirement": {
+                "listing": [
+                    {"entryname": "settings.txt", "entry": "level $(inputs.f.basename)\n"},
+                    {"entryname": "copy.dat", "entry": "$(inputs.f)", "writable": True},
+                ]
+            }
+        },
+    )
+    report = run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    assert Path(report.outputs[0].url.removeprefix("file://")).read_text() == "level a.dat\nframe"
+
+
+def test_javascript(runner: Runner, root: Path) -> None:
+    executable = tool(
+        ["echo"],
+        requirements={"InlineJavascriptRequirement": {}},
+        arguments=["${ return inputs.f.size * 2; }"],
+    )
+    task_ = task(root, executable)
+    for seq in range(2):
+        report = run(runner, task_, [input_file(root / "in" / "a.dat")], seq=seq)
+        assert report.outcome is AttemptOutcome.FINISHED, report.message
+        assert Path(report.outputs[0].url.removeprefix("file://")).read_text() == "10\n"
+
+
+def test_a_folder_that_the_tool_has_spoilt_is_replaced(runner: Runner, root: Path) -> None:
+    spoil = python(
+        "import os,shutil; p=os.path.dirname(os.getcwd()); shutil.rmtree(p+'/tmp');"
+        " shutil.rmtree(p+'/in')"
+    )
+    assert (
+        run(runner, task(root, spoil), [input_file(root / "in" / "a.dat")]).outcome
+        is AttemptOutcome.FINISHED
+    )
+    assert (
+        run(runner, task(root, SHA), [input_file(root / "in" / "a.dat")], seq=1).outcome
+        is AttemptOutcome.FINISHED
+    )
+
+
+def test_a_forgotten_task_can_come_back(runner: Runner, root: Path) -> None:
+    task_ = task(root, SHA, uid=uuid.uuid4())
+    run(runner, task_, [input_file(root / "in" / "a.dat")])
+    runner.forget(task_)
+    assert (
+        run(runner, task_, [input_file(root / "in" / "a.dat")], seq=1).outcome
+        is AttemptOutcome.FINISHED
+    )
