@@ -12,10 +12,9 @@ import psutil
 
 from sluice.embedded.home import Home
 from sluice.embedded.postmaster import postmaster_of, stop_postmaster
+from sluice.pilot_launchers.local_process import WORK_DIR
 from sluice.servicekit.processes import lives
 
-#: Variable that a pilot is told its folder with, by which it is known again.
-WORK_DIR = "SLUICE_PILOT_WORK_DIR"
 #: Seconds that a pilot gets to end its jobs and itself.
 _PATIENCE = 20.0
 

@@ -6,7 +6,8 @@ from os import environ
 from pathlib import Path
 
 from sluice.embedded.home import Home
-from sluice.embedded.remains import WORK_DIR, end_remains
+from sluice.embedded.remains import end_remains
+from sluice.pilot_launchers.local_process import WORK_DIR
 
 
 def test_a_pilot_is_found_that_nobody_could_take_note_of(tmp_path: Path) -> None:

@@ -1,0 +1,75 @@
+"""A pilot on this machine: its command line and environment, its start and its end."""
+
+import asyncio
+import os
+import signal
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+#: Variable that a pilot is told its folder with, by which it is known again.
+WORK_DIR = "SLUICE_PILOT_WORK_DIR"
+#: Seconds that a pilot gets to hand back what it has, once it is told to, and of these for its last
+#: reports.
+HAND_BACK, FLUSH = 15.0, 10.0
+
+#: Started by name, as all services are: nothing in `sluice` imports one.
+_COMMAND = (sys.executable, "-m", "pilot")
+
+
+@dataclass(frozen=True, slots=True)
+class LocalPilot:
+    """``work_dir``: its own folder. ``log``: file that its output is appended to."""
+
+    name: str
+    wms_url: str
+    slots: int
+    work_dir: Path
+    log: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What its settings do not get from here they get from this process's environment."""
+        return os.environ | {
+            "SLUICE_PILOT_WMS_URL": self.wms_url,
+            "SLUICE_PILOT_NAME": self.name,
+            "SLUICE_PILOT_SLOTS": str(self.slots),
+            WORK_DIR: str(self.work_dir),
+            "SLUICE_PILOT_END_WITH": str(os.getpid()),
+            "SLUICE_PILOT_FLUSH_TIMEOUT": str(FLUSH),
+        }
+
+
+async def launch_pilot(pilot: LocalPilot) -> asyncio.subprocess.Process:
+    """It ends by itself where this process is killed. Raises ``OSError``."""
+    with pilot.log.open("ab") as output:
+        return await asyncio.create_subprocess_exec(
+            *_COMMAND,
+            env=pilot.environment,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,  # Ctrl-C is for this process, which tells its pilots
+        )
+
+
+async def end_pilot(process: asyncio.subprocess.Process, hurried: asyncio.Event) -> None:
+    """Waits for the jobs that it runs until ``hurried``, then has it hand them back. What does not
+    end in time then is killed; its jobs return when their leases end."""
+    ended = asyncio.create_task(process.wait())
+    hurry = asyncio.create_task(hurried.wait())
+    _send(process, signal.SIGTERM)
+    await asyncio.wait([ended, hurry], return_when=asyncio.FIRST_COMPLETED)
+    hurry.cancel()
+    if not ended.done():
+        _send(process, signal.SIGINT)  # another one: two of a kind could become one on the way
+        await asyncio.wait([ended], timeout=HAND_BACK)
+    if not ended.done():
+        _send(process, signal.SIGKILL)
+    await ended
+
+
+def _send(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        process.send_signal(number)
