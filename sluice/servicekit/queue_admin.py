@@ -16,7 +16,8 @@ from sluice.contracts.queues import (
     QueueList,
     QueueStatus,
 )
-from sluice.servicekit.transport.base import DeadLetter, Transport, TransportUnavailable
+from sluice.servicekit.transport.base import Transport, TransportUnavailable
+from sluice.servicekit.transport.dead_letters import DeadLetter
 
 log = structlog.get_logger(__name__)
 

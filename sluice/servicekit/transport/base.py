@@ -17,8 +17,9 @@ on:
 
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Protocol
+
+from sluice.servicekit.transport.dead_letters import DELIVERY_LIMIT, DeadLetter
 
 
 class TransportUnavailable(Exception):
@@ -51,15 +52,16 @@ class UnknownDestination(Exception):
 class Queue:
     """A durable queue; ``events`` are the event types copied into it as well.
 
-    ``limit``: most messages that wait in it where a broker keeps to limits (RabbitMQ, set up by an
-    administrator); more are refused. ``wakes``: it holds nothing but wake-ups; when it is full the
-    oldest gives way to the next, so that a service that is away holds up no other, and what nobody
-    answers may be dropped instead of dying.
+    ``delivery_limit``: deliveries before a message is a dead letter. ``limit``: most messages that
+    wait in it where a broker keeps to limits (RabbitMQ, set up by an administrator); more are
+    refused. ``wakes``: it holds nothing but wake-ups; when it is full the oldest gives way to the
+    next, so that a service that is away holds up no other, and what nobody answers may be dropped
+    instead of dying.
     """
 
     name: str
     events: frozenset[str] = frozenset()
-    delivery_limit: int = 5
+    delivery_limit: int = DELIVERY_LIMIT
     limit: int = 1_000_000
     wakes: bool = False
 
@@ -95,17 +97,6 @@ class Message:
     id: str
     destination: str
     body: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class DeadLetter:
-    """A message nobody could handle, kept for a person; ``reason`` says why."""
-
-    id: str
-    queue: str
-    body: bytes
-    reason: str
-    died_at: datetime | None = None
 
 
 class Delivery(Protocol):

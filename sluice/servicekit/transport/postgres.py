@@ -13,7 +13,6 @@ import structlog
 
 from sluice.servicekit.transport import postgres_schema as sql
 from sluice.servicekit.transport.base import (
-    DeadLetter,
     Delivery,
     Message,
     Queue,
@@ -21,6 +20,7 @@ from sluice.servicekit.transport.base import (
     TransportUnavailable,
     UnknownDestination,
 )
+from sluice.servicekit.transport.dead_letters import DeadLetter
 from sluice.servicekit.transport.postgres_consumer import PostgresConsumer
 from sluice.servicekit.transport.postgres_link import PostgresLink, PostgresSession
 

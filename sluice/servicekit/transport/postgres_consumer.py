@@ -9,7 +9,7 @@ import structlog
 
 from sluice.servicekit.transport import postgres_schema as sql
 from sluice.servicekit.transport.base import Queue, TransportUnavailable
-from sluice.servicekit.transport.dead_letters import readable, undelivered
+from sluice.servicekit.transport.dead_letters import readable_reason, unanswered_reason
 from sluice.servicekit.transport.postgres_link import PostgresLink, PostgresSession
 from sluice.servicekit.transport.retry_pauses import rest_after
 
@@ -46,7 +46,7 @@ class PostgresDelivery:
             await self.consumer.bury(self, reason)
         else:
             await self.consumer.release(
-                [self], pause=rest_after(self.attempt), reason=readable(reason)
+                [self], pause=rest_after(self.attempt), reason=readable_reason(reason)
             )
 
     async def reject(self, reason: str) -> None:
@@ -107,8 +107,8 @@ class PostgresConsumer:
         self._acks.append(delivery)
         async with self._acking:
             batch, self._acks = self._acks, []
-            for holder in {one.holder for one in batch}:
-                await self._answer(sql.ACK, [one for one in batch if one.holder == holder])
+            for own in _by_holder(batch):
+                await self._answer(sql.ACK, own)
 
     async def bury(self, delivery: PostgresDelivery, reason: str) -> None:
         log.warning(
@@ -117,15 +117,13 @@ class PostgresConsumer:
             message=delivery.message_id,
             reason=reason,
         )
-        await self._answer(sql.BURY, [delivery], readable(reason))
+        await self._answer(sql.BURY, [delivery], readable_reason(reason))
 
     async def release(
         self, batch: list[PostgresDelivery], *, pause: float, reason: str | None
     ) -> None:
-        for holder in {one.holder for one in batch}:
-            await self._answer(
-                sql.RELEASE, [one for one in batch if one.holder == holder], pause, reason
-            )
+        for own in _by_holder(batch):
+            await self._answer(sql.RELEASE, own, pause, reason)
         if pause:
             self._wake_after(pause)
 
@@ -150,14 +148,15 @@ class PostgresConsumer:
         ]
         self._held.update(claimed)
         limit = self.queue.delivery_limit
-        for one in [one for one in claimed if one.attempt > limit]:
-            await self.bury(one, undelivered(limit, one.last_reason))
-        return [one for one in claimed if one.attempt <= limit]
+        for delivery in [delivery for delivery in claimed if delivery.attempt > limit]:
+            await self.bury(delivery, unanswered_reason(limit, delivery.last_reason))
+        return [delivery for delivery in claimed if delivery.attempt <= limit]
 
     async def _answer(
         self, statement: str, batch: list[PostgresDelivery], *arguments: object
     ) -> None:
-        seqs, attempts = [one.seq for one in batch], [one.attempt for one in batch]
+        seqs = [delivery.seq for delivery in batch]
+        attempts = [delivery.attempt for delivery in batch]
         try:
             for tries_left in reversed(range(ANSWER_TRIES)):
                 try:
@@ -167,7 +166,7 @@ class PostgresConsumer:
                     return
                 except TransportUnavailable as error:
                     if not tries_left or batch[0].holder != self._session.holder:
-                        ids = [one.message_id for one in batch]
+                        ids = [delivery.message_id for delivery in batch]
                         log.warning(
                             "messages come again",
                             queue=self.queue.name,
@@ -185,10 +184,11 @@ class PostgresConsumer:
             await asyncio.sleep(LEASE / 3)
             held = list(self._held)
             if held:
-                numbers = [one.seq for one in held], [one.attempt for one in held]
+                seqs = [delivery.seq for delivery in held]
+                attempts = [delivery.attempt for delivery in held]
                 try:
                     await self._link.fetch(
-                        sql.RENEW, self.queue.name, *numbers, held[0].holder, LEASE
+                        sql.RENEW, self.queue.name, seqs, attempts, held[0].holder, LEASE
                     )
                 except TransportUnavailable as error:
                     log.warning("leases not renewed", queue=self.queue.name, reason=error.what)
@@ -199,3 +199,11 @@ class PostgresConsumer:
                 await self._wake.wait()
         except TimeoutError:
             return
+
+
+def _by_holder(batch: Sequence[PostgresDelivery]) -> Sequence[list[PostgresDelivery]]:
+    """Those of each identity together: a statement answers for one."""
+    held: dict[int, list[PostgresDelivery]] = {}
+    for delivery in batch:
+        held.setdefault(delivery.holder, []).append(delivery)
+    return list(held.values())

@@ -72,10 +72,11 @@ RETURNING m.seq, m.id, m.body, m.attempts, m.reason
 # nothing. Locked in the order of their numbers, whatever order they were named in: an answer and a
 # renewal of the same messages do not block each other.
 _HELD = """(
-    SELECT one.queue, one.seq FROM sluice_transport.message AS one
-    JOIN unnest($2::bigint[], $3::int[]) AS named (seq, attempt) ON one.seq = named.seq
-        AND one.attempts = named.attempt
-    WHERE one.queue = $1 AND one.holder = $4 ORDER BY one.seq FOR UPDATE OF one
+    SELECT message.queue, message.seq FROM sluice_transport.message
+    JOIN unnest($2::bigint[], $3::int[]) AS named (seq, attempt)
+        ON message.seq = named.seq AND message.attempts = named.attempt
+    WHERE message.queue = $1 AND message.holder = $4
+    ORDER BY message.seq FOR UPDATE OF message
 ) AS held WHERE m.queue = held.queue AND m.seq = held.seq"""
 
 # $1 queue, $2 numbers, $3 attempts, $4 holder

@@ -10,7 +10,6 @@ from aio_pika.abc import AbstractConnection
 from sluice.backoff import pause_after
 from sluice.servicekit.transport import rabbitmq_declare
 from sluice.servicekit.transport.base import (
-    DeadLetter,
     Delivery,
     Message,
     Queue,
@@ -18,8 +17,9 @@ from sluice.servicekit.transport.base import (
     TransportUnavailable,
     UnknownDestination,
 )
+from sluice.servicekit.transport.dead_letters import DeadLetter
 from sluice.servicekit.transport.rabbitmq_consumer import RabbitConsumer, durable
-from sluice.servicekit.transport.rabbitmq_dead_letters import DeadLetters
+from sluice.servicekit.transport.rabbitmq_dead_letters import RabbitDeadLetters
 from sluice.servicekit.transport.rabbitmq_layout import layout_of
 from sluice.servicekit.transport.rabbitmq_link import Post, RabbitLink, answer
 
@@ -40,7 +40,7 @@ class RabbitTransport:
         self._layout = layout_of(topology)
         self._declare = declare
         self._link = RabbitLink(url, self._prepare)
-        self._letters = DeadLetters(self._link)
+        self._letters = RabbitDeadLetters(self._link)
         self._consumers: set[RabbitConsumer] = set()
         self._stopping = asyncio.Event()
 
@@ -58,11 +58,11 @@ class RabbitTransport:
         # nothing is lost silently.
         posts = [
             Post(
-                one.destination,
-                durable(one.id, one.body),
-                mandatory=bool(self._topology.receivers(one.destination)),
+                message.destination,
+                durable(message.id, message.body),
+                mandatory=bool(self._topology.receivers(message.destination)),
             )
-            for one in messages
+            for message in messages
         ]
         await self._link.publish(posts)
 

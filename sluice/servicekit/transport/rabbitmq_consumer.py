@@ -13,7 +13,7 @@ from aio_pika import DeliveryMode, Message
 from aio_pika.abc import AbstractChannel, AbstractIncomingMessage, HeadersType
 
 from sluice.servicekit.transport.base import Queue, TransportUnavailable
-from sluice.servicekit.transport.dead_letters import readable, undelivered
+from sluice.servicekit.transport.dead_letters import readable_reason, unanswered_reason
 from sluice.servicekit.transport.rabbitmq_layout import dead_queue, resting_place
 from sluice.servicekit.transport.rabbitmq_link import Post, RabbitLink, acknowledge, answer
 from sluice.servicekit.transport.retry_pauses import rest_after
@@ -98,7 +98,7 @@ class RabbitDelivery:
     async def _move(self, exchange: str, reason: str) -> None:
         """Stores a copy elsewhere, then drops the original; a loss in between gives a double, never
         a gap."""
-        headers: HeadersType = {ATTEMPTS: self.attempt, REASON: readable(reason)}
+        headers: HeadersType = {ATTEMPTS: self.attempt, REASON: readable_reason(reason)}
         copy = durable(self.message_id, self.body, headers)
         try:
             await self.link.publish([Post(exchange, copy)])
@@ -156,9 +156,9 @@ class RabbitConsumer:
         batch = [RabbitDelivery(self._link, self._queue, message) for message in self._arrived]
         self._arrived.clear()
         limit = self._queue.delivery_limit
-        for one in [one for one in batch if one.attempt > limit]:
-            await one.reject(undelivered(limit, last_reason(one.message.headers)))
-        return [one for one in batch if one.attempt <= limit]
+        for delivery in [delivery for delivery in batch if delivery.attempt > limit]:
+            await delivery.reject(unanswered_reason(limit, last_reason(delivery.message.headers)))
+        return [delivery for delivery in batch if delivery.attempt <= limit]
 
     async def _arrive(self, message: AbstractIncomingMessage) -> None:
         self._arrived.append(message)

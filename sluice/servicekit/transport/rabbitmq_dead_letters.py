@@ -8,8 +8,8 @@ from datetime import datetime
 
 from aio_pika.abc import AbstractChannel, AbstractIncomingMessage
 
-from sluice.servicekit.transport.base import DeadLetter, Queue
-from sluice.servicekit.transport.dead_letters import undelivered
+from sluice.servicekit.transport.base import Queue
+from sluice.servicekit.transport.dead_letters import DeadLetter, unanswered_reason
 from sluice.servicekit.transport.rabbitmq_consumer import durable, id_of, last_reason
 from sluice.servicekit.transport.rabbitmq_layout import dead_queue
 from sluice.servicekit.transport.rabbitmq_link import Post, RabbitLink, acknowledge, answer
@@ -99,7 +99,7 @@ class Visit:
             return
 
 
-class DeadLetters:
+class RabbitDeadLetters:
     """One visit at a time, so that none misses what another has in hand."""
 
     def __init__(self, link: RabbitLink) -> None:
@@ -125,7 +125,7 @@ class DeadLetters:
             async for window in windows:
                 chosen = _chosen(window.letters, ids)
                 await self._link.publish(
-                    [Post(queue.name, durable(id_of(one), one.body)) for one in chosen]
+                    [Post(queue.name, durable(id_of(letter), letter.body)) for letter in chosen]
                 )
                 removed += await window.remove(chosen)
         return removed
@@ -190,7 +190,7 @@ def _letter(queue: Queue, message: AbstractIncomingMessage) -> DeadLetter:
     reason, died_at = last_reason(message.headers), message.timestamp
     deaths = message.headers.get("x-death")
     if isinstance(deaths, list) and deaths and isinstance(deaths[0], dict):
-        reason = undelivered(queue.delivery_limit, reason)
+        reason = unanswered_reason(queue.delivery_limit, reason)
         when = deaths[0].get("time")
         died_at = when if isinstance(when, datetime) else None
     return DeadLetter(id_of(message), queue.name, message.body, reason or "unknown", died_at)

@@ -63,7 +63,7 @@ def definitions(
     logins = _logins(users.values())
     return {
         "vhosts": [{"name": vhost}],
-        "users": [_user(one[0]) for one in logins.values()],
+        "users": [_user(own[0]) for own in logins.values()],
         "permissions": [
             {"user": login, "vhost": vhost, "configure": "^$"}
             | _permission(rights_of({user.service for user in own}, topology, roles))

@@ -60,7 +60,7 @@ def resting_places(queue: Queue) -> dict[str, float]:
 
 
 def layout_of(topology: Topology) -> Layout:
-    queues = tuple(one for queue in topology.queues.values() for one in _queues_for(queue))
+    queues = tuple(part for queue in topology.queues.values() for part in _queues_for(queue))
     sources = {source for queue in queues for source in queue.sources}
     return Layout(exchanges=tuple(sorted(sources | topology.events)), queues=queues)
 
