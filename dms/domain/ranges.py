@@ -48,4 +48,6 @@ def span_of(header: str | None, *, size: int) -> Span | None:
 
 def names_tag(header: str | None, tag: str) -> bool:
     """Is ``tag`` (with its quotes) among those of ``If-None-Match``? Weak ones count, too."""
-    return any(one.strip().removeprefix("W/") in {"*", tag} for one in (header or "").split(","))
+    return any(
+        given.strip().removeprefix("W/") in {"*", tag} for given in (header or "").split(",")
+    )

@@ -59,7 +59,7 @@ class _Threads:
         self._late: list[Future[Any]] = []
 
     async def run(self, url: str, work: Callable[[], ResultT]) -> ResultT:
-        self._late = [one for one in self._late if not one.done()]
+        self._late = [read for read in self._late if not read.done()]
         if len(self._late) >= self._at_once:
             raise StorageUnavailable(url, "its storage does not answer")
         doing = self.executor.submit(work)

@@ -80,11 +80,11 @@ class FileWork:
         it, are not touched."""
         chunks = [urls[start : start + CHUNK] for start in range(0, len(urls), CHUNK)]
 
-        async def one(chunk: Sequence[str]) -> list[StorageError | None]:
+        async def remove_chunk(chunk: Sequence[str]) -> list[StorageError | None]:
             async with self._removing:
                 return await self._in_thread(_remove, root, chunk, spared)
 
-        outcomes = await asyncio.gather(*(one(chunk) for chunk in chunks))
+        outcomes = await asyncio.gather(*(remove_chunk(chunk) for chunk in chunks))
         return [outcome for chunk in outcomes for outcome in chunk]
 
     async def files_in(self, root: Root, folder_url: str) -> list[Entry]:
@@ -175,7 +175,7 @@ def _lies_in(spared: Sequence[Folder], folder_url: str) -> bool:
         return False
     with os_errors_at(folder_url):
         folder = folder_at(path)
-    return any(one.holds(folder) for one in spared)
+    return any(kept.holds(folder) for kept in spared)
 
 
 def _require_mounted(storage_url: str) -> None:

@@ -32,9 +32,12 @@ async def list_storages(
     async with database.connection() as connection:
         known = await sql.list_storages(connection, type_, disabled=True)
         found = await levels(connection)
-    told = [_told(one, objections, found.get(one.id)) for one in known]
-    best = _with_room([one for one in told if one.in_use], room)
-    return [*(storage for storage, _ in best), *(one for one in told if not one.in_use)]
+    listed = [_with_warning(storage, objections, found.get(storage.id)) for storage in known]
+    best = _with_room([storage for storage in listed if storage.in_use], room)
+    return [
+        *(storage for storage, _ in best),
+        *(storage for storage in listed if not storage.in_use),
+    ]
 
 
 async def measure_storages(context: DmsContext, storages: Sequence[Storage]) -> list[Storage]:
@@ -44,17 +47,17 @@ async def measure_storages(context: DmsContext, storages: Sequence[Storage]) -> 
         counts = await sql.count_datasets(connection)
     rooms = {storage.id: _free(storage, context.watch.free) for storage in storages}
     return [
-        one.model_copy(
+        storage.model_copy(
             update={
-                "free": max(0, int(rooms[one.id])) if isfinite(rooms[one.id]) else None,
-                "datasets": counts.get(one.id, 0),
+                "free": max(0, int(rooms[storage.id])) if isfinite(rooms[storage.id]) else None,
+                "datasets": counts.get(storage.id, 0),
             }
         )
-        for one in storages
+        for storage in storages
     ]
 
 
-def _told(storage: Storage, objections: Objections, level: Level | None) -> Storage:
+def _with_warning(storage: Storage, objections: Objections, level: Level | None) -> Storage:
     more = {} if level is None else {"marks": level.marks, "filling_since": level.filling_since}
     return storage.model_copy(
         update={"warning": objections.get(storage.id) if storage.enabled else None, **more}

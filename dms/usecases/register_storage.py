@@ -61,7 +61,7 @@ async def _compared(context: DmsContext, new: NewStorage) -> tuple[str | None, l
     async with context.database.connection() as connection:
         others = list((await all_roots(connection)).values())
     # The same one, registered by somebody at this moment, is found when this one is to be added.
-    apart = [one for one in others if new.name != one.name and new.url != one.url]
+    apart = [other for other in others if new.name != other.name and new.url != other.url]
     return await context.watch.require_free(new.name, new.url, apart), others
 
 

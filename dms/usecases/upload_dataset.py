@@ -101,13 +101,14 @@ async def _with_room(context: DmsContext, needed: int) -> Storage:
         if not storage.read_only and free >= needed:
             return storage
     full = {
-        one.id: f"has room for {max(free, 0):.0f} of {needed} bytes"
-        for one, free in best
-        if not one.read_only
+        storage.id: f"has room for {max(free, 0):.0f} of {needed} bytes"
+        for storage, free in best
+        if not storage.read_only
     }
     known = await list_storages(context, StorageType.OUTPUT, everything=True)
     raise NoStorage(
-        StorageType.OUTPUT, [f"{one.name} {full.get(one.id) or one.objection}" for one in known]
+        StorageType.OUTPUT,
+        [f"{storage.name} {full.get(storage.id) or storage.objection}" for storage in known],
     )
 
 

@@ -61,7 +61,7 @@ class StorageWatch:
         """Effect: ``objections`` and ``read_only`` are as the storages are now; what is new is
         logged; where storages of releases before lie is noted. False: done for now."""
         storages = await self._storages()
-        folders = await self._folders([one.url for one in storages])
+        folders = await self._folders([storage.url for storage in storages])
         async with self._database.connection() as connection:
             await note_folders(connection, _not_noted(storages, folders))
         self._judge(storages, folders)
@@ -77,20 +77,25 @@ class StorageWatch:
             return list((await all_roots(connection)).values())
 
     def _judge(self, storages: Sequence[Root], folders: _Folders) -> None:
-        enabled = [one for one in storages if one.enabled]
+        enabled = [storage for storage in storages if storage.enabled]
         found = {
-            one.id: why
-            for one in enabled
-            if (why := self._objection(one, enabled, folders)) is not None
+            storage.id: why
+            for storage in enabled
+            if (why := self._objection(storage, enabled, folders)) is not None
         }
-        for one in enabled:
-            if one.id in found and found[one.id] != self.objections.get(one.id):
+        for storage in enabled:
+            if storage.id in found and found[storage.id] != self.objections.get(storage.id):
                 log.warning(
-                    "storage.takes_nothing", storage=one.name, url=one.url, reason=found[one.id]
+                    "storage.takes_nothing",
+                    storage=storage.name,
+                    url=storage.url,
+                    reason=found[storage.id],
                 )
         self.objections = found
         self.read_only = [
-            folders[one.url] for one in storages if one.read_only and one.url in folders
+            folders[storage.url]
+            for storage in storages
+            if storage.read_only and storage.url in folders
         ]
 
     async def see(self, url: str) -> None:
@@ -115,20 +120,20 @@ class StorageWatch:
                 raise StoragesOverlap(name, url, other=other.name, other_url=other.url)
         return folders[url].path if url in folders else None
 
-    def _objection(self, one: Root, others: Sequence[Root], folders: _Folders) -> str | None:
-        if local_path(one.url) is not None:
+    def _objection(self, storage: Root, others: Sequence[Root], folders: _Folders) -> str | None:
+        if local_path(storage.url) is not None:
             if (
-                one.url not in folders
+                storage.url not in folders
             ):  # nothing is known of one that another instance has just registered
-                return "its file system does not answer" if one.url in self._room else None
-            if folders[one.url].identity is None:
+                return "its file system does not answer" if storage.url in self._room else None
+            if folders[storage.url].identity is None:
                 return "its folder is not there: is its file system mounted?"
-            if (why := one.moved_to(folders[one.url].path)) is not None:
+            if (why := storage.moved_to(folders[storage.url].path)) is not None:
                 return why
-        if not self._may_lie_at(one.url, folders):
+        if not self._may_lie_at(storage.url, folders):
             return f"it {self._outside()}"
         for other in others:
-            if other.id != one.id and _overlap(one.url, other.url, folders):
+            if other.id != storage.id and _overlap(storage.url, other.url, folders):
                 return (
                     f"it and storage {other.name!r} ({other.url}) are one folder, or one lies in"
                     " the other: disable one"
@@ -171,7 +176,9 @@ class StorageWatch:
 
 def _not_noted(storages: Sequence[Root], folders: _Folders) -> Mapping[UUID, str]:
     seen = {
-        one.id: folders[one.url] for one in storages if one.lies_at is None and one.url in folders
+        storage.id: folders[storage.url]
+        for storage in storages
+        if storage.lies_at is None and storage.url in folders
     }
     return {uid: folder.path for uid, folder in seen.items() if folder.identity is not None}
 
@@ -182,11 +189,11 @@ def _in(inner: str, outer: str, folders: _Folders) -> bool:
     return local_path(inner) is local_path(outer) is None and holds(outer, inner)
 
 
-def _overlap(one: str, other: str, folders: _Folders) -> bool:
+def _overlap(first: str, second: str, folders: _Folders) -> bool:
     if (
-        local_path(one) is not None
-        and local_path(other) is not None
-        and not {one, other} <= folders.keys()
+        local_path(first) is not None
+        and local_path(second) is not None
+        and not {first, second} <= folders.keys()
     ):
-        return holds(one, other) or holds(other, one)
-    return _in(one, other, folders) or _in(other, one, folders)
+        return holds(first, second) or holds(second, first)
+    return _in(first, second, folders) or _in(second, first, folders)

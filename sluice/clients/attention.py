@@ -38,7 +38,7 @@ async def acknowledge_each(
     for first in range(0, len(subjects), _AT_ONCE):
         part = subjects[first : first + _AT_ONCE]
         for answer in await asyncio.gather(
-            *(acknowledge(*one) for one in part), return_exceptions=True
+            *(acknowledge(*subject) for subject in part), return_exceptions=True
         ):
             if not (answer is None or isinstance(answer, NotFound | Conflict)):
                 raise answer

@@ -89,7 +89,8 @@ class DmsClient(ServiceClient):
 
     async def dataset_named(self, name: str) -> Dataset | None:
         """The one that is registered under exactly this name."""
-        return next((one for one in await self.datasets_called(name) if one.name == name), None)
+        called = await self.datasets_called(name)
+        return next((dataset for dataset in called if dataset.name == name), None)
 
     async def datasets_called(self, name: str) -> list[Dataset]:
         """The one that is registered under the name; where none is, outputs of chains that people

@@ -61,9 +61,9 @@ def deeper(value: object, most: int) -> bool:
     for _ in range(most + 1):
         level = [
             inner
-            for one in level
-            if isinstance(one, dict | list)
-            for inner in (one.values() if isinstance(one, dict) else one)
+            for part in level
+            if isinstance(part, dict | list)
+            for inner in (part.values() if isinstance(part, dict) else part)
         ]
         if not level:
             return False
@@ -74,11 +74,11 @@ def not_finite(value: object) -> float | None:
     """The first number that is infinite or none (NaN)."""
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, float) and not math.isfinite(one):
-            return one
-        if isinstance(one, dict | list):
-            waiting += one.values() if isinstance(one, dict) else one
+        part = waiting.pop()
+        if isinstance(part, float) and not math.isfinite(part):
+            return part
+        if isinstance(part, dict | list):
+            waiting += part.values() if isinstance(part, dict) else part
     return None
 
 

@@ -34,12 +34,16 @@ def required(plan: Plan) -> dict[str, Condition]:
     if wants is None:
         return {}
     sizes = {
-        name: one
-        for name, one in (("files", wants.files), ("bytes", wants.bytes))
-        if one is not None
+        name: condition
+        for name, condition in (("files", wants.files), ("bytes", wants.bytes))
+        if condition is not None
     }
-    parameters = {f"parameter {name}": one for name, one in wants.parameters.items()}
-    return {**sizes, **{f"meta {key}": one for key, one in wants.meta.items()}, **parameters}
+    parameters = {f"parameter {name}": condition for name, condition in wants.parameters.items()}
+    return {
+        **sizes,
+        **{f"meta {key}": condition for key, condition in wants.meta.items()},
+        **parameters,
+    }
 
 
 def unmet(plan: Plan, subject: DatasetFacts, params: Mapping[str, Any]) -> list[str]:
@@ -62,10 +66,10 @@ def unmet_dataset(plan: Plan, subject: DatasetFacts) -> list[str]:
         if condition is not None and size is not None
     ]
     broken += [
-        difference(one, subject.facts, key, called=f"meta {key}")
-        for key, one in plan.require.meta.items()
+        difference(condition, subject.facts, key, called=f"meta {key}")
+        for key, condition in plan.require.meta.items()
     ]
-    return [one for one in broken if one]
+    return [sentence for sentence in broken if sentence]
 
 
 def unmet_parameters(plan: Plan, params: Mapping[str, Any]) -> list[str]:
@@ -75,10 +79,10 @@ def unmet_parameters(plan: Plan, params: Mapping[str, Any]) -> list[str]:
     defaults = {name: parameter.default for name, parameter in plan.parameters.items()}
     values = {**defaults, **{name: value for name, value in params.items() if value is not None}}
     broken = [
-        difference(one, values, name, called=f"parameter {name}")
-        for name, one in plan.require.parameters.items()
+        difference(condition, values, name, called=f"parameter {name}")
+        for name, condition in plan.require.parameters.items()
     ]
-    return [one for one in broken if one]
+    return [sentence for sentence in broken if sentence]
 
 
 def requires_text(broken: list[str]) -> str:

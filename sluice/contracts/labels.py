@@ -46,9 +46,9 @@ def told_apart(dataset: Dataset) -> str:
 def meant(called: str, found: Sequence[Dataset]) -> Dataset | None:
     """Of the data sets that are called so the one that a person means: deleted ones are passed over
     where there are others. None where there is none. Raises ``Ambiguous``."""
-    there = [one for one in found if one.state is not DatasetState.DELETED] or found
+    there = [dataset for dataset in found if dataset.state is not DatasetState.DELETED] or found
     if len(there) > 1:
-        raise Ambiguous("data sets", called, [told_apart(one) for one in there])
+        raise Ambiguous("data sets", called, [told_apart(dataset) for dataset in there])
     return there[0] if there else None
 
 

@@ -69,7 +69,7 @@ def _wants_text(condition: Condition) -> bool:
         case Equals():
             return isinstance(condition.value, str)
         case OneOf():
-            return any(isinstance(one, str) for one in condition.values)
+            return any(isinstance(value, str) for value in condition.values)
         case Between():
             return False
     assert_never(condition)
@@ -87,7 +87,7 @@ def holds(condition: Condition, value: Any) -> bool:
         case Equals():
             return _same(value, condition.value)
         case OneOf():
-            return any(_same(value, one) for one in condition.values)
+            return any(_same(value, allowed) for allowed in condition.values)
         case Between():
             if isinstance(value, bool) or not isinstance(value, int | float):
                 return False

@@ -67,9 +67,9 @@ def fits(value: Any, kind: Any) -> bool:
     fine = True
     match kind:
         case list():
-            fine = any(fits(value, one) for one in kind)
+            fine = any(fits(value, alternative) for alternative in kind)
         case {"type": "array", "items": items}:
-            fine = isinstance(value, list) and all(fits(one, items) for one in value)
+            fine = isinstance(value, list) and all(fits(item, items) for item in value)
         case {"type": "enum", "symbols": symbols}:
             fine = isinstance(value, str) and value in {_local(symbol) for symbol in symbols}
         case {"type": "record"}:
@@ -79,7 +79,7 @@ def fits(value: Any, kind: Any) -> bool:
         case str() if kind.endswith("?"):
             fine = value is None or fits(value, kind[:-1])
         case str() if kind.endswith("[]"):
-            fine = isinstance(value, list) and all(fits(one, kind[:-2]) for one in value)
+            fine = isinstance(value, list) and all(fits(item, kind[:-2]) for item in value)
         case str() if kind in _BASIC:
             fine = _BASIC[kind](value)
     return fine
@@ -115,7 +115,7 @@ def describe(kind: Any) -> str:
     """A CWL type in words."""
     match kind:
         case list():
-            return " or ".join(describe(one) for one in kind)
+            return " or ".join(describe(alternative) for alternative in kind)
         case {"type": "array", "items": items}:
             return f"a list of {describe(items)}"
         case {"type": "enum", "symbols": symbols}:

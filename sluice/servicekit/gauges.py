@@ -77,8 +77,10 @@ class Gauges:
         )
         self.measurements = (OUTBOX_AGE, *measurements)
         self._shown = {
-            one.name: Gauge(one.name, one.meaning, one.labels, registry=registry)
-            for one in self.measurements
+            measurement.name: Gauge(
+                measurement.name, measurement.meaning, measurement.labels, registry=registry
+            )
+            for measurement in self.measurements
         }
         used = Gauge(
             "sluice_database_connections_used",

@@ -39,9 +39,10 @@ class BodyRoom:
         body.size = size
         if size > SMALL:
             self._held.add(body)
-        while sum(one.size for one in self._held) > self._most:
+        while sum(held.size for held in self._held) > self._most:
             largest = max(
-                (one for one in self._held if one.arriving is not None), key=lambda one: one.size
+                (held for held in self._held if held.arriving is not None),
+                key=lambda held: held.size,
             )
             self._dismiss(largest)
             if largest is body:

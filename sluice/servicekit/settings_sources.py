@@ -96,7 +96,7 @@ def load_settings(owner: type[SettingsT], *, prefix: str | None = None) -> Setti
     try:
         return owner(_env_prefix=own)
     except pydantic.ValidationError as error:
-        raise WrongSettings([_sentence(owner, own, one) for one in error.errors()]) from None
+        raise WrongSettings([_sentence(owner, own, fault) for fault in error.errors()]) from None
     except SettingsError as error:
         what = str(error).split(" from source")[0]
         raise WrongSettings([f"{own}…: {what}: it is not JSON ({error.__cause__})"]) from None
