@@ -8,7 +8,7 @@ from dms.usecases.context import DmsContext
 from dms.usecases.enable_storage import disable_storage, enable_storage
 from dms.usecases.list_storages import list_storages, measure_storages
 from dms.usecases.register_storage import register_storage
-from dms.usecases.watch_levels import find_on_storage, set_marks
+from dms.usecases.watch_water_marks import find_on_storage, set_marks
 from sluice.contracts.datasets import DatasetUids, NewStorage, Storage, WaterMarks
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import StorageType

@@ -13,8 +13,8 @@ from dms.usecases.list_storages import Room
 from dms.usecases.remove_dataset import remove_dataset
 from dms.usecases.sweep_folder import SWEPT, sweep_dataset
 from dms.usecases.upload_dataset import upload_dataset
-from dms.usecases.watch_levels import watch_levels
 from dms.usecases.watch_storages import StorageWatch
+from dms.usecases.watch_water_marks import watch_water_marks
 from sluice.contracts.states import DatasetState
 from sluice.servicekit.database import Connection, Database
 from sluice.servicekit.loop import Loop
@@ -103,5 +103,8 @@ def storage_looker(watch: StorageWatch, *, metrics: ServiceMetrics) -> Loop:
 
 def level_watcher(database: Database, free: Room, *, metrics: ServiceMetrics) -> Loop:
     return Loop(
-        "dms.levels", partial(watch_levels, database, free), period=LEVEL_PERIOD, metrics=metrics
+        "dms.levels",
+        partial(watch_water_marks, database, free),
+        period=LEVEL_PERIOD,
+        metrics=metrics,
     )

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from dms.loops.workers import delete_once
-from dms.usecases.watch_levels import set_marks, watch_levels
+from dms.usecases.watch_water_marks import set_marks, watch_water_marks
 from sluice.contracts.datasets import NewStorage, Storage, WaterMarks
 from sluice.contracts.problems import NotFound, Unprocessable
 from sluice.contracts.states import DatasetType, StorageType
@@ -17,7 +17,7 @@ NAME = "input-1"
 
 async def storage(dms: Dms) -> Storage:
     """As it is found after a look at the levels by two instances at once."""
-    await asyncio.gather(*(watch_levels(dms.database, dms.watch.free) for _ in range(2)))
+    await asyncio.gather(*(watch_water_marks(dms.database, dms.watch.free) for _ in range(2)))
     return next(
         one
         for one in await dms.client.storages(StorageType.INPUT, everything=True)

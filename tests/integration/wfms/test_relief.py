@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from dms.usecases.watch_levels import watch_levels
+from dms.usecases.watch_water_marks import watch_water_marks
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import WaterMarks
 from sluice.contracts.plan import Retention
@@ -57,7 +57,7 @@ async def test_tasks_rise_while_the_storage_of_their_input_fills(world: World) -
     await relieve()
     assert len(world.wms.boosts) == 1, "nothing more is said while nothing is raised"
     await running(world, "b")
-    await watch_levels(world.dms_database, {})
+    await watch_water_marks(world.dms_database, {})
     await relieve()
     said = world.wms.boosts[-1]
     assert (said.by, raised(world, said)) == (
@@ -80,7 +80,7 @@ async def test_tasks_rise_while_the_storage_of_their_input_fills(world: World) -
 async def test_what_does_not_answer_changes_nothing(world: World) -> None:
     await world.dms.mark_storage("input-1", WaterMarks(low=2, high=3))
     await running(world, "a")
-    await watch_levels(world.dms_database, {})
+    await watch_water_marks(world.dms_database, {})
     relieve = relief(world)
     for service in ("dms", "wms"):
         world.http[service].down = True
@@ -101,7 +101,7 @@ async def test_a_wms_of_the_release_before_is_left_alone(world: World) -> None:
 async def test_a_rank_of_0_takes_back_what_was_raised_before(world: World) -> None:
     await world.dms.mark_storage("input-1", WaterMarks(low=2, high=3))
     await running(world, "a")
-    await watch_levels(world.dms_database, {})
+    await watch_water_marks(world.dms_database, {})
     await relief(world)()
     assert len(world.wms.boosts[-1].boosts) == 1
     url = world.databases["wfms.chains"].url

@@ -37,7 +37,7 @@ async def set_marks(context: DmsContext, name: str, marks: WaterMarks | None) ->
         else:
             _require_fitting(storage, marks, watch.free.get(storage.url))
             await put_marks(transaction.connection, storage.id, marks)
-    await watch_levels(database, watch.free)
+    await watch_water_marks(database, watch.free)
     async with database.connection() as connection:
         level = (await levels(connection)).get(storage.id)
     since = None if level is None else level.filling_since
@@ -64,7 +64,7 @@ async def find_on_storage(database: Database, name: str, uids: Sequence[UUID]) -
         return await on_storage(connection, storage.id, uids)
 
 
-async def watch_levels(database: Database, free: Room) -> bool:
+async def watch_water_marks(database: Database, free: Room) -> bool:
     """Effect: a storage at its high mark counts as filling until it is below its low one; each
     change is logged. Messages: none. ``free``: what was free on the file systems when they last
     answered. False: done for now."""
