@@ -8,7 +8,7 @@
 #   BACKUP_FOLDER     where: base/<time> and wal/ (default /backup)
 #   BACKUP_URL_FILE   file with postgresql://login:password@host:port/postgres of a login with REPLICATION
 #   BACKUP_PERIOD     seconds between base backups (default one day)
-#   BACKUP_WAIT       seconds to wait for the server and the login at the start (default 300)
+#   BACKUP_WAIT       seconds to wait at the start for the folder to be open to it, and for the server and the login (default 300)
 #   BACKUP_KEEP       base backups that are kept, with all WAL since the oldest of them (default 7)
 set -euo pipefail
 
@@ -55,16 +55,21 @@ forget_old() {
   pg_archivecleanup "$folder/wal" "$first"
 }
 
-# The server may still start, and the login be made after that.
-wait_for_server() {
-  local answer said="" tries=$((${BACKUP_WAIT:-300}))
-  until answer=$(pg_receivewal --dbname="$url" --slot="$slot" --create-slot --if-not-exists --no-password 2>&1); do
-    [ "$answer" = "$said" ] || say "waits for the server: $answer"
+# wait_for WHAT COMMAND…: until the command succeeds; says why it did not, when that is something new.
+wait_for() {
+  local what=$1 answer said="" tries=$((${BACKUP_WAIT:-300}))
+  shift
+  until answer=$("$@" 2>&1); do
+    [ "$answer" = "$said" ] || say "waits for $what: $answer"
     said=$answer
     ((tries-- > 0)) || return 1
     sleep 1
   done
 }
+
+make_folders() { mkdir -p "$folder/base" "$folder/wal"; }
+
+make_slot() { pg_receivewal --dbname="$url" --slot="$slot" --create-slot --if-not-exists --no-password; }
 
 stream_wal() {
   exec pg_receivewal --dbname="$url" --slot="$slot" --directory="$folder/wal" --synchronous --no-loop --no-password
@@ -78,7 +83,9 @@ seconds_since_newest() {
 
 go_on() {
   local stream wait
-  wait_for_server
+  # A new volume is root's until it is opened, the server may still start, and the login be made after that.
+  wait_for "its folder" make_folders
+  wait_for "the server" make_slot
   stream_wal &
   stream=$!
   trap 'kill "$stream" 2>/dev/null || true; wait "$stream" || true; exit 0' TERM INT
@@ -95,9 +102,8 @@ go_on() {
   return 1
 }
 
-mkdir -p "$folder/base" "$folder/wal"
 case ${1:-} in
   keep) go_on ;;
-  base) take_base ;;
+  base) make_folders; take_base ;;
   *) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac

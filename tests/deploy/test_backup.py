@@ -224,6 +224,22 @@ async def test_a_keeper_waits_for_its_server_and_says_so(machine: Machine) -> No
     await newer_base(machine)
 
 
+async def test_a_keeper_waits_for_its_folder_and_says_so(machine: Machine) -> None:
+    """At the first start of all the volume is new, and `setup-backup` may open it later."""
+    backup, output = machine.folder / "backup", machine.folder / "output"
+    backup.chmod(0o555)
+    await machine.start_server("data")
+    machine.start([*as_system_user(), "bash", str(BACKUP / "backup.sh"), "keep"])
+
+    async def waits() -> bool:
+        return "waits for its folder: " in output.read_text()
+
+    await eventually(waits, what="the keeper says that it waits")
+    assert "denied" in output.read_text()
+    backup.chmod(0o1777)
+    await newer_base(machine)
+
+
 async def test_nothing_is_restored_over_data(machine: Machine) -> None:
     refused = machine.run("restore.sh", str(machine.folder / "data"))
     assert refused.returncode == 1
