@@ -37,12 +37,11 @@ def content_router(context: DmsContext) -> APIRouter:
     @router.get(path, response_class=Response, responses=answers)
     @router.head(path, response_class=Response, responses=answers)
     async def content(uid: UUID, file: FileId, request: Request) -> Response:
-        """What is in a file, as it is. `Range`, `If-Range` and `If-None-Match` are heard; the tag
-        is the checksum.
+        """Sends what is in a file, as it is. `Range`, `If-Range` and `If-None-Match` are heard; the
+        tag is the checksum.
 
         All of a file is compared with its checksum while it is sent: where it differs, the answer
-        breaks off before its end.
-        """
+        breaks off before its end."""
         return _answer(request, await open_content(context, uid, file))
 
     @router.get("/logs", response_class=Response, responses=answers)
@@ -50,7 +49,7 @@ def content_router(context: DmsContext) -> APIRouter:
     async def log(
         url: Annotated[StorageUrl, Query(description="On a storage for logs.")], request: Request
     ) -> Response:
-        """A job's log, whole or a range of it."""
+        """Sends a job's log, whole or a range of it."""
         return _answer(request, await open_log(context, url))
 
     return router
@@ -67,7 +66,7 @@ def _add_archive(router: APIRouter, context: DmsContext) -> None:
 
     @router.get("/archive", response_class=Response, responses=answers)
     async def archive(parts: Annotated[ArchiveParts, Query()]) -> Response:
-        """All files of data sets as one archive, made while it is sent. It breaks off before its
+        """Sends all files of data sets as one archive, made on the way. It breaks off before its
         end where a file cannot be read or is not what was registered."""
         packed = await pack_archive(context, parts)
         headers = {

@@ -45,8 +45,8 @@ def stalled_router(database: Database) -> APIRouter:
 
     @router.get("/stalled", responses=errors(NotAvailable))
     async def stalled(limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> StalledList:
-        """Uploads and deletions that failed several times, and those that wait for a person: one
-        entry for each reason."""
+        """Lists uploads and deletions that failed several times, and those that wait for a person:
+        one entry for each reason."""
         return await list_stalled(database, limit=limit)
 
     return router
@@ -100,13 +100,14 @@ def _add_filling(router: APIRouter, context: DmsContext) -> None:
 
 def _add_reading(router: APIRouter, database: Database) -> None:
     @router.get("/{uid}", responses=errors(NotFound, NotAvailable))
-    async def one(uid: UUID) -> Dataset:
+    async def dataset(uid: UUID) -> Dataset:
+        """Reads a data set."""
         return await read_dataset(database, uid)
 
     @router.get("/{uid}/status", responses=errors(NotFound, NotAvailable))
     async def status(uid: UUID) -> DatasetStatus:
-        """Can it be worked with? Where it waits for files: how many are missing, and which numbers
-        no file has. Where its upload or deletion does not go on: why."""
+        """Says whether a data set can be worked with. Where it waits for files: how many are
+        missing, and which numbers no file has. Where its upload or deletion does not go on: why."""
         return await read_status(database, uid)
 
 

@@ -39,12 +39,13 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
         ] = None,
         limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
     ) -> Response:
-        """Files in order of seq, then name."""
+        """Lists the files of a data set in order of seq, then name."""
         found = await list_files(database, uid, after=after, limit=limit)
         return Response(found.model_dump_json(), media_type="application/json")
 
     @router.get("/{file}", response_model=File, responses=errors(NotFound, NotAvailable))
-    async def one(uid: UUID, file: FileId) -> Response:
+    async def file_of_dataset(uid: UUID, file: FileId) -> Response:
+        """Reads what is registered of a file: its place, size, checksum and number."""
         return Response(
             (await read_file(database, uid, file)).model_dump_json(), media_type="application/json"
         )

@@ -28,6 +28,7 @@ def runs_router(database: Database) -> APIRouter:
 
     @router.get("/periods", responses=errors(NotAvailable))
     async def periods() -> list[Period]:
+        """Lists all periods, in order of their names."""
         return await read_periods(database)
 
     @router.post(
@@ -43,6 +44,7 @@ def runs_router(database: Database) -> APIRouter:
 
     @router.get("/runs", responses=errors(NotFound, NotAvailable))
     async def runs(period: str | None = None) -> list[Run]:
+        """Lists all runs, or those of a period, in order of their numbers."""
         return await read_runs(database, period)
 
     @router.post(
@@ -59,6 +61,7 @@ def runs_router(database: Database) -> APIRouter:
         after: Annotated[int, Query(description="Frames with numbers above this.")] = -1,
         limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
     ) -> list[Frame]:
+        """Lists the frames of a run, in order of their numbers."""
         return await read_frames(database, number, after=after, limit=limit)
 
     return router

@@ -50,10 +50,10 @@ def _add_reading(router: APIRouter, context: DmsContext) -> None:
             bool, Query(description="With what is free on each, and how many data sets lie there.")
         ] = False,
     ) -> list[Storage]:
-        """Storages that get new data sets, those with the most free space first; none is an empty
-        list. With `all`: disabled ones too, and those that get no new data sets for another reason,
-        which is their `warning`. With `name`: that storage, whether it gets new data sets or not.
-        """
+        """Lists storages that get new data sets, those with the most free space first; none is an
+        empty list. With `all`: disabled ones too, and those that get no new data sets for another
+        reason, which is their `warning`. With `name`: that storage, whether it gets new data sets
+        or not."""
         everything = all or name is not None
         found = await list_storages(context, type, everything=everything)
         chosen = [storage for storage in found if name in {None, storage.name}]
@@ -61,7 +61,7 @@ def _add_reading(router: APIRouter, context: DmsContext) -> None:
 
     @router.post("/{name}/datasets", responses=errors(NotFound, NotAvailable))
     async def datasets_there(name: str, asked: DatasetUids) -> DatasetUids:
-        """Which of these data sets lie on the storage, by the first file of each. Changes
+        """Says which of these data sets lie on the storage, by the first file of each. Changes
         nothing."""
         return DatasetUids(uids=await find_on_storage(context.database, name, asked.uids))
 
@@ -69,26 +69,27 @@ def _add_reading(router: APIRouter, context: DmsContext) -> None:
 def _add_use(router: APIRouter, context: DmsContext) -> None:
     @router.post("/{name}/disable", responses=errors(NotFound, NotAvailable))
     async def disable(name: str) -> Storage:
-        """From here on it gets no new data sets; what lies on it can be read and deleted. Repeating
-        it is fine."""
+        """Takes a storage out of use: from here on it gets no new data sets; what lies on it can be
+        read and deleted. Repeating it is fine."""
         return await disable_storage(context, name)
 
     @router.post(
         "/{name}/enable", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable)
     )
     async def enable(name: str) -> Storage:
-        """It gets new data sets again, if it could be registered today. Repeating it is fine."""
+        """Takes a storage into use again, if it could be registered today: it gets new data sets.
+        Repeating it is fine."""
         return await enable_storage(context, name)
 
 
 def _add_marks(router: APIRouter, context: DmsContext) -> None:
     @router.put("/{name}/marks", responses=errors(NotFound, Unprocessable, NotAvailable))
     async def mark(name: str, marks: WaterMarks) -> Storage:
-        """From the high mark on the storage counts as filling, until it is below the low one.
-        Repeating it is fine."""
+        """Sets a storage's water marks: from the high one on it counts as filling, until it is
+        below the low one. Repeating it is fine."""
         return await set_marks(context, name, marks)
 
     @router.delete("/{name}/marks", responses=errors(NotFound, NotAvailable))
     async def unmark(name: str) -> Storage:
-        """The storage has no water marks from here on. Repeating it is fine."""
+        """Takes a storage's water marks away. Repeating it is fine."""
         return await set_marks(context, name, None)

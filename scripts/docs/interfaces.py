@@ -13,6 +13,7 @@ from scripts.docs.source_comments import first_sentence
 from sluice.contracts import messages
 from sluice.contracts.messages import EVENTS, PAYLOADS, QUEUES, CloudEvent
 from sluice.servicekit.consumer import QueueConsumer, WakeConsumer
+from sluice.servicekit.openapi import remove_unused_schemas
 
 _REF = "#/components/schemas/{model}"
 _CONTENT_TYPE = "application/cloudevents+json"
@@ -30,27 +31,27 @@ def asyncapi_document() -> str:
     """AsyncAPI 3.0. Who sends and who receives is read from the services' own code."""
     models: list[type[BaseModel]] = [CloudEvent, *PAYLOADS.values()]
     _, schemas = models_json_schema([(model, "validation") for model in models], ref_template=_REF)
-    return as_json(
-        {
-            "asyncapi": "3.0.0",
-            "info": {
-                "title": "Sluice: messages between services",
-                "version": "1",
-                "description": (
-                    "Every message is a CloudEvent in structured JSON mode. Commands are stored in"
-                    " the queue of their type; an event is copied into each queue that is bound to"
-                    " it and only wakes its reader."
-                ),
-            },
-            "defaultContentType": _CONTENT_TYPE,
-            "channels": {_key(queue): _channel(queue, types) for queue, types in QUEUES.items()},
-            "operations": {**_receive_operations(), **_send_operations()},
-            "components": {
-                "messages": {_key(name): _message(name) for name in PAYLOADS},
-                "schemas": schemas["$defs"],
-            },
-        }
-    )
+    made: dict[str, Any] = {
+        "asyncapi": "3.0.0",
+        "info": {
+            "title": "Sluice: messages between services",
+            "version": "1",
+            "description": (
+                "Every message is a CloudEvent in structured JSON mode. Commands are stored in"
+                " the queue of their type; an event is copied into each queue that is bound to"
+                " it and only wakes its reader."
+            ),
+        },
+        "defaultContentType": _CONTENT_TYPE,
+        "channels": {_key(queue): _channel(queue, types) for queue, types in QUEUES.items()},
+        "operations": {**_receive_operations(), **_send_operations()},
+        "components": {
+            "messages": {_key(name): _message(name) for name in PAYLOADS},
+            "schemas": schemas["$defs"],
+        },
+    }
+    remove_unused_schemas(made)
+    return as_json(made)
 
 
 def _key(name: str) -> str:

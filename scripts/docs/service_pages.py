@@ -71,15 +71,23 @@ def _routes(service: str) -> Iterator[str]:
     for address, methods in document["paths"].items():
         for method in _METHODS:
             if method in methods:
-                said = methods[method].get("description") or methods[method].get("summary", "")
-                yield f"| {method.upper()} | `{address}` | {_cell(said)} |"
+                sentence = _cell(route_sentence(methods[method]))
+                yield f"| {method.upper()} | `{address}` | {sentence} |"
+
+
+def route_sentence(operation: dict[str, Any]) -> str:
+    """What the OpenAPI document says first of a route."""
+    text: str = operation.get("description") or operation.get("summary", "")
+    return _first_paragraph(text)
+
+
+def _first_paragraph(text: str) -> str:
+    return " ".join(text.split("\n\n", maxsplit=1)[0].split())
 
 
 def _cell(text: str) -> str:
     """The first paragraph, in one line of a table."""
-    return (
-        " ".join(text.split("\n\n", maxsplit=1)[0].split()).replace("|", "\\|").replace("``", "`")
-    )
+    return _first_paragraph(text).replace("|", "\\|").replace("``", "`")
 
 
 def _messages(service: str) -> Iterator[str]:

@@ -1,9 +1,10 @@
 """What pilots and the WMS say to each other (REST, asked by the pilot)."""
 
+import operator
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import AfterValidator, Field
 
 from sluice.contracts.attention import Acknowledgement
 from sluice.contracts.base import (
@@ -45,16 +46,9 @@ class NodeResources(Contract):
 class _WithEngines(Contract):
     #: Container engines that work on the node, the one used first; left out where there is none:
     #: the release before knows none.
-    engines: list[ContainerEngine] = Field(default_factory=list)
-
-    @model_serializer(mode="wrap")
-    def _without_no_engines(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        found: dict[str, Any] = plain(self)
-        return (
-            found
-            if self.engines
-            else {key: value for key, value in found.items() if key != "engines"}
-        )
+    engines: Annotated[list[ContainerEngine], Field(exclude_if=operator.not_)] = Field(
+        default_factory=list
+    )
 
 
 def _few(node: NodeResources) -> NodeResources:

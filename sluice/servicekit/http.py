@@ -98,12 +98,12 @@ def _health_router(health: Health, metrics: ServiceMetrics) -> APIRouter:
 
     @router.get("/healthz")
     async def healthz() -> dict[str, str]:
-        """The process lives."""
+        """Says that the process lives."""
         return {"status": "ok"}
 
     @router.get("/readyz")
     async def readyz(response: Response) -> dict[str, str]:
-        """It can work: what it needs answers. 503 with the reasons otherwise."""
+        """Says that it can work: what it needs answers. 503 with the reasons otherwise."""
         report = await health.report()
         if any(answer != "ok" for answer in report.values()):
             response.status_code = 503
@@ -111,6 +111,7 @@ def _health_router(health: Health, metrics: ServiceMetrics) -> APIRouter:
 
     @router.get("/metrics")
     async def prometheus() -> Response:
+        """Gives the service's metrics in the text format of Prometheus."""
         return Response(metrics.render(), media_type="text/plain; version=0.0.4")
 
     return router

@@ -2,9 +2,11 @@
 
 It documents error answers as plain JSON, where they are problems (RFC 9457). The schema of a body
 that a route reads by itself is a document of its own, whose definitions belong to the components
-here.
+here. And a schema stays where it was only made for another: of what is nested in code and flat on
+the wire (``sluice.contracts.wire``), nothing refers to it.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from fastapi import FastAPI
@@ -28,9 +30,36 @@ def complete_document(app: FastAPI) -> None:
                     body["schema"] = _lift_definitions(
                         body["schema"], document["components"]["schemas"]
                     )
+        remove_unused_schemas(document)
         return document
 
     app.openapi = openapi  # type: ignore[method-assign] # FastAPI's own way to another document
+
+
+def remove_unused_schemas(document: dict[str, Any]) -> None:
+    """From the components of an OpenAPI or AsyncAPI document those that nothing in it leads to."""
+    schemas = document["components"]["schemas"]
+    beside = {name: part for name, part in document["components"].items() if name != "schemas"}
+    found: set[str] = set()
+    ahead: list[Any] = [{**document, "components": beside}]
+    while ahead:
+        new = set(_named_schemas(ahead.pop())) - found
+        found |= new
+        ahead.extend(schemas[name] for name in new)
+    document["components"]["schemas"] = {
+        name: schema for name, schema in schemas.items() if name in found
+    }
+
+
+def _named_schemas(part: Any) -> Iterator[str]:
+    """Names of the components' schemas that are referred to in ``part``."""
+    if isinstance(part, dict):
+        reference = part.get("$ref")
+        if isinstance(reference, str) and reference.startswith(_COMPONENTS):
+            yield reference.removeprefix(_COMPONENTS)
+    inside = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    for each in inside:
+        yield from _named_schemas(each)
 
 
 def _name_problem(content: dict[str, Any]) -> None:

@@ -1,15 +1,21 @@
 """Every route of every service says what it answers, when it goes well and when it does not."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from scripts.docs.service_pages import route_sentence
 from scripts.docs.services import SERVICES, app_of
 from scripts.generate_docs import makers
 
 HEALTH = {"/healthz", "/readyz", "/metrics"}
+#: Three words at least, and a full stop.
+SENTENCE = re.compile(r"[A-Z]\S*( \S+){2,}\.")
+#: Keys of a schema that says nothing of what is in an object.
+ANYTHING = {"type", "title", "description", "additionalProperties"}
 
 Operation = tuple[str, str, dict[str, Any]]
 
@@ -83,6 +89,17 @@ def test_routes_with_an_id_can_answer_that_there_is_no_such_thing(service: str) 
     assert not missing
 
 
+@every_service
+def test_routes_say_what_they_do(service: str) -> None:
+    """In a sentence: where a route has none, the framework writes the name of its function."""
+    bare = [
+        f"{method} {path}: {sentence!r}"
+        for method, path, operation in operations(service)
+        if not SENTENCE.fullmatch(sentence := route_sentence(operation))
+    ]
+    assert not bare
+
+
 def references(document: Any) -> set[str]:
     """Every ``$ref`` below."""
     if isinstance(document, dict):
@@ -108,3 +125,14 @@ def test_references_within_documents_lead_somewhere(path: Path) -> None:
     document = json.loads(makers()[path]())
     assert references(document)
     assert not unresolved(document)
+
+
+@pytest.mark.parametrize("path", [path for path in makers() if path.suffix == ".json"], ids=str)
+def test_documents_describe_what_they_refer_to_and_nothing_else(path: Path) -> None:
+    document = json.loads(makers()[path]())
+    schemas: dict[str, Any] = document["components"]["schemas"]
+    root = "#/components/schemas/"
+    unused = {name for name in schemas if f"{root}{name}" not in references(document)}
+    assert not unused
+    anything = {name for name, schema in schemas.items() if schema.keys() <= ANYTHING}
+    assert not anything, "an answer that could be anything is not described"

@@ -38,6 +38,8 @@ def pilot_protocol_router(context: WmsContext, dms: DmsClient) -> APIRouter:
 
     @router.post("")
     async def register(body: RegisterPilot) -> Registration:
+        """Registers a pilot, and tells it how often to send heartbeats and how long its leases are.
+        Repeated, it is the same pilot with what it has now."""
         return await register_pilot(context, body)
 
     @router.post(
@@ -49,7 +51,7 @@ def pilot_protocol_router(context: WmsContext, dms: DmsClient) -> APIRouter:
     async def lease(
         uid: UUID, request: Request, body: Annotated[LeaseRequest, Depends(parsed(LeaseRequest))]
     ) -> Response:
-        """As many jobs as asked for, if there are; else waits for some."""
+        """Leases jobs to a pilot: as many as it asked for, if there are; else waits for some."""
 
         async def connected() -> bool:
             return not await request.is_disconnected()
@@ -65,7 +67,7 @@ def pilot_protocol_router(context: WmsContext, dms: DmsClient) -> APIRouter:
     async def heartbeat(
         uid: UUID, body: Annotated[Heartbeat, Depends(parsed(Heartbeat))]
     ) -> Response:
-        """Renews leases, brings commands."""
+        """Renews the leases of a pilot's jobs, and tells it which to stop and whether to drain."""
         return _json((await renew_leases(context, uid, body)).model_dump_json().encode())
 
     @router.post(
@@ -75,17 +77,19 @@ def pilot_protocol_router(context: WmsContext, dms: DmsClient) -> APIRouter:
         openapi_extra=schema_of(Report),
     )
     async def report(uid: UUID, body: Annotated[Report, Depends(parsed(Report))]) -> Response:
-        """What became of attempts. Repeating it is fine."""
+        """Takes what became of a pilot's attempts. Repeating it is fine."""
         answers = ReportAnswers(answers=await report_attempts(context, uid, body.reports))
         return _json(answers.model_dump_json().encode())
 
     @router.get("/{uid}/storages", responses=errors(NotFound))
     async def storages(uid: UUID) -> StorageUrls:
-        """Where a pilot may remove what its attempts wrote and nobody will report."""
+        """Lists the storages where a pilot may remove what its attempts left unreported."""
         return await list_storage_urls(context, dms, uid)
 
     @router.post("/{uid}/sign-off", status_code=204, responses=errors(NotFound))
     async def sign_off(uid: UUID, body: SignOff) -> None:
+        """Takes the end of a pilot: jobs that it hands back are ready at once, and nothing counts
+        against them. Repeating it is fine."""
         await sign_off_pilot(context, uid, body.returned)
 
     return router

@@ -33,19 +33,21 @@ def pilots_router(context: WmsContext) -> APIRouter:
         after: str | None = None,
         limit: Annotated[int | None, Query(ge=1, le=MOST)] = None,
     ) -> PilotList:
-        """Those that are there come first, then lost ones that nobody has acknowledged, then what
-        ended within a day; of each the latest first. `after`: the `next` of the page before.
-        Without `limit`, the first 10 000 and no `next`."""
+        """Lists pilots: those that are there come first, then lost ones that nobody has
+        acknowledged, then what ended within a day; of each the latest first. `after`: the `next` of
+        the page before. Without `limit`, the first 10 000 and no `next`."""
         return await list_pilots(context, PilotQuery(name, attention, after, limit))
 
     @router.post("/{uid}/drain", status_code=204, responses=errors(NotFound))
     async def drain(uid: UUID) -> None:
+        """Asks a pilot to finish what it has and end: it gets no more jobs. Repeating it is
+        fine."""
         await drain_pilot(context, uid)
 
     @router.post("/{uid}/acknowledge", status_code=204, responses=errors(NotFound, Conflict))
     async def acknowledge(uid: UUID, asked: Acknowledge) -> None:
-        """Somebody has seen that it was lost. Repeating it is fine; somebody else is told who was
-        first (409)."""
+        """Says who has seen that a pilot was lost. Repeating it is fine; somebody else is told who
+        was first (409)."""
         await acknowledge_pilot(context, uid, asked)
 
     return router

@@ -49,8 +49,8 @@ def tasks_router(context: WmsContext) -> APIRouter:
             bool, Query(description="Those with jobs that failed for good or are held, alone.")
         ] = False,
     ) -> TaskStatusList:
-        """Those of the given uids that are known; without any, the latest. `troubled`: of those
-        that have not ended."""
+        """Lists tasks: those of the given uids that are known; without any, the latest. `troubled`:
+        of those that have not ended."""
         if troubled:
             return TaskStatusList(tasks=await read_tasks.read_troubled(context, limit=limit))
         return TaskStatusList(
@@ -61,6 +61,7 @@ def tasks_router(context: WmsContext) -> APIRouter:
 
     @router.get("/{uid}", responses=errors(NotFound))
     async def task(uid: UUID, full: Full = False) -> TaskStatus:
+        """Reads a task with its state and its counts of jobs."""
         return await read_tasks.read_task_status(context, uid, full=full)
 
     @router.get("/{uid}/jobs", responses=errors(NotFound, Unprocessable))
@@ -73,19 +74,19 @@ def tasks_router(context: WmsContext) -> APIRouter:
         limit: Limit = 1000,
         full: Annotated[bool, Query(description="With pilot, time, memory and exit code.")] = False,
     ) -> JobPage:
-        """In order of their numbers, ready ones as they are given out; or those that have ended by
-        time or memory, the greatest first. `after`: the `next` of the page before, in the same
-        order and state."""
+        """Lists the jobs of a task in order of their numbers, ready ones as they are given out; or
+        those that have ended by time or memory, the greatest first. `after`: the `next` of the page
+        before, in the same order and state."""
         return await read_tasks.read_jobs(context, uid, JobQuery(state, sort, after, limit, full))
 
     @router.get("/{uid}/explain", responses=errors(NotFound))
     async def explain_task(uid: UUID) -> Explanation:
-        """Why it does not run, or why it ended as it did."""
+        """Says why a task does not run, or why it ended as it did."""
         return await explain.explain_task(context, uid)
 
     @router.get("/{uid}/outlook", responses=errors(NotFound))
     async def outlook(uid: UUID) -> Outlook:
-        """Whether its jobs will ever find a node."""
+        """Says whether a task's jobs will ever find a node."""
         return await check_schedulability(context, uid)
 
     return router
@@ -96,16 +97,20 @@ def task_requests_router(context: WmsContext) -> APIRouter:
 
     @router.post("/{uid}/rank", responses=errors(NotFound, Conflict))
     async def rank(uid: UUID, body: Prioritise) -> TaskStatus:
-        """Higher runs earlier."""
+        """Gives a task another rank, which aging and retries add to from then on; higher runs
+        earlier. A task that has ended is refused (409)."""
         return await prioritise_task(context, uid, body.rank)
 
     @router.post("/{uid}/cancel", responses=errors(NotFound, Conflict))
     async def cancel(uid: UUID) -> TaskStatus:
+        """Cancels a task with all its open jobs; pilots are told with their next heartbeat.
+        Repeating it is fine; one that has finished or failed is refused (409)."""
         return await cancel_task(context, uid)
 
     @router.post("/{uid}/retry", responses=errors(NotFound, Conflict))
     async def retry(uid: UUID) -> TaskStatus:
-        """Another round for its failed and held jobs."""
+        """Gives the failed and held jobs of a task another round. A task that has ended is refused
+        (409)."""
         return await retry_jobs.retry_task(context, uid)
 
     return router
@@ -121,7 +126,8 @@ def counts_router(context: WmsContext) -> APIRouter:
             Query(description="With the tasks that have jobs that failed for good or are held."),
         ] = False,
     ) -> WorkCounts:
-        """Jobs of all tasks that have not ended, and slots of the pilots that are there."""
+        """Counts the jobs of all tasks that have not ended, and the slots of the pilots that are
+        there."""
         return await read_tasks.count_work(context, troubled=troubled)
 
     return router
@@ -132,8 +138,8 @@ def boosts_router(context: WmsContext) -> APIRouter:
 
     @router.put("")
     async def boosts(wanted: Boosts) -> Boosted:
-        """From the WfMS: the tasks that are ranked higher for now, all of them; ranks that a person
-        has set are left alone."""
+        """Takes from the WfMS the tasks that are ranked higher for now, all of them; ranks that a
+        person has set are left alone."""
         return await boost_tasks(context, wanted)
 
     return router
@@ -147,14 +153,18 @@ def jobs_router(context: WmsContext) -> APIRouter:
         job_id: JobId,
         full: Annotated[bool, Query(description="With the names of the pilots.")] = False,
     ) -> Job:
+        """Reads a job with its attempts."""
         return await read_tasks.read_job(context, job_id, full=full)
 
     @router.get("/{job_id}/explain", responses=errors(NotFound))
     async def explain_job(job_id: JobId) -> Explanation:
+        """Says why a job does not run, or why it ended as it did."""
         return await explain.explain_job(context, job_id)
 
     @router.post("/{job_id}/retry", responses=errors(NotFound, Conflict))
     async def retry(job_id: JobId) -> Job:
+        """Gives a failed or held job another round. Any other is refused, and one whose task has
+        ended (409)."""
         return await retry_jobs.retry_job(context, job_id)
 
     return router

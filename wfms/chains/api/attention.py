@@ -18,13 +18,14 @@ def attention_router(database: Database) -> APIRouter:
 
     @router.get("/counts")
     async def counts() -> ChainCounts:
-        """Chains that have not ended, and those that need a person (`/chains?attention=true`)."""
+        """Counts chains that have not ended, and those that need a person
+        (`/chains?attention=true`)."""
         return await count_chains(database)
 
     @router.post("/chains/{uid}/acknowledge", responses=errors(NotFound, Conflict))
     async def acknowledge(uid: UUID, asked: Acknowledge) -> Chain:
-        """Somebody has seen that it failed: it needs no attention any more. Repeating it is fine;
-        somebody else is told who was first (409)."""
+        """Says who has seen that a chain failed: it needs no attention any more. Repeating it is
+        fine; somebody else is told who was first (409)."""
         await acknowledge_chain(database, uid, asked)
         return await read_chain(database, uid)
 

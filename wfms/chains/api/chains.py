@@ -86,21 +86,22 @@ def _add_reading(router: APIRouter, database: Database) -> None:
     async def list_chains(
         query: Annotated[ChainQuery, Depends(_query)], after: str | None = None
     ) -> ChainPage:
-        """Newest first; `uid`: of these; `dataset`: those whose input it is; `attention`: those
-        that failed and that nobody has acknowledged, discarded or run again, and those with a step
-        that cannot go on. `ended`: in place of that, those that have ended, the last to end first,
-        on one page."""
+        """Lists chains, newest first. `uid`: of these; `dataset`: those whose input it is;
+        `attention`: those that failed and that nobody has acknowledged, discarded or run again, and
+        those with a step that cannot go on. `ended`: in place of that, those that have ended, the
+        last to end first, on one page."""
         return await read_chains(database, query, after=after)
 
     @router.get("/chains/{uid}", responses=errors(NotFound))
     async def one_chain(uid: UUID) -> Chain:
+        """Reads a chain with its steps and data sets."""
         return await read_chain(database, uid)
 
 
 def _add_ending(router: APIRouter, database: Database, wake: Callable[[], None]) -> None:
     @router.post("/chains/{uid}/cancel", responses=errors(NotFound, Conflict))
     async def cancel(uid: UUID) -> Chain:
-        """The chain is canceled once its running tasks have stopped. One whose output is on its way
+        """Cancels a chain, once its running tasks have stopped. One whose output is on its way
         to the output storage is canceled at once, and what is not safe there is deleted. Repeating
         it is fine."""
         await cancel_chain(database, uid, withdraw=True)
@@ -109,7 +110,7 @@ def _add_ending(router: APIRouter, database: Database, wake: Callable[[], None])
 
     @router.post("/chains/{uid}/discard", responses=errors(NotFound))
     async def discard(uid: UUID) -> Chain:
-        """All data of the chain are deleted once it is over, outputs too; it is not stopped.
+        """Has all data of a chain deleted once it is over, outputs too; it is not stopped.
         Repeating it is fine."""
         await discard_chain(database, uid)
         wake()

@@ -20,8 +20,8 @@ def reruns_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRou
 
     @router.post("/plan", responses=refusals)
     async def plan(uid: UUID, asked: RerunChain) -> RerunPlan:
-        """What a rerun would do: which steps run how many jobs, which are taken over, what cannot
-        be had any more."""
+        """Says what a rerun would do: which steps run how many jobs, which are taken over, what
+        cannot be had any more."""
         return await plan_of_rerun(context, uid, asked)
 
     @router.post(

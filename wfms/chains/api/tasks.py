@@ -34,30 +34,31 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
         paged: Annotated[bool, Query(description="Say where the next page begins.")] = False,
         full: Full = False,
     ) -> ChainTaskList:
-        """Tasks of the newest chains first; counts are left out where the WMS does not answer.
-        `after`: the `next` of the page before."""
+        """Lists tasks, those of the newest chains first; counts are left out where the WMS does not
+        answer. `after`: the `next` of the page before."""
         return await read_tasks(context, TaskQuery(chain, state, after, limit, paged, full))
 
     @router.post("/finished", responses=errors(NotFound, Conflict, Unprocessable))
     async def finished(ended: TaskEnded) -> Release:
-        """From the watcher: a task or an upload has ended. The answer names the data sets to
-        delete; repeating it is fine."""
+        """Takes from the watcher that a task or an upload has ended. The answer names the data sets
+        to delete; repeating it is fine."""
         release = await record_task_end(context.database, ended)
         wake()
         return release
 
     @router.get("/{uid}", responses=errors(NotFound))
     async def one_task(uid: UUID, full: Full = False) -> ChainTask:
+        """Reads a task; its counts are left out where the WMS does not answer."""
         return await read_task(context, uid, full=full)
 
     @router.post("/{uid}/cancel", responses=errors(NotFound, Conflict, NotAvailable))
     async def cancel(uid: UUID) -> TaskStatus:
-        """Passed on to the WMS."""
+        """Cancels a task: passed on to the WMS."""
         return await cancel_task(context, uid)
 
     @router.post("/{uid}/rank", responses=errors(NotFound, Conflict, NotAvailable))
     async def rank(uid: UUID, new: Prioritise) -> TaskStatus:
-        """Passed on to the WMS."""
+        """Gives a task another rank, higher runs earlier: passed on to the WMS."""
         return await rank_task(context, uid, new.rank)
 
     return router

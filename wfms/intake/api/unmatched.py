@@ -25,30 +25,31 @@ def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> API
 
     @router.get("/unmatched")
     async def unmatched(limit: Limit = 200) -> UnmatchedList:
-        """Data sets that no chain carries, with the reasons; newest first."""
+        """Lists data sets that no chain carries, with the reasons; newest first."""
         return await read_unmatched(database, limit=limit)
 
     @router.delete("/unmatched/{uid}", status_code=204, responses=errors(NotFound, NotAvailable))
     async def dismiss(uid: UUID) -> None:
-        """Forget that this data set fitted no template: somebody has seen to it. It stays where it
+        """Forgets that this data set fitted no template: somebody has seen to it. It stays where it
         is."""
         await dismiss_dataset(database, uid)
 
     @router.get("/ties")
     async def ties(limit: Limit = 200) -> TieList:
-        """Templates of one priority that matched the same data sets, the latest first."""
+        """Lists templates of one priority that matched the same data sets, the latest first."""
         return await read_ties(database, limit=limit)
 
     @router.post("/rematch", responses=errors(NotFound, Conflict, NotAvailable))
     async def rematch(request: Rematch) -> Rematched:
-        """Match a data set again, after a template was added or changed."""
+        """Matches a data set again, after a template was added or changed."""
         rematched = await rematch_dataset(context, request.dataset_uid)
         wake()
         return rematched
 
     @router.post("/rematch-all", responses=errors(NotAvailable))
     async def rematch_every() -> RematchedAll:
-        """Match all unmatched data sets again; those that were deleted meanwhile are forgotten."""
+        """Matches all unmatched data sets again; those that were deleted meanwhile are
+        forgotten."""
         rematched = await rematch_all(context)
         wake()
         return rematched

@@ -70,8 +70,8 @@ def _add_contents(router: APIRouter, context: OperatorContext) -> None:
     @router.get(path, response_class=Response, responses=answers)
     @router.head(path, response_class=Response, responses=answers)
     async def content(uid: UUID, file: FileId, request: Request) -> Response:
-        """What is in a file, as it is; `Range`, `If-Range` and `If-None-Match` are heard, the tag
-        is the checksum."""
+        """Sends what is in a file, as it is; `Range`, `If-Range` and `If-None-Match` are heard, the
+        tag is the checksum."""
         return _passed(
             await pass_content(
                 files, request.url.path, method=request.method, asked=request.headers
@@ -83,8 +83,8 @@ def _add_contents(router: APIRouter, context: OperatorContext) -> None:
     @router.get(path, response_class=Response, responses=answers)
     @router.head(path, response_class=Response, responses=answers)
     async def log(job: JobId, request: Request, attempt: int | None = None) -> Response:
-        """All of a job's log, as it was kept, or a `Range` of it; by default of the last attempt
-        that has left one."""
+        """Sends all of a job's log, as it was kept, or a `Range` of it; by default of the last
+        attempt that has left one."""
         place = await find_log(context.wms, job, attempt=attempt)
         query = {"url": place.url}
         return _passed(
@@ -102,7 +102,7 @@ def _add_archives(router: APIRouter, context: OperatorContext) -> None:
         "/datasets/{uid}/archive", response_class=Response, responses={200: _ARCHIVE, **refusals}
     )
     async def dataset_archive(uid: UUID, format: Format = ArchiveFormat.ZIP) -> Response:
-        """All files of a data set as one archive, made while it is sent: it breaks off where a file
+        """Sends all files of a data set as one archive, made on the way: it breaks off where a file
         is damaged."""
         dataset = await context.dms.dataset(uid)
         query = {"dataset": str(uid), "format": format.value, "name": dataset.name}
@@ -112,7 +112,7 @@ def _add_archives(router: APIRouter, context: OperatorContext) -> None:
         "/chains/{uid}/archive", response_class=Response, responses={200: _ARCHIVE, **refusals}
     )
     async def chain_archive(uid: UUID, format: Format = ArchiveFormat.ZIP) -> Response:
-        """All outputs of a chain that has finished as one archive; of several, each has a
+        """Sends all outputs of a chain that has finished as one archive; of several, each has a
         folder."""
         chain, outputs = await finished_outputs(context, uid)
         query = {

@@ -21,20 +21,20 @@ def watches_router(database: Database, *, wake: Callable[[], None]) -> APIRouter
 
     @router.post("/tasks")
     async def watch(new: Watch) -> Watched:
-        """Follow this task or upload; a repetition answers with the first."""
+        """Follows this task or upload; a repetition answers with the first."""
         watched = await accept_watch(database, new)
         wake()
         return watched
 
     @router.get("/tasks")
     async def watched(state: WatchState | None = None, limit: Limit = 200) -> WatchList:
-        """Newest first."""
+        """Lists the tasks and uploads that it follows or followed, newest first."""
         return await read_watches(database, state=state, limit=limit)
 
     @router.post("/releases", status_code=status.HTTP_204_NO_CONTENT)
     async def release(handed_over: Release) -> None:
-        """Have these data sets deleted: from the answer on it is the watcher's duty. Each is
-        deleted once."""
+        """Has these data sets deleted: from the answer on it is the watcher's duty. Each is deleted
+        once."""
         await take_over_releases(database, handed_over.datasets)
 
     return router

@@ -21,7 +21,7 @@ class AttentionRoutes:
 
     def routes(self) -> list[Route]:
         return [
-            Route("GET", "/attention", self.list, "What needs a person, errors first.",
+            Route("GET", "/attention", self.list, "Lists what needs a person, errors first.",
                   answer=NoticeList, query=AttentionQuery),
         ]  # fmt: skip
 

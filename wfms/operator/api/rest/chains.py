@@ -41,7 +41,7 @@ class ChainRoutes:
         uid = "/chains/<uuid:uid>"
         return [
             Route("GET", "/chains", self.list,
-                  "Chains, newest first; `name`: of their input data set.",
+                  "Lists chains, newest first; `name`: of their input data set.",
                   answer=ChainPage, query=ChainListRequest, errors=(Conflict, NotAvailable)),
             Route("POST", "/chains", self.request,
                   "Carries a data set through a template: 201. A repetition, with the same version "
@@ -49,13 +49,14 @@ class ChainRoutes:
                   answer=Chain, status=201, body=RequestChain,
                   errors=(NotFound, Conflict, Unprocessable, NotAvailable)),
             Route("GET", uid, self.read,
-                  "One chain with its steps and data sets; of one that uploads, why that does not "
-                  "go on.",
+                  "Reads a chain with its steps and data sets; of one that uploads, why that does "
+                  "not go on.",
                   answer=Chain, errors=(NotFound, NotAvailable)),
             Route("GET", uid + "/outputs", self.outputs,
-                  "What it gives in the end: its workflow's outputs, each a data set.",
+                  "Lists what a chain gives in the end: its workflow's outputs, each a data set.",
                   answer=ChainOutputs, errors=(NotFound, NotAvailable)),
-            Route("POST", uid + "/rerun/plan", self.plan_rerun, "What a rerun of a chain would do.",
+            Route("POST", uid + "/rerun/plan", self.plan_rerun,
+                  "Says what a rerun of a chain would do.",
                   answer=RerunPlan, body=RerunChain, errors=(NotFound, Conflict, NotAvailable)),
             Route("POST", uid + "/rerun", self.rerun,
                   "Runs a chain that is over again, as a new one: 201. A repetition: 200.",
@@ -66,7 +67,7 @@ class ChainRoutes:
                   "safe yet.",
                   answer=Chain, errors=(NotFound, Conflict, NotAvailable)),
             Route("POST", uid + "/discard", self.discard,
-                  "Has all its data deleted once it is over, outputs too.",
+                  "Has all data of a chain deleted once it is over, outputs too.",
                   answer=Chain, errors=(NotFound, NotAvailable)),
         ]  # fmt: skip
 

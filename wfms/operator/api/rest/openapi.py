@@ -7,6 +7,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from sluice.contracts.problems import NotAvailable, Problem, ServiceError, Unprocessable
+from sluice.servicekit.openapi import remove_unused_schemas
 from wfms.operator.api.rest.route import Route
 
 _ROOT = "/api/v1"
@@ -29,7 +30,7 @@ def document(routes: list[Route], *, beside: dict[str, Any]) -> dict[str, Any]:
     for route in routes:
         path = _ROOT + _PART.sub(r"{\2}", route.rule)
         paths.setdefault(path, {})[route.method.lower()] = _operation(route)
-    return {
+    made: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {"title": "Sluice wfms.operator", "version": "1"},
         "paths": paths
@@ -38,6 +39,8 @@ def document(routes: list[Route], *, beside: dict[str, Any]) -> dict[str, Any]:
             "schemas": beside["components"]["schemas"] | _of_queries(routes) | schemas["$defs"]
         },
     }
+    remove_unused_schemas(made)
+    return made
 
 
 def _operation(route: Route) -> dict[str, Any]:

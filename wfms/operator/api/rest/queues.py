@@ -24,13 +24,13 @@ class QueueRoutes:
         errors = (NotFound, NotAvailable)
         return [
             Route("GET", "/queues", self.list,
-                  "The queues between services: what waits and what is dead.",
+                  "Lists the queues between services: what waits and what is dead.",
                   answer=QueueList, errors=(NotAvailable,)),
             Route("GET", queue + "/dead", self.dead,
-                  "The oldest dead messages of a queue, each with its reason.",
+                  "Lists the oldest dead messages of a queue, each with its reason.",
                   answer=DeadMessages, query=DeadQuery, errors=errors),
             Route("GET", queue + "/dead/<message>/body", self.body,
-                  "All that a dead message says, as it was sent.",
+                  "Shows all that a dead message says, as it was sent.",
                   errors=errors),
             Route("POST", queue + "/requeue", self.requeue,
                   "Puts dead messages back into their queue, as if sent anew.",

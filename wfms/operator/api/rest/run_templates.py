@@ -44,11 +44,13 @@ class RunTemplateRoutes:
                   answer=Template, status=201, body=NewTemplate, read=read_upload, uploads=True,
                   errors=(Unprocessable, TooLarge)),
             Route("GET", "/run-templates", self.list,
-                  "Templates that came with runs, the last one run first.",
+                  "Lists templates that came with runs, the last one run first.",
                   answer=TemplateList, query=RunListQuery, errors=(NotFound,)),
-            Route("GET", one, self.read, "One template that came with a run, with its files.",
+            Route("GET", one, self.read,
+                  "Reads a template that came with a run, with its files.",
                   answer=Template, errors=(NotFound,)),
-            Route("DELETE", one, self.delete, "Takes one off the list; its chains go on.",
+            Route("DELETE", one, self.delete,
+                  "Takes a template that came with a run off the list; its chains go on.",
                   status=204, errors=(NotFound,)),
         ]  # fmt: skip
 

@@ -54,10 +54,10 @@ class TaskRoutes:
         uid = "/tasks/<uuid:uid>"
         return [
             Route("GET", "/tasks", self.list,
-                  "Tasks with their counts of jobs, newest first; `name`: DATASET.STEP.",
+                  "Lists tasks with their counts of jobs, newest first; `name`: DATASET.STEP.",
                   answer=ChainTaskList, query=TaskListRequest,
                   errors=(Unprocessable, NotAvailable)),
-            Route("GET", uid, self.read, "One task.", answer=ChainTask, query=OneTaskQuery,
+            Route("GET", uid, self.read, "Reads a task.", answer=ChainTask, query=OneTaskQuery,
                   errors=(NotFound, NotAvailable)),
             Route("POST", uid + "/cancel", self.cancel, "Cancels a task.",
                   answer=TaskStatus, errors=(NotFound, Conflict, NotAvailable)),
@@ -65,10 +65,11 @@ class TaskRoutes:
                   "Changes a task's rank; higher runs earlier.",
                   answer=TaskStatus, body=Prioritise, errors=(NotFound, Conflict, NotAvailable)),
             Route("GET", "/jobs/<int:job>/log", self.log,
-                  "The beginning and the end of a job's log, as text; `…/log/content` has all.",
+                  "Shows the beginning and the end of a job's log, as text; `…/log/content` has "
+                  "all.",
                   query=LogQuery, errors=(NotFound, NotAvailable)),
             Route("GET", "/jobs/<int:job>/log/live", self.live_log,
-                  "The end of what a job that runs has written so far, by stream, in Base64.",
+                  "Shows the end of what a job that runs has written so far, by stream, in Base64.",
                   answer=FollowedLog, errors=(NotFound, NotAvailable)),
         ]  # fmt: skip
 

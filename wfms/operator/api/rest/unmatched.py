@@ -26,10 +26,11 @@ class UnmatchedRoutes:
     def routes(self) -> list[Route]:
         return [
             Route("GET", "/unmatched", self.list,
-                  "Data sets that fitted no template, with what today's templates make of them.",
+                  "Lists data sets that fitted no template, with what today's templates make of "
+                  "them.",
                   answer=UnmatchedList, query=UnmatchedQuery, errors=(NotAvailable,)),
             Route("GET", "/ties", self.ties,
-                  "Templates of one priority that match the same data sets.",
+                  "Lists templates of one priority that match the same data sets.",
                   answer=TieList, errors=(NotAvailable,)),
         ]  # fmt: skip
 
