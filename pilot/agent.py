@@ -8,7 +8,7 @@ from typing import assert_never
 
 import structlog
 
-from pilot.backoff import Pauses
+from pilot.backoff import Backoff
 from pilot.domain.core import PilotCore
 from pilot.domain.model import (
     AttemptEnded,
@@ -31,7 +31,7 @@ from pilot.folders.run_folder import RunFolder
 from pilot.reports.journal import read_journals
 from pilot.reports.outbox import Outbox
 from pilot.runner.protocol import EndedFrame, ForgetFrame, JobFrame, StopFrame, TaskFrame
-from pilot.slot_processes import Listener, SlotPool
+from pilot.slot_processes import SlotListener, SlotProcesses
 from sluice.contracts.pilots import AttemptReport, Heartbeat
 
 log = structlog.get_logger(__name__)
@@ -46,22 +46,24 @@ class Agent:
     """``changed`` is set whenever the core has been told something; ``hungry`` while a slot has no
     next job at hand."""
 
-    def __init__(self, core: PilotCore, pool: SlotPool, outbox: Outbox, run: RunFolder) -> None:
+    def __init__(
+        self, core: PilotCore, slot_processes: SlotProcesses, outbox: Outbox, run: RunFolder
+    ) -> None:
         self.core = core
         self.changed = asyncio.Event()
         self.hungry = asyncio.Event()
         self.hungry.set()
         self.finished = asyncio.Event()
-        self._pool = pool
+        self._slot_processes = slot_processes
         self._outbox = outbox
         self._run = run
         self._journals: dict[Token, str] = {}
-        self._restarts = [Pauses(longest=30.0) for _ in core.slots]
+        self._restarts = [Backoff(longest=30.0) for _ in core.slots]
         self._side_work: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        await self._pool.start(
-            len(self.core.slots), Listener(self._slot_ready, self._ended, self._slot_lost)
+        await self._slot_processes.start(
+            len(self.core.slots), SlotListener(self._slot_ready, self._ended, self._slot_lost)
         )
 
     def tell(self, event: Event) -> None:
@@ -76,7 +78,7 @@ class Agent:
             self.finished.set()
 
     def heartbeat(self) -> Heartbeat:
-        return self.core.heartbeat(self._pool.progress())
+        return self.core.heartbeat(self._slot_processes.progress())
 
     def has_room(self) -> bool:
         """Can a job be prepared here?"""
@@ -105,14 +107,16 @@ class Agent:
     def _carry_out(self, instruction: Instruction) -> None:
         match instruction:
             case GiveTask(slot=slot, task=task):
-                self._pool.send(slot, TaskFrame(task=task))
+                self._slot_processes.send(slot, TaskFrame(task=task))
             case ForgetTask(slot=slot, uid=uid):
-                self._pool.send(slot, ForgetFrame(uid=uid))
+                self._slot_processes.send(slot, ForgetFrame(uid=uid))
             case RunJob(slot=slot, job=job):
-                self._pool.send(slot, JobFrame(job=job))
+                self._slot_processes.send(slot, JobFrame(job=job))
             case StopJob(slot=slot, token=token, reason=reason):
                 log.info("job.stop", job=token[0], attempt=token[1], reason=reason)
-                self._pool.send(slot, StopFrame(id=token[0], attempt=token[1], reason=reason))
+                self._slot_processes.send(
+                    slot, StopFrame(id=token[0], attempt=token[1], reason=reason)
+                )
             case SendReport(report=report):
                 self._send(report)
             case Salvage(report=report):
@@ -141,7 +145,7 @@ class Agent:
         while not (self.core.draining and self.core.idle):
             await self._restarts[slot].wait()
             try:
-                await self._pool.start_slot(slot)
+                await self._slot_processes.start_slot(slot)
             except OSError as error:
                 log.error("slot.not_started", slot=slot, error=str(error))
             else:

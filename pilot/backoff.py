@@ -7,7 +7,7 @@ import random
 from sluice.backoff import pause_after
 
 
-class Pauses:
+class Backoff:
     """``first`` and ``longest`` in seconds."""
 
     def __init__(self, *, first: float = 0.2, longest: float = 5.0) -> None:

@@ -15,7 +15,7 @@ from pilot.domain.model import Progress, Token
 from pilot.folders.run_folder import RunFolder
 from pilot.node.engines import ENGINE_VARIABLES, SLOT_LABEL, remove_containers
 from pilot.runner.programs.orphans import has_ended, kill_orphans
-from pilot.runner.progress_file import read_phase
+from pilot.runner.progress_file import read_slot_progress
 from pilot.runner.protocol import (
     EndedFrame,
     ReadyFrame,
@@ -47,15 +47,15 @@ _MOST_FRAME = 1 << 26
 
 
 @dataclass(frozen=True, slots=True)
-class Listener:
-    """What the pool tells, called in the event loop."""
+class SlotListener:
+    """What the processes of the slots tell, called in the event loop."""
 
     ready: Callable[[int], None]
     ended: Callable[[int, EndedFrame], None]
     lost: Callable[[int, str], None]
 
 
-class SlotPool:
+class SlotProcesses:
     """``inherit``: descriptors that the slots keep open. ``reap``: this process gets the orphans of
     dead slots, and ends them."""
 
@@ -71,7 +71,7 @@ class SlotPool:
         self._environment = (*_ENVIRONMENT, *ENGINE_VARIABLES, *environment)
         self._inherit = tuple(inherit)
         self._reap = reap
-        self._listener: Listener | None = None
+        self._listener: SlotListener | None = None
         self._server: asyncio.subprocess.Process | None = None
         self._control: socket.socket | None = None
         self._writers: dict[int, asyncio.StreamWriter] = {}
@@ -82,7 +82,7 @@ class SlotPool:
         # the others wait for it.
         self._starting = asyncio.Lock()
 
-    async def start(self, slots: int, listener: Listener) -> None:
+    async def start(self, slots: int, listener: SlotListener) -> None:
         self._listener = listener
         await self._start_server()
         for slot in range(slots):
@@ -119,7 +119,7 @@ class SlotPool:
         return dict(
             found
             for pid in self._pids.values()
-            if (found := read_phase(run.phase_file(pid))) is not None
+            if (found := read_slot_progress(run.phase_file(pid))) is not None
         )
 
     async def stop(self) -> None:

@@ -14,7 +14,7 @@ from pilot.agent import Agent
 from pilot.domain.booking import Booked
 from pilot.domain.core import PilotCore
 from pilot.domain.model import DrainAsked, ShutdownAsked
-from pilot.domain.prefetch import Policy
+from pilot.domain.prefetch import PrefetchPolicy
 from pilot.folders.pilot_folder import PilotFolder, open_folder
 from pilot.folders.run_folder import RunFolder
 from pilot.loops.deadlines import watch_deadlines
@@ -30,7 +30,7 @@ from pilot.reports.outbox import Outbox
 from pilot.runner.programs.orphans import adopt_orphans
 from pilot.runner.protocol import RunnerSettings
 from pilot.settings import PilotSettings
-from pilot.slot_processes import SlotPool
+from pilot.slot_processes import SlotProcesses
 from pilot.wms_session import WmsSession
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import RegisterPilot, SignOff
@@ -84,11 +84,12 @@ async def run_pilot(settings: PilotSettings) -> None:
         runner = _runner_settings(settings, folder, run, next(iter(engines), None)).model_copy(
             update=limits
         )
-        pool = SlotPool(
+        slot_processes = SlotProcesses(
             runner, environment=settings.worker_environment, inherit=[folder.lock], reap=True
         )
         node = Booked(resources.cores, resources.ram, len(resources.gpus))
-        agent = Agent(PilotCore(slots, Policy(horizon=settings.horizon), node), pool, outbox, run)
+        core = PilotCore(slots, PrefetchPolicy(horizon=settings.horizon), node)
+        agent = Agent(core, slot_processes, outbox, run)
         _drain_on_signals(agent, settings.drain_timeout)
         ending = asyncio.create_task(
             _end_with(settings.end_with, agent), name="end with another process"
@@ -99,7 +100,7 @@ async def run_pilot(settings: PilotSettings) -> None:
             await _sign_off(agent, session)
         finally:
             ending.cancel()
-            await pool.stop()
+            await slot_processes.stop()
             if groups is not None:
                 await asyncio.to_thread(groups.remove)
     if outbox.empty.is_set():

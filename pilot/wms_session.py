@@ -4,7 +4,7 @@ import asyncio
 
 import structlog
 
-from pilot.backoff import Pauses
+from pilot.backoff import Backoff
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import (
     Heartbeat,
@@ -46,7 +46,7 @@ class WmsSession:
         async with self._lock:
             if self._times != seen:
                 return
-            pauses = Pauses(longest=10.0)
+            backoff = Backoff(longest=10.0)
             self._tells_phases = self._tells_room = True
             while True:
                 try:
@@ -54,9 +54,9 @@ class WmsSession:
                     break
                 except ServiceError as error:
                     log.warning(
-                        "pilot.not_registered", reason=error.detail, attempt=pauses.count + 1
+                        "pilot.not_registered", reason=error.detail, attempt=backoff.count + 1
                     )
-                    await pauses.wait()
+                    await backoff.wait()
             self._times += 1
             log.info(
                 "pilot.registered",

@@ -32,7 +32,7 @@ from pilot.domain.model import (
     TimePassed,
     Token,
 )
-from pilot.domain.prefetch import Pace, Policy, spare_jobs
+from pilot.domain.prefetch import Pace, PrefetchPolicy, spare_jobs
 from pilot.domain.reports import canceled_unstarted, given_back, lost_with_slot, without_task
 from sluice.contracts.pilots import Command, Heartbeat, JobToken, PilotTask, Room
 from sluice.contracts.states import AttemptOutcome
@@ -49,8 +49,10 @@ class PilotCore:
     needs more than ``node`` has.
     """
 
-    def __init__(self, slots: int, policy: Policy | None = None, node: Booked = BOUNDLESS) -> None:
-        self.policy = policy or Policy()
+    def __init__(
+        self, slots: int, policy: PrefetchPolicy | None = None, node: Booked = BOUNDLESS
+    ) -> None:
+        self.policy = policy or PrefetchPolicy()
         self.node = node
         self.pace = Pace()
         self.draining = False

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class PrefetchPolicy:
     """``horizon``: seconds of work to have at hand. ``most_per_slot``: jobs waiting per slot at the
     most. ``short``: seconds below which the next job is handed to a slot while it still works.
     ``return_after``: seconds after which jobs that wait behind longer ones than expected are given
@@ -48,7 +48,7 @@ class Pace:
         return max(self.mean, running_for)
 
 
-def spare_jobs(policy: Policy, *, slots: int, expected: float | None) -> int:
+def spare_jobs(policy: PrefetchPolicy, *, slots: int, expected: float | None) -> int:
     """Jobs to have waiting besides those running: ``horizon`` seconds of work, none where jobs last
     longer than that."""
     if expected is None or expected >= policy.horizon:

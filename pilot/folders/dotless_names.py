@@ -11,7 +11,7 @@ from pilot.folders.ownership import UnsafeFolderError, own_folder
 _LINK = "slots"
 
 
-class PlainName:
+class DotlessName:
     """Of ``folder``, which is named without links. ``unique``: what nobody else has in its name."""
 
     def __init__(self, folder: str, unique: str) -> None:

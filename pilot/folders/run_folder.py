@@ -10,7 +10,7 @@ from uuid import UUID
 
 from pilot.domain.model import Token
 from pilot.folders.deletion import delete_tree
-from pilot.folders.dotless_names import PlainName
+from pilot.folders.dotless_names import DotlessName
 from pilot.folders.work_folder import WorkFolder
 
 
@@ -65,5 +65,5 @@ class RunFolder:
         return WorkFolder(f"{os.path.realpath(self.path)}/slots/{pid}", self._slots)
 
     @property
-    def _slots(self) -> PlainName:
-        return PlainName(f"{os.path.realpath(self.path)}/slots", self.path.name)
+    def _slots(self) -> DotlessName:
+        return DotlessName(f"{os.path.realpath(self.path)}/slots", self.path.name)

@@ -9,7 +9,7 @@ import stat
 _MOST, _MOST_TOGETHER = 1 << 18, 64 << 20
 
 
-class Spares:
+class SpareFiles:
     """``folder``: where they are kept, on the disk that the jobs' folders are on; it is made.
     ``OSError`` where it cannot be."""
 

@@ -5,8 +5,8 @@ import stat
 from typing import NamedTuple
 
 from pilot.folders.deletion import delete_tree, empty_folder
-from pilot.folders.dotless_names import PlainName
-from pilot.folders.spare_files import Spares
+from pilot.folders.dotless_names import DotlessName
+from pilot.folders.spare_files import SpareFiles
 
 #: A job's own folders: its inputs, where it runs and writes, its temporary files.
 IN, OUT, TMP = "in", "out", "tmp"
@@ -26,8 +26,8 @@ class WorkFolder:
     folders are dear on a disk. ``base``: without links in it, as are the paths here then.
     ``plain``: of the folder that it lies in, what it is called without a dot."""
 
-    def __init__(self, base: str, plain: PlainName) -> None:
-        self.spares = Spares(f"{base}-spare")
+    def __init__(self, base: str, plain: DotlessName) -> None:
+        self.spares = SpareFiles(f"{base}-spare")
         self._base = base
         self._plain = plain
         self._number = 0

@@ -5,7 +5,7 @@ import asyncio
 import structlog
 
 from pilot.agent import Agent, now
-from pilot.backoff import Pauses
+from pilot.backoff import Backoff
 from pilot.domain.model import LeaseGranted
 from pilot.wms_session import WmsSession
 from sluice.contracts.pilots import LeaseRequest
@@ -22,7 +22,7 @@ _WAIT_AT_WORK = 2.0
 
 async def request_jobs(agent: Agent, session: WmsSession, *, wait: float) -> None:
     """Until the pilot drains. ``wait``: seconds that one call may wait for work."""
-    pauses = Pauses()
+    backoff = Backoff()
     while not agent.core.draining:
         agent.changed.clear()
         wanted = agent.core.jobs_wanted(now())
@@ -30,8 +30,8 @@ async def request_jobs(agent: Agent, session: WmsSession, *, wait: float) -> Non
             await agent.changed.wait()
             continue
         if not agent.has_room():
-            log.warning("lease.no_room", attempt=pauses.count + 1)
-            await pauses.wait()
+            log.warning("lease.no_room", attempt=backoff.count + 1)
+            await backoff.wait()
             continue
         seen, sent = session.times, now().tick
         try:
@@ -45,10 +45,10 @@ async def request_jobs(agent: Agent, session: WmsSession, *, wait: float) -> Non
             await session.register_again(seen)
             continue
         except ServiceError as error:
-            log.warning("lease.failed", reason=error.detail, attempt=pauses.count + 1)
-            await pauses.wait()
+            log.warning("lease.failed", reason=error.detail, attempt=backoff.count + 1)
+            await backoff.wait()
             continue
-        pauses.reset()
+        backoff.reset()
         agent.tell(LeaseGranted(sent, lease))
         if lease.jobs:
             agent.note_held()

@@ -7,7 +7,7 @@ import time
 import structlog
 
 from pilot.agent import Agent
-from pilot.backoff import Pauses
+from pilot.backoff import Backoff
 from pilot.reports.outbox import Outbox
 from pilot.wms_session import WmsSession
 from sluice.contracts.pilots import AttemptReport, Report
@@ -24,7 +24,7 @@ _BUSY_SPACING = 0.2
 
 
 async def send_reports(agent: Agent, outbox: Outbox, session: WmsSession) -> None:
-    pauses = Pauses()
+    backoff = Backoff()
     last = 0.0
     while True:
         await outbox.waiting.wait()
@@ -36,14 +36,14 @@ async def send_reports(agent: Agent, outbox: Outbox, session: WmsSession) -> Non
         batch, seen = outbox.next_batch(), session.times
         try:
             await _send(batch, outbox, session)
-            pauses.reset()
+            backoff.reset()
         except NotFound:
             await session.register_again(seen)
         except ServiceError as error:
             log.warning(
-                "report.failed", reason=error.detail, reports=len(batch), attempt=pauses.count + 1
+                "report.failed", reason=error.detail, reports=len(batch), attempt=backoff.count + 1
             )
-            await pauses.wait()
+            await backoff.wait()
 
 
 async def _send(batch: list[AttemptReport], outbox: Outbox, session: WmsSession) -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import structlog
 
-from pilot.backoff import Pauses
+from pilot.backoff import Backoff
 from pilot.domain.model import Token
 from pilot.domain.reports import lost_with_pilot
 from pilot.folders.run_folder import RunFolder
@@ -42,9 +42,9 @@ async def take_over(runs: list[RunFolder], session: WmsSession, leftovers: Lefto
         ]
         left.append((run, [*unreported, *files_of(await _send(reports, run, session))]))
     for run, urls in left:
-        pauses = Pauses(longest=10.0)
+        backoff = Backoff(longest=10.0)
         while not await leftovers.remove(urls):
-            await pauses.wait()
+            await backoff.wait()
         await asyncio.to_thread(_delete, run)
 
 
@@ -58,15 +58,15 @@ async def _send(
     reports: list[AttemptReport], run: RunFolder, session: WmsSession
 ) -> list[AttemptReport]:
     """Those whose files nobody takes. Waits for the WMS as long as it takes."""
-    pauses = Pauses(longest=10.0)
+    backoff = Backoff(longest=10.0)
     while True:
         try:
             return await _send_all(reports, run, session)
         except ServiceError as error:
             log.warning(
-                "takeover.failed", run=str(run.uid), reason=error.detail, attempt=pauses.count + 1
+                "takeover.failed", run=str(run.uid), reason=error.detail, attempt=backoff.count + 1
             )
-            await pauses.wait()
+            await backoff.wait()
 
 
 def _unstarted(run: RunFolder, reports: list[AttemptReport]) -> list[JobToken]:

@@ -13,7 +13,7 @@ _NOTE = struct.Struct("=qqqq")
 _PHASES = list(AttemptPhase)
 
 
-class PhaseNote:
+class ProgressFile:
     """Written by one process. Raises ``OSError`` where the file cannot be made."""
 
     def __init__(self, path: Path) -> None:
@@ -31,7 +31,7 @@ class PhaseNote:
         _NOTE.pack_into(self._memory, 0, *token, _PHASES.index(phase) + 1, size)
 
 
-def read_phase(path: Path) -> tuple[Token, Progress] | None:
+def read_slot_progress(path: Path) -> tuple[Token, Progress] | None:
     """The last note, which may be of a job that has ended meanwhile; None where there is none."""
     try:
         job, attempt, phase, size = _NOTE.unpack(path.read_bytes())

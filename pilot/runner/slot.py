@@ -22,7 +22,7 @@ from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.memory import memory_of
 from pilot.runner.programs.orphans import adopt_orphans
 from pilot.runner.programs.zygote import Zygote
-from pilot.runner.progress_file import PhaseNote
+from pilot.runner.progress_file import ProgressFile
 from pilot.runner.protocol import (
     EndedFrame,
     ForgetFrame,
@@ -65,7 +65,7 @@ class SlotProcess:
             control=control,
             zygote=zygote,
             shared=SharedFiles(run.shared_folder(os.getpid())),
-            phase=PhaseNote(run.phase_file(os.getpid())),
+            phase=ProgressFile(run.phase_file(os.getpid())),
             containers=self._containers(control, zygote),
             live=live,
             memory=memory,

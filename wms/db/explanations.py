@@ -8,7 +8,7 @@ from sluice.servicekit.database import Connection
 from wms.db.pilots import active_nodes, node_of
 from wms.db.statement import statement
 from wms.db.tasks import demands
-from wms.domain.explanations import Surroundings
+from wms.domain.explanations import WaitingFacts
 from wms.domain.matching import PilotNode
 
 SELECT_PAUSED = statement("""
@@ -25,7 +25,7 @@ SELECT
 FROM jobs WHERE id = $1 AND state = '{job.READY}'
 """)
 
-_SELECT_THERE = statement("""
+_SELECT_PRESENT = statement("""
 -- Nodes that are there, or lately were and may be back, whether or not they take jobs now.
 SELECT resources, engines, extract(epoch FROM now() - registered_at)::float AS age FROM pilots
 WHERE state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}')
@@ -43,17 +43,17 @@ class ReadyJob:
 
 
 @dataclass(frozen=True, slots=True)
-class NodesThere:
+class PresentNodes:
     """``newest``: seconds since the last of them registered."""
 
     nodes: Sequence[PilotNode]
     newest: float
 
 
-async def nodes_there(connection: Connection) -> NodesThere:
-    rows = await connection.fetch(_SELECT_THERE)
+async def present_nodes(connection: Connection) -> PresentNodes:
+    rows = await connection.fetch(_SELECT_PRESENT)
     newest = min((row["age"] for row in rows), default=0.0)
-    return NodesThere([node_of(row) for row in rows], newest)
+    return PresentNodes([node_of(row) for row in rows], newest)
 
 
 async def ready_job(connection: Connection, job: int) -> ReadyJob | None:
@@ -62,9 +62,9 @@ async def ready_job(connection: Connection, job: int) -> ReadyJob | None:
     return None if row is None else ReadyJob(**row)
 
 
-async def surroundings(connection: Connection, task: UUID) -> Surroundings:
+async def waiting_facts(connection: Connection, task: UUID) -> WaitingFacts:
     paused = await connection.fetchrow(SELECT_PAUSED, task)
-    return Surroundings(
+    return WaitingFacts(
         demands=await demands(connection),
         nodes=await active_nodes(connection),
         paused=paused["paused"] if paused else 0,

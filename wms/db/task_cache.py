@@ -43,7 +43,7 @@ class KnownTask:
         ]
 
 
-class KnownTasks:
+class TaskCache:
     """The ``limit`` descriptions used last."""
 
     def __init__(self, limit: int = 512) -> None:
@@ -57,7 +57,7 @@ class KnownTasks:
         missing = list(wanted - found.keys())
         if missing:
             for stored in await stored_tasks(connection, missing):
-                found[stored.uid] = known(stored)
+                found[stored.uid] = known_task(stored)
         for uid, task in found.items():
             self._known[uid] = task
             self._known.move_to_end(uid)
@@ -66,7 +66,7 @@ class KnownTasks:
         return found
 
 
-def known(task: Task) -> KnownTask:
+def known_task(task: Task) -> KnownTask:
     pilot_task = PilotTask(
         uid=task.uid,
         chain_uid=task.chain_uid,
@@ -85,11 +85,14 @@ def known(task: Task) -> KnownTask:
     )
     former = pilot_task.model_copy(update={"needs": Needs(resources=task.needs.resources)})
     return KnownTask(
-        task, {output.port: output for output in task.outputs}, _told(pilot_task), _told(former)
+        task,
+        {output.port: output for output in task.outputs},
+        _wire_form(pilot_task),
+        _wire_form(former),
     )
 
 
-def _told(task: PilotTask) -> bytes:
+def _wire_form(task: PilotTask) -> bytes:
     """A pilot of the release before has to be told ``resources``, also where these are the
     defaults."""
     return orjson.dumps({"resources": {}} | task.model_dump(mode="json", exclude_defaults=True))

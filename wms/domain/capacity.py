@@ -18,7 +18,7 @@ _ROUNDING = 1e-6
 
 
 @dataclass(slots=True)
-class _Left:
+class _FreeAmounts:
     cores: float
     ram: int
     gpus: int
@@ -37,15 +37,15 @@ class _Left:
         self.gpus -= demand.needs.gpus
 
 
-class PilotRoom:
+class PilotCapacity:
     """What a pilot that asks has left. One of the release before does not say: it gets as many jobs
     as it asks for."""
 
     def __init__(self, request: LeaseRequest) -> None:
         ahead = 0 if request.room is None else min(request.room.ahead, request.jobs)
         self._starts, self._ahead = request.jobs - ahead, ahead
-        self._free = None if request.room is None else _left(request.room.free)
-        self._soon = None if request.room is None else _left(request.room.soon)
+        self._free = None if request.room is None else _free_amounts(request.room.free)
+        self._soon = None if request.room is None else _free_amounts(request.room.soon)
 
     @property
     def jobs(self) -> int:
@@ -83,11 +83,11 @@ class PilotRoom:
             self._starts -= 1
 
 
-def _left(amounts: Amounts) -> _Left:
-    return _Left(amounts.cores, amounts.ram, amounts.gpus)
+def _free_amounts(amounts: Amounts) -> _FreeAmounts:
+    return _FreeAmounts(amounts.cores, amounts.ram, amounts.gpus)
 
 
-def keeps_free(demand: Demand, pilot: UUID) -> bool | None:
+def is_kept_free(demand: Demand, pilot: UUID) -> bool | None:
     """A job of the task would fit the pilot's node, were it not for what runs there. True: nothing
     that comes after the task is given to the pilot, so that there is room in the end; False: not on
     this pilot's account; None: True, if it can be kept."""

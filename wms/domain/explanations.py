@@ -11,7 +11,7 @@ from wms.domain.matching import ENGINES, Demand, PilotNode, misfit, order
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class WaitingFacts:
     """What a task's waiting depends on: the other tasks with ready jobs, the pilots that take jobs,
     seconds until the next of its jobs may be tried again (None: none pauses), and how many of its
     ready jobs pause."""
@@ -22,7 +22,7 @@ class Surroundings:
     next_in: float | None = None
 
 
-def task_explanation(task: TaskStatus, around: Surroundings) -> str:
+def task_explanation(task: TaskStatus, facts: WaitingFacts) -> str:
     """One sentence."""
     match task.state:
         case TaskState.FINISHED:
@@ -33,7 +33,7 @@ def task_explanation(task: TaskStatus, around: Surroundings) -> str:
             reason = task.reason or "waiting for its turn to be split into jobs"
             return f"{reason[:1].upper()}{reason[1:]}."
         case TaskState.SPLITTING | TaskState.ACTIVE:
-            return _explain_live(task, around)
+            return _explain_live(task, facts)
 
 
 def with_boost(sentence: str, by: float, reason: str) -> str:
@@ -41,7 +41,7 @@ def with_boost(sentence: str, by: float, reason: str) -> str:
     return f"{sentence.removesuffix('.')}; its rank is raised by {in_full(by)}, because {reason}."
 
 
-def _explain_live(task: TaskStatus, around: Surroundings) -> str:
+def _explain_live(task: TaskStatus, facts: WaitingFacts) -> str:
     done = f"{task.finished} of {counted(task.total, 'job')} finished"
     flying = task.leased + task.running
     if flying:
@@ -57,30 +57,30 @@ def _explain_live(task: TaskStatus, around: Surroundings) -> str:
         if task.state is TaskState.SPLITTING:
             return f"Its input is being split into jobs: {task.total} so far."
         return f"About to end: {done}."
-    if around.paused >= task.ready:
+    if facts.paused >= task.ready:
         return (
             f"Backing off: {counted(task.ready, 'job')} will be tried again, the first in"
-            f" {around.next_in or 0.0:.1f} s ({done})."
+            f" {facts.next_in or 0.0:.1f} s ({done})."
         )
-    return f"{why_waiting(task, around)} ({task.ready} ready, {done})."
+    return f"{why_waiting(task, facts)} ({task.ready} ready, {done})."
 
 
-def why_waiting(task: TaskStatus, around: Surroundings) -> str:
+def why_waiting(task: TaskStatus, facts: WaitingFacts) -> str:
     """Why ready jobs of the task are not leased."""
-    own = next((demand for demand in around.demands if demand.uid == task.uid), None)
-    if not around.nodes:
+    own = next((demand for demand in facts.demands if demand.uid == task.uid), None)
+    if not facts.nodes:
         return "No pilot: none has registered that is alive and takes jobs"
     if own is None:
         return "Its jobs are being looked at"
-    reasons = [misfit(own, node) for node in around.nodes]
+    reasons = [misfit(own, node) for node in facts.nodes]
     if all(reason is not None for reason in reasons):
-        return f"No pilot fits: a job {why_none_fits(own, around.nodes)}"
+        return f"No pilot fits: a job {why_none_fits(own, facts.nodes)}"
     if own.kept_by is not None:
         return (
             f"Waiting for room: pilot {own.kept_by} gets nothing of lower rank until a job fits,"
             f" which {_need(own)}"
         )
-    ahead = order(around.demands)
+    ahead = order(facts.demands)
     before = ahead[: ahead.index(own)]
     if before:
         jobs = sum(demand.ready for demand in before)
@@ -89,7 +89,7 @@ def why_waiting(task: TaskStatus, around: Surroundings) -> str:
             f" {counted(jobs, 'ready job')}"
         )
     return (
-        f"Next in line: all slots of {counted(len(around.nodes), 'pilot')} are taken, or about to"
+        f"Next in line: all slots of {counted(len(facts.nodes), 'pilot')} are taken, or about to"
         " be asked for"
     )
 
@@ -116,7 +116,7 @@ def why_none_fits(demand: Demand, nodes: Sequence[PilotNode]) -> str:
 
 
 def job_explanation(  # noqa: PLR0911 - one sentence for each state
-    job: Job, task: TaskStatus, *, retry: int, next_in: float | None, around: Surroundings
+    job: Job, task: TaskStatus, *, retry: int, next_in: float | None, facts: WaitingFacts
 ) -> str:
     """One sentence. ``retry``: most attempts that count; ``next_in``: seconds until it may be tried
     again."""
@@ -129,7 +129,7 @@ def job_explanation(  # noqa: PLR0911 - one sentence for each state
                 f" {last}."
             )
         case JobState.READY:
-            return f"Ready: {why_waiting(task, around)}."
+            return f"Ready: {why_waiting(task, facts)}."
         case JobState.LEASED:
             return (
                 f"Given to pilot {job.attempts[-1].pilot} (attempt {job.attempt}), which has not"

@@ -3,10 +3,10 @@
 from uuid import UUID
 
 from sluice.contracts.tasks import Outlook
-from wms.db.explanations import nodes_there
+from wms.db.explanations import present_nodes
 from wms.db.status import task_status
 from wms.db.tasks import demands
-from wms.domain.schedulability import Horizon, why_never
+from wms.domain.schedulability import NodeSupply, why_never
 from wms.usecases.context import WmsContext
 
 
@@ -15,7 +15,7 @@ async def check_schedulability(context: WmsContext, uid: UUID) -> Outlook:
     async with context.database.connection() as connection:
         await task_status(connection, uid)
         own = next((demand for demand in await demands(connection) if demand.uid == uid), None)
-        there = await nodes_there(connection)
-    horizon = Horizon(there.nodes, there.newest, context.launchable, context.terms.fit_grace)
-    reason = None if own is None else why_never(own, horizon)
+        present = await present_nodes(connection)
+    supply = NodeSupply(present.nodes, present.newest, context.launchable, context.terms.fit_grace)
+    reason = None if own is None else why_never(own, supply)
     return Outlook(never=reason is not None, reason=reason or "")

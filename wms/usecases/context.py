@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from sluice.servicekit.database import Database
-from wms.db.task_cache import KnownTasks
+from wms.db.task_cache import TaskCache
 from wms.domain.matching import PilotNode
 from wms.metrics import WmsMetrics
 from wms.usecases.work_signal import WorkSignal
@@ -39,7 +39,7 @@ class Terms:
 class WmsContext:
     database: Database
     terms: Terms
-    tasks: KnownTasks = field(default_factory=KnownTasks)
+    tasks: TaskCache = field(default_factory=TaskCache)
     signal: WorkSignal = field(default_factory=WorkSignal)
     metrics: WmsMetrics = field(default_factory=WmsMetrics)
     #: Nodes that can be launched beside those that are there; None: nobody has said.

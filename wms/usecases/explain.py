@@ -4,7 +4,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from sluice.contracts.tasks import Explanation
-from wms.db.explanations import ready_job, surroundings
+from wms.db.explanations import ready_job, waiting_facts
 from wms.db.ranking import boost_of
 from wms.db.status import job_with_attempts, task_status
 from wms.domain import explanations
@@ -16,7 +16,7 @@ async def explain_task(context: WmsContext, uid: UUID) -> Explanation:
     """Precondition: the task exists. Effect: none. Messages: none. Raises ``NotFound``."""
     async with context.database.connection() as connection:
         status = await task_status(connection, uid)
-        text = explanations.task_explanation(status, await surroundings(connection, uid))
+        text = explanations.task_explanation(status, await waiting_facts(connection, uid))
         boost = await boost_of(connection, uid)
     return Explanation(
         text=text if boost is None else explanations.with_boost(text, boost.by, boost.reason)
@@ -30,15 +30,15 @@ async def explain_job(context: WmsContext, job_id: int) -> Explanation:
         status = await task_status(connection, job.task_uid)
         known = (await context.tasks.get(connection, [job.task_uid]))[job.task_uid]
         ready = await ready_job(connection, job_id)
-        around = await surroundings(connection, job.task_uid)
+        facts = await waiting_facts(connection, job.task_uid)
     if ready is not None and ready.ram is not None:
-        around = replace(
-            around, demands=[_own(demand, job.task_uid, ready.ram) for demand in around.demands]
+        facts = replace(
+            facts, demands=[_own(demand, job.task_uid, ready.ram) for demand in facts.demands]
         )
     pause = None if ready is None else ready.pause
     return Explanation(
         text=explanations.job_explanation(
-            job, status, retry=known.task.retry, next_in=pause, around=around
+            job, status, retry=known.task.retry, next_in=pause, facts=facts
         )
     )
 

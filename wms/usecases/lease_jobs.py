@@ -15,7 +15,7 @@ from wms.db.leases import ClaimedJob, claim_jobs, keep_free, larger_need
 from wms.db.pilots import touch_and_look
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import shared_inputs_json
-from wms.domain.capacity import KEPT, PilotRoom, keeps_free
+from wms.domain.capacity import KEPT, PilotCapacity, is_kept_free
 from wms.domain.matching import Demand, PilotNode, choose
 from wms.usecases.context import WmsContext
 
@@ -65,7 +65,7 @@ async def lease_jobs(
             leased = Leased(
                 context.terms.lease + loop.time() - started, former=request.room is None
             )
-            giving = _Giving(connection, context, pilot, seen.node, PilotRoom(request))
+            giving = _Giving(connection, context, pilot, seen.node, PilotCapacity(request))
             for demand in choose(demands, seen.node):
                 if giving.room.jobs == 0 or not await giving.give(demand, leased):
                     break
@@ -91,7 +91,7 @@ class _Giving:
     context: WmsContext
     pilot: UUID
     node: PilotNode
-    room: PilotRoom
+    room: PilotCapacity
 
     async def give(self, demand: Demand, leased: Leased) -> bool:
         """False: the pilot gets nothing of the tasks that come after this one, so that there is
@@ -132,7 +132,7 @@ class _Giving:
         return None if larger is None else replace(demand, larger=larger.ram, waited=larger.waited)
 
     async def _keep_free(self, demand: Demand) -> bool:
-        kept = keeps_free(demand, self.pilot)
+        kept = is_kept_free(demand, self.pilot)
         if kept is None:
             kept = await keep_free(self.connection, demand.uid, pilot=self.pilot, span=KEPT)
             log.info("pilot.kept_free", pilot=str(self.pilot), task=str(demand.uid), kept=kept)

@@ -72,9 +72,9 @@ class Row:
         cls, dms: DmsClient, given: TaskInput, datasets: Mapping[UUID, Dataset], *, port: str
     ) -> "Row":
         """``port``: that its files are given to, empty for the main one."""
-        starts = [0, *(one.start for one in given.next_inputs)]
+        starts = [0, *(further.start for further in given.next_inputs)]
         ends = [start or None for start in [*starts[1:], 0]]
-        uids = [given.dat_in_uid, *(one.dat_in_uid for one in given.next_inputs)]
+        uids = [given.dat_in_uid, *(further.dat_in_uid for further in given.next_inputs)]
         return cls(
             dms,
             [

@@ -14,12 +14,12 @@ from pilot.runner.attempts.context import SlotContext
 from pilot.runner.attempts.entries import JobEntry, combined, job_entries, put_aside
 from pilot.runner.attempts.execution import Execution
 from pilot.runner.attempts.job_log import Story, write_log
-from pilot.runner.attempts.memory_limit import allowance_of
+from pilot.runner.attempts.memory_limit import memory_limit_of
 from pilot.runner.attempts.report import FINISHED, STOPPED, AttemptResult, report_of
 from pilot.runner.attempts.verdict import Judge
 from pilot.runner.failures import AttemptError, StoppedError, node_error
-from pilot.runner.files.input_protection import Originals
-from pilot.runner.files.job_files import NotOwnError, OwnFiles
+from pilot.runner.files.input_protection import ProtectedInputs
+from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.outputs import outgoing
 from pilot.runner.files.staging import Produced, log_url, stage_in, stage_log, stage_out
 from pilot.runner.programs.program import Cut, ProgramEnd
@@ -43,11 +43,11 @@ class AttemptRun:
         self._context = context
         self._token: Token = (job.id, job.attempt)
         self._story = Story(pilot=context.settings.pilot, started=datetime.now(UTC))
-        self._allowance = allowance_of(task, job, context.settings)
+        self._memory_limit = memory_limit_of(task, job, context.settings)
         self._execution = Execution(
-            task, job, context, story=self._story, allowance=self._allowance
+            task, job, context, story=self._story, memory_limit=self._memory_limit
         )
-        self._judge = Judge(task.needs.resources, self._allowance, context.memory)
+        self._judge = Judge(task.needs.resources, self._memory_limit, context.memory)
         #: An engine of containers may see no other name of the folder than its real one.
         self._plain_names = task.needs.container is None or context.containers is None
         self._outputs: list[OutputFile] = []
@@ -97,12 +97,12 @@ class AttemptRun:
         work, entries = self._context.folder, job_entries(self._task, self._job)
         files: list[Produced] = []
         for entry in entries:
-            originals = Originals(work.spares, in_place=tool.in_place)
-            own = OwnFiles(work.known(plain=self._plain_names), originals.linked)
+            protected = ProtectedInputs(work.spares, in_place=tool.in_place)
+            job_files = JobFiles(work.known(plain=self._plain_names), protected.linked)
             try:
-                produced = self._run_entry(tool, entry, originals, own)
+                produced = self._run_entry(tool, entry, protected, job_files)
                 if entry is not entries[-1]:
-                    produced = put_aside(produced, work.keep(), own)
+                    produced = put_aside(produced, work.keep(), job_files)
                     work.empty()
             except AttemptError as error:
                 if len(entries) > 1:
@@ -110,43 +110,43 @@ class AttemptRun:
                 raise
             files += produced
         self._note_placed([file.url for file in files])
-        self._note_phase(AttemptPhase.STAGE_OUT, _bytes_of(files, own))
-        self._outputs = stage_out(files, own)
+        self._note_phase(AttemptPhase.STAGE_OUT, _bytes_of(files, job_files))
+        self._outputs = stage_out(files, job_files)
 
     def _run_entry(
-        self, tool: Loaded, entry: JobEntry, originals: Originals, own: OwnFiles
+        self, tool: Loaded, entry: JobEntry, protected: ProtectedInputs, job_files: JobFiles
     ) -> list[Produced]:
         self._note_phase(AttemptPhase.STAGE_IN)
-        prepared = self._prepare(tool, entry, originals, own)
+        prepared = self._prepare(tool, entry, protected, job_files)
         self._stop_if_told()
         self._note_phase(AttemptPhase.RUN)
         end = self._execution.run(prepared)
         self._story.ended = combined(self._story.ended, end)
-        self._require_undamaged(originals, end)
+        self._require_undamaged(protected, end)
         self._judge.require_success(tool, prepared, end, stderr=self._story.streams["stderr"])
         found = tool.collect(prepared, end.exit_code)
         self._stop_if_told()
-        return outgoing(self._task, self._job, found, own, entry=entry.number)
+        return outgoing(self._task, self._job, found, job_files, entry=entry.number)
 
     def _prepare(
-        self, tool: Loaded, entry: JobEntry, originals: Originals, own: OwnFiles
+        self, tool: Loaded, entry: JobEntry, protected: ProtectedInputs, job_files: JobFiles
     ) -> PreparedJob:
         """The inputs in their place, and the command line."""
-        shared = self._context.shared.of(self._task, originals)
+        shared = self._context.shared.of(self._task, protected)
         values = stage_in(
-            self._task, entry.inputs, f"{own.folder}/{IN}", originals=originals, shared=shared
+            self._task, entry.inputs, f"{job_files.folder}/{IN}", protected=protected, shared=shared
         )
         if self._context.containers is not None:
-            self._context.containers.memory = int(self._allowance.most)
+            self._context.containers.memory = int(self._memory_limit.most)
         source = entry.inputs[0].url if entry.inputs else ""
-        prepared = tool.prepare(own, values, source, originals)
+        prepared = tool.prepare(job_files, values, source, protected)
         self._story.command, self._story.note = prepared.arguments, prepared.note
         return replace(prepared, input_bytes=sum(file.size for file in (*entry.inputs, *shared)))
 
-    def _require_undamaged(self, originals: Originals, end: ProgramEnd) -> None:
+    def _require_undamaged(self, protected: ProtectedInputs, end: ProgramEnd) -> None:
         """Raises where the tool wrote to a file of a storage, however it ended; of one that was
         told to stop, the log says so."""
-        damage = originals.damage()
+        damage = protected.damage()
         if damage is None:
             return
         log.error("attempt.original_damaged", error=damage.message)
@@ -209,12 +209,12 @@ class AttemptRun:
             log.error("attempt.folder_not_cleared", error=str(error))
 
 
-def _bytes_of(files: Sequence[Produced], own: OwnFiles) -> int:
+def _bytes_of(files: Sequence[Produced], job_files: JobFiles) -> int:
     """As far as they are there, and the job's: the others are missed, or refused, when they are
     stored."""
     total = 0
     for file in files:
-        with suppress(NotOwnError):
-            found = own.status(file.path)
+        with suppress(ForeignFileError):
+            found = job_files.status(file.path)
             total += 0 if found is None else found.st_size
     return total

@@ -10,7 +10,7 @@ from pilot.runner.files.shared_inputs import SharedFiles
 from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.memory import Memory
 from pilot.runner.programs.zygote import Zygote
-from pilot.runner.progress_file import PhaseNote
+from pilot.runner.progress_file import ProgressFile
 from pilot.runner.protocol import RunnerSettings
 
 
@@ -24,7 +24,7 @@ class SlotContext:
     control: SlotControl
     zygote: Zygote
     shared: SharedFiles
-    phase: PhaseNote
+    phase: ProgressFile
     containers: Containers | None
     live: LiveLogs
     memory: Memory

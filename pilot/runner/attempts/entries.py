@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pilot.runner.files.job_files import OpenOwnFile, OwnFiles
+from pilot.runner.files.job_files import JobFiles, OpenJobFile
 from pilot.runner.files.staging import Produced, taken
 from pilot.runner.programs.program import ProgramEnd
 from sluice.contracts.pilots import InputFile, LeasedJob, PilotTask
@@ -31,20 +31,20 @@ def job_entries(task: PilotTask, job: LeasedJob) -> list[JobEntry]:
     ]
 
 
-def put_aside(files: Sequence[Produced], folder: str, own: OwnFiles) -> list[Produced]:
+def put_aside(files: Sequence[Produced], folder: str, job_files: JobFiles) -> list[Produced]:
     """The files in ``folder``, so that the job's own folders can be emptied for the next entry.
     Raises ``AttemptError``, ``OSError``."""
     kept: list[Produced] = []
     first = len(os.listdir(folder))
     for number, file in enumerate(files, first):
         path = f"{folder}/{number}"
-        with taken(file, own) as found:
+        with taken(file, job_files) as found:
             _keep(found, path)
         kept.append(replace(file, path=path))
     return kept
 
 
-def _keep(file: OpenOwnFile, path: str) -> None:
+def _keep(file: OpenJobFile, path: str) -> None:
     if file.given and link_open(file.descriptor, path):
         return
     with open(file.descriptor, "rb", closefd=False) as source, open(path, "xb") as copy:

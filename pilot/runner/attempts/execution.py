@@ -9,10 +9,10 @@ from typing import IO
 from pilot.folders.work_folder import OUT, TMP
 from pilot.runner.attempts.context import SlotContext
 from pilot.runner.attempts.job_log import Story
-from pilot.runner.attempts.memory_limit import MemoryAllowance
+from pilot.runner.attempts.memory_limit import MemoryLimit
 from pilot.runner.expressions.engine import expression_processes
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.job_files import NotOwnError
+from pilot.runner.files.job_files import ForeignFileError
 from pilot.runner.files.staging import live_url
 from pilot.runner.programs.program import (
     Program,
@@ -40,12 +40,12 @@ class Execution:
         context: SlotContext,
         *,
         story: Story,
-        allowance: MemoryAllowance,
+        memory_limit: MemoryLimit,
     ) -> None:
         self._task = task
         self._context = context
         self._story = story
-        self._allowance = allowance
+        self._memory_limit = memory_limit
         self._live_url = live_url(task, job)
         #: Closes what is read for the log.
         self._streams = ExitStack()
@@ -60,7 +60,7 @@ class Execution:
         """To its end. Raises ``AttemptError`` where it cannot be run."""
         self._streams.close()
         self._story.streams.clear()
-        folder = prepared.own.folder
+        folder = prepared.job_files.folder
         apart = prepared.container is not None and prepared.container.own_limit
         with ExitStack() as streams:
             program = Program(
@@ -83,7 +83,7 @@ class Execution:
         resources = self._task.needs.resources
         return ProgramLimits(
             time=resources.time_limit,
-            memory=0 if apart else self._allowance.most,
+            memory=0 if apart else self._memory_limit.most,
             disk=resources.disk,
             grace=self._context.settings.grace,
             inputs=prepared.input_bytes / (1 << 20),
@@ -121,9 +121,9 @@ class Execution:
             descriptor = (
                 self._context.folder.open_stream(title)
                 if path is None
-                else prepared.own.create(path)
+                else prepared.job_files.create(path)
             )
-        except NotOwnError as error:
+        except ForeignFileError as error:
             raise AttemptError(
                 ErrorClass.TOOL_REFUSED, f"the tool's {title} cannot be written: {error}"
             ) from error
@@ -140,8 +140,8 @@ def _stdin(prepared: PreparedJob, streams: ExitStack) -> IO[bytes] | int:
     if not prepared.stdin:
         return subprocess.DEVNULL
     try:
-        return streams.enter_context(open(prepared.own.open(prepared.stdin), "rb"))
-    except NotOwnError as error:
+        return streams.enter_context(open(prepared.job_files.open(prepared.stdin), "rb"))
+    except ForeignFileError as error:
         raise AttemptError(
             ErrorClass.TOOL_REFUSED, f"the tool's stdin cannot be taken: {error}"
         ) from error

@@ -7,7 +7,7 @@ from sluice.contracts.pilots import LeasedJob, PilotTask
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryAllowance:
+class MemoryLimit:
     """All in MiB. ``asked``: by the job; 0: nobody asked for any. ``counted``: what the node has
     kept free for it: less is no fault of the job's. ``most``: what it may use; 0: no limit."""
 
@@ -25,7 +25,7 @@ class MemoryAllowance:
         )
 
 
-def allowance_of(task: PilotTask, job: LeasedJob, settings: RunnerSettings) -> MemoryAllowance:
+def memory_limit_of(task: PilotTask, job: LeasedJob, settings: RunnerSettings) -> MemoryLimit:
     """A job that has run out of memory before asks for more than its task."""
     asked, counted = (
         (task.needs.resources.ram, task.needs.resources.counted_ram)
@@ -37,4 +37,4 @@ def allowance_of(task: PilotTask, job: LeasedJob, settings: RunnerSettings) -> M
         if asked
         else settings.memory_unasked
     )
-    return MemoryAllowance(asked, counted, most)
+    return MemoryLimit(asked, counted, most)

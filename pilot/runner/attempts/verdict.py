@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from pilot.folders.disk_space import has_room
-from pilot.runner.attempts.memory_limit import MemoryAllowance
+from pilot.runner.attempts.memory_limit import MemoryLimit
 from pilot.runner.failures import AttemptError, StoppedError
 from pilot.runner.inner_workflow.failures import read_failure
 from pilot.runner.programs.exit_messages import ended_badly, last_line
@@ -23,7 +23,7 @@ class Judge:
     """Of the tools of one attempt, which had these limits."""
 
     resources: Resources
-    allowance: MemoryAllowance
+    memory_limit: MemoryLimit
     memory: Memory
 
     def require_success(
@@ -37,7 +37,7 @@ class Judge:
         error_class = tool.error_class(code) if inner is None else inner.error_class
         if error_class is None:
             return
-        if error_class is ErrorClass.TOOL_FAILED and not has_room(prepared.own.folder):
+        if error_class is ErrorClass.TOOL_FAILED and not has_room(prepared.job_files.folder):
             error_class = ErrorClass.NO_ROOM
         if inner is not None:
             raise AttemptError(
@@ -61,15 +61,15 @@ class Judge:
             case Cut.MEMORY:
                 error_class = ErrorClass.OUT_OF_MEMORY
                 sentence = (
-                    f"used {end.memory or 0:.0f} MiB of memory, {self.allowance.note}, and was"
+                    f"used {end.memory or 0:.0f} MiB of memory, {self.memory_limit.note}, and was"
                     " ended"
                 )
             case Cut.NODE_MEMORY:
-                within = end.memory is None or end.memory <= self.allowance.counted
+                within = end.memory is None or end.memory <= self.memory_limit.counted
                 error_class = ErrorClass.PILOT_LOST if within else ErrorClass.OUT_OF_MEMORY
                 sentence = (
                     "was ended by the kernel: the node had no memory left, of which it used"
-                    f" {end.memory or 0:.0f} MiB, {self.allowance.note}"
+                    f" {end.memory or 0:.0f} MiB, {self.memory_limit.note}"
                 )
             case Cut.DISK:
                 error_class = ErrorClass.TOOL_FAILED
@@ -95,6 +95,6 @@ class Judge:
             and self.memory.refused(said)
         ):
             used = f", and had used {end.memory:.0f} MiB" if end.memory is not None else ""
-            limit = f"it may use {self.allowance.most:.0f} MiB of memory{used}"
+            limit = f"it may use {self.memory_limit.most:.0f} MiB of memory{used}"
             error_class, sentence = ErrorClass.OUT_OF_MEMORY, f"{sentence} ({limit})"
         return AttemptError(error_class, sentence, exit_code=code)

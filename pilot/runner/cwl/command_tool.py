@@ -35,9 +35,9 @@ class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are 
     ) -> Any:
         self._given = {}
         access = builder.make_fs_access(outdir)
-        outdir = access.own.real(outdir)
+        outdir = access.job_files.real(outdir)
         try:
-            has_object = require_sound_object(access.own, outdir)
+            has_object = require_sound_object(access.job_files, outdir)
             try:
                 return super().collect_output_ports(ports, builder, outdir, *arguments, **options)
             except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -53,7 +53,7 @@ class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are 
                     refusal.port
                     or port_in(error)
                     or port_naming(self._given, refusal.path)
-                    or port_of_object(access.own, outdir, builder.outdir, refusal.path)
+                    or port_of_object(access.job_files, outdir, builder.outdir, refusal.path)
                 )
             raise
 

@@ -10,49 +10,52 @@ from cwltool.process import uri_file_path
 from cwltool.stdfsaccess import StdFsAccess, abspath
 from schema_salad.ref_resolver import file_uri
 
-from pilot.runner.files.job_files import NotOwnError, OwnFiles
+from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.output_globs import matching_paths
 
 #: Kinds of staged entries that cwltool makes links of.
 _LINKED, _IN_PLACE = ("File", "Directory"), ("WritableFile", "WritableDirectory")
 
 
-class OwnAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are not followed
-    """cwltool's access to files, of the job whose ``own`` they are."""
+class JobFileAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are not followed
+    """cwltool's access to files, of the job whose ``job_files`` they are."""
 
-    own: OwnFiles
+    job_files: JobFiles
 
     def glob(self, pattern: str) -> list[str]:
         return [
-            file_uri(self._readable(path)) for path in matching_paths(self._abs(pattern), self.own)
+            file_uri(self._readable(path))
+            for path in matching_paths(self._abs(pattern), self.job_files)
         ]
 
     def open(self, fn: str, mode: str) -> IO[Any]:
         return os.fdopen(
-            self.own.open(self._abs(fn)), mode, encoding=None if "b" in mode else "utf-8"
+            self.job_files.open(self._abs(fn)), mode, encoding=None if "b" in mode else "utf-8"
         )
 
     def exists(self, fn: str) -> bool:
-        return self.own.status(self._abs(fn)) is not None
+        return self.job_files.status(self._abs(fn)) is not None
 
     def size(self, fn: str) -> int:
         path = self._abs(fn)
-        status = self.own.status(path)
+        status = self.job_files.status(path)
         if status is None:
             raise FileNotFoundError(path)
         return status.st_size
 
     def isfile(self, fn: str) -> bool:
-        return self.own.is_file(self._abs(fn))
+        return self.job_files.is_file(self._abs(fn))
 
     def isdir(self, fn: str) -> bool:
-        return self.own.is_folder(self._abs(fn))
+        return self.job_files.is_folder(self._abs(fn))
 
     def listdir(self, fn: str) -> list[str]:
-        return [abspath(quote(self._readable(name)), fn) for name in self.own.names(self._abs(fn))]
+        return [
+            abspath(quote(self._readable(name)), fn) for name in self.job_files.names(self._abs(fn))
+        ]
 
     def _readable(self, path: str) -> str:
-        """CWL names files in texts. Raises ``NotOwnError``."""
+        """CWL names files in texts. Raises ``ForeignFileError``."""
         try:
             path.encode()
         except UnicodeEncodeError as error:
@@ -60,7 +63,7 @@ class OwnAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are not fo
                 f"the name {self.own.shown(path)!a} is no text in UTF-8: let the tool give it"
                 " another"
             )
-            raise NotOwnError(path, reason, left=True) from error
+            raise ForeignFileError(path, reason, left=True) from error
         return path
 
     def realpath(self, path: str) -> str:
@@ -69,29 +72,29 @@ class OwnAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are not fo
         return path
 
 
-class OwnMapper(PathMapper):  # type: ignore[misc] # cwltool's types are not followed
+class JobFileMapper(PathMapper):  # type: ignore[misc] # cwltool's types are not followed
     """Where the files that a tool is given come from, and where they are put: both in the job's own
     folders."""
 
-    own: OwnFiles
+    job_files: JobFiles
 
     def visit(self, obj: Any, stagedir: str, basedir: str, **how: bool) -> None:
         location, name = obj["location"], obj["basename"]
         if not location.startswith("_:"):
-            self.own.require(abspath(location, basedir))
+            self.job_files.require(abspath(location, basedir))
         if "/" in name or name in (".", ".."):
-            raise NotOwnError(name, f"{name!r} is no name of a file")
+            raise ForeignFileError(name, f"{name!r} is no name of a file")
         super().visit(obj, stagedir, basedir, **how)
         self._require_inside(self._pathmap[location].target)
 
     def _require_inside(self, target: str) -> None:
         """In a container any place will do: it has no others than its own, and those of its job."""
-        free = not self.own.has(f"{self.stagedir}/")
-        if ".." in target.split("/") or not (free or self.own.has(target)):
-            raise NotOwnError(target, f"{target!r} is a place outside of the job's folders")
+        free = not self.job_files.has(f"{self.stagedir}/")
+        if ".." in target.split("/") or not (free or self.job_files.has(target)):
+            raise ForeignFileError(target, f"{target!r} is a place outside of the job's folders")
 
 
-class InPlaceMapper(OwnMapper):
+class InPlaceMapper(JobFileMapper):
     """What was brought into the job's folder is used where it is. All else is staged as cwltool
     does: so is an object that is partly a literal, such as a directory made of files, with all that
     belongs to it."""
@@ -120,18 +123,18 @@ class InPlaceMapper(OwnMapper):
             self._keep(part)
 
 
-def access_to(own: OwnFiles) -> type[OwnAccess]:
+def access_to(job_files: JobFiles) -> type[JobFileAccess]:
     """For ``make_fs_access`` of a context."""
-    return type("Access", (OwnAccess,), {"own": own})
+    return type("Access", (JobFileAccess,), {"job_files": job_files})
 
 
-def mapper_in(own: OwnFiles, kind: type[OwnMapper]) -> type[OwnMapper]:
+def mapper_in(job_files: JobFiles, kind: type[JobFileMapper]) -> type[JobFileMapper]:
     """For ``path_mapper`` of a context."""
-    return type("Mapper", (kind,), {"own": own})
+    return type("Mapper", (kind,), {"job_files": job_files})
 
 
 def relink_initial(
-    own: OwnFiles,
+    job_files: JobFiles,
     pathmapper: Any,
     host_outdir: str,
     container_outdir: str,
@@ -139,20 +142,22 @@ def relink_initial(
     inplace_update: bool = False,
 ) -> None:
     """As ``relink``, for cwltool to call."""
-    relink(own, pathmapper, host_outdir, container_outdir, in_place=inplace_update)
+    relink(job_files, pathmapper, host_outdir, container_outdir, in_place=inplace_update)
 
 
-def relink(own: OwnFiles, mapper: Any, outdir: str, inner_outdir: str, *, in_place: bool) -> None:
+def relink(
+    job_files: JobFiles, mapper: Any, outdir: str, inner_outdir: str, *, in_place: bool
+) -> None:
     """Where files were put into the tool's folder, there are links to them again, whatever the tool
     has left in their place: as cwltool does, in the job's own folders. ``inner_outdir``: ``outdir``
     as the tool knows it.
 
-    Raises ``NotOwnError``, ``OSError``."""
+    Raises ``ForeignFileError``, ``OSError``."""
     kinds = (*_LINKED, *_IN_PLACE) if in_place else _LINKED
     for _, entry in mapper.items_exclude_children():
         if entry.staged and entry.type in kinds and entry.target.startswith(inner_outdir):
             place = os.path.join(outdir, entry.target[len(inner_outdir) + 1 :])
-            own.put_link(place, None if entry.resolved.startswith("_:") else entry.resolved)
+            job_files.put_link(place, None if entry.resolved.startswith("_:") else entry.resolved)
 
 
 def _parts(value: Any) -> list[Any]:

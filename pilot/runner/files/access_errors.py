@@ -9,7 +9,7 @@ from cwltool.errors import WorkflowException
 from cwltool.process import shortname
 
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.job_files import NotOwnError, OwnFiles
+from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from sluice.contracts.states import ErrorClass
 from sluice.storage import Flaw, flaw_in, read_json
 
@@ -20,7 +20,7 @@ _MOST_OBJECT = 64 << 20
 
 class UnsoundError(WorkflowException):  # type: ignore[misc] # cwltool's types are not followed
     """What a tool gives at output ``port`` (None: at all) cannot be kept: ``reason``, a sentence.
-    As ``NotOwnError``."""
+    As ``ForeignFileError``."""
 
     path = ""
     left = True
@@ -32,7 +32,7 @@ class UnsoundError(WorkflowException):  # type: ignore[misc] # cwltool's types a
 
 
 #: Why what a tool gives cannot be taken.
-Refusal = NotOwnError | UnsoundError
+Refusal = ForeignFileError | UnsoundError
 
 
 def require_sound(value: Any, port: str | None = None) -> None:
@@ -47,18 +47,18 @@ def unsound(flaw: Flaw) -> UnsoundError:
     return UnsoundError(str(flaw), port if isinstance(port, str) else None)
 
 
-def require_sound_object(own: OwnFiles, outdir: str) -> bool:
+def require_sound_object(job_files: JobFiles, outdir: str) -> bool:
     """Has the tool written an output object? That is JSON that everybody can read then.
 
-    Raises ``UnsoundError``, ``NotOwnError``, ``OSError``."""
+    Raises ``UnsoundError``, ``ForeignFileError``, ``OSError``."""
     path = f"{outdir}/{_OBJECT}"
-    if own.is_folder(path):
+    if job_files.is_folder(path):
         raise UnsoundError(
             f"{_OBJECT} is a folder: let the tool write a file, or call it otherwise"
         )
-    if not own.is_file(path):
+    if not job_files.is_file(path):
         return False
-    with open(own.open(path), "rb") as file:
+    with open(job_files.open(path), "rb") as file:
         text = file.read(_MOST_OBJECT + 1)
     if len(text) > _MOST_OBJECT:
         raise UnsoundError(
@@ -134,14 +134,14 @@ def port_naming(outputs: Any, path: str) -> str | None:
     return None
 
 
-def port_of_object(own: OwnFiles, outdir: str, inner_outdir: str, path: str) -> str | None:
+def port_of_object(job_files: JobFiles, outdir: str, inner_outdir: str, path: str) -> str | None:
     """As ``port_naming``, of the output object that a tool has written. ``inner_outdir``:
     ``outdir`` as the tool knows it."""
     try:
-        with open(own.open(f"{outdir}/{_OBJECT}"), "rb") as file:
+        with open(job_files.open(f"{outdir}/{_OBJECT}"), "rb") as file:
             text = file.read()
         return port_naming(read_json(text.replace(inner_outdir.encode(), outdir.encode())), path)
-    except (OSError, ValueError, NotOwnError):
+    except (OSError, ValueError, ForeignFileError):
         return None
 
 

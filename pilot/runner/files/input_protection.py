@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pilot.folders.spare_files import Spares
+from pilot.folders.spare_files import SpareFiles
 from pilot.runner.failures import AttemptError, stage_in_error
 from sluice.contracts.states import ErrorClass
 from sluice.storage import StorageError, fetch, local_path
@@ -20,11 +20,11 @@ Mark = tuple[int, int, int, int]
 _NOTHING: Mark = (0, 0, 0, 0)
 
 
-class Originals:
+class ProtectedInputs:
     """What a job has of local storages. ``spares``: become its copies. ``in_place``: the tool
     changes its inputs (``InplaceUpdateRequirement``), so that it gets copies only."""
 
-    def __init__(self, spares: Spares, *, in_place: bool = False) -> None:
+    def __init__(self, spares: SpareFiles, *, in_place: bool = False) -> None:
         self._spares = spares
         self.in_place = in_place
         #: Device and inode of all files elsewhere that the job has links to.

@@ -34,7 +34,7 @@ _SHOWN = 120
 _OUTPUT = re.compile(f"^({OUT}|{TMP}/o-[^/]+)/")
 
 
-class NotOwnError(WorkflowException):  # type: ignore[misc] # cwltool's types are not followed
+class ForeignFileError(WorkflowException):  # type: ignore[misc] # cwltool's types are not followed
     """The job cannot have ``path``: ``reason``, a sentence. ``left``: the tool has left it so. One
     of cwltool's errors, so that cwltool passes it on."""
 
@@ -48,7 +48,7 @@ class NotOwnError(WorkflowException):  # type: ignore[misc] # cwltool's types ar
 
 
 @dataclass(frozen=True, slots=True)
-class OpenOwnFile:
+class OpenJobFile:
     """A regular file, open for reading. ``given``: no other file of the node is this one, so that
     it may be given away."""
 
@@ -56,7 +56,7 @@ class OpenOwnFile:
     given: bool
 
 
-class OwnFiles:
+class JobFiles:
     """``folders``: of the job, by all names that they have; the first is the one that it runs in,
     as it knows it. ``inputs``: files elsewhere that it has links to."""
 
@@ -81,11 +81,11 @@ class OwnFiles:
         return any(path.startswith(f"{folder.path}/") for folder in self._folders)
 
     def require(self, path: str) -> None:
-        """Raises ``NotOwnError`` where the job cannot have it; what is not there it can."""
+        """Raises ``ForeignFileError`` where the job cannot have it; what is not there it can."""
         self.status(path)
 
     def status(self, path: str) -> os.stat_result | None:
-        """None where nothing is there. Raises ``NotOwnError``."""
+        """None where nothing is there. Raises ``ForeignFileError``."""
         try:
             found = self._plain_status(path)
             if found is not None:
@@ -112,26 +112,26 @@ class OwnFiles:
         return None if stat.S_ISLNK(found.st_mode) else found
 
     def is_file(self, path: str) -> bool:
-        """Raises ``NotOwnError``, also for what is neither a file nor a folder."""
+        """Raises ``ForeignFileError``, also for what is neither a file nor a folder."""
         status = self.status(path)
         if status is not None:
             self._require_plain(path, status.st_mode)
         return status is not None and stat.S_ISREG(status.st_mode)
 
     def is_folder(self, path: str) -> bool:
-        """Raises ``NotOwnError``."""
+        """Raises ``ForeignFileError``."""
         status = self.status(path)
         return status is not None and stat.S_ISDIR(status.st_mode)
 
     def open(self, path: str) -> int:
-        """A regular file or a folder, for reading. Raises ``NotOwnError``, ``OSError``."""
+        """A regular file or a folder, for reading. Raises ``ForeignFileError``, ``OSError``."""
         with self._located(path) as found:
             self._require_plain(path, os.fstat(found).st_mode)
             return _opened(found)
 
     @contextmanager
-    def taken(self, path: str) -> Iterator[OpenOwnFile]:
-        """A regular file. Raises ``NotOwnError``, ``OSError``."""
+    def taken(self, path: str) -> Iterator[OpenJobFile]:
+        """A regular file. Raises ``ForeignFileError``, ``OSError``."""
         with self._located(path) as found:
             status = os.fstat(found)
             if not stat.S_ISREG(status.st_mode):
@@ -139,12 +139,12 @@ class OwnFiles:
             descriptor = _opened(found)
         try:
             given = status.st_nlink == 1 and (status.st_dev, status.st_ino) not in self._inputs
-            yield OpenOwnFile(descriptor, given)
+            yield OpenJobFile(descriptor, given)
         finally:
             os.close(descriptor)
 
     def names(self, path: str) -> list[str]:
-        """Of what a folder holds. Raises ``NotOwnError``, ``OSError``."""
+        """Of what a folder holds. Raises ``ForeignFileError``, ``OSError``."""
         descriptor = self.open(path)
         try:
             return os.listdir(descriptor)
@@ -152,14 +152,15 @@ class OwnFiles:
             os.close(descriptor)
 
     def folder_with(self, path: str) -> str:
-        """The job's folder in which ``path`` lies, as it is written. Raises ``NotOwnError``."""
+        """The job's folder in which ``path`` lies, as it is written. Raises
+        ``ForeignFileError``."""
         folder = folder_of(path, self._folders)
         if folder is None:
             raise self._refusal(path, path)
         return folder.path
 
     def has_entry(self, path: str) -> bool:
-        """Is it there, or a link of that name? Raises ``NotOwnError``."""
+        """Is it there, or a link of that name? Raises ``ForeignFileError``."""
         folder, name = os.path.split(path)
         if name in (".", ".."):
             return self.status(path) is not None
@@ -171,8 +172,8 @@ class OwnFiles:
         return True
 
     def create(self, path: str) -> int:
-        """An empty regular file to append to; one that is there is emptied. Raises ``NotOwnError``,
-        ``OSError``."""
+        """An empty regular file to append to; one that is there is emptied. Raises
+        ``ForeignFileError``, ``OSError``."""
         with self._located(os.path.dirname(path)) as folder:
             flags = (
                 os.O_WRONLY
@@ -198,14 +199,14 @@ class OwnFiles:
         return descriptor
 
     def new_folder(self) -> str:
-        """Empty, beside the tool's temporary files. Raises ``NotOwnError``, ``OSError``."""
+        """Empty, beside the tool's temporary files. Raises ``ForeignFileError``, ``OSError``."""
         place = f"{self.folder}/{TMP}"
         with self._plain_folder(place):
             return tempfile.mkdtemp(dir=place)
 
     def put_link(self, path: str, target: str | None) -> None:
         """A link to ``target`` in place of what is at ``path``; None: nothing. Where its folder has
-        gone, nothing is done. Raises ``NotOwnError``, ``OSError``."""
+        gone, nothing is done. Raises ``ForeignFileError``, ``OSError``."""
         name = os.path.basename(path)
         with suppress(FileNotFoundError), self._plain_folder(os.path.dirname(path)) as folder:
             with suppress(FileNotFoundError, PermissionError):
@@ -226,7 +227,7 @@ class OwnFiles:
     @contextmanager
     def _located(self, path: str) -> Iterator[int]:
         """Descriptor of what the path names in the end, good for looking only. Raises
-        ``NotOwnError``, ``OSError``."""
+        ``ForeignFileError``, ``OSError``."""
         if "\0" in path:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         try:
@@ -265,7 +266,7 @@ class OwnFiles:
         try:
             descriptor = walk.to_end(path)
         except (OutsideError, NotADirectoryError) as error:
-            raise NotOwnError(
+            raise ForeignFileError(
                 path, f"{self.shown(path)!r} is no folder of its own", left=True
             ) from error
         try:
@@ -277,15 +278,15 @@ class OwnFiles:
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
             raise self._special(path, "neither a file nor a folder")
 
-    def _special(self, path: str, reason: str) -> NotOwnError:
+    def _special(self, path: str, reason: str) -> ForeignFileError:
         shown = self.shown(path)
-        return NotOwnError(
+        return ForeignFileError(
             path, f"{shown if len(shown) <= _SHOWN else f'{shown[:_SHOWN]}…'!r} is {reason}"
         )
 
-    def _refusal(self, path: str, outside: str) -> NotOwnError:
+    def _refusal(self, path: str, outside: str) -> ForeignFileError:
         way = "is" if path == outside else f"leads to {outside!r}, which is"
-        return NotOwnError(path, f"{self.shown(path)!r} {way} no file of the job")
+        return ForeignFileError(path, f"{self.shown(path)!r} {way} no file of the job")
 
 
 def _opened(descriptor: int) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import filter as matching
 
-from pilot.runner.files.job_files import NotOwnError, OwnFiles
+from pilot.runner.files.job_files import ForeignFileError, JobFiles
 
 _MAGIC = re.compile(r"[*?[]")
 
@@ -18,40 +18,40 @@ class _Match:
     chosen: bool = False
 
 
-def matching_paths(pattern: str, own: OwnFiles) -> list[str]:
+def matching_paths(pattern: str, job_files: JobFiles) -> list[str]:
     """Paths that match, as ``glob.glob`` finds them. A wildcard passes over links that lead
-    elsewhere. Raises ``NotOwnError``."""
-    root = own.folder_with(pattern)
+    elsewhere. Raises ``ForeignFileError``."""
+    root = job_files.folder_with(pattern)
     found = [_Match(root)]
     parts = pattern[len(root) + 1 :].split("/")
     for number, part in enumerate(parts, 1):
         last = number == len(parts)
-        found = [match for base in found for match in _matches(base, part, own, last=last)]
+        found = [match for base in found for match in _matches(base, part, job_files, last=last)]
     return [match.path for match in found]
 
 
-def _matches(base: _Match, part: str, own: OwnFiles, *, last: bool) -> Iterator[_Match]:
+def _matches(base: _Match, part: str, job_files: JobFiles, *, last: bool) -> Iterator[_Match]:
     """What one part of a pattern matches below ``base``."""
     path, chosen = base.path, base.chosen
     try:
         if not part:
-            found = [path] if not last else [f"{path}/"] if own.is_folder(path) else []
+            found = [path] if not last else [f"{path}/"] if job_files.is_folder(path) else []
         elif _MAGIC.search(part):
-            found, chosen = [f"{path}/{name}" for name in _names(path, part, own)], True
+            found, chosen = [f"{path}/{name}" for name in _names(path, part, job_files)], True
         else:
             path = f"{path}/{part}"
-            found = [path] if not last or own.has_entry(path) else []
-    except NotOwnError:
+            found = [path] if not last or job_files.has_entry(path) else []
+    except ForeignFileError:
         if not chosen:
             raise
         return
     yield from (_Match(match, chosen) for match in found)
 
 
-def _names(folder: str, pattern: str, own: OwnFiles) -> list[str]:
-    if not own.is_folder(folder):
+def _names(folder: str, pattern: str, job_files: JobFiles) -> list[str]:
+    if not job_files.is_folder(folder):
         return []
     hidden = pattern.startswith(".")
     return matching(
-        [name for name in own.names(folder) if hidden or not name.startswith(".")], pattern
+        [name for name in job_files.names(folder) if hidden or not name.startswith(".")], pattern
     )

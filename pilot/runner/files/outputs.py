@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.access_errors import refused_output
-from pilot.runner.files.job_files import NotOwnError, OwnFiles
+from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.staging import Produced
 from sluice.contracts.base import FileName
 from sluice.contracts.counts import COUNTS, WrongCounts, require_counts
@@ -47,7 +47,7 @@ def outgoing(
     task: PilotTask,
     job: LeasedJob,
     found: Mapping[str, Any],
-    own: OwnFiles,
+    job_files: JobFiles,
     *,
     entry: int | None = None,
 ) -> list[Produced]:
@@ -56,7 +56,7 @@ def outgoing(
 
     Entries that are no plain files are packed here. An output that gave nothing has no file.
     """
-    packer = _Packer(own)
+    packer = _Packer(job_files)
     values = [
         value for output in task.outputs for value in _values(output, found.get(output.port), entry)
     ]
@@ -126,16 +126,16 @@ def _name(job: LeasedJob, entry: _OutputValue, own: str) -> str:
 
 @dataclass(slots=True)
 class _Packer:
-    own: OwnFiles
+    job_files: JobFiles
 
     def file_of(self, entry: _OutputValue) -> _File:
         if entry.output.kind is EntryKind.FILE:
             return self._plain(entry.output.port, entry.value)
         # A folder that the tool, which has ended, cannot have prepared links in.
-        path = f"{self.own.new_folder()}/bundle"
+        path = f"{self.job_files.new_folder()}/bundle"
         try:
-            pack(entry.value, Path(path), opened=self.own.open)
-        except NotOwnError as error:
+            pack(entry.value, Path(path), opened=self.job_files.open)
+        except ForeignFileError as error:
             raise refused_output(error, port=entry.output.port) from error
         except BundleError as error:
             raise AttemptError(
@@ -167,7 +167,7 @@ class _Packer:
         return _File(path, name or os.path.basename(path))
 
     def _written(self, contents: str) -> str:
-        path = f"{self.own.new_folder()}/literal"
+        path = f"{self.job_files.new_folder()}/literal"
         with open(path, "x") as file:
             file.write(contents)
         return path

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from pilot.folders.deletion import delete_tree
-from pilot.runner.files.input_protection import Mark, Originals, mark
+from pilot.runner.files.input_protection import Mark, ProtectedInputs, mark
 from sluice.contracts.pilots import InputFile, PilotTask
 from sluice.storage import local_url
 
@@ -30,8 +30,8 @@ class SharedFiles:
         self._folder = folder
         self._kept: dict[UUID, dict[str, _Kept]] = {}
 
-    def of(self, task: PilotTask, originals: Originals) -> Sequence[InputFile]:
-        """The task's shared inputs where they lie on this node, content verified; ``originals`` of
+    def of(self, task: PilotTask, protected: ProtectedInputs) -> Sequence[InputFile]:
+        """The task's shared inputs where they lie on this node, content verified; ``protected`` of
         the job is told which of them are links. Raises ``AttemptError``, ``OSError``."""
         if not task.shared_inputs:
             return ()
@@ -41,7 +41,7 @@ class SharedFiles:
         place = f"{self._folder}/{task.uid}"
         os.makedirs(place, exist_ok=True)
         return [
-            _brought(file, f"{place}/{number}", kept, originals)
+            _brought(file, f"{place}/{number}", kept, protected)
             for number, file in enumerate(task.shared_inputs)
         ]
 
@@ -51,12 +51,14 @@ class SharedFiles:
             delete_tree(f"{self._folder}/{uid}")
 
 
-def _brought(file: InputFile, path: str, kept: dict[str, _Kept], originals: Originals) -> InputFile:
+def _brought(
+    file: InputFile, path: str, kept: dict[str, _Kept], protected: ProtectedInputs
+) -> InputFile:
     """Fetched where it is not there yet, and again where a tool wrote to its input."""
     known = kept.get(path)
     if known is None or known.mark != mark(path):
-        linked = originals.bring(file.name, file.url, path, checksum=file.checksum, size=file.size)
+        linked = protected.bring(file.name, file.url, path, checksum=file.checksum, size=file.size)
         kept[path] = _Kept(mark(path), linked)
     elif known.linked:
-        originals.note(file.name, file.url)
+        protected.note(file.name, file.url)
     return file.model_copy(update={"url": local_url(path)})

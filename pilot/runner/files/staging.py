@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 from pilot.runner.failures import AttemptError, stage_out_error
 from pilot.runner.files.access_errors import refused_output
-from pilot.runner.files.input_protection import Originals
-from pilot.runner.files.job_files import NotOwnError, OpenOwnFile, OwnFiles
+from pilot.runner.files.input_protection import ProtectedInputs
+from pilot.runner.files.job_files import ForeignFileError, JobFiles, OpenJobFile
 from sluice.contracts.naming import live_name, log_name
 from sluice.contracts.pilots import InputFile, LeasedJob, LogFile, OutputFile, PilotTask
 from sluice.contracts.states import ErrorClass
@@ -31,11 +31,11 @@ def stage_in(
     inputs: Sequence[InputFile],
     folder: str,
     *,
-    originals: Originals,
+    protected: ProtectedInputs,
     shared: Sequence[InputFile] = (),
 ) -> dict[str, list[Any]]:
     """Brings the files into ``folder`` and gives them as CWL values by port, in order. ``shared``:
-    further ones that are on this node and verified already; ``originals`` is told which files are
+    further ones that are on this node and verified already; ``protected`` is told which files are
     links. Raises ``AttemptError``, ``OSError``."""
     seen: set[str] = set()
     bundles = {bundle.port for bundle in task.bundles}
@@ -44,7 +44,7 @@ def stage_in(
         port, known = file.port or task.dat_in_port, number >= len(inputs)
         if port in bundles:
             place = tempfile.mkdtemp(prefix=f"{number}-", dir=folder)
-            values.setdefault(port, []).append(_unpacked(file, place, originals, known=known))
+            values.setdefault(port, []).append(_unpacked(file, place, protected, known=known))
             continue
         place = folder
         # Of different folders, alike in name; any plain name may be that of another input.
@@ -52,7 +52,7 @@ def stage_in(
             place = tempfile.mkdtemp(prefix=f"{number}-", dir=folder)
         seen.add(file.name)
         path = f"{place}/{file.name}"
-        _fetch(file, path, originals, known=known)
+        _fetch(file, path, protected, known=known)
         value = {
             "class": "File",
             "location": file_url(path),
@@ -63,17 +63,17 @@ def stage_in(
     return values
 
 
-def _fetch(file: InputFile, path: str, originals: Originals, *, known: bool) -> None:
+def _fetch(file: InputFile, path: str, protected: ProtectedInputs, *, known: bool) -> None:
     if known:
-        originals.bring_kept(file.name, file.url, path)
+        protected.bring_kept(file.name, file.url, path)
     else:
-        originals.bring(file.name, file.url, path, checksum=file.checksum, size=file.size)
+        protected.bring(file.name, file.url, path, checksum=file.checksum, size=file.size)
 
 
-def _unpacked(file: InputFile, folder: str, originals: Originals, *, known: bool) -> Any:
+def _unpacked(file: InputFile, folder: str, protected: ProtectedInputs, *, known: bool) -> Any:
     """The value of a bundle, with its files below ``folder``."""
     path = f"{folder}/bundle"
-    _fetch(file, path, originals, known=known)
+    _fetch(file, path, protected, known=known)
     try:
         return unpack(Path(path), Path(folder))
     except BundleError as error:
@@ -107,12 +107,12 @@ def log_url(task: PilotTask, job: LeasedJob) -> str:
 
 
 @contextlib.contextmanager
-def taken(file: Produced, own: OwnFiles) -> Iterator[OpenOwnFile]:
+def taken(file: Produced, job_files: JobFiles) -> Iterator[OpenJobFile]:
     """The file itself. Raises ``AttemptError`` where it is not the job's own."""
     try:
-        with own.taken(file.path) as found:
+        with job_files.taken(file.path) as found:
             yield found
-    except NotOwnError as error:
+    except ForeignFileError as error:
         raise refused_output(error, port=file.output.port) from error
     except FileNotFoundError as error:
         raise AttemptError(
@@ -120,13 +120,13 @@ def taken(file: Produced, own: OwnFiles) -> Iterator[OpenOwnFile]:
         ) from error
 
 
-def stage_out(files: Sequence[Produced], own: OwnFiles) -> list[OutputFile]:
+def stage_out(files: Sequence[Produced], job_files: JobFiles) -> list[OutputFile]:
     """Writes all files to their storages, or none. Raises ``AttemptError``."""
     stored: list[OutputFile] = []
     for file in files:
         name = os.path.basename(file.url)
         try:
-            with taken(file, own) as found:
+            with taken(file, job_files) as found:
                 result = put_open(found.descriptor, file.url, given=found.given)
         except StorageError as error:
             remove_outputs([output.url for output in stored])

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from pilot.runner.cwl.cwltool_messages import cwltool_message, no_output
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.access_errors import not_set_up, quieten, refusal_in, refused_output
-from pilot.runner.files.job_files import NotOwnError, OwnFiles
+from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.programs.exit_messages import ended_badly, last_line
 from sluice.contracts.base import Contract
 from sluice.contracts.numbers import in_full
@@ -47,17 +47,17 @@ def read_failure(path: str) -> InnerFailure | None:
 
 
 class FailureWatch(logging.Handler):
-    """Writes the first failure to ``path``. ``own``: the job's files. ``several``: there are
+    """Writes the first failure to ``path``. ``job_files``: the job's files. ``several``: there are
     several steps, so that it has to be said which one failed.
 
     Tools write to the standard error of this process, as cwltool does, whose lines are told apart
     by when they are written.
     """
 
-    def __init__(self, path: str, own: OwnFiles, *, several: bool) -> None:
+    def __init__(self, path: str, job_files: JobFiles, *, several: bool) -> None:
         super().__init__()
         self._path = path
-        self._own = own
+        self._job_files = job_files
         self._several = several
         self._noted = False
         self._written = 0
@@ -123,7 +123,7 @@ class FailureWatch(logging.Handler):
 
     def _make_stream(self, path: str) -> None:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        os.close(self._own.create(path))
+        os.close(self._job_files.create(path))
 
     def _not_collected(self, job: Any, error: WorkflowException) -> None:
         refusal = refusal_in(error)
@@ -155,9 +155,9 @@ class FailureWatch(logging.Handler):
             file = (
                 os.open(f"/proc/self/fd/{_STDERR}", os.O_RDONLY)
                 if path is None
-                else self._own.open(path)
+                else self._job_files.open(path)
             )
-        except (OSError, NotOwnError):
+        except (OSError, ForeignFileError):
             return ""
         try:
             return last_line(file, *(self._said or ()) if path is None else ())

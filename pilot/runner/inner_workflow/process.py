@@ -25,7 +25,7 @@ from pilot.folders.work_folder import OpenFolder
 from pilot.runner.containers.options import flags
 from pilot.runner.cwl.documents import loading_context
 from pilot.runner.cwl.exact_values import read_exact
-from pilot.runner.cwl.file_access import OwnMapper, access_to, mapper_in, relink_initial
+from pilot.runner.cwl.file_access import JobFileMapper, access_to, mapper_in, relink_initial
 from pilot.runner.expressions.engine import install
 from pilot.runner.expressions.javascript import JavaScript
 from pilot.runner.files.access_errors import (
@@ -35,7 +35,7 @@ from pilot.runner.files.access_errors import (
     refusal_in,
     refused_output,
 )
-from pilot.runner.files.job_files import Identity, OwnFiles
+from pilot.runner.files.job_files import Identity, JobFiles
 from pilot.runner.inner_workflow.containers import JobsInContainers, read_inner
 from pilot.runner.inner_workflow.failures import FailureWatch
 from pilot.runner.inner_workflow.tools import tool_maker
@@ -69,10 +69,10 @@ def _run(folder: str, out: str) -> int:
     loading, inner = loading_context(), read_inner(f"{folder}/{CONTAINERS}")
     with open(f"{folder}/{ORDER}", "rb") as file:
         order = read_exact(file.read())
-    own = _own_files(os.path.dirname(folder), order)
+    job_files = _job_files(os.path.dirname(folder), order)
     with open(f"{folder}/{PROCESS}", "rb") as file:
         watch = FailureWatch(
-            f"{folder}/{FAILURE}", own, several=len(json.load(file).get("steps", ())) > 1
+            f"{folder}/{FAILURE}", job_files, several=len(json.load(file).get("steps", ())) > 1
         )
     watch.install()
     containers = None if inner is None else JobsInContainers(inner)
@@ -87,11 +87,11 @@ def _run(folder: str, out: str) -> int:
             "tmp_outdir_prefix": f"{folder}/o-",
             "compute_checksum": False,
             "move_outputs": "move",
-            "make_fs_access": access_to(own),
-            "path_mapper": mapper_in(own, OwnMapper),
+            "make_fs_access": access_to(job_files),
+            "path_mapper": mapper_in(job_files, JobFileMapper),
         }
     )
-    cwltool.job.relink_initialworkdir = partial(relink_initial, own)
+    cwltool.job.relink_initialworkdir = partial(relink_initial, job_files)
     executor = SingleJobExecutor()
     try:
         result, status = executor(process, order, context)
@@ -114,11 +114,11 @@ def _run(folder: str, out: str) -> int:
     return 0
 
 
-def _own_files(folder: str, order: Any) -> OwnFiles:
+def _job_files(folder: str, order: Any) -> JobFiles:
     """Before any tool has run, so that the links to inputs are still those that the pilot made."""
     descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     names = dict.fromkeys((folder, os.path.realpath(folder)))
-    return OwnFiles([OpenFolder(name, descriptor) for name in names], set(_inputs(order)))
+    return JobFiles([OpenFolder(name, descriptor) for name in names], set(_inputs(order)))
 
 
 def _inputs(order: Any) -> Iterator[Identity]:

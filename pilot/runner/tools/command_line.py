@@ -18,11 +18,11 @@ from pilot.runner.containers.containers import Containers
 from pilot.runner.containers.options import flags, runtime_of, tool_image
 from pilot.runner.cwl.cwltool_messages import cwltool_message, no_output
 from pilot.runner.cwl.documents import CWL_ERRORS
-from pilot.runner.cwl.file_access import InPlaceMapper, OwnMapper, access_to, mapper_in, relink
+from pilot.runner.cwl.file_access import InPlaceMapper, JobFileMapper, access_to, mapper_in, relink
 from pilot.runner.expressions.engine import engine
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.access_errors import not_set_up, refusal_in, refused_output
-from pilot.runner.files.job_files import OwnFiles
+from pilot.runner.files.job_files import JobFiles
 from pilot.runner.tools.prepared_job import PreparedJob, prepared_job
 from sluice.contracts.needs import Resources
 from sluice.contracts.states import ErrorClass
@@ -67,11 +67,14 @@ class CommandLine:
         return ErrorClass.TOOL_REFUSED if exit_code in self.permanent else ErrorClass.TOOL_FAILED
 
     def prepare(
-        self, own: OwnFiles, order: dict[str, Any], resources: Resources | None
+        self, job_files: JobFiles, order: dict[str, Any], resources: Resources | None
     ) -> PreparedJob:
         """``resources``: what the job has (None: what it asks for). Raises ``AttemptError`` where
         tool and order do not fit."""
-        contained, folder = self._containers is not None and self._image is not None, own.folder
+        contained, folder = (
+            self._containers is not None and self._image is not None,
+            job_files.folder,
+        )
         context = RuntimeContext(
             {
                 **(
@@ -85,8 +88,8 @@ class CommandLine:
                 "stagedir": f"{folder}/{IN}",
                 "compute_checksum": False,
                 "name": "job",
-                "make_fs_access": access_to(own),
-                "path_mapper": mapper_in(own, OwnMapper if contained else InPlaceMapper),
+                "make_fs_access": access_to(job_files),
+                "path_mapper": mapper_in(job_files, JobFileMapper if contained else InPlaceMapper),
             }
         )
         if contained:
@@ -103,8 +106,8 @@ class CommandLine:
                 job = next(self._tool.job(order, None, context))
                 job._setup(context)
                 if contained:
-                    return self._in_container(job, own, context)
-                _stage(job, own)
+                    return self._in_container(job, job_files, context)
+                _stage(job, job_files)
         except CWL_ERRORS as error:
             raise not_set_up(refusal_in(error) or cwltool_message(error)) from error
         finally:
@@ -114,13 +117,13 @@ class CommandLine:
             if self._image is None
             else f"container {self._image.name} is a hint, and this node has no engine: run without"
         )
-        return replace(prepared_job(job, own), note=note)
+        return replace(prepared_job(job, job_files), note=note)
 
-    def _in_container(self, job: Any, own: OwnFiles, context: RuntimeContext) -> PreparedJob:
+    def _in_container(self, job: Any, job_files: JobFiles, context: RuntimeContext) -> PreparedJob:
         containers, image = self._containers, self._image
         if containers is None or image is None:
             raise RuntimeError("this tool runs in no container")
-        prepared = prepared_job(job, own)
+        prepared = prepared_job(job, job_files)
         stdin = job.pathmapper.reversemap(job.stdin) if job.stdin else None
         called = containers.images.bring(image)
         runtime, environment = runtime_of(
@@ -144,7 +147,7 @@ class CommandLine:
         """The output object. Raises ``AttemptError``."""
         job = prepared.job
         try:
-            _relink(job, prepared.own)
+            _relink(job, prepared.job_files)
             with self._own_expressions():
                 return cast(dict[str, Any], job.collect_outputs(job.outdir, exit_code))
         except CWL_ERRORS as error:
@@ -176,13 +179,19 @@ def _runtime_values(asked: Mapping[str, float], resources: Resources) -> dict[st
     return {"cores": resources.cores, "ram": resources.ram or math.ceil(asked["ramMin"]), **folders}
 
 
-def _stage(job: Any, own: OwnFiles) -> None:
+def _stage(job: Any, job_files: JobFiles) -> None:
     stage_files(job.pathmapper, ignore_writable=True, symlink=True)
     if job.generatemapper is not None:
         stage_files(job.generatemapper, ignore_writable=job.inplace_update, symlink=True)
-    _relink(job, own)
+    _relink(job, job_files)
 
 
-def _relink(job: Any, own: OwnFiles) -> None:
+def _relink(job: Any, job_files: JobFiles) -> None:
     if job.generatemapper is not None:
-        relink(own, job.generatemapper, job.outdir, job.builder.outdir, in_place=job.inplace_update)
+        relink(
+            job_files,
+            job.generatemapper,
+            job.outdir,
+            job.builder.outdir,
+            in_place=job.inplace_update,
+        )

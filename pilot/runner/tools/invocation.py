@@ -14,8 +14,8 @@ from pilot.runner.cwl.documents import load_again, load_document
 from pilot.runner.cwl.exact_values import read_exact
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.access_errors import port_naming, refused_output
-from pilot.runner.files.input_protection import Originals, changes_inputs
-from pilot.runner.files.job_files import NotOwnError, OwnFiles
+from pilot.runner.files.input_protection import ProtectedInputs, changes_inputs
+from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.staging import file_url
 from pilot.runner.tools.command_line import CommandLine
 from pilot.runner.tools.invocation_files import bring_files
@@ -52,29 +52,33 @@ class LoadedInvocation:
         )
 
     def prepare(
-        self, own: OwnFiles, values: Mapping[str, list[Any]], source: str, originals: Originals
+        self,
+        job_files: JobFiles,
+        values: Mapping[str, list[Any]],
+        source: str,
+        protected: ProtectedInputs,
     ) -> PreparedJob:
         """``values``: the invocation, whose URL is ``source``. Raises ``AttemptError``."""
-        folder = own.folder
+        folder = job_files.folder
         [file] = values[self._task.dat_in_port]
         with _not_again():
             invocation = _read(f"{folder}/{IN}/{file['basename']}")
-            originals.in_place = changes_inputs(invocation.process)
+            protected.in_place = changes_inputs(invocation.process)
             process, order = bring_files(
-                [invocation.process, invocation.order], source, f"{folder}/{IN}", originals
+                [invocation.process, invocation.order], source, f"{folder}/{IN}", protected
             )
             self._line = self._load(invocation.model_copy(update={"process": process}), folder)
-            return self._line.prepare(own, order, None)
+            return self._line.prepare(job_files, order, None)
 
     def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
         """The output object, as a bundle. Raises ``AttemptError``."""
-        own = prepared.own
+        job_files = prepared.job_files
         with _not_again():
             found = self._running.collect(prepared, exit_code)
-            path = f"{own.new_folder()}/outputs"
+            path = f"{job_files.new_folder()}/outputs"
             try:
-                pack(found, Path(path), opened=own.open)
-            except NotOwnError as error:
+                pack(found, Path(path), opened=job_files.open)
+            except ForeignFileError as error:
                 raise refused_output(
                     error, port=port_naming(found, error.path), exit_code=exit_code
                 ) from error

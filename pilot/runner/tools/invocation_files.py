@@ -6,25 +6,25 @@ from pathlib import Path
 from typing import Any
 
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.input_protection import Originals
+from pilot.runner.files.input_protection import ProtectedInputs
 from pilot.runner.files.staging import file_url
 from sluice.contracts.states import ErrorClass
 from sluice.storage import BundleError, OutsideStorage, require_within, unpack
 
 
-def bring_files(value: Any, source: str, folder: str, originals: Originals) -> Any:
+def bring_files(value: Any, source: str, folder: str, protected: ProtectedInputs) -> Any:
     """``value`` with every File and Directory brought into ``folder``. Raises ``AttemptError``.
 
     Their locations are places in the storage of the invocation, whose URL, ``source``, is
     ``<storage>/<data set>/<name>``.
     """
-    return _Bringer(source.rsplit("/", 2)[0], folder, originals).brought(value)
+    return _Bringer(source.rsplit("/", 2)[0], folder, protected).brought(value)
 
 
 class _Bringer:
-    def __init__(self, storage: str, folder: str, originals: Originals) -> None:
+    def __init__(self, storage: str, folder: str, protected: ProtectedInputs) -> None:
         self._storage = storage
-        self._originals = originals
+        self._protected = protected
         self._folder = folder
         self._number = 0
 
@@ -51,7 +51,7 @@ class _Bringer:
         if value["class"] == "Directory":
             self._bring_folder(url, path, place)
         else:
-            self._originals.bring(name, url, path, checksum=None, size=None)
+            self._protected.bring(name, url, path, checksum=None, size=None)
         kept = {key: field for key, field in value.items() if key not in ("listing", "path")}
         found = {**kept, "location": file_url(path), "basename": name}
         if "secondaryFiles" in value:
@@ -76,7 +76,7 @@ class _Bringer:
 
     def _bring_folder(self, url: str, path: str, place: str) -> None:
         archive, inside = f"{path}.tar", f"{place}/bundle"
-        self._originals.bring(os.path.basename(path), url, archive, checksum=None, size=None)
+        self._protected.bring(os.path.basename(path), url, archive, checksum=None, size=None)
         try:
             value = unpack(Path(archive), Path(inside))
         except BundleError as error:

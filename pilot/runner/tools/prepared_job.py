@@ -7,14 +7,14 @@ from typing import Any
 
 from pilot.runner.containers.container_run import ContainerRun
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.job_files import OwnFiles
+from pilot.runner.files.job_files import JobFiles
 from sluice.contracts.states import ErrorClass
 
 
 @dataclass(slots=True)
 class PreparedJob:
     """A command line with its folders made and its files in place. ``stdout`` and ``stderr``:
-    paths, None: not asked for. ``own``: the files that the job may have."""
+    paths, None: not asked for. ``job_files``: the files that the job may have."""
 
     arguments: list[str]
     environment: dict[str, str]
@@ -22,7 +22,7 @@ class PreparedJob:
     stdout: str | None
     stderr: str | None
     job: Any
-    own: OwnFiles
+    job_files: JobFiles
     #: The tool's own program, as a person knows it.
     program: str = ""
     container: ContainerRun | None = None
@@ -36,7 +36,7 @@ class PreparedJob:
     input_bytes: int = 0
 
 
-def prepared_job(job: Any, own: OwnFiles) -> PreparedJob:
+def prepared_job(job: Any, job_files: JobFiles) -> PreparedJob:
     """``job``: cwltool's. Raises ``AttemptError`` where no program can be given it."""
     if not job.command_line:
         raise AttemptError(
@@ -57,7 +57,7 @@ def prepared_job(job: Any, own: OwnFiles) -> PreparedJob:
         stdout=_stream(job.outdir, job.stdout),
         stderr=_stream(job.outdir, job.stderr),
         job=job,
-        own=own,
+        job_files=job_files,
         program=os.path.basename(str(job.command_line[0])),
     )
 

@@ -8,8 +8,8 @@ import cwltool.process
 from pilot.runner.containers.containers import Containers
 from pilot.runner.cwl.exact_values import exact
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.input_protection import Originals, changes_inputs
-from pilot.runner.files.job_files import OwnFiles
+from pilot.runner.files.input_protection import ProtectedInputs, changes_inputs
+from pilot.runner.files.job_files import JobFiles
 from pilot.runner.tools.command_line import CommandLine
 from pilot.runner.tools.prepared_job import PreparedJob
 from sluice.contracts.pilots import PilotTask
@@ -30,13 +30,17 @@ class LoadedTool:
         self.in_place = changes_inputs(task.executable)
 
     def prepare(
-        self, own: OwnFiles, values: Mapping[str, list[Any]], source: str, originals: Originals
+        self,
+        job_files: JobFiles,
+        values: Mapping[str, list[Any]],
+        source: str,
+        protected: ProtectedInputs,
     ) -> PreparedJob:
         """``values``: what the job gets at each data port. ``source``: URL of the first.
-        ``originals``: for what is still to be brought. Raises ``AttemptError`` where they do not
+        ``protected``: for what is still to be brought. Raises ``AttemptError`` where they do not
         fit."""
         return self._line.prepare(
-            own, job_order(self._task, self._types, values), self._task.needs.resources
+            job_files, job_order(self._task, self._types, values), self._task.needs.resources
         )
 
     def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:

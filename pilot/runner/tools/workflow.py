@@ -17,8 +17,8 @@ from pilot.runner.cwl.exact_values import write_document
 from pilot.runner.cwl.process_files import write_process
 from pilot.runner.expressions.engine import engine
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.input_protection import Originals, changes_inputs
-from pilot.runner.files.job_files import NotOwnError, OwnFiles
+from pilot.runner.files.input_protection import ProtectedInputs, changes_inputs
+from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.inner_workflow.containers import InnerContainers
 from pilot.runner.inner_workflow.process import (
     CONTAINERS,
@@ -62,10 +62,14 @@ class LoadedWorkflow:
         return ErrorClass.TOOL_REFUSED if exit_code == REFUSED else ErrorClass.TOOL_FAILED
 
     def prepare(
-        self, own: OwnFiles, values: Mapping[str, list[Any]], source: str, originals: Originals
+        self,
+        job_files: JobFiles,
+        values: Mapping[str, list[Any]],
+        source: str,
+        protected: ProtectedInputs,
     ) -> PreparedJob:
         """``values``: what the job gets at each data port. Raises ``AttemptError``, ``OSError``."""
-        folder = own.folder
+        folder = job_files.folder
         place = f"{folder}/{TMP}"
         write_process(self.task.executable, f"{place}/{PROCESS}")
         write_document(job_order(self.task, self._types, values), f"{place}/{ORDER}")
@@ -93,7 +97,7 @@ class LoadedWorkflow:
             stdout=None,
             stderr=None,
             job=place,
-            own=own,
+            job_files=job_files,
             container=container,
             failure=f"{place}/{FAILURE}",
             own_python=True,
@@ -130,9 +134,9 @@ class LoadedWorkflow:
     def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
         """The output object. Raises ``AttemptError``."""
         try:
-            with open(prepared.own.open(f"{prepared.job}/{RESULT}")) as file:
+            with open(prepared.job_files.open(f"{prepared.job}/{RESULT}")) as file:
                 found: dict[str, Any] = json.load(file)
-        except (NotOwnError, OSError, ValueError) as error:
+        except (ForeignFileError, OSError, ValueError) as error:
             sentence = "the process inside the job ended well, and left no result"
             raise AttemptError(ErrorClass.INTERNAL, sentence, exit_code=exit_code) from error
         return found

@@ -21,7 +21,7 @@ from tests.unit.wfms.chains.plans import DATA, plan, step
 from wfms.chains.domain import tasks
 from wfms.chains.domain.tasks import Origin, Place, StepPlaces, make_task
 from wms.db import task_cache
-from wms.db.task_cache import known
+from wms.db.task_cache import known_task
 
 ORIGIN = Origin(UUID(int=9), "t@1", "run-1", {}, None, None)
 PLACES = StepPlaces(
@@ -93,7 +93,7 @@ def test_a_property_that_is_added_reaches_the_pilot(monkeypatch: pytest.MonkeyPa
     assert NotedPlan.model_validate(stored.model_dump(mode="json")) == stored
     message = message_of(stored)
     assert (message["note"], message["resources"]) == ("by hand", {"cores": 2.0})
-    leased = known(NotedTask.model_validate(message))
+    leased = known_task(NotedTask.model_validate(message))
     told = NotedPilotTask.model_validate_json(leased.for_pilots).needs
     assert told == NotedNeeds(note="by hand", resources=Resources(cores=2))
 
@@ -129,7 +129,7 @@ def test_a_pilot_of_the_release_before_is_told_what_it_knows() -> None:
         container=Container(images=[ContainerImage(name="debian:12")], required=False),
     )
     stored = plan(step("decode", needs=said), outputs=[("decode", "out")])
-    leased = known(make_task(ORIGIN, stored, step="decode", params={}, places=PLACES))
+    leased = known_task(make_task(ORIGIN, stored, step="decode", params={}, places=PLACES))
     assert PilotTask.model_validate_json(leased.for_pilots).needs == said
     former = json.loads(leased.for_former)
     assert former["resources"] == {}, "which it requires"

@@ -8,11 +8,11 @@ from pilot.domain.core import PilotCore
 from pilot.domain.model import SlotLost, SlotReady
 from pilot.folders.run_folder import RunFolder
 from pilot.reports.outbox import Outbox
-from pilot.slot_processes import SlotPool
+from pilot.slot_processes import SlotProcesses
 from tests.unit.pilot.builders import leftovers
 
 
-class BrokenPool(SlotPool):
+class BrokenSlots(SlotProcesses):
     """Cannot start a slot the first two times, as where what starts them has just died."""
 
     def __init__(self) -> None:
@@ -29,10 +29,10 @@ class BrokenPool(SlotPool):
 async def test_a_slot_that_cannot_be_started_is_tried_again(tmp_path: Path) -> None:
     run = RunFolder(tmp_path)
     run.make()
-    pool = BrokenPool()
-    agent = Agent(PilotCore(1), pool, Outbox(run.journals, leftovers()), run)
+    slot_processes = BrokenSlots()
+    agent = Agent(PilotCore(1), slot_processes, Outbox(run.journals, leftovers()), run)
     agent.tell(SlotReady(0))
     agent.tell(SlotLost(0, "ended unexpectedly"))
     async with asyncio.timeout(20):
-        await pool.started.wait()
-    assert pool.asked == 3
+        await slot_processes.started.wait()
+    assert slot_processes.asked == 3

@@ -12,7 +12,7 @@ from sluice.contracts import pilots
 from sluice.contracts.needs import Needs, Resources
 from sluice.contracts.pilots import Amounts, LeaseRequest
 from sluice.contracts.states import DeviceType
-from wms.domain.capacity import PATIENCE, PilotRoom, keeps_free
+from wms.domain.capacity import PATIENCE, PilotCapacity, is_kept_free
 from wms.domain.matching import Demand
 
 PILOT, OTHER = UUID(int=7), UUID(int=8)
@@ -26,8 +26,8 @@ def demand(*, cores: float = 1, ram: int = 100, ready: int = 100, gpu: bool = Fa
     return Demand(UUID(int=1), 1.0, datetime(2026, 1, 1, tzinfo=UTC), ready, needs)
 
 
-def room(jobs: int, free: Amounts, soon: Amounts | None = None, ahead: int = 0) -> PilotRoom:
-    return PilotRoom(
+def room(jobs: int, free: Amounts, soon: Amounts | None = None, ahead: int = 0) -> PilotCapacity:
+    return PilotCapacity(
         LeaseRequest(jobs=jobs, room=pilots.Room(free=free, soon=soon or free, ahead=ahead))
     )
 
@@ -72,7 +72,7 @@ def test_of_the_jobs_that_it_asks_for_some_come_after_what_it_has() -> None:
 
 
 def test_a_pilot_of_the_release_before_gets_what_it_asks_for() -> None:
-    asked = PilotRoom(LeaseRequest(jobs=5))
+    asked = PilotCapacity(LeaseRequest(jobs=5))
     assert (asked.offer(demand(cores=8)), asked.offer(demand(ready=2)), asked.most_ram) == (
         5,
         2,
@@ -84,9 +84,9 @@ def test_a_pilot_of_the_release_before_gets_what_it_asks_for() -> None:
 
 def test_a_pilot_is_kept_free_for_what_has_waited_and_for_nothing_else() -> None:
     fresh, old = demand(cores=8), replace(demand(cores=8), waited=PATIENCE + 1)
-    assert (keeps_free(fresh, PILOT), keeps_free(old, PILOT)) == (False, None)
+    assert (is_kept_free(fresh, PILOT), is_kept_free(old, PILOT)) == (False, None)
     kept = replace(old, kept_by=PILOT)
-    assert (keeps_free(kept, PILOT), keeps_free(kept, OTHER)) == (True, False)
+    assert (is_kept_free(kept, PILOT), is_kept_free(kept, OTHER)) == (True, False)
 
 
 _amounts = st.builds(

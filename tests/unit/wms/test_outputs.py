@@ -8,7 +8,7 @@ import pytest
 from sluice.contracts.pilots import AttemptReport, OutputFile
 from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
 from sluice.contracts.tasks import Task, TaskOutput
-from wms.db.task_cache import known
+from wms.db.task_cache import known_task
 from wms.domain.outputs import Fault, check_report, output_files
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -64,7 +64,7 @@ def report(*outputs: OutputFile) -> AttemptReport:
 
 def test_items_of_a_list_are_registered_in_their_places() -> None:
     spread = task(dat_out_spread=True)
-    outputs = known(spread).outputs
+    outputs = known_task(spread).outputs
     given = report(written(0), written(2))
     inputs = [{"name": "a", "seq": 4, "meta": {}}]
     check_report(spread, outputs, given, inputs=inputs)
@@ -75,7 +75,7 @@ def test_items_of_a_list_are_registered_in_their_places() -> None:
     ]
     plain = task()
     [(_, file)] = output_files(
-        plain, known(plain).outputs, report(written(None)), seq=7, inputs=inputs
+        plain, known_task(plain).outputs, report(written(None)), seq=7, inputs=inputs
     )
     assert file.seq == 7
     check_report(spread, outputs, report(), inputs=inputs)  # an empty list
@@ -86,7 +86,7 @@ def test_what_was_counted_in_an_output_goes_with_it_and_that_of_the_input_does_n
     inputs = [{"name": "a", "seq": 4, "meta": {"run": 7, "sluice:counts": {"events": 99}}}]
     counted = written(None).model_copy(update={"counts": {"events": 3}})
     files = output_files(
-        cut, known(cut).outputs, report(counted, written(None, port="p")), seq=4, inputs=inputs
+        cut, known_task(cut).outputs, report(counted, written(None, port="p")), seq=4, inputs=inputs
     )
     assert [file.meta for _, file in files] == [
         {"run": 7, "sluice:counts": {"events": 3}},
@@ -111,7 +111,7 @@ def test_what_is_not_as_the_task_says_is_refused(
     given = task(dat_out_spread=is_list)
     with pytest.raises(Fault, match=why) as fault:
         check_report(
-            given, known(given).outputs, report(*outputs), inputs=[{"name": "a", "seq": 0}]
+            given, known_task(given).outputs, report(*outputs), inputs=[{"name": "a", "seq": 0}]
         )
     assert fault.value.error is error
 
@@ -126,10 +126,12 @@ BATCH = [
 def test_what_each_entry_of_a_batch_gives_is_registered_as_its_own() -> None:
     batched = task(mode=TaskMode.MAP, batch=5)
     given = report(written(4), written(6))
-    check_report(batched, known(batched).outputs, given, inputs=BATCH)
+    check_report(batched, known_task(batched).outputs, given, inputs=BATCH)
     files = [
         file
-        for _, file in output_files(batched, known(batched).outputs, given, seq=4, inputs=BATCH)
+        for _, file in output_files(
+            batched, known_task(batched).outputs, given, seq=4, inputs=BATCH
+        )
     ]
     assert [(file.seq, file.meta, file.origin and file.origin["inputs"]) for file in files] == [
         (4, {"frame": 4}, ["a", "a.idx"]),
@@ -151,10 +153,10 @@ def test_a_batch_must_have_all_of_its_entries_and_no_other(
 ) -> None:
     batched = task(mode=TaskMode.MAP, batch=5)
     with pytest.raises(Fault, match=why):
-        check_report(batched, known(batched).outputs, report(*outputs), inputs=BATCH)
+        check_report(batched, known_task(batched).outputs, report(*outputs), inputs=BATCH)
     if len(outputs) == 1 and outputs[0].number is not None:
         filters = task(mode=TaskMode.MAP, batch=5, dat_out_optional=True)
-        check_report(filters, known(filters).outputs, report(*outputs), inputs=BATCH)
+        check_report(filters, known_task(filters).outputs, report(*outputs), inputs=BATCH)
 
 
 @pytest.mark.parametrize("name", ["ns::x", "x%2f", "x\\..\\a", "a//b"])
@@ -163,6 +165,6 @@ def test_a_place_that_the_catalogue_would_refuse_fails_the_attempt_alone(name: s
     good = written(None)
     wrong = report(good.model_copy(update={"url": f"{plain.main_output.dat_out_url}/{name}"}))
     with pytest.raises(Fault, match="no plain path") as fault:
-        check_report(plain, known(plain).outputs, wrong, inputs=[])
+        check_report(plain, known_task(plain).outputs, wrong, inputs=[])
     assert fault.value.error is ErrorClass.STAGE_OUT_FAILED
-    check_report(plain, known(plain).outputs, report(good), inputs=[])
+    check_report(plain, known_task(plain).outputs, report(good), inputs=[])

@@ -10,7 +10,7 @@ from sluice.contracts.needs import Container, ContainerImage, Needs, Resources
 from sluice.contracts.pilots import NodeResources
 from sluice.contracts.states import ContainerEngine, DeviceType
 from wms.domain.matching import Demand, PilotNode
-from wms.domain.schedulability import Horizon, why_never
+from wms.domain.schedulability import NodeSupply, why_never
 
 
 def node(
@@ -37,11 +37,11 @@ def demand(
 
 def look(
     wanted: Demand,
-    *there: PilotNode,
+    *present: PilotNode,
     launchable: Sequence[PilotNode] | None = None,
     newest: float = 60.0,
 ) -> str | None:
-    return why_never(wanted, Horizon(there, newest, launchable, grace=30.0))
+    return why_never(wanted, NodeSupply(present, newest, launchable, grace=30.0))
 
 
 @pytest.mark.parametrize(

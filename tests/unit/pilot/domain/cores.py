@@ -17,7 +17,7 @@ from pilot.domain.model import (
     StopJob,
     StopReason,
 )
-from pilot.domain.prefetch import Policy
+from pilot.domain.prefetch import PrefetchPolicy
 from sluice.contracts.needs import Needs, Resources
 from sluice.contracts.pilots import AttemptReport, HeartbeatAnswer, Lease, LeasedJob, PilotTask
 from sluice.contracts.states import AttemptOutcome, DeviceType, TaskMode
@@ -66,7 +66,9 @@ def ended(
     return AttemptEnded(slot=slot, report=report, seconds=seconds)
 
 
-def pilot(slots: int = 1, *, policy: Policy | None = None, node: Booked = BOUNDLESS) -> PilotCore:
+def pilot(
+    slots: int = 1, *, policy: PrefetchPolicy | None = None, node: Booked = BOUNDLESS
+) -> PilotCore:
     core = PilotCore(slots, policy, node)
     for slot in range(slots):
         core.handle(SlotReady(slot), at(0))

@@ -20,7 +20,7 @@ from pilot.domain.model import (
     SlotReady,
     TimePassed,
 )
-from pilot.domain.prefetch import Policy
+from pilot.domain.prefetch import PrefetchPolicy
 from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import Command, HeartbeatAnswer, JobToken, Lease, LeasedJob, PilotTask
 from sluice.contracts.states import AttemptOutcome, DeviceType
@@ -69,7 +69,7 @@ def test_a_big_job_is_not_passed_by_small_ones() -> None:
 
 
 def test_a_job_that_finds_no_room_is_given_back_and_lets_the_others_in() -> None:
-    core = pilot(8, node=NODE, policy=Policy(return_after=5.0))
+    core = pilot(8, node=NODE, policy=PrefetchPolicy(return_after=5.0))
     granted(core, (1, SMALL))
     assert runs(granted(core, (2, BIG), (3, SMALL), tick=1.0)) == []
     moves = core.handle(TimePassed(), at(6.0))
@@ -80,7 +80,7 @@ def test_a_job_that_finds_no_room_is_given_back_and_lets_the_others_in() -> None
 
 
 def test_the_second_job_of_a_slot_is_booked_as_far_as_it_needs_more() -> None:
-    core = pilot(2, node=Booked(4, 16_000, 0), policy=Policy(short=10.0))
+    core = pilot(2, node=Booked(4, 16_000, 0), policy=PrefetchPolicy(short=10.0))
     granted(core, (1, SMALL))
     core.handle(ended(1, seconds=0.01), at(1.0))
     three = task(UUID(int=5), Resources(cores=3))
@@ -102,7 +102,7 @@ def test_the_second_job_of_a_slot_is_booked_as_far_as_it_needs_more() -> None:
 
 
 def test_a_pilot_asks_with_what_is_free_and_what_will_be_soon() -> None:
-    core = pilot(8, node=NODE, policy=Policy(horizon=0.75))
+    core = pilot(8, node=NODE, policy=PrefetchPolicy(horizon=0.75))
     granted(core, (1, UUID(int=3)), tick=10.0)
     granted(core, (2, SMALL), tick=11.0)
     assert core.jobs_wanted(at(11.0)) == 6
@@ -145,7 +145,7 @@ class Node:
     """Carries out what the core says, as slots do: of each, the first of its jobs runs."""
 
     def __init__(self, short: float) -> None:
-        self.core = pilot(4, node=NODE, policy=Policy(short=short))
+        self.core = pilot(4, node=NODE, policy=PrefetchPolicy(short=short))
         self.queues: dict[int, list[LeasedJob]] = {slot: [] for slot in range(4)}
         self.tick = 0.0
         self.number = 0

@@ -21,7 +21,7 @@ from pilot.domain.model import (
     StopReason,
     TimePassed,
 )
-from pilot.domain.prefetch import Policy, spare_jobs
+from pilot.domain.prefetch import PrefetchPolicy, spare_jobs
 from sluice.contracts.pilots import Command, Heartbeat, HeartbeatAnswer, JobToken
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.domain.cores import (
@@ -58,7 +58,10 @@ def test_one_job_a_slot_until_it_is_known_how_long_they_take() -> None:
     [(None, 0), (0.001, 128), (0.01, 128), (0.1, 15), (0.5, 3), (0.75, 0), (60.0, 0)],
 )
 def test_spare_jobs_are_a_short_time_of_work(expected: float | None, spare: int) -> None:
-    assert spare_jobs(Policy(horizon=0.75, most_per_slot=64), slots=2, expected=expected) == spare
+    assert (
+        spare_jobs(PrefetchPolicy(horizon=0.75, most_per_slot=64), slots=2, expected=expected)
+        == spare
+    )
 
 
 def test_short_jobs_are_fetched_ahead_and_long_ones_are_not() -> None:
@@ -140,7 +143,7 @@ def test_a_job_without_its_task_is_reported() -> None:
 
 
 def test_old_tasks_are_forgotten_but_never_those_in_use() -> None:
-    core = pilot(1, policy=Policy(most_tasks=2))
+    core = pilot(1, policy=PrefetchPolicy(most_tasks=2))
     uids = [uuid4() for _ in range(4)]
     forgotten: list[UUID] = []
     for number, uid in enumerate(uids):
@@ -169,7 +172,7 @@ def test_a_running_job_is_stopped_before_its_lease_ends() -> None:
 
 @pytest.mark.parametrize("lease", [0.5, 2.0, 60.0, 3600.0])
 def test_the_margin_is_part_of_every_lease(lease: float) -> None:
-    assert 0 < Policy().margin(lease) <= lease / 2
+    assert 0 < PrefetchPolicy().margin(lease) <= lease / 2
 
 
 def test_a_lease_counts_from_the_request_not_from_the_answer() -> None:
@@ -200,7 +203,7 @@ def test_a_heartbeat_renews_from_the_moment_it_was_sent_what_it_named() -> None:
 
 
 def test_a_waiting_job_whose_lease_ended_is_dropped_unsaid() -> None:
-    core = pilot(1, policy=Policy(return_after=1000.0))
+    core = pilot(1, policy=PrefetchPolicy(return_after=1000.0))
     granted(core, 1, 2)
     core.handle(
         HeartbeatAnswered(
@@ -315,7 +318,7 @@ def test_a_job_that_finished_just_before_the_shutdown_is_reported() -> None:
 
 
 def test_jobs_stuck_behind_a_long_one_go_back_to_others() -> None:
-    core = pilot(1, policy=Policy(return_after=5.0))
+    core = pilot(1, policy=PrefetchPolicy(return_after=5.0))
     granted(core, 1, 2, 3)
     assert core.handle(TimePassed(), at(4.9)) == []
     assert [report.id for report in reports(core.handle(TimePassed(), at(5.0)))] == [2, 3]

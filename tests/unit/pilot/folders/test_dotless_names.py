@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pilot.folders.dotless_names import PlainName
+from pilot.folders.dotless_names import DotlessName
 from pilot.folders.run_folder import RunFolder
 from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.states import AttemptOutcome
@@ -125,7 +125,7 @@ def test_what_somebody_else_has_put_in_its_place_is_not_used(
     (tmp_path / "sluice-x").mkdir()
     (tmp_path / "sluice-x" / "slots").symlink_to(tmp_path)
     mine = tmp_path / "ho.me"
-    name = PlainName(str(mine), "x")
+    name = DotlessName(str(mine), "x")
     assert name.now() == str(mine)
     name.forget()
     assert (tmp_path / "sluice-x" / "slots").is_symlink()

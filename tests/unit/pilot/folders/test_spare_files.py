@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pilot.folders.spare_files import Spares
+from pilot.folders.spare_files import SpareFiles
 from sluice.contracts.states import AttemptOutcome
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import input_file, task, tool
@@ -64,7 +64,7 @@ def test_the_next_job_makes_no_new_file(runner: Runner, root: Path) -> None:
 
 
 def test_no_more_is_kept_than_is_worth_it(tmp_path: Path) -> None:
-    spares = Spares(str(tmp_path / "spare"))
+    spares = SpareFiles(str(tmp_path / "spare"))
     (jobs := tmp_path / "in").mkdir()
     for number in range(400):
         (jobs / f"{number}.small").write_bytes(bytes(200_000))

@@ -16,7 +16,7 @@ from pilot.domain.model import SlotReady
 from pilot.folders.run_folder import RunFolder
 from pilot.loops.leasing import request_jobs
 from pilot.reports.outbox import Outbox
-from pilot.slot_processes import SlotPool
+from pilot.slot_processes import SlotProcesses
 from pilot.wms_session import WmsSession
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import NodeResources, RegisterPilot
@@ -38,7 +38,9 @@ async def test_no_job_is_asked_for_while_the_disk_is_full(
     """Each would fail at once, and use up its attempts for nothing."""
     run = RunFolder(tmp_path)
     run.make()
-    agent = Agent(PilotCore(1), SlotPool.__new__(SlotPool), Outbox(run.journals, leftovers()), run)
+    agent = Agent(
+        PilotCore(1), SlotProcesses.__new__(SlotProcesses), Outbox(run.journals, leftovers()), run
+    )
     agent.tell(SlotReady(0))
     looks: list[Path] = []
     free = 0

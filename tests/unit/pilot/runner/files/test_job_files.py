@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from pilot.folders.dotless_names import PlainName
+from pilot.folders.dotless_names import DotlessName
 from pilot.folders.work_folder import WorkFolder
-from pilot.runner.files.job_files import NotOwnError, OwnFiles
+from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.output_globs import matching_paths
 from sluice.storage import put_open
 
 
 @pytest.fixture
 def work(tmp_path: Path) -> WorkFolder:
-    return WorkFolder(f"{os.path.realpath(tmp_path)}/slot", PlainName(str(tmp_path), "own"))
+    return WorkFolder(f"{os.path.realpath(tmp_path)}/slot", DotlessName(str(tmp_path), "own"))
 
 
 @pytest.fixture
@@ -24,8 +24,8 @@ def inputs() -> set[tuple[int, int]]:
 
 
 @pytest.fixture
-def own(work: WorkFolder, inputs: set[tuple[int, int]]) -> OwnFiles:
-    return OwnFiles(work.folders, inputs)
+def own(work: WorkFolder, inputs: set[tuple[int, int]]) -> JobFiles:
+    return JobFiles(work.folders, inputs)
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def out(work: WorkFolder) -> Path:
         "a.txt/..", "*/..",
     ],
 )  # fmt: skip
-def test_patterns_match_what_they_match_elsewhere(own: OwnFiles, out: Path, pattern: str) -> None:
+def test_patterns_match_what_they_match_elsewhere(own: JobFiles, out: Path, pattern: str) -> None:
     path = f"{out}/{pattern}".removesuffix("/") if not pattern else f"{out}/{pattern}"
     assert sorted(map(os.path.normpath, matching_paths(path, own))) == sorted(
         map(os.path.normpath, glob.glob(path))
@@ -72,14 +72,14 @@ def test_patterns_match_what_they_match_elsewhere(own: OwnFiles, out: Path, patt
 @pytest.mark.parametrize(
     "name", ["a.txt", "file", "absolute", "folder/c.txt", "in/x.dat", "sub/../sub/./deep/../c.txt"]
 )
-def test_links_among_its_own_are_followed(own: OwnFiles, out: Path, name: str) -> None:
+def test_links_among_its_own_are_followed(own: JobFiles, out: Path, name: str) -> None:
     assert own.is_file(f"{out}/{name}")
     with own.taken(f"{out}/{name}") as found:
         assert os.read(found.descriptor, 100) == (out / name).read_bytes()
         assert found.given
 
 
-def test_what_is_not_there_is_not(own: OwnFiles, out: Path) -> None:
+def test_what_is_not_there_is_not(own: JobFiles, out: Path) -> None:
     for name in ("nothing", "dangling", "a.txt/x", "nothing/../a.txt", "\0"):
         assert own.status(f"{out}/{name}") is None
         with pytest.raises(OSError):  # noqa: PT011 - of which kind, the system says
@@ -103,7 +103,7 @@ def test_what_is_not_there_is_not(own: OwnFiles, out: Path) -> None:
     ],
 )
 def test_what_lies_elsewhere_it_cannot_have_whether_it_is_there_or_not(
-    own: OwnFiles, out: Path, tmp_path: Path, to: str
+    own: JobFiles, out: Path, tmp_path: Path, to: str
 ) -> None:
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign" / "f").write_text("foreign")
@@ -117,17 +117,17 @@ def test_what_lies_elsewhere_it_cannot_have_whether_it_is_there_or_not(
         f"{out}/{target}" if target.startswith("..") else target,
     ):
         for use in (own.status, own.open, own.names, own.is_file, own.is_folder, own.require):
-            with pytest.raises(NotOwnError, match="no file of the job"):
+            with pytest.raises(ForeignFileError, match="no file of the job"):
                 use(path)
-        with pytest.raises(NotOwnError), own.taken(path):
+        with pytest.raises(ForeignFileError), own.taken(path):
             raise AssertionError
-    with pytest.raises(NotOwnError):
+    with pytest.raises(ForeignFileError):
         matching_paths(f"{out}/x/*", own)
     assert matching_paths(f"{out}/*/f", own) == []
 
 
 def test_an_input_elsewhere_is_known_by_itself_and_never_given_away(
-    own: OwnFiles, inputs: set[tuple[int, int]], out: Path, tmp_path: Path
+    own: JobFiles, inputs: set[tuple[int, int]], out: Path, tmp_path: Path
 ) -> None:
     stored, replaced = tmp_path / "stored", tmp_path / "replaced"
     for path in (stored, replaced):
@@ -142,11 +142,11 @@ def test_an_input_elsewhere_is_known_by_itself_and_never_given_away(
     for name in ("link-0", "link-1", "name"):
         with own.taken(f"{out}/{name}") as found_:
             assert not found_.given
-    with pytest.raises(NotOwnError):
+    with pytest.raises(ForeignFileError):
         own.open(f"{out}/link-2")
 
 
-def test_what_was_looked_at_is_what_is_taken(own: OwnFiles, out: Path, tmp_path: Path) -> None:
+def test_what_was_looked_at_is_what_is_taken(own: JobFiles, out: Path, tmp_path: Path) -> None:
     (tmp_path / "foreign").write_text("foreign")
     with own.taken(f"{out}/a.txt") as found:
         (out / "a.txt").unlink()
@@ -156,7 +156,7 @@ def test_what_was_looked_at_is_what_is_taken(own: OwnFiles, out: Path, tmp_path:
 
 
 def test_an_output_with_two_names_is_given_away_once(
-    own: OwnFiles, out: Path, tmp_path: Path
+    own: JobFiles, out: Path, tmp_path: Path
 ) -> None:
     for number, name in enumerate(("a.txt", "file")):
         with own.taken(f"{out}/{name}") as found:
@@ -168,7 +168,7 @@ def test_an_output_with_two_names_is_given_away_once(
 
 
 def test_nothing_is_made_by_way_of_a_link(
-    own: OwnFiles, work: WorkFolder, out: Path, tmp_path: Path
+    own: JobFiles, work: WorkFolder, out: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign" / "f").write_text("foreign")
@@ -177,16 +177,16 @@ def test_nothing_is_made_by_way_of_a_link(
     os.link(tmp_path / "foreign" / "f", out / "name")
     os.mkfifo(out / "pipe")
     for name in ("to-folder/new", "to-folder/f", "to-file", "name", "pipe", "dangling"):
-        with pytest.raises(NotOwnError):
+        with pytest.raises(ForeignFileError):
             own.create(f"{out}/{name}")
-    with pytest.raises(NotOwnError):
+    with pytest.raises(ForeignFileError):
         own.put_link(f"{out}/to-folder/f", "/")
     own.put_link(f"{out}/to-file", None)
     own.put_link(f"{out}/name", "a.txt")
     own.put_link(f"{out}/nothing/here", "a.txt")
     os.rmdir(f"{work.path}/tmp")
     os.symlink(tmp_path / "foreign", f"{work.path}/tmp")
-    with pytest.raises(NotOwnError):
+    with pytest.raises(ForeignFileError):
         own.new_folder()
     assert [path.name for path in (tmp_path / "foreign").iterdir()] == ["f"]
     assert (tmp_path / "foreign" / "f").read_text() == "foreign"
@@ -195,7 +195,7 @@ def test_nothing_is_made_by_way_of_a_link(
     assert (out / "a.txt").read_text() == ""
 
 
-def test_no_descriptor_is_left_open(own: OwnFiles, out: Path) -> None:
+def test_no_descriptor_is_left_open(own: JobFiles, out: Path) -> None:
     def used() -> list[str]:
         return sorted(os.listdir("/proc/self/fd"))
 
@@ -214,6 +214,6 @@ def test_no_descriptor_is_left_open(own: OwnFiles, out: Path) -> None:
         try:
             own.status(f"{out}/{name}")
             matching_paths(f"{out}/{name}/*", own)
-        except NotOwnError:
+        except ForeignFileError:
             continue
     assert used() == before

@@ -9,7 +9,7 @@ import pytest
 
 from pilot.domain.model import Progress, StopReason
 from pilot.reports.journal import read_journals
-from pilot.runner.progress_file import read_phase
+from pilot.runner.progress_file import read_slot_progress
 from sluice.contracts.needs import Resources
 from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass
 from tests.unit.pilot.builders import SHA, input_file, job, task, tool
@@ -66,11 +66,11 @@ def test_a_slot_notes_what_it_is_at(runner: Runner, root: Path) -> None:
     note = runner.run.phase_file(runner.slot_pid)
     runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=41, attempt=3))
     wait_until(started.exists)
-    assert read_phase(note) == ((41, 3), Progress(AttemptPhase.RUN))
+    assert read_slot_progress(note) == ((41, 3), Progress(AttemptPhase.RUN))
     go.open()
     assert runner.ended().report.outcome is AttemptOutcome.FINISHED
-    assert read_phase(note) == ((41, 3), Progress(AttemptPhase.STAGE_OUT, 3))
-    assert read_phase(note.with_name("none")) is None
+    assert read_slot_progress(note) == ((41, 3), Progress(AttemptPhase.STAGE_OUT, 3))
+    assert read_slot_progress(note.with_name("none")) is None
 
 
 def test_signals_to_the_slot_itself_change_nothing(runner: Runner, root: Path) -> None:
