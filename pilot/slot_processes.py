@@ -21,7 +21,7 @@ from pilot.runner.protocol import (
     ReadyFrame,
     RunnerSettings,
     ToSlot,
-    encode,
+    frame_bytes,
     from_slot,
     read_frame,
 )
@@ -111,7 +111,7 @@ class SlotProcesses:
         """A slot that has just gone gets nothing; its loss is told by its own event."""
         writer = self._writers.get(slot)
         if writer is not None and not writer.is_closing():
-            writer.write(encode(frame))
+            writer.write(frame_bytes(frame))
 
     def progress(self) -> dict[Token, Progress]:
         """Of the jobs that the slots are at, as far as they have noted it."""

@@ -86,7 +86,7 @@ to_slot: TypeAdapter[ToSlot] = TypeAdapter(Annotated[ToSlot, Field(discriminator
 from_slot: TypeAdapter[FromSlot] = TypeAdapter(Annotated[FromSlot, Field(discriminator="kind")])
 
 
-def encode(frame: ToSlot | FromSlot) -> bytes:
+def frame_bytes(frame: ToSlot | FromSlot) -> bytes:
     body = frame.model_dump_json().encode()
     return _LENGTH.pack(len(body)) + body
 

@@ -30,7 +30,7 @@ from pilot.runner.protocol import (
     ReadyFrame,
     RunnerSettings,
     TaskFrame,
-    encode,
+    frame_bytes,
 )
 from pilot.runner.signals import leave_ending_to_the_pilot
 from pilot.runner.tools.loading import Loaded, load
@@ -74,7 +74,7 @@ class SlotProcess:
             control.on_gone = partial(context.containers.remove, None)
         control.start()
         live.start()
-        self._connection.sendall(encode(ReadyFrame(pid=os.getpid())))
+        self._connection.sendall(frame_bytes(ReadyFrame(pid=os.getpid())))
         while True:
             match control.frames.get():
                 case TaskFrame(task=task):
@@ -84,7 +84,7 @@ class SlotProcess:
                     self._tools.pop(uid, None)
                     context.shared.forget(uid)
                 case JobFrame(job=job):
-                    self._connection.sendall(encode(self._run(job, context)))
+                    self._connection.sendall(frame_bytes(self._run(job, context)))
 
     def _containers(self, control: SlotControl, zygote: Zygote) -> Containers | None:
         settings = self._settings

@@ -26,13 +26,13 @@ class HomeBusy(OSError):
     def __init__(self, home: Path, owner: "RunningSystem | None") -> None:
         match owner:
             case None:
-                what = "a system already runs"
+                found = "a system already runs"
             case RunningSystem(url=""):
-                what = f"a system (process {owner.pid}) is starting"
+                found = f"a system (process {owner.pid}) is starting"
             case _:
-                what = f"a system already runs at {owner.url} (process {owner.pid})"
+                found = f"a system already runs at {owner.url} (process {owner.pid})"
         super().__init__(
-            f"{home}: {what}; use it, stop it with `sluice down`, or choose another --home"
+            f"{home}: {found}; use it, stop it with `sluice down`, or choose another --home"
         )
         self.home = home
         self.owner = owner

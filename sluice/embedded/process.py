@@ -79,14 +79,14 @@ def stop_system(owner: RunningSystem) -> None:
 def drain_system(owner: RunningSystem, tell: Callable[[str], None]) -> None:
     """Waits for the jobs that run, and tells of them; after Ctrl-C as ``stop``."""
     os.kill(owner.pid, signal.SIGTERM)
-    told = 0
+    announced = 0
     asked = time.monotonic()
     try:
         while _goes_on(owner.pid):
             if time.monotonic() - asked > _ASK:
                 jobs = _jobs_at_work(owner.url)
-                if jobs and jobs != told:
-                    told = jobs
+                if jobs and jobs != announced:
+                    announced = jobs
                     tell(f"{waiting_text(jobs)} (Ctrl-C, or `sluice down --now`, hands them back)")
                 asked = time.monotonic()
             time.sleep(_LOOK)

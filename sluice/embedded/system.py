@@ -271,12 +271,12 @@ async def _stop(system: EmbeddedSystem, stop: StopAsked, conduct: Conduct) -> No
     hurried = asyncio.create_task(stop.at_once.wait(), name="wait for another signal")
     if conduct.drain_timeout is not None:
         asyncio.get_running_loop().call_later(conduct.drain_timeout, stop.hurry)
-    told = 0
+    announced = 0
     while not stopping.done() and not hurried.done():
         await asyncio.wait([stopping, hurried], timeout=LOOK, return_when=asyncio.FIRST_COMPLETED)
         jobs = await system.jobs_at_work()
-        if jobs and jobs != told:
-            told = jobs
+        if jobs and jobs != announced:
+            announced = jobs
             conduct.on_wait(jobs)
     if hurried.done():
         system.hurry()

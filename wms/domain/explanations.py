@@ -36,7 +36,7 @@ def task_explanation(task: TaskStatus, facts: WaitingFacts) -> str:
             return _explain_live(task, facts)
 
 
-def with_boost(sentence: str, by: float, reason: str) -> str:
+def with_boost(sentence: str, *, by: float, reason: str) -> str:
     """The sentence about a task whose rank is raised for now; ``reason``: a sentence of its own."""
     return f"{sentence.removesuffix('.')}; its rank is raised by {in_full(by)}, because {reason}."
 

@@ -36,7 +36,13 @@ async def end_task(
         await forget_parts(connection, uid)
     for dataset in known.datasets:
         count = registered.get(str(dataset), 0)
-        promise_files(transaction, known, dataset, (files or {}).get(dataset, ()), close_at=count)
+        promise_files(
+            transaction,
+            known,
+            dataset=dataset,
+            files=(files or {}).get(dataset, ()),
+            close_at=count,
+        )
     transaction.send(
         TASK_ENDED,
         TaskEndedEvent(uid=uid, state=ending.state),
@@ -50,9 +56,9 @@ async def end_task(
 def promise_files(
     transaction: Transaction,
     known: KnownTask,
+    *,
     dataset: UUID,
     files: Sequence[NewFile],
-    *,
     close_at: int | None = None,
 ) -> None:
     """Promises ``dms.files`` for one data set of the task."""

@@ -19,7 +19,9 @@ async def explain_task(context: WmsContext, uid: UUID) -> Explanation:
         text = explanations.task_explanation(status, await waiting_facts(connection, uid))
         boost = await boost_of(connection, uid)
     return Explanation(
-        text=text if boost is None else explanations.with_boost(text, boost.by, boost.reason)
+        text=text
+        if boost is None
+        else explanations.with_boost(text, by=boost.by, reason=boost.reason)
     )
 
 

@@ -111,17 +111,17 @@ class Row:
                 break
         return found[:number]
 
-    async def picked(self, pick: Pick, *, what: str) -> list[InputFile]:
+    async def picked(self, pick: Pick, *, port: str) -> list[InputFile]:
         """The one file that is taken of all. Raises ``NotSplittable`` where there is none, or there
         must be no other and is."""
         files = await self.at_most(2)
         if not files:
             raise NotSplittable(
-                f"{what} takes the file of one of {self.names}, and none of them has any"
+                f"{port} takes the file of one of {self.names}, and none of them has any"
             )
         if pick is Pick.ONLY and len(files) > 1:
             raise NotSplittable(
-                f"{what} takes the only file of {self.names}, and there are {self.count}"
+                f"{port} takes the only file of {self.names}, and there are {self.count}"
             )
         return files[:1]
 

@@ -96,7 +96,7 @@ async def _drafts(
     first = Row.of(dms, main, datasets, port="")
     if main.pick is not None:
         for file in await first.picked(
-            main.pick, what=f"the input {main.port} of step {task.step}"
+            main.pick, port=f"the input {main.port} of step {task.step}"
         ):
             yield JobDraft(file.seq, [file])
     elif task.single:
@@ -135,7 +135,7 @@ async def _fill(stream: FileStream, pages: AsyncIterator[list[InputFile]]) -> No
 async def _shared_files(row: Row, side: TaskInput, *, step: str) -> list[InputFile]:
     """Raises ``NotSplittable`` where these are not as many as every job can be given."""
     if side.pick is not None:
-        return await row.picked(side.pick, what=f"the input {side.port} of step {step}")
+        return await row.picked(side.pick, port=f"the input {side.port} of step {step}")
     if side.mode is InputMode.ONE:
         return await _only_file(row, optional=side.optional, port=side.port, step=step)
     files = await row.at_most(MOST_SHARED + 1)

@@ -173,7 +173,7 @@ async def _conclude(
         settled.ended.append(decided)
         return
     for dataset, files in change.files.items():
-        promise_files(transaction, known, dataset, files)
+        promise_files(transaction, known, dataset=dataset, files=files)
 
 
 @dataclass(slots=True)

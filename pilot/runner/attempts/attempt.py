@@ -126,7 +126,7 @@ class AttemptRun:
         self._judge.require_success(tool, prepared, end, stderr=self._story.streams["stderr"])
         found = tool.collect(prepared, end.exit_code)
         self._stop_if_told()
-        return outgoing(self._task, self._job, found, job_files, entry=entry.number)
+        return outgoing(self._task, self._job, found=found, job_files=job_files, entry=entry.number)
 
     def _prepare(
         self, tool: Loaded, entry: JobEntry, protected: ProtectedInputs, job_files: JobFiles
@@ -139,7 +139,7 @@ class AttemptRun:
         if self._context.containers is not None:
             self._context.containers.memory = int(self._memory_limit.most)
         source = entry.inputs[0].url if entry.inputs else ""
-        prepared = tool.prepare(job_files, values, source, protected)
+        prepared = tool.prepare(job_files, values, source=source, protected=protected)
         self._story.command, self._story.note = prepared.arguments, prepared.note
         return replace(prepared, input_bytes=sum(file.size for file in (*entry.inputs, *shared)))
 

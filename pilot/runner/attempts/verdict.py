@@ -88,7 +88,7 @@ class Judge:
             sentence = f"the container could not be started: {said}"
             return AttemptError(ErrorClass.STAGE_IN_FAILED, sentence, exit_code=code)
         program = prepared.program or os.path.basename(prepared.arguments[0])
-        sentence = ended_badly(program, code, said)
+        sentence = ended_badly(program, code, said=said)
         if (
             error_class is ErrorClass.TOOL_FAILED
             and prepared.container is None

@@ -53,7 +53,12 @@ class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are 
                     refusal.port
                     or port_in(error)
                     or port_naming(self._given, refusal.path)
-                    or port_of_object(access.job_files, outdir, builder.outdir, refusal.path)
+                    or port_of_object(
+                        access.job_files,
+                        refusal.path,
+                        outdir=outdir,
+                        inner_outdir=builder.outdir,
+                    )
                 )
             raise
 

@@ -40,16 +40,16 @@ def loading_context() -> LoadingContext:
     )
 
 
-def load_document(document: Mapping[str, Any], folder: str, what: str) -> Any:
-    """A process as a person wrote it. ``folder``: for a file that cwltool reads it from. Raises
-    ``AttemptError``."""
+def load_document(document: Mapping[str, Any], folder: str, *, subject: str) -> Any:
+    """A process as a person wrote it. ``folder``: for a file that cwltool reads it from.
+    ``subject``: what it is, in a sentence. Raises ``AttemptError``."""
     path = f"{folder}/{os.getpid()}.cwl"
     written = write_process(document, path)
     try:
         return load_tool(f"file://{path}", loading_context())
     except CWL_ERRORS as error:
         raise AttemptError(
-            ErrorClass.TOOL_FAILED, f"{what} cannot be used: {cwltool_message(error)}"
+            ErrorClass.TOOL_FAILED, f"{subject} cannot be used: {cwltool_message(error)}"
         ) from error
     finally:
         for file in written:

@@ -142,11 +142,17 @@ def relink_initial(
     inplace_update: bool = False,
 ) -> None:
     """As ``relink``, for cwltool to call."""
-    relink(job_files, pathmapper, host_outdir, container_outdir, in_place=inplace_update)
+    relink(
+        job_files,
+        pathmapper,
+        outdir=host_outdir,
+        inner_outdir=container_outdir,
+        in_place=inplace_update,
+    )
 
 
 def relink(
-    job_files: JobFiles, mapper: Any, outdir: str, inner_outdir: str, *, in_place: bool
+    job_files: JobFiles, mapper: Any, *, outdir: str, inner_outdir: str, in_place: bool
 ) -> None:
     """Where files were put into the tool's folder, there are links to them again, whatever the tool
     has left in their place: as cwltool does, in the job's own folders. ``inner_outdir``: ``outdir``

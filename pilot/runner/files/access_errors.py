@@ -134,7 +134,7 @@ def port_naming(outputs: Any, path: str) -> str | None:
     return None
 
 
-def port_of_object(job_files: JobFiles, outdir: str, inner_outdir: str, path: str) -> str | None:
+def port_of_object(job_files: JobFiles, path: str, *, outdir: str, inner_outdir: str) -> str | None:
     """As ``port_naming``, of the output object that a tool has written. ``inner_outdir``:
     ``outdir`` as the tool knows it."""
     try:

@@ -46,9 +46,9 @@ class _File:
 def outgoing(
     task: PilotTask,
     job: LeasedJob,
+    *,
     found: Mapping[str, Any],
     job_files: JobFiles,
-    *,
     entry: int | None = None,
 ) -> list[Produced]:
     """``found``: the output object of the tool, for the job's entry of that number (None: for the

@@ -144,7 +144,7 @@ class FailureWatch(logging.Handler):
             ErrorClass.TOOL_REFUSED if code in job.permanentFailCodes else ErrorClass.TOOL_FAILED
         )
         said = self._said_in(os.path.join(job.base_path_logs, job.stderr) if job.stderr else None)
-        sentence = ended_badly(os.path.basename(str(job.command_line[0])), code, said)
+        sentence = ended_badly(os.path.basename(str(job.command_line[0])), code, said=said)
         self._note(job.name, AttemptError(error_class, sentence, exit_code=code))
 
     def _said_in(self, path: str | None) -> str:

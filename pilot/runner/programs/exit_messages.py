@@ -21,7 +21,7 @@ def last_line(file: int, start: int = 0, end: int | None = None) -> str:
     return next((line[:300] for line in reversed(lines) if line), "")
 
 
-def ended_badly(program: str, code: int, said: str) -> str:
+def ended_badly(program: str, code: int, *, said: str) -> str:
     """``code``: exit status, negative for a signal. ``said``: the last line on its standard error,
     if any."""
     how = f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"

@@ -191,7 +191,7 @@ def _relink(job: Any, job_files: JobFiles) -> None:
         relink(
             job_files,
             job.generatemapper,
-            job.outdir,
-            job.builder.outdir,
+            outdir=job.outdir,
+            inner_outdir=job.builder.outdir,
             in_place=job.inplace_update,
         )

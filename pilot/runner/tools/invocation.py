@@ -55,6 +55,7 @@ class LoadedInvocation:
         self,
         job_files: JobFiles,
         values: Mapping[str, list[Any]],
+        *,
         source: str,
         protected: ProtectedInputs,
     ) -> PreparedJob:
@@ -65,7 +66,10 @@ class LoadedInvocation:
             invocation = _read(f"{folder}/{IN}/{file['basename']}")
             protected.in_place = changes_inputs(invocation.process)
             process, order = bring_files(
-                [invocation.process, invocation.order], source, f"{folder}/{IN}", protected
+                [invocation.process, invocation.order],
+                source=source,
+                folder=f"{folder}/{IN}",
+                protected=protected,
             )
             self._line = self._load(invocation.model_copy(update={"process": process}), folder)
             return self._line.prepare(job_files, order, None)
@@ -108,7 +112,7 @@ class LoadedInvocation:
             if invocation.loaded_from:
                 process = load_again(invocation.process, invocation.loaded_from)
             else:
-                process = load_document(invocation.process, f"{folder}/{TMP}", "the tool")
+                process = load_document(invocation.process, f"{folder}/{TMP}", subject="the tool")
             line = CommandLine(process, self._containers)
             if len(self._loaded) >= MOST_LOADED:
                 self._loaded.clear()

@@ -12,7 +12,7 @@ from sluice.contracts.states import ErrorClass
 from sluice.storage import BundleError, OutsideStorage, require_within, unpack
 
 
-def bring_files(value: Any, source: str, folder: str, protected: ProtectedInputs) -> Any:
+def bring_files(value: Any, *, source: str, folder: str, protected: ProtectedInputs) -> Any:
     """``value`` with every File and Directory brought into ``folder``. Raises ``AttemptError``.
 
     Their locations are places in the storage of the invocation, whose URL, ``source``, is

@@ -16,7 +16,7 @@ def load(task: PilotTask, folder: str, containers: Containers | None) -> Loaded:
     kind = task.executable.get("class")
     if kind == "Operation":
         return LoadedInvocation(task, containers)
-    process = load_document(task.executable, folder, f"the tool of step {task.step!r}")
+    process = load_document(task.executable, folder, subject=f"the tool of step {task.step!r}")
     if kind == "CommandLineTool":
         return LoadedTool(task, process, containers)
     return LoadedWorkflow(task, process, containers)

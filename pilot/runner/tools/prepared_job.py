@@ -62,13 +62,13 @@ def prepared_job(job: Any, job_files: JobFiles) -> PreparedJob:
     )
 
 
-def _require_no_nul(what: str, texts: Mapping[str, str]) -> None:
+def _require_no_nul(kind: str, texts: Mapping[str, str]) -> None:
     """What the system gives to a program ends at such a character. Raises ``AttemptError``."""
     name = next((name for name, text in texts.items() if "\0" in text), None)
     if name is not None:
         raise AttemptError(
             ErrorClass.TOOL_REFUSED,
-            f"the tool's {what} {name} has a NUL character, which no program can be given",
+            f"the tool's {kind} {name} has a NUL character, which no program can be given",
         )
 
 

@@ -33,6 +33,7 @@ class LoadedTool:
         self,
         job_files: JobFiles,
         values: Mapping[str, list[Any]],
+        *,
         source: str,
         protected: ProtectedInputs,
     ) -> PreparedJob:

@@ -65,6 +65,7 @@ class LoadedWorkflow:
         self,
         job_files: JobFiles,
         values: Mapping[str, list[Any]],
+        *,
         source: str,
         protected: ProtectedInputs,
     ) -> PreparedJob:

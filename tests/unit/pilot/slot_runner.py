@@ -19,7 +19,7 @@ from pilot.runner.protocol import (
     RunnerSettings,
     StopFrame,
     TaskFrame,
-    encode,
+    frame_bytes,
     from_slot,
     receive_frame,
 )
@@ -74,15 +74,17 @@ class Runner:
         self.slot_pid = frame.pid
 
     def submit(self, task: PilotTask, *jobs: LeasedJob) -> None:
-        self.connection.sendall(encode(TaskFrame(task=task)))
+        self.connection.sendall(frame_bytes(TaskFrame(task=task)))
         for job in jobs:
-            self.connection.sendall(encode(JobFrame(job=job)))
+            self.connection.sendall(frame_bytes(JobFrame(job=job)))
 
     def stop_job(self, job: LeasedJob, reason: StopReason) -> None:
-        self.connection.sendall(encode(StopFrame(id=job.id, attempt=job.attempt, reason=reason)))
+        self.connection.sendall(
+            frame_bytes(StopFrame(id=job.id, attempt=job.attempt, reason=reason))
+        )
 
     def forget(self, task: PilotTask) -> None:
-        self.connection.sendall(encode(ForgetFrame(uid=task.uid)))
+        self.connection.sendall(frame_bytes(ForgetFrame(uid=task.uid)))
 
     def ended(self) -> EndedFrame:
         frame = self._receive()

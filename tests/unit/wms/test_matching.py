@@ -29,8 +29,8 @@ def demand(
     return Demand(UUID(int=number), rank, START + timedelta(seconds=number), ready, needs)
 
 
-def needing(one: Demand, **changes: object) -> Demand:
-    return replace(one, needs=one.needs.model_copy(update=changes))
+def needing(base: Demand, **changes: object) -> Demand:
+    return replace(base, needs=base.needs.model_copy(update=changes))
 
 
 def test_highest_rank_then_oldest() -> None:

@@ -148,14 +148,14 @@ def test_a_port_takes_one_value_or_all_as_its_task_says(runner: Runner, root: Pa
         )
         == 2
     )
-    one = task(
+    single = task(
         root,
         script("true", {"f": "File[]"}, count),
         bundles=[BundlePort(port="f")],
         outputs=[bundled(root)],
     )
-    assert value_of(run(runner, one, [bundle(root, first)]), root / "one") == 2
-    assert value_of(run(runner, one, [bundle(root, [])]), root / "none") == 0, (
+    assert value_of(run(runner, single, [bundle(root, first)]), root / "one") == 2
+    assert value_of(run(runner, single, [bundle(root, [])]), root / "none") == 0, (
         "an empty list is a value"
     )
 
@@ -210,11 +210,11 @@ def test_each_item_of_a_list_becomes_an_entry(runner: Runner, root: Path) -> Non
     )
     report = run(runner, task(root, values, outputs=[spread(root, kind=EntryKind.BUNDLE)]), [file])
     assert [file.number for file in report.outputs] == [0, 2], report.message
-    one = script(
+    scalar = script(
         "true", {"f": "File"}, {"o": {"type": "Any", "outputBinding": {"outputEval": "$(3)"}}}
     )
     _, message = failed(
-        run(runner, task(root, one, outputs=[spread(root, kind=EntryKind.BUNDLE)]), [file])
+        run(runner, task(root, scalar, outputs=[spread(root, kind=EntryKind.BUNDLE)]), [file])
     )
     assert message == "output 'o' is not a list"
 

@@ -34,7 +34,7 @@ def _nested(*, as_list: bool) -> dict[str, Any]:
 
 @pytest.mark.parametrize("as_list", [True, False])
 def test_each_file_has_its_version_and_none_is_left(tmp_path: Path, as_list: bool) -> None:
-    loaded = load_document(_nested(as_list=as_list), str(tmp_path), "the process")
+    loaded = load_document(_nested(as_list=as_list), str(tmp_path), subject="the process")
     versions = []
     while True:
         versions.append(loaded.metadata["http://commonwl.org/cwltool#original_cwlVersion"])
