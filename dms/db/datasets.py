@@ -324,7 +324,7 @@ async def take_closing_lock(connection: Connection) -> None:
     await connection.execute(TAKE_CLOSING_LOCK, CLOSING_LOCK)
 
 
-async def close(connection: Connection, uids: Sequence[UUID]) -> list[Dataset]:
+async def mark_closed(connection: Connection, uids: Sequence[UUID]) -> list[Dataset]:
     """Closes those that are open and complete; the closing lock is held. Gives the closed ones."""
     written = [DatasetType.INTERMEDIATE, DatasetType.OUTPUT]
     rows = await connection.fetch(
@@ -347,7 +347,7 @@ async def set_close_at(connection: Connection, uid: UUID, files: int) -> None:
     await connection.execute(CLOSE_AT, uid, DatasetState.OPEN, files)
 
 
-async def mark_deleting(connection: Connection, uid: UUID) -> bool:
+async def mark_dataset_deleting(connection: Connection, uid: UUID) -> bool:
     """False where it is deleted, or being deleted, already."""
     marked = await connection.fetchval(
         MARK_DELETING,
@@ -362,7 +362,7 @@ async def request_upload(connection: Connection, uid: UUID) -> None:
     await connection.execute(REQUEST_UPLOAD, uid)
 
 
-async def resume(connection: Connection, uid: UUID) -> None:
+async def set_going(connection: Connection, uid: UUID) -> None:
     """Sets work going that was halted."""
     await connection.execute(RESUME, uid)
 

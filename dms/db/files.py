@@ -300,7 +300,7 @@ async def link_files(
     await connection.execute(LINK_FILES, uid, names, seqs, ids)
 
 
-async def list_files(
+async def select_files(
     connection: Connection, uid: UUID, after: tuple[int, str], limit: int
 ) -> list[ListedFile]:
     rows = await connection.fetch(

@@ -175,18 +175,16 @@ async def next_page(
     )
 
 
-async def mark_deleting(
+async def mark_copies_deleting(
     connection: Connection, uid: UUID, file_ids: Sequence[int], *, keep: tuple[UUID, str] | None
 ) -> list[Copy]:
     """Marks what may go of these files, and gives all that is marked. ``keep``: storage and folder
     (with its slash) of those that stay."""
-    movable, gone = (
-        states_before(REPLICA_MOVES, ReplicaState.DELETING),
-        [DatasetState.DELETING, DatasetState.DELETED],
-    )
+    movable = states_before(REPLICA_MOVES, ReplicaState.DELETING)
+    letting_go = [DatasetState.DELETING, DatasetState.DELETED]
     await connection.execute(LOCK_AVAILABLE, file_ids, movable)
     storage, folder = keep or (None, "")
-    moves = (movable, ReplicaState.DELETING, uid, gone)
+    moves = (movable, ReplicaState.DELETING, uid, letting_go)
     await connection.execute(
         MARK_DELETING, file_ids, *moves, storage, folder, DatasetState.UPLOADED
     )
@@ -196,7 +194,7 @@ async def mark_deleting(
     ]
 
 
-async def mark_deleted(
+async def mark_copies_deleted(
     connection: Connection, replica_ids: Sequence[int]
 ) -> list[tuple[UUID, int]]:
     """(storage, bytes) of each that was not marked before."""

@@ -107,7 +107,7 @@ async def storage_like(connection: Connection, new: NewStorage) -> Storage | Non
     return None if row is None else Storage(**row)
 
 
-async def list_storages(
+async def select_storages(
     connection: Connection, type_: StorageType | None, *, disabled: bool
 ) -> list[Storage]:
     """``disabled``: those too."""

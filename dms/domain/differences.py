@@ -73,9 +73,9 @@ class NumberTaken(Conflict):
 class SentTwice(Unprocessable):
     """Two files of one request contradict each other."""
 
-    def __init__(self, name: str, other: str, what: str) -> None:
+    def __init__(self, name: str, other: str, shared: str) -> None:
         super().__init__(
-            f"files {name!r} and {other!r} of the request have the same {what}", file=name
+            f"files {name!r} and {other!r} of the request have the same {shared}", file=name
         )
 
 
@@ -116,7 +116,7 @@ def _require_same(known: KnownFile, sent: SentFile) -> None:
 
 
 def require_same_request(
-    what: str, first: Mapping[str, Any], again: Mapping[str, Any], **ids: Any
+    subject: str, first: Mapping[str, Any], again: Mapping[str, Any], **ids: Any
 ) -> None:
     """Raises ``Conflict`` that names every field in which a repeated registration differs from the
     first."""
@@ -124,11 +124,11 @@ def require_same_request(
         key for key in first.keys() | again.keys() if first.get(key) != again.get(key)
     )
     if differing:
-        told = "; ".join(
+        sentences = "; ".join(
             f"{key} is {first.get(key)!r}, not {again.get(key)!r}" for key in differing
         )
         raise Conflict(
-            f"{what} is registered already, differently: {told}",
+            f"{subject} is registered already, differently: {sentences}",
             differs=", ".join(differing),
             **ids,
         )

@@ -74,10 +74,10 @@ class CompletenessDiffers(Conflict):
 
 
 class UnknownPeriod(Unprocessable):
-    """``what`` was to belong to it."""
+    """``subject`` was to belong to it."""
 
-    def __init__(self, what: str, period: str | None) -> None:
-        super().__init__(f"{what}: period {period!r} is not registered", period=period)
+    def __init__(self, subject: str, period: str | None) -> None:
+        super().__init__(f"{subject}: period {period!r} is not registered", period=period)
 
 
 class UnknownFrameFile(Unprocessable):

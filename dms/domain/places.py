@@ -21,8 +21,8 @@ LONGEST_NAME, LONGEST_PATH = 255, 4_095
 class OutsideStorages(Unprocessable):
     """A URL that no storage holds, or that would lead out of it."""
 
-    def __init__(self, what: str, url: str, reason: str) -> None:
-        super().__init__(f"{what}: {url} {reason}", what=what, url=url)
+    def __init__(self, subject: str, url: str, reason: str) -> None:
+        super().__init__(f"{subject}: {url} {reason}", what=subject, url=url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,9 @@ class StoragePlace:
         return self.root.url_of(self.path)
 
 
-def place_of(url: str, roots: Sequence[Root], *, what: str) -> StoragePlace:
-    """The place that ``url`` names; of storages inside one another, the innermost. ``what``: whose
-    URL it is, for the message.
+def storage_place(url: str, roots: Sequence[Root], *, subject: str) -> StoragePlace:
+    """The place that ``url`` names; of storages inside one another, the innermost. ``subject``:
+    whose URL it is, for the message.
 
     Raises ``OutsideStorages``.
     """
@@ -74,7 +74,7 @@ def place_of(url: str, roots: Sequence[Root], *, what: str) -> StoragePlace:
     if not holders:
         known = ", ".join(sorted(root.url for root in roots)) or "none is registered"
         raise OutsideStorages(
-            what,
+            subject,
             url,
             f"lies in no registered, enabled storage ({known}): register the storage first",
         )
@@ -82,12 +82,12 @@ def place_of(url: str, roots: Sequence[Root], *, what: str) -> StoragePlace:
     path = url[len(root.url) + 1 :]
     if path and not stays_inside(path):
         raise OutsideStorages(
-            what,
+            subject,
             url,
             f"does not stay inside storage {root.name!r} ({root.url}): give a plain path below it",
         )
     if url.startswith("file:") and (why := _too_long(url)):
-        raise OutsideStorages(what, url, f"{why}: give a shorter one")
+        raise OutsideStorages(subject, url, f"{why}: give a shorter one")
     return StoragePlace(root, path)
 
 

@@ -65,7 +65,7 @@ def _require_kept(scheme: str) -> None:
         raise WrongStorageUrl("keeps nothing: each process has a memory of its own")
 
 
-def holds(outer: str, inner: str) -> bool:
+def contains_url(outer: str, inner: str) -> bool:
     """Is ``inner`` the place ``outer`` or one in it, going by the text? (Hosts and buckets in
     capitals are the same ones.)"""
     outer_at, inner_at = _comparable(outer), _comparable(inner)

@@ -24,7 +24,7 @@ def bytes_of(mark: float, most: int | None) -> float:
     return mark * most if mark <= 1 and most is not None else mark
 
 
-def objection(marks: WaterMarks, capacity: int | None, *, most: int | None) -> str:
+def marks_objection(marks: WaterMarks, capacity: int | None, *, most: int | None) -> str:
     """Why a storage cannot have them, the end of a sentence; empty where it can. ``most``: bytes
     that it may hold, by its capacity or its file system."""
     if most is None and (marks.low <= 1 or marks.high <= 1):

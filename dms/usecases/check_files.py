@@ -33,11 +33,11 @@ async def check_files(
     for file, place in zip(files, places, strict=True):
         by_storage.setdefault(place.root.url, []).append((file, place))
     faults: dict[str, str] = {}
-    for url, there in by_storage.items():
-        for start in range(0, len(there), CHUNK):
+    for url, claimed in by_storage.items():
+        for start in range(0, len(claimed), CHUNK):
             try:
                 faults |= await reads.run(
-                    url, partial(_look, there[start : start + CHUNK], verify=verify)
+                    url, partial(_look, claimed[start : start + CHUNK], verify=verify)
                 )
             except StorageUnavailable as error:
                 raise NotAvailable(f"the files cannot be looked at: {error}") from error
@@ -47,7 +47,7 @@ async def check_files(
 def _look(files: Sequence[_Claimed], *, verify: bool) -> Faults:
     faults = {}
     for file, place in files:
-        require_no_link(place, what=f"file {file.name!r}")
+        require_no_link(place, subject=f"file {file.name!r}")
         path = local_path(file.url) if verify else None
         if path is not None and (fault := _fault(path, file.size)) is not None:
             faults[file.name] = fault
@@ -56,11 +56,11 @@ def _look(files: Sequence[_Claimed], *, verify: bool) -> Faults:
 
 def _fault(path: str, size: int) -> str | None:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except FileNotFoundError:
         return "is not there: write it before it is registered"
     except OSError as error:
         return f"cannot be looked at: {error.strerror}"
-    if not S_ISREG(found.st_mode):
+    if not S_ISREG(status.st_mode):
         return "is no plain file"
-    return None if found.st_size == size else f"has {found.st_size} bytes, not {size}"
+    return None if status.st_size == size else f"has {status.st_size} bytes, not {size}"

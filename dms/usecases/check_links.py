@@ -6,7 +6,7 @@ from dms.usecases.check_folder import require_same_folder
 from sluice.storage import StorageUnavailable, through_link, within
 
 
-def require_no_link(place: StoragePlace, *, what: str) -> None:
+def require_no_link(place: StoragePlace, *, subject: str) -> None:
     """Precondition: a place below the storage's own folder. Blocks. Raises ``OutsideStorages``
     where a link below that folder is passed on the way, or stands there: it is out of the storage,
     or what another place names, whose owner may delete it; ``StorageTakesNothing`` where the
@@ -14,13 +14,13 @@ def require_no_link(place: StoragePlace, *, what: str) -> None:
     try:
         require_same_folder(place.root)
     except StorageUnavailable as error:
-        raise StorageTakesNothing(what, place.root.name, place.root.id, error.reason) from error
+        raise StorageTakesNothing(subject, place.root.name, place.root.id, error.reason) from error
     storage = place.root.name
     if not within(place.root.url, place.url):
-        raise OutsideStorages(what, place.url, f"leads out of storage {storage!r} by a link")
+        raise OutsideStorages(subject, place.url, f"leads out of storage {storage!r} by a link")
     if through_link(place.root.url, place.url):
         raise OutsideStorages(
-            what,
+            subject,
             place.url,
             f"is reached through a link in storage {storage!r}: give the place where it really"
             " lies",

@@ -4,9 +4,9 @@ from uuid import UUID
 
 from dms.db.datasets import (
     begin_uploads,
-    close,
     complete_datasets,
     lock_dataset,
+    mark_closed,
     set_close_at,
     take_closing_lock,
 )
@@ -75,7 +75,7 @@ async def close_complete(database: Database) -> int:
 
 
 async def _close(transaction: Transaction, uids: list[UUID]) -> list[Dataset]:
-    closed = await close(transaction.connection, uids)
+    closed = await mark_closed(transaction.connection, uids)
     await begin_uploads(transaction.connection, [dataset.uid for dataset in closed])
     for dataset in closed:
         event = DatasetClosed(uid=dataset.uid, type=dataset.type, state=dataset.state)

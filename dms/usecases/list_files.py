@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from dms.db.datasets import dataset_by_uid
-from dms.db.files import ListedFile, one_file
-from dms.db.files import list_files as select_files
+from dms.db.files import ListedFile, one_file, select_files
 from dms.db.storages import all_roots
 from dms.domain.cursor import read_place, write_place
 from dms.domain.errors import UnknownDataset, UnknownFile
@@ -27,9 +26,9 @@ async def list_files(database: Database, uid: UUID, *, after: str | None, limit:
         rows = await select_files(connection, uid, place, limit)
         roots = await all_roots(connection)
     files = [_file(uid, row, roots) for row in rows]
-    more = len(files) == limit
     return FilePage.model_construct(
-        files=files, next=write_place(files[-1].seq, files[-1].name) if more else None
+        files=files,
+        next=write_place(files[-1].seq, files[-1].name) if len(files) == limit else None,
     )
 
 

@@ -30,7 +30,7 @@ async def list_storages(
     if not everything:
         return [storage for storage, _ in await storages_by_room(database, type_, room, objections)]
     async with database.connection() as connection:
-        known = await sql.list_storages(connection, type_, disabled=True)
+        known = await sql.select_storages(connection, type_, disabled=True)
         found = await levels(connection)
     listed = [_with_warning(storage, objections, found.get(storage.id)) for storage in known]
     best = _with_room([storage for storage in listed if storage.in_use], room)
@@ -58,9 +58,9 @@ async def measure_storages(context: DmsContext, storages: Sequence[Storage]) -> 
 
 
 def _with_warning(storage: Storage, objections: Objections, level: Level | None) -> Storage:
-    more = {} if level is None else {"marks": level.marks, "filling_since": level.filling_since}
+    marks = {} if level is None else {"marks": level.marks, "filling_since": level.filling_since}
     return storage.model_copy(
-        update={"warning": objections.get(storage.id) if storage.enabled else None, **more}
+        update={"warning": objections.get(storage.id) if storage.enabled else None, **marks}
     )
 
 
@@ -69,7 +69,7 @@ async def storages_by_room(
 ) -> list[tuple[Storage, float]]:
     """Enabled ones to which there is no objection, each with its free bytes."""
     async with database.connection() as connection:
-        enabled = await sql.list_storages(connection, type_, disabled=False)
+        enabled = await sql.select_storages(connection, type_, disabled=False)
     return _with_room(
         [storage for storage in enabled if storage.id not in (objections or {})], room
     )

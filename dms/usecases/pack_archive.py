@@ -12,7 +12,7 @@ import structlog
 from pydantic import Field
 
 from dms.db.datasets import datasets_by_uid
-from dms.db.files import ListedFile, list_files, own_names_clash
+from dms.db.files import ListedFile, own_names_clash, select_files
 from dms.db.storages import all_roots
 from dms.domain.errors import NotComplete, TooManyFiles, UnknownDataset
 from dms.domain.places import Root
@@ -136,7 +136,7 @@ async def _files(database: Database, uid: UUID) -> AsyncIterator[ListedFile]:
     after = (-1, "")
     while True:
         async with database.connection() as connection:
-            page = await list_files(connection, uid, after, _PAGE)
+            page = await select_files(connection, uid, after, _PAGE)
         for file in page:
             yield file
         if len(page) < _PAGE:

@@ -13,7 +13,7 @@ from dms.db.datasets import dataset_by_uid
 from dms.db.files import FileCopies, file_with_copies
 from dms.db.storages import all_roots
 from dms.domain.errors import FileGone, UnknownDataset, UnknownFile
-from dms.domain.places import OutsideStorages, Root, place_of
+from dms.domain.places import OutsideStorages, Root, storage_place
 from dms.domain.ranges import Span
 from dms.usecases.context import DmsContext
 from dms.usecases.file_reads import FileReads, OpenFile
@@ -77,7 +77,9 @@ async def open_log(context: DmsContext, url: str) -> FileContent:
     none. Raises ``OutsideStorages``, ``NotFound``, ``NotAvailable``."""
     async with context.database.connection() as connection:
         roots = (await all_roots(connection)).values()
-    place = place_of(url, [root for root in roots if root.type is StorageType.LOGS], what="log")
+    place = storage_place(
+        url, [root for root in roots if root.type is StorageType.LOGS], subject="log"
+    )
     root = place.root.url
     file = context.reads.file(place.root, url)
     try:

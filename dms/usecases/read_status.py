@@ -4,7 +4,7 @@ from uuid import UUID
 
 from dms.db.datasets import DatasetRow, dataset_by_uid
 from dms.db.files import numbers_used
-from dms.domain.completeness import missing_text
+from dms.domain.completeness import missing_files_text
 from dms.domain.errors import UnknownDataset
 from dms.domain.failures import WORKS, failure_text
 from sluice.contracts.datasets import DatasetStatus
@@ -46,4 +46,4 @@ async def _waits_for(connection: Connection, row: DatasetRow) -> str | None:
     ):
         return None
     used = await numbers_used(connection, dataset.uid, gaps=MOST_GAPS)
-    return missing_text(dataset.count_files, row.close_at, used)
+    return missing_files_text(dataset.count_files, row.close_at, used)

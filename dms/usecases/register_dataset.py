@@ -7,7 +7,7 @@ from dms.db.datasets import DatasetRow, dataset_by_name, insert_dataset
 from dms.db.periods import run_by_number
 from dms.db.storages import all_roots
 from dms.domain.differences import require_same_request
-from dms.domain.places import OutsideStorages, StoragePlace, place_of
+from dms.domain.places import OutsideStorages, StoragePlace, storage_place
 from dms.domain.storage_errors import StorageTakesNothing
 from dms.usecases.check_links import require_no_link
 from dms.usecases.context import DmsContext
@@ -35,7 +35,7 @@ async def register_dataset(context: DmsContext, new: NewDataset) -> tuple[Datase
         period = await _period(connection, new)
         folder = await _folder(connection, new, context.watch.objections)
     if folder is not None:
-        await _look(context.reads, folder, what=f"data set {new.name!r}")
+        await _look(context.reads, folder, subject=f"data set {new.name!r}")
     async with context.database.connection() as connection:
         made = await insert_dataset(connection, uuid4(), new, period=period)
         if made is not None:
@@ -79,22 +79,22 @@ async def _folder(
     """The one that was asked for; None where there is none to look at."""
     if new.url is None:
         return None
-    what = f"data set {new.name!r}"
+    subject = f"data set {new.name!r}"
     roots = [root for root in (await all_roots(connection)).values() if root.enabled]
-    place = place_of(new.url, roots, what=what)
+    place = storage_place(new.url, roots, subject=subject)
     if (why := objections.get(place.root.id)) is not None:
-        raise StorageTakesNothing(what, place.root.name, place.root.id, why)
+        raise StorageTakesNothing(subject, place.root.name, place.root.id, why)
     if not place.path:
         if new.type is not DatasetType.INPUT:
             raise OutsideStorages(
-                what, new.url, "is the folder of a storage itself: give a folder in it"
+                subject, new.url, "is the folder of a storage itself: give a folder in it"
             )
         return None
     return place
 
 
-async def _look(reads: FileReads, folder: StoragePlace, *, what: str) -> None:
+async def _look(reads: FileReads, folder: StoragePlace, *, subject: str) -> None:
     try:
-        await reads.run(folder.root.url, partial(require_no_link, folder, what=what))
+        await reads.run(folder.root.url, partial(require_no_link, folder, subject=subject))
     except StorageUnavailable as error:
-        raise NotAvailable(f"the folder of {what} cannot be looked at: {error}") from error
+        raise NotAvailable(f"the folder of {subject} cannot be looked at: {error}") from error

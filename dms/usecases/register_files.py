@@ -29,7 +29,7 @@ from dms.domain.errors import (
     PlaceJustTaken,
     UnknownDataset,
 )
-from dms.domain.places import OutsideStorages, Root, StoragePlace, place_of
+from dms.domain.places import OutsideStorages, Root, StoragePlace, storage_place
 from dms.domain.storage_errors import StorageTakesNothing
 from dms.usecases.check_files import NO_FAULTS, Faults, check_files
 from dms.usecases.context import DmsContext
@@ -130,12 +130,12 @@ async def _add(
         await _require_numbers(connection, row, fresh)
         _require_complete(row, len(fresh), close_at)
     if fresh:
-        there = await files_at(connection, [file.place for file in fresh]) if places_taken else {}
+        lying = await files_at(connection, [file.place for file in fresh]) if places_taken else {}
         await _insert(
             connection,
             uid,
             fresh,
-            there=there,
+            lying=lying,
             state=ReplicaState.DELETING if going else ReplicaState.AVAILABLE,
         )
     if fresh and going:
@@ -214,13 +214,13 @@ async def _insert(
     uid: UUID,
     files: list[SentFile],
     *,
-    there: Mapping[tuple[UUID, str], FileAt],
+    lying: Mapping[tuple[UUID, str], FileAt],
     state: ReplicaState,
 ) -> None:
-    """``there``: what lies at the files' places already."""
+    """``lying``: the files at the same places that are registered already."""
     shared: list[tuple[SentFile, int]] = []
     for file in files:
-        if (found := there.get(file.place)) is None:
+        if (found := lying.get(file.place)) is None:
             continue
         if found.state is not ReplicaState.AVAILABLE:
             raise Conflict(
@@ -232,14 +232,14 @@ async def _insert(
             known = f"{found.size} bytes, sha256:{found.checksum.hex()}"
             raise FileDiffers(file.name, f"content at {file.url} ({known})")
         shared.append((file, found.file_id))
-    if new := [file for file in files if file.place not in there]:
+    if new := [file for file in files if file.place not in lying]:
         await insert_files(connection, uid, new, state, numbered=False)  # looked at before
     if shared:
         await link_files(connection, uid, shared)
 
 
 def _place(file: NewFile, roots: Sequence[Root]) -> StoragePlace:
-    place = place_of(file.url, roots, what=f"file {file.name!r}")
+    place = storage_place(file.url, roots, subject=f"file {file.name!r}")
     if not place.path:
         raise OutsideStorages(
             f"file {file.name!r}", file.url, "is the folder of a storage, not a file in it"

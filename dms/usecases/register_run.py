@@ -51,11 +51,11 @@ async def register_frames(database: Database, run: int, frames: Sequence[NewFram
         if not await lock_run(connection, run):
             raise NotFound(f"run {run} is not registered", run=run)
         new = await insert_frames(connection, run, frames)
-        there = await frames_numbered(connection, run, [frame.number for frame in frames])
+        registered = await frames_numbered(connection, run, [frame.number for frame in frames])
         for frame in frames:
             require_same_request(
                 f"frame {frame.number} of run {run}",
-                there[frame.number].model_dump(exclude={"run"}),
+                registered[frame.number].model_dump(exclude={"run"}),
                 frame.model_dump(),
             )
     return Registered(new=new, known=len(frames) - new)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from dms.db.claims import DatasetClaim, hold
-from dms.db.replicas import Copy, mark_deleted, mark_deleting, next_page
+from dms.db.replicas import Copy, mark_copies_deleted, mark_copies_deleting, next_page
 from dms.db.storages import add_usage, all_roots
 from dms.domain.places import Root
 from dms.usecases.context import DmsContext
@@ -34,7 +34,7 @@ async def remove_copies(
             page = await next_page(transaction.connection, claim.uid, after, PAGE)
             if page is None:
                 break
-            copies = await mark_deleting(
+            copies = await mark_copies_deleting(
                 transaction.connection, claim.uid, page.file_ids, keep=keep
             )
             roots = await all_roots(transaction.connection)
@@ -53,20 +53,20 @@ async def _remove(
     failed: list[StorageError] = []
     for storage_id, lying in by_root.items():
         root = roots[storage_id]
-        gone = lying
+        removed = lying
         if not root.read_only:
             urls = [root.url_of(copy.path) for copy in lying]
             outcomes = await context.files.remove(root, urls, spared=context.watch.read_only)
-            gone = [copy for copy, error in zip(lying, outcomes, strict=True) if error is None]
+            removed = [copy for copy, error in zip(lying, outcomes, strict=True) if error is None]
             failed += [error for error in outcomes if error is not None]
-        await _forget(context, gone)
+        await _forget(context, removed)
     return failed
 
 
 async def _forget(context: DmsContext, copies: list[Copy]) -> None:
     async with context.database.transaction() as transaction:
         went: Counter[UUID] = Counter()
-        for storage_id, size in await mark_deleted(
+        for storage_id, size in await mark_copies_deleted(
             transaction.connection, [copy.id for copy in copies]
         ):
             went[storage_id] -= size

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from dms.db.datasets import dataset_by_uid, lock_dataset, mark_deleting
+from dms.db.datasets import dataset_by_uid, lock_dataset, mark_dataset_deleting
 from dms.domain.errors import OutputKept, UnknownDataset
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.labels import label
@@ -48,5 +48,5 @@ async def _mark(connection: Connection, uid: UUID, *, force: bool) -> bool:
         return False
     if row.dataset.type is DatasetType.OUTPUT and not force:
         raise OutputKept(uid, label(row.dataset), row.dataset.type)
-    await mark_deleting(connection, uid)
+    await mark_dataset_deleting(connection, uid)
     return True

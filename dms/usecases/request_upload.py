@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from dms.db.datasets import begin_uploads, lock_dataset, request_upload, resume
+from dms.db.datasets import begin_uploads, lock_dataset, request_upload, set_going
 from dms.domain.errors import NotUploadable, UnknownDataset
 from sluice.contracts.messages import UploadDataset
 from sluice.contracts.states import DatasetState, DatasetType
@@ -31,7 +31,7 @@ async def apply_upload(transaction: Transaction, message: UploadDataset) -> None
                 await request_upload(transaction.connection, dataset.uid)
                 await begin_uploads(transaction.connection, [dataset.uid])
             case DatasetState.UPLOADING:
-                await resume(transaction.connection, dataset.uid)
+                await set_going(transaction.connection, dataset.uid)
             case DatasetState.UPLOADED | DatasetState.DELETING | DatasetState.DELETED:
                 return
             case _:

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from dms.db.datasets import dataset_by_uid, resume
+from dms.db.datasets import dataset_by_uid, set_going
 from dms.domain.errors import UnknownDataset
 from sluice.contracts.datasets import Dataset
 from sluice.servicekit.database import Database
@@ -16,7 +16,7 @@ async def resume_dataset(database: Database, uid: UUID) -> Dataset:
     """
     with log_ids(dataset=uid):
         async with database.transaction() as transaction:
-            await resume(transaction.connection, uid)
+            await set_going(transaction.connection, uid)
             row = await dataset_by_uid(transaction.connection, uid)
         if row is None:
             raise UnknownDataset(uid)

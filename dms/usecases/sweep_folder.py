@@ -13,7 +13,7 @@ from dms.db.replicas import (
     registered_paths,
 )
 from dms.db.storages import all_roots
-from dms.domain.places import StoragePlace, place_of
+from dms.domain.places import StoragePlace, storage_place
 from dms.usecases.context import DmsContext
 from dms.usecases.remove_copies import remove_copies
 from sluice.contracts.naming import written_by_attempt
@@ -54,7 +54,7 @@ async def sweep_folders(
     """
     async with context.database.connection() as connection:
         roots = list((await all_roots(connection)).values())
-        places = [place_of(url, roots, what=f"data set {claim.name!r}") for url in urls]
+        places = [storage_place(url, roots, subject=f"data set {claim.name!r}") for url in urls]
         shared = {url for url in urls if await folder_shared(connection, claim.uid, url)}
     for place in places:
         if not place.path or place.root.read_only or place.url in shared:

@@ -15,7 +15,7 @@ from dms.db.replicas import (
 )
 from dms.db.storages import add_usage, all_roots
 from dms.domain.errors import NoStorage
-from dms.domain.places import Root, place_of, upload_folder
+from dms.domain.places import Root, storage_place, upload_folder
 from dms.usecases.context import DmsContext
 from dms.usecases.list_storages import list_storages, storages_by_room
 from dms.usecases.remove_copies import remove_copies
@@ -84,7 +84,7 @@ async def _target(context: DmsContext, claim: DatasetClaim) -> _Target:
         return _Target(root, claim.upload_url[len(root.url) + 1 :])
     storage = await _with_room(context, claim.bytes)
     root, folder = roots[storage.id], upload_folder(claim.name, claim.meta.get("output_name"))
-    place_of(root.url_of(folder), [root], what=f"data set {claim.name!r}")
+    storage_place(root.url_of(folder), [root], subject=f"data set {claim.name!r}")
     async with context.database.connection() as connection:
         if not await set_upload_place(connection, claim, root.id, root.url_of(folder)):
             raise ClaimLost(claim)

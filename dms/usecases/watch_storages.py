@@ -9,7 +9,7 @@ import structlog
 from dms.db.storages import all_roots, note_folders
 from dms.domain.places import Root
 from dms.domain.storage_errors import StorageRefused, StoragesOverlap
-from dms.domain.storage_urls import holds
+from dms.domain.storage_urls import contains_url
 from dms.usecases.file_work import FileWork, Seen
 from sluice.servicekit.database import Database
 from sluice.storage import Folder, local_path
@@ -186,7 +186,7 @@ def _not_noted(storages: Sequence[Root], folders: _Folders) -> Mapping[UUID, str
 def _in(inner: str, outer: str, folders: _Folders) -> bool:
     if inner in folders and outer in folders:
         return folders[outer].holds(folders[inner])
-    return local_path(inner) is local_path(outer) is None and holds(outer, inner)
+    return local_path(inner) is local_path(outer) is None and contains_url(outer, inner)
 
 
 def _overlap(first: str, second: str, folders: _Folders) -> bool:
@@ -195,5 +195,5 @@ def _overlap(first: str, second: str, folders: _Folders) -> bool:
         and local_path(second) is not None
         and not {first, second} <= folders.keys()
     ):
-        return holds(first, second) or holds(second, first)
+        return contains_url(first, second) or contains_url(second, first)
     return _in(first, second, folders) or _in(second, first, folders)

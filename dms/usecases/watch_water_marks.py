@@ -9,7 +9,7 @@ import structlog
 from dms.db.storages import storage_named
 from dms.db.water_marks import delete_marks, levels, on_storage, put_marks, set_filling
 from dms.domain.storage_errors import MarksRefused, UnknownStorage
-from dms.domain.water_marks import fills, held, objection
+from dms.domain.water_marks import fills, held, marks_objection
 from dms.usecases.context import DmsContext
 from dms.usecases.list_storages import Room
 from sluice.contracts.datasets import Storage, WaterMarks
@@ -50,7 +50,7 @@ def _require_fitting(storage: Storage, marks: WaterMarks, free: float | None) ->
             storage.name, f"are for input storages, and it is of type {storage.type}"
         )
     most = held(storage.capacity, used=storage.used, free=free)
-    if why := objection(marks, storage.capacity, most=most):
+    if why := marks_objection(marks, storage.capacity, most=most):
         raise MarksRefused(storage.name, why)
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from uuid import UUID
 
-from sluice.clients.base import API, ServiceClient
+from sluice.clients.base import API
+from sluice.clients.jobs import JobCalls
 from sluice.contracts.attention import Acknowledge, WorkCounts
 from sluice.contracts.pilots import (
     Heartbeat,
@@ -18,24 +19,14 @@ from sluice.contracts.pilots import (
     SignOff,
     StorageUrls,
 )
-from sluice.contracts.states import JobState, TaskState
-from sluice.contracts.tasks import (
-    Boosted,
-    Boosts,
-    Explanation,
-    Job,
-    JobOrder,
-    JobPage,
-    Prioritise,
-    TaskStatus,
-    TaskStatusList,
-)
+from sluice.contracts.states import TaskState
+from sluice.contracts.tasks import Boosted, Boosts, Job, TaskStatus, TaskStatusList
 
 #: Seconds that an answer may take beyond the time the WMS was asked to wait for work.
 _LEASE_GRACE = 10.0
 
 
-class WmsClient(ServiceClient):
+class WmsClient(JobCalls):
     service = "wms"
 
     async def task(self, uid: UUID, *, full: bool = False) -> TaskStatus:
@@ -72,64 +63,14 @@ class WmsClient(ServiceClient):
             "GET", f"{API}/counts", answer=WorkCounts, params={"troubled": troubled or None}
         )
 
-    async def prioritise(self, uid: UUID, rank: float) -> TaskStatus:
-        """Raises ``NotFound``; ``Conflict`` where the task has ended."""
-        return await self.call(
-            "POST", f"{API}/tasks/{uid}/rank", body=Prioritise(rank=rank), answer=TaskStatus
-        )
-
     async def boost(self, wanted: Boosts) -> Boosted:
         """The tasks that are ranked higher for now, all of them. Raises ``NotFound`` where the WMS
         is of the release before."""
         return await self.call("PUT", f"{API}/boosts", body=wanted, answer=Boosted)
 
-    async def cancel_task(self, uid: UUID) -> TaskStatus:
-        """Repeating it is fine. Raises ``NotFound``; ``Conflict`` where the task has ended
-        otherwise."""
-        return await self.call("POST", f"{API}/tasks/{uid}/cancel", answer=TaskStatus)
-
-    async def retry_task(self, uid: UUID) -> TaskStatus:
-        """Gives the task's failed and held jobs another round. Raises ``NotFound``,
-        ``Conflict``."""
-        return await self.call("POST", f"{API}/tasks/{uid}/retry", answer=TaskStatus)
-
-    async def jobs(
-        self,
-        uid: UUID,
-        *,
-        state: JobState | None = None,
-        sort: JobOrder | None = None,
-        after: str | None = None,
-        limit: int | None = None,
-        full: bool = False,
-    ) -> JobPage:
-        """Jobs of a task by number, or as ``sort`` says; ``full``: with what is known of their last
-        attempts. Raises ``NotFound``, ``Unprocessable`` (jobs that have not ended have no other
-        order)."""
-        params = {
-            "state": state,
-            "sort": sort,
-            "after": after,
-            "limit": limit,
-            "full": full or None,
-        }
-        return await self.call("GET", f"{API}/tasks/{uid}/jobs", answer=JobPage, params=params)
-
-    async def job(self, job_id: int, *, full: bool = False) -> Job:
-        """With its attempts; ``full``: and the names of their pilots. Raises ``NotFound``."""
-        return await self.call(
-            "GET", f"{API}/jobs/{job_id}", answer=Job, params={"full": full or None}
-        )
-
     async def retry_job(self, job_id: int) -> Job:
         """Raises ``NotFound``, ``Conflict``."""
         return await self.call("POST", f"{API}/jobs/{job_id}/retry", answer=Job)
-
-    async def explain_task(self, uid: UUID) -> Explanation:
-        return await self.call("GET", f"{API}/tasks/{uid}/explain", answer=Explanation)
-
-    async def explain_job(self, job_id: int) -> Explanation:
-        return await self.call("GET", f"{API}/jobs/{job_id}/explain", answer=Explanation)
 
     async def pilots(self, *, attention: bool = False, limit: int | None = None) -> PilotList:
         """Those that are there come first. ``attention``: lost ones that nobody has acknowledged

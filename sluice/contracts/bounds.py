@@ -25,8 +25,8 @@ MOST_TEXT, MOST_URL, MOST_WORD = 4_000, 4_096, 255
 MOST_GPUS = 256
 
 
-def json_of(what: str, most: int, remedy: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """A check that raises ``ValueError``: ``what`` it is that is too large, too deep or no JSON,
+def json_of(subject: str, most: int, remedy: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """A check that raises ``ValueError``: ``subject`` it is that is too large, too deep or no JSON,
     and what to do instead."""
 
     def check(value: dict[str, Any]) -> dict[str, Any]:
@@ -34,17 +34,18 @@ def json_of(what: str, most: int, remedy: str) -> Callable[[dict[str, Any]], dic
             return value
         if deeper(value, DEEPEST):
             raise in_words(
-                f"{what} may nest objects and lists {DEEPEST} deep, and these go deeper: {remedy}"
+                f"{subject} may nest objects and lists {DEEPEST} deep, and these go deeper:"
+                f" {remedy}"
             )
         written = pydantic_core.to_json(value)
         if len(written) > most:
             raise in_words(
-                f"{what} may have {most} bytes as JSON, and these have {len(written)}: {remedy}"
+                f"{subject} may have {most} bytes as JSON, and these have {len(written)}: {remedy}"
             )
         # It stands for what JSON has no number for, and would be stored instead.
         if b"null" in written and (wrong := not_finite(value)) is not None:
             raise in_words(
-                f"{what} may have numbers that JSON knows, and {wrong} is none: give it as text"
+                f"{subject} may have numbers that JSON knows, and {wrong} is none: give it as text"
             )
         return value
 

@@ -55,8 +55,8 @@ def require_counts(value: Any) -> dict[str, int]:
     except ValidationError as error:
         wrong = error.errors()[0]
         where = "".join(f" {part}" for part in wrong["loc"][:1])
-        said = sentence_of(wrong)
-        why = f"{said[0].lower()}{said[1:]}"
+        sentence = sentence_of(wrong)
+        why = f"{sentence[0].lower()}{sentence[1:]}"
         raise WrongCounts(f"{COUNTS}{where}: {why}; {_WANTED}") from error
     if taken := sorted(_RESERVED & found.keys()):
         raise WrongCounts(
@@ -74,12 +74,12 @@ def counts_in(meta: Mapping[str, Any]) -> dict[str, int]:
         return {}
 
 
-def added(total: Mapping[str, int], more: Mapping[str, int]) -> dict[str, int]:
-    """``total`` with ``more``, which adds no name once there are ``MOST_NAMES``: so each sum there
-    is, is whole. One that would pass ``MOST_SUM`` stays there, and means that or more: no count is
-    a reason to lose its file."""
+def added(total: Mapping[str, int], further: Mapping[str, int]) -> dict[str, int]:
+    """``total`` with ``further``, which adds no name once there are ``MOST_NAMES``: so each sum
+    there is, is whole. One that would pass ``MOST_SUM`` stays there, and means that or more: no
+    count is a reason to lose its file."""
     sums = dict(total)
-    for name, number in more.items():
+    for name, number in further.items():
         if name in sums or len(sums) < MOST_NAMES:
             sums[name] = min(sums.get(name, 0) + number, MOST_SUM)
     return sums

@@ -12,10 +12,10 @@ from sluice.contracts.states import DatasetState
 class Ambiguous(Conflict):
     """Several things are called so; the findings name them."""
 
-    def __init__(self, what: str, called: str, candidates: Sequence[str]) -> None:
+    def __init__(self, kind: str, called: str, candidates: Sequence[str]) -> None:
         found = [Finding(message=candidate) for candidate in candidates]
         super().__init__(
-            f"{len(found)} {what} are called {called!r}: name one by its uid", findings=found
+            f"{len(found)} {kind} are called {called!r}: name one by its uid", findings=found
         )
 
 
@@ -46,10 +46,12 @@ def told_apart(dataset: Dataset) -> str:
 def meant(called: str, found: Sequence[Dataset]) -> Dataset | None:
     """Of the data sets that are called so the one that a person means: deleted ones are passed over
     where there are others. None where there is none. Raises ``Ambiguous``."""
-    there = [dataset for dataset in found if dataset.state is not DatasetState.DELETED] or found
-    if len(there) > 1:
-        raise Ambiguous("data sets", called, [told_apart(dataset) for dataset in there])
-    return there[0] if there else None
+    candidates = [
+        dataset for dataset in found if dataset.state is not DatasetState.DELETED
+    ] or found
+    if len(candidates) > 1:
+        raise Ambiguous("data sets", called, [told_apart(dataset) for dataset in candidates])
+    return candidates[0] if candidates else None
 
 
 def role(entry: ChainDataset) -> str:

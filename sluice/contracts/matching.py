@@ -75,7 +75,7 @@ def _wants_text(condition: Condition) -> bool:
     assert_never(condition)
 
 
-def missing_text(missing: Mapping[str, str]) -> str:
+def missing_parameters_text(missing: Mapping[str, str]) -> str:
     """Parameters that find no value, in words; ``missing`` as of ``bind``."""
     listed = ", ".join(f"{name} (from metadata {key!r})" for name, key in missing.items())
     return f"matches, but the data set has no value for its parameters {listed}"

@@ -166,7 +166,9 @@ class QueueConsumer(_Consumer):
         try:
             event = CloudEvent.model_validate_json(delivery.body)
         except pydantic.ValidationError as error:
-            await self._reject(delivery, _said("not a message as the services send them", error))
+            await self._reject(
+                delivery, _fault_text("not a message as the services send them", error)
+            )
             return None
         if event.type not in self._handlers:
             known = ", ".join(sorted(self._handlers))
@@ -179,7 +181,7 @@ class QueueConsumer(_Consumer):
             data = PAYLOADS[event.type].model_validate(event.data)
         except pydantic.ValidationError as error:
             await self._reject(
-                delivery, _said(f"its data are no {PAYLOADS[event.type].__name__}", error)
+                delivery, _fault_text(f"its data are no {PAYLOADS[event.type].__name__}", error)
             )
             return None
         return _Parsed(delivery, event, data)
@@ -200,8 +202,8 @@ class QueueConsumer(_Consumer):
                 await parsed.delivery.retry(reason)
 
 
-def _said(what: str, error: pydantic.ValidationError) -> str:
-    """``what``, and what is wrong where: not the message itself, which is kept beside the
+def _fault_text(subject: str, error: pydantic.ValidationError) -> str:
+    """``subject``, and what is wrong where: not the message itself, which is kept beside the
     reason."""
     faults = error.errors(include_url=False, include_context=False, include_input=False)
     places = [
@@ -209,7 +211,7 @@ def _said(what: str, error: pydantic.ValidationError) -> str:
         for fault in faults[:MOST_FAULTS]
     ]
     more = len(faults) - len(places)
-    return f"{what}: {'; '.join(places)}" + (f"; and {more} more" if more else "")
+    return f"{subject}: {'; '.join(places)}" + (f"; and {more} more" if more else "")
 
 
 class WakeConsumer(_Consumer):

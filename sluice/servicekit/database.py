@@ -176,7 +176,8 @@ class Database:
             )
         except CANNOT_CONNECT as error:
             raise NotAvailable(
-                f"the database of {self.source} does not answer: {said(error)}", service=self.source
+                f"the database of {self.source} does not answer: {error_text(error)}",
+                service=self.source,
             ) from error
 
     async def stop(self) -> None:
@@ -252,14 +253,16 @@ def not_now(error: Exception) -> NotAvailable:
     return NotAvailable("the database does not answer now; try again")
 
 
-def session_settings(url: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Run-time parameters for connections to ``url``: ``SESSION`` and ``more``, but for those that
+def session_settings(url: str, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Run-time parameters for connections to ``url``: ``SESSION`` and ``extra``, but for those that
     the URL sets itself (``…/database?idle_in_transaction_session_timeout=60s``)."""
     given = parse_qs(urlsplit(url).query)
-    return {name: value for name, value in {**SESSION, **(more or {})}.items() if name not in given}
+    return {
+        name: value for name, value in {**SESSION, **(extra or {})}.items() if name not in given
+    }
 
 
-def said(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """What an error says; its class where it says nothing (a connection that timed out)."""
     return str(error) or type(error).__name__
 

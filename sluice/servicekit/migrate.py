@@ -17,7 +17,7 @@ import asyncpg
 import structlog
 
 from sluice.contracts.problems import NotAvailable
-from sluice.servicekit.database import CANNOT_CONNECT, CONNECT_TIMEOUT, said, session_settings
+from sluice.servicekit.database import CANNOT_CONNECT, CONNECT_TIMEOUT, error_text, session_settings
 
 if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record]
@@ -61,14 +61,15 @@ class Migrator:
             )
         except CANNOT_CONNECT as error:
             raise NotAvailable(
-                f"the database for {self._versions} does not answer: {said(error)}"
+                f"the database for {self._versions} does not answer: {error_text(error)}"
             ) from error
         try:
             if not await self._is_new_enough(connection, revisions):
                 await self._upgrade(connection, revisions)
         except CANNOT_CONNECT as error:
             raise NotAvailable(
-                f"the database for {self._versions} could not be brought up to date: {said(error)}"
+                f"the database for {self._versions} could not be brought up to date:"
+                f" {error_text(error)}"
             ) from error
         finally:
             await connection.close(timeout=CONNECT_TIMEOUT)

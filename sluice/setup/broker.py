@@ -98,24 +98,24 @@ async def _ask(
         )
     if answer.is_success:
         return answer
-    said = f"RabbitMQ answered {answer.status_code} to {method} {path}: {answer.text[:500]}"
-    raise NotAvailable(said) if answer.is_server_error else Conflict(said)
+    answered = f"RabbitMQ answered {answer.status_code} to {method} {path}: {answer.text[:500]}"
+    raise NotAvailable(answered) if answer.is_server_error else Conflict(answered)
 
 
 def _keep_salts(wanted: Definitions, found: Definitions, passwords: dict[str, str]) -> None:
     """A hash made with the salt that is there says whether the password is still the same."""
-    there = {user["name"]: user.get("password_hash", "") for user in found.get("users", [])}
+    existing = {user["name"]: user.get("password_hash", "") for user in found.get("users", [])}
     for user in wanted["users"]:
-        salt = base64.b64decode(there.get(user["name"], ""))[:SALT]
+        salt = base64.b64decode(existing.get(user["name"], ""))[:SALT]
         if salt:
             user["password_hash"] = password_hash(passwords[user["name"]], salt)
 
 
 def _differences(wanted: Definitions, found: Definitions) -> Iterator[str]:
     for kind, keys in KEYS.items():
-        there = {_key(item, keys): item for item in found.get(kind, [])}
+        existing = {_key(item, keys): item for item in found.get(kind, [])}
         for item in wanted[kind]:
-            known = there.get(_key(item, keys))
+            known = existing.get(_key(item, keys))
             name = " → ".join(str(item[key]) for key in keys if key not in {"vhost", "routing_key"})
             if known is None:
                 yield f"{kind}: {name} made"
@@ -128,9 +128,9 @@ def _differences(wanted: Definitions, found: Definitions) -> Iterator[str]:
 def _require_changeable(wanted: Definitions, found: Definitions) -> None:
     """The arguments of a queue are fixed when it is made."""
     for kind in ("exchanges", "queues"):
-        there = {_key(item, KEYS[kind]): item for item in found.get(kind, [])}
+        existing = {_key(item, KEYS[kind]): item for item in found.get(kind, [])}
         for item in wanted[kind]:
-            known = there.get(_key(item, KEYS[kind]))
+            known = existing.get(_key(item, KEYS[kind]))
             if known is not None and any(known.get(part) != item[part] for part in COMPARED[kind]):
                 raise Conflict(
                     f"{kind}: {item['name']} in virtual host {item['vhost']} was made otherwise,"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import asyncpg
 
 from sluice.contracts.problems import Conflict, NotAvailable
-from sluice.servicekit.database import CANNOT_CONNECT, CONNECT_TIMEOUT, CREATE_OPTIONS, said
+from sluice.servicekit.database import CANNOT_CONNECT, CONNECT_TIMEOUT, CREATE_OPTIONS, error_text
 from sluice.setup.logins import ServiceLogin
 from sluice.setup.scram import is_password_of, scram_verifier
 
@@ -99,7 +99,7 @@ async def _connect(url: str, *, database: str | None = None) -> Connection:
         return await asyncpg.connect(url, database=database, timeout=CONNECT_TIMEOUT)
     except CANNOT_CONNECT as error:
         raise NotAvailable(
-            f"PostgreSQL does not let the administrator in: {said(error)}"
+            f"PostgreSQL does not let the administrator in: {error_text(error)}"
         ) from error
 
 

@@ -6,7 +6,7 @@ import asyncpg
 
 from sluice.contracts.numbers import counted
 from sluice.contracts.problems import NotAvailable
-from sluice.servicekit.database import CANNOT_CONNECT, CONNECT_TIMEOUT, said
+from sluice.servicekit.database import CANNOT_CONNECT, CONNECT_TIMEOUT, error_text
 from sluice.servicekit.outbox import SEND_AGAIN
 
 
@@ -23,7 +23,7 @@ async def send_again(databases: Mapping[str, str]) -> list[str]:
             connection = await asyncpg.connect(url, timeout=CONNECT_TIMEOUT)
         except CANNOT_CONNECT as error:
             raise NotAvailable(
-                f"the database of {service} does not answer: {said(error)}", service=service
+                f"the database of {service} does not answer: {error_text(error)}", service=service
             ) from error
         try:
             number = int((await connection.execute(SEND_AGAIN)).removeprefix("UPDATE "))

@@ -97,7 +97,7 @@ def take(file: int, url: str, target: str) -> Stored | None:
         found = os.fstat(file)
         if found.st_nlink != 1 or os.stat(os.path.dirname(target)).st_dev != found.st_dev:
             return None
-        stored = Stored(found.st_size, file_checksum(path_of(file)))
+        stored = Stored(found.st_size, file_checksum(open_file_path(file)))
         return stored if link_open(file, target) else None
 
 
@@ -106,13 +106,13 @@ def link_open(file: int, target: str) -> bool:
     had."""
     try:
         # Without a folder, Python makes a link to the link.
-        os.link(path_of(file), target, src_dir_fd=file, follow_symlinks=True)
+        os.link(open_file_path(file), target, src_dir_fd=file, follow_symlinks=True)
     except OSError:
         return False
     return True
 
 
-def path_of(file: int) -> str:
+def open_file_path(file: int) -> str:
     """The open file itself, by a path of this process."""
     return f"/proc/self/fd/{file}"
 

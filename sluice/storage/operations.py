@@ -81,7 +81,7 @@ def put_open(
     """
     target = local_path(url)
     taken = local.take(file, url, target) if given and target is not None else None
-    return taken or put(Path(local.path_of(file)), url, check=check)
+    return taken or put(Path(local.open_file_path(file)), url, check=check)
 
 
 def put_bytes(data: bytes, url: str) -> Stored:

@@ -13,7 +13,7 @@ import typer
 from typer._click.exceptions import UsageError
 from typer.core import TyperGroup
 
-from dms.domain.storage_urls import holds, read_roots
+from dms.domain.storage_urls import contains_url, read_roots
 from pilot.settings import PilotSettings
 from scripts.docs.services import app_of, settings_class
 from sluice.cli.app import command_line
@@ -270,7 +270,7 @@ def _storages(composition: Composition) -> Iterator[str]:
     if len(set(users.values())) > 1 or None in users.values():
         yield f"{folder} has to be one volume, at the same path, in {sorted(users)}"
     roots = read_roots(composition.environment("dms").get("SLUICE_DMS_STORAGE_ROOTS", ""))
-    if not any(holds(root, f"file://{folder}") for root in roots):
+    if not any(contains_url(root, f"file://{folder}") for root in roots):
         yield f"{name}: the DMS refuses storages in {folder}"
     if not composition.is_read_only("operator", folder):
         yield f"operator: it shows what lies in {folder}, and need not write there"

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from dms.db.files import insert_files
-from dms.db.replicas import insert_replicas, mark_deleted
+from dms.db.replicas import insert_replicas, mark_copies_deleted
 from dms.domain.differences import SentFile
 from dms.domain.errors import PlaceJustTaken
 from sluice.contracts.states import ReplicaState
@@ -174,8 +174,8 @@ async def test_two_deletions_share_copies(make_database: DatabaseFactory) -> Non
     await meet(
         url,
         gate,
-        lambda one: mark_deleted(one, [3, 2, 1]),
-        lambda other: mark_deleted(other, [1, 2, 3]),
+        lambda one: mark_copies_deleted(one, [3, 2, 1]),
+        lambda other: mark_copies_deleted(other, [1, 2, 3]),
     )
 
 

@@ -5,25 +5,15 @@ from uuid import UUID
 
 import httpx
 
-from sluice.clients.base import API, ServiceClient
-from sluice.contracts.chains import (
-    ChainTask,
-    ChainTaskList,
-)
+from sluice.clients.base import API
+from sluice.clients.jobs import JobCalls
+from sluice.contracts.chains import ChainTask, ChainTaskList
 from sluice.contracts.logs import FollowedLog
-from sluice.contracts.states import JobState, StepState
-from sluice.contracts.tasks import (
-    Explanation,
-    Job,
-    JobOrder,
-    JobPage,
-    Outlook,
-    Prioritise,
-    TaskStatus,
-)
+from sluice.contracts.states import StepState
+from sluice.contracts.tasks import Outlook
 
 
-class TaskCalls(ServiceClient):
+class TaskCalls(JobCalls):
     """Tasks, their jobs and the logs of these."""
 
     async def tasks(
@@ -54,54 +44,9 @@ class TaskCalls(ServiceClient):
             "GET", f"{API}/tasks/{uid}", answer=ChainTask, params={"full": full or None}
         )
 
-    async def cancel_task(self, uid: UUID) -> TaskStatus:
-        return await self.call("POST", f"{API}/tasks/{uid}/cancel", answer=TaskStatus)
-
-    async def retry_task(self, uid: UUID) -> TaskStatus:
-        return await self.call("POST", f"{API}/tasks/{uid}/retry", answer=TaskStatus)
-
-    async def prioritise(self, uid: UUID, rank: float) -> TaskStatus:
-        return await self.call(
-            "POST", f"{API}/tasks/{uid}/rank", body=Prioritise(rank=rank), answer=TaskStatus
-        )
-
-    async def explain_task(self, uid: UUID) -> Explanation:
-        return await self.call("GET", f"{API}/tasks/{uid}/explain", answer=Explanation)
-
     async def outlook(self, uid: UUID) -> Outlook:
         """Raises ``NotFound``, also where the system is of a release that cannot say."""
         return await self.call("GET", f"{API}/tasks/{uid}/outlook", answer=Outlook)
-
-    async def jobs(
-        self,
-        task: UUID,
-        *,
-        state: JobState | None = None,
-        sort: JobOrder | None = None,
-        after: str | None = None,
-        limit: int | None = None,
-        full: bool = False,
-    ) -> JobPage:
-        """Jobs of a task by number, or as ``sort`` says; ``full``: with what is known of their last
-        attempts. Raises ``NotFound``, ``Unprocessable`` (jobs that have not ended have no other
-        order)."""
-        params = {
-            "state": state,
-            "sort": sort,
-            "after": after,
-            "limit": limit,
-            "full": full or None,
-        }
-        return await self.call("GET", f"{API}/tasks/{task}/jobs", answer=JobPage, params=params)
-
-    async def job(self, job_id: int, *, full: bool = False) -> Job:
-        """With its attempts; ``full``: and the names of their pilots."""
-        return await self.call(
-            "GET", f"{API}/jobs/{job_id}", answer=Job, params={"full": full or None}
-        )
-
-    async def explain_job(self, job_id: int) -> Explanation:
-        return await self.call("GET", f"{API}/jobs/{job_id}/explain", answer=Explanation)
 
     async def job_log(self, job_id: int, *, attempt: int | None = None) -> str:
         """The beginning and the end of its log. Raises ``NotFound`` where there is none."""

@@ -15,7 +15,7 @@ from aio_pika.abc import AbstractChannel, AbstractIncomingMessage, HeadersType
 from sluice.servicekit.transport.base import Queue, TransportUnavailable
 from sluice.servicekit.transport.dead_letters import readable_reason, unanswered_reason
 from sluice.servicekit.transport.rabbitmq_layout import dead_queue, resting_place
-from sluice.servicekit.transport.rabbitmq_link import Post, RabbitLink, acknowledge, answer
+from sluice.servicekit.transport.rabbitmq_link import Post, RabbitLink, acknowledge_message, answer
 from sluice.servicekit.transport.retry_pauses import rest_after
 
 log = structlog.get_logger(__name__)
@@ -79,7 +79,7 @@ class RabbitDelivery:
 
     async def ack(self) -> None:
         try:
-            await acknowledge(self.message)
+            await acknowledge_message(self.message)
         except TransportUnavailable as error:
             self._comes_again(error)
 

@@ -12,7 +12,7 @@ from sluice.servicekit.transport.base import Queue
 from sluice.servicekit.transport.dead_letters import DeadLetter, unanswered_reason
 from sluice.servicekit.transport.rabbitmq_consumer import durable, id_of, last_reason
 from sluice.servicekit.transport.rabbitmq_layout import dead_queue
-from sluice.servicekit.transport.rabbitmq_link import Post, RabbitLink, acknowledge, answer
+from sluice.servicekit.transport.rabbitmq_link import Post, RabbitLink, acknowledge_message, answer
 
 # So many letters are in hand together.
 WINDOW = 500
@@ -32,10 +32,10 @@ class Window:
         """How many that were. All of them with one word: a quorum queue works through many one
         after the other, and what it has not come to when the channel is closed comes back."""
         if len(chosen) == len(self.letters):
-            await acknowledge(self.letters[-1], and_before=True)
+            await acknowledge_message(self.letters[-1], and_before=True)
         else:
             for letter in chosen:
-                await acknowledge(letter)
+                await acknowledge_message(letter)
         gone = {id(letter) for letter in chosen}
         self.letters = [letter for letter in self.letters if id(letter) not in gone]
         if not self.letters:

@@ -55,7 +55,9 @@ async def answer(awaitable: Awaitable[T], *, seconds: float = ANSWER_TIMEOUT) ->
     return result
 
 
-async def acknowledge(message: AbstractIncomingMessage, *, and_before: bool = False) -> None:
+async def acknowledge_message(
+    message: AbstractIncomingMessage, *, and_before: bool = False
+) -> None:
     """``and_before``: all that came before it on its channel, too. Raises
     ``TransportUnavailable``."""
     await answer(_acknowledge_while_open(message, and_before=and_before))

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 
-from dms.db.datasets import close, take_closing_lock
+from dms.db.datasets import mark_closed, take_closing_lock
 from dms.usecases.close_dataset import close_dataset
 from dms.usecases.list_datasets import DatasetQuery, list_datasets
 from sluice.contracts.datasets import DatasetPage
@@ -128,7 +128,7 @@ async def test_a_closing_that_commits_late_does_not_slip_behind_the_cursor(dms: 
     slow, quick = await dms.dataset("slow"), await dms.dataset("quick")
     async with dms.other_context.database.transaction() as transaction:
         await take_closing_lock(transaction.connection)
-        assert await close(transaction.connection, [slow])
+        assert await mark_closed(transaction.connection, [slow])
         other = asyncio.create_task(close_dataset(dms.database, quick, files=None))
 
         async def waits() -> bool:
@@ -162,7 +162,7 @@ async def test_one_that_closes_later_has_a_later_timestamp_whenever_its_closing_
         await close_dataset(dms.database, late, files=None)
         [first] = (await dms.client.closed_datasets()).datasets
         await take_closing_lock(transaction.connection)
-        await close(transaction.connection, [early, *batch])
+        await mark_closed(transaction.connection, [early, *batch])
     page = await dms.client.closed_datasets(timestamp=first.timestamp)
     assert [dataset.uid for dataset in page.datasets] == [early, *batch]
     times = [dataset.timestamp for dataset in page.datasets]

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from dms.domain.places import OutsideStorages, Root, place_of, upload_folder
+from dms.domain.places import OutsideStorages, Root, storage_place, upload_folder
 from sluice.contracts.plain_paths import stays_inside
 from sluice.contracts.states import StorageType
 
@@ -15,10 +15,10 @@ INNER = Root(
 
 
 def test_the_innermost_storage_holds_a_url() -> None:
-    assert place_of("file:///data/x/y", [DATA, INNER], what="w").path == "x/y"
-    place = place_of("file:///data/inner/y", [DATA, INNER], what="w")
+    assert storage_place("file:///data/x/y", [DATA, INNER], subject="w").path == "x/y"
+    place = storage_place("file:///data/inner/y", [DATA, INNER], subject="w")
     assert (place.root, place.path, place.url) == (INNER, "y", "file:///data/inner/y")
-    assert place_of("file:///data", [DATA, INNER], what="w").path == ""
+    assert storage_place("file:///data", [DATA, INNER], subject="w").path == ""
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_url_in_no_storage_is_refused_by_name(url: str) -> None:
         OutsideStorages,
         match=r"file 'f': .* lies in no registered, enabled storage \(file:///data\)",
     ):
-        place_of(url, [DATA], what="file 'f'")
+        storage_place(url, [DATA], subject="file 'f'")
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_path_that_could_lead_out_is_refused(path: str) -> None:
     assert not stays_inside(path)
     if path:
         with pytest.raises(OutsideStorages, match="does not stay inside storage 'data'"):
-            place_of(f"file:///data/{path}", [DATA], what="w")
+            storage_place(f"file:///data/{path}", [DATA], subject="w")
 
 
 @pytest.mark.parametrize(

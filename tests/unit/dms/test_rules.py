@@ -4,7 +4,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from dms.domain.completeness import NumbersUsed, missing_text
+from dms.domain.completeness import NumbersUsed, missing_files_text
 from dms.domain.cursor import (
     Order,
     WrongCursor,
@@ -118,7 +118,7 @@ def test_files_of_one_request_that_contradict_each_other_are_named() -> None:
 def test_what_is_missing_is_told_with_numbers(
     count: int, wanted: int, used: NumbersUsed, text: str
 ) -> None:
-    assert missing_text(count, wanted, used) == text
+    assert missing_files_text(count, wanted, used) == text
 
 
 def test_a_repeated_request_names_every_field_that_differs() -> None:

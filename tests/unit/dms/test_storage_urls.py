@@ -2,7 +2,7 @@
 
 import pytest
 
-from dms.domain.storage_urls import WrongStorageUrl, holds, read_roots, require_storage_url
+from dms.domain.storage_urls import WrongStorageUrl, contains_url, read_roots, require_storage_url
 
 
 @pytest.mark.parametrize(
@@ -71,4 +71,4 @@ def test_what_is_no_root_is_refused(text: str) -> None:
     ],
 )
 def test_which_lies_in_which_by_the_text(outer: str, inner: str, answer: bool) -> None:
-    assert holds(outer, inner) is answer
+    assert contains_url(outer, inner) is answer

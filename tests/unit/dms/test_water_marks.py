@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from dms.domain.water_marks import fills, held, objection
+from dms.domain.water_marks import fills, held, marks_objection
 from sluice.contracts.datasets import WaterMarks
 
 SHARES = WaterMarks(low=0.5, high=0.8)
@@ -36,7 +36,7 @@ def test_it_fills_from_the_high_mark_until_it_is_below_the_low_one(
     ],
 )
 def test_marks_fit_the_capacity(low: float, high: float, capacity: int | None, why: str) -> None:
-    told = objection(WaterMarks(low=low, high=high), capacity, most=capacity)
+    told = marks_objection(WaterMarks(low=low, high=high), capacity, most=capacity)
     assert re.search(why, told)
     assert bool(told) == bool(why)
 
@@ -45,11 +45,11 @@ def test_without_a_capacity_shares_are_of_what_is_there_and_what_is_free() -> No
     assert held(None, used=300, free=700.0) == 1000
     assert held(500, used=300, free=700.0) == 500, "what was declared counts"
     assert held(None, used=300, free=None) is None
-    assert objection(SHARES, None, most=1000) == ""
-    assert objection(WaterMarks(low=0.5, high=400), None, most=1000).startswith(
+    assert marks_objection(SHARES, None, most=1000) == ""
+    assert marks_objection(WaterMarks(low=0.5, high=400), None, most=1000).startswith(
         "are the wrong way round: 500 bytes"
     )
-    assert objection(WaterMarks(low=10, high=2000), None, most=1000) == "", (
+    assert marks_objection(WaterMarks(low=10, high=2000), None, most=1000) == "", (
         "the file system may have more room one day"
     )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sluice.contracts.chain_requirements import DatasetFacts, requires_text, unmet
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.matching import bind, facts_of, missing_text, objection
+from sluice.contracts.matching import bind, facts_of, missing_parameters_text, objection
 from sluice.contracts.templates import Template
 
 #: Templates named in a reason; the rest is counted.
@@ -39,7 +39,7 @@ def decide(dataset: Dataset, templates: Iterable[Template]) -> Matched | NotMatc
     template, *others = sorted(fitting, key=lambda one: (-one.plan.priority, one.name))
     params, missing = bind(template.plan, facts)
     if missing:
-        return NotMatched(f"template {template.name} {missing_text(missing)}")
+        return NotMatched(f"template {template.name} {missing_parameters_text(missing)}")
     if broken := unmet(template.plan, DatasetFacts.of(dataset), params):
         return NotMatched(f"template {template.name} matches, but {requires_text(broken)}")
     return Matched(

@@ -9,7 +9,7 @@ import structlog
 from sluice.contracts.chain_requirements import DatasetFacts, requires_text, unmet
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.intake import Objection, Tie, Unmatched, UnmatchedList
-from sluice.contracts.matching import bind, facts_of, missing_text, objection
+from sluice.contracts.matching import bind, facts_of, missing_parameters_text, objection
 from sluice.contracts.problems import ServiceError
 from wfms.operator.domain.errors import disabled_text
 from wfms.operator.domain.template import StoredTemplate
@@ -86,6 +86,6 @@ def _reason(template: StoredTemplate, dataset: Dataset) -> str:
         return f"matches, and {disabled_text(template.name, template.disabled_since)}"
     bound, missing = bind(template.plan, facts)
     if missing:
-        return missing_text(missing)
+        return missing_parameters_text(missing)
     broken = unmet(template.plan, DatasetFacts.of(dataset), bound)
     return f"matches, but {requires_text(broken)}" if broken else ""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dms.domain.places import Root, place_of
+from dms.domain.places import Root, storage_place
 from sluice.contracts.naming import own_name
 from sluice.contracts.pilots import InputFile
 from sluice.contracts.states import AttemptOutcome, StorageType
@@ -29,7 +29,7 @@ def test_a_name_that_a_storage_could_read_as_another_path_reaches_the_next_tool(
     data = Root(
         uuid.uuid4(), "data", StorageType.OUTPUT, f"file://{root}", read_only=False, enabled=True
     )
-    assert place_of(stored.url, [data], what="it").path == f"out/{stored.name}"
+    assert storage_place(stored.url, [data], subject="it").path == f"out/{stored.name}"
     assert (root / "out" / stored.name).read_text() == "hits"
     given = InputFile(
         name=own_name(stored.name), url=stored.url, size=4, checksum=stored.checksum, seq=3
