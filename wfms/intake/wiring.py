@@ -46,9 +46,9 @@ def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Se
     handing_over = Loop("intake.hand_over", hand_over, period=HAND_OVER_PERIOD, metrics=metrics)
 
     async def take_in() -> bool:
-        more = await take_in_datasets(context)
+        is_page_full = await take_in_datasets(context)
         handing_over.wake()
-        return more
+        return is_page_full
 
     taking_in = Loop("intake.take_in", take_in, period=settings.period, metrics=metrics)
     health = Health({"database": database.ping, "transport": transport.ping})

@@ -189,9 +189,11 @@ async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
         file.dataset for file in files if file.retention == "keep"
     }
     passing = frozenset(
-        [one for one in ours if not await connection.fetchval(INPUT_KEPT, one, uid)]
+        [file for file in ours if not await connection.fetchval(INPUT_KEPT, file, uid)]
     )
-    used = frozenset([one for one in doomed if await connection.fetchval(INPUT_KEPT, one, uid)])
+    used = frozenset(
+        [output for output in doomed if await connection.fetchval(INPUT_KEPT, output, uid)]
+    )
     steps = await connection.fetch(STEPS_OF, uid)
     dataset = Dataset.model_validate(row["dataset"])
     view = ChainView(
@@ -202,25 +204,25 @@ async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
         input_type=dataset.type,
         input_kept=kept,
         steps={
-            one["name"]: StepView(
-                StepState(one["state"]),
-                one["attempts"] > 0,
-                one["started_at"] is not None,
-                one["failed_jobs"],
-                one["taken_from"],
-                one["jobs_from"],
+            step["name"]: StepView(
+                StepState(step["state"]),
+                step["attempts"] > 0,
+                step["started_at"] is not None,
+                step["failed_jobs"],
+                step["taken_from"],
+                step["jobs_from"],
             )
-            for one in steps
+            for step in steps
         },
         datasets=[
             DatasetView(
-                one["uid"],
-                one["step"],
-                one["port"],
-                ChainDatasetStatus(one["status"]),
-                one["uploaded_at"] is not None,
+                dataset_row["uid"],
+                dataset_row["step"],
+                dataset_row["port"],
+                ChainDatasetStatus(dataset_row["status"]),
+                dataset_row["uploaded_at"] is not None,
             )
-            for one in datasets
+            for dataset_row in datasets
         ],
         passing=passing,
         discarded=row["discarded"],
@@ -238,10 +240,10 @@ def _doomed(row: asyncpg.Record, plan: Plan, datasets: Iterable[asyncpg.Record])
         {(output.step, output.port) for output in plan.outputs} if row["upload_asked"] else set()
     )
     return [
-        one["uid"]
-        for one in datasets
+        dataset["uid"]
+        for dataset in datasets
         if (row["discarded"] or withdrawn)
-        and (one["uploaded_at"] is not None or (one["step"], one["port"]) in asked)
+        and (dataset["uploaded_at"] is not None or (dataset["step"], dataset["port"]) in asked)
     ]
 
 

@@ -84,8 +84,8 @@ UPDATE datasets AS d SET handed_over_at = $2 FROM (
     SELECT chain_uid, uid FROM datasets
     WHERE uid = ANY($1::uuid[]) AND released_at IS NOT NULL AND handed_over_at IS NULL
     ORDER BY chain_uid, uid FOR UPDATE
-) AS one
-WHERE d.chain_uid = one.chain_uid AND d.uid = one.uid
+) AS released
+WHERE d.chain_uid = released.chain_uid AND d.uid = released.uid
 """
 
 UPLOADS_TO_WATCH = f"""

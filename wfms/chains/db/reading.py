@@ -128,7 +128,7 @@ def _chain(
         **fields,
         acknowledged=None if seen is None else Acknowledgement(by=row["acknowledged_by"], at=seen),
         steps=[_step(step) for step in steps if step["chain_uid"] == row["uid"]],
-        datasets=[_dataset(one) for one in datasets if one["chain_uid"] == row["uid"]],
+        datasets=[_dataset(dataset) for dataset in datasets if dataset["chain_uid"] == row["uid"]],
     )
 
 

@@ -8,9 +8,9 @@ from wfms.chains.domain.chain import ChainView
 def readers(plan: Plan, step: str | None, port: str) -> list[PlanStep]:
     """Steps that read what ``step`` (None: the workflow itself) gives at ``port``."""
     return [
-        one
-        for one in plan.steps
-        if any((source.step, source.port) == (step, port) for source in one.sources)
+        reader
+        for reader in plan.steps
+        if any((source.step, source.port) == (step, port) for source in reader.sources)
     ]
 
 

@@ -48,8 +48,8 @@ def given_by_hand(new: NewChain) -> Mapping[str, Any]:
     }
 
 
-def _same(one: object, other: object) -> bool:
-    return _canonical(one) == _canonical(other)
+def _same(value: object, other: object) -> bool:
+    return _canonical(value) == _canonical(other)
 
 
 def _canonical(value: object) -> str:

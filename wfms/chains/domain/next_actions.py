@@ -32,15 +32,15 @@ def settle(chain: ChainView) -> Settlement:
         for name, step in chain.steps.items()
     }
     ready = [
-        one.uid
-        for one in chain.datasets
-        if one.step is not None
-        and one.status is ChainDatasetStatus.IN_PROGRESS
-        and steps[one.step].state.final
+        dataset.uid
+        for dataset in chain.datasets
+        if dataset.step is not None
+        and dataset.status is ChainDatasetStatus.IN_PROGRESS
+        and steps[dataset.step].state.final
     ]
     datasets = [
-        replace(one, status=ChainDatasetStatus.READY) if one.uid in ready else one
-        for one in chain.datasets
+        replace(dataset, status=ChainDatasetStatus.READY) if dataset.uid in ready else dataset
+        for dataset in chain.datasets
     ]
     after = replace(chain, steps=steps, datasets=datasets)
     state = _next_state(after)
@@ -53,7 +53,9 @@ def settle(chain: ChainView) -> Settlement:
         else (),
         cancel=tuple(cancel),
         ready=tuple(ready),
-        upload=tuple(one.uid for one in outputs(after) if not one.uploaded) if uploads else (),
+        upload=tuple(dataset.uid for dataset in outputs(after) if not dataset.uploaded)
+        if uploads
+        else (),
         release=tuple(releasable(after)),
     )
 
@@ -62,9 +64,11 @@ def outputs(chain: ChainView) -> list[DatasetView]:
     """The data sets that are workflow outputs."""
     ports = output_ports(chain.plan)
     return [
-        one
-        for one in chain.datasets
-        if one.step is not None and one.port is not None and (one.step, one.port) in ports
+        dataset
+        for dataset in chain.datasets
+        if dataset.step is not None
+        and dataset.port is not None
+        and (dataset.step, dataset.port) in ports
     ]
 
 
@@ -87,6 +91,6 @@ def _next_state(chain: ChainView) -> ChainState:
         return chain.ending
     if not all(state is StepState.FINISHED for state in states):
         return chain.state
-    if chain.state is ChainState.UPLOADING and all(one.uploaded for one in outputs(chain)):
+    if chain.state is ChainState.UPLOADING and all(output.uploaded for output in outputs(chain)):
         return ChainState.FINISHED
     return ChainState.UPLOADING

@@ -11,9 +11,9 @@ from sluice.contracts.plan import Constant, Parameter, ParameterRef, Plan, PlanS
 def complete(plan: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
     """Every parameter of the plan that has a value: as given, else its default."""
     defaults = {
-        name: one.default
-        for name, one in plan.parameters.items()
-        if one.default is not None or not one.required
+        name: parameter.default
+        for name, parameter in plan.parameters.items()
+        if parameter.default is not None or not parameter.required
     }
     return {**defaults, **given}
 

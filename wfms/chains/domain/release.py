@@ -32,11 +32,13 @@ def releasable(chain: ChainView) -> list[UUID]:
     """Data sets to release now and not released before, in the order of the steps, the first input
     last."""
     order = {step.name: place for place, step in enumerate(chain.plan.steps)}
-    released = {one.uid for one in chain.datasets if one.status is ChainDatasetStatus.FINISHED}
+    released = {
+        dataset.uid for dataset in chain.datasets if dataset.status is ChainDatasetStatus.FINISHED
+    }
     new: list[UUID] = []
     written = sorted(
-        (one for one in chain.datasets if one.step is not None),
-        key=lambda one: order[str(one.step)],
+        (dataset for dataset in chain.datasets if dataset.step is not None),
+        key=lambda dataset: order[str(dataset.step)],
     )
     for dataset in written:
         if dataset.port is not None and dataset.uid not in released and _data_done(chain, dataset):
@@ -54,9 +56,9 @@ def releasable(chain: ChainView) -> list[UUID]:
         new.append(first.uid)
     if chain.state.final and not chain.kept_for_rerun:
         new += [
-            one.uid
-            for one in chain.datasets
-            if one.uid in chain.passing and one.uid not in released
+            dataset.uid
+            for dataset in chain.datasets
+            if dataset.uid in chain.passing and dataset.uid not in released
         ]
     return new
 
@@ -89,7 +91,7 @@ def _of_use(chain: ChainView, step: str, port: str) -> bool:
         *(chain.steps[reader.name] for reader in readers(chain.plan, step, port)),
     ]
     return (step, port) in output_ports(chain.plan) or any(
-        one.state is not StepState.FINISHED for one in around
+        neighbour.state is not StepState.FINISHED for neighbour in around
     )
 
 
@@ -109,8 +111,10 @@ def _logs_done(chain: ChainView, dataset: DatasetView, released: set[UUID]) -> b
         or writes_output(chain.plan, name)
     ):
         return False
-    outputs = [one for one in chain.datasets if one.step == name and one.port is not None]
-    return all(one.uid in released for one in outputs)
+    outputs = [
+        output for output in chain.datasets if output.step == name and output.port is not None
+    ]
+    return all(output.uid in released for output in outputs)
 
 
 def _input_done(chain: ChainView) -> bool:

@@ -25,7 +25,7 @@ from wfms.chains.domain.parameters import arguments, given_files
 class NoSuchStep(Unprocessable):
     def __init__(self, plan: Plan, step: str) -> None:
         super().__init__(
-            f"the chain has no step {step!r}; it has {', '.join(one.name for one in plan.steps)}",
+            f"the chain has no step {step!r}; it has {', '.join(step.name for step in plan.steps)}",
             step=step,
         )
 
@@ -81,11 +81,11 @@ def plan_rerun(chain: ChainView, wish: Wish, *, there: Collection[UUID]) -> Reru
     changed = _changed(plan, wish)
     runs = _wanted(chain, wish, changed=changed)
     written = {
-        (str(one.step), one.port): one
-        for one in chain.datasets
-        if one.step is not None and one.port is not None
+        (str(dataset.step), dataset.port): dataset
+        for dataset in chain.datasets
+        if dataset.step is not None and dataset.port is not None
     }
-    here = {place for place, one in written.items() if one.uid in there}
+    here = {place for place, dataset in written.items() if dataset.uid in there}
     safe = {place for place in here if written[place].uploaded}
     while again := _again(plan, runs, here=here, safe=safe):
         runs |= again
@@ -171,15 +171,15 @@ def _with_followers(plan: Plan, runs: Mapping[str, str]) -> dict[str, str]:
     found = dict(runs)
     grown = True
     while grown:
-        more = {
+        followers = {
             step.name: f"it reads what step {source.step} writes"
             for step in plan.steps
             if step.name not in found
             for source in step.sources
             if source.step in found
         }
-        found |= more
-        grown = bool(more)
+        found |= followers
+        grown = bool(followers)
     return found
 
 
@@ -232,12 +232,12 @@ def _missing(
             if step.name in runs and Source(step=None, port=port) in step.sources
         ]
         if readers and uid not in there:
-            what = (
+            source = (
                 "its input" if port == plan.data_input else f"the file that is its parameter {port}"
             )
             steps = ", ".join(readers)
             sentences.append(
-                f"step {steps} would have to run, and {what}, data set {uid}, has been deleted"
+                f"step {steps} would have to run, and {source}, data set {uid}, has been deleted"
             )
     return sentences
 

@@ -12,7 +12,11 @@ class NoStorageOfType(NotAvailable):
 
     def __init__(self, kind: StorageType, storages: Sequence[Storage]) -> None:
         why = (
-            "; ".join(f"{one.name} {one.objection}" for one in storages if one.type is kind)
+            "; ".join(
+                f"{storage.name} {storage.objection}"
+                for storage in storages
+                if storage.type is kind
+            )
             or "none is registered"
         )
         super().__init__(f"waits for a storage of type {kind}: {why}", type=kind)
@@ -21,9 +25,14 @@ class NoStorageOfType(NotAvailable):
 def choose_storage(kind: StorageType, storages: Sequence[Storage]) -> Storage:
     """Of this type the one with the most room (no stated capacity: the most of all), then by name.
     Raises ``NoStorageOfType``."""
-    usable = [one for one in storages if one.type is kind and one.objection is None]
+    usable = [storage for storage in storages if storage.type is kind and storage.objection is None]
     if not usable:
         raise NoStorageOfType(kind, storages)
     return min(
-        usable, key=lambda one: (one.capacity is not None, one.used - (one.capacity or 0), one.name)
+        usable,
+        key=lambda storage: (
+            storage.capacity is not None,
+            storage.used - (storage.capacity or 0),
+            storage.name,
+        ),
     )

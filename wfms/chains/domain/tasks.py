@@ -123,12 +123,14 @@ def name_findings(chain: UUID, plan: Plan) -> list[Finding]:
             try:
                 _NAME.validate_python(dataset_name(chain, step.name, port))
             except ValidationError:
-                what = f"step {step.name!r}" + ("" if port is None else f" with its port {port!r}")
+                subject = f"step {step.name!r}" + (
+                    "" if port is None else f" with its port {port!r}"
+                )
                 wrong.append(
                     Finding(
                         message=(
-                            f"{what} cannot name a data set: letters, digits and _.+@=,~- only, 160"
-                            " at most"
+                            f"{subject} cannot name a data set: letters, digits and _.+@=,~- only,"
+                            " 160 at most"
                         )
                     )
                 )

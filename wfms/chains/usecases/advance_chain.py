@@ -35,12 +35,12 @@ async def settle_chain(transaction: Transaction, uid: UUID, *, now: datetime) ->
             connection, uid, todo.release, to=ChainDatasetStatus.FINISHED, now=now
         )
         inputs = {
-            one.uid
-            for one in stored.view.datasets
-            if one.step is None or one.uploaded or stored.view.upload_asked
+            dataset.uid
+            for dataset in stored.view.datasets
+            if dataset.step is None or dataset.uploaded or stored.view.upload_asked
         }
         await datasets.release_input(
-            connection, [one for one in todo.release if one in inputs], now=now
+            connection, [dataset for dataset in todo.release if dataset in inputs], now=now
         )
     for output in todo.upload:
         transaction.send(

@@ -45,15 +45,15 @@ async def create_chain(context: ChainsContext, new: NewChain) -> tuple[UUID, boo
     async with database.transaction() as transaction:
         # The inputs' locks come first: their release and their taking into use exclude each other.
         released = await chains.lock_inputs(
-            transaction.connection, [new.dataset.uid, *(one.uid for one in files.values())]
+            transaction.connection, [new.dataset.uid, *(file.uid for file in files.values())]
         )
         known = await chains.find_chain(transaction.connection, key)
         if known is not None:
             return known, False
-        for one in (new.dataset, *files.values()):
-            if one.uid in released:
+        for needed in (new.dataset, *files.values()):
+            if needed.uid in released:
                 raise DatasetGone(
-                    one,
+                    needed,
                     "was released for deletion: another chain had finished with it, or somebody"
                     " asked for it",
                 )
@@ -82,7 +82,7 @@ def _check(uid: UUID, new: NewChain) -> None:
         )
     wrong = [*findings(new.plan, new.params), *name_findings(uid, new.plan)]
     broken = unmet(new.plan, DatasetFacts.of(dataset), new.params)
-    wrong += [Finding(message=requires_text([one])) for one in broken]
+    wrong += [Finding(message=requires_text([condition])) for condition in broken]
     if wrong:
         raise UnfitChain.of(new, wrong)
     if dataset.state in {DatasetState.DELETING, DatasetState.DELETED}:

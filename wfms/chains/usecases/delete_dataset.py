@@ -46,9 +46,12 @@ class DatasetNeeded(NeedsForce):
             forced="cancels first, and then deletes it",
             findings=[
                 Finding(
-                    message=f"chain {one.uid}: {one.dataset} through {one.template}, {one.state}"
+                    message=(
+                        f"chain {chain.uid}: {chain.dataset} through {chain.template},"
+                        f" {chain.state}"
+                    )
                 )
-                for one in needing[:MOST_NAMED]
+                for chain in needing[:MOST_NAMED]
             ],
             dataset=dataset.uid,
             chains=len(needing),
@@ -116,12 +119,12 @@ async def _carry_out(context: ChainsContext, uid: UUID, *, force: bool) -> Datas
     with log_ids(dataset=uid):
         async with database.connection() as connection:
             needing = await deletions.needed_by(connection, uid)
-        for one in needing:
-            if one.state is ChainState.IN_PROGRESS and not one.ending:
+        for chain in needing:
+            if chain.state is ChainState.IN_PROGRESS and not chain.ending:
                 with suppress(TooLate):
                     await cancel_chain(
                         database,
-                        one.uid,
+                        chain.uid,
                         reason=f"canceled because its data set {uid} is to be deleted",
                     )
         async with database.connection() as connection:

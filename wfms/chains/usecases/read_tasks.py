@@ -50,9 +50,11 @@ async def read_tasks(context: ChainsContext, query: TaskQuery) -> ChainTaskList:
         tasks, last = await tasks_page(
             connection, chain=query.chain, state=query.state, after=after, limit=query.limit
         )
-    more = last if query.paged else None
+    next_place = last if query.paged else None
     counted = await _with_counts(context.wms, tasks, full=query.full)
-    return ChainTaskList(tasks=counted, next=None if more is None else f"{more[0]}.{more[1]}")
+    return ChainTaskList(
+        tasks=counted, next=None if next_place is None else f"{next_place[0]}.{next_place[1]}"
+    )
 
 
 def _place(after: str) -> tuple[int, int]:

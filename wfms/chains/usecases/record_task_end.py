@@ -21,8 +21,8 @@ class UnknownTask(NotFound):
     """No step has this task, or no step wrote this data set."""
 
     def __init__(self, ended: TaskEnded) -> None:
-        what = "task" if ended.kind is WatchKind.TASK else "uploaded data set"
-        super().__init__(f"no chain has the {what} {ended.uid}", uid=ended.uid)
+        subject = "task" if ended.kind is WatchKind.TASK else "uploaded data set"
+        super().__init__(f"no chain has the {subject} {ended.uid}", uid=ended.uid)
 
 
 class NotEnded(Unprocessable):

@@ -84,7 +84,9 @@ class _Draft:
             ports = [output.port for output in self.before.view.plan.step(name).outputs]
             places |= {(name, port): before_port(port) for port in ports}
         known = {place: self.before.view.dataset(*place) for place in places}
-        return {one.uid: places[place] for place, one in known.items() if one is not None}
+        return {
+            dataset.uid: places[place] for place, dataset in known.items() if dataset is not None
+        }
 
 
 async def plan_of_rerun(context: ChainsContext, uid: UUID, asked: RerunChain) -> RerunPlan:
@@ -145,17 +147,17 @@ async def _draft(context: ChainsContext, uid: UUID, asked: RerunChain) -> _Draft
     wish = Wish(uid, before.input_uid, before.params, params, asked.from_step, asked.failed_only)
     await _check(before, asked, wish, context.dms)
     kept = [
-        one.uid
-        for one in before.view.datasets
-        if one.step is not None and one.port is not None and one.kept
+        dataset.uid
+        for dataset in before.view.datasets
+        if dataset.step is not None and dataset.port is not None and dataset.kept
     ]
     found = await context.dms.datasets_of([*kept, *from_outside(plan, wish).values()])
     # One that is open still will be closed: its task has ended, or it is an input that is waited
     # for.
     there = {
-        one.uid: one
-        for one in found
-        if one.state not in {DatasetState.DELETING, DatasetState.DELETED}
+        dataset.uid: dataset
+        for dataset in found
+        if dataset.state not in {DatasetState.DELETING, DatasetState.DELETED}
     }
     return _Draft(before, wish, plan_rerun(before.view, wish, there=there.keys()), there)
 
@@ -172,7 +174,10 @@ async def _check(before: StoredChain, asked: RerunChain, wish: Wish, dms: DmsCli
         params=asked.params,
     )
     wrong = findings(plan, {**wish.params, **asked.params})
-    wrong += [Finding(message=requires_text([one])) for one in unmet_parameters(plan, wish.params)]
+    wrong += [
+        Finding(message=requires_text([condition]))
+        for condition in unmet_parameters(plan, wish.params)
+    ]
     if wrong:
         raise UnfitChain.of(new, wrong)
     await find_files(dms, new)

@@ -145,7 +145,7 @@ class StartSteps:
     async def _register(
         self, claim: StepClaim, chain: StoredChain, urls: Folders, made: Made
     ) -> None:
-        async def one(port: str | None, url: str) -> None:
+        async def register(port: str | None, url: str) -> None:
             new = new_dataset(
                 chain.origin, chain.view.plan, step=claim.step, port=port, storage_url=url
             )
@@ -156,7 +156,7 @@ class StartSteps:
                 made[port] = await self._known_dataset(new.name, claim)
 
         answers = await asyncio.gather(
-            *(one(port, url) for port, url in urls.items()), return_exceptions=True
+            *(register(port, url) for port, url in urls.items()), return_exceptions=True
         )
         for answer in answers:
             if isinstance(answer, BaseException):
@@ -261,7 +261,7 @@ def _before(chain: StoredChain, step: str) -> TakenOver | None:
     }
     return TakenOver(
         task=task_uid(earlier, step),
-        outputs={port: one.uid for port, one in ports.items() if one is not None},
+        outputs={port: dataset.uid for port, dataset in ports.items() if dataset is not None},
     )
 
 
@@ -269,8 +269,8 @@ def _datasets_of(chain: StoredChain, sources: Iterable[Source]) -> dict[Source, 
     """Parameters that are files and have no value are left out."""
     plan = chain.view.plan
     files = {
-        Source(step=None, port=name): one.dataset
-        for name, one in given_files(plan, chain.params).items()
+        Source(step=None, port=name): file.dataset
+        for name, file in given_files(plan, chain.params).items()
     }
     found = {Source(step=None, port=plan.data_input): chain.input_uid, **files}
     for source in sources:

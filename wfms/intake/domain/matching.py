@@ -36,7 +36,9 @@ def decide(dataset: Dataset, templates: Iterable[Template]) -> Matched | NotMatc
     fitting = [template for template in latest if objections[template.name] is None]
     if not fitting:
         return NotMatched(_nothing_fits([(name, why or "") for name, why in objections.items()]))
-    template, *others = sorted(fitting, key=lambda one: (-one.plan.priority, one.name))
+    template, *others = sorted(
+        fitting, key=lambda candidate: (-candidate.plan.priority, candidate.name)
+    )
     params, missing = bind(template.plan, facts)
     if missing:
         return NotMatched(f"template {template.name} {missing_parameters_text(missing)}")
@@ -45,7 +47,7 @@ def decide(dataset: Dataset, templates: Iterable[Template]) -> Matched | NotMatc
     return Matched(
         template,
         params,
-        tuple(one for one in others if one.plan.priority == template.plan.priority),
+        tuple(rival for rival in others if rival.plan.priority == template.plan.priority),
     )
 
 
@@ -62,5 +64,5 @@ def _nothing_fits(objections: Sequence[tuple[str, str]]) -> str:
     if not objections:
         return "there is no template that data sets may go through"
     named = "; ".join(f"{name} {why}" for name, why in objections[:NAMED])
-    more = f"; and {len(objections) - NAMED} more" if len(objections) > NAMED else ""
-    return f"no template matches: {named}{more}"
+    remainder = f"; and {len(objections) - NAMED} more" if len(objections) > NAMED else ""
+    return f"no template matches: {named}{remainder}"

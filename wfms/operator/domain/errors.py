@@ -31,10 +31,10 @@ class TemplateUnknown(NotFound):
     """``version`` None: there is no version at all."""
 
     def __init__(self, name: str, version: int | None = None) -> None:
-        which = (
+        subject = (
             f"template {name!r}" if version is None else f"version {version} of template {name!r}"
         )
-        super().__init__(f"there is no {which}", name=name)
+        super().__init__(f"there is no {subject}", name=name)
 
 
 class RunTemplateUnknown(NotFound):
@@ -54,11 +54,11 @@ class TemplateInUse(NeedsForce):
             findings=[
                 Finding(
                     message=(
-                        f"chain {one.uid} of data set {one.dataset_name}, version"
-                        f" {one.template_version}: {one.state}"
+                        f"chain {chain.uid} of data set {chain.dataset_name}, version"
+                        f" {chain.template_version}: {chain.state}"
                     )
                 )
-                for one in chains[:MOST_NAMED]
+                for chain in chains[:MOST_NAMED]
             ],
             name=name,
             chains=len(chains),

@@ -64,9 +64,9 @@ def ago_text(moment: datetime, now: datetime) -> str:
     return "just now" if seconds < 10 else f"{seconds} s ago"
 
 
-def count_text(number: int, one: str, many: str | None = None) -> str:
+def count_text(number: int, singular: str, plural: str | None = None) -> str:
     """``1 job``, ``1 204 jobs`` (narrow spaces between thousands)."""
-    return f"{number_text(number)} {one if number == 1 else many or one + 's'}"
+    return f"{number_text(number)} {singular if number == 1 else plural or singular + 's'}"
 
 
 def number_text(number: int) -> str:

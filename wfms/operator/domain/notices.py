@@ -42,8 +42,8 @@ def chosen(notices: Iterable[Notice], *, limit: int) -> list[Notice]:
     each, and those that the other does not need: neither hides the other, however much there is of
     it, and what is acknowledged makes room for its like."""
     ordered = in_order(notices)
-    lasting = [place for place, one in enumerate(ordered) if one.id is None]
-    happened = [place for place, one in enumerate(ordered) if one.id is not None]
+    lasting = [place for place, notice in enumerate(ordered) if notice.id is None]
+    happened = [place for place, notice in enumerate(ordered) if notice.id is not None]
     shown = happened[: max(limit - limit // 2, limit - len(lasting))]
     shown += lasting[: limit - len(shown)]
     return [ordered[place] for place in sorted(shown)]
@@ -123,7 +123,9 @@ def of_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
         for pilot in sorted(pilots, key=lambda pilot: pilot.registered_at)
     }
     lost = [
-        one for one in latest.values() if one.state is PilotState.LOST and one.acknowledged is None
+        pilot
+        for pilot in latest.values()
+        if pilot.state is PilotState.LOST and pilot.acknowledged is None
     ]
     for pilot in sorted(lost, key=lambda pilot: pilot.seen_at, reverse=True):
         text = (
@@ -149,13 +151,15 @@ def of_intake(unmatched: int, ties: Sequence[Tie]) -> list[Notice]:
         text = f"{sets}: nothing processes {'it' if unmatched == 1 else 'them'}"
         found.append(Notice(text=text, weight=Weight.WARNING, page="unmatched"))
     for tie in ties:
-        both = (
+        conflict = (
             f"Templates {tie.template} and {tie.rival} have the same priority and match the same"
             " data sets"
         )
         found.append(
             Notice(
-                text=f"{both}: {tie.template} gets them", weight=Weight.WARNING, page="unmatched"
+                text=f"{conflict}: {tie.template} gets them",
+                weight=Weight.WARNING,
+                page="unmatched",
             )
         )
     return found
@@ -164,24 +168,26 @@ def of_intake(unmatched: int, ties: Sequence[Tie]) -> list[Notice]:
 def of_stalled(found: Iterable[Stalled]) -> list[Notice]:
     """Uploads and deletions that do not go on, one notice for each reason."""
     notices = []
-    for one in found:
-        what = "upload" if one.state is DatasetState.UPLOADING else "deletion"
-        single = one.number == 1
-        of = f"data set {label(one.first)}" if single else count_text(one.number, "data set")
-        text = f"The {what} of {of} does not go on: {one.reason}"
-        if one.halted:
+    for stalled in found:
+        action = "upload" if stalled.state is DatasetState.UPLOADING else "deletion"
+        single = stalled.number == 1
+        of = (
+            f"data set {label(stalled.first)}" if single else count_text(stalled.number, "data set")
+        )
+        text = f"The {action} of {of} does not go on: {stalled.reason}"
+        if stalled.halted:
             text += (
-                f" (it waits for `sluice dataset resume {one.first.uid}`)"
+                f" (it waits for `sluice dataset resume {stalled.first.uid}`)"
                 if single
                 else " (`sluice dataset resume`)"
             )
-        weight = Weight.ERROR if one.halted else Weight.WARNING
-        chain = _chain_of(one.first) if single else None
+        weight = Weight.ERROR if stalled.halted else Weight.WARNING
+        chain = _chain_of(stalled.first) if single else None
         notices.append(
             Notice(
                 text=text,
                 weight=weight,
-                since=one.since,
+                since=stalled.since,
                 chain=chain,
                 page=None if chain else "datasets",
             )

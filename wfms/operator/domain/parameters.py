@@ -6,10 +6,10 @@ from typing import Any
 def type_name(kind: Any) -> str:
     """A CWL type as people write it: ``int?``, ``string[]``, ``low | high``."""
     match kind:
-        case ["null", one] | [one, "null"]:
-            name = f"{type_name(one)}?"
+        case ["null", inner] | [inner, "null"]:
+            name = f"{type_name(inner)}?"
         case list():
-            name = " | ".join(type_name(one) for one in kind)
+            name = " | ".join(type_name(choice) for choice in kind)
         case {"type": "array", "items": items}:
             name = f"{type_name(items)}[]"
         case {"type": "enum", "symbols": [*symbols]}:

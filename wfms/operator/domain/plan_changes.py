@@ -22,7 +22,7 @@ _WHOLE = ("doc", "cwl_version", "data_input", "data_entries", "priority", "reten
 _ALL_DIGITS = 1e15
 
 Part = Literal["template", "match", "parameter", "step", "output"]
-One = TypeVar("One")
+PartT = TypeVar("PartT")
 #: What is compared, in whole: in words, or values by name.
 Facts = list[str] | dict[str, Any]
 
@@ -32,8 +32,13 @@ def compare_plans(before: Plan | None, after: Plan) -> list[PlanChange]:
     old = before or _nothing(after)
     return [
         *_whole(old, after),
-        *_each("match", old.match, after.match, lambda one: [condition_text(one)]),
-        *_each("template", _required(old), _required(after), lambda one: [condition_text(one)]),
+        *_each("match", old.match, after.match, lambda condition: [condition_text(condition)]),
+        *_each(
+            "template",
+            _required(old),
+            _required(after),
+            lambda condition: [condition_text(condition)],
+        ),
         *_each("parameter", _parameters(old), _parameters(after), _facts_of_parameter),
         *_each(
             "step",
@@ -73,11 +78,11 @@ def _whole(before: Plan, after: Plan) -> Iterator[PlanChange]:
 
 def _each(
     part: Part,
-    before: Mapping[str, One],
-    after: Mapping[str, One],
-    facts: Callable[[One], Facts],
+    before: Mapping[str, PartT],
+    after: Mapping[str, PartT],
+    facts: Callable[[PartT], Facts],
     *,
-    shown: Callable[[One], list[str]] | None = None,
+    shown: Callable[[PartT], list[str]] | None = None,
 ) -> Iterator[PlanChange]:
     """Those of ``before`` in their order, then what is new. ``facts``: what is compared; ``shown``:
     what is said of one that is added or removed, by default its facts."""
@@ -86,11 +91,14 @@ def _each(
             if details := _differences(facts(before[name]), facts(after[name])):
                 yield PlanChange(part=part, name=name, change=Change.CHANGED, details=details)
             continue
-        change, one = (
+        change, subject = (
             (Change.REMOVED, before[name]) if name in before else (Change.ADDED, after[name])
         )
         yield PlanChange(
-            part=part, name=name, change=change, details=shown(one) if shown else _said(facts(one))
+            part=part,
+            name=name,
+            change=change,
+            details=shown(subject) if shown else _said(facts(subject)),
         )
 
 
@@ -134,7 +142,7 @@ def _required(plan: Plan) -> dict[str, Condition]:
 
 def _parameters(plan: Plan) -> dict[str, tuple[Parameter, str | None]]:
     """With the metadata that each is bound to."""
-    return {name: (one, plan.bind.get(name)) for name, one in plan.parameters.items()}
+    return {name: (parameter, plan.bind.get(name)) for name, parameter in plan.parameters.items()}
 
 
 def _facts_of_parameter(bound: tuple[Parameter, str | None]) -> dict[str, Any]:
@@ -166,9 +174,9 @@ def _flat(value: Any, path: str = "") -> dict[str, Any]:
     nothing is left out."""
     if isinstance(value, dict):
         return {
-            key: one
+            key: leaf
             for name, inner in value.items()
-            for key, one in _flat(inner, f"{path}.{name}" if path else name).items()
+            for key, leaf in _flat(inner, f"{path}.{name}" if path else name).items()
         }
     return {} if value in (None, [], "") else {path: value}
 

@@ -111,16 +111,16 @@ class _Tree:
                 *(
                     _Branch(
                         NodeKind.STEP,
-                        one.name,
-                        one.main_input.source.port,
-                        one,
-                        self._columns[one.name],
+                        reader.name,
+                        reader.main_input.source.port,
+                        reader,
+                        self._columns[reader.name],
                     )
-                    for one in steps.get(name, ())
+                    for reader in steps.get(name, ())
                 ),
                 *(
-                    _Branch(NodeKind.OUTPUT, one.name, one.port, None, branch.column + 1)
-                    for one in (outputs.get(name, ()) if name is not None else ())
+                    _Branch(NodeKind.OUTPUT, output.name, output.port, None, branch.column + 1)
+                    for output in (outputs.get(name, ()) if name is not None else ())
                 ),
             ]
             self._lines += [(branch, child, child.port) for child in branch.children]
@@ -138,9 +138,9 @@ class _Tree:
 
     def _add_side_lines(self) -> None:
         by_name = {
-            None if one.kind is NodeKind.INPUT else one.name: one
-            for one in self._branches
-            if one.kind is not NodeKind.OUTPUT
+            None if branch.kind is NodeKind.INPUT else branch.name: branch
+            for branch in self._branches
+            if branch.kind is not NodeKind.OUTPUT
         }
         for branch in self._branches:
             step = branch.step

@@ -179,7 +179,10 @@ class ChainProgress:
         found = [step.shortfall for step in self.steps if step.shortfall is not None]
         if self.chain.state is not ChainState.FINISHED or not found:
             return None
-        return Shortfall(sum(one.failed for one in found), any(one.nothing for one in found))
+        return Shortfall(
+            sum(shortfall.failed for shortfall in found),
+            any(shortfall.nothing for shortfall in found),
+        )
 
     @property
     def reason(self) -> str:

@@ -104,7 +104,10 @@ def list_files(
     paths = sorted(files, key=lambda path: (path != main, path))
     # Of a single file the name does not matter: it may have come with another one than it is kept
     # under.
-    own = {path: [one for one in findings if one.file == path or len(paths) == 1] for path in paths}
+    own = {
+        path: [finding for finding in findings if finding.file == path or len(paths) == 1]
+        for path in paths
+    }
     marks = {path: "" if number == 0 else f"F{number + 1}-" for number, path in enumerate(paths)}
     listed, room = [], MOST_LINES
     for path in paths:
@@ -121,8 +124,8 @@ def list_files(
     return Listings(
         listed,
         [
-            Reference(one, shown.get((only or one.file or "", one.line or 0), ""))
-            for one in findings
+            Reference(finding, shown.get((only or finding.file or "", finding.line or 0), ""))
+            for finding in findings
         ],
     )
 

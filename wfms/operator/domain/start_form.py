@@ -75,7 +75,11 @@ def _field(
     typed: Mapping[str, str],
     findings: Sequence[Finding],
 ) -> Field:
-    wrong = [one.message for one in findings if one.message.startswith(f"parameter {name!r} ")]
+    wrong = [
+        finding.message
+        for finding in findings
+        if finding.message.startswith(f"parameter {name!r} ")
+    ]
     return Field(
         name=name,
         kind=kind_of(parameter),

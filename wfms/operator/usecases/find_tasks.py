@@ -38,9 +38,9 @@ async def tasks_named(context: OperatorContext, wanted: TasksWanted) -> ChainTas
     parts = list(_readings(wanted.name))
     found: list[ChainTask] = []
     for first in range(0, len(parts), _AT_ONCE):
-        some = parts[first : first + _AT_ONCE]
-        called = await asyncio.gather(*(context.dms.datasets_called(name) for name, _ in some))
-        for datasets, (_, step) in zip(called, some, strict=True):
+        page = parts[first : first + _AT_ONCE]
+        called = await asyncio.gather(*(context.dms.datasets_called(name) for name, _ in page))
+        for datasets, (_, step) in zip(called, page, strict=True):
             for dataset in datasets:
                 found += await _of_step(context.chains, dataset.uid, step, wanted)
     return ChainTaskList(tasks=found[: wanted.limit])
@@ -71,10 +71,12 @@ async def _of_step(
 ) -> list[ChainTask]:
     carried = (await chains.chains(dataset=dataset, limit=_CHAINS)).chains
     uids = [
-        one.task_uid
+        planned.task_uid
         for chain in carried
         if wanted.chain in {None, chain.uid}
-        for one in chain.steps
-        if one.name == step and one.task_uid is not None and wanted.state in {None, one.state}
+        for planned in chain.steps
+        if planned.name == step
+        and planned.task_uid is not None
+        and wanted.state in {None, planned.state}
     ]
     return list(await asyncio.gather(*(chains.task(uid, full=wanted.full) for uid in uids)))

@@ -44,6 +44,11 @@ async def _log_folder(context: OperatorContext, job: Job) -> str | None:
     task = await context.chains.task(job.task_uid)
     chain = await context.chains.chain(task.chain_uid)
     logs = next(
-        (one.uid for one in chain.datasets if one.step == task.step and one.port is None), None
+        (
+            dataset.uid
+            for dataset in chain.datasets
+            if dataset.step == task.step and dataset.port is None
+        ),
+        None,
     )
     return None if logs is None else (await context.dms.dataset(logs)).url

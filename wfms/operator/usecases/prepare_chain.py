@@ -57,7 +57,7 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
         list_templates(context.database, disabled=True),
         _datasets(context.dms, dataset),
     )
-    chosen = next((one for one in templates if one.name == template), None)
+    chosen = next((candidate for candidate in templates if candidate.name == template), None)
     found, trouble = None, ""
     try:
         found = meant(dataset, called)
@@ -79,7 +79,7 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
         broken = unmet_dataset(chosen.plan, DatasetFacts.of(found))
         unmet = requires_text(broken) if broken else ""
         made = await context.chains.chains(dataset=found.uid)
-        present = next((one for one in made.chains if _same_version(one, chosen)), None)
+        present = next((chain for chain in made.chains if _same_version(chain, chosen)), None)
     several = called if found is None else ()
     return Prepared(
         offered.datasets,

@@ -46,7 +46,7 @@ class Attention:
 @dataclass(frozen=True, slots=True)
 class _Part:
     notices: list[Notice]
-    more: int = 0
+    unshown: int = 0
 
 
 async def read_attention(context: OperatorContext, *, limit: int) -> Attention:
@@ -66,8 +66,8 @@ async def read_attention(context: OperatorContext, *, limit: int) -> Attention:
         *of_chains.notices,
     ]
     shown = notices.chosen(found, limit=limit)
-    more = of_chains.more + of_wms.more + of_dms.more + len(found) - len(shown)
-    return Attention(NoticeList(notices=shown, more=more), counted, work, pilots)
+    unshown = of_chains.unshown + of_wms.unshown + of_dms.unshown + len(found) - len(shown)
+    return Attention(NoticeList(notices=shown, more=unshown), counted, work, pilots)
 
 
 async def acknowledge(
@@ -76,7 +76,7 @@ async def acknowledge(
     """Precondition: ``ids`` are those of notices. Effect: their subjects say who has seen them; one
     that needs nobody any more is passed over. Messages: none. Gives for each None, or why it was.
     Raises ``NoSuchNotice`` before anything, ``NotAvailable``."""
-    subjects = [_subject(one) for one in ids]
+    subjects = [_subject(notice_id) for notice_id in ids]
     return await acknowledge_each(
         subjects,
         asked,
@@ -105,8 +105,10 @@ async def _chains(chains: ChainsClient, limit: int) -> tuple[_Part, ChainCounts 
         text = f"The chain service does not answer, so chains are missing here: {error.detail}"
         return _Part([notices.of_trouble(text)]), None
     listed = [*failed.chains, *stuck.chains]
-    more = 0 if counted is None else max(0, counted.attention - len(listed))
-    return _Part([notice for chain in listed for notice in notices.of_chain(chain)], more), counted
+    unshown = 0 if counted is None else max(0, counted.attention - len(listed))
+    return _Part(
+        [notice for chain in listed for notice in notices.of_chain(chain)], unshown
+    ), counted
 
 
 async def _wms(
@@ -131,8 +133,8 @@ async def _wms(
     found = notices.of_work(listed.pilots, waiting=None if work is None else work.waiting)
     found += notices.of_pilots(lost.pilots)
     found += [notice for task in tasks for notice in notices.of_task(task, datasets)]
-    more = 0 if work is None or work.troubled is None else max(0, work.troubled - len(tasks))
-    return _Part(found, more + lost.number - len(lost.pilots)), work, listed
+    unshown = 0 if work is None or work.troubled is None else max(0, work.troubled - len(tasks))
+    return _Part(found, unshown + lost.number - len(lost.pilots)), work, listed
 
 
 async def _dms(dms: DmsClient, limit: int) -> _Part:

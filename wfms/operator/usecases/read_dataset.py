@@ -70,9 +70,11 @@ async def _namesakes(dms: DmsClient, dataset: Dataset) -> list[Dataset]:
     except ServiceError:
         return []
     others = [
-        one for one in found if one.uid != dataset.uid and one.state is not DatasetState.DELETED
+        namesake
+        for namesake in found
+        if namesake.uid != dataset.uid and namesake.state is not DatasetState.DELETED
     ]
-    return sorted(others, key=lambda one: one.timestamp, reverse=True)
+    return sorted(others, key=lambda namesake: namesake.timestamp, reverse=True)
 
 
 async def _status(dms: DmsClient, uid: UUID) -> DatasetStatus | None:
@@ -87,4 +89,4 @@ async def _unmatched(context: OperatorContext, uid: UUID) -> Unmatched | None:
         listed = await read_unmatched(context, limit=_MOST)
     except ServiceError:
         return None
-    return next((one for one in listed.datasets if one.dataset_uid == uid), None)
+    return next((unmatched for unmatched in listed.datasets if unmatched.dataset_uid == uid), None)

@@ -58,8 +58,10 @@ async def read_log(context: OperatorContext, job_id: int, *, attempt: int | None
 
 
 def _place(job: Job, attempt: int | None) -> LogPlace:
-    for one in sorted(job.attempts, key=lambda one: one.attempt, reverse=True):
-        if one.log_url is not None and attempt in {None, one.attempt}:
-            return LogPlace(one.attempt, one.log_url)
-    which = "no attempt" if attempt is None else f"attempt {attempt}"
-    raise LogUnknown(job.id, f"{which} has left one" if attempt is None else f"{which} has none")
+    for candidate in sorted(job.attempts, key=lambda candidate: candidate.attempt, reverse=True):
+        if candidate.log_url is not None and attempt in {None, candidate.attempt}:
+            return LogPlace(candidate.attempt, candidate.log_url)
+    subject = "no attempt" if attempt is None else f"attempt {attempt}"
+    raise LogUnknown(
+        job.id, f"{subject} has left one" if attempt is None else f"{subject} has none"
+    )

@@ -37,12 +37,14 @@ async def outputs_of(
     planned = (
         []
         if template is None
-        else [one for one in template.plan.outputs if (one.step, one.port) in written]
+        else [output for output in template.plan.outputs if (output.step, output.port) in written]
     )
-    datasets = await asyncio.gather(*(_known(dms, written[one.step, one.port]) for one in planned))
+    datasets = await asyncio.gather(
+        *(_known(dms, written[output.step, output.port]) for output in planned)
+    )
     return [
-        _output(one, dataset)
-        for one, dataset in zip(planned, datasets, strict=True)
+        _output(output, dataset)
+        for output, dataset in zip(planned, datasets, strict=True)
         if dataset is not None
     ]
 

@@ -31,16 +31,16 @@ async def read_unmatched(
         context.intake.unmatched(limit=limit if template is None else _MOST),
         list_templates(context.database, disabled=True),
     )
-    datasets = [_judged(one, templates) for one in found.datasets]
+    datasets = [_judged(unmatched, templates) for unmatched in found.datasets]
     if template is None:
         return UnmatchedList(datasets=datasets, total=found.total)
-    wanted = [one for one in datasets if template in takers(one)]
+    wanted = [unmatched for unmatched in datasets if template in takers(unmatched)]
     return UnmatchedList(datasets=wanted[:limit], total=len(wanted))
 
 
 def takers(unmatched: Unmatched) -> list[str]:
     """Templates that would take the data set now, the first of them really."""
-    return [one.template for one in unmatched.objections or [] if not one.reason]
+    return [judged.template for judged in unmatched.objections or [] if not judged.reason]
 
 
 async def count_waiting(context: OperatorContext, template: StoredTemplate) -> int:
@@ -67,13 +67,15 @@ def _judged(unmatched: Unmatched, templates: Iterable[StoredTemplate]) -> Unmatc
     if unmatched.dataset is None:
         return unmatched
     dataset = unmatched.dataset
-    ordered = sorted(templates, key=lambda one: (-one.plan.priority, one.name))
+    ordered = sorted(templates, key=lambda template: (-template.plan.priority, template.name))
     judged = [
-        Objection(template=one.name, version=one.version, reason=_reason(one, dataset))
-        for one in ordered
+        Objection(
+            template=template.name, version=template.version, reason=_reason(template, dataset)
+        )
+        for template in ordered
     ]
     return unmatched.model_copy(
-        update={"objections": sorted(judged, key=lambda one: bool(one.reason))}
+        update={"objections": sorted(judged, key=lambda judgement: bool(judgement.reason))}
     )
 
 

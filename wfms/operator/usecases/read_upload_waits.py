@@ -19,11 +19,19 @@ async def with_waits(dms: DmsClient, chain: Chain) -> Chain:
     that as its reason. Effect: none. Where the DMS does not answer nothing is said."""
     if chain.state is not ChainState.UPLOADING or chain.reason:
         return chain
-    written = [one.uid for one in chain.datasets if one.step is not None and one.port is not None]
+    written = [
+        dataset.uid
+        for dataset in chain.datasets
+        if dataset.step is not None and dataset.port is not None
+    ]
     try:
         known = await dms.datasets_of(written)
-        going = [one for one in known if one.state in {DatasetState.OPEN, DatasetState.UPLOADING}]
-        found = await asyncio.gather(*(dms.dataset_status(one.uid) for one in going))
+        going = [
+            dataset
+            for dataset in known
+            if dataset.state in {DatasetState.OPEN, DatasetState.UPLOADING}
+        ]
+        found = await asyncio.gather(*(dms.dataset_status(dataset.uid) for dataset in going))
     except ServiceError as error:
         log.warning("dms.no_answer", chain=str(chain.uid), reason=error.detail)
         return chain
@@ -32,8 +40,8 @@ async def with_waits(dms: DmsClient, chain: Chain) -> Chain:
 
 def _sentence(found: list[tuple[Dataset, DatasetStatus]]) -> str:
     waits = [
-        f"output {label(one)} waits for {status.waits_for}"
-        for one, status in found
+        f"output {label(output)} waits for {status.waits_for}"
+        for output, status in found
         if status.waits_for is not None
     ]
     return "; ".join(waits)

@@ -87,11 +87,11 @@ class DatasetPages:
             )
         elif (uid := _uid()) is not None:
             try:
-                one = self._bridge.run(self._context.intake.rematch(uid))
+                rematched = self._bridge.run(self._context.intake.rematch(uid))
                 flash(
-                    f"Taken by {one.template}."
-                    if one.template is not None
-                    else f"Still unmatched: {one.reason}."
+                    f"Taken by {rematched.template}."
+                    if rematched.template is not None
+                    else f"Still unmatched: {rematched.reason}."
                 )
             except (NotFound, Conflict) as refusal:
                 flash(f"{refusal.detail[0].upper()}{refusal.detail[1:]}.")

@@ -46,9 +46,9 @@ class OverviewPages:
             asked = Acknowledge(by=request.form.get("by", ""))
             session[_NAME] = asked.by
             answers = self._bridge.run(acknowledge(self._context, shown, asked))
-            refusals = [] if everything else [one for one in answers if one is not None]
-            for one in refusals:
-                flash(f"{one.detail}.")
+            refusals = [] if everything else [refusal for refusal in answers if refusal is not None]
+            for refused in refusals:
+                flash(f"{refused.detail}.")
             if len(refusals) < len(answers) or everything:
                 flash(f"{count_text(answers.count(None), 'notice')} acknowledged.")
         except ValidationError:

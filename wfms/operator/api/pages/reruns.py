@@ -60,7 +60,7 @@ class RerunPages:
 
 def _asked(detail: ChainDetail, form: Mapping[str, str]) -> RerunChain:
     """Raises ``RequestRefused``."""
-    what = form.get("what", "")
+    choice = form.get("what", "")
     values, wrong = (
         ({}, []) if detail.template is None else read_values(detail.template.plan, _typed(form))
     )
@@ -71,8 +71,8 @@ def _asked(detail: ChainDetail, form: Mapping[str, str]) -> RerunChain:
         key = None
     if wrong:
         raise RequestRefused(wrong)
-    step = what.removeprefix(_STEP) if what.startswith(_STEP) else None
-    return RerunChain(from_step=step, failed_only=what == _FAILED, params=values, key=key)
+    step = choice.removeprefix(_STEP) if choice.startswith(_STEP) else None
+    return RerunChain(from_step=step, failed_only=choice == _FAILED, params=values, key=key)
 
 
 def _typed(form: Mapping[str, str]) -> dict[str, str]:
@@ -89,9 +89,11 @@ def _fields(detail: ChainDetail, form: Mapping[str, str], findings: list[Finding
     fields = fields_of(detail.template.plan, {}, _typed(form), findings)
     return [
         replace(
-            one, required=False, otherwise=shown(before[one.name]) if one.name in before else ""
+            field,
+            required=False,
+            otherwise=shown(before[field.name]) if field.name in before else "",
         )
-        for one in fields
+        for field in fields
     ]
 
 

@@ -28,11 +28,11 @@ class RunTemplatePages:
         self._bridge = bridge
 
     def add_to(self, pages: Blueprint) -> None:
-        one = "/run-templates/<uuid:template_id>"
+        path = "/run-templates/<uuid:template_id>"
         pages.add_url_rule("/run-templates", "run_templates", self.list)
-        pages.add_url_rule(one, "run_template", self.show)
-        pages.add_url_rule(f"{one}/files", "run_template_files", self.download)
-        pages.add_url_rule(f"{one}/delete", "delete_run_template", self.delete, methods=["POST"])
+        pages.add_url_rule(path, "run_template", self.show)
+        pages.add_url_rule(f"{path}/files", "run_template_files", self.download)
+        pages.add_url_rule(f"{path}/delete", "delete_run_template", self.delete, methods=["POST"])
 
     def _read(self, template_id: UUID) -> StoredTemplate:
         return self._bridge.run(read_run_template(self._database, template_id))

@@ -80,9 +80,9 @@ def _page(
     if refusal is not None:
         placed = {field.name for field in fields if field.wrong}
         general = [
-            one
-            for one in refusal.findings
-            if not any(one.message.startswith(f"parameter {name!r} ") for name in placed)
+            finding
+            for finding in refusal.findings
+            if not any(finding.message.startswith(f"parameter {name!r} ") for name in placed)
         ]
     return render_template(
         "new_chain.html",

@@ -18,4 +18,4 @@ class StoragePages:
 
     def list(self) -> str:
         found = self._bridge.run(self._dms.storages(everything=True, measured=True))
-        return render_template("storages.html", lines=[StorageLine(one) for one in found])
+        return render_template("storages.html", lines=[StorageLine(storage) for storage in found])

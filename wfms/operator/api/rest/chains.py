@@ -75,7 +75,9 @@ class ChainRoutes:
         dataset = query.dataset
         if query.name is not None:
             called = await self._dms.datasets_called(query.name)
-            named = meant(query.name, [one for one in called if dataset in {None, one.uid}])
+            named = meant(
+                query.name, [candidate for candidate in called if dataset in {None, candidate.uid}]
+            )
             if named is None:
                 return ChainPage(chains=[], next=None)
             dataset = named.uid

@@ -36,7 +36,7 @@ class RunTemplateRoutes:
         self._database = context.database
 
     def routes(self) -> list[Route]:
-        one = "/run-templates/<uuid:template_id>"
+        path = "/run-templates/<uuid:template_id>"
         return [
             Route("POST", "/run-templates", self.store,
                   "Stores a template for a run of it: no data set is matched with it; 200 where "
@@ -46,10 +46,10 @@ class RunTemplateRoutes:
             Route("GET", "/run-templates", self.list,
                   "Lists templates that came with runs, the last one run first.",
                   answer=TemplateList, query=RunListQuery, errors=(NotFound,)),
-            Route("GET", one, self.read,
+            Route("GET", path, self.read,
                   "Reads a template that came with a run, with its files.",
                   answer=Template, errors=(NotFound,)),
-            Route("DELETE", one, self.delete,
+            Route("DELETE", path, self.delete,
                   "Takes a template that came with a run off the list; its chains go on.",
                   status=204, errors=(NotFound,)),
         ]  # fmt: skip
@@ -66,7 +66,7 @@ class RunTemplateRoutes:
     async def list(self, query: RunListQuery) -> TemplateList:
         found = await list_run_templates(self._database, limit=query.limit, after=query.after)
         return TemplateList(
-            templates=[one.contract() for one in found.templates],
+            templates=[template.contract() for template in found.templates],
             next=found.next if query.paged else None,
         )
 

@@ -26,7 +26,7 @@ function renew(id, html) {
   });
   for (const [box, text] of typed) if (text && document.getElementById(box)) document.getElementById(box).value = text;
   if (place) {
-    const again = [...element.querySelectorAll("a, button")].find((one) => one.id === place || one.getAttribute("href") === place);
+    const again = [...element.querySelectorAll("a, button")].find((candidate) => candidate.id === place || candidate.getAttribute("href") === place);
     if (again) again.focus({ preventScroll: true });
   }
 }
