@@ -27,7 +27,7 @@ from wfms.chains.settings import ChainsSettings
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.delete_dataset import delete_asked
 from wfms.chains.usecases.delete_outputs import delete_outputs
-from wfms.chains.usecases.expire_rerun_data import end_keeping
+from wfms.chains.usecases.expire_rerun_data import expire_rerun_data
 from wfms.chains.usecases.hand_over_releases import hand_over_releases
 from wfms.chains.usecases.relieve_storages import RelieveStorages
 from wfms.chains.usecases.start_steps import StartSteps
@@ -57,7 +57,7 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
             "chains.watch_uploads": partial(watch_uploads, context),
             "chains.hand_over_releases": partial(hand_over_releases, context),
             "chains.delete_outputs": partial(delete_outputs, context),
-            "chains.end_keeping": partial(end_keeping, database),
+            "chains.end_keeping": partial(expire_rerun_data, database),
             "chains.delete_asked": partial(delete_asked, context),
         },
         period=settings.period,

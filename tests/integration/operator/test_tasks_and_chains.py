@@ -15,7 +15,7 @@ from tests.integration.operator.conftest import Operator, operating
 from tests.integration.operator.scene import Scene
 from tests.integration.operator.test_pages import token_of
 from tests.integration.operator.test_template_command import Command, sluice
-from wfms.operator.usecases.forward_request import PassedOn, pass_on
+from wfms.operator.usecases.forward_request import ForwardedRequest, forward_request
 
 __all__ = ["sluice"]
 
@@ -190,7 +190,9 @@ async def test_what_others_answer_is_passed_on(operator: Operator, scene: Scene)
 async def test_a_service_that_does_not_answer_is_named(operator: Operator, scene: Scene) -> None:
     async with httpx.AsyncClient(base_url="http://127.0.0.1:9") as nobody:
         with pytest.raises(NotAvailable, match="the service wms does not answer"):
-            await pass_on(nobody, "wms", PassedOn("GET", "/api/v1/pilots", "", b"", ""))
+            await forward_request(
+                nobody, "wms", ForwardedRequest("GET", "/api/v1/pilots", "", b"", "")
+            )
 
     async def broken(scope: object, receive: object, send: object) -> None:
         raise OSError("the disk is gone")

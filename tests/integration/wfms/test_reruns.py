@@ -114,7 +114,7 @@ async def test_what_failed_runs_again_on_what_was_there_and_all_goes_in_the_end(
         "UPDATE chains SET keep_until = now() - interval '1 s' WHERE uid = $1 RETURNING 1",
         first.uid,
     )
-    await crash_everywhere(world, world.end_keeping)
+    await crash_everywhere(world, world.expire_rerun_data)
     await world.turn()
     for chain in (await world.chain(first.uid), second):
         for one in chain.datasets:
@@ -136,7 +136,7 @@ async def test_nothing_is_deleted_that_the_rerun_still_needs(world: World) -> No
         "UPDATE chains SET keep_until = now() - interval '1 s' WHERE uid = $1 RETURNING 1",
         first.uid,
     )
-    await world.end_keeping()
+    await world.expire_rerun_data()
     for _ in range(2):
         await world.hand_over_releases()
         await world.deliver()
@@ -332,7 +332,7 @@ async def give_up(world: World, first: Chain) -> None:
         "UPDATE chains SET keep_until = now() - interval '1 s' WHERE uid = $1 RETURNING 1",
         first.uid,
     )
-    await world.end_keeping()
+    await world.expire_rerun_data()
 
 
 async def delete_the_input(world: World, first: Chain) -> None:

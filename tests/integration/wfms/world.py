@@ -51,7 +51,7 @@ from wfms.chains.api.tasks import tasks_router
 from wfms.chains.usecases.context import ChainsContext, StartRules
 from wfms.chains.usecases.delete_dataset import delete_asked
 from wfms.chains.usecases.delete_outputs import delete_outputs
-from wfms.chains.usecases.expire_rerun_data import end_keeping
+from wfms.chains.usecases.expire_rerun_data import expire_rerun_data
 from wfms.chains.usecases.hand_over_releases import hand_over_releases
 from wfms.chains.usecases.start_steps import StartSteps
 from wfms.chains.usecases.stop_tasks import stop_tasks
@@ -210,8 +210,8 @@ class World:
     async def delete_outputs(self) -> bool:
         return await delete_outputs(self.chains_context)
 
-    async def end_keeping(self) -> bool:
-        return await end_keeping(self.databases["wfms.chains"])
+    async def expire_rerun_data(self) -> bool:
+        return await expire_rerun_data(self.databases["wfms.chains"])
 
     async def delete_asked(self) -> bool:
         return await delete_asked(self.chains_context, hold=self.hold)

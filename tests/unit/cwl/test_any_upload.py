@@ -18,7 +18,7 @@ from tests.unit.cwl.samples import GRAPH, LINEAR, edited
 from tests.unit.cwl.test_uploads import zipped
 from wfms.operator.domain.json_document import NotStorable, storable
 from wfms.operator.domain.plan_drawing import draw
-from wfms.operator.domain.source_listing import list_files
+from wfms.operator.domain.source_listing import list_sources
 from wfms.operator.domain.start_form import fields_of
 
 SEVERAL = (
@@ -48,7 +48,7 @@ def carry_through(files: Files, main: str | None) -> Plan | None:
     upload = take_files(files, main=main)
     found = compile_upload(upload, name="t")
     assert (found.compiled.plan is None) == bool(found.compiled.errors)
-    list_files(upload.texts, found.main, found.compiled.findings, fold=True)
+    list_sources(upload.texts, found.main, found.compiled.findings, fold=True)
     plan = found.compiled.plan
     if plan is None:
         return None

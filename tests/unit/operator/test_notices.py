@@ -157,7 +157,7 @@ def test_neither_what_lasts_nor_what_happened_hides_the_other(
     found += [
         notice(f"failed {number}", Weight.WARNING, happened=True) for number in range(happened)
     ]
-    chosen = texts(notices.chosen(found, limit=limit))
+    chosen = texts(notices.select_notices(found, limit=limit))
     assert chosen == texts([*found[: shown[0]], *found[lasting : lasting + shown[1]]])
 
 
@@ -167,7 +167,7 @@ def test_what_concerns_the_whole_system_comes_first() -> None:
         notice("failed", happened=True),
         notices.of_trouble("no answer"),
     ]
-    assert texts(notices.chosen(found, limit=2)) == ["no answer", "failed"]
+    assert texts(notices.select_notices(found, limit=2)) == ["no answer", "failed"]
 
 
 def test_of_many_pilots_those_that_are_there_and_those_nobody_has_acknowledged_are_listed() -> None:

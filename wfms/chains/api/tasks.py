@@ -12,7 +12,7 @@ from sluice.contracts.states import StepState
 from sluice.contracts.tasks import Prioritise, TaskStatus
 from sluice.servicekit.http import errors
 from wfms.chains.usecases.context import ChainsContext
-from wfms.chains.usecases.forward_task_request import cancel_task, rank_task
+from wfms.chains.usecases.forward_task_request import forward_cancel, forward_rank
 from wfms.chains.usecases.read_tasks import TaskQuery, read_task, read_tasks
 from wfms.chains.usecases.record_task_end import record_task_end
 
@@ -54,11 +54,11 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
     @router.post("/{uid}/cancel", responses=errors(NotFound, Conflict, NotAvailable))
     async def cancel(uid: UUID) -> TaskStatus:
         """Cancels a task: passed on to the WMS."""
-        return await cancel_task(context, uid)
+        return await forward_cancel(context, uid)
 
     @router.post("/{uid}/rank", responses=errors(NotFound, Conflict, NotAvailable))
     async def rank(uid: UUID, new: Prioritise) -> TaskStatus:
         """Gives a task another rank, higher runs earlier: passed on to the WMS."""
-        return await rank_task(context, uid, new.rank)
+        return await forward_rank(context, uid, new.rank)
 
     return router

@@ -43,7 +43,7 @@ async def counts(connection: Connection) -> ChainCounts:
     )
 
 
-async def acknowledge(connection: Connection, uid: UUID, by: str, *, now: datetime) -> bool:
+async def mark_acknowledged(connection: Connection, uid: UUID, by: str, *, now: datetime) -> bool:
     """False where the chain is not there, has not failed, or has been acknowledged."""
     return await connection.fetchval(ACKNOWLEDGE, uid, by, now) is not None
 

@@ -278,11 +278,11 @@ async def kept_too_long(connection: Connection, *, now: datetime, limit: int) ->
     return [row["uid"] for row in await connection.fetch(KEPT_TOO_LONG, now, limit)]
 
 
-async def end_keeping(connection: Connection, uid: UUID) -> None:
+async def mark_not_kept(connection: Connection, uid: UUID) -> None:
     await connection.execute(END_KEEPING, uid)
 
 
-async def discard(connection: Connection, uid: UUID) -> bool:
+async def mark_discarded(connection: Connection, uid: UUID) -> bool:
     """False where there is no such chain."""
     return await connection.fetchval(DISCARD, uid) is not None
 

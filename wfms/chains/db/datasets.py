@@ -124,7 +124,7 @@ class OutputUpload:
     source: UUID
 
 
-async def insert_dataset(
+async def insert_chain_dataset(
     connection: Connection,
     chain: UUID,
     dataset: Dataset,
@@ -173,7 +173,7 @@ async def release_input(connection: Connection, uids: Sequence[UUID], *, now: da
     await connection.execute(RELEASE_INPUT, list(uids), now)
 
 
-async def undelivered(connection: Connection, chain: UUID) -> list[UUID]:
+async def releases_of(connection: Connection, chain: UUID) -> list[UUID]:
     return [row["uid"] for row in await connection.fetch(UNDELIVERED, chain)]
 
 

@@ -11,7 +11,7 @@ from wfms.chains.domain.release import releasable
 
 
 @dataclass(frozen=True, slots=True)
-class Settlement:
+class NextActions:
     """``state``: the chain's state after all that. ``start``: pending steps that become starting;
     ``cancel``: steps that end unsent; ``ready``: data sets whose writer has ended; ``upload``:
     workflow outputs that the DMS is asked to upload; ``release``: data sets nobody needs."""
@@ -24,7 +24,7 @@ class Settlement:
     release: tuple[UUID, ...] = ()
 
 
-def settle(chain: ChainView) -> Settlement:
+def next_actions(chain: ChainView) -> NextActions:
     """Applied to its own result it gives nothing more to do."""
     cancel = _to_cancel(chain)
     steps = {
@@ -46,7 +46,7 @@ def settle(chain: ChainView) -> Settlement:
     state = _next_state(after)
     uploads = state is ChainState.UPLOADING and not chain.upload_asked
     after = replace(after, state=state, upload_asked=chain.upload_asked or uploads)
-    return Settlement(
+    return NextActions(
         state=state,
         start=tuple(startable(after))
         if chain.ending is None and state is ChainState.IN_PROGRESS

@@ -137,7 +137,7 @@ def name_findings(chain: UUID, plan: Plan) -> list[Finding]:
     return wrong
 
 
-def place_of(dataset: Dataset, storage_url: str) -> Place:
+def dataset_place(dataset: Dataset, storage_url: str) -> Place:
     """Where the data set really lies: a repeated registration answers with the first, maybe on
     another storage."""
     return Place(dataset.uid, dataset.url or f"{storage_url}/{dataset.name}")

@@ -7,10 +7,10 @@ from sluice.contracts.messages import DMS_UPLOADS, UploadDataset
 from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
 from sluice.servicekit.database import Transaction
 from wfms.chains.db import chains, datasets, steps
-from wfms.chains.domain.next_actions import settle
+from wfms.chains.domain.next_actions import next_actions
 
 
-async def settle_chain(transaction: Transaction, uid: UUID, *, now: datetime) -> ChainState | None:
+async def advance_chain(transaction: Transaction, uid: UUID, *, now: datetime) -> ChainState | None:
     """Precondition: the chain's lock is held by this transaction, or free. Effect: next steps
     become starting, unsent ones of an ending chain canceled, data sets ready or released, the chain
     moves on. Messages: ``dms.uploads`` for each workflow output when all steps have finished. None
@@ -19,7 +19,7 @@ async def settle_chain(transaction: Transaction, uid: UUID, *, now: datetime) ->
     stored = await chains.lock_chain(connection, uid)
     if stored is None:
         return None
-    todo = settle(stored.view)
+    todo = next_actions(stored.view)
     if todo.start:
         await steps.move_steps(connection, uid, todo.start, to=StepState.STARTING, now=now)
     if todo.cancel:
@@ -51,5 +51,5 @@ async def settle_chain(transaction: Transaction, uid: UUID, *, now: datetime) ->
         if (
             todo.state is ChainState.UPLOADING and not todo.upload
         ):  # a rerun that has taken over all its outputs
-            return await settle_chain(transaction, uid, now=now)
+            return await advance_chain(transaction, uid, now=now)
     return todo.state

@@ -7,7 +7,7 @@ from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import ChainState
 from sluice.servicekit.database import Database
 from wfms.chains.db import chains
-from wfms.chains.usecases.advance_chain import settle_chain
+from wfms.chains.usecases.advance_chain import advance_chain
 
 REASON = "canceled by request"
 
@@ -55,6 +55,6 @@ async def cancel_chain(
                 await chains.end_chain(
                     transaction.connection, uid, ChainState.CANCELED, reason=reason
                 )
-                await settle_chain(transaction, uid, now=now)
+                await advance_chain(transaction, uid, now=now)
             case _:
                 assert_never(held.state)

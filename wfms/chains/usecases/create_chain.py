@@ -18,7 +18,7 @@ from wfms.chains.db.chains import NewRow
 from wfms.chains.domain.identity import ChainKey
 from wfms.chains.domain.parameters import complete
 from wfms.chains.domain.tasks import name_findings
-from wfms.chains.usecases.advance_chain import settle_chain
+from wfms.chains.usecases.advance_chain import advance_chain
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.find_files import DatasetGone, UnfitChain, find_files
 
@@ -94,7 +94,7 @@ async def _insert(
 ) -> None:
     connection, uid = transaction.connection, row.uid
     await chains.insert_chain(connection, row, now=now)
-    await datasets.insert_dataset(connection, uid, row.dataset, now=now)
+    await datasets.insert_chain_dataset(connection, uid, row.dataset, now=now)
     for parameter, file in files.items():
-        await datasets.insert_dataset(connection, uid, file, port=parameter, now=now)
-    await settle_chain(transaction, uid, now=now)
+        await datasets.insert_chain_dataset(connection, uid, file, port=parameter, now=now)
+    await advance_chain(transaction, uid, now=now)

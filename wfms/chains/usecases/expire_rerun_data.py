@@ -2,12 +2,12 @@
 
 from sluice.servicekit.database import Database
 from wfms.chains.db import chains
-from wfms.chains.usecases.advance_chain import settle_chain
+from wfms.chains.usecases.advance_chain import advance_chain
 
 BATCH = 50
 
 
-async def end_keeping(database: Database) -> bool:
+async def expire_rerun_data(database: Database) -> bool:
     """Effect: chains whose time is over give up what they kept. Messages: none. Errors: none. True
     when there may be more."""
     now = database.clock.now()
@@ -16,6 +16,6 @@ async def end_keeping(database: Database) -> bool:
     for uid in uids:
         async with database.transaction() as transaction:
             await chains.hold_chain(transaction.connection, uid)
-            await chains.end_keeping(transaction.connection, uid)
-            await settle_chain(transaction, uid, now=now)
+            await chains.mark_not_kept(transaction.connection, uid)
+            await advance_chain(transaction, uid, now=now)
     return len(uids) == BATCH

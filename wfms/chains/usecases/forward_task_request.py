@@ -9,14 +9,14 @@ from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.read_tasks import NoSuchTask
 
 
-async def cancel_task(context: ChainsContext, uid: UUID) -> TaskStatus:
+async def forward_cancel(context: ChainsContext, uid: UUID) -> TaskStatus:
     """Effect: none here; the chain ends when the watcher reports the task's end. Messages: none.
     Errors: ``NoSuchTask``, the WMS's."""
     await _known(context.database, uid)
     return await context.wms.cancel_task(uid)
 
 
-async def rank_task(context: ChainsContext, uid: UUID, rank: float) -> TaskStatus:
+async def forward_rank(context: ChainsContext, uid: UUID, rank: float) -> TaskStatus:
     """Effect: none here. Messages: none. Errors: ``NoSuchTask``, the WMS's."""
     await _known(context.database, uid)
     return await context.wms.prioritise(uid, rank)

@@ -12,7 +12,7 @@ from sluice.contracts.states import ChainState, StepState, TaskState, WatchKind
 from sluice.servicekit.database import Database, Transaction
 from sluice.servicekit.logging import log_ids
 from wfms.chains.db import chains, datasets, steps
-from wfms.chains.usecases.advance_chain import settle_chain
+from wfms.chains.usecases.advance_chain import advance_chain
 
 log = structlog.get_logger(__name__)
 
@@ -43,8 +43,8 @@ class NotSent(Conflict):
 
 
 async def record_task_end(database: Database, ended: TaskEnded) -> Release:
-    """Effect: the step (or upload) ends, and what follows from it happens (see ``settle_chain``).
-    Messages: those of ``settle_chain``.
+    """Effect: the step (or upload) ends, and what follows from it happens (see ``advance_chain``).
+    Messages: those of ``advance_chain``.
 
     Gives all data sets of the chain that are released and not known to be in the watcher's hands; a
     repetition gives them again. Errors: ``UnknownTask``, ``NotEnded``, ``NotSent``.
@@ -61,7 +61,7 @@ async def record_task_end(database: Database, ended: TaskEnded) -> Release:
             case _:
                 assert_never(ended.kind)
         with log_ids(chain=chain, task=ended.uid):
-            state = await settle_chain(transaction, chain, now=now)
+            state = await advance_chain(transaction, chain, now=now)
             log.info(
                 "chain.task_ended",
                 kind=ended.kind,
@@ -69,7 +69,7 @@ async def record_task_end(database: Database, ended: TaskEnded) -> Release:
                 chain_state=state,
                 reason=ended.reason,
             )
-        return Release(datasets=await datasets.undelivered(transaction.connection, chain))
+        return Release(datasets=await datasets.releases_of(transaction.connection, chain))
 
 
 async def _end_step(transaction: Transaction, ended: TaskEnded, *, now: datetime) -> UUID:

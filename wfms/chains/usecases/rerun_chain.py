@@ -29,7 +29,7 @@ from wfms.chains.domain.identity import rerun_uid, task_uid
 from wfms.chains.domain.parameters import complete
 from wfms.chains.domain.rerun import Rerun, Wish, from_outside, plan_rerun
 from wfms.chains.domain.tasks import before_port
-from wfms.chains.usecases.advance_chain import settle_chain
+from wfms.chains.usecases.advance_chain import advance_chain
 from wfms.chains.usecases.cancel_chain import UnknownChain
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.find_files import UnfitChain, find_files
@@ -106,7 +106,7 @@ async def plan_of_rerun(context: ChainsContext, uid: UUID, asked: RerunChain) ->
 async def rerun_chain(context: ChainsContext, uid: UUID, asked: RerunChain) -> tuple[UUID, bool]:
     """Precondition: the chain is over. Effect: a new chain of the same data set and the same
     version of the template; steps that are taken over are finished in it. Gives its uid and whether
-    it is new: the same key gives the first. Messages: those of ``settle_chain``. Errors:
+    it is new: the same key gives the first. Messages: those of ``advance_chain``. Errors:
     ``UnknownChain``, ``NotOver``, ``UnfitChain`` (parameters), ``NoSuchStep``, ``NothingFailed``,
     ``CannotRerun``, ``Moved``, ``NotAvailable``."""
     database = context.database
@@ -216,12 +216,12 @@ async def _store(
     )
     for name, uid in outside.items():
         port = None if name == before.view.plan.data_input else name
-        await datasets.insert_dataset(connection, new, draft.there[uid], port=port, now=now)
+        await datasets.insert_chain_dataset(connection, new, draft.there[uid], port=port, now=now)
     if not await datasets.take_datasets(
         connection, new, before=before.uid, ports=draft.takes, now=now
     ):
         raise Moved(before.uid)
-    await settle_chain(transaction, new, now=now)
+    await advance_chain(transaction, new, now=now)
     return True
 
 

@@ -31,12 +31,12 @@ from wfms.chains.domain.storages import choose_storage
 from wfms.chains.domain.tasks import (
     StepPlaces,
     before_port,
+    dataset_place,
     make_task,
     new_dataset,
-    place_of,
     ports,
 )
-from wfms.chains.usecases.advance_chain import settle_chain
+from wfms.chains.usecases.advance_chain import advance_chain
 from wfms.chains.usecases.context import ChainsContext
 
 log = structlog.get_logger(__name__)
@@ -124,8 +124,8 @@ class StartSteps:
         await self._register(claim, chain, urls, made)
         places = StepPlaces(
             sources=_datasets_of(chain, plan.step(claim.step).sources),
-            outputs={port: place_of(made[port], data) for port in urls if port is not None},
-            logs=place_of(made[None], logs),
+            outputs={port: dataset_place(made[port], data) for port in urls if port is not None},
+            logs=dataset_place(made[None], logs),
             before=_before(chain, claim.step),
         )
         task = make_task(chain.origin, plan, step=claim.step, params=chain.params, places=places)
@@ -196,7 +196,7 @@ class StartSteps:
             await steps.move_steps(
                 transaction.connection, claim.chain, [claim.step], to=to, now=now, reason=reason
             )
-            await settle_chain(transaction, claim.chain, now=now)
+            await advance_chain(transaction, claim.chain, now=now)
         log.info(
             "step.started" if to is StepState.IN_PROGRESS else "step.discarded", step=claim.step
         )
@@ -218,7 +218,7 @@ class StartSteps:
             await chains.end_chain(
                 transaction.connection, claim.chain, ChainState.FAILED, reason=sentence
             )
-            await settle_chain(transaction, claim.chain, now=now)
+            await advance_chain(transaction, claim.chain, now=now)
         log.error("step.refused", step=claim.step, reason=refusal.detail)
 
     async def _postpone(self, claim: StepClaim, reason: str) -> None:
@@ -237,7 +237,7 @@ class StartSteps:
         now = self._database.clock.now()
         chain = await chains.hold_chain(transaction.connection, claim.chain)
         for port, dataset in made.items():
-            await datasets.insert_dataset(
+            await datasets.insert_chain_dataset(
                 transaction.connection,
                 claim.chain,
                 dataset,
@@ -247,7 +247,7 @@ class StartSteps:
             )
         if await steps.still_claimed(transaction.connection, claim):
             return chain
-        await settle_chain(transaction, claim.chain, now=now)
+        await advance_chain(transaction, claim.chain, now=now)
         return None
 
 

@@ -17,7 +17,7 @@ from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_image import read_image
 from wfms.operator.usecases.read_log import find_log
 from wfms.operator.usecases.read_outputs import finished_outputs
-from wfms.operator.usecases.stream_content import PassedContent, pass_content
+from wfms.operator.usecases.stream_content import StreamedContent, stream_content
 
 _SCHEMA = {"schema": {"type": "string", "format": "binary"}}
 _BYTES = {"description": "All of it.", "content": {"application/octet-stream": _SCHEMA}}
@@ -58,7 +58,7 @@ def images_router(context: OperatorContext) -> APIRouter:
     return router
 
 
-def _passed(content: PassedContent) -> Response:
+def _passed(content: StreamedContent) -> Response:
     return Streamed(content.body, status=content.status, headers=content.headers | FOREIGN_CONTENT)
 
 
@@ -73,7 +73,7 @@ def _add_contents(router: APIRouter, context: OperatorContext) -> None:
         """Sends what is in a file, as it is; `Range`, `If-Range` and `If-None-Match` are heard, the
         tag is the checksum."""
         return _passed(
-            await pass_content(
+            await stream_content(
                 files, request.url.path, method=request.method, asked=request.headers
             )
         )
@@ -88,7 +88,7 @@ def _add_contents(router: APIRouter, context: OperatorContext) -> None:
         place = await find_log(context.wms, job, attempt=attempt)
         query = {"url": place.url}
         return _passed(
-            await pass_content(
+            await stream_content(
                 files, "/api/v1/logs", method=request.method, query=query, asked=request.headers
             )
         )
@@ -106,7 +106,7 @@ def _add_archives(router: APIRouter, context: OperatorContext) -> None:
         is damaged."""
         dataset = await context.dms.dataset(uid)
         query = {"dataset": str(uid), "format": format.value, "name": dataset.name}
-        return _passed(await pass_content(files, "/api/v1/archive", query=query))
+        return _passed(await stream_content(files, "/api/v1/archive", query=query))
 
     @router.get(
         "/chains/{uid}/archive", response_class=Response, responses={200: _ARCHIVE, **refusals}
@@ -121,4 +121,4 @@ def _add_archives(router: APIRouter, context: OperatorContext) -> None:
             "format": format.value,
             "name": f"{chain.dataset_name}.{chain.template_name}"[:200],
         }
-        return _passed(await pass_content(files, "/api/v1/archive", query=query))
+        return _passed(await stream_content(files, "/api/v1/archive", query=query))

@@ -25,7 +25,7 @@ def answer_errors(app: Flask, error_page: ErrorPage) -> None:
 
     def answer(problem: Problem) -> Response:
         if request.path.startswith("/api/"):
-            return problem_response(problem)
+            return flask_problem_response(problem)
         return Response(error_page(problem), status=problem.status, mimetype="text/html")
 
     def service_error(error: ServiceError) -> Response:
@@ -78,7 +78,7 @@ def _methods_here(error: NotFound | MethodNotAllowed) -> set[str]:
     )
 
 
-def problem_response(problem: Problem) -> Response:
+def flask_problem_response(problem: Problem) -> Response:
     return Response(
         problem.model_dump_json(exclude_none=True), status=problem.status, content_type=PROBLEM_JSON
     )

@@ -67,7 +67,7 @@ async def run_again(connection: Connection, digest: bytes) -> StoredTemplate | N
     return maybe_template(await connection.fetchrow(RUN_AGAIN, digest))
 
 
-async def insert_run(
+async def insert_run_template(
     connection: Connection, template: StoredTemplate, digest: bytes
 ) -> StoredTemplate:
     """The one that is there already, where somebody else has just stored the same."""
@@ -94,7 +94,7 @@ async def forget_old_held(connection: Connection) -> None:
     await connection.execute(FORGET_OLD_HELD)
 
 
-async def by_id(connection: Connection, template_id: UUID) -> StoredTemplate | None:
+async def run_template_by_id(connection: Connection, template_id: UUID) -> StoredTemplate | None:
     """Also when it is deleted."""
     return maybe_template(await connection.fetchrow(SELECT_BY_ID, template_id))
 
@@ -107,6 +107,6 @@ async def all_run(
     return [template_of(row) for row in await connection.fetch(SELECT_ALL, limit, after)]
 
 
-async def delete(connection: Connection, template_id: UUID) -> bool:
+async def mark_unlisted(connection: Connection, template_id: UUID) -> bool:
     """False where it was not (or no longer) there."""
     return await connection.fetchval(DELETE, template_id) is not None

@@ -115,7 +115,7 @@ async def version_of(connection: Connection, name: str, version: int) -> StoredT
     return maybe_template(await connection.fetchrow(SELECT_VERSION, name, version))
 
 
-async def by_id(connection: Connection, template_id: UUID) -> StoredTemplate | None:
+async def template_by_id(connection: Connection, template_id: UUID) -> StoredTemplate | None:
     """Also when it is deleted."""
     return maybe_template(await connection.fetchrow(SELECT_BY_ID, template_id))
 
@@ -134,16 +134,16 @@ async def all_versions(connection: Connection, name: str | None = None) -> list[
     return [template_of(row) for row in await connection.fetch(SELECT_ALL, name)]
 
 
-async def disable(connection: Connection, name: str) -> None:
+async def mark_disabled(connection: Connection, name: str) -> None:
     """One that is disabled stays so since then."""
     await connection.execute(DISABLE, name)
 
 
-async def enable(connection: Connection, name: str) -> None:
+async def mark_enabled(connection: Connection, name: str) -> None:
     await connection.execute(ENABLE, name)
 
 
-async def delete(connection: Connection, name: str) -> list[int]:
+async def mark_versions_deleted(connection: Connection, name: str) -> list[int]:
     """Marks every version as deleted; gives those that were not. What comes under this name later
     is not disabled."""
     await connection.execute(ENABLE, name)

@@ -37,7 +37,7 @@ def _concerns_one(notice: Notice) -> bool:
     return any((notice.id, notice.chain, notice.task, notice.page))
 
 
-def chosen(notices: Iterable[Notice], *, limit: int) -> list[Notice]:
+def select_notices(notices: Iterable[Notice], *, limit: int) -> list[Notice]:
     """At most ``limit``, in order. What lasts and what can be acknowledged have half of the places
     each, and those that the other does not need: neither hides the other, however much there is of
     it, and what is acknowledged makes room for its like."""

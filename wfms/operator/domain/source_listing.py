@@ -93,7 +93,7 @@ class Listings:
     references: list[Reference]
 
 
-def list_files(
+def list_sources(
     files: Mapping[str, str],
     main: str | None,
     findings: Sequence[Finding] = (),

@@ -2,14 +2,14 @@
 
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.templates import CheckedTemplate, CheckTemplate
-from wfms.operator.domain.template_files import SentFiles
+from wfms.operator.domain.template_files import TemplateFiles
 from wfms.operator.usecases.compile_files import Compiler
 
 
 async def check_template(compiler: Compiler, request: CheckTemplate) -> CheckedTemplate:
     """Precondition: none. Effect: none. Messages: none. Raises ``RequestRefused``; what is wrong
     with the template is the answer."""
-    sent = SentFiles.of(request)
+    sent = TemplateFiles.of(request)
     try:
         checked = await compiler.compile(await compiler.take(sent), name="check")
     except Unprocessable as refusal:

@@ -5,7 +5,7 @@ import structlog
 from wfms.operator.db import templates
 from wfms.operator.domain.errors import TemplateInUse, TemplateUnknown
 from wfms.operator.usecases.context import OperatorContext
-from wfms.operator.usecases.read_chains import running_chains
+from wfms.operator.usecases.read_chain_list import running_chains
 
 log = structlog.get_logger(__name__)
 
@@ -25,6 +25,6 @@ async def delete_template(context: OperatorContext, name: str, *, force: bool = 
             raise TemplateInUse(name, running)
     async with database.transaction() as transaction:
         await templates.lock_name(transaction.connection, name)
-        versions = await templates.delete(transaction.connection, name)
+        versions = await templates.mark_versions_deleted(transaction.connection, name)
     log.info("template.deleted", template=name, versions=versions, force=force)
     return versions

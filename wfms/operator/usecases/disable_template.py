@@ -16,7 +16,7 @@ async def disable_template(database: Database, name: str) -> StoredTemplate:
     on. Messages: none. Raises ``TemplateUnknown``."""
     async with database.transaction() as transaction:
         await _require(transaction.connection, name)
-        await templates.disable(transaction.connection, name)
+        await templates.mark_disabled(transaction.connection, name)
         found = await _require(transaction.connection, name)
     log.info("template.disabled", template=name)
     return found
@@ -28,7 +28,7 @@ async def enable_template(database: Database, name: str) -> StoredTemplate:
     ``TemplateUnknown``."""
     async with database.transaction() as transaction:
         await _require(transaction.connection, name)
-        await templates.enable(transaction.connection, name)
+        await templates.mark_enabled(transaction.connection, name)
         found = await _require(transaction.connection, name)
     log.info("template.enabled", template=name)
     return found

@@ -22,7 +22,7 @@ _NAME: TypeAdapter[str] = TypeAdapter(Name)
 
 
 @dataclass(frozen=True, slots=True)
-class TasksWanted:
+class TaskSearch:
     """``limit``: of the tasks. ``full``: with how many jobs were killed."""
 
     name: str
@@ -32,7 +32,7 @@ class TasksWanted:
     full: bool = False
 
 
-async def tasks_named(context: OperatorContext, wanted: TasksWanted) -> ChainTaskList:
+async def find_tasks(context: OperatorContext, wanted: TaskSearch) -> ChainTaskList:
     """Effect: none. None of them where nothing has the name; of several chains the newest first.
     Names of data sets may have dots, and so may those of steps. Raises ``NotAvailable``."""
     parts = list(_readings(wanted.name))
@@ -67,7 +67,7 @@ def _is_name(text: str) -> bool:
 
 
 async def _of_step(
-    chains: ChainsClient, dataset: UUID, step: str, wanted: TasksWanted
+    chains: ChainsClient, dataset: UUID, step: str, wanted: TaskSearch
 ) -> list[ChainTask]:
     carried = (await chains.chains(dataset=dataset, limit=_CHAINS)).chains
     uids = [

@@ -8,7 +8,7 @@ from sluice.contracts.problems import NotAvailable
 
 
 @dataclass(frozen=True, slots=True)
-class PassedOn:
+class ForwardedRequest:
     """``path`` and ``query`` as they came; ``content_type`` empty where there is no body."""
 
     method: str
@@ -19,13 +19,15 @@ class PassedOn:
 
 
 @dataclass(frozen=True, slots=True)
-class PassedBack:
+class ForwardedResponse:
     status: int
     content: bytes
     content_type: str
 
 
-async def pass_on(http: httpx.AsyncClient, service: str, request: PassedOn) -> PassedBack:
+async def forward_request(
+    http: httpx.AsyncClient, service: str, request: ForwardedRequest
+) -> ForwardedResponse:
     """Precondition: the path is one of those declared. Effect: that of the service asked. Messages:
     none of ours. Raises ``NotAvailable`` where it does not answer; its own errors come back as its
     answer."""
@@ -38,6 +40,6 @@ async def pass_on(http: httpx.AsyncClient, service: str, request: PassedOn) -> P
             f"the service {service} does not answer: {error or type(error).__name__}",
             service=service,
         ) from error
-    return PassedBack(
+    return ForwardedResponse(
         answer.status_code, answer.content, answer.headers.get("content-type", "application/json")
     )

@@ -17,7 +17,7 @@ from sluice.contracts.states import DatasetState
 from wfms.operator.domain.errors import TemplateDisabled
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.context import OperatorContext
-from wfms.operator.usecases.read_template import list_templates
+from wfms.operator.usecases.read_templates import read_templates
 
 #: Data sets offered; another one is named by its name or uid.
 OFFERED = 200
@@ -54,7 +54,7 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
     ``NotAvailable``."""
     offered, templates, called = await asyncio.gather(
         context.dms.datasets(_WORKABLE, limit=OFFERED, newest=True),
-        list_templates(context.database, disabled=True),
+        read_templates(context.database, disabled=True),
         _datasets(context.dms, dataset),
     )
     chosen = next((candidate for candidate in templates if candidate.name == template), None)

@@ -24,7 +24,7 @@ from sluice.contracts.tasks import TaskStatus
 from wfms.operator.domain import notices
 from wfms.operator.domain.overview import MOST_PILOTS
 from wfms.operator.usecases.context import OperatorContext
-from wfms.operator.usecases.read_unmatched import read_ties
+from wfms.operator.usecases.review_unmatched import current_ties
 
 AnswerT = TypeVar("AnswerT")
 
@@ -50,8 +50,9 @@ class _Part:
 
 
 async def read_attention(context: OperatorContext, *, limit: int) -> Attention:
-    """At most ``limit`` notices, as ``notices.chosen`` chooses, of each kind the newest. Effect:
-    none. What a service that does not answer would have said is missing, and a notice says so."""
+    """At most ``limit`` notices, as ``notices.select_notices`` chooses, of each kind the newest.
+    Effect: none. What a service that does not answer would have said is missing, and a notice says
+    so."""
     (of_chains, counted), (of_wms, work, pilots), of_dms, of_intake = await asyncio.gather(
         _chains(context.chains, limit),
         _wms(context, limit),
@@ -65,12 +66,12 @@ async def read_attention(context: OperatorContext, *, limit: int) -> Attention:
         *of_dms.notices,
         *of_chains.notices,
     ]
-    shown = notices.chosen(found, limit=limit)
+    shown = notices.select_notices(found, limit=limit)
     unshown = of_chains.unshown + of_wms.unshown + of_dms.unshown + len(found) - len(shown)
     return Attention(NoticeList(notices=shown, more=unshown), counted, work, pilots)
 
 
-async def acknowledge(
+async def acknowledge_notices(
     context: OperatorContext, ids: Sequence[str], asked: Acknowledge
 ) -> list[NotFound | Conflict | None]:
     """Precondition: ``ids`` are those of notices. Effect: their subjects say who has seen them; one
@@ -169,7 +170,7 @@ async def _known(answer: Awaitable[AnswerT]) -> AnswerT | None:
 async def _intake(context: OperatorContext) -> list[Notice]:
     try:
         unmatched, ties = await asyncio.gather(
-            context.intake.unmatched(limit=1), read_ties(context)
+            context.intake.unmatched(limit=1), current_ties(context)
         )
     except ServiceError as error:
         return [

@@ -7,7 +7,7 @@ import httpx
 
 from sluice.contracts.problems import NotFound
 from wfms.operator.usecases.preview_file import image_type
-from wfms.operator.usecases.stream_content import PassedBody, pass_content
+from wfms.operator.usecases.stream_content import StreamedBody, stream_content
 
 #: Bytes of the largest picture that is shown.
 LARGEST = 20_000_000
@@ -16,13 +16,13 @@ LARGEST = 20_000_000
 @dataclass(frozen=True, slots=True)
 class Image:
     media: str
-    body: PassedBody
+    body: StreamedBody
 
 
 async def read_image(files: httpx.AsyncClient, dataset: UUID, file: int) -> Image:
     """Effect: none. What it is is told by its beginning. Raises ``NotFound`` where the file is no
     picture that is shown, cannot be read, or is larger than ``LARGEST``; ``NotAvailable``."""
-    content = await pass_content(files, f"/api/v1/datasets/{dataset}/files/{file}/content")
+    content = await stream_content(files, f"/api/v1/datasets/{dataset}/files/{file}/content")
     head = b""
     if (
         content.status == httpx.codes.OK

@@ -12,7 +12,7 @@ from sluice.contracts.states import ChainState
 from wfms.operator.domain.errors import NoOutputs
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.context import OperatorContext
-from wfms.operator.usecases.read_template import read_template_by_id
+from wfms.operator.usecases.read_templates import read_template_by_id
 
 
 async def read_outputs(context: OperatorContext, uid: UUID) -> tuple[Chain, list[ChainOutput]]:

@@ -8,8 +8,8 @@ from sluice.contracts.problems import ServiceError
 from wfms.operator.domain.overview import Overview
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_attention import read_attention
-from wfms.operator.usecases.read_chains import newest_running, read_progress
-from wfms.operator.usecases.read_template import list_templates
+from wfms.operator.usecases.read_chain_list import newest_running, read_progress
+from wfms.operator.usecases.read_templates import read_templates
 
 _MOST_RUNNING, _MOST_ENDED, _MOST_NOTICES = 50, 10, 10
 
@@ -20,7 +20,7 @@ async def read_overview(context: OperatorContext) -> Overview:
     (running, ended), attention, templates = await asyncio.gather(
         _chains(context.chains),
         read_attention(context, limit=_MOST_NOTICES),
-        list_templates(context.database, disabled=True),
+        read_templates(context.database, disabled=True),
     )
     progress = await read_progress(context.wms, [*running, *ended])
     return Overview(

@@ -27,7 +27,7 @@ async def list_run_templates(
     """One page, the last one run first, without their files. Raises ``RunTemplateUnknown`` where
     there never was ``after``."""
     async with database.connection() as connection:
-        if after is not None and await run_templates.by_id(connection, after) is None:
+        if after is not None and await run_templates.run_template_by_id(connection, after) is None:
             raise RunTemplateUnknown(after)
         found = await run_templates.all_run(connection, limit=limit + 1, after=after)
     return RunTemplates(found[:limit], found[limit - 1].id if len(found) > limit else None)
@@ -36,7 +36,7 @@ async def list_run_templates(
 async def read_run_template(database: Database, template_id: UUID) -> StoredTemplate:
     """Also one that was deleted: its chains show it. Raises ``RunTemplateUnknown``."""
     async with database.connection() as connection:
-        found = await run_templates.by_id(connection, template_id)
+        found = await run_templates.run_template_by_id(connection, template_id)
     if found is None:
         raise RunTemplateUnknown(template_id)
     return found
@@ -46,6 +46,6 @@ async def delete_run_template(database: Database, template_id: UUID) -> None:
     """Precondition: none. Effect: it is not listed any more; chains of it go on, and show it.
     Messages: none. Raises ``RunTemplateUnknown``."""
     async with database.connection() as connection:
-        if not await run_templates.delete(connection, template_id):
+        if not await run_templates.mark_unlisted(connection, template_id):
             raise RunTemplateUnknown(template_id)
     log.info("template.run_deleted", template_id=str(template_id))

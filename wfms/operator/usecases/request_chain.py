@@ -14,7 +14,7 @@ from wfms.operator.domain.errors import DatasetUnusable, TemplateDisabled
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_run_templates import read_run_template
-from wfms.operator.usecases.read_template import read_template
+from wfms.operator.usecases.read_templates import read_template
 
 log = structlog.get_logger(__name__)
 

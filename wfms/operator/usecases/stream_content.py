@@ -23,7 +23,7 @@ Query = Mapping[str, str | Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class PassedBody:
+class StreamedBody:
     """What comes behind ``begin``, which was read already. To be closed, whether or not it was
     read."""
 
@@ -42,20 +42,20 @@ class PassedBody:
 
 
 @dataclass(frozen=True, slots=True)
-class PassedContent:
+class StreamedContent:
     status: int
     headers: dict[str, str]
-    body: PassedBody
+    body: StreamedBody
 
 
-async def pass_content(
+async def stream_content(
     http: httpx.AsyncClient,
     path: str,
     *,
     method: str = "GET",
     query: Query | None = None,
     asked: Mapping[str, str] | None = None,
-) -> PassedContent:
+) -> StreamedContent:
     """Precondition: ``http`` leads to the DMS and reads answers as they come. Effect: none.
     ``asked``: headers of the request. Errors of the DMS come back as its answer. Raises
     ``NotAvailable`` where it does not answer."""
@@ -70,4 +70,4 @@ async def pass_content(
             f"the service dms does not answer: {error or type(error).__name__}", service="dms"
         ) from error
     headers = {name: answer.headers[name] for name in ANSWERED if name in answer.headers}
-    return PassedContent(answer.status_code, headers, PassedBody(answer, answer.aiter_raw()))
+    return StreamedContent(answer.status_code, headers, StreamedBody(answer, answer.aiter_raw()))

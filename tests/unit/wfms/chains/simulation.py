@@ -7,7 +7,7 @@ from uuid import UUID, uuid5
 from sluice.contracts.plan import Plan
 from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType, StepState
 from wfms.chains.domain.chain import ChainView, DatasetView, StepView
-from wfms.chains.domain.next_actions import Settlement, outputs, settle
+from wfms.chains.domain.next_actions import NextActions, next_actions, outputs
 from wfms.chains.domain.tasks import ports
 from wfms.chains.domain.transitions import CHAIN_MOVES, DATASET_MOVES, STEP_MOVES
 
@@ -39,7 +39,7 @@ class Simulation:
             steps={one.name: StepView(StepState.PENDING) for one in self.plan.steps},
             datasets=[DatasetView(INPUT, None, None, ChainDatasetStatus.READY)],
         )
-        self.settle()
+        self.advance()
 
     def move_step(self, name: str, to: StepState, **more: int | bool) -> None:
         now = self.view.steps[name]
@@ -56,8 +56,8 @@ class Simulation:
             moved.append(one)
         self.view = replace(self.view, datasets=moved)
 
-    def settle(self) -> None:
-        todo = settle(self.view)
+    def advance(self) -> None:
+        todo = next_actions(self.view)
         for name in todo.start:
             self.move_step(name, StepState.STARTING)
         for name in todo.cancel:
@@ -70,8 +70,8 @@ class Simulation:
             assert todo.state in CHAIN_MOVES[self.view.state]
             asked = self.view.upload_asked or todo.state is ChainState.UPLOADING
             self.view = replace(self.view, state=todo.state, upload_asked=asked)
-        again = settle(self.view)
-        assert again == Settlement(state=self.view.state), (
+        again = next_actions(self.view)
+        assert again == NextActions(state=self.view.state), (
             "applied to its own result it gives nothing more to do"
         )
 
@@ -102,21 +102,21 @@ class Simulation:
             self.move_step(name, StepState.IN_PROGRESS, tried=True, sent=True)
         else:
             self.move_step(name, StepState.CANCELED)
-        self.settle()
+        self.advance()
 
     def end(self, name: str, state: StepState, failed_jobs: int = 0) -> None:
         self.move_step(name, state, failed_jobs=failed_jobs)
         if state is not StepState.FINISHED:
             self.doom(ChainState(str(state)))
-        self.settle()
+        self.advance()
 
     def doom(self, ending: ChainState) -> None:
         self.view = replace(self.view, ending=self.view.ending or ending)
-        self.settle()
+        self.advance()
 
     def discard(self) -> None:
         self.view = replace(self.view, discarded=True)
-        self.settle()
+        self.advance()
 
     def uploaded(self, uid: UUID) -> None:
         self.view = replace(
@@ -125,7 +125,7 @@ class Simulation:
                 replace(one, uploaded=True) if one.uid == uid else one for one in self.view.datasets
             ],
         )
-        self.settle()
+        self.advance()
 
     def output_uids(self) -> set[UUID]:
         return {one.uid for one in outputs(self.view)}

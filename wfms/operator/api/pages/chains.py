@@ -8,11 +8,11 @@ from werkzeug.wrappers import Response as AnyResponse
 from sluice.contracts.problems import Conflict
 from sluice.contracts.states import ChainState
 from wfms.operator.api.bridge import Bridge
-from wfms.operator.api.pages.choices import chosen
+from wfms.operator.api.pages.query_values import query_choice
 from wfms.operator.api.pages.rendering import live
 from wfms.operator.usecases.context import OperatorContext
-from wfms.operator.usecases.read_chain import ChainDetail, read_chain
-from wfms.operator.usecases.read_chains import ChainList, list_chains
+from wfms.operator.usecases.read_chain_detail import ChainDetail, read_chain_detail
+from wfms.operator.usecases.read_chain_list import ChainList, read_chain_list
 
 
 class ChainPages:
@@ -33,21 +33,24 @@ class ChainPages:
         )
 
     def _list(self) -> ChainList:
-        state = chosen(ChainState)
+        state = query_choice(ChainState)
         return self._bridge.run(
-            list_chains(self._context, state=state, after=request.args.get("after"))
+            read_chain_list(self._context, state=state, after=request.args.get("after"))
         )
 
     def list(self) -> str:
         return render_template(
-            "chains.html", page=self._list(), state=chosen(ChainState), states=list(ChainState)
+            "chains.html",
+            page=self._list(),
+            state=query_choice(ChainState),
+            states=list(ChainState),
         )
 
     def list_live(self) -> Response:
         return live({"chains": "parts/chains.html"}, again=True, page=self._list())
 
     def _read(self, uid: UUID) -> ChainDetail:
-        return self._bridge.run(read_chain(self._context, uid))
+        return self._bridge.run(read_chain_detail(self._context, uid))
 
     def show(self, uid: UUID) -> str:
         return render_template("chain.html", detail=self._read(uid))

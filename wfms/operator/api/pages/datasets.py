@@ -8,12 +8,12 @@ from werkzeug.wrappers import Response as AnyResponse
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import DatasetState, DatasetType
 from wfms.operator.api.bridge import Bridge
-from wfms.operator.api.pages.choices import chosen
+from wfms.operator.api.pages.query_values import query_choice
 from wfms.operator.domain.formatting import count_text
 from wfms.operator.usecases.context import OperatorContext
-from wfms.operator.usecases.read_dataset import read_dataset
-from wfms.operator.usecases.read_file import read_file
-from wfms.operator.usecases.read_unmatched import read_ties, read_unmatched, takers
+from wfms.operator.usecases.read_dataset_detail import read_dataset_detail
+from wfms.operator.usecases.read_file_detail import read_file_detail
+from wfms.operator.usecases.review_unmatched import current_ties, review_unmatched, takers
 
 #: Data sets on one page.
 _PAGE = 50
@@ -36,7 +36,7 @@ class DatasetPages:
         pages.add_url_rule("/datasets/unmatched/dismiss", "dismiss", self.dismiss, methods=["POST"])
 
     def list(self) -> str:
-        state, kind = chosen(DatasetState), chosen(DatasetType, "type")
+        state, kind = query_choice(DatasetState), query_choice(DatasetType, "type")
         states = list(DatasetState) if state is None else [state]
         after, name = request.args.get("after"), request.args.get("name") or None
         page = self._bridge.run(
@@ -57,19 +57,19 @@ class DatasetPages:
 
     def show(self, uid: UUID) -> str:
         after = request.args.get("after")
-        detail = self._bridge.run(read_dataset(self._context, uid, after=after))
+        detail = self._bridge.run(read_dataset_detail(self._context, uid, after=after))
         return render_template("dataset.html", detail=detail, most=_NAMESAKES)
 
     def file(self, uid: UUID, file: int) -> str:
-        detail = self._bridge.run(read_file(self._context, uid, file))
+        detail = self._bridge.run(read_file_detail(self._context, uid, file))
         return render_template("file.html", detail=detail)
 
     def unmatched(self) -> str:
         template = request.args.get("template")
         listed = self._bridge.run(
-            read_unmatched(self._context, limit=_UNMATCHED, template=template)
+            review_unmatched(self._context, limit=_UNMATCHED, template=template)
         )
-        ties = self._bridge.run(read_ties(self._context))
+        ties = self._bridge.run(current_ties(self._context))
         return render_template(
             "unmatched.html", listed=listed, ties=ties, template=template, takers=takers
         )

@@ -11,7 +11,7 @@ from wfms.operator.api.pages.rendering import live
 from wfms.operator.domain.formatting import count_text
 from wfms.operator.domain.overview import Overview
 from wfms.operator.usecases.context import OperatorContext
-from wfms.operator.usecases.read_attention import acknowledge
+from wfms.operator.usecases.read_attention import acknowledge_notices
 from wfms.operator.usecases.read_overview import read_overview
 
 #: Where the browser's session keeps the name that was given last.
@@ -45,7 +45,7 @@ class OverviewPages:
         try:
             asked = Acknowledge(by=request.form.get("by", ""))
             session[_NAME] = asked.by
-            answers = self._bridge.run(acknowledge(self._context, shown, asked))
+            answers = self._bridge.run(acknowledge_notices(self._context, shown, asked))
             refusals = [] if everything else [refusal for refusal in answers if refusal is not None]
             for refused in refusals:
                 flash(f"{refused.detail}.")

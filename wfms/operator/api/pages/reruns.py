@@ -13,8 +13,8 @@ from wfms.operator.api.bridge import Bridge
 from wfms.operator.domain.errors import RequestRefused
 from wfms.operator.domain.start_form import Field, fields_of, read_values, shown
 from wfms.operator.usecases.context import OperatorContext
-from wfms.operator.usecases.read_chain import ChainDetail, read_chain
-from wfms.operator.usecases.rerun_chain import plan_rerun, rerun_chain
+from wfms.operator.usecases.read_chain_detail import ChainDetail, read_chain_detail
+from wfms.operator.usecases.request_rerun import request_rerun, request_rerun_plan
 
 #: Before the names of parameters among the form's fields.
 _PREFIX = "param-"
@@ -35,7 +35,9 @@ class RerunPages:
     def show(self, uid: UUID) -> AnyResponse:
         detail = self._read(uid)
         try:
-            plan = self._bridge.run(plan_rerun(self._context, uid, _asked(detail, request.args)))
+            plan = self._bridge.run(
+                request_rerun_plan(self._context, uid, _asked(detail, request.args))
+            )
         except (Conflict, Unprocessable) as refusal:
             return _page(detail, request.args, None, refusal=refusal)
         return _page(detail, request.args, plan)
@@ -44,7 +46,7 @@ class RerunPages:
         detail = self._read(uid)
         try:
             asked = _asked(detail, request.form)
-            chain, made = self._bridge.run(rerun_chain(self._context, uid, asked))
+            chain, made = self._bridge.run(request_rerun(self._context, uid, asked))
         except (Conflict, Unprocessable) as refusal:
             return _page(detail, request.form, None, refusal=refusal)
         flash(
@@ -55,7 +57,7 @@ class RerunPages:
         return redirect(url_for("pages.chain", uid=chain.uid), 303)
 
     def _read(self, uid: UUID) -> ChainDetail:
-        return self._bridge.run(read_chain(self._context, uid))
+        return self._bridge.run(read_chain_detail(self._context, uid))
 
 
 def _asked(detail: ChainDetail, form: Mapping[str, str]) -> RerunChain:

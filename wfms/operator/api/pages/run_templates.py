@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.domain.errors import RunTemplateUnknown
 from wfms.operator.domain.plan_drawing import draw
-from wfms.operator.domain.source_listing import list_files
+from wfms.operator.domain.source_listing import list_sources
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_run_templates import (
@@ -49,7 +49,7 @@ class RunTemplatePages:
 
     def show(self, template_id: UUID) -> str:
         template = self._read(template_id)
-        listings = list_files(template.files, template.main, template.warnings)
+        listings = list_sources(template.files, template.main, template.warnings)
         drawing = draw(template.plan)
         return render_template(
             "template.html",

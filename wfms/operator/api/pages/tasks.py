@@ -13,14 +13,14 @@ from sluice.contracts.problems import Conflict, Unprocessable
 from sluice.contracts.states import JobState, StepState
 from sluice.contracts.tasks import Job, JobOrder, Prioritise
 from wfms.operator.api.bridge import Bridge
-from wfms.operator.api.pages.choices import chosen, number
+from wfms.operator.api.pages.query_values import query_choice, query_number
 from wfms.operator.api.pages.rendering import live
 from wfms.operator.domain.errors import LogUnknown
 from wfms.operator.domain.progress import counts_of, shortfall_of
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.follow_log import follow_log
 from wfms.operator.usecases.read_log import read_log
-from wfms.operator.usecases.read_task import JobFilter, TaskDetail, read_task
+from wfms.operator.usecases.read_task_detail import JobFilter, TaskDetail, read_task_detail
 
 #: Tasks on one page of the table.
 _PAGE = 100
@@ -45,7 +45,7 @@ class TaskPages:
         pages.add_url_rule("/jobs/<int:job>/live", "job_live", self.job_live)
 
     def _list(self) -> dict[str, object]:
-        state, after = chosen(StepState), request.args.get("after")
+        state, after = query_choice(StepState), request.args.get("after")
         try:
             page = self._bridge.run(
                 self._chains.tasks(state=state, after=after, limit=_PAGE, paged=True, full=True)
@@ -65,11 +65,11 @@ class TaskPages:
         return live({"tasks": "parts/tasks.html"}, again=True, **self._list())
 
     def _read(self, uid: UUID) -> TaskDetail:
-        state, order = chosen(JobState), chosen(JobOrder, "sort") or JobOrder.SEQ
+        state, order = query_choice(JobState), query_choice(JobOrder, "sort") or JobOrder.SEQ
         if state is not None and not state.final:
             order = JobOrder.SEQ
         return self._bridge.run(
-            read_task(
+            read_task_detail(
                 self._context,
                 uid,
                 shown=JobFilter(state, order, request.args.get("after")),
@@ -129,7 +129,7 @@ class TaskPages:
 
     def _read_job(self, job: int) -> dict[str, Any]:
         """``written``: by stream, what one that runs has written so far."""
-        attempt = number("attempt")
+        attempt = query_number("attempt")
         found, live_log = self._bridge.run(self._job_now(job))
         written = {
             name: stream.data.decode(errors="replace") for name, stream in live_log.streams.items()

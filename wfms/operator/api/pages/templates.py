@@ -7,11 +7,11 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.problems import ServiceError, Unprocessable
 from wfms.operator.api.bridge import Bridge
-from wfms.operator.api.pages.choices import number
+from wfms.operator.api.pages.query_values import query_number
 from wfms.operator.api.rest.uploads import read_form
 from wfms.operator.domain.errors import MOST_NAMED, OvertakenVersion, TemplateInUse, TemplateRefused
 from wfms.operator.domain.plan_drawing import draw
-from wfms.operator.domain.source_listing import list_files
+from wfms.operator.domain.source_listing import list_sources
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.domain.template_files import UNNAMED
 from wfms.operator.usecases.compare_template import compare_with_latest
@@ -20,9 +20,9 @@ from wfms.operator.usecases.delete_template import delete_template
 from wfms.operator.usecases.disable_template import disable_template, enable_template
 from wfms.operator.usecases.hold_template import hold_template, publish_held
 from wfms.operator.usecases.read_run_templates import read_run_template
-from wfms.operator.usecases.read_template import list_templates, read_template, read_versions
-from wfms.operator.usecases.read_unmatched import count_waiting
+from wfms.operator.usecases.read_templates import read_template, read_templates, read_versions
 from wfms.operator.usecases.restore_template import restore_template
+from wfms.operator.usecases.review_unmatched import count_waiting
 from wfms.operator.usecases.store_template import StoreOutcome
 from wfms.operator.usecases.zip_files import zip_of
 
@@ -56,7 +56,7 @@ class TemplatePages:
         )
 
     def list(self) -> str:
-        templates = self._bridge.run(list_templates(self._database, disabled=True))
+        templates = self._bridge.run(read_templates(self._database, disabled=True))
         return render_template("templates.html", templates=templates)
 
     def upload(self) -> AnyResponse:
@@ -81,7 +81,7 @@ class TemplatePages:
     def _reviewed(self, held: StoredTemplate, trouble: str = "") -> str:
         """``trouble``: why it was not published."""
         changes = self._bridge.run(compare_with_latest(self._database, held))
-        listings = list_files(held.files, held.main, held.warnings)
+        listings = list_sources(held.files, held.main, held.warnings)
         drawing = draw(held.plan)
         return render_template(
             "review.html",
@@ -118,14 +118,14 @@ class TemplatePages:
             sent, main = dict(refusal.texts), refusal.main
         if len(sent) == 1:
             (text,) = sent.values()
-        listings = list_files(sent, main, refusal.findings, fold=True)
+        listings = list_sources(sent, main, refusal.findings, fold=True)
         page = render_template(
             "refused.html", refusal=refusal, name=name, text=text, listings=listings
         )
         return Response(page, status=refusal.status, mimetype="text/html")
 
     def show(self, name: str) -> str:
-        asked = number("version")
+        asked = query_number("version")
         versions = self._bridge.run(read_versions(self._database, name))
         template = self._bridge.run(
             read_template(self._database, name, version=asked, deleted=True)
@@ -139,7 +139,7 @@ class TemplatePages:
             template=template,
             versions=versions,
             drawing=draw(template.plan),
-            listings=list_files(template.files, template.main, template.warnings),
+            listings=list_sources(template.files, template.main, template.warnings),
         )
 
     def restore(self, name: str) -> AnyResponse:
@@ -155,7 +155,7 @@ class TemplatePages:
     def download(self, name: str) -> Response:
         """All files as they were written, as a zip."""
         template = self._bridge.run(
-            read_template(self._database, name, version=number("version"), deleted=True)
+            read_template(self._database, name, version=query_number("version"), deleted=True)
         )
         name = f"{template.name}-{template.version}.zip"
         return send_file(

@@ -17,9 +17,9 @@ from sluice.contracts.states import ChainState
 from wfms.operator.api.rest.route import Answered, Route
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_outputs import read_outputs
-from wfms.operator.usecases.read_upload_waits import with_waits
+from wfms.operator.usecases.read_upload_waits import with_upload_waits
 from wfms.operator.usecases.request_chain import request_chain
-from wfms.operator.usecases.rerun_chain import plan_rerun, rerun_chain
+from wfms.operator.usecases.request_rerun import request_rerun, request_rerun_plan
 
 
 class ChainListRequest(Page):
@@ -90,17 +90,17 @@ class ChainRoutes:
         return Answered(chain, 201 if made else 200)
 
     async def read(self, uid: UUID) -> Chain:
-        return await with_waits(self._dms, await self._chains.chain(uid))
+        return await with_upload_waits(self._dms, await self._chains.chain(uid))
 
     async def outputs(self, uid: UUID) -> ChainOutputs:
         chain, outputs = await read_outputs(self._context, uid)
         return ChainOutputs(chain=chain, outputs=outputs)
 
     async def plan_rerun(self, uid: UUID, body: RerunChain) -> RerunPlan:
-        return await plan_rerun(self._context, uid, body)
+        return await request_rerun_plan(self._context, uid, body)
 
     async def rerun(self, uid: UUID, body: RerunChain) -> Answered:
-        chain, made = await rerun_chain(self._context, uid, body)
+        chain, made = await request_rerun(self._context, uid, body)
         return Answered(chain, 201 if made else 200)
 
     async def cancel(self, uid: UUID) -> Chain:

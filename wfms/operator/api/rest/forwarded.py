@@ -36,12 +36,12 @@ from sluice.contracts.problems import NotAvailable, NotFound
 from sluice.contracts.tasks import Explanation, Job, JobPage, Outlook, TaskStatus
 from wfms.operator.api.rest.body import read_body
 from wfms.operator.api.rest.route import Answered, Route, View
-from wfms.operator.usecases.forward_request import PassedOn, pass_on
+from wfms.operator.usecases.forward_request import ForwardedRequest, forward_request
 
 _Row = tuple[str, str, str, str, type[BaseModel] | None, type[Contract] | None]
 
 #: Service, method, path, what it is for, answer, body.
-PASSED_ON: tuple[_Row, ...] = (
+FORWARDED: tuple[_Row, ...] = (
     (
         "dms",
         "GET",
@@ -234,12 +234,12 @@ PASSED_ON: tuple[_Row, ...] = (
 )
 
 
-def passed_on_routes(others: Mapping[str, httpx.AsyncClient], *, largest: int) -> list[Route]:
+def forwarded_routes(others: Mapping[str, httpx.AsyncClient], *, largest: int) -> list[Route]:
     """``largest``: bytes of a body; ten thousand files are registered with one request."""
 
-    def read() -> PassedOn:
+    def read() -> ForwardedRequest:
         content = read_body(largest)
-        return PassedOn(
+        return ForwardedRequest(
             request.method,
             request.path,
             request.query_string.decode("latin-1"),
@@ -258,13 +258,13 @@ def passed_on_routes(others: Mapping[str, httpx.AsyncClient], *, largest: int) -
             read=read,
             errors=(NotFound, NotAvailable),
         )
-        for service, method, rule, summary, answer, body in PASSED_ON
+        for service, method, rule, summary, answer, body in FORWARDED
     ]
 
 
 def _view(others: Mapping[str, httpx.AsyncClient], service: str) -> View:
-    async def view(body: PassedOn, **_path: Any) -> Answered:
-        back = await pass_on(others[service], service, body)
+    async def view(body: ForwardedRequest, **_path: Any) -> Answered:
+        back = await forward_request(others[service], service, body)
         return Answered(back.content, back.status, back.content_type)
 
     return view

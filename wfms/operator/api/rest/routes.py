@@ -2,7 +2,7 @@
 
 from wfms.operator.api.rest.attention import AttentionRoutes
 from wfms.operator.api.rest.chains import ChainRoutes
-from wfms.operator.api.rest.forwarded import passed_on_routes
+from wfms.operator.api.rest.forwarded import forwarded_routes
 from wfms.operator.api.rest.queues import QueueRoutes
 from wfms.operator.api.rest.route import Route
 from wfms.operator.api.rest.run_templates import RunTemplateRoutes
@@ -22,5 +22,5 @@ def all_routes(context: OperatorContext, *, largest_body: int) -> list[Route]:
         *AttentionRoutes(context).routes(),
         *QueueRoutes(context).routes(),
         *UnmatchedRoutes(context).routes(),
-        *passed_on_routes(context.others, largest=largest_body),
+        *forwarded_routes(context.others, largest=largest_body),
     ]

@@ -14,7 +14,7 @@ from sluice.contracts.states import StepState
 from sluice.contracts.tasks import Prioritise, TaskStatus
 from wfms.operator.api.rest.route import Answered, Route
 from wfms.operator.usecases.context import OperatorContext
-from wfms.operator.usecases.find_tasks import TasksWanted, tasks_named
+from wfms.operator.usecases.find_tasks import TaskSearch, find_tasks
 from wfms.operator.usecases.follow_log import follow_log
 from wfms.operator.usecases.read_log import read_log
 
@@ -75,8 +75,8 @@ class TaskRoutes:
 
     async def list(self, query: TaskListRequest) -> ChainTaskList:
         if query.name is not None:
-            wanted = TasksWanted(query.name, query.chain, query.state, query.limit, query.full)
-            return await tasks_named(self._context, wanted)
+            wanted = TaskSearch(query.name, query.chain, query.state, query.limit, query.full)
+            return await find_tasks(self._context, wanted)
         return await self._chains.tasks(
             chain=query.chain,
             state=query.state,

@@ -22,7 +22,7 @@ from wfms.operator.usecases.compare_template import compare_template
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.delete_template import delete_template
 from wfms.operator.usecases.disable_template import disable_template, enable_template
-from wfms.operator.usecases.read_template import list_templates, read_template
+from wfms.operator.usecases.read_templates import read_template, read_templates
 from wfms.operator.usecases.restore_template import restore_template
 from wfms.operator.usecases.store_template import StoreOutcome, store_template
 
@@ -110,7 +110,7 @@ class TemplateRoutes:
         return await check_template(self._context.compiler, body)
 
     async def list(self, query: ListQuery) -> TemplateList:
-        found = await list_templates(
+        found = await read_templates(
             self._database, every_version=query.all, disabled=query.disabled
         )
         return TemplateList(templates=[template.contract() for template in found])

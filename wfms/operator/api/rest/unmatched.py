@@ -9,7 +9,7 @@ from sluice.contracts.intake import TieList, UnmatchedList
 from sluice.contracts.problems import NotAvailable
 from wfms.operator.api.rest.route import Route
 from wfms.operator.usecases.context import OperatorContext
-from wfms.operator.usecases.read_unmatched import read_ties, read_unmatched
+from wfms.operator.usecases.review_unmatched import current_ties, review_unmatched
 
 
 class UnmatchedQuery(Contract):
@@ -35,7 +35,7 @@ class UnmatchedRoutes:
         ]  # fmt: skip
 
     async def list(self, query: UnmatchedQuery) -> UnmatchedList:
-        return await read_unmatched(self._context, limit=query.limit, template=query.template)
+        return await review_unmatched(self._context, limit=query.limit, template=query.template)
 
     async def ties(self) -> TieList:
-        return TieList(ties=await read_ties(self._context))
+        return TieList(ties=await current_ties(self._context))

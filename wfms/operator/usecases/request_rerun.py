@@ -8,11 +8,11 @@ from sluice.contracts.templates import RUN_VERSION
 from sluice.servicekit.database import Database
 from wfms.operator.domain.errors import TemplateDisabled
 from wfms.operator.usecases.context import OperatorContext
-from wfms.operator.usecases.read_template import read_template_by_id
+from wfms.operator.usecases.read_templates import read_template_by_id
 
 
-async def plan_rerun(context: OperatorContext, uid: UUID, asked: RerunChain) -> RerunPlan:
-    """What ``rerun_chain`` would do; that the template is disabled is among what is missing.
+async def request_rerun_plan(context: OperatorContext, uid: UUID, asked: RerunChain) -> RerunPlan:
+    """What ``request_rerun`` would do; that the template is disabled is among what is missing.
     Effect: none. Raises ``NotFound``, ``Conflict``, ``Unprocessable`` and ``NotAvailable`` of the
     chain service."""
     plan = await context.chains.plan_rerun(uid, asked)
@@ -24,10 +24,12 @@ async def plan_rerun(context: OperatorContext, uid: UUID, asked: RerunChain) -> 
     )
 
 
-async def rerun_chain(context: OperatorContext, uid: UUID, asked: RerunChain) -> tuple[Chain, bool]:
+async def request_rerun(
+    context: OperatorContext, uid: UUID, asked: RerunChain
+) -> tuple[Chain, bool]:
     """Precondition: the chain is over, and data sets may go through its template. Effect: the chain
     service's; whether the chain is new. Messages: none of ours. Raises ``TemplateDisabled``, and as
-    ``plan_rerun``."""
+    ``request_rerun_plan``."""
     disabled = await _disabled(context.database, await context.chains.chain(uid))
     if disabled is not None:
         raise disabled

@@ -31,7 +31,7 @@ class FileDetail:
         return self.file.size <= LARGEST
 
 
-async def read_file(context: OperatorContext, uid: UUID, file_id: int) -> FileDetail:
+async def read_file_detail(context: OperatorContext, uid: UUID, file_id: int) -> FileDetail:
     """Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the DMS."""
     dms = context.dms
     dataset, file = await asyncio.gather(dms.dataset(uid), dms.file(uid, file_id))

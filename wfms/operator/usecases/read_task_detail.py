@@ -61,7 +61,7 @@ class TaskDetail:
         return [(state, count) for state, count in counted if count or state is self.shown.state]
 
 
-async def read_task(context: OperatorContext, uid: UUID, *, shown: JobFilter) -> TaskDetail:
+async def read_task_detail(context: OperatorContext, uid: UUID, *, shown: JobFilter) -> TaskDetail:
     """Precondition: none. Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the chain
     service."""
     row, explanation, (jobs, after) = await asyncio.gather(

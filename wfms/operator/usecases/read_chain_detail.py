@@ -14,10 +14,10 @@ from wfms.operator.domain.plan_drawing import Drawing, draw
 from wfms.operator.domain.progress import ChainProgress, StepProgress
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.context import OperatorContext
-from wfms.operator.usecases.read_chains import read_progress
+from wfms.operator.usecases.read_chain_list import read_progress
 from wfms.operator.usecases.read_outputs import outputs_of
-from wfms.operator.usecases.read_template import read_template_by_id
-from wfms.operator.usecases.read_upload_waits import with_waits
+from wfms.operator.usecases.read_templates import read_template_by_id
+from wfms.operator.usecases.read_upload_waits import with_upload_waits
 
 #: Files of an output that its chain's page names.
 FIRST_FILES = 5
@@ -66,11 +66,11 @@ class ChainDetail:
         )
 
 
-async def read_chain(context: OperatorContext, uid: UUID) -> ChainDetail:
+async def read_chain_detail(context: OperatorContext, uid: UUID) -> ChainDetail:
     """Precondition: none. Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the chain
     service; what the DMS or the WMS does not say is left out."""
     dms = context.dms
-    chain = await with_waits(dms, await context.chains.chain(uid))
+    chain = await with_upload_waits(dms, await context.chains.chain(uid))
     progress, template, datasets = await asyncio.gather(
         read_progress(context.wms, [chain]),
         read_template_by_id(context.database, chain.template_id),

@@ -14,7 +14,7 @@ from sluice.contracts.problems import ServiceError
 from wfms.operator.domain.errors import disabled_text
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.context import OperatorContext
-from wfms.operator.usecases.read_template import list_templates
+from wfms.operator.usecases.read_templates import read_templates
 
 log = structlog.get_logger(__name__)
 
@@ -22,14 +22,14 @@ log = structlog.get_logger(__name__)
 _MOST = 1000
 
 
-async def read_unmatched(
+async def review_unmatched(
     context: OperatorContext, *, limit: int, template: str | None = None
 ) -> UnmatchedList:
     """Newest first; ``template``: only those that it would take now. Effect: none. Raises
     ``NotAvailable`` (intake)."""
     found, templates = await asyncio.gather(
         context.intake.unmatched(limit=limit if template is None else _MOST),
-        list_templates(context.database, disabled=True),
+        read_templates(context.database, disabled=True),
     )
     datasets = [_judged(unmatched, templates) for unmatched in found.datasets]
     if template is None:
@@ -49,16 +49,16 @@ async def count_waiting(context: OperatorContext, template: StoredTemplate) -> i
     if not template.plan.match or template.disabled_since is not None:
         return 0
     try:
-        waiting = await read_unmatched(context, limit=_MOST, template=template.name)
+        waiting = await review_unmatched(context, limit=_MOST, template=template.name)
         return waiting.total or 0
     except ServiceError as error:
         log.warning("intake.no_unmatched", reason=error.detail)
         return 0
 
 
-async def read_ties(context: OperatorContext) -> list[Tie]:
+async def current_ties(context: OperatorContext) -> list[Tie]:
     """Between templates as they are now. Effect: none. Raises ``NotAvailable`` (intake)."""
-    found, templates = await asyncio.gather(context.intake.ties(), list_templates(context.database))
+    found, templates = await asyncio.gather(context.intake.ties(), read_templates(context.database))
     latest = {template.id for template in templates}
     return [tie for tie in found.ties if {tie.template_id, tie.rival_id} <= latest]
 

@@ -8,7 +8,7 @@ from wfms.operator.domain.errors import TemplateUnknown
 from wfms.operator.domain.template import StoredTemplate
 
 
-async def list_templates(
+async def read_templates(
     database: Database, *, every_version: bool = False, disabled: bool = False
 ) -> list[StoredTemplate]:
     """By name, newest version first, without their files. Deleted ones are left out: they match
@@ -44,6 +44,6 @@ async def read_versions(database: Database, name: str) -> list[StoredTemplate]:
 async def read_template_by_id(database: Database, template_id: UUID) -> StoredTemplate | None:
     """Also a deleted one, and one that came with a run: their chains show it."""
     async with database.connection() as connection:
-        return await templates.by_id(connection, template_id) or await run_templates.by_id(
+        return await templates.template_by_id(
             connection, template_id
-        )
+        ) or await run_templates.run_template_by_id(connection, template_id)

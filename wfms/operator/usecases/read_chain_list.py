@@ -44,7 +44,7 @@ class ChainList:
     next: str | None
 
 
-async def list_chains(
+async def read_chain_list(
     context: OperatorContext, *, state: ChainState | None, after: str | None
 ) -> ChainList:
     """One page, newest first. Effect: none. Raises ``NotAvailable`` (chain service)."""

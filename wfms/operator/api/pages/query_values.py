@@ -10,7 +10,7 @@ from wfms.operator.domain.errors import AddressRefused
 ChoiceT = TypeVar("ChoiceT", bound=StrEnum)
 
 
-def chosen(kind: type[ChoiceT], key: str = "state") -> ChoiceT | None:
+def query_choice(kind: type[ChoiceT], key: str = "state") -> ChoiceT | None:
     """The one that ``?state=`` (or another ``key``) names; None where nothing is named. Raises
     ``AddressRefused``."""
     named = request.args.get(key, "")
@@ -22,7 +22,7 @@ def chosen(kind: type[ChoiceT], key: str = "state") -> ChoiceT | None:
         raise AddressRefused(key, named, "one of " + ", ".join(kind)) from None
 
 
-def number(key: str) -> int | None:
+def query_number(key: str) -> int | None:
     """None where nothing is named. Raises ``AddressRefused``."""
     named = request.args.get(key, "")
     if not named:

@@ -12,8 +12,8 @@ from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import DatasetState
 from wfms.operator.domain.progress import ChainProgress
 from wfms.operator.usecases.context import OperatorContext
-from wfms.operator.usecases.read_chains import read_progress
-from wfms.operator.usecases.read_unmatched import read_unmatched
+from wfms.operator.usecases.read_chain_list import read_progress
+from wfms.operator.usecases.review_unmatched import review_unmatched
 
 #: Files on one page.
 _FILES = 50
@@ -35,7 +35,7 @@ class DatasetDetail:
     namesakes: list[Dataset]
 
 
-async def read_dataset(
+async def read_dataset_detail(
     context: OperatorContext, uid: UUID, *, after: str | None = None
 ) -> DatasetDetail:
     """Effect: none. ``after``: the page of files behind this place.
@@ -86,7 +86,7 @@ async def _status(dms: DmsClient, uid: UUID) -> DatasetStatus | None:
 
 async def _unmatched(context: OperatorContext, uid: UUID) -> Unmatched | None:
     try:
-        listed = await read_unmatched(context, limit=_MOST)
+        listed = await review_unmatched(context, limit=_MOST)
     except ServiceError:
         return None
     return next((unmatched for unmatched in listed.datasets if unmatched.dataset_uid == uid), None)
