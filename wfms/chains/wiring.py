@@ -1,4 +1,4 @@
-"""The chain service, put together."""
+"""Wires the chain service: the only file that names what it is made of."""
 
 from datetime import timedelta
 from functools import partial

@@ -1,4 +1,4 @@
-"""The intake, put together."""
+"""Wires the intake: the only file that names what it is made of."""
 
 from datetime import timedelta
 from functools import partial

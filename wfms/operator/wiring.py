@@ -1,4 +1,4 @@
-"""The operator service, wired: the only file that names what it is made of."""
+"""Wires the operator service: the only file that names what it is made of."""
 
 from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient

@@ -1,4 +1,4 @@
-"""The task watcher, put together."""
+"""Wires the task watcher: the only file that names what it is made of."""
 
 from datetime import timedelta
 

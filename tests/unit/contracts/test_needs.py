@@ -19,15 +19,15 @@ from sluice.cwl.compiler import compile_template
 from sluice.cwl.properties import extension_fields, needs
 from tests.unit.wfms.chains.plans import DATA, plan, step
 from wfms.chains.domain import tasks
-from wfms.chains.domain.tasks import Origin, Place, StepPlaces, make_task
+from wfms.chains.domain.tasks import DatasetFolder, Origin, StepDatasets, make_task
 from wms.db import task_cache
 from wms.db.task_cache import known_task
 
 ORIGIN = Origin(UUID(int=9), "t@1", "run-1", {}, None, None)
-PLACES = StepPlaces(
+DATASETS = StepDatasets(
     sources={DATA: UUID(int=1)},
-    outputs={"out": Place(UUID(int=2), "file:///s/x.out")},
-    logs=Place(UUID(int=3), "file:///l/x.logs"),
+    outputs={"out": DatasetFolder(UUID(int=2), "file:///s/x.out")},
+    logs=DatasetFolder(UUID(int=3), "file:///l/x.logs"),
 )
 
 
@@ -81,7 +81,7 @@ def stored_plan(**said: Any) -> dict[str, Any]:
 
 
 def message_of(stored: Plan) -> dict[str, Any]:
-    task = make_task(ORIGIN, stored, step="decode", params={}, places=PLACES)
+    task = make_task(ORIGIN, stored, step="decode", params={}, datasets=DATASETS)
     written: dict[str, Any] = json.loads(task.model_dump_json(exclude_defaults=True))
     return written
 
@@ -129,7 +129,7 @@ def test_a_pilot_of_the_release_before_is_told_what_it_knows() -> None:
         container=Container(images=[ContainerImage(name="debian:12")], required=False),
     )
     stored = plan(step("decode", needs=said), outputs=[("decode", "out")])
-    leased = known_task(make_task(ORIGIN, stored, step="decode", params={}, places=PLACES))
+    leased = known_task(make_task(ORIGIN, stored, step="decode", params={}, datasets=DATASETS))
     assert PilotTask.model_validate_json(leased.for_pilots).needs == said
     former = json.loads(leased.for_former)
     assert former["resources"] == {}, "which it requires"

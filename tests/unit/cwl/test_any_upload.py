@@ -48,7 +48,7 @@ def carry_through(files: Files, main: str | None) -> Plan | None:
     upload = take_files(files, main=main)
     found = compile_upload(upload, name="t")
     assert (found.compiled.plan is None) == bool(found.compiled.errors)
-    list_sources(upload.texts, found.main, found.compiled.findings, fold=True)
+    list_sources(upload.texts, found.main, findings=found.compiled.findings, fold=True)
     plan = found.compiled.plan
     if plan is None:
         return None

@@ -93,7 +93,7 @@ def test_what_cannot_be_read_is_told_at_its_field(name: str, text: str, message:
     assert values == {}
     assert message in wrong[0].message
     fields: dict[str, Any] = {
-        field.name: field for field in fields_of(PLAN, {}, {name: text}, wrong)
+        field.name: field for field in fields_of(PLAN, {}, typed={name: text}, findings=wrong)
     }
     assert [one for one, field in fields.items() if field.wrong] == [name]
     assert fields[name].wrong.startswith(message)
@@ -106,5 +106,5 @@ def test_findings_of_the_request_stand_at_their_fields() -> None:
         Finding(message="something else"),
     ]
     assert {
-        field.name: field.wrong for field in fields_of(PLAN, {}, {}, refused) if field.wrong
+        field.name: field.wrong for field in fields_of(PLAN, {}, findings=refused) if field.wrong
     } == {"cut": "(int) is required and has no value"}

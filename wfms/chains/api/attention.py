@@ -1,4 +1,4 @@
-"""Routes about what is under way and what needs a person."""
+"""REST routes: counts of chains, and acknowledging those that failed."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Routes about chains."""
+"""REST routes: making, reading, canceling and discarding chains, and deleting data sets."""
 
 from collections.abc import Callable
 from typing import Annotated

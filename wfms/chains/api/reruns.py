@@ -1,4 +1,4 @@
-"""Routes for running a chain again."""
+"""REST routes: what a rerun of a chain would do, and running it."""
 
 from collections.abc import Callable
 from uuid import UUID

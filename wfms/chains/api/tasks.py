@@ -1,4 +1,4 @@
-"""Routes about tasks: the watcher's reports, and what operators see and ask for."""
+"""REST routes: tasks as operators see them and what they ask of them, and the watcher's reports."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -36,7 +36,10 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
     ) -> ChainTaskList:
         """Lists tasks, those of the newest chains first; counts are left out where the WMS does not
         answer. `after`: the `next` of the page before."""
-        return await read_tasks(context, TaskQuery(chain, state, after, limit, paged, full))
+        return await read_tasks(
+            context,
+            TaskQuery(chain=chain, state=state, after=after, limit=limit, paged=paged, full=full),
+        )
 
     @router.post("/finished", responses=errors(NotFound, Conflict, Unprocessable))
     async def finished(ended: TaskEnded) -> Release:

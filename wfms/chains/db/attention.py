@@ -1,5 +1,5 @@
-"""Chains under way and chains that need a person: counted and found by partial indexes, whatever
-the number of chains."""
+"""Statements on chains that need a person: counted, found by partial indexes whatever the number of
+chains, and acknowledged."""
 
 from datetime import datetime
 from uuid import UUID
@@ -43,7 +43,7 @@ async def counts(connection: Connection) -> ChainCounts:
     )
 
 
-async def mark_acknowledged(connection: Connection, uid: UUID, by: str, *, now: datetime) -> bool:
+async def mark_acknowledged(connection: Connection, uid: UUID, *, by: str, now: datetime) -> bool:
     """False where the chain is not there, has not failed, or has been acknowledged."""
     return await connection.fetchval(ACKNOWLEDGE, uid, by, now) is not None
 

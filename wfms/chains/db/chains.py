@@ -1,4 +1,4 @@
-"""Statements on chains as a whole: making, locking, and what changes with every step of theirs."""
+"""Statements on chains as a whole: making, locking, and all that changes a chain's own row."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -135,14 +135,23 @@ class LockedChain:
 
 
 @dataclass(frozen=True, slots=True)
+class TemplateVersion:
+    """The version of a template that a chain runs."""
+
+    id: UUID
+    name: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
 class StoredChain:
-    """A chain under lock, with its steps and data sets. ``template``: id, name and version."""
+    """A chain under lock, with its steps and data sets."""
 
     uid: UUID
     reason: str
     params: dict[str, Any]
     origin: Origin
-    template: tuple[UUID, str, int]
+    template: TemplateVersion
     dataset: Dataset
     view: ChainView
 
@@ -159,7 +168,7 @@ async def lock_inputs(connection: Connection, uids: Iterable[UUID]) -> list[UUID
     ]
 
 
-def origin_of(uid: UUID, template: str, dataset: Dataset) -> Origin:
+def origin_of(uid: UUID, dataset: Dataset, *, template: str) -> Origin:
     return Origin(uid, template, label(dataset), dataset.meta, dataset.period, dataset.run)
 
 
@@ -206,21 +215,21 @@ async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
         steps={
             step["name"]: StepView(
                 StepState(step["state"]),
-                step["attempts"] > 0,
-                step["started_at"] is not None,
-                step["failed_jobs"],
-                step["taken_from"],
-                step["jobs_from"],
+                tried=step["attempts"] > 0,
+                sent=step["started_at"] is not None,
+                failed_jobs=step["failed_jobs"],
+                taken_from=step["taken_from"],
+                jobs_from=step["jobs_from"],
             )
             for step in steps
         },
         datasets=[
             DatasetView(
-                dataset_row["uid"],
-                dataset_row["step"],
-                dataset_row["port"],
-                ChainDatasetStatus(dataset_row["status"]),
-                dataset_row["uploaded_at"] is not None,
+                uid=dataset_row["uid"],
+                step=dataset_row["step"],
+                port=dataset_row["port"],
+                status=ChainDatasetStatus(dataset_row["status"]),
+                uploaded=dataset_row["uploaded_at"] is not None,
             )
             for dataset_row in datasets
         ],
@@ -229,9 +238,16 @@ async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
         used=used,
         kept=row["kept"],
     )
-    origin = origin_of(uid, row["template_name"], dataset)
-    template = (row["template_id"], row["template_name"], row["template_version"])
-    return StoredChain(uid, row["reason"], row["params"], origin, template, dataset, view)
+    origin = origin_of(uid, dataset, template=row["template_name"])
+    return StoredChain(
+        uid=uid,
+        reason=row["reason"],
+        params=row["params"],
+        origin=origin,
+        template=TemplateVersion(row["template_id"], row["template_name"], row["template_version"]),
+        dataset=dataset,
+        view=view,
+    )
 
 
 def _doomed(row: asyncpg.Record, plan: Plan, datasets: Iterable[asyncpg.Record]) -> list[UUID]:
@@ -251,12 +267,10 @@ def _ending(row: asyncpg.Record) -> ChainState | None:
     return None if row["ending"] is None else ChainState(row["ending"])
 
 
-async def move_chain(
-    connection: Connection, uid: UUID, state: ChainState, *, now: datetime
-) -> bool:
-    uploads = state is ChainState.UPLOADING
+async def move_chain(connection: Connection, uid: UUID, *, to: ChainState, now: datetime) -> bool:
+    uploads = to is ChainState.UPLOADING
     moved = await connection.fetchval(
-        MOVE_CHAIN, uid, state, states_before(CHAIN_MOVES, state), state.final, now, uploads
+        MOVE_CHAIN, uid, to, states_before(CHAIN_MOVES, to), to.final, now, uploads
     )
     return moved is not None
 
@@ -293,13 +307,13 @@ async def end_chain(connection: Connection, uid: UUID, ending: ChainState, *, re
 
 
 @dataclass(frozen=True, slots=True)
-class NewRow:
+class NewChainRow:
     """A chain to be stored. ``params``: the values of all parameters; ``keep_failed``: how long
     what lies between its steps stays when it does not finish."""
 
     uid: UUID
     variant: str
-    template: tuple[UUID, str, int]
+    template: TemplateVersion
     plan: Plan
     params: Mapping[str, Any]
     dataset: Dataset
@@ -307,13 +321,15 @@ class NewRow:
     rerun_of: UUID | None = None
 
 
-async def insert_chain(connection: Connection, row: NewRow, *, now: datetime) -> None:
+async def insert_chain(connection: Connection, row: NewChainRow, *, now: datetime) -> None:
     """The chain, in progress, and its steps, pending."""
     await connection.execute(
         INSERT_CHAIN,
         row.uid,
         ChainState.IN_PROGRESS,
-        *row.template,
+        row.template.id,
+        row.template.name,
+        row.template.version,
         row.plan.model_dump(mode="json"),
         dict(row.params),
         row.dataset.uid,

@@ -203,7 +203,7 @@ async def mark_watched(connection: Connection, upload: OutputUpload, *, now: dat
     await connection.execute(MARK_WATCHED, upload.chain, upload.dataset, now)
 
 
-async def mark_uploaded(connection: Connection, chain: UUID, uid: UUID, *, now: datetime) -> None:
+async def mark_uploaded(connection: Connection, uid: UUID, *, chain: UUID, now: datetime) -> None:
     await connection.execute(MARK_UPLOADED, chain, uid, now)
 
 

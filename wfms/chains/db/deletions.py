@@ -100,7 +100,7 @@ async def claim(
     ]
 
 
-async def unclaim(connection: Connection, token: UUID, uid: UUID | None = None) -> None:
+async def unclaim(connection: Connection, token: UUID, *, uid: UUID | None = None) -> None:
     """Gives back that one, or all that are left."""
     await connection.execute(UNCLAIM, token, uid)
 

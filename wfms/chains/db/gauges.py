@@ -1,5 +1,5 @@
-"""What the chain service shows of its tables to those who watch it: steps and chains under way,
-each found by a partial index."""
+"""Gauges of the chain service, read from its tables: steps and chains under way, each found by a
+partial index."""
 
 from sluice.contracts.states import ChainState, StepState
 from sluice.servicekit.gauges import Measurement, rows_of

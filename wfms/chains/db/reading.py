@@ -1,4 +1,4 @@
-"""Statements that only read: chains and tasks as they are shown."""
+"""Statements that only read: pages of chains and tasks as they are shown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A chain as the rules see it: what is stored of it, without times and texts."""
+"""A chain as the rules of this domain see it: what is stored of it, without times and texts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

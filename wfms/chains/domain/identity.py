@@ -1,4 +1,5 @@
-"""Ids and names that follow from what they stand for, so that a repetition makes nothing new."""
+"""Uids of chains and tasks, and names of data sets: worked out from what they stand for, so that a
+repetition makes nothing new."""
 
 import json
 from collections.abc import Mapping

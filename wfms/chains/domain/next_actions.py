@@ -1,5 +1,5 @@
-"""What follows from the state of a chain: worked out after every change, in the change's own
-transaction."""
+"""What a chain does next, worked out from its state: steps to start or cancel, data sets to upload
+or release, its next state. Asked after every change, in the change's own transaction."""
 
 from dataclasses import dataclass, replace
 from uuid import UUID

@@ -1,5 +1,5 @@
-"""Parameters of a chain, whose values have no findings: completed, and filled into each step's
-arguments when it starts."""
+"""Values of a chain's parameters, checked before: completed with defaults, and filled into each
+step's arguments when it starts."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,5 +1,5 @@
-"""Why tasks are ranked higher that make room on a storage. The same words while that lasts, so that
-nothing is written anew."""
+"""The reason given for ranking tasks higher that make room on a storage: the same words while that
+lasts, so that nothing is written anew."""
 
 from sluice.contracts.datasets import Storage
 

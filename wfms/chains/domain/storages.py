@@ -1,4 +1,4 @@
-"""Which storage a step's data goes to."""
+"""Chooses the storage that a step's data goes to."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,5 @@
-"""From a step of the plan to the task for the WMS and the data sets it writes."""
+"""Makes the task for the WMS, and registrations of the data sets it writes, from a step of the
+plan."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,8 +48,8 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A data set and its folder on a storage."""
+class DatasetFolder:
+    """A data set, and its folder on a storage."""
 
     dataset: UUID
     url: str
@@ -137,41 +138,41 @@ def name_findings(chain: UUID, plan: Plan) -> list[Finding]:
     return wrong
 
 
-def dataset_place(dataset: Dataset, storage_url: str) -> Place:
+def dataset_folder(dataset: Dataset, storage_url: str) -> DatasetFolder:
     """Where the data set really lies: a repeated registration answers with the first, maybe on
     another storage."""
-    return Place(dataset.uid, dataset.url or f"{storage_url}/{dataset.name}")
+    return DatasetFolder(dataset.uid, dataset.url or f"{storage_url}/{dataset.name}")
 
 
 @dataclass(frozen=True, slots=True)
-class StepPlaces:
+class StepDatasets:
     """Data sets of a step: what it reads, what it writes by port, its logs. Files that were not
     given are left out. ``before``: the task whose finished jobs are taken over."""
 
     sources: Mapping[Source, UUID]
-    outputs: Mapping[str, Place]
-    logs: Place
+    outputs: Mapping[str, DatasetFolder]
+    logs: DatasetFolder
     before: TakenOver | None = None
 
 
 def make_task(
-    origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any], places: StepPlaces
+    origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any], datasets: StepDatasets
 ) -> Task:
     """Raises ``NothingToRead``."""
     planned = plan.step(step)
     written = [
         TaskOutput(
             port=output.port,
-            dat_out_uid=places.outputs[output.port].dataset,
-            dat_stor_url=places.outputs[output.port].storage,
-            dat_out_url=places.outputs[output.port].url,
+            dat_out_uid=datasets.outputs[output.port].dataset,
+            dat_stor_url=datasets.outputs[output.port].storage,
+            dat_out_url=datasets.outputs[output.port].url,
             optional=output.optional,
             kind=output.kind,
             spread=output.spread,
         )
         for output in planned.outputs
     ]
-    read = [_task_input(planned_input, places) for planned_input in planned.inputs]
+    read = [_task_input(planned_input, datasets) for planned_input in planned.inputs]
     if read[0] is None:
         raise NothingToRead(planned.name, planned.main_input.port)
     return Task(
@@ -189,29 +190,29 @@ def make_task(
         backoff=planned.retry.backoff,
         retry_also=planned.retry.also,
         outputs=written,
-        log_out_uid=places.logs.dataset,
-        log_stor_url=places.logs.storage,
-        log_out_url=places.logs.url,
+        log_out_uid=datasets.logs.dataset,
+        log_stor_url=datasets.logs.storage,
+        log_out_url=datasets.logs.url,
         boundary=planned.boundary,
         groups=planned.groups,
         batch=planned.batch.files,
-        parts_uid=places.outputs[parts_port(planned)].dataset if planned.groups.tree else None,
+        parts_uid=datasets.outputs[parts_port(planned)].dataset if planned.groups.tree else None,
         needs=planned.needs,
-        taken_over=places.before,
+        taken_over=datasets.before,
     )
 
 
-def _task_input(planned: StepInput, places: StepPlaces) -> TaskInput | None:
+def _task_input(planned: StepInput, datasets: StepDatasets) -> TaskInput | None:
     """Without files that were not given; None where these were all."""
     parts = [NextSource(source=planned.source), *planned.next_sources]
-    given = [part for part in parts if part.source in places.sources]
+    given = [part for part in parts if part.source in datasets.sources]
     if not given:
         return None
     return TaskInput(
         port=planned.port,
-        dat_in_uid=places.sources[given[0].source],
+        dat_in_uid=datasets.sources[given[0].source],
         next_inputs=[
-            NextInput(dat_in_uid=places.sources[part.source], start=part.start)
+            NextInput(dat_in_uid=datasets.sources[part.source], start=part.start)
             for part in given[1:]
         ],
         pick=planned.pick,

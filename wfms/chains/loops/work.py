@@ -1,4 +1,4 @@
-"""The periodic work of the chain service."""
+"""All loops of the chain service, started, stopped and woken together."""
 
 from collections.abc import Awaitable, Callable, Sequence
 

@@ -1,4 +1,4 @@
-"""Somebody has seen that a chain failed."""
+"""Acknowledges a chain that failed: notes who has seen it."""
 
 from uuid import UUID
 
@@ -25,7 +25,7 @@ async def acknowledge_chain(database: Database, uid: UUID, asked: Acknowledge) -
     ``UnknownChain``, ``NothingToAcknowledge``, ``AlreadySeen`` (by somebody else)."""
     now = database.clock.now()
     async with database.transaction() as transaction:
-        if await attention.mark_acknowledged(transaction.connection, uid, asked.by, now=now):
+        if await attention.mark_acknowledged(transaction.connection, uid, by=asked.by, now=now):
             return
         found = await attention.seen(transaction.connection, uid)
     if found is None:

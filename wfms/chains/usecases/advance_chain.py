@@ -1,4 +1,5 @@
-"""Writes down what follows from a chain's new state, in the transaction of the change itself."""
+"""Moves a chain on: writes down what follows from its new state, in the transaction of the change
+itself."""
 
 from datetime import datetime
 from uuid import UUID
@@ -47,7 +48,7 @@ async def advance_chain(transaction: Transaction, uid: UUID, *, now: datetime) -
             DMS_UPLOADS, UploadDataset(uid=output), subject=output, chain=uid, dataset=output
         )
     if todo.state is not stored.view.state:
-        await chains.move_chain(connection, uid, todo.state, now=now)
+        await chains.move_chain(connection, uid, to=todo.state, now=now)
         if (
             todo.state is ChainState.UPLOADING and not todo.upload
         ):  # a rerun that has taken over all its outputs

@@ -1,4 +1,4 @@
-"""An operator cancels a chain."""
+"""Cancels a chain, as an operator asks."""
 
 from typing import assert_never
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""A data set is to be carried through a template: makes the chain."""
+"""Makes a chain, which carries a data set through a template."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -14,7 +14,7 @@ from sluice.contracts.problems import Finding
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.database import Transaction
 from wfms.chains.db import chains, datasets
-from wfms.chains.db.chains import NewRow
+from wfms.chains.db.chains import NewChainRow, TemplateVersion
 from wfms.chains.domain.identity import ChainKey
 from wfms.chains.domain.parameters import complete
 from wfms.chains.domain.tasks import name_findings
@@ -57,10 +57,10 @@ async def create_chain(context: ChainsContext, new: NewChain) -> tuple[UUID, boo
                     "was released for deletion: another chain had finished with it, or somebody"
                     " asked for it",
                 )
-        row = NewRow(
+        row = NewChainRow(
             uid=key.uid,
             variant=key.variant,
-            template=(new.template_id, new.template_name, new.template_version),
+            template=TemplateVersion(new.template_id, new.template_name, new.template_version),
             plan=new.plan,
             params=complete(new.plan, new.params),
             dataset=new.dataset,
@@ -90,7 +90,7 @@ def _check(uid: UUID, new: NewChain) -> None:
 
 
 async def _insert(
-    transaction: Transaction, row: NewRow, files: Mapping[str, Dataset], *, now: datetime
+    transaction: Transaction, row: NewChainRow, files: Mapping[str, Dataset], *, now: datetime
 ) -> None:
     connection, uid = transaction.connection, row.uid
     await chains.insert_chain(connection, row, now=now)

@@ -1,4 +1,4 @@
-"""Somebody wants a data set deleted; chains that need it are in the way (invariant 4).
+"""Deletes a data set on request, unless chains need it (invariant 4).
 
 This service decides, not the DMS, which knows no chains. A chain is made, and a deletion granted,
 under the lock of the same row of ``inputs``: either the chain is there first and the deletion is
@@ -109,7 +109,7 @@ async def _try(context: ChainsContext, uid: UUID, *, force: bool, token: UUID) -
         log.exception("dataset.deletion_failed", dataset=uid)
         return
     async with context.database.connection() as connection:
-        await deletions.unclaim(connection, token, uid)  # where it waits for chains to end
+        await deletions.unclaim(connection, token, uid=uid)  # where it waits for chains to end
 
 
 async def _carry_out(context: ChainsContext, uid: UUID, *, force: bool) -> Dataset | None:

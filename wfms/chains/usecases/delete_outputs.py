@@ -1,9 +1,10 @@
-"""Has the outputs deleted that chains gave up.
+"""Asks the DMS to delete outputs that chains gave up.
 
 They may be last copies: the DMS deletes such only for who says so (invariant 4), which is what
 discarding a chain means, and canceling one whose output is on its way: that may have arrived before
 anybody was told. So they do not take the watcher's way. As there, a data set is marked as handed
-over after the DMS has taken it over, and before that may be asked for twice."""
+over after the DMS has taken it over, and before that may be asked for twice.
+"""
 
 from contextlib import suppress
 

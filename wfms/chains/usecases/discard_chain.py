@@ -1,4 +1,4 @@
-"""Nobody needs what a chain made, or will make."""
+"""Discards a chain: nobody needs what it made, or will make."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""What a chain left that failed or was canceled is kept for a rerun no longer than was said."""
+"""Releases what failed and canceled chains kept for a rerun, once the time for that is over."""
 
 from sluice.servicekit.database import Database
 from wfms.chains.db import chains

@@ -1,5 +1,5 @@
-"""Looks up the files that a new chain is given as parameters, so that a chain that is taken can be
-carried out."""
+"""Looks up the files that a new chain is given as parameters, so that a chain that is accepted can
+run."""
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.chains import FileValue, NewChain

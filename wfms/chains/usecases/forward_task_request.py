@@ -1,4 +1,4 @@
-"""What an operator asks of a single task is passed on to the WMS, which owns it."""
+"""Forwards what an operator asks of a single task (cancel, rank) to the WMS, which owns it."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Chains as they are shown."""
+"""Reads chains as they are shown."""
 
 from uuid import UUID
 

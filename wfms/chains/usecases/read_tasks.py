@@ -1,4 +1,4 @@
-"""Tasks as the operator sees them: the chain's step, with the WMS's counts."""
+"""Reads tasks as operators see them: the chain's step, with the WMS's counts."""
 
 import re
 from dataclasses import dataclass

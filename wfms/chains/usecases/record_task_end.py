@@ -1,4 +1,4 @@
-"""The watcher says that a task or an upload has ended."""
+"""Records that a task or an upload has ended, as the watcher reports it."""
 
 from datetime import datetime
 from typing import assert_never
@@ -116,7 +116,7 @@ async def _end_upload(transaction: Transaction, ended: TaskEnded, *, now: dateti
     if chain is None or await chains.hold_chain(connection, chain) is None:
         raise UnknownTask(ended)
     if ended.state is TaskState.FINISHED:
-        await datasets.mark_uploaded(connection, chain, ended.uid, now=now)
+        await datasets.mark_uploaded(connection, ended.uid, chain=chain, now=now)
     else:
         reason = f"the upload of output data set {ended.uid} {ended.state}" + (
             f": {ended.reason}" if ended.reason else ""

@@ -1,5 +1,5 @@
-"""Has tasks done earlier that make room on input storages which fill faster than they are worked
-off."""
+"""Asks the WMS to rank tasks higher that make room on input storages which fill faster than they
+are worked off."""
 
 from uuid import UUID
 

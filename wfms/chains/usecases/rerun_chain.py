@@ -1,4 +1,4 @@
-"""A chain that is over is run again: as a new one, which takes over what is still there of it.
+"""Runs a chain that is over again: as a new one, which takes over what is still there of it.
 
 Load, process, apply: what is there is asked of the DMS outside of transactions; the new chain is
 stored under the lock of the old one, which gives up none of its data sets meanwhile. What it had
@@ -24,7 +24,7 @@ from sluice.contracts.states import DatasetState
 from sluice.contracts.tasks import TaskStatus
 from sluice.servicekit.database import Transaction
 from wfms.chains.db import chains, datasets
-from wfms.chains.db.chains import NewRow, StoredChain
+from wfms.chains.db.chains import NewChainRow, StoredChain
 from wfms.chains.domain.identity import rerun_uid, task_uid
 from wfms.chains.domain.parameters import complete
 from wfms.chains.domain.rerun import Rerun, Wish, from_outside, plan_rerun
@@ -144,7 +144,14 @@ async def _draft(context: ChainsContext, uid: UUID, asked: RerunChain) -> _Draft
         raise NotOver(uid)
     plan = before.view.plan
     params = complete(plan, {**before.params, **asked.params})
-    wish = Wish(uid, before.input_uid, before.params, params, asked.from_step, asked.failed_only)
+    wish = Wish(
+        chain=uid,
+        input=before.input_uid,
+        before=before.params,
+        params=params,
+        from_step=asked.from_step,
+        failed_only=asked.failed_only,
+    )
     await _check(before, asked, wish, context.dms)
     kept = [
         dataset.uid
@@ -167,9 +174,9 @@ async def _check(before: StoredChain, asked: RerunChain, wish: Wish, dms: DmsCli
     plan = before.view.plan
     new = NewChain(
         dataset=before.dataset,
-        template_id=before.template[0],
-        template_name=before.template[1],
-        template_version=before.template[2],
+        template_id=before.template.id,
+        template_name=before.template.name,
+        template_version=before.template.version,
         plan=plan,
         params=asked.params,
     )
@@ -199,7 +206,7 @@ async def _store(
     }
     if await chains.lock_inputs(connection, [*outside.values(), *draft.takes]):
         raise Moved(before.uid)
-    row = NewRow(
+    row = NewChainRow(
         uid=new,
         variant=str(new),
         template=before.template,

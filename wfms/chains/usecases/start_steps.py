@@ -29,9 +29,9 @@ from wfms.chains.domain.identity import dataset_name, task_uid
 from wfms.chains.domain.parameters import given_files
 from wfms.chains.domain.storages import choose_storage
 from wfms.chains.domain.tasks import (
-    StepPlaces,
+    StepDatasets,
     before_port,
-    dataset_place,
+    dataset_folder,
     make_task,
     new_dataset,
     ports,
@@ -122,13 +122,15 @@ class StartSteps:
         )
         urls = {port: logs if port is None else data for port in ports(plan, claim.step)}
         await self._register(claim, chain, urls, made)
-        places = StepPlaces(
+        step_datasets = StepDatasets(
             sources=_datasets_of(chain, plan.step(claim.step).sources),
-            outputs={port: dataset_place(made[port], data) for port in urls if port is not None},
-            logs=dataset_place(made[None], logs),
+            outputs={port: dataset_folder(made[port], data) for port in urls if port is not None},
+            logs=dataset_folder(made[None], logs),
             before=_before(chain, claim.step),
         )
-        task = make_task(chain.origin, plan, step=claim.step, params=chain.params, places=places)
+        task = make_task(
+            chain.origin, plan, step=claim.step, params=chain.params, datasets=step_datasets
+        )
         await self._watcher.watch(
             Watch(
                 kind=WatchKind.TASK,

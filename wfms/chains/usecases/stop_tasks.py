@@ -1,4 +1,4 @@
-"""Has the running tasks of ending chains canceled."""
+"""Asks the WMS to cancel the running tasks of chains that are ending."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Has the uploads of workflow outputs followed by the watcher."""
+"""Tells the watcher to follow the uploads of workflow outputs."""
 
 from sluice.contracts.chains import Watch
 from sluice.contracts.states import WatchKind

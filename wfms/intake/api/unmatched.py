@@ -1,4 +1,5 @@
-"""Routes of the intake."""
+"""REST routes of the intake: data sets that fit no template, ties among templates, matching
+again."""
 
 from collections.abc import Callable
 from typing import Annotated

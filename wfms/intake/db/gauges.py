@@ -1,4 +1,4 @@
-"""What the intake shows of its tables to those who watch it."""
+"""Gauges of the intake, read from its tables."""
 
 from sluice.servicekit.gauges import Measurement, rows_of
 

@@ -1,7 +1,9 @@
-"""Statements of the intake."""
+"""Statements on the intake's cursor, its decisions to hand over, and data sets that fit no
+template."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 from uuid import UUID
 
 from sluice.contracts.chains import NewChain
@@ -160,12 +162,15 @@ async def count_unmatched(connection: Connection) -> int:
     return int(await connection.fetchval(COUNT_UNMATCHED) or 0)
 
 
-#: Since when, and its uid.
-Place = tuple[datetime, UUID]
+class UnmatchedPlace(NamedTuple):
+    """Where an unmatched data set stands among all of them."""
+
+    since: datetime
+    uid: UUID
 
 
 async def oldest_unmatched(
-    connection: Connection, *, after: Place | None, limit: int
-) -> list[Place]:
+    connection: Connection, *, after: UnmatchedPlace | None, limit: int
+) -> list[UnmatchedPlace]:
     rows = await connection.fetch(OLDEST_UNMATCHED, *(after or (None, None)), limit)
-    return [(row["since"], row["dataset_uid"]) for row in rows]
+    return [UnmatchedPlace(row["since"], row["dataset_uid"]) for row in rows]

@@ -1,4 +1,4 @@
-"""Statements about templates of one priority that match the same data sets."""
+"""Statements on ties: templates of one priority that match the same data sets."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Which template takes a data set, and with which parameters."""
+"""Decides which template takes a data set, and with which parameters."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Somebody has seen to a data set that fitted no template."""
+"""Dismisses a data set that fits no template: somebody has seen to it."""
 
 from uuid import UUID
 

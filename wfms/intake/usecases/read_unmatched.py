@@ -1,4 +1,4 @@
-"""What the intake shows to people: data sets that fitted no template, and ties among templates."""
+"""Reads data sets that fit no template, and ties among templates."""
 
 from sluice.contracts.intake import TieList, UnmatchedList
 from sluice.servicekit.database import Database

@@ -1,4 +1,4 @@
-"""Writes down what was decided about data sets."""
+"""Records what was decided about data sets: to hand over, unmatched, tied."""
 
 from collections.abc import Iterable
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Matches all data sets again that fitted no template."""
+"""Matches all data sets again that fit no template."""
 
 import asyncio
 from collections.abc import Sequence
@@ -28,7 +28,9 @@ async def rematch_all(context: IntakeContext) -> RematchedAll:
         if not batch:
             break
         place = batch[-1]
-        outcomes = await asyncio.gather(*(_rematch(context, uid, templates) for _, uid in batch))
+        outcomes = await asyncio.gather(
+            *(_rematch(context, unmatched.uid, templates) for unmatched in batch)
+        )
         matched += outcomes.count("matched")
         gone += outcomes.count("gone")
     async with database.connection() as connection:
@@ -37,14 +39,16 @@ async def rematch_all(context: IntakeContext) -> RematchedAll:
         )
 
 
-async def _next(database: Database, place: intake.Place | None) -> list[intake.Place]:
+async def _next(
+    database: Database, place: intake.UnmatchedPlace | None
+) -> list[intake.UnmatchedPlace]:
     async with database.connection() as connection:
         return await intake.oldest_unmatched(connection, after=place, limit=_BATCH)
 
 
 async def _rematch(context: IntakeContext, uid: UUID, templates: Sequence[Template]) -> str:
     try:
-        found = await decide_again(context, uid, templates)
+        found = await decide_again(context, uid, templates=templates)
     except Gone:
         return "gone"
     except NotUnmatched:  # somebody else was faster

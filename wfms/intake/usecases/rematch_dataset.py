@@ -1,4 +1,4 @@
-"""Matches a data set again that fitted no template."""
+"""Matches one data set again that fits no template."""
 
 from collections.abc import Sequence
 from typing import assert_never
@@ -41,11 +41,12 @@ async def rematch_dataset(context: IntakeContext, uid: UUID) -> Rematched:
     async with context.database.connection() as connection:
         if not await intake.has_unmatched(connection, uid):
             raise NotUnmatched(uid)
-    return await decide_again(context, uid, (await context.operator.templates()).templates)
+    templates = (await context.operator.templates()).templates
+    return await decide_again(context, uid, templates=templates)
 
 
 async def decide_again(
-    context: IntakeContext, uid: UUID, templates: Sequence[Template]
+    context: IntakeContext, uid: UUID, *, templates: Sequence[Template]
 ) -> Rematched:
     """As ``rematch_dataset``, with the templates at hand."""
     database = context.database

@@ -1,4 +1,4 @@
-"""Looks for new data sets and decides which template takes each.
+"""Takes in new data sets: asks the DMS for them, and decides which template takes each.
 
 The decisions and the cursor's move commit together, so each data set is decided upon once, whatever
 happens before or after: a crash repeats the page from the old cursor, and of two instances with the

@@ -1,5 +1,5 @@
-"""From Flask's threads to the service's event loop, where the database and the clients of the other
-services live."""
+"""Runs coroutines for Flask's threads on the service's event loop, where the database and the
+clients of the other services live."""
 
 import asyncio
 import concurrent.futures

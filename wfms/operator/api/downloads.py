@@ -1,4 +1,4 @@
-"""What is in files, for people and programs: passed on from the DMS while it comes.
+"""Routes that give what is in files, logs and archives, streamed from the DMS.
 
 Not Flask's: each of its requests keeps a thread until the answer has been read; a handful of slow
 readers would stop the pages.

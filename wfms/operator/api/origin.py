@@ -1,5 +1,5 @@
-"""A page from elsewhere may change nothing, also where the network's guard does not stand in
-front."""
+"""Refuses requests by which a page of another site would change something, also where the network's
+guard does not stand in front."""
 
 from flask import request
 

@@ -68,7 +68,7 @@ async def run_again(connection: Connection, digest: bytes) -> StoredTemplate | N
 
 
 async def insert_run_template(
-    connection: Connection, template: StoredTemplate, digest: bytes
+    connection: Connection, template: StoredTemplate, *, digest: bytes
 ) -> StoredTemplate:
     """The one that is there already, where somebody else has just stored the same."""
     row = await connection.fetchrow(INSERT_RUN, *stored_values(template), digest)
@@ -77,7 +77,7 @@ async def insert_run_template(
 
 
 async def insert_held(
-    connection: Connection, template: StoredTemplate, digest: bytes
+    connection: Connection, template: StoredTemplate, *, digest: bytes
 ) -> StoredTemplate:
     """The one that is there already, where these files were stored before."""
     row = await connection.fetchrow(INSERT_HELD, *stored_values(template), digest)

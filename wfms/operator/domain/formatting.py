@@ -1,4 +1,4 @@
-"""Words and numbers for people."""
+"""Formats sizes, durations, counts and other numbers for people."""
 
 from datetime import datetime, timedelta
 

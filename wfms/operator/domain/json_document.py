@@ -1,5 +1,5 @@
-"""A template's document as the JSON that is stored beside its text, and what PostgreSQL's ``jsonb``
-cannot hold."""
+"""A template's document as the JSON that is stored beside its text, without what PostgreSQL's
+``jsonb`` cannot hold."""
 
 from typing import Any
 

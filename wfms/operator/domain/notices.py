@@ -1,5 +1,5 @@
-"""What needs a person, each in one sentence: what has happened stays until acknowledged, what lasts
-until it is over."""
+"""Notices of what needs a person, each in one sentence: what has happened stays until acknowledged,
+what lasts until it is over."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""What stands on the first page: numbers, and what needs a person."""
+"""The data of the first page: numbers, and what needs a person."""
 
 from dataclasses import dataclass
 

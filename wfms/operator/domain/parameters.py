@@ -1,4 +1,4 @@
-"""How the types of a template's parameters are written."""
+"""Writes the types of a template's parameters for people."""
 
 from typing import Any
 

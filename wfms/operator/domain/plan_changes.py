@@ -1,4 +1,5 @@
-"""What one version of a template does otherwise than another, in words."""
+"""Compares the plans of two versions of a template, and says in words what the newer does
+otherwise."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,7 +1,7 @@
-"""A plan as a drawing: where the boxes and the lines between them stand. By the data set that makes
-each step's jobs, the drawing is a tree that grows to the right: the data set, the steps, and in the
-last column what the workflow gives. Further data sets that a step reads are lines to it; it stands
-to the right of all that it reads."""
+"""Lays out the drawing of a plan: where the boxes and the lines between them stand. By the data set
+that makes each step's jobs, the drawing is a tree that grows to the right: the data set, the steps,
+and in the last column what the workflow gives. Further data sets that a step reads are lines to it;
+it stands to the right of all that it reads."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum

@@ -1,4 +1,5 @@
-"""How far a step, a task, a chain is: counts of jobs, and the parts of a bar that show them."""
+"""The progress of a step, a task, a chain: counts of jobs, and the parts of a bar that show
+them."""
 
 from dataclasses import dataclass
 from enum import StrEnum

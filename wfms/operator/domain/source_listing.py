@@ -1,4 +1,5 @@
-"""Texts with their findings, line by line; of a long one only what stands around them."""
+"""Listings of source texts with their findings, line by line; of a long one only what stands around
+them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -96,8 +97,8 @@ class Listings:
 def list_sources(
     files: Mapping[str, str],
     main: str | None,
-    findings: Sequence[Finding] = (),
     *,
+    findings: Sequence[Finding] = (),
     fold: bool = False,
 ) -> Listings:
     """``fold`` as in ``list_lines``."""

@@ -1,4 +1,4 @@
-"""The form that asks for a chain: a field for each parameter, and the values of what was typed."""
+"""The form for starting a chain: a field for each parameter, and the values of what was typed."""
 
 import json
 import math
@@ -56,6 +56,7 @@ class Field:
 def fields_of(
     plan: Plan,
     bound: Mapping[str, Any],
+    *,
     typed: Mapping[str, str] | None = None,
     findings: Sequence[Finding] = (),
 ) -> list[Field]:

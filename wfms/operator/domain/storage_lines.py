@@ -1,4 +1,4 @@
-"""What a list of storages says of each: whether it gets new data, and how full it is."""
+"""A line of the list of storages: whether a storage gets new data, and how full it is."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What differs between the files of two versions of a template, line by line."""
+"""Compares the files of two versions of a template, line by line."""
 
 import difflib
 import re

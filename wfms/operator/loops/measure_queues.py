@@ -1,4 +1,4 @@
-"""What waits and what is dead in every queue, for ``/metrics``."""
+"""Counts what waits and what is dead in every queue, for ``/metrics``."""
 
 from prometheus_client import Gauge
 

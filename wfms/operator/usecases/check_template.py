@@ -1,4 +1,4 @@
-"""Says what is wrong with a template without storing it."""
+"""Checks a template without storing it: says what is wrong with it."""
 
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.templates import CheckedTemplate, CheckTemplate

@@ -1,4 +1,4 @@
-"""Says what publishing files as a template would change."""
+"""Compares files with the template of a name: what publishing them would change."""
 
 import asyncio
 from uuid import uuid4

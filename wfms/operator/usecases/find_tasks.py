@@ -1,4 +1,5 @@
-"""Tasks by what people call them: the name of the chain's input data set, a dot, and the step."""
+"""Finds tasks by what people call them: the name of the chain's input data set, a dot, and the
+step."""
 
 import asyncio
 from collections.abc import Iterator

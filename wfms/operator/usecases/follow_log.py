@@ -1,4 +1,4 @@
-"""What a job that runs has written so far, as far as its pilot has put it beside its log."""
+"""Reads what a running job has written so far, as far as its pilot has put it beside its log."""
 
 from pydantic import ValidationError
 

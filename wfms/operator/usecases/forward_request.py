@@ -1,4 +1,4 @@
-"""Passes a request on to the service that answers it, so that people need one address."""
+"""Forwards a request to the service that answers it, so that people need one address."""
 
 from dataclasses import dataclass
 

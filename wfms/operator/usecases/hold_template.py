@@ -33,7 +33,7 @@ async def hold_template(
     async with database.connection() as connection:
         await run_templates.forget_old_held(connection)
         return StoreOutcome(
-            await run_templates.insert_held(connection, candidate, digest_of(name, upload)),
+            await run_templates.insert_held(connection, candidate, digest=digest_of(name, upload)),
             new=True,
         )
 

@@ -1,4 +1,5 @@
-"""What somebody who asks for a chain chooses from, and what is known of what they have chosen."""
+"""Reads what somebody who starts a chain chooses from, and what is known of what they have
+chosen."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -82,16 +83,16 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
         present = next((chain for chain in made.chains if _same_version(chain, chosen)), None)
     several = called if found is None else ()
     return Prepared(
-        offered.datasets,
-        templates,
-        found,
-        chosen,
-        trouble,
-        bound,
-        present,
-        why or "",
-        unmet,
-        several,
+        datasets=offered.datasets,
+        templates=templates,
+        dataset=found,
+        template=chosen,
+        trouble=trouble,
+        bound=bound,
+        present=present,
+        objection=why or "",
+        unmet=unmet,
+        called=several,
     )
 
 

@@ -1,5 +1,5 @@
-"""What of a file is shown to a person: judged by its beginning, never by what it says of itself,
-and never run by a browser."""
+"""Makes the preview of a file: judged by its beginning, never by what it says of itself, and never
+run by a browser."""
 
 import csv
 import io

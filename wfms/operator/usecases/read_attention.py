@@ -1,4 +1,4 @@
-"""What needs a person, gathered from the services; and saying that one has seen it."""
+"""Gathers from the services what needs a person; and acknowledges that somebody has seen it."""
 
 import asyncio
 from collections.abc import Awaitable, Sequence

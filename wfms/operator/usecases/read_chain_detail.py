@@ -1,4 +1,4 @@
-"""One chain with everything a person asks about it."""
+"""Reads one chain with everything that its page shows."""
 
 import asyncio
 from dataclasses import dataclass

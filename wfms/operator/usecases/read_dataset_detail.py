@@ -1,4 +1,4 @@
-"""One data set with its files and its chains."""
+"""Reads one data set with its files and its chains."""
 
 import asyncio
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""One file of a data set, and as much of what is in it as is shown."""
+"""Reads one file of a data set, and as much of what is in it as is shown."""
 
 import asyncio
 from dataclasses import dataclass

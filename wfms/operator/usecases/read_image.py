@@ -1,4 +1,4 @@
-"""A picture out of a data set, for a page to show."""
+"""Reads a picture out of a data set, for a page to show."""
 
 from dataclasses import dataclass, replace
 from uuid import UUID

@@ -1,5 +1,5 @@
-"""The log of a job: where it lies, and its beginning and its end, as the DMS gives them, from
-storages for logs alone."""
+"""Reads the log of a job: its beginning and its end, as the DMS gives them, from storages for logs
+alone."""
 
 from dataclasses import dataclass
 

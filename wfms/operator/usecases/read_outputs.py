@@ -1,4 +1,4 @@
-"""What a chain gives in the end: the outputs of its workflow, each a data set."""
+"""Reads what a chain gives in the end: the outputs of its workflow, each a data set."""
 
 import asyncio
 from uuid import UUID

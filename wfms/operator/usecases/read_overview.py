@@ -1,4 +1,4 @@
-"""What runs, what ended last, who works, and what needs a person."""
+"""Reads what the first page shows: what runs, what ended last, who works, what needs a person."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Reads, and takes off the list, templates that came with runs."""
+"""Reads templates that came with runs, and takes them off the list."""
 
 from dataclasses import dataclass
 from uuid import UUID

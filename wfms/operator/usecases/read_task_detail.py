@@ -1,4 +1,4 @@
-"""One task with a page of its jobs and the sentence that explains it."""
+"""Reads one task with a page of its jobs and the sentence that explains it."""
 
 import asyncio
 from dataclasses import dataclass

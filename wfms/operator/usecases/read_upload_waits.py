@@ -1,4 +1,4 @@
-"""What a chain waits for whose output is on its way to the output storage."""
+"""Adds to a chain whose outputs are being uploaded what these wait for."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Carries a data set through a template because somebody asks for it."""
+"""Asks the chain service to carry a data set through a template, as somebody wishes."""
 
 from uuid import UUID
 

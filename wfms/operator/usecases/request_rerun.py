@@ -1,5 +1,4 @@
-"""Somebody wants a chain run again: the chain service does it, unless the chain's template is
-disabled."""
+"""Asks the chain service to run a chain again, unless the chain's template is disabled."""
 
 from uuid import UUID
 

@@ -1,5 +1,5 @@
-"""Data sets that fitted no template, with what today's templates make of them; and templates that
-compete for data sets."""
+"""Reads data sets that fit no template, with what today's templates make of them; and templates
+that compete for data sets."""
 
 import asyncio
 from collections.abc import Iterable

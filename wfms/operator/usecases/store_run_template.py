@@ -36,7 +36,7 @@ async def store_run_template(
         return StoreOutcome(present, new=False)
     candidate = await compiled(context.compiler, upload, name=name, template_id=template_id)
     async with database.connection() as connection:
-        stored = await run_templates.insert_run_template(connection, candidate, digest)
+        stored = await run_templates.insert_run_template(connection, candidate, digest=digest)
     log.info("template.run", template=stored.name, template_id=str(stored.id))
     return StoreOutcome(stored, new=stored.id == template_id)
 

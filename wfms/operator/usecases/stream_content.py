@@ -1,4 +1,4 @@
-"""Passes on what is in files, as the DMS sends it: never whole in memory."""
+"""Streams what is in files from the DMS to whoever asks: never whole in memory."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A template's files as one to be downloaded."""
+"""Packs a template's files into a zip to be downloaded."""
 
 import io
 import zipfile

@@ -1,4 +1,5 @@
-"""Routes of the watcher."""
+"""REST routes of the watcher: following a task or an upload, what is followed, and data sets to
+release."""
 
 from collections.abc import Callable
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""What the watcher shows of its tables to those who watch it."""
+"""Gauges of the watcher, read from its tables."""
 
 from sluice.contracts.states import WatchKind
 from sluice.servicekit.gauges import Measurement, rows_of

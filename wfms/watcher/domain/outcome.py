@@ -1,4 +1,4 @@
-"""What the state of a task or a data set says about a watch."""
+"""Works out how a watch ends from the state of the task or data set that it follows."""
 
 from dataclasses import dataclass
 from typing import assert_never

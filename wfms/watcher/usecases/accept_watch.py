@@ -1,4 +1,4 @@
-"""Takes over the following of a task or upload."""
+"""Accepts a watch: the watcher follows the task or upload from now on."""
 
 from sluice.contracts.chains import Watch, Watched
 from sluice.servicekit.database import Database

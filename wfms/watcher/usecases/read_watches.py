@@ -1,4 +1,4 @@
-"""What is being followed, and what was."""
+"""Reads what is being followed, and what was."""
 
 from sluice.contracts.chains import WatchList
 from sluice.contracts.states import WatchState

@@ -1,5 +1,5 @@
-"""A chain carried along in memory: events in, the rules' settlement applied, what happened written
-down."""
+"""A chain carried along in memory: events in, what the rules ask for next applied, what happened
+written down."""
 
 from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid5

@@ -15,10 +15,10 @@ from tests.unit.wfms.chains.plans import plan, step
 from wfms.chains.domain.identity import ChainKey, dataset_name, task_uid
 from wfms.chains.domain.storages import NoStorageOfType, choose_storage
 from wfms.chains.domain.tasks import (
+    DatasetFolder,
     NothingToRead,
     Origin,
-    Place,
-    StepPlaces,
+    StepDatasets,
     make_task,
     name_findings,
     new_dataset,
@@ -88,20 +88,20 @@ def test_every_field_of_a_step_reaches_its_task() -> None:
             resources=Resources(cores=2, ram=1, disk=2, time_limit=3), device_type=DeviceType.GPU
         ),
     ).model_copy(update={"outputs": [StepOutput(port="a"), StepOutput(port="b", optional=True)]})
-    places = StepPlaces(
+    datasets = StepDatasets(
         sources={made.main_input.source: UUID(int=1)},
         outputs={
-            "a": Place(UUID(int=2), "file:///s/x.a"),
-            "b": Place(UUID(int=3), "file:///s/x.b"),
+            "a": DatasetFolder(UUID(int=2), "file:///s/x.a"),
+            "b": DatasetFolder(UUID(int=3), "file:///s/x.b"),
         },
-        logs=Place(UUID(int=4), "file:///l/x.logs"),
+        logs=DatasetFolder(UUID(int=4), "file:///l/x.logs"),
     )
     task = make_task(
         ORIGIN,
         plan(made, step("decode"), outputs=[("filter", "a")]),
         step="filter",
         params={},
-        places=places,
+        datasets=datasets,
     )
     assert (task.retry, task.backoff, task.rank) == (7, 2.5, 4.0)
     assert (task.boundary, task.groups, task.needs) == (made.boundary, made.groups, made.needs)
@@ -246,12 +246,12 @@ def test_a_file_that_was_not_given_makes_way_for_the_next_source() -> None:
             ): UUID(int=number)
             for name, number in given.items()
         }
-        places = StepPlaces(
+        datasets = StepDatasets(
             sources,
-            {"out": Place(UUID(int=7), "file:///s/x")},
-            Place(UUID(int=8), "file:///l/x"),
+            {"out": DatasetFolder(UUID(int=7), "file:///s/x")},
+            DatasetFolder(UUID(int=8), "file:///l/x"),
         )
-        return make_task(ORIGIN, wanted, step="use", params={}, places=places)
+        return make_task(ORIGIN, wanted, step="use", params={}, datasets=datasets)
 
     assert task_with(own=1, make=2).main_input.dat_in_uid == UUID(int=1)
     task = task_with(make=2, more=3)

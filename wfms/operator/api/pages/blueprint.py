@@ -1,5 +1,5 @@
-"""All web pages: server-rendered, and usable without JavaScript, which only keeps progress up to
-date."""
+"""The Flask blueprint of all web pages: server-rendered, and usable without JavaScript, which only
+keeps progress up to date."""
 
 from datetime import timedelta
 

@@ -1,5 +1,5 @@
-"""Forms are taken from pages of the same browser session only: each carries a signed token that
-belongs to its cookie."""
+"""CSRF protection: forms are taken from pages of the same browser session only, for each carries a
+signed token that belongs to its cookie."""
 
 import secrets
 

@@ -1,4 +1,4 @@
-"""What the address of a page asks for: filters, an order, a number."""
+"""Reads what the address of a page asks for: filters, an order, a number."""
 
 from enum import StrEnum
 from typing import TypeVar

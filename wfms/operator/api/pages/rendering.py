@@ -1,4 +1,4 @@
-"""What the pages' templates can use, and the page that shows an error."""
+"""Filters and functions that the pages' templates use, and the page that shows an error."""
 
 import hashlib
 from datetime import UTC, datetime, timedelta

@@ -88,7 +88,7 @@ def _fields(detail: ChainDetail, form: Mapping[str, str], findings: list[Finding
     if detail.template is None:
         return []
     before = detail.progress.chain.params
-    fields = fields_of(detail.template.plan, {}, _typed(form), findings)
+    fields = fields_of(detail.template.plan, {}, typed=_typed(form), findings=findings)
     return [
         replace(
             field,

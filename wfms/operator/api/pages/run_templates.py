@@ -49,7 +49,7 @@ class RunTemplatePages:
 
     def show(self, template_id: UUID) -> str:
         template = self._read(template_id)
-        listings = list_sources(template.files, template.main, template.warnings)
+        listings = list_sources(template.files, template.main, findings=template.warnings)
         drawing = draw(template.plan)
         return render_template(
             "template.html",

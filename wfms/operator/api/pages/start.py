@@ -66,7 +66,9 @@ class StartPages:
                 raise RequestRefused(wrong)
             chain, made = self._bridge.run(request_chain(self._context, asked))
         except (Unprocessable, Conflict) as refusal:
-            fields = fields_of(prepared.template.plan, prepared.bound, typed, refusal.findings)
+            fields = fields_of(
+                prepared.template.plan, prepared.bound, typed=typed, findings=refusal.findings
+            )
             page = _page(prepared, fields=fields, named=dataset, refusal=refusal)
             return Response(page, status=refusal.status, mimetype="text/html")
         flash("The chain is started." if made else _REPEATED)

@@ -81,7 +81,7 @@ class TemplatePages:
     def _reviewed(self, held: StoredTemplate, trouble: str = "") -> str:
         """``trouble``: why it was not published."""
         changes = self._bridge.run(compare_with_latest(self._database, held))
-        listings = list_sources(held.files, held.main, held.warnings)
+        listings = list_sources(held.files, held.main, findings=held.warnings)
         drawing = draw(held.plan)
         return render_template(
             "review.html",
@@ -118,7 +118,7 @@ class TemplatePages:
             sent, main = dict(refusal.texts), refusal.main
         if len(sent) == 1:
             (text,) = sent.values()
-        listings = list_sources(sent, main, refusal.findings, fold=True)
+        listings = list_sources(sent, main, findings=refusal.findings, fold=True)
         page = render_template(
             "refused.html", refusal=refusal, name=name, text=text, listings=listings
         )
@@ -139,7 +139,7 @@ class TemplatePages:
             template=template,
             versions=versions,
             drawing=draw(template.plan),
-            listings=list_sources(template.files, template.main, template.warnings),
+            listings=list_sources(template.files, template.main, findings=template.warnings),
         )
 
     def restore(self, name: str) -> AnyResponse:

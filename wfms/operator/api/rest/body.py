@@ -1,4 +1,4 @@
-"""Bodies of requests, never more of them than allowed."""
+"""Reads the bodies of requests, never more of them than allowed."""
 
 from flask import current_app, request
 

@@ -1,5 +1,5 @@
-"""Routes of the DMS, the WMS and the intake that people use, passed on as they are: same path, same
-query, same answer."""
+"""REST routes of the DMS, the WMS and the intake that people use, forwarded as they are: same path,
+same query, same answer."""
 
 from collections.abc import Mapping
 from typing import Any

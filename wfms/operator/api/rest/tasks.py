@@ -75,7 +75,9 @@ class TaskRoutes:
 
     async def list(self, query: TaskListRequest) -> ChainTaskList:
         if query.name is not None:
-            wanted = TaskSearch(query.name, query.chain, query.state, query.limit, query.full)
+            wanted = TaskSearch(
+                query.name, chain=query.chain, state=query.state, limit=query.limit, full=query.full
+            )
             return await find_tasks(self._context, wanted)
         return await self._chains.tasks(
             chain=query.chain,

@@ -1,4 +1,5 @@
-"""How templates come in: JSON, a form with files or a text, a zip, bare text."""
+"""Reads uploaded templates, however they come: JSON, a form with files or a text, a zip, bare
+text."""
 
 import re
 from dataclasses import dataclass
