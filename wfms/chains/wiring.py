@@ -22,7 +22,7 @@ from wfms.chains.api.chains import chains_router
 from wfms.chains.api.reruns import reruns_router
 from wfms.chains.api.tasks import tasks_router
 from wfms.chains.db.gauges import MEASUREMENTS
-from wfms.chains.loops.work import Work
+from wfms.chains.loops.chain_loops import ChainLoops
 from wfms.chains.settings import ChainsSettings
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.delete_dataset import delete_asked
@@ -50,7 +50,7 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
         cancel_again=timedelta(seconds=settings.cancel_again),
         relief_rank=settings.relief_rank,
     )
-    work = Work(
+    loops = ChainLoops(
         {
             "chains.start_steps": StartSteps(context),
             "chains.stop_tasks": partial(stop_tasks, context),
@@ -68,9 +68,9 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
     app = create_app(
         NAME,
         [
-            chains_router(context, wake=work.wake),
-            reruns_router(context, wake=work.wake),
-            tasks_router(context, wake=work.wake),
+            chains_router(context, wake=loops.wake),
+            reruns_router(context, wake=loops.wake),
+            tasks_router(context, wake=loops.wake),
             attention_router(database),
         ],
         health=health,
@@ -80,7 +80,7 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
         Migrator(settings.database_url, "wfms.chains.db.migrations"),
         database,
         OutboxRelay(database, transport, metrics, keep=timedelta(seconds=settings.keep_sent)),
-        work,
+        loops,
         Loop("chains.relieve_storages", relieve, period=settings.relief_period, metrics=metrics),
         Gauges(database, metrics, MEASUREMENTS, health=health.report),
     ]

@@ -16,7 +16,7 @@ from sluice.cwl import Upload
 from sluice.servicekit.database import Database
 from tests.integration.operator.conftest import Operator
 from tests.unit.cwl.test_packing import TOOL, WORKFLOW
-from wfms.operator.domain.template_files import TemplateFiles
+from wfms.operator.domain.submitted_files import SubmittedFiles
 from wfms.operator.settings import OperatorSettings
 from wfms.operator.usecases.compile_files import Checked, Compiler
 from wfms.operator.usecases.store_template import store_template
@@ -110,7 +110,7 @@ async def test_versions_have_no_gaps_and_no_twins_however_many_come_at_once(
         transport=operator.transport,
     )
     context = replace(made, compiler=Instant(checked.plan))
-    uploads = [TemplateFiles({"busy.cwl": f"{spd_text}# {number}\n"}) for number in range(12)]
+    uploads = [SubmittedFiles({"busy.cwl": f"{spd_text}# {number}\n"}) for number in range(12)]
     stored = await asyncio.gather(
         *(store_template(context, sent, name="busy", template_id=uuid4()) for sent in uploads)
     )

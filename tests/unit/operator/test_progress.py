@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sluice.contracts.chains import Chain, ChainStep
 from sluice.contracts.states import ChainState, ErrorClass, StepState, TaskMode, TaskState
 from sluice.contracts.tasks import TaskStatus
-from wfms.operator.domain.progress import Part, Shortfall, chain_progress, counts_of
+from wfms.operator.domain.progress import BarPart, Shortfall, chain_progress, counts_of
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -67,7 +67,7 @@ def test_the_sentence_of_a_bar_names_every_part() -> None:
     counts = counts_of(status(finished=48, failed=1, leased=1, running=3, ready=7))
     assert counts.sentence == "48 of 60 jobs finished, 1 failed, 4 with pilots, 7 waiting"
     assert counts.done == 49
-    assert counts.by_part[Part.RUNNING] == 4
+    assert counts.by_part[BarPart.RUNNING] == 4
 
 
 def test_killed_jobs_are_told_beside_the_canceled_ones() -> None:

@@ -212,27 +212,8 @@ async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
         upload_asked=row["upload_asked"],
         input_type=dataset.type,
         input_kept=kept,
-        steps={
-            step["name"]: StepView(
-                StepState(step["state"]),
-                tried=step["attempts"] > 0,
-                sent=step["started_at"] is not None,
-                failed_jobs=step["failed_jobs"],
-                taken_from=step["taken_from"],
-                jobs_from=step["jobs_from"],
-            )
-            for step in steps
-        },
-        datasets=[
-            DatasetView(
-                uid=dataset_row["uid"],
-                step=dataset_row["step"],
-                port=dataset_row["port"],
-                status=ChainDatasetStatus(dataset_row["status"]),
-                uploaded=dataset_row["uploaded_at"] is not None,
-            )
-            for dataset_row in datasets
-        ],
+        steps={step["name"]: _step_view(step) for step in steps},
+        datasets=[_dataset_view(dataset_row) for dataset_row in datasets],
         passing=passing,
         discarded=row["discarded"],
         used=used,
@@ -247,6 +228,27 @@ async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
         template=TemplateVersion(row["template_id"], row["template_name"], row["template_version"]),
         dataset=dataset,
         view=view,
+    )
+
+
+def _step_view(row: asyncpg.Record) -> StepView:
+    return StepView(
+        StepState(row["state"]),
+        tried=row["attempts"] > 0,
+        sent=row["started_at"] is not None,
+        failed_jobs=row["failed_jobs"],
+        taken_from=row["taken_from"],
+        jobs_from=row["jobs_from"],
+    )
+
+
+def _dataset_view(row: asyncpg.Record) -> DatasetView:
+    return DatasetView(
+        uid=row["uid"],
+        step=row["step"],
+        port=row["port"],
+        status=ChainDatasetStatus(row["status"]),
+        uploaded=row["uploaded_at"] is not None,
     )
 
 

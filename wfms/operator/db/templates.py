@@ -8,8 +8,8 @@ import asyncpg
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Finding
 from sluice.servicekit.database import Connection
+from wfms.operator.domain.submitted_files import UNNAMED
 from wfms.operator.domain.template import StoredTemplate
-from wfms.operator.domain.template_files import UNNAMED
 
 LOCK_NAME = """
 -- Whoever stores a version of this template does it alone until the transaction ends: versions have

@@ -22,7 +22,7 @@ _WHOLE = ("doc", "cwl_version", "data_input", "data_entries", "priority", "reten
 #: From here on, floats are written with an exponent.
 _ALL_DIGITS = 1e15
 
-Part = Literal["template", "match", "parameter", "step", "output"]
+PlanPart = Literal["template", "match", "parameter", "step", "output"]
 PartT = TypeVar("PartT")
 #: What is compared, in whole: in words, or values by name.
 Facts = list[str] | dict[str, Any]
@@ -78,7 +78,7 @@ def _whole(before: Plan, after: Plan) -> Iterator[PlanChange]:
 
 
 def _each(
-    part: Part,
+    part: PlanPart,
     before: Mapping[str, PartT],
     after: Mapping[str, PartT],
     facts: Callable[[PartT], Facts],

@@ -11,7 +11,7 @@ from sluice.contracts.tasks import TaskStatus
 from wfms.operator.domain.formatting import count_text
 
 
-class Part(StrEnum):
+class BarPart(StrEnum):
     """Parts of a bar, in the order in which they stand."""
 
     FINISHED = "finished"
@@ -24,14 +24,14 @@ class Part(StrEnum):
     @property
     def words(self) -> str:
         """Which of the jobs that pilots have are running is known by pilot alone."""
-        return "with pilots" if self is Part.RUNNING else self.value
+        return "with pilots" if self is BarPart.RUNNING else self.value
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
     """``start`` and ``share`` in per cent of the bar."""
 
-    part: Part
+    part: BarPart
     jobs: int
     start: float
     share: float
@@ -42,29 +42,31 @@ class ProgressCounts:
     """``killed``: canceled jobs that a pilot had."""
 
     total: int
-    by_part: dict[Part, int]
+    by_part: dict[BarPart, int]
     killed: int = 0
 
     @property
     def done(self) -> int:
         """Jobs that have ended, in whatever way."""
-        return sum(self.by_part[part] for part in (Part.FINISHED, Part.FAILED, Part.CANCELED))
+        return sum(
+            self.by_part[part] for part in (BarPart.FINISHED, BarPart.FAILED, BarPart.CANCELED)
+        )
 
     @property
     def sentence(self) -> str:
         """``48 of 60 jobs finished, 1 failed, 4 with pilots, 7 waiting``, ``9 canceled (2
         killed)``."""
-        first = f"{self.by_part[Part.FINISHED]} of {counted(self.total, 'job')} finished"
+        first = f"{self.by_part[BarPart.FINISHED]} of {counted(self.total, 'job')} finished"
         rest = [
             f"{jobs} {part.words}{self.note(part)}"
             for part, jobs in self.by_part.items()
-            if jobs and part is not Part.FINISHED
+            if jobs and part is not BarPart.FINISHED
         ]
         return ", ".join([first, *rest])
 
-    def note(self, part: Part) -> str:
+    def note(self, part: BarPart) -> str:
         """What else there is to say of a part."""
-        return f" ({self.killed} killed)" if part is Part.CANCELED and self.killed else ""
+        return f" ({self.killed} killed)" if part is BarPart.CANCELED and self.killed else ""
 
     def segments(self) -> list[Segment]:
         """Those that are not empty; their shares add up to 100."""
@@ -82,12 +84,12 @@ def counts_of(status: TaskStatus) -> ProgressCounts:
     return ProgressCounts(
         status.total,
         {
-            Part.FINISHED: status.finished,
-            Part.FAILED: status.failed,
-            Part.CANCELED: status.canceled,
-            Part.HELD: status.held,
-            Part.RUNNING: status.running + status.leased,
-            Part.WAITING: status.ready,
+            BarPart.FINISHED: status.finished,
+            BarPart.FAILED: status.failed,
+            BarPart.CANCELED: status.canceled,
+            BarPart.HELD: status.held,
+            BarPart.RUNNING: status.running + status.leased,
+            BarPart.WAITING: status.ready,
         },
         status.killed or 0,
     )

@@ -2,14 +2,14 @@
 
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.templates import CheckedTemplate, CheckTemplate
-from wfms.operator.domain.template_files import TemplateFiles
+from wfms.operator.domain.submitted_files import SubmittedFiles
 from wfms.operator.usecases.compile_files import Compiler
 
 
 async def check_template(compiler: Compiler, request: CheckTemplate) -> CheckedTemplate:
     """Precondition: none. Effect: none. Messages: none. Raises ``RequestRefused``; what is wrong
     with the template is the answer."""
-    sent = TemplateFiles.of(request)
+    sent = SubmittedFiles.of(request)
     try:
         checked = await compiler.compile(await compiler.take(sent), name="check")
     except Unprocessable as refusal:

@@ -7,15 +7,15 @@ from sluice.contracts.templates import TemplateChanges
 from sluice.servicekit.database import Database
 from wfms.operator.db import templates
 from wfms.operator.domain.plan_changes import compare_plans
+from wfms.operator.domain.submitted_files import SubmittedFiles
 from wfms.operator.domain.template import StoredTemplate
-from wfms.operator.domain.template_files import TemplateFiles
 from wfms.operator.domain.text_changes import compare_files
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.store_template import compiled, latest_if_same
 
 
 async def compare_template(
-    context: OperatorContext, sent: TemplateFiles, *, name: str
+    context: OperatorContext, sent: SubmittedFiles, *, name: str
 ) -> TemplateChanges:
     """Precondition: none. Effect: none. Messages: none. Raises ``Unprocessable`` (files that cannot
     be taken) and ``TemplateRefused`` with every finding."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Finding
-from wfms.operator.domain.template_files import TemplateFiles
+from wfms.operator.domain.submitted_files import SubmittedFiles
 
 if TYPE_CHECKING:
     from sluice.cwl import Upload
@@ -32,7 +32,7 @@ class Compiler:
     def __init__(self) -> None:
         self._turn = asyncio.Semaphore(1)
 
-    async def take(self, sent: TemplateFiles) -> "Upload":
+    async def take(self, sent: SubmittedFiles) -> "Upload":
         """The files by path, those of a zip unpacked. Raises ``Unprocessable`` where they cannot be
         taken."""
         return await asyncio.to_thread(_take, sent)
@@ -42,7 +42,7 @@ class Compiler:
             return await asyncio.to_thread(_compile, upload, name)
 
 
-def _take(sent: TemplateFiles) -> "Upload":
+def _take(sent: SubmittedFiles) -> "Upload":
     from sluice.cwl import is_zip, take_files, unpack_zip  # noqa: PLC0415 - slow to import, and only needed here
 
     files: Mapping[str, str | bytes] = sent.files

@@ -3,8 +3,8 @@
 from uuid import UUID
 
 from wfms.operator.db import run_templates
+from wfms.operator.domain.submitted_files import SubmittedFiles
 from wfms.operator.domain.template import StoredTemplate
-from wfms.operator.domain.template_files import TemplateFiles
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_run_templates import read_run_template
 from wfms.operator.usecases.store_run_template import digest_of
@@ -17,7 +17,7 @@ from wfms.operator.usecases.store_template import (
 
 
 async def hold_template(
-    context: OperatorContext, sent: TemplateFiles, *, name: str, template_id: UUID
+    context: OperatorContext, sent: SubmittedFiles, *, name: str, template_id: UUID
 ) -> StoreOutcome:
     """Precondition: none. Effect: the template is there by its id for some days, listed nowhere
     (``new``); none where the latest version has these very files, which is given then. Messages:
@@ -46,7 +46,7 @@ async def publish_held(
     files; it is held no longer. Messages: none. Raises ``RunTemplateUnknown``,
     ``OvertakenVersion``; ``TemplateRefused`` where today's checks refuse it."""
     found: StoredTemplate = await read_run_template(context.database, held)
-    sent = TemplateFiles(found.files, found.main)
+    sent = SubmittedFiles(found.files, found.main)
     stored = await store_template(
         context, sent, name=found.name, template_id=template_id, replaces=replaces
     )

@@ -36,7 +36,7 @@ class KnownDataset:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class OutputPreview:
     """An output with its first files; none of them where its data set cannot be read."""
 
     output: ChainOutput
@@ -54,7 +54,7 @@ class ChainDetail:
     progress: ChainProgress
     template: StoredTemplate | None
     datasets: list[KnownDataset]
-    results: list[Result]
+    results: list[OutputPreview]
 
     @property
     def drawing(self) -> Drawing | None:
@@ -79,7 +79,9 @@ async def read_chain_detail(context: OperatorContext, uid: UUID) -> ChainDetail:
     return ChainDetail(progress[0], template, datasets, await _results(dms, chain, template))
 
 
-async def _results(dms: DmsClient, chain: Chain, template: StoredTemplate | None) -> list[Result]:
+async def _results(
+    dms: DmsClient, chain: Chain, template: StoredTemplate | None
+) -> list[OutputPreview]:
     if chain.state is not ChainState.FINISHED:
         return []
     try:
@@ -89,13 +91,13 @@ async def _results(dms: DmsClient, chain: Chain, template: StoredTemplate | None
         return []
 
 
-async def _result(dms: DmsClient, output: ChainOutput) -> Result:
+async def _result(dms: DmsClient, output: ChainOutput) -> OutputPreview:
     files = (
         (await dms.files(output.dataset.uid, limit=FIRST_FILES)).files
         if output.dataset.usable
         else []
     )
-    return Result(output, files[:FIRST_FILES])
+    return OutputPreview(output, files[:FIRST_FILES])
 
 
 async def _known(dms: DmsClient, entry: ChainDataset) -> KnownDataset:

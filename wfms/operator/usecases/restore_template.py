@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from wfms.operator.domain.template_files import TemplateFiles
+from wfms.operator.domain.submitted_files import SubmittedFiles
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_templates import read_template
 from wfms.operator.usecases.store_template import StoreOutcome, store_template
@@ -16,5 +16,5 @@ async def restore_template(
     ``TemplateUnknown``; ``TemplateRefused`` where today's checks refuse it."""
     old = await read_template(context.database, name, version=version)
     return await store_template(
-        context, TemplateFiles(old.files, old.main), name=name, template_id=template_id
+        context, SubmittedFiles(old.files, old.main), name=name, template_id=template_id
     )

@@ -10,7 +10,7 @@ from uuid import UUID
 import structlog
 
 from wfms.operator.db import run_templates
-from wfms.operator.domain.template_files import TemplateFiles
+from wfms.operator.domain.submitted_files import SubmittedFiles
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.store_template import StoreOutcome, compiled
 
@@ -21,7 +21,7 @@ log = structlog.get_logger(__name__)
 
 
 async def store_run_template(
-    context: OperatorContext, sent: TemplateFiles, *, name: str, template_id: UUID
+    context: OperatorContext, sent: SubmittedFiles, *, name: str, template_id: UUID
 ) -> StoreOutcome:
     """Precondition: none. Effect: a template that no data set is matched with, unless there is one
     of this name and these very files, which is given then; published templates and their versions

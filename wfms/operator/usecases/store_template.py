@@ -13,8 +13,8 @@ from sluice.servicekit.database import Connection
 from wfms.operator.db import templates
 from wfms.operator.domain.errors import OvertakenVersion, TemplateRefused
 from wfms.operator.domain.json_document import NotStorable, storable
+from wfms.operator.domain.submitted_files import SubmittedFiles
 from wfms.operator.domain.template import StoredTemplate
-from wfms.operator.domain.template_files import TemplateFiles
 from wfms.operator.usecases.compile_files import Compiler
 from wfms.operator.usecases.context import OperatorContext
 
@@ -34,7 +34,7 @@ class StoreOutcome:
 
 async def store_template(
     context: OperatorContext,
-    sent: TemplateFiles,
+    sent: SubmittedFiles,
     *,
     name: str,
     template_id: UUID,

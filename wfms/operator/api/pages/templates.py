@@ -12,8 +12,8 @@ from wfms.operator.api.rest.uploads import read_form
 from wfms.operator.domain.errors import MOST_NAMED, OvertakenVersion, TemplateInUse, TemplateRefused
 from wfms.operator.domain.plan_drawing import draw
 from wfms.operator.domain.source_listing import list_sources
+from wfms.operator.domain.submitted_files import UNNAMED
 from wfms.operator.domain.template import StoredTemplate
-from wfms.operator.domain.template_files import UNNAMED
 from wfms.operator.usecases.compare_template import compare_with_latest
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.delete_template import delete_template

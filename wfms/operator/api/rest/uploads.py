@@ -17,7 +17,7 @@ from sluice.contracts.templates import NewTemplate
 from wfms.operator.api.rest.body import read_body
 from wfms.operator.api.rest.route import parse_json, refused
 from wfms.operator.domain.errors import RequestRefused
-from wfms.operator.domain.template_files import UNNAMED, TemplateFiles
+from wfms.operator.domain.submitted_files import UNNAMED, SubmittedFiles
 
 TEXT_TYPES = {
     "text/plain",
@@ -37,7 +37,7 @@ class SentTemplate:
     """``replaces``: as in ``NewTemplate``."""
 
     name: str
-    sent: TemplateFiles
+    sent: SubmittedFiles
     replaces: int | None = None
 
 
@@ -47,7 +47,7 @@ def read_upload() -> SentTemplate:
     match request.mimetype:
         case "application/json":
             template = parse_json(NewTemplate)
-            return SentTemplate(template.name, TemplateFiles.of(template), template.replaces)
+            return SentTemplate(template.name, SubmittedFiles.of(template), template.replaces)
         case "multipart/form-data" | "application/x-www-form-urlencoded":
             return read_form()
         case media if media in TEXT_TYPES:
@@ -113,4 +113,4 @@ def _sent(name: str, files: dict[str, bytes], main: str = "") -> SentTemplate:
         _NAME.validate_python(name)
     except ValidationError as error:
         raise refused("name", error) from error
-    return SentTemplate(name, TemplateFiles(files, main or None))
+    return SentTemplate(name, SubmittedFiles(files, main or None))

@@ -8,7 +8,7 @@ from sluice.servicekit.metrics import ServiceMetrics
 Tick = Callable[[], Awaitable[bool]]
 
 
-class Work:
+class ChainLoops:
     """All loops of the service; ``wake`` has each of them look at once."""
 
     def __init__(self, ticks: dict[str, Tick], *, period: float, metrics: ServiceMetrics) -> None:

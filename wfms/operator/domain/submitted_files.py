@@ -13,7 +13,7 @@ UNNAMED = "workflow.cwl"
 
 
 @dataclass(frozen=True, slots=True)
-class TemplateFiles:
+class SubmittedFiles:
     """``files``: by path, or one zip. ``main``: path of the workflow, where it was said."""
 
     files: Mapping[str, str | bytes]
