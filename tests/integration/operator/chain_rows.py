@@ -175,7 +175,7 @@ def _rerun_routes(rows: Rows) -> APIRouter:
             "ended_at": None,
             "reason": "",
         }
-        taken = [one.model_copy(update={"taken_from": uid}) for one in rows.chains[uid].steps[:1]]
+        taken = [step.model_copy(update={"taken_from": uid}) for step in rows.chains[uid].steps[:1]]
         chain = rows.chains[uid].model_copy(
             update={**made, "steps": [*taken, *rows.chains[uid].steps[1:]]}
         )

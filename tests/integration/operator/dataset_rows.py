@@ -67,13 +67,15 @@ def _reading_routes(rows: Rows) -> APIRouter:
     ) -> DatasetPage:
         found = sorted(rows.datasets.values(), key=lambda one: one.timestamp, reverse=newest)
         found = [
-            one
-            for one in found
-            if type in {None, one.type} and one.state in (state or DatasetState)
+            dataset
+            for dataset in found
+            if type in {None, dataset.type} and dataset.state in (state or DatasetState)
         ]
-        registered = [one for one in found if one.name == name]
+        registered = [dataset for dataset in found if dataset.name == name]
         found = (
-            found if name is None else registered or [one for one in found if label(one) == name]
+            found
+            if name is None
+            else registered or [dataset for dataset in found if label(dataset) == name]
         )
         first = int(after or 0)
         return DatasetPage(datasets=found[first : first + limit], cursor=str(first + limit))
@@ -111,14 +113,15 @@ def _watching_routes(rows: Rows) -> APIRouter:
         if rows.stalled is None:
             raise NotFound("Not Found")
         return StalledList(
-            stalled=rows.stalled[:limit], more=sum(one.number for one in rows.stalled[limit:])
+            stalled=rows.stalled[:limit],
+            more=sum(stalled.number for stalled in rows.stalled[limit:]),
         )
 
     @router.get("/storages")
     async def storages(measured: bool = False) -> list[Storage]:
         return [
-            one.model_copy(update={} if measured else {"free": None, "datasets": None})
-            for one in rows.storages
+            storage.model_copy(update={} if measured else {"free": None, "datasets": None})
+            for storage in rows.storages
         ]
 
     return router

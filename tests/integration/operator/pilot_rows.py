@@ -20,12 +20,16 @@ def pilot_routes(pilots: list[Pilot], *, paged: Callable[[], bool]) -> APIRouter
     async def list_pilots(attention: bool = False, limit: int | None = None) -> PilotList:
         if limit is None or not paged():
             return PilotList(pilots=pilots)
-        lost = [one for one in pilots if one.state is PilotState.LOST and not one.acknowledged]
-        present = [one for one in pilots if one.state in {PilotState.ACTIVE, PilotState.DRAINING}]
+        lost = [
+            pilot for pilot in pilots if pilot.state is PilotState.LOST and not pilot.acknowledged
+        ]
+        present = [
+            pilot for pilot in pilots if pilot.state in {PilotState.ACTIVE, PilotState.DRAINING}
+        ]
         found = (
             lost
             if attention
-            else [*present, *lost, *(one for one in pilots if one not in [*present, *lost])]
+            else [*present, *lost, *(pilot for pilot in pilots if pilot not in [*present, *lost])]
         )
         return PilotList(
             pilots=found[:limit], next="there" if len(found) > limit else None, total=len(found)

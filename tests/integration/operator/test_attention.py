@@ -111,7 +111,9 @@ async def test_all_that_is_shown_is_acknowledged_at_once_and_nothing_else(
         "/attention", data={"csrf_token": token_of(page), "all": "yes", "by": "Ann", "shown": shown}
     )
     assert answer.status_code == 303
-    chains = [one.removeprefix("chain:") for one in shown if one.startswith("chain:")]
+    chains = [
+        notice_id.removeprefix("chain:") for notice_id in shown if notice_id.startswith("chain:")
+    ]
     assert {
         str(chain.uid) for chain in operator.neighbours.chains.values() if chain.acknowledged
     } == set(chains)
@@ -164,7 +166,7 @@ async def test_of_many_lost_pilots_behind_many_that_are_there_some_are_told_of(
             lost.model_copy(update=new | {"uid": uuid4()}),
         ]
     found = await operator.client.attention(limit=20)
-    assert len([one for one in found.notices if "stopped answering" in one.text]) == 18
+    assert len([notice for notice in found.notices if "stopped answering" in notice.text]) == 18
     assert (len(found.notices), found.more) == (20, 53)
 
 
@@ -179,7 +181,7 @@ async def test_who_is_not_our_page_acknowledges_nothing(operator: Operator, scen
 
 async def test_attention_by_rest(operator: Operator, scene: Scene) -> None:
     found = await operator.client.attention()
-    assert [(one.text, one.id is not None) for one in found.notices] == [
+    assert [(notice.text, notice.id is not None) for notice in found.notices] == [
         (
             "spd over run-0313-frames, step decode: 1 job took several pilots down and waits for a "
             "decision",
@@ -193,7 +195,7 @@ async def test_attention_by_rest(operator: Operator, scene: Scene) -> None:
     [lost] = [pilot for pilot in operator.neighbours.pilots if pilot.state is PilotState.LOST]
     answer = await operator.http.post(f"/api/v1/pilots/{lost.uid}/acknowledge", json={"by": "Ann"})
     assert answer.status_code == 204
-    assert LOST not in [one.text for one in (await operator.client.attention()).notices]
+    assert LOST not in [notice.text for notice in (await operator.client.attention()).notices]
     assert "seen by Ann" in (await operator.http.get("/")).text
 
 
@@ -221,9 +223,9 @@ async def test_attention_on_the_command_line(
     assert "1 acknowledged by Bob" in await sluice(
         "attention", "acknowledge", "--all", "--by", "Bob"
     )
-    assert {one.acknowledged.by for one in operator.neighbours.pilots if one.acknowledged} == {
-        "Bob"
-    }
+    assert {
+        pilot.acknowledged.by for pilot in operator.neighbours.pilots if pilot.acknowledged
+    } == {"Bob"}
     assert "0 acknowledged by Bob" in await sluice(
         "attention", "acknowledge", "--all", "--by", "Bob"
     )

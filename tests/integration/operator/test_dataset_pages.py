@@ -75,8 +75,8 @@ async def test_why_each_template_does_not_take_a_data_set_by_rest(
     listed = await operator.client.unmatched()
     assert listed.total == 3
     reasons = {
-        one.dataset_name: {o.template: o.reason for o in one.objections or []}
-        for one in listed.datasets
+        dataset.dataset_name: {o.template: o.reason for o in dataset.objections or []}
+        for dataset in listed.datasets
     }
     assert reasons == {
         "fits": {"linear": "", "other": "wants type = 'calibration', which is 'raw'"},
@@ -91,7 +91,8 @@ async def test_why_each_template_does_not_take_a_data_set_by_rest(
         },
     }
     assert [
-        one.dataset_name for one in (await operator.client.unmatched(template="linear")).datasets
+        dataset.dataset_name
+        for dataset in (await operator.client.unmatched(template="linear")).datasets
     ] == ["fits"]
     assert (await operator.client.unmatched(template="other")).total == 0
 

@@ -18,7 +18,9 @@ __all__ = ["sluice", "waiting"]
 
 
 async def names(operator: Operator, *, disabled: bool = False) -> list[str]:
-    return [one.name for one in (await operator.client.templates(disabled=disabled)).templates]
+    return [
+        template.name for template in (await operator.client.templates(disabled=disabled)).templates
+    ]
 
 
 async def test_it_is_matched_with_nothing_and_cannot_be_asked_for(operator: Operator) -> None:
@@ -60,8 +62,8 @@ async def test_data_sets_that_it_would_have_taken_say_so(
 ) -> None:
     await operator.client.disable_template("linear")
     listed = {
-        one.dataset_name: one.objections or []
-        for one in (await operator.client.unmatched()).datasets
+        dataset.dataset_name: dataset.objections or []
+        for dataset in (await operator.client.unmatched()).datasets
     }
     [reason] = [judged.reason for judged in listed["fits"] if judged.template == "linear"]
     assert reason.startswith("matches, and is disabled since")

@@ -131,7 +131,7 @@ async def test_nothing_of_a_data_set_is_lost_under_the_name_of_the_manifest(
         outputs = await fetch_dataset(connection, dataset, tmp_path / "got", force=False)
         write_dataset_manifest(tmp_path / "got", outputs, dataset=dataset)
         listed = json.loads((tmp_path / "got" / "manifest.json").read_text())["outputs"]
-        found = {one["name"]: (tmp_path / "got" / one["name"]).read_bytes() for one in listed}
+        found = {entry["name"]: (tmp_path / "got" / entry["name"]).read_bytes() for entry in listed}
         assert sorted(found.values()) == sorted(contents.values())
         assert len(list((tmp_path / "got").iterdir())) == 4
 

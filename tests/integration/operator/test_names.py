@@ -104,8 +104,8 @@ async def test_outputs_of_the_same_name_are_told_apart_on_the_pages(
         made.append(await operator.client.register_dataset(new))
     listed = (await operator.http.get("/datasets")).text
     called = (await operator.http.get("/datasets?name=week.1.report")).text
-    for one in made:
-        told = f"{str(one.uid)[:8]}, of chain {one.meta['chain'][:8]}"
+    for dataset in made:
+        told = f"{str(dataset.uid)[:8]}, of chain {dataset.meta['chain'][:8]}"
         assert told in listed
         assert told in called
     assert str(chain.dataset_uid) in listed
@@ -134,10 +134,10 @@ async def test_a_name_of_several_is_answered_with_which_there_are_wherever_one_i
     page = await operator.http.get(
         "/chains/new", params={"dataset": "week.1.report", "template": "linear"}
     )
-    for one in made:
-        assert str(one.uid) in asked.text
-        assert str(one.uid) in said
-        assert f"/chains/new?dataset={one.uid}&amp;template=linear" in page.text
+    for dataset in made:
+        assert str(dataset.uid) in asked.text
+        assert str(dataset.uid) in said
+        assert f"/chains/new?dataset={dataset.uid}&amp;template=linear" in page.text
     known = {"name": "week.1.report", "dataset": str(made[0].uid)}
     found = (await operator.http.get("/api/v1/chains", params=known)).json()["chains"]
     assert [one["uid"] for one in found] == [str(started.uid)]
@@ -217,12 +217,12 @@ async def test_chains_and_tasks_are_asked_for_by_name(operator: Operator, chain:
         found: list[dict[str, str]] = answer.json()[path]
         return found
 
-    assert [one["uid"] for one in await asked("chains", name="week.1")] == [str(chain.uid)]
+    assert [row["uid"] for row in await asked("chains", name="week.1")] == [str(chain.uid)]
     assert await asked("chains", name="week.1", state=ChainState.FINISHED) == []
     assert await asked("chains", name="week.1", dataset=str(other.uid)) == []
     assert await asked("chains", name="week.2") == []
     step = chain.steps[0].name
-    assert [one["task_id"] for one in await asked("tasks", name=f"week.1.{step}")] == [
+    assert [row["task_id"] for row in await asked("tasks", name=f"week.1.{step}")] == [
         str(chain.uid)
     ]
     assert await asked("tasks", name=f"week.1.{step}", chain=str(other.uid)) == []

@@ -25,7 +25,7 @@ LONG = b'{"note": "' + b"<b>" * 3000 + b'"}'
 
 async def kill(operator: Operator, *ids: str, body: bytes = b"{}") -> None:
     """Dead letters of ``wms.tasks``."""
-    await operator.transport.send([Message(one, WMS_TASKS, body) for one in ids])
+    await operator.transport.send([Message(message_id, WMS_TASKS, body) for message_id in ids])
     stream = operator.transport.consume(WMS_TASKS, prefetch=len(ids))
     left = len(ids)
     async for batch in stream:

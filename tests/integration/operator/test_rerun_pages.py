@@ -39,7 +39,7 @@ async def test_what_would_run_is_shown_and_then_run(operator: Operator, scene: S
     ).status_code == 403
     assert operator.neighbours.reruns == []
     shown = await operator.http.post(f"{chain}/rerun", data=form, follow_redirects=True)
-    assert [one.model_dump(mode="json") for one in operator.neighbours.reruns] == [
+    assert [rerun.model_dump(mode="json") for rerun in operator.neighbours.reruns] == [
         {"from_step": None, "failed_only": True, "params": {"min_hits": 5}, "key": key}
     ]
     assert shown.url.path == f"/chains/{key}"

@@ -23,7 +23,7 @@ async def test_a_run_touches_nothing_that_is_live(operator: Operator, spd_text: 
     trial = NewTemplate(name="spd", cwl=spd_text + "# trial\n")
     run = await operator.client.store_run_template(trial)
     assert (run.name, run.version, run.cwl) == ("spd", RUN_VERSION, trial.cwl)
-    assert [one.id for one in (await operator.client.templates()).templates] == [live.id]
+    assert [template.id for template in (await operator.client.templates()).templates] == [live.id]
     assert (await operator.client.template("spd")).cwl == spd_text, (
         "the intake and requests get the published one"
     )
@@ -56,10 +56,12 @@ async def test_the_same_files_run_again_are_one_template(operator: Operator, spd
     )
     called = await operator.client.store_run_template(NewTemplate(name="else", cwl=spd_text))
     listed = (await operator.client.run_templates()).templates
-    assert [str(one.id) for one in listed] == [str(called.id), str(other.id), first.json()["id"]], (
-        "the last one run first"
-    )
-    assert [one.cwl for one in listed] == [None] * 3
+    assert [str(template.id) for template in listed] == [
+        str(called.id),
+        str(other.id),
+        first.json()["id"],
+    ], "the last one run first"
+    assert [template.cwl for template in listed] == [None] * 3
 
 
 async def test_they_are_listed_page_by_page(operator: Operator, sluice: Command) -> None:
@@ -67,11 +69,11 @@ async def test_they_are_listed_page_by_page(operator: Operator, sluice: Command)
         await operator.client.store_run_template(NewTemplate(name=f"t{number}", cwl=LINEAR))
         for number in range(5)
     ]
-    newest = [one.id for one in reversed(made)]
+    newest = [template.id for template in reversed(made)]
     first = await operator.client.run_templates(limit=2, paged=True)
-    assert ([one.id for one in first.templates], first.next) == (newest[:2], newest[1])
+    assert ([template.id for template in first.templates], first.next) == (newest[:2], newest[1])
     last = await operator.client.run_templates(limit=3, after=first.next, paged=True)
-    assert ([one.id for one in last.templates], last.next) == (newest[2:], None)
+    assert ([template.id for template in last.templates], last.next) == (newest[2:], None)
     assert "next" not in (await operator.http.get("/api/v1/run-templates?limit=2")).json(), (
         "as the release before reads it"
     )
@@ -110,7 +112,9 @@ async def test_one_that_is_taken_off_the_list_stays_with_its_chains(
     assert (await operator.client.run_template(run.id)).cwl == spd_text
     back = await operator.client.store_run_template(NewTemplate(name="spd", cwl=spd_text))
     assert back.id == run.id
-    assert [one.id for one in (await operator.client.run_templates()).templates] == [run.id]
+    assert [template.id for template in (await operator.client.run_templates()).templates] == [
+        run.id
+    ]
 
 
 async def test_a_run_of_a_wrong_template_stores_nothing(operator: Operator, spd_text: str) -> None:

@@ -246,6 +246,6 @@ async def test_killed_jobs_are_counted_where_they_are_asked_for(
         "the release before knows no such field"
     )
     listed = await operator.client.tasks(full=True)
-    assert [one.jobs.killed for one in listed.tasks if one.task_id == row.task_id and one.jobs] == [
-        2
-    ]
+    assert [
+        task.jobs.killed for task in listed.tasks if task.task_id == row.task_id and task.jobs
+    ] == [2]

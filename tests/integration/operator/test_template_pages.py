@@ -150,9 +150,9 @@ async def test_the_template_of_a_run_is_published(operator: Operator, spd_text: 
     form = {"csrf_token": token_of(review), "replaces": "1"}
     assert (await operator.http.post(f"/templates/review/{run.id}", data=form)).status_code == 303
     assert (await operator.client.template("spd")).cwl == run.cwl
-    assert [one.id for one in (await operator.client.run_templates()).templates] == [run.id], (
-        "the run's own stays"
-    )
+    assert [template.id for template in (await operator.client.run_templates()).templates] == [
+        run.id
+    ], "the run's own stays"
     assert (
         "there is nothing to publish"
         in (await operator.http.get(f"/templates/review/{run.id}")).text

@@ -57,10 +57,13 @@ async def test_stored_once_and_a_new_version_for_another_text(
     )
     assert other.version == 2
     listed = (await operator.client.templates()).templates
-    assert [(one.name, one.version, one.cwl) for one in listed] == [("spd", 2, None)]
+    assert [(template.name, template.version, template.cwl) for template in listed] == [
+        ("spd", 2, None)
+    ]
     assert [step.name for step in listed[0].plan.steps][:2] == ["decode", "build_events"]
     assert [
-        one.version for one in (await operator.client.templates(every_version=True)).templates
+        template.version
+        for template in (await operator.client.templates(every_version=True)).templates
     ] == [2, 1]
     old = await operator.client.template("spd", version=1)
     assert old.cwl == spd_text
@@ -77,11 +80,11 @@ async def test_the_same_name_from_two_sides_at_once_gives_versions_one_and_two(
     stored = await asyncio.gather(
         *(operator.client.store_template(NewTemplate(name="spd", cwl=text)) for text in texts)
     )
-    assert sorted(one.version for one in stored) == [1, 2]
+    assert sorted(template.version for template in stored) == [1, 2]
     twice = await asyncio.gather(
         *(operator.client.store_template(NewTemplate(name="twice", cwl=spd_text)) for _ in range(2))
     )
-    assert [one.version for one in twice] == [1, 1]
+    assert [template.version for template in twice] == [1, 1]
     assert await rows(operator) == 3
 
 
@@ -143,7 +146,7 @@ async def test_what_storing_would_change_is_told_and_nothing_is_stored(
 ) -> None:
     new = await operator.client.compare_template(NewTemplate(name="spd", cwl=spd_text))
     assert (new.before, new.version, new.nothing) == (None, 1, False)
-    assert next(one.name for one in new.plan if one.part == "step") == "decode"
+    assert next(change.name for change in new.plan if change.part == "step") == "decode"
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
     same = await operator.client.compare_template(NewTemplate(name="spd", cwl=spd_text))
     assert (same.before, same.version, same.nothing, same.plan, same.files) == (1, 1, True, [], [])
@@ -162,7 +165,7 @@ async def test_of_two_that_publish_on_top_of_one_version_the_second_is_refused(
         for text in texts
     ]
     answers = await asyncio.gather(*both, return_exceptions=True)
-    [refusal] = [one for one in answers if isinstance(one, Conflict)]
+    [refusal] = [answer for answer in answers if isinstance(answer, Conflict)]
     assert "the latest version is 1 now" in refusal.detail
     assert await rows(operator) == 1
     stored = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text, replaces=1))

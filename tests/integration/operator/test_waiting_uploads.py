@@ -19,7 +19,7 @@ def held_up(operator: Operator) -> tuple[Chain, Dataset]:
     """A chain that uploads its output to a disabled storage."""
     neighbours = operator.neighbours
     chain = next(one for one in neighbours.chains.values() if one.state is ChainState.UPLOADING)
-    last = next(one for one in reversed(chain.datasets) if one.port is not None)
+    last = next(dataset for dataset in reversed(chain.datasets) if dataset.port is not None)
     meta = {"chain": str(chain.uid), "output_name": f"{chain.dataset_name}.result"}
     output = neighbours.datasets[last.uid].model_copy(
         update={"state": DatasetState.UPLOADING, "meta": meta}
@@ -77,18 +77,18 @@ async def test_data_sets_that_are_gone_are_shown_as_deleted(
     chain = next(
         one for one in operator.neighbours.chains.values() if one.state is ChainState.FINISHED
     )
-    for one in chain.datasets:
-        state = DatasetState.DELETING if one.step is None else DatasetState.DELETED
-        operator.neighbours.datasets[one.uid] = operator.neighbours.datasets[one.uid].model_copy(
-            update={"state": state}
-        )
+    for dataset in chain.datasets:
+        state = DatasetState.DELETING if dataset.step is None else DatasetState.DELETED
+        operator.neighbours.datasets[dataset.uid] = operator.neighbours.datasets[
+            dataset.uid
+        ].model_copy(update={"state": state})
     shown = await sluice("chain", "show", str(chain.uid))
     rows = {
-        one.uid: next(line for line in shown.splitlines() if str(one.uid) in line)
-        for one in chain.datasets
+        dataset.uid: next(line for line in shown.splitlines() if str(dataset.uid) in line)
+        for dataset in chain.datasets
     }
     assert {uid for uid, row in rows.items() if "deleted" in row} == {
-        one.uid for one in chain.datasets if one.step is not None
+        dataset.uid for dataset in chain.datasets if dataset.step is not None
     }
     assert "deleting" in rows[chain.dataset_uid]
     assert not any("ready" in row for row in rows.values())

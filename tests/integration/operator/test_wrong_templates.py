@@ -16,11 +16,12 @@ async def test_none_is_stored_and_each_answer_has_all_findings(operator: Operato
         )
         assert answer.status_code == 422, f"{name}: {answer.text}"
         found = [
-            (one["file"], one["line"], one["column"], one["severity"])
-            for one in answer.json()["findings"]
+            (finding["file"], finding["line"], finding["column"], finding["severity"])
+            for finding in answer.json()["findings"]
         ]
         assert found == [
-            (one.file, one.line, one.column, one.severity) for one in wrong.findings
+            (finding.file, finding.line, finding.column, finding.severity)
+            for finding in wrong.findings
         ], name
     assert (await operator.client.templates(every_version=True)).templates == []
 

@@ -36,8 +36,8 @@ async def test_a_data_set_becomes_an_output(world: World) -> None:
         await world.turn()
     (chain,) = (await world.chains.chains()).chains
     assert chain.state is ChainState.FINISHED
-    assert [one.state for one in chain.steps] == [StepState.FINISHED] * 3
-    kept = [one for one in chain.datasets if one.uid not in world.deletions]
+    assert [step.state for step in chain.steps] == [StepState.FINISHED] * 3
+    kept = [dataset for dataset in chain.datasets if dataset.uid not in world.deletions]
     assert [(one.step, one.port) for one in kept] == [("merge", "out"), ("merge", None)]
     assert world.deletions[-1] == first.uid, "the first input goes last"
     assert len(world.deletions) == len(set(world.deletions)) == 5
@@ -186,14 +186,14 @@ async def test_a_failed_task_fails_the_chain_with_its_reason(world: World) -> No
         ChainState.FAILED,
         "step decode failed: 3 of 3 jobs failed",
     )
-    assert [one.state for one in chain.steps] == [
+    assert [step.state for step in chain.steps] == [
         StepState.FAILED,
         StepState.CANCELED,
         StepState.CANCELED,
     ]
-    assert world.deletions == [one.uid for one in chain.datasets if one.port == "out"], (
-        "input and logs are kept"
-    )
+    assert world.deletions == [
+        dataset.uid for dataset in chain.datasets if dataset.port == "out"
+    ], "input and logs are kept"
 
 
 async def test_canceling_stops_the_running_task(world: World) -> None:
@@ -227,7 +227,11 @@ async def test_canceling_before_the_first_task_still_has_its_data_sets_deleted(
     await world.hand_over_releases()
     await world.hand_over_releases()
     await world.deliver()
-    made = [one.uid for one in (await world.chain(chain.uid)).datasets if one.step is not None]
+    made = [
+        dataset.uid
+        for dataset in (await world.chain(chain.uid)).datasets
+        if dataset.step is not None
+    ]
     assert sorted(world.deletions) == sorted(made)
     assert len(made) == 2
     assert world.wms.messages == []
@@ -298,15 +302,15 @@ async def test_lists_and_pages(world: World) -> None:
     await world.start_steps()
     await world.deliver()
     page = await world.chains.chains(limit=2)
-    assert [one.uid for one in page.chains] == [made[2].uid, made[1].uid]
+    assert [chain.uid for chain in page.chains] == [made[2].uid, made[1].uid]
     rest = await world.chains.chains(limit=2, after=page.next)
-    assert ([one.uid for one in rest.chains], rest.next) == ([made[0].uid], None)
+    assert ([chain.uid for chain in rest.chains], rest.next) == ([made[0].uid], None)
     of_one = await world.chains.chains(dataset=made[1].dataset_uid)
-    assert [one.uid for one in of_one.chains] == [made[1].uid]
+    assert [chain.uid for chain in of_one.chains] == [made[1].uid]
     with pytest.raises(Unprocessable, match="not the 'next'"):
         await world.chains.chains(after="zzz")
     tasks = (await world.chains.tasks(chain=made[0].uid)).tasks
-    assert [(one.step, one.status) for one in tasks] == [("decode", StepState.IN_PROGRESS)]
+    assert [(task.step, task.status) for task in tasks] == [("decode", StepState.IN_PROGRESS)]
     assert tasks[0].jobs is not None
     assert tasks[0].jobs.killed is None
     full = [

@@ -54,7 +54,7 @@ async def test_start_of_a_step_with_a_crash_between_every_pair_of_lines(world: W
         assert world.wms.messages.count(task.uid) == 1, f"sent once, crash at place {place}"
         state = await world.chain(chain.uid)
         assert state.steps[0].state is StepState.IN_PROGRESS
-        assert [one.uid for one in state.datasets] == [
+        assert [dataset.uid for dataset in state.datasets] == [
             task.main_input.dat_in_uid,
             task.main_output.dat_out_uid,
             task.log_out_uid,
@@ -110,7 +110,9 @@ async def test_deletions_of_a_canceled_chain_survive_every_crash(world: World) -
     await world.chains.cancel_chain(chain.uid)
     await crash_everywhere(world, world.hand_over_releases)
     await world.deliver()
-    (output,) = [one.uid for one in (await world.chain(chain.uid)).datasets if one.port == "out"]
+    (output,) = [
+        dataset.uid for dataset in (await world.chain(chain.uid)).datasets if dataset.port == "out"
+    ]
     assert world.deletions == [output]
 
 
@@ -123,7 +125,11 @@ async def test_a_report_told_twice_releases_once(world: World) -> None:
         await world.deliver()
         await world.end_running_tasks()
         await world.follow()
-    released = [one.uid for one in (await world.chain(chain.uid)).datasets if one.step == "decode"]
+    released = [
+        dataset.uid
+        for dataset in (await world.chain(chain.uid)).datasets
+        if dataset.step == "decode"
+    ]
     before = await world.rows(
         "wfms.chains", "SELECT uid FROM datasets WHERE released_at IS NOT NULL"
     )
@@ -154,7 +160,7 @@ async def test_two_of_each_at_the_same_time(world: World) -> None:
             await world.end_running_tasks()
             await world.upload_all()
     chains = (await world.chains.chains()).chains
-    assert [one.state for one in chains] == [ChainState.FINISHED] * 8
+    assert [chain.state for chain in chains] == [ChainState.FINISHED] * 8
     assert len(world.wms.messages) == len(set(world.wms.messages)) == 24
     assert len(world.deletions) == len(set(world.deletions)) == 40
 

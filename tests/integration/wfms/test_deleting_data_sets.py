@@ -60,7 +60,9 @@ async def test_an_output_that_a_chain_reads_is_an_input_like_others(world: World
     )
     for _ in range(3):
         await world.turn()
-    (uid,) = [one.uid for one in (await world.chain(first.uid)).datasets if one.port == "out"]
+    (uid,) = [
+        dataset.uid for dataset in (await world.chain(first.uid)).datasets if dataset.port == "out"
+    ]
     reader = await world.new_chain(
         await world.dms.dataset(uid), world.template(three_steps(), name="reader")
     )
@@ -130,7 +132,7 @@ async def test_a_chain_is_made_or_its_data_set_deleted_never_both(world: World) 
         answers = await asyncio.gather(
             *(asks if number % 2 else reversed(asks)), return_exceptions=True
         )
-        assert [isinstance(one, Conflict) for one in answers].count(True) == 1, answers
+        assert [isinstance(answer, Conflict) for answer in answers].count(True) == 1, answers
         made = len((await world.chains.chains(dataset=dataset.uid)).chains)
         assert made + await is_going(world, dataset) == 1
         outcomes.add(made)
@@ -156,9 +158,9 @@ async def test_a_deletion_that_the_dms_refuses_is_forgotten(world: World) -> Non
 async def promised(world: World, count: int) -> list[Dataset]:
     """Data sets whose deletion was granted by force, and that no chain needs."""
     datasets = [await world.input(f"promised-{uuid4()}") for _ in range(count)]
-    for one in datasets:
+    for dataset in datasets:
         await world.rows(
-            "wfms.chains", "INSERT INTO deletions VALUES ($1, true, now()) RETURNING 1", one.uid
+            "wfms.chains", "INSERT INTO deletions VALUES ($1, true, now()) RETURNING 1", dataset.uid
         )
     return datasets
 
@@ -214,7 +216,7 @@ async def test_two_instances_ask_for_each_deletion_once(
     datasets = await promised(world, 6)
     seen = deletions_seen(world, monkeypatch)
     await asyncio.gather(world.delete_asked(), world.delete_asked())
-    assert sorted(seen) == sorted(one.uid for one in datasets)
+    assert sorted(seen) == sorted(dataset.uid for dataset in datasets)
 
 
 async def test_an_instance_that_cannot_go_on_gives_back_what_it_has_claimed(world: World) -> None:
@@ -228,14 +230,16 @@ async def test_an_instance_that_cannot_go_on_gives_back_what_it_has_claimed(worl
             await world.delete_asked()
         world.fuse.at = None
         await world.delete_asked()
-        assert all([await is_going(world, one) for one in datasets]), f"stopped at place {place}"
+        assert all([await is_going(world, dataset) for dataset in datasets]), (
+            f"stopped at place {place}"
+        )
     last = await promised(world, 2)
     world.http["dms"].down = True
     with pytest.raises(NotAvailable):
         await world.delete_asked()
     world.http["dms"].down = False
     await world.delete_asked()
-    assert all([await is_going(world, one) for one in last])
+    assert all([await is_going(world, dataset) for dataset in last])
 
 
 async def test_a_late_refusal_takes_nothing_back_that_was_asked_for_by_force(world: World) -> None:

@@ -46,7 +46,7 @@ async def test_a_chain_discarded_on_its_way_goes_on_to_its_end(world: World) -> 
         await world.turn()
     ended = await world.chain(chain.uid)
     assert ended.state is ChainState.FINISHED
-    assert {one.status for one in ended.datasets} == {ChainDatasetStatus.FINISHED}
+    assert {dataset.status for dataset in ended.datasets} == {ChainDatasetStatus.FINISHED}
     with pytest.raises(NotFound, match="there is no chain"):
         await world.chains.discard_chain(uuid4())
 
@@ -56,9 +56,9 @@ async def test_an_output_that_another_chain_reads_is_not_discarded(world: World)
     for _ in range(5):
         await world.turn()
     (output,) = [
-        one.uid
-        for one in (await world.chain(first.uid)).datasets
-        if one.port == "out" and one.step == "merge"
+        dataset.uid
+        for dataset in (await world.chain(first.uid)).datasets
+        if dataset.port == "out" and dataset.step == "merge"
     ]
     second = await world.new_chain(
         await world.dms.dataset(output), world.template(three_steps(), name="other")

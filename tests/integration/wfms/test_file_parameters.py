@@ -128,13 +128,13 @@ async def test_a_file_that_another_chain_needs_stays(world: World) -> None:
     for _ in range(2):
         await world.turn()
     ended = {
-        one.template_name
-        for one in (await world.chains.chains()).chains
-        if one.state is ChainState.FINISHED
+        chain.template_name
+        for chain in (await world.chains.chains()).chains
+        if chain.state is ChainState.FINISHED
     }
     assert ended == {"wf", "short"}
-    assert not {one.uid for one in two} & set(world.deletions)
+    assert not {dataset.uid for dataset in two} & set(world.deletions)
     for _ in range(3):
         await world.turn()
-    assert all(one.state is ChainState.FINISHED for one in (await world.chains.chains()).chains)
-    assert [one.uid in world.deletions for one in two] == [True, False]
+    assert all(chain.state is ChainState.FINISHED for chain in (await world.chains.chains()).chains)
+    assert [dataset.uid in world.deletions for dataset in two] == [True, False]

@@ -20,7 +20,7 @@ def one_step(**more: object) -> Plan:
 
 
 async def names_in_chains(world: World) -> list[str]:
-    return sorted(one.dataset_name for one in (await world.chains.chains(limit=500)).chains)
+    return sorted(chain.dataset_name for chain in (await world.chains.chains(limit=500)).chains)
 
 
 async def test_nothing_is_missed_where_many_close_at_the_same_time(world: World) -> None:
@@ -134,10 +134,10 @@ async def test_all_unmatched_are_matched_again_on_request_and_deleted_ones_forgo
     await world.take_in()
     before = await intake.unmatched(limit=10)
     assert (len(before.datasets), before.total) == (10, 40)
-    kinds = {one.uid: one.meta for one in sets}
+    kinds = {dataset.uid: dataset.meta for dataset in sets}
     assert all(
-        one.dataset is not None and one.dataset.meta == kinds[one.dataset_uid]
-        for one in before.datasets
+        dataset.dataset is not None and dataset.dataset.meta == kinds[dataset.dataset_uid]
+        for dataset in before.datasets
     )
     await world.dms.delete_dataset(sets[0].uid, force=True)
     world.template(one_step(match={"kind": Equals(value="odd")}), name="odd-ones")
@@ -147,10 +147,10 @@ async def test_all_unmatched_are_matched_again_on_request_and_deleted_ones_forgo
     again = await intake.rematch_all()
     assert (again.matched, again.gone, again.left) == (0, 0, 9)
     left = (await intake.unmatched()).datasets
-    since = {one.dataset_uid: one.since for one in before.datasets}
-    assert all(one.since == since.get(one.dataset_uid, one.since) for one in left), (
-        "still unmatched since the first time"
-    )
+    since = {dataset.dataset_uid: dataset.since for dataset in before.datasets}
+    assert all(
+        unmatched.since == since.get(unmatched.dataset_uid, unmatched.since) for unmatched in left
+    ), "still unmatched since the first time"
     while await world.hand_over_datasets():
         pass
     assert await names_in_chains(world) == [name for number, name in enumerate(names) if number % 4]
@@ -201,7 +201,7 @@ async def test_what_the_chain_service_refuses_is_unmatched_with_findings(world: 
     await world.hand_over_datasets()
     assert await names_in_chains(world) == ["good"]
     intake = IntakeClient(world.client("wfms.intake"))
-    unmatched = {one.dataset_name: one for one in (await intake.unmatched()).datasets}
+    unmatched = {dataset.dataset_name: dataset for dataset in (await intake.unmatched()).datasets}
     assert unmatched["bad"].findings[0].message == "parameter 'cut' must be int, not 'high'"
     assert "cut (from metadata 'threshold')" in unmatched["missing"].reason
     (chain,) = (await world.chains.chains()).chains

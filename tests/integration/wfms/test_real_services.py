@@ -209,7 +209,7 @@ async def test_frames_to_output_with_all_services_restarted_in_between(
 
         async def both_finished() -> bool:
             await pilot.turn()
-            return [one.state for one in await chains_of(links)] == [ChainState.FINISHED] * 2
+            return [chain.state for chain in await chains_of(links)] == [ChainState.FINISHED] * 2
 
         await eventually(both_finished, what="both chains have finished", seconds=60)
 

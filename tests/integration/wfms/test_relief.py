@@ -40,8 +40,8 @@ def relief(world: World) -> RelieveStorages:
 
 def raised(world: World, boosts: Boosts) -> list[str]:
     return sorted(
-        world.wms.tasks[one.task].step + " " + world.wms.tasks[one.task].template
-        for one in boosts.boosts
+        world.wms.tasks[boost.task].step + " " + world.wms.tasks[boost.task].template
+        for boost in boosts.boosts
     )
 
 
@@ -51,7 +51,7 @@ async def test_tasks_rise_while_the_storage_of_their_input_fills(world: World) -
     await running(world, "kept", retention=KEEPS)
     relieve = relief(world)
     await relieve()
-    assert [one.boosts for one in world.wms.boosts] == [[]], (
+    assert [boost.boosts for boost in world.wms.boosts] == [[]], (
         "what an instance before may have raised is taken back"
     )
     await relieve()
@@ -119,4 +119,4 @@ async def test_a_rank_of_0_takes_back_what_was_raised_before(world: World) -> No
 
     await eventually(told, what="the WMS is told")
     await loop.stop()
-    assert [one.boosts for one in world.wms.boosts[1:]] == [[]]
+    assert [boost.boosts for boost in world.wms.boosts[1:]] == [[]]

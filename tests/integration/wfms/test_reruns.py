@@ -63,7 +63,9 @@ async def again(world: World, chain: Chain, **options: Any) -> Chain:
 
 
 def dataset_of(chain: Chain, step: str, port: str = "out") -> UUID:
-    [found] = [one.uid for one in chain.datasets if (one.step, one.port) == (step, port)]
+    [found] = [
+        dataset.uid for dataset in chain.datasets if (dataset.step, dataset.port) == (step, port)
+    ]
     return found
 
 
@@ -83,12 +85,12 @@ async def test_what_failed_runs_again_on_what_was_there_and_all_goes_in_the_end(
     decoded = dataset_of(first, "decode")
     assert not await gone(world, decoded)
     told = await world.chains.plan_rerun(first.uid, RerunChain())
-    assert [(one.name, one.runs) for one in told.steps] == [
+    assert [(step.name, step.runs) for step in told.steps] == [
         ("decode", False),
         ("filter", True),
         ("merge", True),
     ]
-    assert [one.reason for one in told.steps] == [
+    assert [step.reason for step in told.steps] == [
         "it finished",
         "it failed",
         "it was canceled, or never begun",
@@ -117,9 +119,12 @@ async def test_what_failed_runs_again_on_what_was_there_and_all_goes_in_the_end(
     await crash_everywhere(world, world.expire_rerun_data)
     await world.turn()
     for chain in (await world.chain(first.uid), second):
-        for one in chain.datasets:
-            kept = one.port is None if chain is not second else one.step == "merge"
-            assert await gone(world, one.uid) is not kept or one.step is None, (chain.uid, one.name)
+        for dataset in chain.datasets:
+            kept = dataset.port is None if chain is not second else dataset.step == "merge"
+            assert await gone(world, dataset.uid) is not kept or dataset.step is None, (
+                chain.uid,
+                dataset.name,
+            )
     assert len(world.deletions) == len(set(world.deletions))
 
 
@@ -155,14 +160,16 @@ async def test_what_was_deleted_meanwhile_is_made_again_from_the_nearest_that_is
     first = await begin(world, three_steps(), fail="merge")
     assert await gone(world, dataset_of(first, "decode"))
     assert not await gone(world, dataset_of(first, "filter"))
-    assert [one.runs for one in (await world.chains.plan_rerun(first.uid, RerunChain())).steps] == [
+    assert [
+        step.runs for step in (await world.chains.plan_rerun(first.uid, RerunChain())).steps
+    ] == [
         False,
         False,
         True,
     ]
     await world.chains.delete_dataset(dataset_of(first, "filter"))
     told = await world.chains.plan_rerun(first.uid, RerunChain())
-    assert [one.reason for one in told.steps] == [
+    assert [step.reason for step in told.steps] == [
         "what it wrote for step filter is not there any more",
         "what it wrote for step merge is not there any more",
         "it failed",
@@ -187,7 +194,7 @@ async def test_from_a_step_with_other_parameters_the_rest_is_taken_over(world: W
         await again(world, first, from_step="right")
     keeping = await begin_keeping(world)
     second = await again(world, keeping, params={"cut": 5})
-    assert [one.taken_from is None for one in second.steps] == [False, False, True, False]
+    assert [step.taken_from is None for step in second.steps] == [False, False, True, False]
     await run(world)
     second = await world.chain(second.uid)
     assert second.state is ChainState.FINISHED
@@ -227,14 +234,14 @@ async def begin_keeping(world: World) -> Chain:
 
 async def test_would_be_outputs_run_again_with_their_finished_jobs_taken_over(world: World) -> None:
     first = await begin(world, two_ends(), fail="left")
-    assert [one.state for one in first.steps] == [
+    assert [step.state for step in first.steps] == [
         StepState.FINISHED,
         StepState.FAILED,
         StepState.FINISHED,
         StepState.CANCELED,
     ]
     told = await world.chains.plan_rerun(first.uid, RerunChain())
-    assert {one.name: one.reason for one in told.steps}[
+    assert {step.name: step.reason for step in told.steps}[
         "right"
     ] == "what it wrote is not on the output storage"
     second = await again(world, first, failed_only=True)
@@ -249,9 +256,9 @@ async def test_would_be_outputs_run_again_with_their_finished_jobs_taken_over(wo
     await run(world)
     second = await world.chain(second.uid)
     assert second.state is ChainState.FINISHED
-    taken = [one for one in second.datasets if one.port == "out~before"]
-    assert {one.step for one in taken} == {"left", "right"}
-    assert {one.status.value for one in taken} == {"finished"}, "released with the step"
+    taken = [dataset for dataset in second.datasets if dataset.port == "out~before"]
+    assert {dataset.step for dataset in taken} == {"left", "right"}
+    assert {dataset.status.value for dataset in taken} == {"finished"}, "released with the step"
 
 
 async def test_a_rerun_of_a_rerun_takes_over_what_the_first_chain_did(world: World) -> None:
@@ -359,8 +366,8 @@ async def test_what_goes_while_it_is_looked_at_is_not_taken_over(
             await again(world, first, from_step="decode")
         return
     second = await again(world, first)
-    assert [one.taken_from for one in second.steps] == [None, None, None]
-    assert dataset_of(first, "decode") not in {one.uid for one in second.datasets}
+    assert [step.taken_from for step in second.steps] == [None, None, None]
+    assert dataset_of(first, "decode") not in {dataset.uid for dataset in second.datasets}
 
 
 async def test_files_given_as_parameters_stay_for_a_rerun_as_long_as_the_rest(world: World) -> None:

@@ -53,7 +53,7 @@ async def test_what_is_not_safe_goes_and_a_rerun_makes_it_again(world: World) ->
     assert (await world.chain(chain.uid)).reason == "canceled by request"
     assert await world.rows("wfms.watcher", "SELECT 1 FROM watches WHERE NOT reported") == []
     told = await world.chains.plan_rerun(chain.uid, RerunChain())
-    assert [one.runs for one in told.steps] == [True] * 4
+    assert [step.runs for step in told.steps] == [True] * 4
     assert told.missing == []
 
 
@@ -108,5 +108,5 @@ async def test_the_request_to_upload_may_come_after_the_deletion(world: World) -
     await world.delete_outputs()
     await clear_up(world)
     assert [await gone(world, uid) for uid in outputs_of(chain)] == [True, True]
-    statuses = {one.uid: one.status for one in (await world.chain(chain.uid)).datasets}
+    statuses = {dataset.uid: dataset.status for dataset in (await world.chain(chain.uid)).datasets}
     assert {statuses[uid] for uid in outputs_of(chain)} == {ChainDatasetStatus.FINISHED}

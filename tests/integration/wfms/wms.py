@@ -78,7 +78,9 @@ class SmallWms:
         ) -> TaskStatusList:
             found = [self.statuses[one] for one in uid or [] if one in self.statuses]
             return TaskStatusList(
-                tasks=[one.model_copy(update={"killed": 0 if full else None}) for one in found]
+                tasks=[
+                    status.model_copy(update={"killed": 0 if full else None}) for status in found
+                ]
             )
 
         @router.post("/tasks/{uid}/cancel")

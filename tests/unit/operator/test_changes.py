@@ -62,7 +62,10 @@ def plan_of(text: str) -> Plan:
 
 def told(before: str | None, after: str) -> list[str]:
     found = compare_plans(None if before is None else plan_of(before), plan_of(after))
-    return [f"{one.part} {one.name} {one.change}: {'; '.join(one.details)}" for one in found]
+    return [
+        f"{change.part} {change.name} {change.change}: {'; '.join(change.details)}"
+        for change in found
+    ]
 
 
 def test_the_same_plan_has_no_changes() -> None:
@@ -234,7 +237,7 @@ def test_files_come_and_go_and_the_workflow_is_first() -> None:
     before = {"flow/w.cwl": "1\n", "a.cwl": "x\n", "b.cwl": "same\n"}
     after = {"flow/w.cwl": "2\n", "b.cwl": "same\n", "0.cwl": "y\n"}
     found = compare_files(before, after, labels=LABELS, mains=("flow/w.cwl", "flow/w.cwl"))
-    assert [(one.path, one.change) for one in found] == [
+    assert [(change.path, change.change) for change in found] == [
         ("flow/w.cwl", Change.CHANGED),
         ("0.cwl", Change.ADDED),
         ("a.cwl", Change.REMOVED),

@@ -117,7 +117,7 @@ def test_what_a_job_asks_for_and_uses() -> None:
         == "1 core, no memory asked for: the node's is the limit"
     )
     used = (None, 0, 0.3, 9.96, 312.4, 2048)
-    assert [memory_text(one) for one in used] == [
+    assert [memory_text(memory) for memory in used] == [
         "–",
         "–",
         "0.3 MiB",

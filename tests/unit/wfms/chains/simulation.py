@@ -36,7 +36,7 @@ class Simulation:
             upload_asked=False,
             input_type=self.input_type,
             input_kept=self.input_kept,
-            steps={one.name: StepView(StepState.PENDING) for one in self.plan.steps},
+            steps={step.name: StepView(StepState.PENDING) for step in self.plan.steps},
             datasets=[DatasetView(INPUT, None, None, ChainDatasetStatus.READY)],
         )
         self.advance()
@@ -49,11 +49,11 @@ class Simulation:
 
     def move_datasets(self, uids: list[UUID], to: ChainDatasetStatus) -> None:
         moved = []
-        for one in self.view.datasets:
-            if one.uid in uids:
-                assert to in DATASET_MOVES[one.status], f"{one}: → {to}"
-                one = replace(one, status=to)  # noqa: PLW2901 - the moved one takes its place
-            moved.append(one)
+        for dataset in self.view.datasets:
+            if dataset.uid in uids:
+                assert to in DATASET_MOVES[dataset.status], f"{dataset}: → {to}"
+                dataset = replace(dataset, status=to)  # noqa: PLW2901 - the moved one takes its place
+            moved.append(dataset)
         self.view = replace(self.view, datasets=moved)
 
     def advance(self) -> None:
@@ -122,10 +122,11 @@ class Simulation:
         self.view = replace(
             self.view,
             datasets=[
-                replace(one, uploaded=True) if one.uid == uid else one for one in self.view.datasets
+                replace(dataset, uploaded=True) if dataset.uid == uid else dataset
+                for dataset in self.view.datasets
             ],
         )
         self.advance()
 
     def output_uids(self) -> set[UUID]:
-        return {one.uid for one in outputs(self.view)}
+        return {output.uid for output in outputs(self.view)}

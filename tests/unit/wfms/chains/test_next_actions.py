@@ -129,8 +129,8 @@ def check_released(chain: Simulation) -> None:
         assert chain.view.steps[dataset.step].state.final
         if dataset.port is not None:
             assert all(
-                chain.view.steps[one.name].state.final
-                for one in readers(chain.plan, dataset.step, dataset.port)
+                chain.view.steps[reader.name].state.final
+                for reader in readers(chain.plan, dataset.step, dataset.port)
             )
     if INPUT in chain.released:
         assert chain.released[-1] == INPUT
@@ -176,7 +176,7 @@ def test_random_chains_without_trouble(wanted: Plan, data: st.DataObject) -> Non
         else:
             chain.end(name, StepState.FINISHED, data.draw(st.integers(0, 1)))
         check_released(chain)
-    assert sorted(chain.started) == sorted(one.name for one in wanted.steps), (
+    assert sorted(chain.started) == sorted(step.name for step in wanted.steps), (
         "every step starts exactly once"
     )
     assert set(chain.uploads) == chain.output_uids()
@@ -195,7 +195,9 @@ def test_random_chains_without_trouble(wanted: Plan, data: st.DataObject) -> Non
     assert chain.reached(ChainState.FINISHED)
     check_released(chain)
     between = {
-        one.uid for one in chain.view.datasets if one.step is not None and one.port is not None
+        dataset.uid
+        for dataset in chain.view.datasets
+        if dataset.step is not None and dataset.port is not None
     }
     assert between - set(chain.released) == chain.output_uids(), (
         "all but the outputs are released in the end"
@@ -243,7 +245,9 @@ def test_random_chains_with_failures_and_cancels(wanted: Plan, data: st.DataObje
         return
     assert INPUT not in chain.released
     between = {
-        one.uid for one in chain.view.datasets if one.step is not None and one.port is not None
+        dataset.uid
+        for dataset in chain.view.datasets
+        if dataset.step is not None and dataset.port is not None
     }
     assert between <= set(chain.released), "a chain that fails gives up everything in between"
     assert len(chain.started) == len(set(chain.started))

@@ -69,7 +69,9 @@ WORKFLOW = plan(
 
 def test_all_findings_at_once() -> None:
     there = "cut (int, has to be given), maybe (string?), scale (float)"
-    wrong = [one.message for one in findings(WORKFLOW, {"scale": "big", "speed": 1, "maybee": 2})]
+    wrong = [
+        finding.message for finding in findings(WORKFLOW, {"scale": "big", "speed": 1, "maybee": 2})
+    ]
     assert wrong == [
         f"parameter 'speed' is unknown; the workflow has {there}",
         f"parameter 'maybee' is unknown (did you mean 'maybe'?); the workflow has {there}",

@@ -26,7 +26,9 @@ def chains(draw: st.DrawFn) -> ChainView:
             before = [steps.get(source.step) for source in step.sources if source.step is not None]
             if step.name in steps or None in before:
                 continue
-            can = all(one is not None and one.state is StepState.FINISHED for one in before)
+            can = all(
+                earlier is not None and earlier.state is StepState.FINISHED for earlier in before
+            )
             states = (
                 [StepState.FINISHED, StepState.FAILED, StepState.CANCELED]
                 if can
@@ -82,13 +84,15 @@ def planned(
 def test_every_step_that_runs_finds_what_it_reads_and_every_output_is_had(
     chain: ChainView, data: st.DataObject
 ) -> None:
-    there = set(data.draw(st.lists(st.sampled_from([INPUT, *(one.uid for one in chain.datasets)]))))
+    there = set(
+        data.draw(st.lists(st.sampled_from([INPUT, *(dataset.uid for dataset in chain.datasets)])))
+    )
     failed_only = data.draw(st.booleans())
     from_step = None if failed_only else data.draw(st.sampled_from([None, *chain.steps]))
     rerun = planned(chain, there, from_step=from_step, failed_only=failed_only)
     if rerun is None:
         return
-    known = {(one.step, one.port): one for one in chain.datasets}
+    known = {(dataset.step, dataset.port): dataset for dataset in chain.datasets}
     for name in rerun.runs:
         for source in chain.plan.step(name).sources:
             if source.step is None:
@@ -112,7 +116,7 @@ def test_every_step_that_runs_finds_what_it_reads_and_every_output_is_had(
 
 @given(chains())
 def test_nothing_runs_that_need_not_where_everything_is_there(chain: ChainView) -> None:
-    there = {INPUT, *(one.uid for one in chain.datasets)}
+    there = {INPUT, *(dataset.uid for dataset in chain.datasets)}
     rerun = planned(chain, there, from_step=None, failed_only=True)
     if rerun is None:
         return
@@ -123,9 +127,9 @@ def test_nothing_runs_that_need_not_where_everything_is_there(chain: ChainView) 
     }
     wanted = failed.union(*(followers(chain.plan, name) for name in failed))
     waiting = {
-        str(one.step)
-        for one in chain.datasets
-        if (one.step, one.port) in output_ports(chain.plan) and not one.uploaded
+        str(dataset.step)
+        for dataset in chain.datasets
+        if (dataset.step, dataset.port) in output_ports(chain.plan) and not dataset.uploaded
     }
     assert set(rerun.runs) == wanted | waiting
     assert rerun.missing == ()

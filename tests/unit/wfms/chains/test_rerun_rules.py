@@ -35,7 +35,7 @@ def over(
 ) -> ChainView:
     """A chain of this plan that has ended, its steps so; each has written all its outputs."""
     steps = [StepView(state, tried=True, sent=sent, failed_jobs=failed_jobs) for state in states]
-    ports = [(one.name, output.port) for one in wf.steps for output in one.outputs]
+    ports = [(step.name, output.port) for step in wf.steps for output in step.outputs]
     done = set(states) == {FINISHED}
     return ChainView(
         plan=wf,
@@ -61,7 +61,7 @@ def rerun(
     **wish: Any,
 ) -> Rerun:
     """``lacking``: data sets, by the number of their uid, that are not there any more."""
-    there = {INPUT, FILE, *(one.uid for one in chain.datasets)} - {
+    there = {INPUT, FILE, *(dataset.uid for dataset in chain.datasets)} - {
         UUID(int=number) for number in lacking
     }
     return plan_rerun(

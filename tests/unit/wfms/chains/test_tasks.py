@@ -112,7 +112,8 @@ def test_every_field_of_a_step_reaches_its_task() -> None:
         made.tool,
     )
     assert [
-        (one.port, one.dat_out_uid, one.dat_stor_url, one.optional) for one in task.outputs
+        (output.port, output.dat_out_uid, output.dat_stor_url, output.optional)
+        for output in task.outputs
     ] == [
         ("a", UUID(int=2), "file:///s", False),
         ("b", UUID(int=3), "file:///s", True),
@@ -257,7 +258,7 @@ def test_a_file_that_was_not_given_makes_way_for_the_next_source() -> None:
     task = task_with(make=2, more=3)
     assert (
         task.main_input.dat_in_uid,
-        [one.dat_in_uid for one in task.main_input.next_inputs],
+        [following.dat_in_uid for following in task.main_input.next_inputs],
     ) == (
         UUID(int=2),
         [UUID(int=3)],
