@@ -25,7 +25,7 @@ from wms.consumers.tasks import task_consumer, wake_consumer
 from wms.db.gauges import MEASUREMENTS
 from wms.domain.matching import PilotNode
 from wms.loops.ready_listener import ReadyListener
-from wms.loops.work import care_loops, split_loops
+from wms.loops.work import maintenance_loops, split_loops
 from wms.settings import WmsSettings
 from wms.usecases.context import Terms, WmsContext
 
@@ -65,7 +65,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
             ),
             ReadyListener(settings.database_url, context.signal),
             *splitting,
-            *care_loops(context, settings),
+            *maintenance_loops(context, settings),
             task_consumer(context, transport, on_applied=wake),
             wake_consumer(context, transport, wake=wake),
             Gauges(database, context.metrics, MEASUREMENTS, health=health.report),

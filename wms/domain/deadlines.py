@@ -33,7 +33,7 @@ class Allowance:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class HoldTime:
     """``seconds`` since the job was started, or, where it was not, since it was leased. ``bytes``:
     of its files, as far as they are known. ``phase``: what its pilot says that it does with it."""
 
@@ -43,7 +43,7 @@ class Kept:
     phase: AttemptPhase | None = None
 
 
-def too_long(kept: Kept, allowed: Allowance) -> str | None:
+def too_long(kept: HoldTime, allowed: Allowance) -> str | None:
     """Why the job is taken from its pilot, as the end of a sentence that begins with the pilot;
     None: it may go on."""
     if not kept.started:

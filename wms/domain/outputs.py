@@ -14,7 +14,7 @@ from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
 from sluice.contracts.tasks import Task, TaskOutput
 
 
-class Fault(Exception):
+class InvalidReport(Exception):
     """A report of success that cannot be taken as one; ``error`` is the class under which the
     attempt fails."""
 
@@ -44,10 +44,10 @@ def check_report(
     *,
     inputs: Sequence[Mapping[str, Any]],
 ) -> None:
-    """Raises ``Fault`` where a report names what is not the task's, or lacks what the task must
-    have. ``inputs``: of the job."""
+    """Raises ``InvalidReport`` where a report names what is not the task's, or lacks what the task
+    must have. ``inputs``: of the job."""
     if report.log is not None and not inside(report.log.url, task.log_out_url):
-        raise Fault(
+        raise InvalidReport(
             ErrorClass.INTERNAL,
             f"the pilot put the log at {report.log.url}, outside of {task.log_out_url}",
         )
@@ -58,28 +58,28 @@ def check_report(
     for file in report.outputs:
         place = outputs.get(file.port)
         if place is None:
-            raise Fault(
+            raise InvalidReport(
                 ErrorClass.INTERNAL,
                 f"the pilot reported a file for output {file.port!r}, which the step does not have",
             )
         if (file.number is None) if place.spread else (file.number not in entries):
-            raise Fault(
+            raise InvalidReport(
                 ErrorClass.INTERNAL,
                 f"the pilot reported output {file.port!r} for {_entry(file.number)}",
             )
         if (file.port, file.number) in seen:
-            raise Fault(
+            raise InvalidReport(
                 ErrorClass.INTERNAL, f"the pilot reported two files for output {file.port!r}"
             )
         if not inside(file.url, place.dat_out_url):
-            raise Fault(
+            raise InvalidReport(
                 ErrorClass.INTERNAL,
                 f"the pilot put output {file.port!r} at {file.url}, outside of {place.dat_out_url}",
             )
         if not stays_inside(file.url.removeprefix(place.dat_out_url + "/")):
             # The catalogue would refuse it, and the files of other jobs in the same message with
             # it.
-            raise Fault(
+            raise InvalidReport(
                 ErrorClass.STAGE_OUT_FAILED,
                 f"the pilot put output {file.port!r} at {file.url}, which is no plain path",
             )
@@ -88,7 +88,7 @@ def check_report(
     missing = [port for port in needed if not all((port, entry) in seen for entry in entries)]
     if missing:
         names = ", ".join(missing)
-        raise Fault(
+        raise InvalidReport(
             ErrorClass.TOOL_FAILED, f"the tool ended well but wrote no file for output {names}"
         )
 

@@ -23,7 +23,7 @@ def split_loops(context: WmsContext, dms: DmsClient, settings: WmsSettings) -> l
     ]
 
 
-def care_loops(context: WmsContext, settings: WmsSettings) -> list[Loop]:
+def maintenance_loops(context: WmsContext, settings: WmsSettings) -> list[Loop]:
     async def expire() -> bool:
         return await expire_leases(context)
 

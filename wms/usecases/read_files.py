@@ -61,7 +61,7 @@ class _Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class InputDatasets:
     """The data sets of one input, one behind the other."""
 
     dms: DmsClient
@@ -70,7 +70,7 @@ class Row:
     @classmethod
     def of(
         cls, dms: DmsClient, given: TaskInput, datasets: Mapping[UUID, Dataset], *, port: str
-    ) -> "Row":
+    ) -> "InputDatasets":
         """``port``: that its files are given to, empty for the main one."""
         starts = [0, *(further.start for further in given.next_inputs)]
         ends = [start or None for start in [*starts[1:], 0]]

@@ -12,7 +12,7 @@ from sluice.contracts.states import DatasetState, InputMode, TaskMode
 from sluice.contracts.tasks import Task, TaskInput
 from wms.domain.dotproduct import FileStream, is_over, joined
 from wms.domain.grouping import Grouping, JobDraft, batched
-from wms.usecases.read_files import NotSplittable, Row
+from wms.usecases.read_files import InputDatasets, NotSplittable
 
 #: So many files of a further data set can be given to every job.
 MOST_SHARED = 10_000
@@ -69,7 +69,7 @@ async def shared_inputs(
     for side in task.side_inputs:
         if side.mode is not InputMode.EACH:
             shared += await _shared_files(
-                Row.of(dms, side, datasets, port=side.port), side, step=task.step
+                InputDatasets.of(dms, side, datasets, port=side.port), side, step=task.step
             )
     return shared
 
@@ -93,7 +93,7 @@ async def _drafts(
 ) -> AsyncIterator[JobDraft]:
     """As above, one entry a job."""
     main = task.main_input
-    first = Row.of(dms, main, datasets, port="")
+    first = InputDatasets.of(dms, main, datasets, port="")
     if main.pick is not None:
         for file in await first.picked(
             main.pick, port=f"the input {main.port} of step {task.step}"
@@ -117,7 +117,7 @@ async def _drafts(
         ]
         pages = [
             first.pages(page),
-            *(Row.of(dms, side, datasets, port=side.port).pages(page) for side in each),
+            *(InputDatasets.of(dms, side, datasets, port=side.port).pages(page) for side in each),
         ]
         while not is_over(streams):
             for stream, further in zip(streams, pages, strict=True):
@@ -132,32 +132,34 @@ async def _fill(stream: FileStream, pages: AsyncIterator[list[InputFile]]) -> No
         stream.add(files or [], last=files is None)
 
 
-async def _shared_files(row: Row, side: TaskInput, *, step: str) -> list[InputFile]:
+async def _shared_files(given: InputDatasets, side: TaskInput, *, step: str) -> list[InputFile]:
     """Raises ``NotSplittable`` where these are not as many as every job can be given."""
     if side.pick is not None:
-        return await row.picked(side.pick, port=f"the input {side.port} of step {step}")
+        return await given.picked(side.pick, port=f"the input {side.port} of step {step}")
     if side.mode is InputMode.ONE:
-        return await _only_file(row, optional=side.optional, port=side.port, step=step)
-    files = await row.at_most(MOST_SHARED + 1)
+        return await _only_file(given, optional=side.optional, port=side.port, step=step)
+    files = await given.at_most(MOST_SHARED + 1)
     if len(files) > MOST_SHARED:
-        raise _too_many(row, MOST_SHARED, port=side.port, step=step)
+        raise _too_many(given, MOST_SHARED, port=side.port, step=step)
     return files
 
 
-async def _only_file(row: Row, *, optional: bool, port: str, step: str) -> list[InputFile]:
+async def _only_file(
+    given: InputDatasets, *, optional: bool, port: str, step: str
+) -> list[InputFile]:
     """Raises ``NotSplittable`` where there are several, or none and one is needed."""
-    files = await row.at_most(2)
+    files = await given.at_most(2)
     if len(files) > 1:
-        raise _too_many(row, 1, port=port, step=step)
+        raise _too_many(given, 1, port=port, step=step)
     if not files and not optional:
         raise NotSplittable(
-            f"data set {row.names}, whose file every job of step {step} needs, is empty"
+            f"data set {given.names}, whose file every job of step {step} needs, is empty"
         )
     return files
 
 
-def _too_many(row: Row, most: int, *, port: str, step: str) -> NotSplittable:
+def _too_many(given: InputDatasets, most: int, *, port: str, step: str) -> NotSplittable:
     return NotSplittable(
-        f"every job of step {step} is given data set {row.names} at its input {port}, which takes"
-        f" at most {counted(most, 'file')}; the data set has {row.count}"
+        f"every job of step {step} is given data set {given.names} at its input {port}, which takes"
+        f" at most {counted(most, 'file')}; the data set has {given.count}"
     )

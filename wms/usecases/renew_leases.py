@@ -17,7 +17,7 @@ from wms.db.leases import (
 )
 from wms.db.pilots import touch_pilot
 from wms.db.tasks import lock_tasks_of_jobs
-from wms.domain.deadlines import Allowance, Kept, too_long
+from wms.domain.deadlines import Allowance, HoldTime, too_long
 from wms.domain.tokens import possible
 from wms.usecases.context import WmsContext
 
@@ -84,7 +84,7 @@ async def _stop_overdue(
             key, task = (lease.id, lease.attempt), known[lease.task_uid].task
             needs, job = task.needs, running.get(key)
             size = sizes.get(lease.id, 0) + ((job.bytes or 0) if job else 0)
-            kept = Kept(lease.started, lease.seconds, size, job.phase if job else None)
+            kept = HoldTime(lease.started, lease.seconds, size, job.phase if job else None)
             allowed = Allowance(
                 needs.resources.time_limit, task.batch, needs.container is not None, grace
             )

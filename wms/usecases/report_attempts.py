@@ -11,7 +11,7 @@ from wms.db.attempts import EndedAttempt, JobInFlight, jobs_in_flight, outcomes_
 from wms.db.pilots import most_ram, see_pilot
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask, lock_tasks_of_jobs
-from wms.domain.outputs import Fault, check_report, log_file, output_files
+from wms.domain.outputs import InvalidReport, check_report, log_file, output_files
 from wms.domain.tokens import possible
 from wms.domain.tree_merge import placed
 from wms.usecases.context import WmsContext
@@ -128,7 +128,7 @@ def _ended(
                 merged_before=locked.merges_parts,
             )
             files += placed(known.task, written, seq=job.seq, only_seq=locked.only_seq)
-    except Fault as fault:
+    except InvalidReport as fault:
         outcome, error, message = AttemptOutcome.FAILED, fault.error, fault.message
         if fault.error is not ErrorClass.INTERNAL:
             files = log_file(known.task, report, seq=job.seq)

@@ -22,7 +22,7 @@ from pilot.runner.files.input_protection import ProtectedInputs
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.outputs import outgoing
 from pilot.runner.files.staging import Produced, log_url, stage_in, stage_log, stage_out
-from pilot.runner.programs.program import Cut, ProgramEnd
+from pilot.runner.programs.program import CutReason, ProgramEnd
 from pilot.runner.protocol import EndedFrame
 from pilot.runner.tools.loading import Loaded
 from pilot.runner.tools.prepared_job import PreparedJob
@@ -150,7 +150,7 @@ class AttemptRun:
         if damage is None:
             return
         log.error("attempt.original_damaged", error=damage.message)
-        if end.cut is not Cut.STOPPED:
+        if end.cut is not CutReason.STOPPED:
             raise damage
         self._story.note = "\n".join(filter(None, (self._story.note, damage.message)))
 

@@ -10,7 +10,7 @@ from pilot.runner.failures import AttemptError, StoppedError
 from pilot.runner.inner_workflow.failures import read_failure
 from pilot.runner.programs.exit_messages import ended_badly, last_line
 from pilot.runner.programs.memory import Memory
-from pilot.runner.programs.program import Cut, ProgramEnd
+from pilot.runner.programs.program import CutReason, ProgramEnd
 from pilot.runner.tools.loading import Loaded
 from pilot.runner.tools.prepared_job import PreparedJob
 from sluice.contracts.needs import Resources
@@ -52,26 +52,26 @@ class Judge:
         match end.cut:
             case None:
                 return
-            case Cut.STOPPED:
+            case CutReason.STOPPED:
                 raise StoppedError
-            case Cut.TIME:
+            case CutReason.TIME:
                 error_class = ErrorClass.TOOL_TIMEOUT
                 limit = in_full(self.resources.time_limit)
                 sentence = f"ran longer than its limit of {limit} s and was ended"
-            case Cut.MEMORY:
+            case CutReason.MEMORY:
                 error_class = ErrorClass.OUT_OF_MEMORY
                 sentence = (
                     f"used {end.memory or 0:.0f} MiB of memory, {self.memory_limit.note}, and was"
                     " ended"
                 )
-            case Cut.NODE_MEMORY:
+            case CutReason.NODE_MEMORY:
                 within = end.memory is None or end.memory <= self.memory_limit.counted
                 error_class = ErrorClass.PILOT_LOST if within else ErrorClass.OUT_OF_MEMORY
                 sentence = (
                     "was ended by the kernel: the node had no memory left, of which it used"
                     f" {end.memory or 0:.0f} MiB, {self.memory_limit.note}"
                 )
-            case Cut.DISK:
+            case CutReason.DISK:
                 error_class = ErrorClass.TOOL_FAILED
                 sentence = f"filled its folder: it may write {self.resources.disk} MiB"
             case _:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from pilot.runner.containers.containers import Containers
 from pilot.runner.programs.orphans import children, kill_orphans
-from pilot.runner.programs.program import Cut, ProgramEnd
+from pilot.runner.programs.program import CutReason, ProgramEnd
 
 #: The engine's own exit statuses: it failed; it could not start the container, or the program in
 #: it.
@@ -43,7 +43,7 @@ class ContainerRun:
         # What was measured is the engine's client, not the tool.
         ended = replace(ended, memory=None, cpu=None)
         if ended.cut is None and self._ran_out_of_memory(ended.exit_code):
-            return replace(ended, cut=Cut.MEMORY, memory=float(self.containers.memory))
+            return replace(ended, cut=CutReason.MEMORY, memory=float(self.containers.memory))
         return ended
 
     def _ran_out_of_memory(self, exit_code: int) -> bool:

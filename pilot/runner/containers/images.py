@@ -14,7 +14,7 @@ from pilot.runner.containers.engine_calls import call_engine
 from pilot.runner.failures import AttemptError, StoppedError
 from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.exit_messages import last_line
-from pilot.runner.programs.program import Cut, Program, ProgramLimits, run_program
+from pilot.runner.programs.program import CutReason, Program, ProgramLimits, run_program
 from sluice.contracts.needs import ContainerImage
 from sluice.contracts.states import ContainerEngine, ErrorClass
 
@@ -114,7 +114,7 @@ class Images:
                     known=self._spared,
                 )
                 why = last_line(stream.fileno()) or f"exit status {ended.exit_code}"
-            if ended.cut is Cut.STOPPED:
+            if ended.cut is CutReason.STOPPED:
                 raise StoppedError
             if ended.exit_code != 0:
                 sentence = (

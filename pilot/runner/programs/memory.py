@@ -35,7 +35,7 @@ _REFUSED = re.compile(
 )
 
 
-class Over(Enum):
+class OutOfMemory(Enum):
     """Why a tool was ended, or has to be: its own limit, or nothing left of the node's memory."""
 
     LIMIT = auto()
@@ -57,7 +57,7 @@ class Memory(Protocol):
         """MiB, by the tool and what it has started, now."""
         ...
 
-    def over(self, used: float) -> Over | None:
+    def over(self, used: float) -> OutOfMemory | None:
         """Until ``close``; afterwards None."""
         ...
 
@@ -134,10 +134,10 @@ class GroupMemory:
     def used(self) -> float:
         return max(0.0, (self._taken(self._numbers(self._stat)) - self._before) / _MIB)
 
-    def over(self, used: float) -> Over | None:
+    def over(self, used: float) -> OutOfMemory | None:
         if self._killed() > self._kills_before:
-            return Over.LIMIT if self._mib and self._reached() else Over.NODE
-        return Over.LIMIT if 0 < self._mib < used else None
+            return OutOfMemory.LIMIT if self._mib and self._reached() else OutOfMemory.NODE
+        return OutOfMemory.LIMIT if 0 < self._mib < used else None
 
     def refused(self, said: str) -> bool:
         return False
@@ -218,8 +218,8 @@ class ProcessMemory:
     def used(self) -> float:
         return group_memory(self._pid)
 
-    def over(self, used: float) -> Over | None:
-        return Over.LIMIT if 0 < self._mib < used else None
+    def over(self, used: float) -> OutOfMemory | None:
+        return OutOfMemory.LIMIT if 0 < self._mib < used else None
 
     def refused(self, said: str) -> bool:
         return self._braked and _REFUSED.search(said) is not None

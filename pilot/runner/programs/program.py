@@ -13,7 +13,7 @@ from enum import Enum, auto
 from typing import IO
 
 from pilot.runner.programs.control import SlotControl
-from pilot.runner.programs.memory import Memory, Over, ProcessMemory
+from pilot.runner.programs.memory import Memory, OutOfMemory, ProcessMemory
 from pilot.runner.programs.orphans import kill_group, kill_orphans
 from pilot.runner.programs.usage import folder_size
 
@@ -24,7 +24,7 @@ _FIRST_LOOK = 0.5
 _NEXT_LOOK = 1.0
 
 
-class Cut(Enum):
+class CutReason(Enum):
     """Why a tool was ended before its own end, or a process of it was: then what it made is no more
     to be trusted."""
 
@@ -36,7 +36,7 @@ class Cut(Enum):
     STOPPED = auto()
 
 
-_CUTS = {Over.LIMIT: Cut.MEMORY, Over.NODE: Cut.NODE_MEMORY}
+_CUTS = {OutOfMemory.LIMIT: CutReason.MEMORY, OutOfMemory.NODE: CutReason.NODE_MEMORY}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class ProgramEnd:
     (None: not known) and ``seconds`` in seconds."""
 
     exit_code: int
-    cut: Cut | None
+    cut: CutReason | None
     memory: float | None
     cpu: float | None
     seconds: float
@@ -143,11 +143,12 @@ def run_program(
         and limits.disk
         and folder_size(program.watched) >= 0.99 * limits.disk
     ):
-        cut = Cut.DISK
+        cut = CutReason.DISK
+    reached = limits.memory if cut is CutReason.MEMORY else 0.0
     return ProgramEnd(
         exit_code=exit_code,
         cut=cut,
-        memory=_peak_memory(usage, max(watch.peak, limits.memory if cut is Cut.MEMORY else 0.0)),
+        memory=_peak_memory(usage, max(watch.peak, reached)),
         cpu=usage.ru_utime + usage.ru_stime,
         seconds=time.monotonic() - begun,
     )
@@ -181,7 +182,7 @@ class _Watch:
         memory: Memory,
     ) -> None:
         begun = time.monotonic()
-        self.cut: Cut | None = None
+        self.cut: CutReason | None = None
         self.peak = 0.0
         self._pid = pid
         self._watched = watched
@@ -205,7 +206,7 @@ class _Watch:
                     return
                 if self._control.wake in ready:
                     os.eventfd_read(self._control.wake)
-                    self._cut_short(Cut.STOPPED)
+                    self._cut_short(CutReason.STOPPED)
                 self._check()
         finally:
             os.close(handle)
@@ -226,7 +227,7 @@ class _Watch:
             self._kill, self._end = now + 60.0, None
             return
         if self._end is not None and now >= self._end:
-            self._cut_short(Cut.TIME)
+            self._cut_short(CutReason.TIME)
         elif self._kill is None and now >= self._look:
             self._look_at_usage()
             # Looking at a folder of very many files takes its time; it must not become the job's
@@ -241,16 +242,16 @@ class _Watch:
             self._cut_short(_CUTS[over])
         elif self._limits.disk and time.monotonic() >= self._look_at_disk:
             if folder_size(self._watched) > self._limits.disk:
-                self._cut_short(Cut.DISK)
+                self._cut_short(CutReason.DISK)
             self._look_at_disk = time.monotonic() + _NEXT_LOOK
 
-    def _cut_short(self, cut: Cut) -> None:
+    def _cut_short(self, cut: CutReason) -> None:
         """SIGTERM first where the tool may still tidy up; a tool over its memory or disk gets no
         time to make it worse."""
         if self.cut is None:
             self.cut = cut
         self._end = None
-        gentle = cut is Cut.TIME or (cut is Cut.STOPPED and self._control.gentle())
+        gentle = cut is CutReason.TIME or (cut is CutReason.STOPPED and self._control.gentle())
         if gentle and self._kill is None:
             kill_group(self._pid, signal.SIGTERM)
             self._kill = time.monotonic() + self._limits.grace

@@ -122,7 +122,10 @@ def test_no_room_is_left_for_a_job_that_could_have_been_given(
     free: Amounts, wanted: Demand, jobs: int
 ) -> None:
     offered = room(jobs, free).offer(wanted)
-    more = offered + 1
-    over = more * wanted.needs.resources.cores > free.cores + 1e-6 or more * wanted.ram > free.ram
-    short_of_gpus = wanted.needs.gpus and more > free.gpus
+    one_more = offered + 1
+    over = (
+        one_more * wanted.needs.resources.cores > free.cores + 1e-6
+        or one_more * wanted.ram > free.ram
+    )
+    short_of_gpus = wanted.needs.gpus and one_more > free.gpus
     assert over or short_of_gpus or offered in {jobs, wanted.ready}

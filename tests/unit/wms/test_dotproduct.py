@@ -51,9 +51,9 @@ def test_pages_of_any_size_give_the_jobs_of_the_whole(data: st.DataObject) -> No
     pages = {port: data.draw(st.integers(1, 5), label=f"page of {port}") for port in numbers}
     expected = []
     for number in sorted({number for found in numbers.values() for number in found}):
-        there = [port for port, found in numbers.items() if number in found]
-        if all(port in there or port in optional for port in numbers):
-            expected.append((number, there))
+        ports = [port for port, found in numbers.items() if number in found]
+        if all(port in ports or port in optional for port in numbers):
+            expected.append((number, ports))
     assert pairs(numbers, optional, pages) == expected
 
 

@@ -9,7 +9,7 @@ from sluice.contracts.pilots import AttemptReport, OutputFile
 from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
 from sluice.contracts.tasks import Task, TaskOutput
 from wms.db.task_cache import known_task
-from wms.domain.outputs import Fault, check_report, output_files
+from wms.domain.outputs import InvalidReport, check_report, output_files
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -109,7 +109,7 @@ def test_what_is_not_as_the_task_says_is_refused(
     is_list: bool, outputs: list[OutputFile], error: ErrorClass, why: str
 ) -> None:
     given = task(dat_out_spread=is_list)
-    with pytest.raises(Fault, match=why) as fault:
+    with pytest.raises(InvalidReport, match=why) as fault:
         check_report(
             given, known_task(given).outputs, report(*outputs), inputs=[{"name": "a", "seq": 0}]
         )
@@ -152,7 +152,7 @@ def test_a_batch_must_have_all_of_its_entries_and_no_other(
     outputs: list[OutputFile], why: str
 ) -> None:
     batched = task(mode=TaskMode.MAP, batch=5)
-    with pytest.raises(Fault, match=why):
+    with pytest.raises(InvalidReport, match=why):
         check_report(batched, known_task(batched).outputs, report(*outputs), inputs=BATCH)
     if len(outputs) == 1 and outputs[0].number is not None:
         filters = task(mode=TaskMode.MAP, batch=5, dat_out_optional=True)
@@ -164,7 +164,7 @@ def test_a_place_that_the_catalogue_would_refuse_fails_the_attempt_alone(name: s
     plain = task()
     good = written(None)
     wrong = report(good.model_copy(update={"url": f"{plain.main_output.dat_out_url}/{name}"}))
-    with pytest.raises(Fault, match="no plain path") as fault:
+    with pytest.raises(InvalidReport, match="no plain path") as fault:
         check_report(plain, known_task(plain).outputs, wrong, inputs=[])
     assert fault.value.error is ErrorClass.STAGE_OUT_FAILED
     check_report(plain, known_task(plain).outputs, report(good), inputs=[])

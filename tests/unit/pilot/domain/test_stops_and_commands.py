@@ -85,8 +85,10 @@ def test_a_job_behind_another_in_a_slot_that_dies_is_stopped_all_the_same(why: s
     granted(core, 1, 2)
     core.handle(ended(1, slot=0, seconds=0.01), at(0))
     granted(core, 3, 4)
-    told = core.handle(ShutdownAsked(), at(1)) if why == "shutdown" else command(core, why, 4)
-    assert 4 in [job_id for job_id, _ in stops(told)]
+    instructions = (
+        core.handle(ShutdownAsked(), at(1)) if why == "shutdown" else command(core, why, 4)
+    )
+    assert 4 in [job_id for job_id, _ in stops(instructions)]
     left = core.handle(SlotLost(0, "ended"), at(2))
     assert 4 not in [job_id for _, job_id in runs(left)]
     assert not core.held((4, 1))

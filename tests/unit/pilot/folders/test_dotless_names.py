@@ -33,8 +33,8 @@ def dotted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
     runner.run.delete()
 
 
-def cat(**more: Any) -> dict[str, Any]:
-    return tool(["cat"], arguments=[CUT], requirements=[JAVASCRIPT], **more)
+def cat(**fields: Any) -> dict[str, Any]:
+    return tool(["cat"], arguments=[CUT], requirements=[JAVASCRIPT], **fields)
 
 
 def said(root: Path, report: AttemptReport) -> str:

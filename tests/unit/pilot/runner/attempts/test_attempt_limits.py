@@ -34,14 +34,14 @@ def test_a_tool_is_told_what_its_version_gives_it(
     runner: Runner, root: Path, version: str, ram: str
 ) -> None:
     executable = tool(["echo"], arguments=["$(runtime.ram)"], cwlVersion=version)
-    for resources, told in ((Resources(), ram), (Resources(ram=300), "300")):
+    for resources, expected in ((Resources(), ram), (Resources(ram=300), "300")):
         report = run(
             runner,
             task(root, executable, resources=resources),
-            [input_file(root / "in" / f"{told}.dat")],
+            [input_file(root / "in" / f"{expected}.dat")],
         )
         assert report.outcome is AttemptOutcome.FINISHED, report.message
-        assert (root / "out" / report.outputs[0].name).read_text() == f"{told}\n"
+        assert (root / "out" / report.outputs[0].name).read_text() == f"{expected}\n"
 
 
 def test_one_file_too_large(runner: Runner, root: Path) -> None:

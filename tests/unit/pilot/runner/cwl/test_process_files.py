@@ -12,13 +12,13 @@ from pilot.runner.cwl.process_files import write_process
 _TOOL = {"class": "CommandLineTool", "baseCommand": "true", "inputs": {}, "outputs": {}}
 
 
-def _around(run: dict[str, Any], **more: Any) -> dict[str, Any]:
+def _around(run: dict[str, Any], **fields: Any) -> dict[str, Any]:
     return {
         "class": "Workflow",
         "inputs": {},
         "outputs": {},
         "steps": {"run": {"run": run, "in": {}, "out": []}},
-        **more,
+        **fields,
     }
 
 

@@ -129,11 +129,11 @@ def test_nothing_of_the_pilot_is_seen_inside(runner: Runner, root: Path) -> None
     escape = (
         "${ return JSON.stringify(globalThis.constructor.constructor('return process')().env); }"
     )
-    told = around(
+    workflow = around(
         tool(["echo"], inputs={"f": {"type": "File"}, "e": {"type": "string", "inputBinding": {}}})
     )
-    told["steps"]["run"]["in"]["e"] = {"valueFrom": escape}
-    report = run(runner, task(root, told), [input_file(root / "in" / "b.dat")])
+    workflow["steps"]["run"]["in"]["e"] = {"valueFrom": escape}
+    report = run(runner, task(root, workflow), [input_file(root / "in" / "b.dat")])
     written = [Path(file.url.removeprefix("file://")).read_text() for file in report.outputs]
     assert "hush" not in "".join([*written, log_of(report)])
 
@@ -148,10 +148,10 @@ def waiting(runner: Runner) -> list[psutil.Process]:
 
 
 def test_each_job_leaves_a_process_that_waits_for_the_next(runner: Runner, root: Path) -> None:
-    told = task(root, around(python("import os; print(os.getppid())")))
+    workflow_task = task(root, around(python("import os; print(os.getppid())")))
     seen = [process.pid for process in waiting(runner)]
     for number in range(3):
-        report = run(runner, told, [input_file(root / "in" / "a.dat")], seq=number)
+        report = run(runner, workflow_task, [input_file(root / "in" / "a.dat")], seq=number)
         [ran_in] = [
             int(Path(file.url.removeprefix("file://")).read_text()) for file in report.outputs
         ]
@@ -226,31 +226,31 @@ def test_a_failure_inside_is_told_as_of_a_job_of_its_own(
     exit_code: int,
     message: str,
 ) -> None:
-    told = around(executable, when="$(inputs.f.size > 1)")
-    report = run(runner, task(root, told), [input_file(root / "in" / "a.dat")])
+    workflow = around(executable, when="$(inputs.f.size > 1)")
+    report = run(runner, task(root, workflow), [input_file(root / "in" / "a.dat")])
     assert (*failed(report), report.exit_code) == (error_class, message, exit_code)
 
 
 def test_of_several_steps_the_first_that_failed_is_named(runner: Runner, root: Path) -> None:
-    told = around(tool(["sh", "-c", "echo fine >&2; echo 1"]))
-    told["steps"]["again"] = {"in": {"f": "run/o"}, "out": ["o"], "run": SPEAKS}
-    told["outputs"]["o"]["outputSource"] = "again/o"
-    report = run(runner, task(root, told), [input_file(root / "in" / "a.dat")])
+    workflow = around(tool(["sh", "-c", "echo fine >&2; echo 1"]))
+    workflow["steps"]["again"] = {"in": {"f": "run/o"}, "out": ["o"], "run": SPEAKS}
+    workflow["outputs"]["o"]["outputSource"] = "again/o"
+    report = run(runner, task(root, workflow), [input_file(root / "in" / "a.dat")])
     assert failed(report)[1] == "step 'again': 'sh' ended with exit code 3: the header is damaged"
     assert "fine" in log_of(report)
 
 
 def test_what_fails_without_a_tool_says_why(runner: Runner, root: Path) -> None:
-    told = around(SPEAKS)
-    told["steps"]["run"]["in"]["f"]["valueFrom"] = "${ throw 'no such calibration'; }"
+    workflow = around(SPEAKS)
+    workflow["steps"]["run"]["in"]["f"]["valueFrom"] = "${ throw 'no such calibration'; }"
     error_class, message = failed(
-        run(runner, task(root, told), [input_file(root / "in" / "a.dat")])
+        run(runner, task(root, workflow), [input_file(root / "in" / "a.dat")])
     )
     assert (error_class, "no such calibration" in message) == (ErrorClass.TOOL_FAILED, True), (
         message
     )
-    told = around(tool(["no-such-program"]))
-    report = run(runner, task(root, told), [input_file(root / "in" / "a.dat")])
+    workflow = around(tool(["no-such-program"]))
+    report = run(runner, task(root, workflow), [input_file(root / "in" / "a.dat")])
     error_class, message = failed(report)
     assert (error_class, "'no-such-program' not found" in message) == (
         ErrorClass.TOOL_FAILED,

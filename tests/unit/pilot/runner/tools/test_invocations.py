@@ -18,9 +18,14 @@ OPERATION = {"class": "Operation", "inputs": {"f": "File"}, "outputs": {"o": "Fi
 
 
 def invocation(
-    root: Path, process: dict[str, Any], order: dict[str, Any], *, name: str = "0.json", **more: Any
+    root: Path,
+    process: dict[str, Any],
+    order: dict[str, Any],
+    *,
+    name: str = "0.json",
+    **fields: Any,
 ) -> InputFile:
-    body = {"process": process, "order": order, **more}
+    body = {"process": process, "order": order, **fields}
     return input_file(root / "store" / "orders" / name, data=json.dumps(body).encode())
 
 
@@ -85,8 +90,8 @@ def test_directories_and_secondary_files_are_brought_along(runner: Runner, root:
     assert text(found["o"]) == "readsindex./deep/leaf\n"
 
 
-def literal(name: str, **more: Any) -> dict[str, Any]:
-    return {"class": "File", "basename": name, "contents": name, **more}
+def literal(name: str, **fields: Any) -> dict[str, Any]:
+    return {"class": "File", "basename": name, "contents": name, **fields}
 
 
 def collection(name: str, *listing: dict[str, Any]) -> dict[str, Any]:
