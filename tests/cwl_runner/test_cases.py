@@ -58,6 +58,7 @@ def _left(url: str) -> list[str]:
     return [one["name"] for one in left if one["type"] != DatasetType.LOGS]
 
 
+@pytest.mark.long("`make conformance` runs a hundred times as many")
 def test_all_cases(url: str, tmp_path: Path) -> None:
     arguments = [
         "--test",

@@ -90,6 +90,7 @@ def test_tutorial(reader: Reader) -> None:
 
 
 @ON_EMBEDDED
+@pytest.mark.long("the tutorial and the how-to pages show the same commands")
 def test_tutorial_from_a_script(reader: Reader) -> None:
     page = ROOT / "docs/tutorial/from-a-script.md"
     before, down, _ = commands(page).partition("sluice down\n")

@@ -16,6 +16,8 @@ from tests.wheel.environments import ROOT, Installed, build_wheel
 
 WORDCOUNT = ROOT / "docs" / "tutorial" / "wordcount"
 
+DECLARED = pytest.mark.long("`make check` compares what is imported with what is declared")
+
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -35,17 +37,20 @@ def test_a_client_needs_the_base_alone(installed: Installed) -> None:
     assert "template" in installed.run("sluice", "--help")
 
 
+@DECLARED
 def test_a_pilot_needs_its_extra_alone(installed: Installed) -> None:
     installed.add_needs("pilot")
     assert installed.import_all("pilot") > 60
     installed.run("sluice-pilot", "--help")
 
 
+@DECLARED
 def test_services_need_their_extra_alone(installed: Installed) -> None:
     installed.add_needs("services")
     assert installed.import_all("sluice", "dms", "wms", "wfms") > 400
 
 
+@DECLARED
 def test_the_programs_of_the_pack_need_their_extra_alone(installed: Installed) -> None:
     installed.add_needs("spd")
     assert installed.import_all("spd") > 10
