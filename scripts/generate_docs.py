@@ -25,14 +25,14 @@ def makers() -> dict[Path, Callable[[], str]]:
     """File → what makes its text. The same code makes the same text: no dates, no paths of this
     machine."""
     return {
-        REFERENCE / "life-cycles.md": life_cycles.document,
-        REFERENCE / "settings.md": settings_reference.document,
-        REFERENCE / "metrics.md": metrics.document,
-        REFERENCE / "cwl-features.md": cwl_features.document,
-        REFERENCE / "command-line.md": command_line.document,
+        REFERENCE / "life-cycles.md": life_cycles.life_cycles_page,
+        REFERENCE / "settings.md": settings_reference.settings_page,
+        REFERENCE / "metrics.md": metrics.metrics_page,
+        REFERENCE / "cwl-features.md": cwl_features.cwl_features_page,
+        REFERENCE / "command-line.md": command_line.command_line_page,
         REFERENCE / "asyncapi.json": interfaces.asyncapi_document,
-        **{schemas.path(service): _schema(service) for service in SERVICES},
-        **{service_pages.path(service): _page(service) for service in SERVICES},
+        **{schemas.schema_path(service): _schema(service) for service in SERVICES},
+        **{service_pages.service_page_path(service): _page(service) for service in SERVICES},
         **{REFERENCE / "openapi" / f"{service}.json": _openapi(service) for service in SERVICES},
     }
 
@@ -42,11 +42,11 @@ def _openapi(service: str) -> Callable[[], str]:
 
 
 def _page(service: str) -> Callable[[], str]:
-    return lambda: service_pages.document(service)
+    return lambda: service_pages.service_page(service)
 
 
 def _schema(service: str) -> Callable[[], str]:
-    return lambda: schemas.text(service)
+    return lambda: schemas.schema_text(service)
 
 
 def differences(path: Path, made: str) -> str:

@@ -49,7 +49,7 @@ def _own_fields() -> Iterator[tuple[str, Feature]]:
         yield f"{PREFIX}:{name}", feature
 
 
-def document() -> str:
+def cwl_features_page() -> str:
     return HEAD + "".join(_section(heading, rows) for heading, rows in groups().items())
 
 

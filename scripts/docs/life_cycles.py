@@ -65,7 +65,7 @@ def life_cycles() -> list[LifeCycle]:
     return found
 
 
-def document() -> str:
+def life_cycles_page() -> str:
     """The page; ``KeyError`` names a life cycle or state without a note."""
     return HEAD + "".join(_section(cycle, NOTES[cycle.key]) for cycle in life_cycles())
 

@@ -61,7 +61,7 @@ def _metric(collector: Any) -> Metric:
     return Metric(name, kind, tuple(collector._labelnames), collector._documentation)
 
 
-def document() -> str:
+def metrics_page() -> str:
     common = set.intersection(*(set(exported(service)) for service in SERVICES))
     parts = [_section("Every service", (metric for metric in exported("dms") if metric in common))]
     parts += [

@@ -11,11 +11,11 @@ HEAD = """-- The whole schema, as the revisions in `migrations` make it: what a 
 """
 
 
-def path(service: str) -> Path:
+def schema_path(service: str) -> Path:
     return Path(*service.split(".")) / "db" / "schema.sql"
 
 
-def text(service: str) -> str:
+def schema_text(service: str) -> str:
     sql = schema_sql(f"{service}.db.migrations")
     tidy = "\n".join(line.rstrip() for line in sql.splitlines())
     return HEAD + re.sub(r"\n{3,}", "\n\n", tidy).strip() + "\n"

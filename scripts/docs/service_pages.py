@@ -29,11 +29,11 @@ _OF_ALL = {"alembic_version", "inbox", "outbox"}
 _METHODS = ("get", "put", "post", "patch", "delete")
 
 
-def path(service: str) -> Path:
+def service_page_path(service: str) -> Path:
     return Path("docs/reference/services") / f"{service}.md"
 
 
-def document(service: str) -> str:
+def service_page(service: str) -> str:
     about = " ".join((import_module(service).__doc__ or "").split())
     return HEAD.format(service=service, about=about) + "".join(
         _section(title, lines)
@@ -111,8 +111,10 @@ def _loops(service: str) -> Iterator[str]:
 
 
 def _tables(service: str) -> Iterator[str]:
-    yield f"In full: [`schema.sql`](../../../{schemas.path(service)}).\n"
-    for table, columns in tables_of(schemas.path(service).read_text(encoding="utf-8")).items():
+    yield f"In full: [`schema.sql`](../../../{schemas.schema_path(service)}).\n"
+    for table, columns in tables_of(
+        schemas.schema_path(service).read_text(encoding="utf-8")
+    ).items():
         if table not in _OF_ALL:
             yield f"- `{table}`: {', '.join(columns)}"
 

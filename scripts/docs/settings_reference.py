@@ -61,7 +61,7 @@ def processes() -> dict[str, type[BaseSettings]]:
     return {**services, "sluice setup": SetupSettings, "pilot": pilot_settings()}
 
 
-def document() -> str:
+def settings_page() -> str:
     services = [_own_part(name, owner) for name, owner in processes().items()]
     return HEAD + _section("Every service", _shared_settings()) + "".join(services)
 

@@ -93,7 +93,7 @@ def size(
 
 
 @app.command("cwl-runner")
-def cwl_runner(
+def cwl_runner_overhead(
     rounds: Annotated[int, typer.Option(min=1, help="Commands, one after the other.")] = 20,
 ) -> None:
     """`sluice cwl-runner` of one small tool, beside cwltool."""
@@ -103,7 +103,9 @@ def cwl_runner(
 
 
 @app.command("check")
-def check(steps: Annotated[int, typer.Option(min=1, help="Steps of the template.")] = 40) -> None:
+def template_check(
+    steps: Annotated[int, typer.Option(min=1, help="Steps of the template.")] = 40,
+) -> None:
     """The check of a large template, right and wrong, beside cwltool's validation."""
     from sluice.bench.check import bench_check  # noqa: PLC0415 - loads the CWL libraries
 
@@ -117,5 +119,5 @@ def everything() -> None:
     jobs()
     latency()
     merge()
-    cwl_runner()
-    check()
+    cwl_runner_overhead()
+    template_check()

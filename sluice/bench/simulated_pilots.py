@@ -56,9 +56,9 @@ async def _pilot(http: httpx.AsyncClient, number: int, share: int) -> int:
     return done
 
 
-async def _post(http: httpx.AsyncClient, pilot: UUID, what: str, body: Any) -> Any:
+async def _post(http: httpx.AsyncClient, pilot: UUID, request: str, body: Any) -> Any:
     answer = await http.post(
-        f"/api/v1/pilots/{pilot}/{what}",
+        f"/api/v1/pilots/{pilot}/{request}",
         content=orjson.dumps(body),
         headers={"Content-Type": "application/json"},
     )

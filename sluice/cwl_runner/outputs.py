@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sluice.cwl_runner.values import path_of
+from sluice.cwl_runner.values import source_path
 
 
 class OutputInTheWay(ValueError):
@@ -23,11 +23,11 @@ def put_out(value: Any, folder: Path) -> Any:
     ``OutputInTheWay`` before anything is moved, and ``OSError``."""
     with tempfile.TemporaryDirectory() as made:
         putter = _Putter(folder, Path(made))
-        told = putter.put(value, None)
+        description = putter.put(value, None)
         for source, path in putter.moves.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             _move(source, path)
-        return told
+        return description
 
 
 class _Putter:
@@ -39,8 +39,8 @@ class _Putter:
         self._made = made
 
     def put(self, value: Any, beside: Path | None) -> Any:
-        """As it will be told. ``beside``: the folder for secondary files, that of their primary
-        one."""
+        """As it will be described. ``beside``: the folder for secondary files, that of their
+        primary one."""
         match value:
             case list():
                 return [self.put(inner, beside) for inner in value]
@@ -52,22 +52,22 @@ class _Putter:
 
     def _object(self, value: dict[str, Any], beside: Path | None) -> dict[str, Any]:
         source = Path(
-            path_of(value) or self._literal(value, Path(tempfile.mkdtemp(dir=self._made)))
+            source_path(value) or self._literal(value, Path(tempfile.mkdtemp(dir=self._made)))
         )
         path = self.moves.get(source)
         if path is None:
             path = self._free(beside or self._folder, _name(value))
             _require_room(source, path)
             self.moves[source] = path
-        told = {
+        description = {
             key: inner
             for key, inner in value.items()
             if key not in ("path", "contents", "listing", "size")
         }
-        told |= _told(source, path)
+        description |= _described(source, path)
         if "secondaryFiles" in value:
-            told["secondaryFiles"] = self.put(value["secondaryFiles"], path.parent)
-        return told
+            description["secondaryFiles"] = self.put(value["secondaryFiles"], path.parent)
+        return description
 
     def _literal(self, value: Mapping[str, Any], folder: Path) -> Path:
         """Makes what an expression gave as text, in ``folder``."""
@@ -77,7 +77,7 @@ class _Putter:
             return path
         path.mkdir()
         for inner in value.get("listing", ()):
-            source = path_of(inner)
+            source = source_path(inner)
             if source:
                 shutil.move(source, path / _name(inner))
             else:
@@ -130,18 +130,20 @@ def _move(source: Path, path: Path) -> None:
         shutil.move(source, path)
 
 
-def _told(source: Path, path: Path) -> dict[str, Any]:
+def _described(source: Path, path: Path) -> dict[str, Any]:
     """``source`` as it is when it will be at ``path``."""
-    told: dict[str, Any] = {
+    description: dict[str, Any] = {
         "location": "file://" + quote(str(path)),
         "basename": path.name,
         "path": str(path),
     }
     if source.is_dir():
-        listing = [_told(inner, path / inner.name) for inner in sorted(source.iterdir())]
-        return {"class": "Directory"} | told | {"listing": listing}
+        listing = [_described(inner, path / inner.name) for inner in sorted(source.iterdir())]
+        return {"class": "Directory"} | description | {"listing": listing}
     with source.open("rb") as file:
         checksum = hashlib.file_digest(file, "sha1").hexdigest()
     return (
-        {"class": "File"} | told | {"checksum": f"sha1${checksum}", "size": source.stat().st_size}
+        {"class": "File"}
+        | description
+        | {"checksum": f"sha1${checksum}", "size": source.stat().st_size}
     )

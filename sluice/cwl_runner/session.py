@@ -15,7 +15,7 @@ from sluice.backoff import pause_after
 from sluice.contracts.states import JobState
 from sluice.cwl_runner.rest import Refused, Rest
 from sluice.cwl_runner.template import InvocationNeeds
-from sluice.cwl_runner.values import path_of, to_json, with_files_placed
+from sluice.cwl_runner.values import source_path, to_json, with_files_placed
 from sluice.cwl_runner.wait_reasons import RunWaits
 from sluice.storage import (
     BundleError,
@@ -182,7 +182,7 @@ class RunnerSession:
 
     def _bring(self, value: Mapping[str, Any]) -> str:
         """A File or Directory brought to the storage, once: its place there."""
-        source = path_of(value)
+        source = source_path(value)
         place = self._files.get(source)
         if place is None:
             _check_there(value, source)

@@ -14,7 +14,7 @@ _MARK = f"fraction-{secrets.token_hex(16)}"
 _OF_ITS_PLACE = ("path", "dirname", "nameroot", "nameext", "checksum")
 
 
-def path_of(value: Mapping[str, Any]) -> str:
+def source_path(value: Mapping[str, Any]) -> str:
     """Of a File or Directory that lies on this machine, as its location or path says; empty for a
     literal.
 
@@ -69,7 +69,7 @@ def _brought_object(
     value: dict[str, Any], bring: Callable[[Mapping[str, Any]], str]
 ) -> dict[str, Any]:
     kept = {key: inner for key, inner in value.items() if key not in _OF_ITS_PLACE}
-    source = path_of(value)
+    source = source_path(value)
     if not source:
         kept.pop("location", None)
         return {

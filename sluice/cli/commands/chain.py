@@ -138,10 +138,10 @@ def start(
     chain, made = system.ask(question)
     system.answer(chain, f"chain {chain.uid}: {chain.state.value}")
     if not made:
-        told = "these parameters" if params else "no other parameters"
+        parameters = "these parameters" if params else "no other parameters"
         err.print(
             f"nothing was started: there is this chain of {chain.dataset_name}, {_version(chain)}"
-            f" and {told} already"
+            f" and {parameters} already"
         )
         raise typer.Exit(REPEATED)
 

@@ -148,14 +148,14 @@ def _carry_out(
 async def _when_there(work: Callable[[], Awaitable[list[str]]], wait: float) -> list[str]:
     """Tries again for ``wait`` seconds while the server is silent. Raises ``NotAvailable``."""
     deadline = time.monotonic() + wait
-    told: set[str] = set()
+    reported: set[str] = set()
     while True:
         try:
             return await work()
         except NotAvailable as error:
             if time.monotonic() + PAUSE > deadline:
                 raise
-            if error.detail not in told:
-                told.add(error.detail)
+            if error.detail not in reported:
+                reported.add(error.detail)
                 err.print(f"waiting: {error.detail}")
         await asyncio.sleep(PAUSE)

@@ -195,8 +195,8 @@ def waiting_lines(name: str, waiting: int) -> list[str]:
         if waiting == 1
         else "data sets that fitted no template would"
     )
-    told = (
+    counted = (
         f"{waiting} {would} be taken by it now: `sluice dataset unmatched --template {name}`"
         " lists, and"
     )
-    return [told, "`sluice dataset match` matches again"]
+    return [counted, "`sluice dataset match` matches again"]

@@ -17,8 +17,8 @@ class FilesInTheWay(Conflict):
 
     def __init__(self, folder: Path, paths: Iterable[Path]) -> None:
         found = sorted(path.relative_to(folder).as_posix() for path in paths)
-        more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
-        names = ", ".join(found[:_MOST_NAMED]) + more
+        others = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+        names = ", ".join(found[:_MOST_NAMED]) + others
         super().__init__(
             f"--out {folder}: it has {names} already; name another folder, or overwrite with"
             " --force"
@@ -34,8 +34,8 @@ def require_folder(folder: Path, *, empty: bool = False) -> None:
     while not os.path.lexists(nearest):
         nearest = nearest.parent
     if not nearest.is_dir():
-        what = "is a file" if nearest.exists() else "is a link to nothing"
-        raise Unprocessable(f"--out {folder}: {nearest} {what}; name a folder")
+        obstacle = "is a file" if nearest.exists() else "is a link to nothing"
+        raise Unprocessable(f"--out {folder}: {nearest} {obstacle}; name a folder")
     try:
         # Tried, because neither rights nor the user tell whether a file system is read-only.
         with tempfile.TemporaryFile(dir=nearest):

@@ -71,8 +71,8 @@ class ChainWaits:
             task.step, (await self._connection.operator.explain_task(task.task_id)).text
         )
 
-    def _tell_anew(self, what: str, sentence: str) -> None:
+    def _tell_anew(self, waiting: str, sentence: str) -> None:
         reason = reason_in(sentence)
-        if self._on_wait and self._told.get(what) != reason:
-            self._told[what] = reason
-            self._on_wait(what, sentence)
+        if self._on_wait and self._told.get(waiting) != reason:
+            self._told[waiting] = reason
+            self._on_wait(waiting, sentence)

@@ -27,7 +27,7 @@ class Resolved:
     names: Any
 
 
-class Library:
+class Cwltool:
     """cwltool and schema-salad, imported and set up once."""
 
     def __init__(self) -> None:
@@ -106,8 +106,8 @@ class Library:
 
 
 @cache
-def load_cwltool() -> Library:
-    return Library()
+def load_cwltool() -> Cwltool:
+    return Cwltool()
 
 
 @contextmanager
