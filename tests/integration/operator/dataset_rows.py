@@ -65,7 +65,9 @@ def _reading_routes(rows: Rows) -> APIRouter:
         after: str | None = None,
         limit: int = 1000,
     ) -> DatasetPage:
-        found = sorted(rows.datasets.values(), key=lambda one: one.timestamp, reverse=newest)
+        found = sorted(
+            rows.datasets.values(), key=lambda dataset: dataset.timestamp, reverse=newest
+        )
         found = [
             dataset
             for dataset in found

@@ -37,7 +37,7 @@ def pilot_routes(pilots: list[Pilot], *, paged: Callable[[], bool]) -> APIRouter
 
     @router.post("/{uid}/acknowledge", status_code=204)
     async def acknowledge(uid: UUID, asked: Acknowledge) -> None:
-        place = next((place for place, one in enumerate(pilots) if one.uid == uid), None)
+        place = next((place for place, pilot in enumerate(pilots) if pilot.uid == uid), None)
         if place is None:
             raise NotFound(f"there is no pilot {uid}")
         seen = Acknowledgement(by=asked.by, at=datetime.now(UTC))

@@ -196,7 +196,7 @@ async def test_templates_that_compete_are_told_while_they_are_as_they_were(
         at=NOW,
     )
     operator.neighbours.ties += [tie, tie.model_copy(update={"rival_id": uuid4(), "rival": "gone"})]
-    assert [one.rival for one in (await operator.client.ties()).ties] == ["other"]
+    assert [competing.rival for competing in (await operator.client.ties()).ties] == ["other"]
     assert (
         "both matched 4 data sets with priority 0"
         in (await operator.http.get("/datasets/unmatched")).text

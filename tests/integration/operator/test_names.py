@@ -67,10 +67,10 @@ async def test_an_output_by_its_own_name_and_several_of_it_are_told_apart(
     )
     said = await sluice("dataset", "files", "week.1.report", code=1)
     assert "2 data sets are called 'week.1.report'" in said
-    for one in (first, again):
-        assert f"{one.uid}: week.1.report, output, open, {one.timestamp:%F %T}" in said
+    for dataset in (first, again):
+        assert f"{dataset.uid}: week.1.report, output, open, {dataset.timestamp:%F %T}" in said
     listed = await sluice("dataset", "list", "--name", "week.1.report")
-    assert all(str(one.uid) in listed for one in (first, again))
+    assert all(str(dataset.uid) in listed for dataset in (first, again))
     gone = again.model_copy(update={"state": DatasetState.DELETED})
     operator.neighbours.datasets[again.uid] = gone
     assert await sluice("dataset", "files", "week.1.report") == "no file\n", (
@@ -140,7 +140,7 @@ async def test_a_name_of_several_is_answered_with_which_there_are_wherever_one_i
         assert f"/chains/new?dataset={dataset.uid}&amp;template=linear" in page.text
     known = {"name": "week.1.report", "dataset": str(made[0].uid)}
     found = (await operator.http.get("/api/v1/chains", params=known)).json()["chains"]
-    assert [one["uid"] for one in found] == [str(started.uid)]
+    assert [row["uid"] for row in found] == [str(started.uid)]
     del operator.neighbours.datasets[made[1].uid]
     assert f"chain {started.uid}" in await sluice("chain", "show", "week.1.report")
     ready = (

@@ -270,7 +270,9 @@ async def test_a_wrong_method_is_refused_with_those_that_are_right(
     answer = await operator.http.request(method, path)
     assert (answer.status_code, answer.json()["type"]) == (405, "urn:sluice:problem:wrong-method")
     assert f"{method} is not possible at {path}: use {allowed} (" in answer.json()["detail"]
-    assert {one.strip() for one in answer.headers["allow"].split(",")} == set(allowed.split(", "))
+    assert {method.strip() for method in answer.headers["allow"].split(",")} == set(
+        allowed.split(", ")
+    )
 
 
 async def test_an_empty_system_says_what_to_do(operator: Operator) -> None:
@@ -295,7 +297,7 @@ async def test_a_template_shows_all_that_a_step_reads(operator: Operator) -> Non
 async def test_all_jobs_of_a_task_are_filtered_ordered_and_paged(
     operator: Operator, scene: Scene
 ) -> None:
-    task = next(one for one in operator.neighbours.tasks.values() if one.held)
+    task = next(status for status in operator.neighbours.tasks.values() if status.held)
     address = f"/tasks/{task.uid}"
     page = (await operator.http.get(address)).text
     for count, state in ((80, "all"), (12, "finished"), (4, "running"), (1, "failed"), (1, "held")):
@@ -317,7 +319,9 @@ async def test_all_jobs_of_a_task_are_filtered_ordered_and_paged(
     assert "of those that have ended" in longest
     assert "longest first" not in (await operator.http.get(f"{address}?state=running")).text
     large = next(
-        one for one in operator.neighbours.tasks.values() if one.finished == 59 and one.failed
+        status
+        for status in operator.neighbours.tasks.values()
+        if status.finished == 59 and status.failed
     )
     seen: list[str] = []
     following: str | None = f"/tasks/{large.uid}"

@@ -82,7 +82,9 @@ async def test_all_of_a_dead_message_can_be_had_where_only_its_beginning_is_show
 async def test_dead_messages_need_attention_until_there_are_none(operator: Operator) -> None:
     await kill(operator, "x", "y")
     await operator.client.queues()  # as the loop does, which keeps the numbers
-    [notice] = [one for one in (await operator.client.attention()).notices if one.page == "queues"]
+    [notice] = [
+        shown for shown in (await operator.client.attention()).notices if shown.page == "queues"
+    ]
     assert "Queue wms.tasks has 2 dead messages" in notice.text
     assert (notice.weight, notice.id) == (Weight.ERROR, None)
     page = (await operator.http.get("/")).text

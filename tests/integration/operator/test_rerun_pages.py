@@ -60,7 +60,9 @@ async def test_what_cannot_be_is_said_and_not_offered(operator: Operator, scene:
     assert wrong.status_code == 422
     assert "must be a whole number" in wrong.text
     assert (await operator.http.get(f"{chain}/rerun?what=from:nothing")).status_code == 422
-    running = next(uid for uid, one in operator.neighbours.chains.items() if not one.state.final)
+    running = next(
+        uid for uid, chain in operator.neighbours.chains.items() if not chain.state.final
+    )
     refused = await operator.http.get(f"/chains/{running}/rerun")
     assert refused.status_code == 409
     assert "has not ended" in refused.text

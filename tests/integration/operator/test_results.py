@@ -95,11 +95,11 @@ async def results(
             ChainDataset(
                 uid=uid,
                 name=str(uid),
-                step=one.step,
-                port=one.port,
+                step=output.step,
+                port=output.port,
                 status=ChainDatasetStatus.READY,
             )
-            for one, uid in zip(template.plan.outputs, outputs, strict=False)
+            for output, uid in zip(template.plan.outputs, outputs, strict=False)
         ]
         chain = Chain(
             uid=uuid4(),

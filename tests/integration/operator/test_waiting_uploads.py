@@ -18,7 +18,9 @@ DISABLED = (
 def held_up(operator: Operator) -> tuple[Chain, Dataset]:
     """A chain that uploads its output to a disabled storage."""
     neighbours = operator.neighbours
-    chain = next(one for one in neighbours.chains.values() if one.state is ChainState.UPLOADING)
+    chain = next(
+        known for known in neighbours.chains.values() if known.state is ChainState.UPLOADING
+    )
     last = next(dataset for dataset in reversed(chain.datasets) if dataset.port is not None)
     meta = {"chain": str(chain.uid), "output_name": f"{chain.dataset_name}.result"}
     output = neighbours.datasets[last.uid].model_copy(
@@ -48,20 +50,20 @@ async def test_what_lasts_is_among_what_needs_attention(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
     chain, output = held_up(operator)
-    one = Stalled(
+    stalled = Stalled(
         state=DatasetState.UPLOADING,
         reason=DISABLED,
         first=output,
         number=1,
         since=output.timestamp,
     )
-    operator.neighbours.stalled = [one]
+    operator.neighbours.stalled = [stalled]
     text = f"The upload of data set run-0311-frames.result does not go on: {DISABLED}"
     page = (await operator.http.get("/")).text
     assert text in page
     assert f'href="/chains/{chain.uid}">Show' in page.partition(text)[2]
     assert text in " ".join((await sluice("attention", "list")).split())
-    operator.neighbours.stalled = [one.model_copy(update={"number": 57})]
+    operator.neighbours.stalled = [stalled.model_copy(update={"number": 57})]
     assert (
         f"The upload of 57 data sets does not go on: {DISABLED}"
         in (await operator.http.get("/")).text
@@ -75,7 +77,7 @@ async def test_data_sets_that_are_gone_are_shown_as_deleted(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
     chain = next(
-        one for one in operator.neighbours.chains.values() if one.state is ChainState.FINISHED
+        known for known in operator.neighbours.chains.values() if known.state is ChainState.FINISHED
     )
     for dataset in chain.datasets:
         state = DatasetState.DELETING if dataset.step is None else DatasetState.DELETED

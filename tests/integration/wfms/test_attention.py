@@ -43,7 +43,7 @@ async def test_failed_chain_needs_attention_until_somebody_has_seen_it(world: Wo
     for number in range(12):
         await world.new_chain(later, world.template(ONE, name=f"later-{number}"))
     await run(world, turns=3)
-    assert [one.uid for one in await needed(world)] == [failed.uid], (
+    assert [needing.uid for needing in await needed(world)] == [failed.uid], (
         "however many chains ended since"
     )
     assert await world.chains.counts() == ChainCounts(in_progress=0, uploading=0, attention=1)
@@ -77,12 +77,12 @@ async def test_only_failed_chains_are_acknowledged(world: World) -> None:
 
 async def test_failed_chain_that_was_run_again_or_discarded_needs_nobody(world: World) -> None:
     first, second = await failed_chain(world, "a"), await failed_chain(world, "b")
-    assert [one.uid for one in await needed(world)] == [second.uid, first.uid]
+    assert [needing.uid for needing in await needed(world)] == [second.uid, first.uid]
     rerun, _ = await world.chains.rerun_chain(first.uid, RerunChain(key=uuid4()))
     await world.chains.discard_chain(second.uid)
     assert await needed(world) == []
     await run(world, fail="decode", turns=2)
-    assert [one.uid for one in await needed(world)] == [rerun.uid], "the rerun failed, too"
+    assert [needing.uid for needing in await needed(world)] == [rerun.uid], "the rerun failed, too"
 
 
 async def test_chain_whose_step_cannot_go_on_needs_attention_as_long_as_that_lasts(
@@ -92,7 +92,7 @@ async def test_chain_whose_step_cannot_go_on_needs_attention_as_long_as_that_las
     why = "UPDATE steps SET reason = $2 WHERE chain_uid = $1 RETURNING 1"
     assert await needed(world) == []
     await world.rows("wfms.chains", why, chain.uid, "there is no storage for it")
-    assert [one.uid for one in await needed(world)] == [chain.uid]
+    assert [needing.uid for needing in await needed(world)] == [chain.uid]
     await world.rows("wfms.chains", why, chain.uid, "")
     assert await needed(world) == []
 
@@ -169,7 +169,9 @@ async def test_tasks_are_listed_page_by_page_to_the_last(world: World) -> None:
     )
     ended = await world.chains.tasks(limit=3, state=StepState.FINISHED, paged=True)
     more = await world.chains.tasks(limit=100, state=StepState.FINISHED, after=ended.next)
-    assert [one.task_id for one in [*ended.tasks, *more.tasks]] == [one.task_id for one in whole]
+    assert [task.task_id for task in [*ended.tasks, *more.tasks]] == [
+        task.task_id for task in whole
+    ]
     for wrong in ("x", "1", "1.", "-1.2", "1.2.3", "9" * 30 + ".1"):
         with pytest.raises(Unprocessable, match="is not the 'next'"):
             await world.chains.tasks(after=wrong)

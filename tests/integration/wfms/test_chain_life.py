@@ -38,7 +38,7 @@ async def test_a_data_set_becomes_an_output(world: World) -> None:
     assert chain.state is ChainState.FINISHED
     assert [step.state for step in chain.steps] == [StepState.FINISHED] * 3
     kept = [dataset for dataset in chain.datasets if dataset.uid not in world.deletions]
-    assert [(one.step, one.port) for one in kept] == [("merge", "out"), ("merge", None)]
+    assert [(dataset.step, dataset.port) for dataset in kept] == [("merge", "out"), ("merge", None)]
     assert world.deletions[-1] == first.uid, "the first input goes last"
     assert len(world.deletions) == len(set(world.deletions)) == 5
     output = await world.dms.dataset(kept[0].uid)
@@ -317,7 +317,7 @@ async def test_lists_and_pages(world: World) -> None:
         (await world.chains.task(tasks[0].task_id, full=True)),
         *(await world.chains.tasks(full=True)).tasks,
     ]
-    assert {one.jobs.killed for one in full if one.jobs is not None} == {0}, (
+    assert {task.jobs.killed for task in full if task.jobs is not None} == {0}, (
         "what is asked for is asked of the WMS"
     )
     assert (await world.chains.prioritise(tasks[0].task_id, 9.0)).rank == 9.0

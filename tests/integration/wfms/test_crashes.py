@@ -50,7 +50,7 @@ async def test_start_of_a_step_with_a_crash_between_every_pair_of_lines(world: W
         through = await crash_at(world, place, world.start_steps)
         await world.start_steps()
         await world.deliver()
-        (task,) = [one for one in world.wms.tasks.values() if one.chain_uid == chain.uid]
+        (task,) = [known for known in world.wms.tasks.values() if known.chain_uid == chain.uid]
         assert world.wms.messages.count(task.uid) == 1, f"sent once, crash at place {place}"
         state = await world.chain(chain.uid)
         assert state.steps[0].state is StepState.IN_PROGRESS

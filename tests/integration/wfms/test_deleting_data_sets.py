@@ -28,21 +28,21 @@ async def test_what_a_chain_needs_is_not_deleted_and_the_chain_is_named(world: W
     chain = await world.new_chain(dataset, world.template(reads_files("a")), a=given(parameter))
     await world.start_steps()
     written = [
-        await world.dms.dataset(one.uid)
-        for one in (await world.chain(chain.uid)).datasets
-        if one.port == "out"
+        await world.dms.dataset(needed.uid)
+        for needed in (await world.chain(chain.uid)).datasets
+        if needed.port == "out"
     ]
     assert len(written) == 1
-    for one in (dataset, parameter, *written):
+    for needed in (dataset, parameter, *written):
         with pytest.raises(
-            Conflict, match=rf"data set {one.name} is needed by chain {chain.uid}"
+            Conflict, match=rf"data set {needed.name} is needed by chain {chain.uid}"
         ) as refused:
-            await world.chains.delete_dataset(one.uid)
+            await world.chains.delete_dataset(needed.uid)
         assert refused.value.fields["chains"] == 1
         assert [finding.message for finding in refused.value.findings] == [
             f"chain {chain.uid}: in through wf, in_progress"
         ]
-        assert not await is_going(world, one)
+        assert not await is_going(world, needed)
     for _ in range(3):
         await world.turn()
     assert (await world.chain(chain.uid)).state is ChainState.FINISHED

@@ -20,19 +20,19 @@ async def test_a_discarded_chain_leaves_nothing(world: World) -> None:
     for _ in range(5):
         await world.turn()
     (output,) = [
-        one.uid
-        for one in (await world.chain(chain.uid)).datasets
-        if one.port == "out" and one.step == "merge"
+        entry.uid
+        for entry in (await world.chain(chain.uid)).datasets
+        if entry.port == "out" and entry.step == "merge"
     ]
     assert (await world.dms.dataset(output)).state is DatasetState.UPLOADED
     await world.chains.discard_chain(chain.uid)
     await world.turn()
-    for one in (await world.chain(chain.uid)).datasets:
-        assert (await world.dms.dataset(one.uid)).state in {
+    for entry in (await world.chain(chain.uid)).datasets:
+        assert (await world.dms.dataset(entry.uid)).state in {
             DatasetState.DELETING,
             DatasetState.DELETED,
-        }, one.name
-        assert one.status is ChainDatasetStatus.FINISHED
+        }, entry.name
+        assert entry.status is ChainDatasetStatus.FINISHED
     assert output not in world.deletions, "an output is not deleted by the watcher's messages"
     await world.chains.discard_chain(chain.uid)
     assert await world.delete_outputs() is False

@@ -76,7 +76,7 @@ class SmallWms:
         async def tasks(
             uid: Annotated[list[UUID] | None, Query()] = None, full: bool = False
         ) -> TaskStatusList:
-            found = [self.statuses[one] for one in uid or [] if one in self.statuses]
+            found = [self.statuses[task] for task in uid or [] if task in self.statuses]
             return TaskStatusList(
                 tasks=[
                     status.model_copy(update={"killed": 0 if full else None}) for status in found

@@ -173,7 +173,7 @@ LONG = "x" * 200
 def test_a_long_value_is_compared_whole_and_shown_where_it_differs(
     old: str, new: str, change: str
 ) -> None:
-    before, after = (BEFORE.replace("[clean, --fast]", one) for one in (old, new))
+    before, after = (BEFORE.replace("[clean, --fast]", command) for command in (old, new))
     assert told(before, after) == [change]
 
 
@@ -195,7 +195,9 @@ def test_a_long_value_is_compared_whole_and_shown_where_it_differs(
     ],
 )
 def test_defaults_that_are_written_alike_are_told_apart(old: str, new: str, change: str) -> None:
-    before, after = (BEFORE.replace("{type: float, default: 1.5}", one) for one in (old, new))
+    before, after = (
+        BEFORE.replace("{type: float, default: 1.5}", parameter) for parameter in (old, new)
+    )
     assert told(before, after) == [f"parameter gain changed: default: {change}"]
 
 
@@ -251,8 +253,10 @@ def test_files_come_and_go_and_the_workflow_is_first() -> None:
 
 def test_a_long_text_with_one_change_is_compared_and_two_long_ones_are_not() -> None:
     long = [f"line {number % 97}" for number in range(50_000)]
-    one = "\n".join([*long[:40_000], "new", *long[40_000:]])
-    [change] = compare_files({"w.cwl": "\n".join(long)}, {"w.cwl": one}, labels=LABELS, mains=MAINS)
+    longer = "\n".join([*long[:40_000], "new", *long[40_000:]])
+    [change] = compare_files(
+        {"w.cwl": "\n".join(long)}, {"w.cwl": longer}, labels=LABELS, mains=MAINS
+    )
     assert change.diff.splitlines()[2:] == [
         "@@ -39998,6 +39998,7 @@",
         *[f" line {n % 97}" for n in range(39_997, 40_000)],

@@ -178,12 +178,12 @@ def test_of_many_pilots_those_that_are_there_and_those_nobody_has_acknowledged_a
     lost = [pilot(f"lost-{number}", registered=-number) for number in range(3)]
     active = pilot("active", state=PilotState.ACTIVE, registered=-9)
     page = overview([*gone, *lost, active])
-    names = [one.name for one in page.listed_pilots]
+    names = [pilot.name for pilot in page.listed_pilots]
     assert names[:5] == ["active", "lost-2", "lost-1", "lost-0", "gone-4"], (
         "and of the others the last"
     )
     assert (len(names), page.more_pilots) == (MOST_PILOTS, 4)
-    assert [one.name for one in overview(lost).listed_pilots] == ["lost-2", "lost-1", "lost-0"]
+    assert [pilot.name for pilot in overview(lost).listed_pilots] == ["lost-2", "lost-1", "lost-0"]
     assert (
         overview(lost).more_pilots,
         overview(None).more_pilots,
@@ -212,7 +212,7 @@ def test_what_does_not_get_out_or_away_is_one_notice_for_each_reason() -> None:
     up = Stalled(
         state=DatasetState.UPLOADING, reason="out is disabled", first=first, number=1, since=NOW
     )
-    [one, many, halted] = notices.of_stalled(
+    [single, many, halted] = notices.of_stalled(
         [
             up,
             up.model_copy(update={"number": 57}),
@@ -221,12 +221,12 @@ def test_what_does_not_get_out_or_away_is_one_notice_for_each_reason() -> None:
             ),
         ]
     )
-    assert (one.text, one.chain, one.page) == (
+    assert (single.text, single.chain, single.page) == (
         "The upload of data set d.report does not go on: out is disabled",
         chain_uid,
         None,
     )
-    assert (one.weight, one.since, one.id) == (Weight.WARNING, NOW, None)
+    assert (single.weight, single.since, single.id) == (Weight.WARNING, NOW, None)
     assert (many.text, many.chain) == (
         "The upload of 57 data sets does not go on: out is disabled",
         None,

@@ -116,7 +116,7 @@ def test_a_failed_chain_gives_the_reason_of_its_step_where_it_has_none_of_its_ow
 def test_what_finished_although_jobs_failed_is_told_from_what_went_well() -> None:
     some, none, well = (uuid4() for _ in range(3))
     statuses = status(some, finished=3, failed=2), status(none, failed=4), status(well, finished=5)
-    tasks = {str(one.uid): one for one in statuses}
+    tasks = {str(counted.uid): counted for counted in statuses}
 
     def finished(*uids: UUID) -> list[ChainStep]:
         return [ChainStep(name="a", state=StepState.FINISHED, task_uid=uid) for uid in uids]

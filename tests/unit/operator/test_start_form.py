@@ -95,7 +95,7 @@ def test_what_cannot_be_read_is_told_at_its_field(name: str, text: str, message:
     fields: dict[str, Any] = {
         field.name: field for field in fields_of(PLAN, {}, typed={name: text}, findings=wrong)
     }
-    assert [one for one, field in fields.items() if field.wrong] == [name]
+    assert [refused for refused, field in fields.items() if field.wrong] == [name]
     assert fields[name].wrong.startswith(message)
     assert fields[name].typed == text
 

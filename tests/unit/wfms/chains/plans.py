@@ -42,7 +42,10 @@ def step(
 
 
 def plan(*steps: PlanStep, outputs: list[tuple[str, str]], **more: Any) -> Plan:
-    named = [PlanOutput(name=f"{one}_{port}", step=one, port=port) for one, port in outputs]
+    named = [
+        PlanOutput(name=f"{producer}_{port}", step=producer, port=port)
+        for producer, port in outputs
+    ]
     return Plan(
         name="wf",
         cwl_version="v1.2",
@@ -70,10 +73,14 @@ def plans(draw: st.DrawFn) -> Plan:
     before it (steps then stand in any order)."""
     steps: list[PlanStep] = []
     for number in range(draw(st.integers(1, 6))):
-        earlier = [Source(step=one.name, port=out.port) for one in steps for out in one.outputs]
+        earlier = [
+            Source(step=producer.name, port=out.port)
+            for producer in steps
+            for out in producer.outputs
+        ]
         source = draw(st.sampled_from([DATA, *earlier]))
         steps.append(step(f"s{number}", source, *(["a", "b"][: draw(st.integers(1, 2))])))
-    every = [(one.name, out.port) for one in steps for out in one.outputs]
+    every = [(producer.name, out.port) for producer in steps for out in producer.outputs]
     outputs = draw(st.lists(st.sampled_from(every), min_size=1, max_size=3, unique=True))
     keep: Literal["keep", "delete"] = draw(st.sampled_from(["keep", "delete"]))
     logs: Literal["keep", "delete"] = draw(st.sampled_from(["keep", "delete"]))

@@ -83,7 +83,7 @@ class Simulation:
         return self.view.state is state
 
     def in_state(self, state: StepState) -> list[str]:
-        return [name for name, one in self.view.steps.items() if one.state is state]
+        return [name for name, step in self.view.steps.items() if step.state is state]
 
     def try_start(self, name: str) -> None:
         """A start that was begun and broke off."""

@@ -66,7 +66,7 @@ def chains(draw: st.DrawFn) -> ChainView:
 def followers(plan: Plan, name: str) -> set[str]:
     step = plan.step(name)
     direct = {reader.name for output in step.outputs for reader in readers(plan, name, output.port)}
-    return direct.union(*(followers(plan, one) for one in direct))
+    return direct.union(*(followers(plan, follower) for follower in direct))
 
 
 def planned(

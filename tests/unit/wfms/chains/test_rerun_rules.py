@@ -44,7 +44,7 @@ def over(
         upload_asked=done,
         input_type=DatasetType.INPUT,
         input_kept=False,
-        steps={one.name: view for one, view in zip(wf.steps, steps, strict=True)},
+        steps={planned.name: view for planned, view in zip(wf.steps, steps, strict=True)},
         datasets=[
             DatasetView(UUID(int=number), name, port, ChainDatasetStatus.READY, uploaded)
             for number, (name, port) in enumerate(ports, 10)
