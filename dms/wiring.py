@@ -100,7 +100,7 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
         context.files,
         context.reads,
         context.watch,
-        *queue_consumers(transport, database, metrics, wakes),
+        *queue_consumers(transport, database, metrics=metrics, wakes=wakes),
         *loops.all,
         Gauges(
             database,

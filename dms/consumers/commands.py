@@ -30,7 +30,7 @@ class Wakes:
 
 
 def queue_consumers(
-    transport: Transport, database: Database, metrics: ServiceMetrics, wakes: Wakes
+    transport: Transport, database: Database, *, metrics: ServiceMetrics, wakes: Wakes
 ) -> Sequence[QueueConsumer]:
     woken = {DMS_FILES: wakes.complete, DMS_DELETIONS: wakes.deletion, DMS_UPLOADS: wakes.upload}
     return [

@@ -104,13 +104,13 @@ class ClaimLost(Exception):
 
 
 async def claim_work(
-    connection: Connection, token: UUID, state: DatasetState, seconds: float
+    connection: Connection, token: UUID, *, state: DatasetState, seconds: float
 ) -> DatasetClaim | None:
     return _claim(await connection.fetchrow(CLAIM_WORK, token, timedelta(seconds=seconds), state))
 
 
 async def claim_sweep(
-    connection: Connection, token: UUID, states: list[DatasetState], seconds: float
+    connection: Connection, token: UUID, *, states: list[DatasetState], seconds: float
 ) -> DatasetClaim | None:
     return _claim(await connection.fetchrow(CLAIM_SWEEP, token, timedelta(seconds=seconds), states))
 

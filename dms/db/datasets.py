@@ -273,7 +273,7 @@ class DatasetFilter:
 
 
 async def list_closed(
-    connection: Connection, after: int, limit: int, wanted: DatasetFilter
+    connection: Connection, after: int, *, limit: int, wanted: DatasetFilter
 ) -> list[DatasetRow]:
     rows = await connection.fetch(
         LIST_CLOSED, after, wanted.states, wanted.type, wanted.later_than, limit
@@ -282,7 +282,7 @@ async def list_closed(
 
 
 async def list_registered(
-    connection: Connection, after: int, limit: int, wanted: DatasetFilter
+    connection: Connection, after: int, *, limit: int, wanted: DatasetFilter
 ) -> list[DatasetRow]:
     rows = await connection.fetch(
         LIST_REGISTERED, after, wanted.states, wanted.type, wanted.later_than, limit, wanted.uids
@@ -291,7 +291,7 @@ async def list_registered(
 
 
 async def list_newest(
-    connection: Connection, after: int, limit: int, wanted: DatasetFilter
+    connection: Connection, after: int, *, limit: int, wanted: DatasetFilter
 ) -> list[DatasetRow]:
     """``after`` 0: from the last one registered."""
     rows = await connection.fetch(

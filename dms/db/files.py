@@ -243,8 +243,8 @@ async def insert_files(
     connection: Connection,
     uid: UUID,
     files: Sequence[SentFile],
-    state: ReplicaState,
     *,
+    state: ReplicaState,
     numbered: bool,
 ) -> bool:
     """The data set's row is locked. ``numbered``: each file has a number of its own; False, and
@@ -301,7 +301,7 @@ async def link_files(
 
 
 async def select_files(
-    connection: Connection, uid: UUID, after: tuple[int, str], limit: int
+    connection: Connection, uid: UUID, after: tuple[int, str], *, limit: int
 ) -> list[ListedFile]:
     rows = await connection.fetch(
         LIST_FILES, uid, after[0], after[1], limit, ReplicaState.AVAILABLE

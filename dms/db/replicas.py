@@ -165,7 +165,7 @@ class MissingFile:
 
 
 async def next_page(
-    connection: Connection, uid: UUID, after: tuple[int, str], limit: int
+    connection: Connection, uid: UUID, after: tuple[int, str], *, limit: int
 ) -> FilesPage | None:
     rows = await connection.fetch(PAGE, uid, *after, limit)
     return (
@@ -251,7 +251,7 @@ async def folder_shared(connection: Connection, uid: UUID, url: str) -> bool:
 
 
 async def set_upload_place(
-    connection: Connection, claim: DatasetClaim, storage_id: UUID, url: str
+    connection: Connection, claim: DatasetClaim, *, storage_id: UUID, url: str
 ) -> bool:
     """False where the claim is lost or a place was chosen before."""
     return (

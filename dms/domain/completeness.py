@@ -13,7 +13,7 @@ class NumbersUsed:
     gaps: Sequence[tuple[int, int]] = ()
 
 
-def missing_files_text(count: int, wanted: int, used: NumbersUsed) -> str:
+def missing_files_text(count: int, *, wanted: int, used: NumbersUsed) -> str:
     """``2 more files: 7 of 9 are registered, with numbers from 1 to 9, of which no file has 3, 5 to
     6``."""
     lacking = wanted - count

@@ -60,7 +60,7 @@ class NumberTaken(Conflict):
     """A file of the data set has this number (``seq``) already, under another name (invariant
     8)."""
 
-    def __init__(self, name: str, other: str, seq: int) -> None:
+    def __init__(self, name: str, other: str, *, seq: int) -> None:
         super().__init__(
             f"file {name!r} has seq {seq}, which is that of the registered file {other!r}: each"
             " file has a number of its own",

@@ -48,7 +48,7 @@ class TooManyFiles(Unprocessable):
 class DatasetNotOpen(Conflict):
     """Files cannot be added any more."""
 
-    def __init__(self, uid: UUID, name: str, state: DatasetState, file: str) -> None:
+    def __init__(self, uid: UUID, name: str, *, state: DatasetState, file: str) -> None:
         super().__init__(
             f"data set {name!r} is {state}: file {file!r} cannot be added; register a new data set",
             dataset=uid,

@@ -40,5 +40,5 @@ class StoragesOverlap(Conflict):
 class StorageTakesNothing(Unprocessable):
     """An enabled storage gets no new data sets."""
 
-    def __init__(self, subject: str, name: str, storage_id: UUID, why: str) -> None:
+    def __init__(self, subject: str, name: str, *, storage_id: UUID, why: str) -> None:
         super().__init__(f"{subject}: storage {name!r} gets no new data: {why}", storage=storage_id)

@@ -11,7 +11,7 @@ def held(capacity: int | None, *, used: int, free: float | None) -> int | None:
     return used + int(free)
 
 
-def fills(used: int, marks: WaterMarks, most: int | None, *, before: bool) -> bool:
+def fills(used: int, marks: WaterMarks, *, most: int | None, before: bool) -> bool:
     """From the high mark on, until it is below the low one; as it was where that cannot be told.
     ``most``: bytes that it may hold. ``before``: did it so far?"""
     mark = marks.low if before else marks.high

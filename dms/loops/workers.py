@@ -47,7 +47,7 @@ async def delete_once(context: DmsContext) -> bool:
     return await work_once(
         context,
         lambda connection: claim_work(
-            connection, uuid4(), DatasetState.DELETING, context.claim_seconds
+            connection, uuid4(), state=DatasetState.DELETING, seconds=context.claim_seconds
         ),
         remove_dataset,
     )
@@ -57,7 +57,7 @@ async def upload_once(context: DmsContext) -> bool:
     return await work_once(
         context,
         lambda connection: claim_work(
-            connection, uuid4(), DatasetState.UPLOADING, context.claim_seconds
+            connection, uuid4(), state=DatasetState.UPLOADING, seconds=context.claim_seconds
         ),
         upload_dataset,
     )
@@ -66,7 +66,9 @@ async def upload_once(context: DmsContext) -> bool:
 async def sweep_once(context: DmsContext) -> bool:
     return await work_once(
         context,
-        lambda connection: claim_sweep(connection, uuid4(), SWEPT, context.claim_seconds),
+        lambda connection: claim_sweep(
+            connection, uuid4(), states=SWEPT, seconds=context.claim_seconds
+        ),
         sweep_dataset,
     )
 

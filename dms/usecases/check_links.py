@@ -14,7 +14,9 @@ def require_no_link(place: StoragePlace, *, subject: str) -> None:
     try:
         require_same_folder(place.root)
     except StorageUnavailable as error:
-        raise StorageTakesNothing(subject, place.root.name, place.root.id, error.reason) from error
+        raise StorageTakesNothing(
+            subject, place.root.name, storage_id=place.root.id, why=error.reason
+        ) from error
     storage = place.root.name
     if not within(place.root.url, place.url):
         raise OutsideStorages(subject, place.url, f"leads out of storage {storage!r} by a link")

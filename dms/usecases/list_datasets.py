@@ -75,7 +75,7 @@ async def list_datasets(database: Database, query: DatasetQuery) -> DatasetPage:
         wanted = DatasetFilter(
             states=states, type=query.type, later_than=query.timestamp, uids=uids
         )
-        rows = await _READ[order](connection, after, query.limit, wanted)
+        rows = await _READ[order](connection, after, limit=query.limit, wanted=wanted)
     if not rows:
         return DatasetPage(datasets=[], cursor=query.after or None)
     last = rows[-1].closed_position if order is Order.CLOSING else rows[-1].position

@@ -23,7 +23,7 @@ async def list_files(database: Database, uid: UUID, *, after: str | None, limit:
     async with database.connection() as connection:
         if await dataset_by_uid(connection, uid) is None:
             raise UnknownDataset(uid)
-        rows = await select_files(connection, uid, place, limit)
+        rows = await select_files(connection, uid, place, limit=limit)
         roots = await all_roots(connection)
     files = [_file(uid, row, roots) for row in rows]
     return FilePage.model_construct(

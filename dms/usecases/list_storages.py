@@ -28,7 +28,8 @@ async def list_storages(
     database, room = context.database, context.watch.room
     objections = context.watch.objections
     if not everything:
-        return [storage for storage, _ in await storages_by_room(database, type_, room, objections)]
+        best = await storages_by_room(database, type_, room=room, objections=objections)
+        return [storage for storage, _ in best]
     async with database.connection() as connection:
         known = await sql.select_storages(connection, type_, disabled=True)
         found = await levels(connection)
@@ -65,7 +66,11 @@ def _with_warning(storage: Storage, objections: Objections, level: Level | None)
 
 
 async def storages_by_room(
-    database: Database, type_: StorageType | None, room: Room, objections: Objections | None = None
+    database: Database,
+    type_: StorageType | None,
+    *,
+    room: Room,
+    objections: Objections | None = None,
 ) -> list[tuple[Storage, float]]:
     """Enabled ones to which there is no objection, each with its free bytes."""
     async with database.connection() as connection:

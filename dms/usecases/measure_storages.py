@@ -13,13 +13,13 @@ async def measure_use(database: Database) -> Rows:
     """Effect: none. Name, type and bytes of the files known on each enabled storage."""
     return [
         (storage.name, storage.type, storage.used)
-        for storage, _ in await storages_by_room(database, None, {})
+        for storage, _ in await storages_by_room(database, None, room={})
     ]
 
 
 async def measure_room(database: Database, *, room: Room) -> Rows:
     """Effect: none. Name, type and free bytes of each enabled storage that has a limit."""
-    found = await storages_by_room(database, None, room)
+    found = await storages_by_room(database, None, room=room)
     return [(storage.name, storage.type, free) for storage, free in found if isfinite(free)]
 
 

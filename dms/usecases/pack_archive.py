@@ -136,7 +136,7 @@ async def _files(database: Database, uid: UUID) -> AsyncIterator[ListedFile]:
     after = (-1, "")
     while True:
         async with database.connection() as connection:
-            page = await select_files(connection, uid, after, _PAGE)
+            page = await select_files(connection, uid, after, limit=_PAGE)
         for file in page:
             yield file
         if len(page) < _PAGE:
@@ -178,5 +178,7 @@ class _Entry:
         self.left -= length
 
     def end(self, url: str) -> None:
-        require_checksum(url, self._digest.hexdigest(), f"sha256:{self._file.checksum.hex()}")
+        require_checksum(
+            url, self._digest.hexdigest(), expected=f"sha256:{self._file.checksum.hex()}"
+        )
         self._writer.end()

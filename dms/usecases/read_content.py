@@ -114,7 +114,7 @@ async def pieces(content: FileContent, span: Span) -> AsyncGenerator[bytes, None
             )
             place += len(piece)
             if place == span.end and digest is not None:
-                require_checksum(content.file.url, digest.hexdigest(), content.checksum)
+                require_checksum(content.file.url, digest.hexdigest(), expected=content.checksum)
             yield piece
     finally:
         content.file.release()
@@ -126,7 +126,7 @@ def is_there(root: str) -> bool:
     return folder is None or os.path.isdir(folder)
 
 
-def require_checksum(url: str, found: str, expected: str | None) -> None:
+def require_checksum(url: str, found: str, *, expected: str | None) -> None:
     if expected is not None and expected != f"sha256:{found}":
         log.error("content.damaged", url=url, expected=expected, found=found)
         raise ChecksumMismatch(url, expected=expected, found=f"sha256:{found}")

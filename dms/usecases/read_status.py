@@ -46,4 +46,4 @@ async def _waits_for(connection: Connection, row: DatasetRow) -> str | None:
     ):
         return None
     used = await numbers_used(connection, dataset.uid, gaps=MOST_GAPS)
-    return missing_files_text(dataset.count_files, row.close_at, used)
+    return missing_files_text(dataset.count_files, wanted=row.close_at, used=used)

@@ -83,7 +83,7 @@ async def _folder(
     roots = [root for root in (await all_roots(connection)).values() if root.enabled]
     place = storage_place(new.url, roots, subject=subject)
     if (why := objections.get(place.root.id)) is not None:
-        raise StorageTakesNothing(subject, place.root.name, place.root.id, why)
+        raise StorageTakesNothing(subject, place.root.name, storage_id=place.root.id, why=why)
     if not place.path:
         if new.type is not DatasetType.INPUT:
             raise OutsideStorages(

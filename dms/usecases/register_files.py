@@ -123,7 +123,7 @@ async def _add(
     known = await known_files(connection, uid, [file.name for file in sent]) if names_known else {}
     fresh = new_files(sent, known, numbered=_numbered(row))
     if fresh and row.dataset.state is not DatasetState.OPEN and not (late and going):
-        raise DatasetNotOpen(uid, row.dataset.name, row.dataset.state, fresh[0].name)
+        raise DatasetNotOpen(uid, row.dataset.name, state=row.dataset.state, file=fresh[0].name)
     if wrong := next((file for file in fresh if file.name in faults), None):
         raise FileIsNot(wrong.name, wrong.url, faults[wrong.name])
     if not going:
@@ -155,7 +155,11 @@ async def _add_new(
         _require_complete(row, len(fresh), close_at)
         async with connection.transaction():
             inserted = await insert_files(
-                connection, row.dataset.uid, fresh, ReplicaState.AVAILABLE, numbered=_numbered(row)
+                connection,
+                row.dataset.uid,
+                fresh,
+                state=ReplicaState.AVAILABLE,
+                numbered=_numbered(row),
             )
     except (SentTwice, MoreThanComplete, PlaceJustTaken):
         return None
@@ -196,7 +200,7 @@ async def _require_numbers(
     taken = await file_numbered(connection, row.dataset.uid, [file.seq for file in fresh])
     if taken is not None:
         seq, other = taken
-        raise NumberTaken(next(file.name for file in fresh if file.seq == seq), other, seq)
+        raise NumberTaken(next(file.name for file in fresh if file.seq == seq), other, seq=seq)
 
 
 def _require_complete(row: DatasetRow, new: int, close_at: int | None) -> None:
@@ -233,7 +237,7 @@ async def _insert(
             raise FileDiffers(file.name, f"content at {file.url} ({known})")
         shared.append((file, found.file_id))
     if new := [file for file in files if file.place not in lying]:
-        await insert_files(connection, uid, new, state, numbered=False)  # looked at before
+        await insert_files(connection, uid, new, state=state, numbered=False)  # looked at before
     if shared:
         await link_files(connection, uid, shared)
 
@@ -252,7 +256,9 @@ def _require_taken(
 ) -> None:
     for file, place in zip(files, places, strict=True):
         if (why := objections.get(place.root.id)) is not None:
-            raise StorageTakesNothing(f"file {file.name!r}", place.root.name, place.root.id, why)
+            raise StorageTakesNothing(
+                f"file {file.name!r}", place.root.name, storage_id=place.root.id, why=why
+            )
 
 
 def _sent(file: NewFile, place: StoragePlace) -> SentFile:

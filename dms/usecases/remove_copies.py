@@ -31,7 +31,7 @@ async def remove_copies(
     while True:
         async with context.database.transaction() as transaction:
             await hold(transaction.connection, claim)
-            page = await next_page(transaction.connection, claim.uid, after, PAGE)
+            page = await next_page(transaction.connection, claim.uid, after, limit=PAGE)
             if page is None:
                 break
             copies = await mark_copies_deleting(

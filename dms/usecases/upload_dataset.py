@@ -86,7 +86,9 @@ async def _target(context: DmsContext, claim: DatasetClaim) -> _Target:
     root, folder = roots[storage.id], upload_folder(claim.name, claim.meta.get("output_name"))
     storage_place(root.url_of(folder), [root], subject=f"data set {claim.name!r}")
     async with context.database.connection() as connection:
-        if not await set_upload_place(connection, claim, root.id, root.url_of(folder)):
+        if not await set_upload_place(
+            connection, claim, storage_id=root.id, url=root.url_of(folder)
+        ):
             raise ClaimLost(claim)
     return _Target(root, folder)
 
@@ -95,7 +97,7 @@ async def _with_room(context: DmsContext, needed: int) -> Storage:
     """Raises ``NoStorage``."""
     watch = context.watch
     best = await storages_by_room(
-        context.database, StorageType.OUTPUT, watch.room, watch.objections
+        context.database, StorageType.OUTPUT, room=watch.room, objections=watch.objections
     )
     for storage, free in best:
         if not storage.read_only and free >= needed:

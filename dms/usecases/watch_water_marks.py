@@ -72,7 +72,7 @@ async def watch_water_marks(database: Database, free: Room) -> bool:
         for level in (await levels(connection)).values():
             before = level.filling_since is not None
             most = held(level.capacity, used=level.used, free=free.get(level.url))
-            filling = fills(level.used, level.marks, most, before=before)
+            filling = fills(level.used, level.marks, most=most, before=before)
             if filling is not before and await set_filling(connection, level, filling=filling):
                 log.info(
                     "storage.fills" if filling else "storage.has_room",

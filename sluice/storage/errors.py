@@ -53,7 +53,7 @@ class NoFile(StorageError):
 
 class OutsideStorage(StorageError):
     def __init__(
-        self, url: str, storage_url: str, reason: str = "lies outside its storage"
+        self, url: str, storage_url: str, *, reason: str = "lies outside its storage"
     ) -> None:
         super().__init__(url, f"{reason} {storage_url}")
         self.storage_url = storage_url
@@ -67,7 +67,7 @@ class BehindLink(OutsideStorage):
             "is reached through a link, behind which nothing is written or removed (remove the link"
             " to go on), in its storage"
         )
-        super().__init__(url, storage_url, reason)
+        super().__init__(url, storage_url, reason=reason)
 
 
 class StorageUnavailable(StorageError):

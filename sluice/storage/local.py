@@ -25,7 +25,7 @@ from sluice.storage.errors import BehindLink, FileMissing, OutsideStorage, os_er
 from sluice.storage.places import local_url
 
 
-def link(url: str, path: str, to: str) -> None:
+def link(url: str, path: str, *, to: str) -> None:
     """A link at ``to``, replacing what stood there: a hard one where that can be (it costs no new
     inode), else a symbolic one."""
     with os_errors_at(url):
@@ -47,7 +47,7 @@ def size_of(url: str, path: str) -> int:
         return os.stat(path).st_size
 
 
-def bring(url: str, path: str, to: str, *, expected: Content, reuse: bool = False) -> None:
+def bring(url: str, path: str, *, to: str, expected: Content, reuse: bool = False) -> None:
     """A copy at ``to``, verified while it is written, replacing what stood there. ``reuse``: by
     writing over it."""
     with os_errors_at(url):
@@ -88,7 +88,7 @@ def verify(
             require_same(url, expected=Content(checksum), found=found)
 
 
-def take(file: int, url: str, target: str) -> Stored | None:
+def take(file: int, url: str, *, target: str) -> Stored | None:
     """Gives an open regular file its place as a further name; None where that takes a copy (another
     file system, a file that has further names already, or belongs to somebody else, a place that is
     taken)."""
@@ -145,7 +145,7 @@ def copy(
     return found
 
 
-def put_bytes(data: bytes, url: str, target: str) -> Stored:
+def put_bytes(data: bytes, url: str, *, target: str) -> Stored:
     """Writes a small file under a temporary name, renames."""
     temporary = os.path.join(os.path.dirname(target), temporary_name())
     with os_errors_at(url):
@@ -169,7 +169,7 @@ def remove(url: str, path: str) -> bool:
         return True
 
 
-def remove_below(root: str, url: str, storage_url: str) -> bool:
+def remove_below(root: str, url: str, *, storage_url: str) -> bool:
     """As ``remove``, folder by folder from ``root`` on, so that no link leads elsewhere, were it
     made in this moment. A link in the file's place is removed, and not what it leads to. Raises
     ``BehindLink`` where one stands in the way."""
@@ -182,7 +182,7 @@ def remove_below(root: str, url: str, storage_url: str) -> bool:
         return True
 
 
-def remove_folder_below(root: str, url: str, storage_url: str) -> bool:
+def remove_folder_below(root: str, url: str, *, storage_url: str) -> bool:
     """Removes an empty folder, found as in ``remove_below``; False where it has files. Raises
     ``BehindLink`` where it, too, is one."""
     with os_errors_at(url), ExitStack() as opened:

@@ -38,10 +38,10 @@ def fetch(
     path = local_path(url)
     if path is not None:
         if local.size_of(url, path) <= copied:
-            local.bring(url, path, str(to), expected=Content(checksum, size), reuse=reuse)
+            local.bring(url, path, to=str(to), expected=Content(checksum, size), reuse=reuse)
             return False
         local.verify(url, path, checksum=checksum, size=size)
-        local.link(url, path, str(to))
+        local.link(url, path, to=str(to))
         return True
     temporary = to.with_name(temporary_name())
     try:
@@ -80,7 +80,7 @@ def put_open(
     and it has one name only. That name stays; who writes to it then writes to the storage.
     """
     target = local_path(url)
-    taken = local.take(file, url, target) if given and target is not None else None
+    taken = local.take(file, url, target=target) if given and target is not None else None
     return taken or put(Path(local.open_file_path(file)), url, check=check)
 
 
@@ -88,7 +88,7 @@ def put_bytes(data: bytes, url: str) -> Stored:
     """Writes a small file; the rest as ``put``."""
     target = local_path(url)
     if target is not None:
-        return local.put_bytes(data, url, target)
+        return local.put_bytes(data, url, target=target)
     return remote.put_bytes(data, url)
 
 
@@ -133,7 +133,11 @@ def remove_within(storage_url: str, url: str) -> bool:
     ``StorageUnavailable``."""
     require_within(storage_url, url)
     root = local_path(storage_url.rstrip("/"))
-    return remote.remove(url) if root is None else local.remove_below(root, url, storage_url)
+    return (
+        remote.remove(url)
+        if root is None
+        else local.remove_below(root, url, storage_url=storage_url)
+    )
 
 
 def remove_folder_within(storage_url: str, url: str) -> bool:
@@ -145,7 +149,7 @@ def remove_folder_within(storage_url: str, url: str) -> bool:
     return (
         remote.remove_folder(url)
         if root is None
-        else local.remove_folder_below(root, url, storage_url)
+        else local.remove_folder_below(root, url, storage_url=storage_url)
     )
 
 

@@ -132,7 +132,9 @@ async def test_two_data_sets_get_files_at_the_same_places(make_database: Databas
                 dataset,
                 str(dataset),
             )
-            await insert_files(connection, dataset, files, ReplicaState.AVAILABLE, numbered=True)
+            await insert_files(
+                connection, dataset, files, state=ReplicaState.AVAILABLE, numbered=True
+            )
 
         return work
 

@@ -66,7 +66,7 @@ def definitions(
         "users": [_user(own[0]) for own in logins.values()],
         "permissions": [
             {"user": login, "vhost": vhost, "configure": "^$"}
-            | _permission(rights_of({user.service for user in own}, topology, roles))
+            | _permission(rights_of({user.service for user in own}, topology, roles=roles))
             for login, own in logins.items()
         ],
         # Nothing is routed by topic, so there is nothing to allow.
@@ -100,7 +100,7 @@ def definitions(
     }
 
 
-def rights_of(services: Iterable[str], topology: Topology, roles: Roles = ALL_ROLES) -> Rights:
+def rights_of(services: Iterable[str], topology: Topology, *, roles: Roles = ALL_ROLES) -> Rights:
     """What these services need: consumers move what failed to rest or to die, the keeper brings it
     back."""
     write: set[str] = set()

@@ -118,7 +118,7 @@ def test_files_of_one_request_that_contradict_each_other_are_named() -> None:
 def test_what_is_missing_is_told_with_numbers(
     count: int, wanted: int, used: NumbersUsed, text: str
 ) -> None:
-    assert missing_files_text(count, wanted, used) == text
+    assert missing_files_text(count, wanted=wanted, used=used) == text
 
 
 def test_a_repeated_request_names_every_field_that_differs() -> None:

@@ -18,7 +18,7 @@ def test_it_fills_from_the_high_mark_until_it_is_below_the_low_one(
     levels = [0, 799, 800, 801, 600, 500, 499, 600, 799, 800]
     filling, found = False, []
     for used in levels:
-        filling = fills(used, marks, capacity, before=filling)
+        filling = fills(used, marks, most=capacity, before=filling)
         found.append(filling)
     assert found == [False, False, True, True, True, True, False, False, False, True]
 
@@ -56,4 +56,4 @@ def test_without_a_capacity_shares_are_of_what_is_there_and_what_is_free() -> No
 
 @pytest.mark.parametrize("before", [True, False])
 def test_what_cannot_be_told_is_as_it_was(before: bool) -> None:
-    assert fills(900, SHARES, None, before=before) is before
+    assert fills(900, SHARES, most=None, before=before) is before

@@ -221,7 +221,9 @@ def test_a_link_made_at_the_last_moment_leads_nowhere(tmp_path: Path) -> None:
     (tmp_path / "store" / "set").symlink_to(tmp_path / "other")
     with pytest.raises(OutsideStorage):
         local.remove_below(
-            f"{tmp_path}/store", f"file://{tmp_path}/store/set/b.dat", f"file://{tmp_path}/store"
+            f"{tmp_path}/store",
+            f"file://{tmp_path}/store/set/b.dat",
+            storage_url=f"file://{tmp_path}/store",
         )
     assert (tmp_path / "other" / "b.dat").exists()
 
