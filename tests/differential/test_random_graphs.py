@@ -96,7 +96,7 @@ async def _bring_in(url: str, files: Sequence[Path]) -> Given:
         return Given(files, dataset.uid)
 
 
-@pytest.mark.long("test_same_answer.py has a template of every shape that is drawn")
+@pytest.mark.long("what is drawn goes beyond the templates of test_same_answer.py")
 @pytest.mark.hypothesis
 def test_random_graphs_give_the_same(bench: Bench) -> None:
     answered: list[bool] = []
