@@ -93,11 +93,11 @@ def take(file: int, url: str, *, target: str) -> Stored | None:
     file system, a file that has further names already, or belongs to somebody else, a place that is
     taken)."""
     with os_errors_at(url):
-        make_folder_of(target)
         found = os.fstat(file)
-        if found.st_nlink != 1 or os.stat(os.path.dirname(target)).st_dev != found.st_dev:
+        if found.st_nlink != 1 or _device_for(target) != found.st_dev:
             return None
-        stored = Stored(found.st_size, file_checksum(open_file_path(file)))
+        os.lseek(file, 0, os.SEEK_SET)
+        stored = stream(partial(os.read, file), None)
         return stored if link_open(file, target) else None
 
 
@@ -240,6 +240,15 @@ def entries(url: str, path: str) -> Iterator[Entry]:
 
 def make_folder_of(path: str) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
+
+
+def _device_for(path: str) -> int:
+    """Where a file of this path is, or will be; its folders are made where they are missing."""
+    try:
+        return os.stat(os.path.dirname(path)).st_dev
+    except FileNotFoundError:
+        make_folder_of(path)
+        return os.stat(os.path.dirname(path)).st_dev
 
 
 def open_making_folders(path: str) -> FileIO:

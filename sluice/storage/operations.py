@@ -20,7 +20,7 @@ from sluice.storage.places import local_path, require_within
 
 def fetch(
     url: str,
-    to: Path,
+    to: str | os.PathLike[str],
     *,
     checksum: str | None,
     size: int | None,
@@ -38,12 +38,12 @@ def fetch(
     path = local_path(url)
     if path is not None:
         if local.size_of(url, path) <= copied:
-            local.bring(url, path, to=str(to), expected=Content(checksum, size), reuse=reuse)
+            local.bring(url, path, to=os.fspath(to), expected=Content(checksum, size), reuse=reuse)
             return False
         local.verify(url, path, checksum=checksum, size=size)
-        local.link(url, path, to=str(to))
+        local.link(url, path, to=os.fspath(to))
         return True
-    temporary = to.with_name(temporary_name())
+    temporary = Path(to).with_name(temporary_name())
     try:
         remote.fetch(url, str(temporary), checksum=checksum, size=size)
         with os_errors_at(url):

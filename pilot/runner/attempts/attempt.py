@@ -141,7 +141,8 @@ class AttemptRun:
         source = entry.inputs[0].url if entry.inputs else ""
         prepared = tool.prepare(job_files, values, source=source, protected=protected)
         self._story.command, self._story.note = prepared.arguments, prepared.note
-        return replace(prepared, input_bytes=sum(file.size for file in (*entry.inputs, *shared)))
+        prepared.input_bytes = sum(file.size for file in (*entry.inputs, *shared))
+        return prepared
 
     def _require_undamaged(self, protected: ProtectedInputs, end: ProgramEnd) -> None:
         """Raises where the tool wrote to a file of a storage, however it ended; of one that was

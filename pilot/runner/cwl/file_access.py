@@ -1,7 +1,8 @@
 """How cwltool gets at files for a job: at those that are the job's own, and at no others."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import IO, Any
 from urllib.parse import quote
 
@@ -20,7 +21,9 @@ _LINKED, _IN_PLACE = ("File", "Directory"), ("WritableFile", "WritableDirectory"
 class JobFileAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are not followed
     """cwltool's access to files, of the job whose ``job_files`` they are."""
 
-    job_files: JobFiles
+    def __init__(self, basedir: str, job_files: JobFiles) -> None:
+        super().__init__(basedir)
+        self.job_files = job_files
 
     def glob(self, pattern: str) -> list[str]:
         return [
@@ -60,7 +63,7 @@ class JobFileAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are no
             path.encode()
         except UnicodeEncodeError as error:
             reason = (
-                f"the name {self.own.shown(path)!a} is no text in UTF-8: let the tool give it"
+                f"the name {self.job_files.shown(path)!a} is no text in UTF-8: let the tool give it"
                 " another"
             )
             raise ForeignFileError(path, reason, left=True) from error
@@ -74,9 +77,11 @@ class JobFileAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are no
 
 class JobFileMapper(PathMapper):  # type: ignore[misc] # cwltool's types are not followed
     """Where the files that a tool is given come from, and where they are put: both in the job's own
-    folders."""
+    folders. As cwltool makes one, after ``job_files``."""
 
-    job_files: JobFiles
+    def __init__(self, job_files: JobFiles, *arguments: Any, **options: Any) -> None:
+        self.job_files = job_files
+        super().__init__(*arguments, **options)
 
     def visit(self, obj: Any, stagedir: str, basedir: str, **how: bool) -> None:
         location, name = obj["location"], obj["basename"]
@@ -123,14 +128,14 @@ class InPlaceMapper(JobFileMapper):
             self._keep(part)
 
 
-def access_to(job_files: JobFiles) -> type[JobFileAccess]:
+def access_to(job_files: JobFiles) -> Callable[[str], JobFileAccess]:
     """For ``make_fs_access`` of a context."""
-    return type("Access", (JobFileAccess,), {"job_files": job_files})
+    return partial(JobFileAccess, job_files=job_files)
 
 
-def mapper_in(job_files: JobFiles, kind: type[JobFileMapper]) -> type[JobFileMapper]:
+def mapper_in(job_files: JobFiles, kind: type[JobFileMapper]) -> Callable[..., JobFileMapper]:
     """For ``path_mapper`` of a context."""
-    return type("Mapper", (kind,), {"job_files": job_files})
+    return partial(kind, job_files)
 
 
 def relink_initial(

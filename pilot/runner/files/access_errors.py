@@ -1,6 +1,7 @@
 """What an attempt says where something wants files that are not the job's own."""
 
 import logging
+import stat
 from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -52,12 +53,13 @@ def require_sound_object(job_files: JobFiles, outdir: str) -> bool:
 
     Raises ``UnsoundError``, ``ForeignFileError``, ``OSError``."""
     path = f"{outdir}/{_OBJECT}"
-    if job_files.is_folder(path):
+    found = job_files.status(path)
+    if found is None:
+        return False
+    if stat.S_ISDIR(found.st_mode):
         raise UnsoundError(
             f"{_OBJECT} is a folder: let the tool write a file, or call it otherwise"
         )
-    if not job_files.is_file(path):
-        return False
     with open(job_files.open(path), "rb") as file:
         text = file.read(_MOST_OBJECT + 1)
     if len(text) > _MOST_OBJECT:

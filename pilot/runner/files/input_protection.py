@@ -3,7 +3,6 @@ and is caught at."""
 
 import os
 import sys
-from pathlib import Path
 from typing import Any
 
 from pilot.folders.spare_files import SpareFiles
@@ -123,6 +122,6 @@ def _fetched(
     reuse: bool,
 ) -> bool:
     try:
-        return fetch(url, Path(path), checksum=checksum, size=size, copied=most, reuse=reuse)
+        return fetch(url, path, checksum=checksum, size=size, copied=most, reuse=reuse)
     except StorageError as error:
         raise stage_in_error(name, error) from error

@@ -15,7 +15,6 @@ from cwltool.errors import WorkflowException
 from pilot.folders.deletion import delete_tree
 from pilot.folders.work_folder import OUT, TMP, OpenFolder
 from pilot.runner.files.path_walk import (
-    LOOK,
     MOST_LINKS,
     CircleError,
     DeepError,
@@ -87,29 +86,13 @@ class JobFiles:
     def status(self, path: str) -> os.stat_result | None:
         """None where nothing is there. Raises ``ForeignFileError``."""
         try:
-            found = self._plain_status(path)
-            if found is not None:
-                return found
-            with self._located(path) as descriptor:
-                return os.fstat(descriptor)
-        except OSError:
-            return None
-
-    def _plain_status(self, path: str) -> os.stat_result | None:
-        """Of a file right in one of the folders that a job has, which is what most are: as a walk
-        finds it, in fewer steps. None where it takes one."""
-        folder, _, name = path.removeprefix(f"{self._real}/").partition("/")
-        if folder != OUT or name in ("", ".", "..") or "/" in name or "\0" in name:
-            return None
-        try:
-            place = os.open(OUT, LOOK | os.O_DIRECTORY, dir_fd=self._folders[0].descriptor)
+            descriptor = self._look(path)
         except OSError:
             return None
         try:
-            found = os.stat(name, dir_fd=place, follow_symlinks=False)
+            return os.fstat(descriptor)
         finally:
-            os.close(place)
-        return None if stat.S_ISLNK(found.st_mode) else found
+            os.close(descriptor)
 
     def is_file(self, path: str) -> bool:
         """Raises ``ForeignFileError``, also for what is neither a file nor a folder."""
@@ -226,14 +209,22 @@ class JobFiles:
 
     @contextmanager
     def _located(self, path: str) -> Iterator[int]:
+        """As ``_look``; closed in the end."""
+        descriptor = self._look(path)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def _look(self, path: str) -> int:
         """Descriptor of what the path names in the end, good for looking only. Raises
         ``ForeignFileError``, ``OSError``."""
         if "\0" in path:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         try:
-            descriptor = PathWalk(self._folders).to_end(path)
+            return PathWalk(self._folders).to_end(path)
         except OutsideError as outside:
-            descriptor = self._input(path, outside.path)
+            return self._input(path, outside.path)
         except CircleError as error:
             raise self._special(path, f"a chain of more than {MOST_LINKS} links") from error
         except DeepError as error:
@@ -242,10 +233,6 @@ class JobFiles:
                 " archive of it"
             )
             raise self._special(path, reason) from error
-        try:
-            yield descriptor
-        finally:
-            os.close(descriptor)
 
     def _input(self, path: str, outside: str) -> int:
         """One of the job's inputs, elsewhere."""

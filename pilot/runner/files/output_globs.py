@@ -22,8 +22,10 @@ def matching_paths(pattern: str, job_files: JobFiles) -> list[str]:
     """Paths that match, as ``glob.glob`` finds them. A wildcard passes over links that lead
     elsewhere. Raises ``ForeignFileError``."""
     root = job_files.folder_with(pattern)
-    found = [_Match(root)]
     parts = pattern[len(root) + 1 :].split("/")
+    if "" not in parts and not _MAGIC.search(pattern, len(root)):
+        return [pattern] if job_files.has_entry(pattern) else []
+    found = [_Match(root)]
     for number, part in enumerate(parts, 1):
         last = number == len(parts)
         found = [match for base in found for match in _matches(base, part, job_files, last=last)]

@@ -7,6 +7,7 @@ import stat
 from collections.abc import Sequence
 
 from pilot.folders.work_folder import OpenFolder
+from pilot.runner.files.openat2 import look_beneath
 from sluice.storage import MOST_FOLDERS
 
 #: For looking only, and at a link itself.
@@ -14,6 +15,10 @@ LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 MOST_LINKS = 40
 #: Folders between one of the job's and what a tool in it makes.
 _ABOVE = 4
+
+
+#: After the name of a folder: of itself, of what it holds.
+_ENDS = ("", "/")
 
 
 class OutsideError(Exception):
@@ -34,7 +39,10 @@ class DeepError(Exception):
 
 def folder_of(path: str, folders: Sequence[OpenFolder]) -> OpenFolder | None:
     """That of ``folders`` in which ``path`` lies, as it is written, or that it names."""
-    return next((folder for folder in folders if f"{path}/".startswith(f"{folder.path}/")), None)
+    for folder in folders:
+        if path.startswith(folder.path) and path[len(folder.path) : len(folder.path) + 1] in _ENDS:
+            return folder
+    return None
 
 
 class PathWalk:
@@ -50,6 +58,11 @@ class PathWalk:
 
     def to_end(self, path: str) -> int:
         """Raises ``OutsideError``, ``CircleError``, ``OSError``."""
+        root = folder_of(path, self._folders)
+        if root is not None and path.count("/") <= MOST_FOLDERS:
+            found = look_beneath(root.descriptor, path[len(root.path) + 1 :])
+            if found is not None:
+                return found
         try:
             self._begin(path)
             while self._parts:

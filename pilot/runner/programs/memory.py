@@ -19,8 +19,6 @@ log = structlog.get_logger(__name__)
 _MIB = 1 << 20
 #: The group of a slot, before the number of its process.
 _NAMED = "slot-"
-#: Of what is killed for want of memory, the tool goes before its slot.
-_GOES_FIRST = b"500"
 #: The kernel counts in pieces, of at most so many bytes.
 _CHARGED = _MIB
 #: MiB of files of earlier jobs that may stay in memory beside a tool.
@@ -28,6 +26,10 @@ _CACHE = 256
 #: A process may have data for this many times the job's memory, and so many MiB more, and a core
 #: for stacks of threads: programs reserve what they never touch.
 _SPACE, _SPACE_MORE, _SPACE_A_CORE = 2, 1024, 64
+#: Lines of the kernel's files about a group that are read here.
+_COUNTED = re.compile(
+    rb"^(anon|rss|shmem|file|cache|file_dirty|dirty|oom|oom_kill) (\d+)$", re.MULTILINE
+)
 #: What programs say whose memory was refused.
 _REFUSED = re.compile(
     r"MemoryError|OutOfMemoryError|std::bad_alloc|ENOMEM|[Cc]annot allocate"
@@ -106,14 +108,14 @@ class GroupMemory:
         with suppress(OSError):  # a kernel without swap
             (folder / ("memory.swap.max" if self._second else "memory.swappiness")).write_text("0")
         self._before, self._kills_before, self._limits_before = 0, 0, 0
-        self._mib, self._most = 0.0, 0
+        self._mib, self._most, self._closed = 0.0, 0, True
 
     def open(self, mib: float, inputs: float) -> None:
         usage, stat = self._number(self._usage), self._numbers(self._stat)
         self._before = self._taken(stat)
         kills = self._numbers(self._kills)
         self._kills_before, self._limits_before = kills.get("oom_kill", 0), kills.get("oom", 0)
-        self._mib = mib
+        self._mib, self._closed = mib, False
         if not mib:
             return
         files = stat.get("file", stat.get("cache", 0)) - stat.get("shmem", 0)
@@ -128,13 +130,14 @@ class GroupMemory:
             os.pwrite(self._most_used, b"0", 0)
 
     def started(self, pid: int) -> None:
-        with suppress(OSError), open(f"/proc/{pid}/oom_score_adj", "wb", buffering=0) as file:
-            file.write(_GOES_FIRST)
+        """The group has it."""
 
     def used(self) -> float:
         return max(0.0, (self._taken(self._numbers(self._stat)) - self._before) / _MIB)
 
     def over(self, used: float) -> OutOfMemory | None:
+        if self._closed:
+            return None
         if self._killed() > self._kills_before:
             return OutOfMemory.LIMIT if self._mib and self._reached() else OutOfMemory.NODE
         return OutOfMemory.LIMIT if 0 < self._mib < used else None
@@ -146,7 +149,7 @@ class GroupMemory:
         if self._mib:
             self._set(None)
             self._mib = 0.0
-        self._kills_before = self._killed()
+        self._closed = True
 
     def _set(self, most: int | None) -> None:
         """In an order in which the one is never above the other."""
@@ -184,10 +187,8 @@ class GroupMemory:
         return int(os.pread(file, 64, 0))
 
     def _numbers(self, file: int) -> dict[str, int]:
-        words = os.pread(file, 1 << 14, 0).split()
-        return {
-            name.decode(): int(value) for name, value in zip(words[::2], words[1::2], strict=False)
-        }
+        found = _COUNTED.findall(os.pread(file, 1 << 14, 0))
+        return {name.decode(): int(value) for name, value in found}
 
 
 class ProcessMemory:

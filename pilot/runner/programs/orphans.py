@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import os
 import signal
+from functools import partial
 
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -30,9 +31,20 @@ def children() -> set[int]:
     """Pids of this process's children, adopted ones included."""
     found: set[int] = set()
     for thread in os.listdir("/proc/self/task"):
-        with contextlib.suppress(OSError), open(f"/proc/self/task/{thread}/children", "rb") as file:
-            found.update(map(int, file.read().split()))
+        # One that has ended meanwhile has none.
+        with contextlib.suppress(OSError):
+            found.update(map(int, _read(f"/proc/self/task/{thread}/children").split()))
     return found
+
+
+def _read(path: str) -> bytes:
+    """A file of the kernel's, in a third of the system calls that an open file of Python's
+    takes. Raises ``OSError``."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return b"".join(iter(partial(os.read, descriptor, 1 << 16), b""))
+    finally:
+        os.close(descriptor)
 
 
 def kill_orphans(known: frozenset[int] = frozenset()) -> None:

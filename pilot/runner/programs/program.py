@@ -14,6 +14,7 @@ from typing import IO
 
 from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.memory import Memory, OutOfMemory, ProcessMemory
+from pilot.runner.programs.oom_priority import children_go_first
 from pilot.runner.programs.orphans import kill_group, kill_orphans
 from pilot.runner.programs.usage import folder_size
 
@@ -79,15 +80,16 @@ class ProgramEnd:
 
 def start_program(program: Program) -> int:
     """As a child of this process, in a session of its own: its pid. Raises ``OSError``."""
-    popen = subprocess.Popen(
-        program.arguments,
-        cwd=program.folder,
-        env=program.environment,
-        stdin=program.stdin,
-        stdout=program.stdout,
-        stderr=program.stderr,
-        start_new_session=True,
-    )
+    with children_go_first():
+        popen = subprocess.Popen(
+            program.arguments,
+            cwd=program.folder,
+            env=program.environment,
+            stdin=program.stdin,
+            stdout=program.stdout,
+            stderr=program.stderr,
+            start_new_session=True,
+        )
     popen.returncode = 0  # who started it waits for it by its pid
     return popen.pid
 

@@ -16,6 +16,7 @@ import tempfile
 import traceback
 from typing import NoReturn
 
+from pilot.runner.programs.oom_priority import go_first
 from pilot.runner.programs.program import Program, start_program
 
 _MOST_REQUEST = 1 << 16
@@ -90,6 +91,7 @@ def _become(
 ) -> NoReturn:
     """As a new Python started with ``-m`` would be, but for its imports."""
     os.setsid()
+    go_first()
     for target, descriptor in enumerate(descriptors):
         os.dup2(descriptor, target)
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))

@@ -43,7 +43,20 @@ class CommandLine:
         self.success = frozenset(document.get("successCodes", ()))
         self.temporary = frozenset(document.get("temporaryFailCodes", ()))
         self.permanent = frozenset(document.get("permanentFailCodes", ()))
-        self._lock = threading.Condition(threading.RLock())
+        self._contained = containers is not None and self._image is not None
+        #: What all jobs have in common.
+        self._runtime = RuntimeContext(
+            {
+                **(
+                    flags(containers.engine)
+                    if containers is not None and self._contained
+                    else {"use_container": False}
+                ),
+                "compute_checksum": False,
+                "name": "job",
+            }
+        )
+        self._runtime.workflow_eval_lock = threading.Condition(threading.RLock())
         self._gpu = any(hint["class"] == _CUDA for hint in tool.hints)
         # A GPU that was not asked of the WMS is no reason to refuse: cwltool refuses even for a
         # hint.
@@ -71,30 +84,14 @@ class CommandLine:
     ) -> PreparedJob:
         """``resources``: what the job has (None: what it asks for). Raises ``AttemptError`` where
         tool and order do not fit."""
-        contained, folder = (
-            self._containers is not None and self._image is not None,
-            job_files.folder,
-        )
-        context = RuntimeContext(
-            {
-                **(
-                    flags(self._containers.engine)
-                    if self._containers is not None and contained
-                    else {"use_container": False}
-                ),
-                "basedir": folder,
-                "outdir": f"{folder}/{OUT}",
-                "tmpdir": f"{folder}/{TMP}",
-                "stagedir": f"{folder}/{IN}",
-                "compute_checksum": False,
-                "name": "job",
-                "make_fs_access": access_to(job_files),
-                "path_mapper": mapper_in(job_files, JobFileMapper if contained else InPlaceMapper),
-            }
-        )
+        contained, folder = self._contained, job_files.folder
+        context = self._runtime.copy()
+        context.basedir, context.stagedir = folder, f"{folder}/{IN}"
+        context.outdir, context.tmpdir = f"{folder}/{OUT}", f"{folder}/{TMP}"
+        context.make_fs_access = access_to(job_files)
+        context.path_mapper = mapper_in(job_files, JobFileMapper if contained else InPlaceMapper)
         if contained:
             context.tmpdir_prefix, context.cidfile_dir = f"{folder}/{TMP}/t-", f"{folder}/{TMP}"
-        context.workflow_eval_lock = self._lock
         if resources is not None:
             # With a GPU, the engine lets the container have the node's.
             devices = {"cudaDeviceCount": 1} if contained and self._gpu else {}
@@ -112,12 +109,12 @@ class CommandLine:
             raise not_set_up(refusal_in(error) or cwltool_message(error)) from error
         finally:
             cwltool.process._names.clear()
-        note = (
-            ""
-            if self._image is None
-            else f"container {self._image.name} is a hint, and this node has no engine: run without"
-        )
-        return replace(prepared_job(job, job_files), note=note)
+        prepared = prepared_job(job, job_files)
+        if self._image is not None:
+            prepared.note = (
+                f"container {self._image.name} is a hint, and this node has no engine: run without"
+            )
+        return prepared
 
     def _in_container(self, job: Any, job_files: JobFiles, context: RuntimeContext) -> PreparedJob:
         containers, image = self._containers, self._image
@@ -180,7 +177,8 @@ def _runtime_values(asked: Mapping[str, float], resources: Resources) -> dict[st
 
 
 def _stage(job: Any, job_files: JobFiles) -> None:
-    stage_files(job.pathmapper, ignore_writable=True, symlink=True)
+    if any(entry.staged for _, entry in job.pathmapper.items()):
+        stage_files(job.pathmapper, ignore_writable=True, symlink=True)
     if job.generatemapper is not None:
         stage_files(job.generatemapper, ignore_writable=job.inplace_update, symlink=True)
     _relink(job, job_files)

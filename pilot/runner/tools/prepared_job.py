@@ -76,5 +76,6 @@ def _stream(outdir: str, name: str | None) -> str | None:
     if not name:
         return None
     path = os.path.join(outdir, name)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if os.path.dirname(path) != outdir:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
     return path

@@ -8,7 +8,10 @@ import pytest
 
 from pilot.folders.dotless_names import DotlessName
 from pilot.folders.work_folder import WorkFolder
+from pilot.runner.cwl.file_access import access_to
+from pilot.runner.files import path_walk
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
+from pilot.runner.files.openat2 import look_beneath
 from pilot.runner.files.output_globs import matching_paths
 from sluice.storage import put_open
 
@@ -23,8 +26,16 @@ def inputs() -> set[tuple[int, int]]:
     return set()
 
 
-@pytest.fixture
-def own(work: WorkFolder, inputs: set[tuple[int, int]]) -> JobFiles:
+@pytest.fixture(params=["openat2", "walk"])
+def own(
+    work: WorkFolder,
+    inputs: set[tuple[int, int]],
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> JobFiles:
+    """Once as the kernel finds what lies below a folder, once as a kernel without that call."""
+    if request.param == "walk":
+        monkeypatch.setattr(path_walk, "look_beneath", lambda folder, path: None)
     return JobFiles(work.folders, inputs)
 
 
@@ -77,6 +88,31 @@ def test_links_among_its_own_are_followed(own: JobFiles, out: Path, name: str) -
     with own.taken(f"{out}/{name}") as found:
         assert os.read(found.descriptor, 100) == (out / name).read_bytes()
         assert found.given
+
+
+def test_the_kernel_looks_below_a_folder_and_passes_no_link(work: WorkFolder, out: Path) -> None:
+    root = work.folders[0].descriptor
+    for name in ("", "out", "out/sub/deep/d.txt", "out/sub/../a.txt", "out/ü ö"):
+        found = look_beneath(root, name)
+        assert found is not None
+        assert os.path.samestat(os.fstat(found), os.stat(f"{work.path}/{name}"))
+        os.close(found)
+    for name in ("out/file", "out/folder/c.txt", "out/dangling", "..", "out/../..", "/etc/passwd"):
+        assert look_beneath(root, name) is None
+    with pytest.raises(FileNotFoundError):
+        look_beneath(root, "out/nothing")
+    with pytest.raises(NotADirectoryError):
+        look_beneath(root, "out/a.txt/x")
+
+
+def test_a_name_that_is_no_text_is_refused_where_an_output_has_it(own: JobFiles, out: Path) -> None:
+    (out / "n\udcff.dat").write_text("x")
+    access = access_to(own)(str(out))
+    refused = pytest.raises(ForeignFileError, match=r"the name 'n\\udcff.dat' is no text in UTF-8")
+    with refused:
+        access.glob("*.dat")
+    with refused:
+        access.listdir(str(out))
 
 
 def test_what_is_not_there_is_not(own: JobFiles, out: Path) -> None:

@@ -1,0 +1,43 @@
+"""Opening what lies below a folder in one step of the kernel's, which leaves neither the folder nor
+passes a link: openat2(2), of Linux 5.6, which Python has no function for."""
+
+import ctypes
+import errno
+import os
+
+_NUMBER = 437
+_NO_MAGIC_LINKS, _NO_LINKS, _BENEATH = 0x02, 0x04, 0x08
+
+
+class _How(ctypes.Structure):
+    _fields_ = (
+        ("flags", ctypes.c_uint64),
+        ("mode", ctypes.c_uint64),
+        ("resolve", ctypes.c_uint64),
+    )
+
+
+_syscall = ctypes.CDLL(None, use_errno=True).syscall
+_syscall.restype = ctypes.c_long
+_syscall.argtypes = (
+    ctypes.c_long,
+    ctypes.c_int,
+    ctypes.c_char_p,
+    ctypes.POINTER(_How),
+    ctypes.c_size_t,
+)
+_how = ctypes.pointer(_How(os.O_PATH | os.O_CLOEXEC, 0, _BENEATH | _NO_LINKS | _NO_MAGIC_LINKS))
+
+
+def look_beneath(folder: int, path: str) -> int | None:
+    """A descriptor for looking only at ``path`` below an open folder. None where it has a link in
+    it, or leaves the folder, or the kernel has no such call: then it takes another way.
+
+    Raises ``FileNotFoundError``, ``NotADirectoryError``."""
+    found = _syscall(_NUMBER, folder, os.fsencode(path) or b".", _how, ctypes.sizeof(_How))
+    if found >= 0:
+        return int(found)
+    number = ctypes.get_errno()
+    if number in (errno.ENOENT, errno.ENOTDIR):
+        raise OSError(number, os.strerror(number), path)
+    return None

@@ -1,0 +1,44 @@
+"""Of what the kernel kills for want of memory, a tool goes before its slot, whatever starts it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.unit.pilot.attempts import python, run
+from tests.unit.pilot.builders import input_file, task
+from tests.unit.pilot.slot_runner import Runner
+
+#: Lets the process that becomes it have the priority in its arguments first.
+HAVING = ["sh", "-c", 'echo "$0" > /proc/self/oom_score_adj; exec "$@"']
+
+
+@pytest.fixture(params=[0, 700])
+def slot(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Runner, int]]:
+    """A slot, and the priority that it is to have itself."""
+    runner = Runner(
+        tmp_path / "pilot",
+        environment={"PYTHONPATH": str(Path.cwd())},
+        before=[*HAVING, str(request.param)],
+    )
+    yield runner, request.param
+    runner.close()
+
+
+def test_a_tool_goes_before_its_slot(slot: tuple[Runner, int], root: Path) -> None:
+    runner, own = slot
+    tool = python("print(open('/proc/self/oom_score_adj').read().strip())")
+    workflow = {
+        "cwlVersion": "v1.2",
+        "class": "Workflow",
+        "inputs": {"f": "File"},
+        "outputs": {"o": {"type": "File", "outputSource": "only/o"}},
+        "steps": {"only": {"run": tool, "in": {"f": "f"}, "out": ["o"]}},
+    }
+    for number, executable in enumerate((tool, workflow)):
+        report = run(
+            runner, task(root, executable), [input_file(root / "in" / f"{number}.dat")], seq=number
+        )
+        text = Path(report.outputs[0].url.removeprefix("file://")).read_text()
+        assert int(text) == max(own, 500)
+        assert int(Path(f"/proc/{runner.slot_pid}/oom_score_adj").read_text()) == own
