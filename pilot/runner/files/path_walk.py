@@ -15,8 +15,6 @@ LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 MOST_LINKS = 40
 #: Folders between one of the job's and what a tool in it makes.
 _ABOVE = 4
-
-
 #: After the name of a folder: of itself, of what it holds.
 _ENDS = ("", "/")
 
@@ -85,18 +83,10 @@ class PathWalk:
         self._passed = []
 
     def _step(self, part: str) -> None:
-        if part in ("", "."):
-            return
-        if part == "..":
-            if not self._passed:
-                raise OutsideError(
-                    os.path.normpath("/".join([self._root.path, part, *self._parts[::-1]]))
-                )
-            left = self._passed.pop()
-            is_folder = stat.S_ISDIR(os.fstat(left).st_mode)
-            os.close(left)
-            if not is_folder:
-                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        if part in ("", ".", ".."):
+            self._require_folder()
+            if part == "..":
+                self._go_up()
             return
         place = self._passed[-1] if self._passed else self._root.descriptor
         found = os.open(part, LOOK, dir_fd=place)
@@ -107,6 +97,18 @@ class PathWalk:
             return
         os.close(found)
         self._follow_link(os.readlink(part, dir_fd=place))
+
+    def _require_folder(self) -> None:
+        """Of what the way has come to."""
+        if self._passed and not stat.S_ISDIR(os.fstat(self._passed[-1]).st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+
+    def _go_up(self) -> None:
+        if not self._passed:
+            raise OutsideError(
+                os.path.normpath("/".join([self._root.path, "..", *self._parts[::-1]]))
+            )
+        os.close(self._passed.pop())
 
     def _follow_link(self, target: str) -> None:
         self._links += 1

@@ -14,7 +14,7 @@ _FIRST = 500
 def children_go_first() -> Iterator[None]:
     """What this process starts in here. It changes its own priority for the moment, which they
     inherit: that takes a tenth of the time that it takes to change that of another process."""
-    file, own = _own()
+    file, own = _own(os.getpid())
     if file is None or own >= _FIRST:
         yield
         return
@@ -33,8 +33,9 @@ def go_first() -> None:
 
 
 @cache
-def _own() -> tuple[int | None, int]:
-    """The file open (None: it cannot be), and what it says."""
+def _own(_pid: int) -> tuple[int | None, int]:
+    """This process's file, open (None: it cannot be), and what it says. A process that is forked
+    later has another file: hence ``_pid``."""
     try:
         file = os.open(_OWN, os.O_RDWR | os.O_CLOEXEC)
     except OSError:

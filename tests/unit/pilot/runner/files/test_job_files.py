@@ -116,7 +116,9 @@ def test_a_name_that_is_no_text_is_refused_where_an_output_has_it(own: JobFiles,
 
 
 def test_what_is_not_there_is_not(own: JobFiles, out: Path) -> None:
-    for name in ("nothing", "dangling", "a.txt/x", "nothing/../a.txt", "\0"):
+    for name in (
+        "nothing", "dangling", "a.txt/x", "a.txt/", "a.txt/.", "a.txt/..", "nothing/../a.txt", "\0",
+    ):  # fmt: skip
         assert own.status(f"{out}/{name}") is None
         with pytest.raises(OSError):  # noqa: PT011 - of which kind, the system says
             own.open(f"{out}/{name}")
