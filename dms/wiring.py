@@ -1,8 +1,9 @@
 """The DMS, wired: the only file that names concrete adapters."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from dms.api.content import content_router
 from dms.api.datasets import datasets_router, stalled_router
@@ -13,11 +14,11 @@ from dms.consumers.commands import Wakes, queue_consumers
 from dms.db.gauges import MEASUREMENTS
 from dms.loops.closer import closer
 from dms.loops.workers import (
-    deleter,
+    deleters,
     level_watcher,
     storage_looker,
     sweeper,
-    uploader,
+    uploaders,
     usage_folder,
 )
 from dms.settings import DmsSettings
@@ -30,7 +31,7 @@ from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.lifecycle import Component
-from sluice.servicekit.loop import Loop
+from sluice.servicekit.loop import Loop, wake_idle
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.outbox import OutboxRelay
@@ -82,10 +83,14 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
     context = make_context(settings, database)
     loops = _loops(settings, context, metrics)
     wakes = Wakes(
-        complete=loops.close.wake, deletion=_waking(loops.delete), upload=_waking(loops.upload)
+        complete=loops.close.wake,
+        deletion=partial(wake_idle, loops.delete),
+        upload=partial(wake_idle, loops.upload),
     )
     routers = [
-        datasets_router(context, on_deletion=wakes.deletion, on_resume=_waking(loops.all)),
+        datasets_router(
+            context, on_deletion=wakes.deletion, on_resume=partial(_wake_all, loops.all)
+        ),
         stalled_router(database),
         files_router(context, on_complete=wakes.complete),
         content_router(context),
@@ -132,14 +137,17 @@ def make_context(settings: DmsSettings, database: Database) -> DmsContext:
 
 
 def _loops(settings: DmsSettings, context: DmsContext, metrics: ServiceMetrics) -> _Loops:
-    period, numbers = settings.poll_seconds, range(settings.workers)
-    upload = [uploader(context, number, period=period, metrics=metrics) for number in numbers]
+    period, count = settings.poll_seconds, settings.workers
+    upload = uploaders(context, count=count, period=period, metrics=metrics)
     sweep = sweeper(context, period=period, metrics=metrics)
+
+    def on_closed() -> None:
+        wake_idle(upload)
+        sweep.wake()
+
     return _Loops(
-        close=closer(
-            context.database, period=period, metrics=metrics, on_closed=_waking([*upload, sweep])
-        ),
-        delete=[deleter(context, number, period=period, metrics=metrics) for number in numbers],
+        close=closer(context.database, period=period, metrics=metrics, on_closed=on_closed),
+        delete=deleters(context, count=count, period=period, metrics=metrics),
         upload=upload,
         sweep=sweep,
         fold=usage_folder(context.database, metrics=metrics),
@@ -148,9 +156,6 @@ def _loops(settings: DmsSettings, context: DmsContext, metrics: ServiceMetrics) 
     )
 
 
-def _waking(loops: Sequence[Loop]) -> Callable[[], None]:
-    def wake() -> None:
-        for loop in loops:
-            loop.wake()
-
-    return wake
+def _wake_all(loops: Sequence[Loop]) -> None:
+    for loop in loops:
+        loop.wake()

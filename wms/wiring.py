@@ -1,12 +1,14 @@
 """Puts the WMS together."""
 
 from datetime import timedelta
+from functools import partial
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.pilots import NodeResources
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.http import Health, create_app
+from sluice.servicekit.loop import wake_idle
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.outbox import OutboxRelay
 from sluice.servicekit.service import Service
@@ -39,10 +41,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
     dms = DmsClient(links.http("dms"))
     splitting = split_loops(context, dms, settings)
 
-    def wake() -> None:
-        for loop in splitting:
-            loop.wake()
-
+    wake = partial(wake_idle, splitting)
     context.signal.wake_splitting = wake
     health = Health({"database": database.ping, "transport": transport.ping})
     makers = (

@@ -14,7 +14,7 @@ from dms.usecases.read_content import FileContent, open_content, open_log, piece
 from sluice.contracts.base import StorageUrl
 from sluice.contracts.datasets import ArchiveFormat
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Problem, Unprocessable
-from sluice.servicekit.http import errors, problem_response
+from sluice.servicekit.http import api_router, errors, problem_response
 from sluice.servicekit.streaming import FOREIGN_CONTENT, Streamed, attachment
 
 _BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
@@ -28,7 +28,7 @@ _MEDIA = {ArchiveFormat.ZIP: "application/zip", ArchiveFormat.TAR: "application/
 
 
 def content_router(context: DmsContext) -> APIRouter:
-    router = APIRouter(prefix="/api/v1", tags=["content"])
+    router = api_router("/api/v1", tags=["content"])
     _add_archive(router, context)
     answers = _CONTENT | errors(NotFound, Unprocessable, NotAvailable)
 

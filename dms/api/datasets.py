@@ -24,7 +24,7 @@ from sluice.contracts.datasets import (
 )
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.servicekit.database import Database
-from sluice.servicekit.http import errors
+from sluice.servicekit.http import api_router, errors
 
 
 def datasets_router(
@@ -32,7 +32,7 @@ def datasets_router(
 ) -> APIRouter:
     """``on_deletion`` is called when there is something to delete, ``on_resume`` when what was
     halted goes on."""
-    router = APIRouter(prefix="/api/v1/datasets", tags=["data sets"])
+    router = api_router("/api/v1/datasets", tags=["data sets"])
     _add_list(router, context.database)
     _add_filling(router, context)
     _add_reading(router, context.database)
@@ -41,7 +41,7 @@ def datasets_router(
 
 
 def stalled_router(database: Database) -> APIRouter:
-    router = APIRouter(prefix="/api/v1", tags=["data sets"])
+    router = api_router("/api/v1", tags=["data sets"])
 
     @router.get("/stalled", responses=errors(NotAvailable))
     async def stalled(limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> StalledList:

@@ -11,7 +11,7 @@ from dms.usecases.list_files import list_files, read_file
 from dms.usecases.register_files import register_files
 from sluice.contracts.datasets import File, FilePage, NewFiles, Registered
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from sluice.servicekit.http import errors
+from sluice.servicekit.http import api_router, errors
 
 FileId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
@@ -19,7 +19,7 @@ FileId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> APIRouter:
     """``on_complete`` is called when files were added: a data set may be complete."""
     database = context.database
-    router = APIRouter(prefix="/api/v1/datasets/{uid}/files", tags=["data sets"])
+    router = api_router("/api/v1/datasets/{uid}/files", tags=["data sets"])
 
     @router.post("", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
     async def add_files(uid: UUID, request: NewFiles) -> Registered:

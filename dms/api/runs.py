@@ -9,11 +9,11 @@ from dms.usecases.register_run import register_frames, register_period, register
 from sluice.contracts.datasets import Frame, NewFrames, NewPeriod, NewRun, Period, Registered, Run
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.servicekit.database import Database
-from sluice.servicekit.http import errors
+from sluice.servicekit.http import api_router, errors
 
 
 def runs_router(database: Database) -> APIRouter:
-    router = APIRouter(prefix="/api/v1", tags=["periods and runs"])
+    router = api_router("/api/v1", tags=["periods and runs"])
 
     @router.post(
         "/periods",

@@ -12,11 +12,11 @@ from dms.usecases.watch_water_marks import find_on_storage, set_marks
 from sluice.contracts.datasets import DatasetUids, NewStorage, Storage, WaterMarks
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import StorageType
-from sluice.servicekit.http import errors
+from sluice.servicekit.http import api_router, errors
 
 
 def storages_router(context: DmsContext) -> APIRouter:
-    router = APIRouter(prefix="/api/v1/storages", tags=["storages"])
+    router = api_router("/api/v1/storages", tags=["storages"])
     _add_registration(router, context)
     _add_reading(router, context)
     _add_use(router, context)

@@ -17,7 +17,7 @@ from dms.usecases.watch_storages import StorageWatch
 from dms.usecases.watch_water_marks import watch_water_marks
 from sluice.contracts.states import DatasetState
 from sluice.servicekit.database import Connection, Database
-from sluice.servicekit.loop import Loop
+from sluice.servicekit.loop import Loop, no_help, sharing_loops
 from sluice.servicekit.metrics import ServiceMetrics
 
 #: Seconds between two looks at where the storages lie.
@@ -33,33 +33,39 @@ LEVEL_PERIOD = 5.0
 Take = Callable[[Connection], Awaitable[DatasetClaim | None]]
 
 
-async def work_once(context: DmsContext, take: Take, work: Work) -> bool:
-    """Takes one data set in hand and works on it; False where none waits."""
+async def work_once(
+    context: DmsContext, take: Take, work: Work, *, on_found: Callable[[], None] = no_help
+) -> bool:
+    """Takes one data set in hand, says that it found one, and works on it; False where none
+    waits."""
     async with context.database.connection() as connection:
         claim = await take(connection)
     if claim is None:
         return False
+    on_found()
     await work_on(context, claim, work)
     return True
 
 
-async def delete_once(context: DmsContext) -> bool:
+async def delete_once(context: DmsContext, on_found: Callable[[], None] = no_help) -> bool:
     return await work_once(
         context,
         lambda connection: claim_work(
             connection, uuid4(), state=DatasetState.DELETING, seconds=context.claim_seconds
         ),
         remove_dataset,
+        on_found=on_found,
     )
 
 
-async def upload_once(context: DmsContext) -> bool:
+async def upload_once(context: DmsContext, on_found: Callable[[], None] = no_help) -> bool:
     return await work_once(
         context,
         lambda connection: claim_work(
             connection, uuid4(), state=DatasetState.UPLOADING, seconds=context.claim_seconds
         ),
         upload_dataset,
+        on_found=on_found,
     )
 
 
@@ -79,16 +85,18 @@ async def fold_once(database: Database) -> bool:
     return False
 
 
-def deleter(context: DmsContext, number: int, *, period: float, metrics: ServiceMetrics) -> Loop:
-    return Loop(
-        f"dms.deleter.{number}", partial(delete_once, context), period=period, metrics=metrics
-    )
+def deleters(
+    context: DmsContext, *, count: int, period: float, metrics: ServiceMetrics
+) -> list[Loop]:
+    tick = partial(delete_once, context)
+    return sharing_loops("dms.deleter", tick, count=count, period=period, metrics=metrics)
 
 
-def uploader(context: DmsContext, number: int, *, period: float, metrics: ServiceMetrics) -> Loop:
-    return Loop(
-        f"dms.uploader.{number}", partial(upload_once, context), period=period, metrics=metrics
-    )
+def uploaders(
+    context: DmsContext, *, count: int, period: float, metrics: ServiceMetrics
+) -> list[Loop]:
+    tick = partial(upload_once, context)
+    return sharing_loops("dms.uploader", tick, count=count, period=period, metrics=metrics)
 
 
 def sweeper(context: DmsContext, *, period: float, metrics: ServiceMetrics) -> Loop:

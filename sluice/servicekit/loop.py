@@ -2,7 +2,8 @@
 the waiting."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 import structlog
 
@@ -41,7 +42,13 @@ class Loop:
         )  # from 0 on: what begins with 1 is no increase to Prometheus
         self._wake = asyncio.Event()
         self._stopping = asyncio.Event()
+        self._waiting = False
         self._task: asyncio.Task[None] | None = None
+
+    @property
+    def idle(self) -> bool:
+        """Waits for its next tick, and nobody has woken it."""
+        return self._waiting and not self._wake.is_set()
 
     def wake(self) -> None:
         self._wake.set()
@@ -86,8 +93,45 @@ class Loop:
             if failures
             else (self._wake, self._period)
         )
+        self._waiting = event is self._wake
         try:
             async with asyncio.timeout(seconds):
                 await event.wait()
         except TimeoutError:
             return
+        finally:
+            self._waiting = False
+
+
+def sharing_loops(
+    name: str,
+    tick: Callable[[Callable[[], None]], Awaitable[bool]],
+    *,
+    count: int,
+    period: float,
+    metrics: ServiceMetrics,
+) -> list[Loop]:
+    """Several that take from the same work; ``wake_idle`` wakes one. ``tick`` is given what to call
+    when it has found some: there may be more, and the next loop looks too. (Never one before it:
+    two could wake each other for ever, over work that has to wait.)"""
+    loops: list[Loop] = []
+
+    def help_with(number: int) -> Callable[[], None]:
+        return lambda: wake_idle(loops[number + 1 :])
+
+    loops += [
+        Loop(f"{name}.{number}", partial(tick, help_with(number)), period=period, metrics=metrics)
+        for number in range(count)
+    ]
+    return loops
+
+
+def wake_idle(loops: Sequence[Loop]) -> None:
+    """Wakes the first that waits; all, where none does: who is done first looks again."""
+    idle = [loop for loop in loops if loop.idle]
+    for loop in idle[:1] or loops:
+        loop.wake()
+
+
+def no_help() -> None:
+    """What a tick calls where there is no other loop to wake."""

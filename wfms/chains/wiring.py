@@ -51,24 +51,24 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
         relief_rank=settings.relief_rank,
     )
     loops = ChainLoops(
+        StartSteps(context),
         {
-            "chains.start_steps": StartSteps(context),
             "chains.stop_tasks": partial(stop_tasks, context),
             "chains.watch_uploads": partial(watch_uploads, context),
             "chains.hand_over_releases": partial(hand_over_releases, context),
             "chains.delete_outputs": partial(delete_outputs, context),
-            "chains.end_keeping": partial(expire_rerun_data, database),
             "chains.delete_asked": partial(delete_asked, context),
         },
         period=settings.period,
         metrics=metrics,
     )
+    end_keeping = partial(expire_rerun_data, database)
     relieve = RelieveStorages(context)
     health = Health({"database": database.ping, "transport": transport.ping})
     app = create_app(
         NAME,
         [
-            chains_router(context, wake=loops.wake),
+            chains_router(context, wake=loops.wake, wake_start=loops.wake_start),
             reruns_router(context, wake=loops.wake),
             tasks_router(context, wake=loops.wake),
             attention_router(database),
@@ -81,6 +81,7 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
         database,
         OutboxRelay(database, transport, metrics, keep=timedelta(seconds=settings.keep_sent)),
         loops,
+        Loop("chains.end_keeping", end_keeping, period=settings.period, metrics=metrics),
         Loop("chains.relieve_storages", relieve, period=settings.relief_period, metrics=metrics),
         Gauges(database, metrics, MEASUREMENTS, health=health.report),
     ]

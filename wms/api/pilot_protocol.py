@@ -21,7 +21,7 @@ from sluice.contracts.pilots import (
     StorageUrls,
 )
 from sluice.contracts.problems import NotFound
-from sluice.servicekit.http import errors
+from sluice.servicekit.http import api_router, errors
 from wms.api.raw_body import parsed, schema_of
 from wms.db.leases import ClaimedJob
 from wms.usecases.context import WmsContext
@@ -34,7 +34,7 @@ from wms.usecases.sign_off_pilot import sign_off_pilot
 
 
 def pilot_protocol_router(context: WmsContext, dms: DmsClient) -> APIRouter:
-    router = APIRouter(prefix="/api/v1/pilots", tags=["pilots"])
+    router = api_router("/api/v1/pilots", tags=["pilots"])
 
     @router.post("")
     async def register(body: RegisterPilot) -> Registration:

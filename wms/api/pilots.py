@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from sluice.contracts.attention import Acknowledge
 from sluice.contracts.pilots import PilotList
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
-from sluice.servicekit.http import errors
+from sluice.servicekit.http import api_router, errors
 from wms.db.pilot_pages import MOST, PilotQuery
 from wms.usecases.acknowledge_pilot import acknowledge_pilot
 from wms.usecases.context import WmsContext
@@ -24,7 +24,7 @@ Attention = Annotated[
 
 
 def pilots_router(context: WmsContext) -> APIRouter:
-    router = APIRouter(prefix="/api/v1/pilots", tags=["pilots"])
+    router = api_router("/api/v1/pilots", tags=["pilots"])
 
     @router.get("", responses=errors(Unprocessable))
     async def pilots(

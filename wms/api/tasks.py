@@ -20,7 +20,7 @@ from sluice.contracts.tasks import (
     TaskStatus,
     TaskStatusList,
 )
-from sluice.servicekit.http import errors
+from sluice.servicekit.http import api_router, errors
 from wms.db.job_pages import JobQuery
 from wms.domain.tokens import MAX_ID
 from wms.usecases import explain, read_tasks, retry_jobs
@@ -36,7 +36,7 @@ Full = Annotated[bool, Query(description="With how many jobs were killed.")]
 
 
 def tasks_router(context: WmsContext) -> APIRouter:
-    router = APIRouter(prefix="/api/v1/tasks", tags=["tasks"])
+    router = api_router("/api/v1/tasks", tags=["tasks"])
 
     @router.get("")
     async def tasks(
@@ -93,7 +93,7 @@ def tasks_router(context: WmsContext) -> APIRouter:
 
 
 def task_requests_router(context: WmsContext) -> APIRouter:
-    router = APIRouter(prefix="/api/v1/tasks", tags=["tasks"])
+    router = api_router("/api/v1/tasks", tags=["tasks"])
 
     @router.post("/{uid}/rank", responses=errors(NotFound, Conflict))
     async def rank(uid: UUID, body: Prioritise) -> TaskStatus:
@@ -117,7 +117,7 @@ def task_requests_router(context: WmsContext) -> APIRouter:
 
 
 def counts_router(context: WmsContext) -> APIRouter:
-    router = APIRouter(prefix="/api/v1/counts", tags=["tasks"])
+    router = api_router("/api/v1/counts", tags=["tasks"])
 
     @router.get("")
     async def counts(
@@ -134,7 +134,7 @@ def counts_router(context: WmsContext) -> APIRouter:
 
 
 def boosts_router(context: WmsContext) -> APIRouter:
-    router = APIRouter(prefix="/api/v1/boosts", tags=["tasks"])
+    router = api_router("/api/v1/boosts", tags=["tasks"])
 
     @router.put("")
     async def boosts(wanted: Boosts) -> Boosted:
@@ -146,7 +146,7 @@ def boosts_router(context: WmsContext) -> APIRouter:
 
 
 def jobs_router(context: WmsContext) -> APIRouter:
-    router = APIRouter(prefix="/api/v1/jobs", tags=["jobs"])
+    router = api_router("/api/v1/jobs", tags=["jobs"])
 
     @router.get("/{job_id}", responses=errors(NotFound))
     async def job(

@@ -15,17 +15,17 @@ from wms.db.statement import statement
 from wms.domain.grouping import JobDraft
 
 _CLAIM_TASK = statement("""
--- The best task whose jobs are not made and that nobody makes, not looked at since $2 ($3: how long
--- the claim holds).
+-- The best task whose jobs are not made and that nobody makes, not looked at since $2 (NULL: any;
+-- $3: how long the claim holds).
 UPDATE tasks SET split_token = $1, split_until = now() + $3, split_checked_at = now()
 WHERE uid = (
     SELECT uid FROM tasks
     WHERE state NOT IN ('{task.ACTIVE}', '{task.FINISHED}', '{task.FAILED}', '{task.CANCELED}')
         AND (split_until IS NULL OR split_until < now())
-        AND (split_checked_at IS NULL OR split_checked_at < $2)
+        AND (split_checked_at IS NULL OR split_checked_at < coalesce($2, now()))
     ORDER BY rank DESC, created_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
-RETURNING uid, state, split_cursor, split_skip, split_group, split_last_seq, level_first,
-    parts_first, taken_over
+RETURNING uid, state, split_checked_at, split_cursor, split_skip, split_group, split_last_seq,
+    level_first, parts_first, taken_over
 """)
 
 _RELEASE_TASK = """
@@ -56,8 +56,6 @@ RETURNING uid
 
 _LOCK_CLAIMED = "SELECT uid FROM tasks WHERE uid = $1 AND split_token = $2 FOR NO KEY UPDATE"
 
-_NOW = "SELECT clock_timestamp()"
-
 
 @dataclass(frozen=True, slots=True)
 class SplitPlace:
@@ -73,12 +71,13 @@ class SplitPlace:
 
 @dataclass(frozen=True, slots=True)
 class SplitClaim:
-    """A task to split. Of a level of a tree: ``level_first``: its first job's seq; ``parts_first``:
-    that of the level before, whose files it reads; -1 for the first level. ``taken_over``: the task
-    whose finished jobs it takes over."""
+    """A task to split. ``claimed_at``: by the database's clock. Of a level of a tree:
+    ``level_first``: its first job's seq; ``parts_first``: that of the level before, whose files it
+    reads; -1 for the first level. ``taken_over``: the task whose finished jobs it takes over."""
 
     uid: UUID
     token: UUID
+    claimed_at: datetime
     state: TaskState
     place: SplitPlace
     level_first: int
@@ -86,21 +85,18 @@ class SplitClaim:
     taken_over: TakenOver | None = None
 
 
-async def database_time(connection: Connection) -> datetime:
-    now: datetime = await connection.fetchval(_NOW)
-    return now
-
-
 async def claim_task(
-    connection: Connection, token: UUID, *, before: datetime, hold: timedelta
+    connection: Connection, token: UUID, *, before: datetime | None, hold: timedelta
 ) -> SplitClaim | None:
-    """Holds for ``hold``. None: no task is left that was not looked at since ``before``."""
+    """Holds for ``hold``. None: no task is left that was not looked at since ``before`` (by the
+    database's clock; None: that nobody is looking at)."""
     row = await connection.fetchrow(_CLAIM_TASK, token, before, hold)
     if row is None:
         return None
     return SplitClaim(
         uid=row["uid"],
         token=token,
+        claimed_at=row["split_checked_at"],
         state=TaskState(row["state"]),
         place=SplitPlace(
             row["split_cursor"], row["split_skip"], row["split_group"], row["split_last_seq"]

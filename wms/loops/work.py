@@ -1,7 +1,9 @@
 """The WMS's periodic work: splitting, expiry of leases, lost pilots, ranks."""
 
+from collections.abc import Callable
+
 from sluice.clients.dms import DmsClient
-from sluice.servicekit.loop import Loop
+from sluice.servicekit.loop import Loop, sharing_loops
 from wms.settings import WmsSettings
 from wms.usecases.context import WmsContext
 from wms.usecases.expire_leases import expire_leases
@@ -13,14 +15,17 @@ from wms.usecases.update_ranks import update_ranks
 def split_loops(context: WmsContext, dms: DmsClient, settings: WmsSettings) -> list[Loop]:
     """Several, so that a large data set does not keep small ones waiting."""
 
-    async def split() -> bool:
-        await split_waiting_tasks(context, dms, page=settings.split_page)
+    async def split(on_found: Callable[[], None]) -> bool:
+        await split_waiting_tasks(context, dms, page=settings.split_page, on_found=on_found)
         return False
 
-    return [
-        Loop(f"split.{number}", split, period=settings.split_period, metrics=context.metrics)
-        for number in range(settings.split_parallel)
-    ]
+    return sharing_loops(
+        "split",
+        split,
+        count=settings.split_parallel,
+        period=settings.split_period,
+        metrics=context.metrics,
+    )
 
 
 def maintenance_loops(context: WmsContext, settings: WmsSettings) -> list[Loop]:

@@ -6,9 +6,9 @@ read on commit together, guarded by the claim's token. Whoever dies in between i
 claim has run out, and no job is made twice (invariant 7).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
 from sluice.clients.dms import DmsClient
@@ -18,6 +18,7 @@ from sluice.contracts.problems import NotAvailable
 from sluice.contracts.states import TaskState
 from sluice.servicekit.database import Transaction
 from sluice.servicekit.logging import log_ids
+from sluice.servicekit.loop import no_help
 from wms.db.ready_channel import notify_ready
 from wms.db.splitting import (
     SplitClaim,
@@ -25,7 +26,6 @@ from wms.db.splitting import (
     begin_splitting,
     claim_task,
     count_page,
-    database_time,
     insert_jobs,
     lock_claimed,
     release_task,
@@ -51,21 +51,30 @@ class SplitClaimLost(Exception):
     done here."""
 
 
-async def split_waiting_tasks(context: WmsContext, dms: DmsClient, *, page: int = 2000) -> None:
-    """Precondition: none; several may run at once, in any number of processes.
+async def split_waiting_tasks(
+    context: WmsContext,
+    dms: DmsClient,
+    *,
+    page: int = 2000,
+    on_found: Callable[[], None] = no_help,
+) -> None:
+    """Precondition: none; several may run at once, in any number of processes. ``on_found``: called
+    with the first task that is found: there may be more, for somebody who helps.
 
     Effect: every task whose jobs are not made yet is looked at once: split if its input can be
     worked with, failed if it never will be, else left waiting with the reason. Messages: those of
     ``end_task`` for tasks that end by it. Errors: none of its own.
     """
-    async with context.database.connection() as connection:
-        before = await database_time(connection)
+    before: datetime | None = None
     while True:
         async with context.database.connection() as connection:
             claim = await claim_task(connection, uuid4(), before=before, hold=HOLD)
             if claim is None:
                 return
             known = (await context.tasks.get(connection, [claim.uid]))[claim.uid]
+        if before is None:
+            before = claim.claimed_at
+            on_found()
         with log_ids(
             task=claim.uid, chain=known.task.chain_uid, dataset=known.task.main_input.dat_in_uid
         ):

@@ -150,7 +150,7 @@ class World:
     def _chain_routes(self) -> list[APIRouter]:
         context = self.chains_context
         return [
-            chains_router(context, wake=_idle),
+            chains_router(context, wake=_idle, wake_start=_idle),
             reruns_router(context, wake=_idle),
             tasks_router(context, wake=_idle),
             attention_router(context.database),

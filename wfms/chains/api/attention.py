@@ -8,13 +8,13 @@ from sluice.contracts.attention import Acknowledge, ChainCounts
 from sluice.contracts.chains import Chain
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.servicekit.database import Database
-from sluice.servicekit.http import errors
+from sluice.servicekit.http import api_router, errors
 from wfms.chains.usecases.acknowledge_chain import acknowledge_chain
 from wfms.chains.usecases.read_chains import count_chains, read_chain
 
 
 def attention_router(database: Database) -> APIRouter:
-    router = APIRouter(prefix="/api/v1", tags=["chains"])
+    router = api_router("/api/v1", tags=["chains"])
 
     @router.get("/counts")
     async def counts() -> ChainCounts:

@@ -11,7 +11,7 @@ from sluice.contracts.datasets import Dataset
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import ChainState
 from sluice.servicekit.database import Database
-from sluice.servicekit.http import errors
+from sluice.servicekit.http import api_router, errors
 from wfms.chains.db.reading import ChainQuery
 from wfms.chains.usecases.cancel_chain import cancel_chain
 from wfms.chains.usecases.context import ChainsContext
@@ -37,16 +37,20 @@ def _query(
     )
 
 
-def chains_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRouter:
-    """``wake``: called after a change that leaves work to the loops."""
-    router = APIRouter(prefix="/api/v1", tags=["chains"])
-    _add_datasets(router, context, wake)
+def chains_router(
+    context: ChainsContext, *, wake: Callable[[], None], wake_start: Callable[[], None]
+) -> APIRouter:
+    """``wake``: called after a change that leaves work to the loops; ``wake_start``: where all that
+    is left are steps to start."""
+    router = api_router("/api/v1", tags=["chains"])
+    _add_new(router, context, wake_start)
+    _add_deletion(router, context, wake)
     _add_reading(router, context.database)
     _add_ending(router, context.database, wake)
     return router
 
 
-def _add_datasets(router: APIRouter, context: ChainsContext, wake: Callable[[], None]) -> None:
+def _add_new(router: APIRouter, context: ChainsContext, wake_start: Callable[[], None]) -> None:
     @router.post(
         "/datasets",
         status_code=status.HTTP_201_CREATED,
@@ -57,11 +61,13 @@ def _add_datasets(router: APIRouter, context: ChainsContext, wake: Callable[[], 
         repetition."""
         uid, created = await create_chain(context, new)
         if created:
-            wake()
+            wake_start()
         else:
             response.status_code = status.HTTP_200_OK
         return await read_chain(context.database, uid)
 
+
+def _add_deletion(router: APIRouter, context: ChainsContext, wake: Callable[[], None]) -> None:
     @router.delete(
         "/datasets/{uid}",
         status_code=status.HTTP_202_ACCEPTED,

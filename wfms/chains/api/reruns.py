@@ -7,7 +7,7 @@ from fastapi import APIRouter, Response, status
 
 from sluice.contracts.chains import Chain, RerunChain, RerunPlan
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from sluice.servicekit.http import errors
+from sluice.servicekit.http import api_router, errors
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.read_chains import read_chain
 from wfms.chains.usecases.rerun_chain import plan_of_rerun, rerun_chain
@@ -15,7 +15,7 @@ from wfms.chains.usecases.rerun_chain import plan_of_rerun, rerun_chain
 
 def reruns_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRouter:
     """``wake``: called after a change that leaves work to the loops."""
-    router = APIRouter(prefix="/api/v1/chains/{uid}/rerun", tags=["chains"])
+    router = api_router("/api/v1/chains/{uid}/rerun", tags=["chains"])
     refusals = errors(NotFound, Conflict, Unprocessable, NotAvailable)
 
     @router.post("/plan", responses=refusals)

@@ -10,7 +10,7 @@ from sluice.contracts.chains import ChainTask, ChainTaskList, Release, TaskEnded
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import StepState
 from sluice.contracts.tasks import Prioritise, TaskStatus
-from sluice.servicekit.http import errors
+from sluice.servicekit.http import api_router, errors
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.forward_task_request import forward_cancel, forward_rank
 from wfms.chains.usecases.read_tasks import TaskQuery, read_task, read_tasks
@@ -22,7 +22,7 @@ Full = Annotated[bool, Query(description="With how many jobs were killed.")]
 
 def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRouter:
     """``wake``: called after a change that leaves work to the loops."""
-    router = APIRouter(prefix="/api/v1/tasks", tags=["tasks"])
+    router = api_router("/api/v1/tasks", tags=["tasks"])
 
     @router.get("", responses=errors(Unprocessable))
     async def list_tasks(

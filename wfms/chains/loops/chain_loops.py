@@ -1,4 +1,4 @@
-"""All loops of the chain service, started, stopped and woken together."""
+"""The chain service's loops whose work comes of changes, started, stopped and woken together."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -9,14 +9,22 @@ Tick = Callable[[], Awaitable[bool]]
 
 
 class ChainLoops:
-    """All loops of the service; ``wake`` has each of them look at once."""
+    """The loop that starts steps, and the others by name."""
 
-    def __init__(self, ticks: dict[str, Tick], *, period: float, metrics: ServiceMetrics) -> None:
+    def __init__(
+        self, start_steps: Tick, others: dict[str, Tick], *, period: float, metrics: ServiceMetrics
+    ) -> None:
         self.loops: Sequence[Loop] = [
-            Loop(name, tick, period=period, metrics=metrics) for name, tick in ticks.items()
+            Loop(name, tick, period=period, metrics=metrics)
+            for name, tick in {"chains.start_steps": start_steps, **others}.items()
         ]
 
+    def wake_start(self) -> None:
+        """There is a new chain: steps to start, and nothing else yet."""
+        self.loops[0].wake()
+
     def wake(self) -> None:
+        """Has each loop look at once."""
         for loop in self.loops:
             loop.wake()
 

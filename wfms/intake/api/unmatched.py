@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 
 from sluice.contracts.intake import Rematch, Rematched, RematchedAll, TieList, UnmatchedList
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound
-from sluice.servicekit.http import errors
+from sluice.servicekit.http import api_router, errors
 from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.dismiss_dataset import dismiss_dataset
 from wfms.intake.usecases.read_unmatched import read_ties, read_unmatched
@@ -22,7 +22,7 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> APIRouter:
     """``wake``: called when there is something to hand over."""
     database = context.database
-    router = APIRouter(prefix="/api/v1", tags=["unmatched"])
+    router = api_router("/api/v1", tags=["unmatched"])
 
     @router.get("/unmatched")
     async def unmatched(limit: Limit = 200) -> UnmatchedList:

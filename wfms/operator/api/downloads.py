@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from sluice.contracts.datasets import ArchiveFormat
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from sluice.servicekit.http import errors
+from sluice.servicekit.http import api_router, errors
 from sluice.servicekit.streaming import FOREIGN_CONTENT, Streamed
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_image import read_image
@@ -37,7 +37,7 @@ Format = Annotated[ArchiveFormat, Query(description="A zip has at most 50 000 fi
 
 
 def downloads_router(context: OperatorContext) -> APIRouter:
-    router = APIRouter(prefix="/api/v1")
+    router = api_router("/api/v1")
     _add_contents(router, context)
     _add_archives(router, context)
     return router
@@ -45,7 +45,7 @@ def downloads_router(context: OperatorContext) -> APIRouter:
 
 def images_router(context: OperatorContext) -> APIRouter:
     """Pictures that are shown within the pages."""
-    router = APIRouter()
+    router = api_router()
 
     @router.get("/datasets/{uid}/files/{file}/image", include_in_schema=False)
     async def image(uid: UUID, file: FileId) -> Response:

@@ -7,8 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query, status
 
 from sluice.contracts.chains import Release, Watch, Watched, WatchList
-from sluice.contracts.states import WatchState
+from sluice.contracts.states import WatchKind, WatchState
 from sluice.servicekit.database import Database
+from sluice.servicekit.http import api_router
 from wfms.watcher.usecases.accept_watch import accept_watch
 from wfms.watcher.usecases.read_watches import read_watches
 from wfms.watcher.usecases.request_deletions import take_over_releases
@@ -17,14 +18,16 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
 def watches_router(database: Database, *, wake: Callable[[], None]) -> APIRouter:
-    """``wake``: called when there is something new to follow."""
-    router = APIRouter(prefix="/api/v1", tags=["watches"])
+    """``wake``: called when there is something new that may have ended already: uploads may, tasks
+    are sent to the WMS after they are followed."""
+    router = api_router("/api/v1", tags=["watches"])
 
     @router.post("/tasks")
     async def watch(new: Watch) -> Watched:
         """Follows this task or upload; a repetition answers with the first."""
         watched = await accept_watch(database, new)
-        wake()
+        if new.kind is WatchKind.UPLOAD:
+            wake()
         return watched
 
     @router.get("/tasks")

@@ -50,18 +50,20 @@ class FollowWatches:
         """One round. Always False: the next one is due at the next wake or period."""
         token, after = uuid4(), UUID(int=0)
         while True:
+            page: list[OpenWatch] | None = None
             try:
                 async with self._database.connection() as connection:
                     page = await watches.claim_watches(
                         connection, token, hold=self._rules.hold, after=after, limit=PAGE
                     )
-                if not page:
-                    return False
                 ended = await self._find_ended(page)
                 await asyncio.gather(*(self._report(watch) for watch in ended))
-            finally:  # also when it is stopped: the next instance goes on at once
-                async with self._database.connection() as connection:
-                    await watches.unclaim_watches(connection, token)
+            finally:  # also when it is stopped in the claim: the next instance goes on at once
+                if page != []:
+                    async with self._database.connection() as connection:
+                        await watches.unclaim_watches(connection, token)
+            if len(page) < PAGE:
+                return False
             after = page[-1].uid
 
     async def _find_ended(self, page: Sequence[OpenWatch]) -> list[OpenWatch]:
@@ -72,7 +74,8 @@ class FollowWatches:
         of_tasks, of_uploads = await asyncio.gather(
             self._task_outcomes(tasks), self._upload_outcomes(uploads)
         )
-        outcomes = of_tasks | of_uploads
+        if not (outcomes := of_tasks | of_uploads):
+            return [watch for watch in page if watch.outcome]
         now = self._database.clock.now()
         async with self._database.transaction() as transaction:
             for uid, outcome in sorted(outcomes.items()):
