@@ -127,10 +127,13 @@ def sharing_loops(
 
 
 def wake_idle(loops: Sequence[Loop]) -> None:
-    """Wakes the first that waits; all, where none does: who is done first looks again."""
+    """Wakes the first that waits, and has those at work look again when they are done: one of them
+    may have what has changed in its hands, where the others do not see it, and have looked at it
+    too early."""
     idle = [loop for loop in loops if loop.idle]
-    for loop in idle[:1] or loops:
-        loop.wake()
+    for loop in loops:
+        if loop not in idle[1:]:
+            loop.wake()
 
 
 def no_help() -> None:
