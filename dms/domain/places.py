@@ -92,6 +92,8 @@ def storage_place(url: str, roots: Sequence[Root], *, subject: str) -> StoragePl
 
 
 def _too_long(url: str) -> str:
+    if len(url.encode()) <= LONGEST_NAME:
+        return ""
     if any(len(name.encode()) > LONGEST_NAME for name in url.split("/")):
         return f"has a name of more than {LONGEST_NAME} bytes, which no file system takes"
     if len(url.removeprefix("file://").encode()) > LONGEST_PATH:

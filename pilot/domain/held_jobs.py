@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import reduce
 from uuid import UUID
 
 from pilot.domain.booking import Booked
@@ -51,14 +52,14 @@ class Slot:
     @property
     def booked(self) -> Booked:
         """Of the node: the second job begins when the first has ended, before anybody is asked."""
-        booked = Booked()
-        for held in self.queue:
-            booked = booked.most(held.needs)
-        return booked
+        return reduce(Booked.most, [held.needs for held in self.queue] or [Booked()])
 
     def further_needs(self, held: HeldJob) -> Booked:
         """What the job takes beyond that."""
-        return self.booked.most(held.needs).minus(self.booked)
+        if not self.queue:
+            return held.needs
+        booked = self.booked
+        return booked.most(held.needs).minus(booked)
 
 
 def token_of(job: JobToken) -> Token:

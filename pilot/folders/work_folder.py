@@ -59,7 +59,8 @@ class WorkFolder:
         if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
             os.close(descriptor)
             return self._new_stream(name)
-        os.ftruncate(descriptor, 0)
+        if found.st_size:
+            os.ftruncate(descriptor, 0)
         return descriptor
 
     def _new_stream(self, name: str) -> int:

@@ -4,6 +4,7 @@ from urllib.parse import unquote
 
 #: Escapes inside escapes are undone as often as this; a path with more is refused.
 MOST_UNQUOTED = 4
+_UNPLAIN = frozenset({"", ".", ".."})
 
 
 def stays_inside(path: str) -> bool:
@@ -13,7 +14,7 @@ def stays_inside(path: str) -> bool:
         if (
             "\x00" in path
             or "::" in path
-            or any(part in {"", ".", ".."} for part in path.replace("\\", "/").split("/"))
+            or not _UNPLAIN.isdisjoint(path.replace("\\", "/").split("/"))
         ):
             return False
         undone = unquote(path)

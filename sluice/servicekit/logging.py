@@ -58,7 +58,9 @@ def log_ids(**ids: Any) -> Iterator[None]:
     """Binds ids to every log line written inside: ``chain``, ``task``, ``job``, ``attempt``,
     ``dataset``, ``pilot``, ``message``. These names are the same everywhere, so that one search
     finds a job's whole story."""
-    with structlog.contextvars.bound_contextvars(
-        **{key: str(value) for key, value in ids.items() if value is not None}
-    ):
+    known = {key: str(value) for key, value in ids.items() if value is not None}
+    before = structlog.contextvars.bind_contextvars(**known)
+    try:
         yield
+    finally:
+        structlog.contextvars.reset_contextvars(**before)

@@ -17,6 +17,7 @@ from schema_salad.sourceline import cmap
 
 from pilot.runner.cwl.command_tool import make_process
 from pilot.runner.cwl.cwltool_messages import cwltool_message
+from pilot.runner.cwl.plain_bindings import copy_bindings_plainly
 from pilot.runner.cwl.process_files import write_process
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.access_errors import quieten
@@ -80,6 +81,7 @@ def warm_up(folder: str) -> None:
     # It tells of every failed expression with a traceback; the job's report has the reason.
     logging.getLogger("cwl_utils").setLevel(logging.CRITICAL)
     take_types_from_the_newest()
+    copy_bindings_plainly()
     path = f"{folder}/warm-up.cwl"
     document = {
         "cwlVersion": "v1.2",

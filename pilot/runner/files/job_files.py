@@ -21,6 +21,7 @@ from pilot.runner.files.path_walk import (
     OutsideError,
     PathWalk,
     folder_of,
+    straight_to_end,
 )
 from sluice.storage import MOST_FOLDERS
 
@@ -63,6 +64,8 @@ class JobFiles:
         self._folders = folders
         self._inputs = inputs
         self.folder = folders[0].path
+        #: By path, once nothing changes any more.
+        self._seen: dict[str, os.stat_result | None] | None = None
         self._real = [
             folder.path for folder in folders if folder.descriptor == folders[0].descriptor
         ][-1]
@@ -79,12 +82,24 @@ class JobFiles:
         """Does the path, as it is written, lie in the job's folders?"""
         return any(path.startswith(f"{folder.path}/") for folder in self._folders)
 
+    def settle(self) -> None:
+        """From here on nobody changes the files but by these methods: who asks twice how a file is
+        gets the first answer. What is opened is looked for again."""
+        self._seen = {}
+
     def require(self, path: str) -> None:
         """Raises ``ForeignFileError`` where the job cannot have it; what is not there it can."""
         self.status(path)
 
     def status(self, path: str) -> os.stat_result | None:
         """None where nothing is there. Raises ``ForeignFileError``."""
+        if self._seen is None:
+            return self._status(path)
+        if path not in self._seen:
+            self._seen[path] = self._status(path)
+        return self._seen[path]
+
+    def _status(self, path: str) -> os.stat_result | None:
         try:
             descriptor = self._look(path)
         except OSError:
@@ -147,6 +162,9 @@ class JobFiles:
         folder, name = os.path.split(path)
         if name in (".", ".."):
             return self.status(path) is not None
+        with suppress(ForeignFileError):
+            if self.status(path) is not None:
+                return True
         try:
             with self._located(folder) as descriptor:
                 os.stat(name, dir_fd=descriptor, follow_symlinks=False)
@@ -157,6 +175,7 @@ class JobFiles:
     def create(self, path: str) -> int:
         """An empty regular file to append to; one that is there is emptied. Raises
         ``ForeignFileError``, ``OSError``."""
+        self._forget()
         with self._located(os.path.dirname(path)) as folder:
             flags = (
                 os.O_WRONLY
@@ -178,7 +197,8 @@ class JobFiles:
         if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
             os.close(descriptor)
             raise self._special(path, "no file of its own, but something else of that name")
-        os.ftruncate(descriptor, 0)
+        if status.st_size:
+            os.ftruncate(descriptor, 0)
         return descriptor
 
     def new_folder(self) -> str:
@@ -190,6 +210,7 @@ class JobFiles:
     def put_link(self, path: str, target: str | None) -> None:
         """A link to ``target`` in place of what is at ``path``; None: nothing. Where its folder has
         gone, nothing is done. Raises ``ForeignFileError``, ``OSError``."""
+        self._forget()
         name = os.path.basename(path)
         with suppress(FileNotFoundError), self._plain_folder(os.path.dirname(path)) as folder:
             with suppress(FileNotFoundError, PermissionError):
@@ -207,6 +228,10 @@ class JobFiles:
             path = path.removeprefix(f"{folder.path}/")
         return _OUTPUT.sub("", path)
 
+    def _forget(self) -> None:
+        if self._seen is not None:
+            self._seen.clear()
+
     @contextmanager
     def _located(self, path: str) -> Iterator[int]:
         """As ``_look``; closed in the end."""
@@ -222,7 +247,8 @@ class JobFiles:
         if "\0" in path:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         try:
-            return PathWalk(self._folders).to_end(path)
+            found = straight_to_end(path, self._folders)
+            return PathWalk(self._folders).to_end(path) if found is None else found
         except OutsideError as outside:
             return self._input(path, outside.path)
         except CircleError as error:

@@ -27,6 +27,7 @@ _syscall.argtypes = (
     ctypes.c_size_t,
 )
 _how = ctypes.pointer(_How(os.O_PATH | os.O_CLOEXEC, 0, _BENEATH | _NO_LINKS | _NO_MAGIC_LINKS))
+_SIZE = ctypes.sizeof(_How)
 
 
 def look_beneath(folder: int, path: str) -> int | None:
@@ -34,7 +35,7 @@ def look_beneath(folder: int, path: str) -> int | None:
     it, or leaves the folder, or the kernel has no such call: then it takes another way.
 
     Raises ``FileNotFoundError``, ``NotADirectoryError``."""
-    found = _syscall(_NUMBER, folder, os.fsencode(path) or b".", _how, ctypes.sizeof(_How))
+    found = _syscall(_NUMBER, folder, os.fsencode(path) or b".", _how, _SIZE)
     if found >= 0:
         return int(found)
     number = ctypes.get_errno()

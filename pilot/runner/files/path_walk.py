@@ -43,6 +43,15 @@ def folder_of(path: str, folders: Sequence[OpenFolder]) -> OpenFolder | None:
     return None
 
 
+def straight_to_end(path: str, folders: Sequence[OpenFolder]) -> int | None:
+    """Where ``PathWalk`` would come to, in one step of the kernel's; None where it cannot be had in
+    one. Raises ``OSError``."""
+    root = folder_of(path, folders)
+    if root is None or path.count("/") > MOST_FOLDERS:
+        return None
+    return look_beneath(root.descriptor, path[len(root.path) + 1 :])
+
+
 class PathWalk:
     """From one of the job's folders down; up again no further than to it."""
 
@@ -56,11 +65,6 @@ class PathWalk:
 
     def to_end(self, path: str) -> int:
         """Raises ``OutsideError``, ``CircleError``, ``OSError``."""
-        root = folder_of(path, self._folders)
-        if root is not None and path.count("/") <= MOST_FOLDERS:
-            found = look_beneath(root.descriptor, path[len(root.path) + 1 :])
-            if found is not None:
-                return found
         try:
             self._begin(path)
             while self._parts:

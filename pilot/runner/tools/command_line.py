@@ -145,6 +145,7 @@ class CommandLine:
         job = prepared.job
         try:
             _relink(job, prepared.job_files)
+            prepared.job_files.settle()
             with self._own_expressions():
                 return cast(dict[str, Any], job.collect_outputs(job.outdir, exit_code))
         except CWL_ERRORS as error:

@@ -233,6 +233,41 @@ def test_nothing_is_made_by_way_of_a_link(
     assert (out / "a.txt").read_text() == ""
 
 
+def test_once_nothing_changes_any_more_a_file_is_looked_at_once(own: JobFiles, out: Path) -> None:
+    (out / "away").symlink_to("/")
+    own.settle()
+    assert own.is_file(f"{out}/a.txt")
+    assert not own.is_file(f"{out}/nothing")
+    (out / "a.txt").unlink()
+    (out / "nothing").touch()
+    assert own.is_file(f"{out}/a.txt")
+    assert not own.is_file(f"{out}/nothing")
+    for _ in range(2):
+        with pytest.raises(ForeignFileError):
+            own.status(f"{out}/away")
+
+
+def test_what_is_opened_is_looked_for_again(own: JobFiles, out: Path, tmp_path: Path) -> None:
+    (tmp_path / "foreign").write_text("foreign")
+    own.settle()
+    assert own.is_file(f"{out}/a.txt")
+    (out / "a.txt").unlink()
+    (out / "a.txt").symlink_to(tmp_path / "foreign")
+    with pytest.raises(ForeignFileError):
+        own.open(f"{out}/a.txt")
+    with pytest.raises(ForeignFileError), own.taken(f"{out}/a.txt"):
+        pass
+
+
+def test_what_it_changes_itself_it_sees(own: JobFiles, out: Path) -> None:
+    own.settle()
+    assert own.status(f"{out}/new") is None
+    os.close(own.create(f"{out}/new"))
+    assert own.is_file(f"{out}/new")
+    own.put_link(f"{out}/new", "sub")
+    assert own.is_folder(f"{out}/new")
+
+
 def test_no_descriptor_is_left_open(own: JobFiles, out: Path) -> None:
     def used() -> list[str]:
         return sorted(os.listdir("/proc/self/fd"))
