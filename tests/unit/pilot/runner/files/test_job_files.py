@@ -251,6 +251,7 @@ def test_what_is_opened_is_looked_for_again(own: JobFiles, out: Path, tmp_path: 
     (tmp_path / "foreign").write_text("foreign")
     own.settle()
     assert own.is_file(f"{out}/a.txt")
+    os.close(own.open(f"{out}/a.txt"))
     (out / "a.txt").unlink()
     (out / "a.txt").symlink_to(tmp_path / "foreign")
     with pytest.raises(ForeignFileError):
