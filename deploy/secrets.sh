@@ -34,4 +34,6 @@ for service in operator dms wms chains watcher intake; do
   keep "sluice_${service}_broker_url" "amqp://sluice_$service:$(random)@rabbitmq:5672/sluice"
 done
 keep sluice_operator_secret_key "$(random)"
+# What secrets of tools are encrypted with: a Fernet key, 32 bytes in URL-safe Base64.
+keep sluice_encryption_keys "$(head -c 32 /dev/urandom | base64 | tr '+/' '-_')"
 keep grafana_password "$(random)"

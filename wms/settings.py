@@ -7,7 +7,7 @@ from pydantic_settings import SettingsConfigDict
 
 from sluice.contracts.base import Contract
 from sluice.contracts.states import ContainerEngine
-from sluice.servicekit.settings import ServiceSettings
+from sluice.servicekit.sealing import SealingSettings
 
 
 class LaunchableNode(Contract):
@@ -20,7 +20,7 @@ class LaunchableNode(Contract):
     containers: list[ContainerEngine] = Field(default_factory=list)
 
 
-class WmsSettings(ServiceSettings):
+class WmsSettings(SealingSettings):
     model_config = SettingsConfigDict(env_prefix="SLUICE_WMS_")
 
     port: int = 8082

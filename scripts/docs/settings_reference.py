@@ -71,7 +71,10 @@ def variables() -> set[str]:
     own = {setting.variable for owner in processes().values() for setting in settings_of(owner)}
     shared = {
         name
-        for setting in _shared_settings()
+        for setting in (
+            *_shared_settings(),
+            *(one for name in SERVICES for one in own_settings(name)),
+        )
         for name in setting.variable.split("` or `")
         if "<" not in name
     }
@@ -101,11 +104,25 @@ def _own_part(name: str, owner: type[BaseSettings]) -> str:
 def own_settings(service: str) -> list[Setting]:
     """What one service has beyond what all of them share."""
     owner = settings_class(service)
-    shared = {
-        setting.variable: setting
-        for setting in _settings(ServiceSettings, str(owner.model_config["env_prefix"]), "__")
-    }
-    return [setting for setting in settings_of(owner) if shared.get(setting.variable) != setting]
+    prefix = str(owner.model_config["env_prefix"])
+    shared = {setting.variable: setting for setting in _settings(ServiceSettings, prefix, "__")}
+    return [
+        _with_shared(setting, prefix)
+        if _field(setting, prefix) in owner.SHARED - ServiceSettings.SHARED
+        else setting
+        for setting in settings_of(owner)
+        if shared.get(setting.variable) != setting
+    ]
+
+
+def _field(setting: Setting, prefix: str) -> str:
+    return setting.variable.removeprefix(prefix).lower().split("__")[0]
+
+
+def _with_shared(setting: Setting, prefix: str) -> Setting:
+    """With the variable by which it may be given for all services."""
+    shared = f"{SHARED_PREFIX}{setting.variable.removeprefix(prefix)}"
+    return replace(setting, variable=f"{setting.variable}` or `{shared}")
 
 
 def _section(title: str, settings: Iterable[Setting]) -> str:

@@ -20,6 +20,7 @@ GROUPS = {
     "template": "sluice.cli.commands.template",
     "dataset": "sluice.cli.commands.dataset",
     "storage": "sluice.cli.commands.storage",
+    "secret": "sluice.cli.commands.secret",
     "chain": "sluice.cli.commands.chain",
     "task": "sluice.cli.commands.task",
     "job": "sluice.cli.commands.job",

@@ -5,11 +5,13 @@ A property that is added here is left out where it says nothing (``exclude_if=ab
 release before reads what does not use it.
 """
 
+import operator
 from typing import Annotated
 
 from pydantic import Field
 
 from sluice.contracts.base import Contract, ImageName
+from sluice.contracts.secrets import SecretRef
 from sluice.contracts.states import DeviceType
 
 #: MiB that a job is counted with which asked for none (CWL's default).
@@ -49,11 +51,15 @@ class Container(Contract):
 
 
 class Needs(Contract):
-    """``container``: None where the tool runs on the node as it is."""
+    """``container``: None where the tool runs on the node as it is. ``secrets``: by the tool's
+    port; which version is open in a template's plan, and fixed when a chain is made."""
 
     resources: Resources = Resources()
     device_type: DeviceType = DeviceType.CPU
     container: Container | None = None
+    secrets: Annotated[dict[str, SecretRef], Field(exclude_if=operator.not_)] = Field(
+        default_factory=dict
+    )
 
     @property
     def gpus(self) -> int:

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from sluice.contracts.base import Contract, Share, absent
 from sluice.contracts.needs import Needs
+from sluice.contracts.secrets import SecretRef
 from sluice.contracts.states import EntryKind, InputMode, Pick, TaskMode
 from sluice.contracts.wire import Flat, FlatContract, Wire
 
@@ -274,6 +275,10 @@ class Plan(Contract):
     match: dict[str, Condition] = Field(default_factory=dict)
     priority: int = 0
     bind: dict[str, str] = Field(default_factory=dict)
+    #: Parameters that are given by nobody: their values are secrets.
+    secrets: Annotated[dict[str, SecretRef], Field(exclude_if=operator.not_)] = Field(
+        default_factory=dict
+    )
     require: Annotated[Require | None, Field(exclude_if=absent)] = None
     retention: Retention = Retention()
     steps: Annotated[list[PlanStep], Field(min_length=1)]

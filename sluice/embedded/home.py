@@ -56,6 +56,8 @@ class Home:
         self.storages = self.root / "storages"
         self.pilots = self.root / "pilots"
         self.logs = self.root / "logs"
+        #: With it, secrets of tools can be read: no backup of the rest needs to have it.
+        self.encryption_key = self.root / "encryption-key"
         self._state = self.root / "system.json"
         self._lock = FileLock(self.root / "lock")
 

@@ -2,11 +2,15 @@
 the defaults."""
 
 import importlib
+import os
 import secrets
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+from cryptography.fernet import Fernet
 
 from sluice.embedded.home import Home
 from sluice.servicekit.service import Service
@@ -55,15 +59,8 @@ def build_service(
     settings_class: type[ServiceSettings] = getattr(
         importlib.import_module(f"{name}.settings"), SERVICES[name].settings
     )
-    own: dict[str, Any] = (
-        {"secret_key": _secret_key(home)}
-        if name == "wfms.operator"
-        else _ALONE
-        if name == "wms"
-        else {}
-    )
     settings = settings_class(
-        database_url=database_url, broker_url=database_url, keep_sent=0, **own
+        database_url=database_url, broker_url=database_url, keep_sent=0, **_own(name, home)
     )
     if name == "dms":
         places = [
@@ -77,10 +74,25 @@ def build_service(
     return service
 
 
-def _secret_key(home: Home) -> str:
-    """Signs the web page's sessions and forms; kept, so that a restart logs nobody out."""
-    path = home.root / "secret-key"
-    if not path.exists():
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(48))
-    return path.read_text()
+def _own(name: str, home: Home) -> dict[str, Any]:
+    """Settings of one service that are this system's own."""
+    encryption = {"encryption_keys": _kept(home.encryption_key, Fernet.generate_key().decode())}
+    match name:
+        case "wfms.operator":
+            # Signs the web page's sessions and forms: a restart logs nobody out.
+            session = _kept(home.root / "secret-key", secrets.token_urlsafe(48))
+            return {"secret_key": session, **encryption}
+        case "wms":
+            return {**_ALONE, **encryption}
+    return {}
+
+
+def _kept(path: Path, new: str) -> str:
+    """What is in the file, which is made with ``new`` in it where there is none."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_text()
+    with os.fdopen(descriptor, "w") as file:
+        file.write(new)
+    return new

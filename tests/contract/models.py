@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from uuid import UUID
 
 from hypothesis import strategies as st
-from pydantic import AfterValidator, BaseModel, StringConstraints
+from pydantic import AfterValidator, BaseModel, SecretStr, StringConstraints
 from pydantic.fields import FieldInfo
 
 import sluice.contracts
@@ -138,6 +138,7 @@ def _type(annotation: Any) -> st.SearchStrategy[Any]:
         bool: st.booleans(),
         UUID: st.uuids(),
         datetime: TIMES,
+        SecretStr: st.text("aZ9 \nü", min_size=1, max_size=12).map(SecretStr),
     }
     plain |= {Any: JSON, object: JSON}
     if annotation in (int, float):

@@ -19,6 +19,7 @@ from scripts.docs.services import app_of, settings_class
 from sluice.cli.app import command_line
 from sluice.cli.commands.serve import PACKAGES, ServiceName
 from sluice.contracts.base import Contract
+from sluice.servicekit.sealing import SealingSettings
 from sluice.servicekit.settings import Addresses, ServiceSettings
 from sluice.servicekit.settings_sources import (
     SECRETS_DIR,
@@ -37,6 +38,8 @@ URL = re.compile(r"(\w+)://(?:[^@/]*@)?([\w.-]+):(\d+)")
 #: Ports of what is not made here.
 PORTS = {"postgres": 5432, "rabbitmq": 5672, "prometheus": 9090, "grafana": 3000}
 MANAGEMENT_PORT = 15672
+#: What secrets of tools are encrypted with.
+KEYS = "sluice_encryption_keys"
 
 #: Service → the port on which its containers listen.
 CONTAINER_PORTS = {
@@ -165,7 +168,10 @@ def _secrets(composition: Composition, name: str, owner: type[ServiceSettings]) 
         f"{name}: no setting is called {secret}"
         for secret, field in fields.items()
         if field not in owner.model_fields
+        and secret.removeprefix("sluice_") not in owner.SHARED - ServiceSettings.SHARED
     )
+    if issubclass(owner, SealingSettings) and KEYS not in secrets:
+        yield f"{name}: cannot encrypt without the secret {KEYS}"
     yield from (
         f"{name}: {secret} is not where settings are read"
         for secret, at in secrets.items()

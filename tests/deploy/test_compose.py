@@ -117,6 +117,18 @@ def test_compose_file_agrees_with_the_code(composition: Composition) -> None:
         ),
         (
             FILE,
+            "wms_broker_url\n      - sluice_encryption_keys\n",
+            "wms_broker_url\n",
+            "cannot encrypt",
+        ),
+        (
+            "deploy/secrets.sh",
+            "head -c 32",
+            "head -c 24",
+            "SLUICE_ENCRYPTION_KEYS (in the folder",
+        ),
+        (
+            FILE,
             "PASSWORD_FILE: /run/secrets/postgres_password",
             "PASSWORD_FILE: /run/secrets/password",
             "which it does not have",

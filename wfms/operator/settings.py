@@ -3,10 +3,10 @@
 from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
-from sluice.servicekit.settings import ServiceSettings
+from sluice.servicekit.sealing import SealingSettings
 
 
-class OperatorSettings(ServiceSettings):
+class OperatorSettings(SealingSettings):
     model_config = SettingsConfigDict(env_prefix="SLUICE_OPERATOR_")
 
     #: Signs session cookies and forms. None: a new one at each start, so that forms opened before

@@ -10,12 +10,14 @@ from sluice.servicekit.http import Health
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.queue_admin import QueueDesk
+from sluice.servicekit.sealing import Sealer
 from sluice.servicekit.service import Service
 from sluice.servicekit.service_clients import Links
 from sluice.servicekit.transport.base import Transport
 from wfms.operator.api.app import create_application
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.loops.measure_queues import queue_gauges
+from wfms.operator.loops.seal_anew import SealAnew
 from wfms.operator.settings import OperatorSettings
 from wfms.operator.usecases.compile_files import Compiler
 from wfms.operator.usecases.context import OperatorContext
@@ -39,6 +41,7 @@ def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> 
             Migrator(settings.database_url, "wfms.operator.db.migrations"),
             database,
             bridge,
+            SealAnew(context),
             Gauges(database, metrics, health=health.report),
             queue_gauges(context.queues, metrics),
         ],
@@ -60,6 +63,7 @@ def make_context(
         dms=DmsClient(others["dms"]),
         wms=WmsClient(others["wms"]),
         queues=QueueDesk(transport),
+        sealer=Sealer(settings.encryption_keys),
         others=others,
         files=links.http("dms", streams=True),
         log_preview=settings.log_preview,

@@ -3,11 +3,14 @@
 from sluice.clients.operator.chains import ChainCalls
 from sluice.clients.operator.datasets import DatasetCalls
 from sluice.clients.operator.operations import OperationCalls
+from sluice.clients.operator.secrets import SecretCalls
 from sluice.clients.operator.tasks import TaskCalls
 from sluice.clients.operator.templates import TemplateCalls
 
 
-class OperatorClient(TemplateCalls, ChainCalls, TaskCalls, DatasetCalls, OperationCalls):
+class OperatorClient(
+    TemplateCalls, ChainCalls, TaskCalls, DatasetCalls, OperationCalls, SecretCalls
+):
     """Errors as in ``ServiceClient``: the service's own, and ``NotAvailable``."""
 
     service = "wfms.operator"

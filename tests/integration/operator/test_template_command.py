@@ -21,11 +21,11 @@ BAD = TOOL.replace("baseCommand", "baseComand")
 
 class Command:
     def __init__(self, url: str) -> None:
-        self._url = url
+        self.url = url
 
     async def __call__(self, *arguments: str, code: int = 0, answered: str = "") -> str:
         """What the command says; ``answered``: what is typed."""
-        environment = {"SLUICE_URL": self._url, "PATH": "/usr/bin"}
+        environment = {"SLUICE_URL": self.url, "PATH": "/usr/bin"}
         done = await asyncio.to_thread(
             commands.run, "sluice", *arguments, env=environment, answered=answered
         )

@@ -100,3 +100,21 @@ CREATE TABLE disabled_templates (
 );
 
 UPDATE alembic_version SET version_num='operator0005' WHERE alembic_version.version_num = 'operator0004';
+
+-- Running upgrade operator0005 -> operator0006
+
+CREATE TABLE secrets (
+    name text NOT NULL,
+    version integer NOT NULL CHECK (version >= 1),
+    -- Encrypted, with the name and the version in it; null once it is removed. Its number stays, so
+    -- that no later value is taken for it.
+    sealed bytea,
+    -- Patterns of the names of templates that may use it.
+    templates text[] NOT NULL CHECK (cardinality(templates) > 0),
+    created_at timestamptz NOT NULL DEFAULT now(),
+    removed_at timestamptz,
+    PRIMARY KEY (name, version),
+    CONSTRAINT secrets_removed_has_time CHECK ((sealed IS NULL) = (removed_at IS NOT NULL))
+);
+
+UPDATE alembic_version SET version_num='operator0006' WHERE alembic_version.version_num = 'operator0005';

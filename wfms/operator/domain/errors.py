@@ -1,10 +1,10 @@
 """What the operator service refuses, one class per fact.
 
 ServiceError
-├── NotFound ─ TemplateUnknown, RunTemplateUnknown, LogUnknown
+├── NotFound ─ TemplateUnknown, RunTemplateUnknown, LogUnknown, SecretUnknown
 ├── Conflict ─ TemplateInUse (NeedsForce), TemplateDisabled, OvertakenVersion, DatasetUnusable,
-│              NoOutputs
-├── Unprocessable ─ TemplateRefused, RequestRefused, AddressRefused
+│              NoOutputs, SecretRefused
+├── Unprocessable ─ TemplateRefused, RequestRefused, AddressRefused, ForNobody
 ├── TooLarge        413
 └── ForeignRequest  403
 """
@@ -22,6 +22,7 @@ from sluice.contracts.problems import (
     ServiceError,
     Unprocessable,
 )
+from sluice.contracts.secrets import SecretRef
 
 #: Chains that stand in the way, named one by one; the rest is counted.
 MOST_NAMED = 20
@@ -178,3 +179,29 @@ class ForeignRequest(ServiceError):
     too old."""
 
     status, slug, title = 403, "foreign-request", "Not sent from a page of this service"
+
+
+class SecretUnknown(NotFound):
+    """``version`` None: there is none at all."""
+
+    def __init__(self, name: str, version: int | None = None) -> None:
+        subject = f"secret {name!r}" if version is None else f"version {version} of secret {name!r}"
+        super().__init__(f"there is no {subject} (`sluice secret list` has them all)", name=name)
+
+
+class ForNobody(Unprocessable):
+    """A new secret that no template may use."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"secret {name!r} is new: say which templates may use it, by their names or patterns"
+            " of these (--for 'places*'; `templates` in REST)",
+            name=name,
+        )
+
+
+class SecretRefused(Conflict):
+    """A job asks for a secret that its template may not have, or that is not there any more."""
+
+    def __init__(self, ref: SecretRef, why: str) -> None:
+        super().__init__(f"{ref} {why}", name=ref.name)

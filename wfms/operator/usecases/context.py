@@ -11,6 +11,7 @@ from sluice.clients.intake import IntakeClient
 from sluice.clients.wms import WmsClient
 from sluice.servicekit.database import Database
 from sluice.servicekit.queue_admin import QueueDesk
+from sluice.servicekit.sealing import Sealer
 from wfms.operator.usecases.compile_files import Compiler
 
 
@@ -29,6 +30,7 @@ class OperatorContext:
     dms: DmsClient
     wms: WmsClient
     queues: QueueDesk
+    sealer: Sealer
     others: Mapping[str, httpx.AsyncClient]
     files: httpx.AsyncClient
     log_preview: int

@@ -1,0 +1,115 @@
+"""`sluice secret …`"""
+
+import getpass
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import SecretStr
+
+from sluice.cli.errors import plain_errors
+from sluice.cli.output import err, print_json, print_table
+from sluice.cli.system import System, with_system
+from sluice.contracts.problems import Unprocessable
+from sluice.contracts.secrets import MOST_SECRET, NewSecret
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Secrets for tools: kept encrypted, given to jobs, never shown again.",
+)
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME")]
+
+
+@app.command("set")
+@with_system
+def set_secret(
+    system: System,
+    name: NameArgument,
+    *,
+    file: Annotated[
+        Path | None,
+        typer.Option(help="File with the value; without it, from standard input."),
+    ] = None,
+    templates: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--for",
+            metavar="GLOB",
+            help="Name of a template that may use it, or a pattern such as 'places*'; may be"
+            " repeated. Without it, those that may use the version before.",
+        ),
+    ] = None,
+) -> None:
+    """Keep a value as the next version of a secret; at a terminal it is asked for."""
+    new = plain_errors(
+        lambda: NewSecret(name=name, value=SecretStr(_value(file)), templates=templates)
+    )
+    secret = system.ask(lambda c: c.operator.set_secret(new))
+    kept = secret.newest
+    system.answer(secret, f"{secret.name}, version {kept.version}, for {', '.join(kept.templates)}")
+
+
+@app.command("list")
+@with_system
+def list_secrets(system: System) -> None:
+    """Secrets with their versions and who may use them; never values."""
+    secrets = system.ask(lambda c: c.operator.secrets()).secrets
+    if system.as_json:
+        print_json(secrets)
+        return
+    print_table(
+        ["secret", "version", "set", "for"],
+        [
+            (secret.name, kept.version, f"{kept.created_at:%F %T}", ", ".join(kept.templates))
+            for secret in secrets
+            for kept in secret.versions
+        ],
+        empty="no secret",
+    )
+
+
+@app.command("remove")
+@with_system
+def remove(
+    system: System,
+    name: NameArgument,
+    *,
+    version: Annotated[int | None, typer.Option(min=1, help="This one alone.")] = None,
+) -> None:
+    """Remove a secret, or one version of it, for good: jobs that still need it fail."""
+    system.ask(lambda c: c.operator.remove_secret(name, version=version))
+    what = name if version is None else f"{name}, version {version}"
+    system.answer({"secret": name, "version": version}, f"{what} removed")
+
+
+def _value(file: Path | None) -> str:
+    """As it is, with whatever stands at its end. Raises ``Unprocessable``, ``OSError``."""
+    if file is None and sys.stdin.isatty():
+        value = getpass.getpass("value: ")
+        if value != getpass.getpass("again: "):
+            raise Unprocessable("these were two different values: nothing was kept")
+        return value
+    if file is None:
+        data = sys.stdin.buffer.read(MOST_SECRET + 1)
+    else:
+        with file.open("rb") as opened:
+            data = opened.read(MOST_SECRET + 1)
+    if len(data) > MOST_SECRET:
+        raise Unprocessable(
+            f"the value of a secret may have {MOST_SECRET} bytes, and this one has more: give a"
+            " tool what is larger as a file of a data set"
+        )
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise Unprocessable(
+            "the value is no text in UTF-8: encode it, with Base64 for instance, and let the tool"
+            " decode it"
+        ) from None
+    if text.endswith("\n"):
+        err.print(
+            "note: the value ends with a newline, which is part of it (`printf %s` writes none)"
+        )
+    return text

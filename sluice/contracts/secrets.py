@@ -1,0 +1,162 @@
+"""Secrets that tools are given: values that the operator service keeps encrypted, and that are
+named, never shown, everywhere else."""
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from typing import Annotated
+
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    SecretStr,
+    StringConstraints,
+)
+
+from sluice.contracts.base import Contract, Timestamp, absent
+from sluice.contracts.wording import Spelling, in_words
+
+#: Bytes of a value in UTF-8.
+MOST_SECRET = 64 * 1024
+#: How ``sluice:bind`` names a secret, and how people read it.
+SCHEME = "secret:"
+
+SecretName = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$"),
+    Spelling(
+        "a secret's name",
+        first="[A-Za-z0-9]",
+        other="[A-Za-z0-9_.-]",
+        most=100,
+        rule=(
+            "has letters (A to Z, a to z), digits and _.- only, at most 100, and begins with a"
+            " letter or digit"
+        ),
+    ),
+]
+
+#: Names of templates, by a shell pattern.
+TemplateGlob = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z0-9_*?\[][A-Za-z0-9_.+@=,~ *?!\[\]-]{0,199}$"),
+    Spelling(
+        "a pattern of templates' names",
+        first=r"[A-Za-z0-9_*?\[]",
+        other=r"[A-Za-z0-9_.+@=,~ *?!\[\]-]",
+        most=200,
+        rule="has what names have, and *, ? and [...], at most 200 characters",
+    ),
+]
+TemplateGlobs = Annotated[list[TemplateGlob], Field(min_length=1, max_length=100)]
+
+
+def _that_a_tool_can_have(value: SecretStr) -> SecretStr:
+    """No error repeats the value, nor a part of it."""
+    text = value.get_secret_value()
+    if not text:
+        raise in_words("the value of a secret is empty")
+    if "\0" in text:
+        raise in_words(
+            "the value of a secret has a NUL character, which no variable and no parameter can have"
+        )
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        raise in_words("the value of a secret is no text in UTF-8") from None
+    if size > MOST_SECRET:
+        raise in_words(
+            f"the value of a secret may have {MOST_SECRET} bytes, and this one has {size}: give a"
+            " tool what is larger as a file of a data set"
+        )
+    return value
+
+
+#: A value. It is masked wherever it is printed; only as JSON, on its way, it is itself.
+SecretText = Annotated[
+    SecretStr,
+    AfterValidator(_that_a_tool_can_have),
+    PlainSerializer(lambda value: value.get_secret_value(), return_type=str, when_used="json"),
+    Field(description=f"At most {MOST_SECRET} bytes in UTF-8, without NUL."),
+]
+
+
+class HoldsSecrets(Contract):
+    """What has values of secrets in it says of none of them what is wrong with it."""
+
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+
+class SecretRef(Contract):
+    """A secret by its name. ``version``: None where it is still open which it will be."""
+
+    name: SecretName
+    version: Annotated[int, Field(ge=1)] | None = Field(default=None, exclude_if=absent)
+
+    def __str__(self) -> str:
+        return f"{SCHEME}{self.name}" + (
+            "" if self.version is None else f" (version {self.version})"
+        )
+
+
+class NewSecret(HoldsSecrets):
+    """A value, which becomes the next version of its secret. ``templates``: who may use it; None:
+    whoever may use the version before."""
+
+    name: SecretName
+    value: SecretText
+    templates: TemplateGlobs | None = None
+
+
+class SecretVersion(Contract):
+    """``templates``: patterns of the names of templates that may use it."""
+
+    version: int
+    created_at: Timestamp
+    templates: list[str]
+
+    def may_be_used_by(self, template: str) -> bool:
+        return may_use(template, self.templates)
+
+
+def may_use(template: str, patterns: Iterable[str]) -> bool:
+    """``template``: its name."""
+    return any(fnmatchcase(template, pattern) for pattern in patterns)
+
+
+class Secret(Contract):
+    """Versions that are kept, the newest first; never their values."""
+
+    name: str
+    versions: list[SecretVersion]
+
+    @property
+    def newest(self) -> SecretVersion:
+        return self.versions[0]
+
+
+class SecretList(Contract):
+    """By name."""
+
+    secrets: list[Secret]
+
+
+class SecretsAsked(Contract):
+    """What a job of a template needs; ``secrets``: by its tool's port, each with its version."""
+
+    template: str
+    secrets: dict[str, SecretRef]
+
+
+class SecretValues(HoldsSecrets):
+    """By port of the tool."""
+
+    values: dict[str, SecretText]
+
+
+class Sealed(Contract):
+    """Text that only the services can read which have the key: what the WMS asks about values of
+    secrets, and what it is answered."""
+
+    text: str

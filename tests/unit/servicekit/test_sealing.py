@@ -1,0 +1,66 @@
+"""What is sealed is read with one of the keys alone, and as what it was sealed."""
+
+import time
+
+import pytest
+from cryptography.fernet import Fernet
+from pydantic import SecretStr, ValidationError
+
+from sluice.servicekit.sealing import NoKey, Sealer, SealingSettings, Unsealable
+
+OLD, NEW = (Fernet.generate_key().decode() for _ in range(2))
+
+
+def sealer(*keys: str) -> Sealer:
+    return Sealer(SecretStr(" ,\n".join(keys)))
+
+
+def test_the_first_key_seals_and_all_open() -> None:
+    before, both, after = sealer(OLD), sealer(NEW, OLD), sealer(NEW)
+    old, new = before.seal("text", what="a"), both.seal("text", what="a")
+    assert both.open(old, what="a") == both.open(new, what="a") == after.open(new, what="a")
+    assert (both.is_current(old), both.is_current(new)) == (False, True)
+    for box, sealed in ((after, old), (before, new)):
+        with pytest.raises(Unsealable, match="SLUICE_ENCRYPTION_KEYS"):
+            box.open(sealed, what="a")
+
+
+def test_the_text_does_not_stand_in_it() -> None:
+    assert b"hunter2" not in sealer(OLD).seal("hunter2", what="a")
+
+
+def test_one_does_not_pass_for_another() -> None:
+    box = sealer(OLD)
+    with pytest.raises(Unsealable, match=r"^version 2 of secret 'a' cannot be decrypted"):
+        box.open(box.seal("text", what="version 1 of secret 'a'"), what="version 2 of secret 'a'")
+
+
+def test_what_was_changed_is_not_opened() -> None:
+    box = sealer(OLD)
+    sealed = bytearray(box.seal("text", what="a"))
+    sealed[-5] ^= 1
+    with pytest.raises(Unsealable):
+        box.open(bytes(sealed), what="a")
+
+
+def test_an_old_request_is_not_opened() -> None:
+    box = sealer(OLD)
+    old = Fernet(OLD).encrypt_at_time(b'["a", "text"]', int(time.time()) - 100)
+    assert box.open(old, what="a") == "text"
+    with pytest.raises(Unsealable):
+        box.open(old, what="a", seconds=60)
+
+
+def test_without_a_key_nothing_is_sealed() -> None:
+    with pytest.raises(NoKey, match="set SLUICE_ENCRYPTION_KEYS"):
+        Sealer(None).seal("text", what="a")
+    assert not Sealer(None).is_current(sealer(OLD).seal("text", what="a"))
+
+
+def test_a_wrong_key_is_told_and_not_shown() -> None:
+    wrong = "tooshort"
+    with pytest.raises(ValidationError, match="44 characters") as refused:
+        SealingSettings(
+            database_url="postgresql://x", broker_url="x", encryption_keys=SecretStr(wrong)
+        )
+    assert wrong not in str(refused.value)

@@ -1,0 +1,65 @@
+"""``/api/v1/secrets``: no answer has a value, but that of
+``/sealed-secrets``, which only the WMS can open."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from sluice.contracts.base import Contract
+from sluice.contracts.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.secrets import NewSecret, Sealed, Secret, SecretList
+from wfms.operator.api.rest.route import Route
+from wfms.operator.domain.errors import TooLarge
+from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.open_secrets import open_secrets
+from wfms.operator.usecases.read_secrets import read_secret, read_secrets
+from wfms.operator.usecases.remove_secret import remove_secret
+from wfms.operator.usecases.set_secret import set_secret
+
+
+class RemovalQuery(Contract):
+    """``version``: this one alone."""
+
+    version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+
+
+class SecretRoutes:
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+        self._database = context.database
+
+    def routes(self) -> list[Route]:
+        name = "/secrets/<name>"
+        return [
+            Route("GET", "/secrets", self.list,
+                  "Lists secrets: names, versions, who may use them.",
+                  answer=SecretList),
+            Route("GET", name, self.read,
+                  "Reads of a secret which versions there are, and who may use them.",
+                  answer=Secret, errors=(NotFound,)),
+            Route("POST", "/secrets", self.set,
+                  "Keeps a value, encrypted, as the next version of a secret; no route gives it.",
+                  answer=Secret, status=201, body=NewSecret,
+                  errors=(Conflict, Unprocessable, TooLarge)),
+            Route("DELETE", name, self.remove,
+                  "Removes a secret, or one version of it, for good.",
+                  status=204, query=RemovalQuery, errors=(NotFound,)),
+            Route("POST", "/sealed-secrets", self.open,
+                  "Gives the WMS values for a job; both ways encrypted with the services' key.",
+                  answer=Sealed, body=Sealed, errors=(Conflict,)),
+        ]  # fmt: skip
+
+    async def list(self) -> SecretList:
+        return SecretList(secrets=await read_secrets(self._database))
+
+    async def read(self, name: str) -> Secret:
+        return await read_secret(self._database, name)
+
+    async def set(self, body: NewSecret) -> Secret:
+        return await set_secret(self._context, body)
+
+    async def remove(self, name: str, query: RemovalQuery) -> None:
+        await remove_secret(self._database, name, version=query.version)
+
+    async def open(self, body: Sealed) -> Sealed:
+        return await open_secrets(self._context, body)

@@ -1,0 +1,89 @@
+"""The table ``secrets`` and its statements. What is in it can be read by nobody without the key."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sluice.servicekit.database import Connection
+
+LOCK_NAME = """
+-- Whoever stores a version of this secret does it alone until the transaction ends.
+SELECT pg_advisory_xact_lock(hashtextextended('secret ' || $1, 0))
+"""
+
+LAST_VERSION = "SELECT coalesce(max(version), 0) FROM secrets WHERE name = $1"
+
+INSERT_VERSION = "INSERT INTO secrets (name, version, sealed, templates) VALUES ($1, $2, $3, $4)"
+
+_KEPT = "SELECT name, version, sealed, templates, created_at FROM secrets WHERE sealed IS NOT NULL"
+
+SELECT_ALL = f"{_KEPT} ORDER BY name, version DESC"
+
+SELECT_NAMED = f"{_KEPT} AND name = $1 ORDER BY version DESC"
+
+SELECT_VERSION = f"{_KEPT} AND name = $1 AND version = $2"
+
+REMOVE = """
+-- All versions, or ($2) one of them. What was kept is gone, its number is not used again.
+UPDATE secrets SET sealed = NULL, removed_at = now()
+WHERE name = $1 AND ($2::integer IS NULL OR version = $2) AND sealed IS NOT NULL
+RETURNING version
+"""
+
+RESEAL = """
+-- Unless somebody has removed it, or sealed it anew, meanwhile.
+UPDATE secrets SET sealed = $4 WHERE name = $1 AND version = $2 AND sealed = $3
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSecret:
+    """One version."""
+
+    name: str
+    version: int
+    sealed: bytes
+    templates: list[str]
+    created_at: datetime
+
+
+async def lock_secret(connection: Connection, name: str) -> None:
+    await connection.execute(LOCK_NAME, name)
+
+
+async def last_version(connection: Connection, name: str) -> int:
+    """Of those that were removed, too; 0: there never was one."""
+    return int(await connection.fetchval(LAST_VERSION, name) or 0)
+
+
+async def insert_secret(
+    connection: Connection, name: str, *, version: int, sealed: bytes, templates: Sequence[str]
+) -> None:
+    await connection.execute(INSERT_VERSION, name, version, sealed, list(templates))
+
+
+async def all_secrets(connection: Connection) -> list[StoredSecret]:
+    """By name, and of each the newest first."""
+    return [StoredSecret(**row) for row in await connection.fetch(SELECT_ALL)]
+
+
+async def versions_of(connection: Connection, name: str) -> list[StoredSecret]:
+    """The newest first."""
+    return [StoredSecret(**row) for row in await connection.fetch(SELECT_NAMED, name)]
+
+
+async def secret_version(connection: Connection, name: str, version: int) -> StoredSecret | None:
+    row = await connection.fetchrow(SELECT_VERSION, name, version)
+    return None if row is None else StoredSecret(**row)
+
+
+async def mark_removed(
+    connection: Connection, name: str, *, version: int | None = None
+) -> list[int]:
+    """The versions that were there; ``version`` None: all."""
+    return [int(row["version"]) for row in await connection.fetch(REMOVE, name, version)]
+
+
+async def reseal(connection: Connection, secret: StoredSecret, sealed: bytes) -> None:
+    """The same value, encrypted otherwise."""
+    await connection.execute(RESEAL, secret.name, secret.version, secret.sealed, sealed)

@@ -1,0 +1,48 @@
+"""Gives values of secrets to the WMS, for a job that a pilot has."""
+
+import structlog
+from pydantic import SecretStr
+
+from sluice.contracts.secrets import Sealed, SecretRef, SecretsAsked, SecretValues, may_use
+from sluice.servicekit.database import Connection
+from sluice.servicekit.sealing import ANSWER, IN_TIME, REQUEST
+from wfms.operator.db import secrets
+from wfms.operator.domain.errors import SecretRefused
+from wfms.operator.domain.secrets import sealed_as
+from wfms.operator.usecases.context import OperatorContext
+
+log = structlog.get_logger(__name__)
+
+
+async def open_secrets(context: OperatorContext, sealed: Sealed) -> Sealed:
+    """Precondition: who asks has the key, and has sealed a ``SecretsAsked`` with it within the last
+    minute. Effect: none. Messages: none. Gives ``SecretValues``, sealed. Raises ``NoKey``,
+    ``Unsealable``, ``SecretRefused``."""
+    asked = SecretsAsked.model_validate_json(
+        context.sealer.open(sealed.text.encode(), what=REQUEST, seconds=IN_TIME)
+    )
+    async with context.database.connection() as connection:
+        values = {
+            port: await _value(context, connection, ref, template=asked.template)
+            for port, ref in asked.secrets.items()
+        }
+    log.info(
+        "secret.used", template=asked.template, secrets=sorted(map(str, asked.secrets.values()))
+    )
+    answer = SecretValues(values=values).model_dump_json()
+    return Sealed(text=context.sealer.seal(answer, what=ANSWER).decode())
+
+
+async def _value(
+    context: OperatorContext, connection: Connection, ref: SecretRef, *, template: str
+) -> SecretStr:
+    stored = await secrets.secret_version(connection, ref.name, ref.version or 0)
+    if stored is None:
+        raise SecretRefused(ref, "is not there any more: it was removed")
+    if not may_use(template, stored.templates):
+        raise SecretRefused(
+            ref, f"is not for template {template!r}, but for {', '.join(stored.templates)}"
+        )
+    return SecretStr(
+        context.sealer.open(stored.sealed, what=sealed_as(stored.name, stored.version))
+    )

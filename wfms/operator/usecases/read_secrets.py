@@ -1,0 +1,38 @@
+"""Reads what secrets there are: names, versions, who may use them; never a value."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from sluice.contracts.secrets import Secret, SecretVersion
+from sluice.servicekit.database import Database
+from wfms.operator.db import secrets
+from wfms.operator.db.secrets import StoredSecret
+from wfms.operator.domain.errors import SecretUnknown
+
+
+async def read_secrets(database: Database) -> list[Secret]:
+    """By name."""
+    async with database.connection() as connection:
+        found = await secrets.all_secrets(connection)
+    return [_secret(list(versions)) for _, versions in groupby(found, lambda each: each.name)]
+
+
+async def read_secret(database: Database, name: str) -> Secret:
+    """Raises ``SecretUnknown``."""
+    async with database.connection() as connection:
+        found = await secrets.versions_of(connection, name)
+    if not found:
+        raise SecretUnknown(name)
+    return _secret(found)
+
+
+def _secret(versions: Sequence[StoredSecret]) -> Secret:
+    return Secret(
+        name=versions[0].name,
+        versions=[
+            SecretVersion(
+                version=each.version, created_at=each.created_at, templates=each.templates
+            )
+            for each in versions
+        ],
+    )
