@@ -1,5 +1,6 @@
 """Requests and answers of the chain service, and of the watcher beside it."""
 
+import operator
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from sluice.contracts.base import Contract, Name, Timestamp, absent
 from sluice.contracts.bounds import NewParams, NewText
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.plan import Plan
+from sluice.contracts.secrets import SecretRef
 from sluice.contracts.states import (
     ChainDatasetStatus,
     ChainState,
@@ -139,6 +141,10 @@ class Chain(Contract):
     dataset_uid: UUID
     dataset_name: str
     params: dict[str, Any]
+    #: Parameters whose values are secrets, of these versions.
+    secrets: Annotated[dict[str, SecretRef], Field(exclude_if=operator.not_)] = Field(
+        default_factory=dict
+    )
     created_at: Timestamp
     ended_at: Timestamp | None = None
     reason: str = ""

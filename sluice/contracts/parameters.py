@@ -36,6 +36,12 @@ def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:
 
 
 def _unknown(plan: Plan, name: str) -> str:
+    if name in plan.secrets:
+        secret = plan.secrets[name].name
+        return (
+            f"parameter {name!r} is given by nobody: its value is the secret {secret!r}, which"
+            f" `sluice secret set {secret}` sets"
+        )
     listed = ", ".join(
         f"{known} ({_in_short(parameter)})" for known, parameter in sorted(plan.parameters.items())
     )

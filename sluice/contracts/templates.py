@@ -79,10 +79,10 @@ class Change(StrEnum):
 
 class PlanChange(Contract):
     """What is another one in what a template does. ``part``: ``step``, ``match``, ``parameter``,
-    ``output`` or ``template`` (what concerns all of it); ``details``: each what it was and what it
-    becomes, in words."""
+    ``secret``, ``output`` or ``template`` (what concerns all of it); ``details``: each what it was
+    and what it becomes, in words."""
 
-    part: Literal["template", "match", "parameter", "step", "output"]
+    part: Literal["template", "match", "parameter", "secret", "step", "output"]
     name: str
     change: Change
     details: list[str] = Field(default_factory=list)

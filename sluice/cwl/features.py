@@ -172,10 +172,7 @@ OF_CWLTOOL: Features = {
         "let the tool start its processes itself, and ask for their cores with"
         " 'ResourceRequirement'"
     ),
-    "Secrets": _no(
-        "a parameter is kept as it is given, for all to read: let the tool read what is secret from"
-        " a file of its node"
-    ),
+    "Secrets": _in_job("inputs of tools whose values are secrets, given with `sluice:bind`"),
 }
 
 #: Fields of DockerRequirement.

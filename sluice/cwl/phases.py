@@ -11,6 +11,7 @@ from sluice.cwl.checks.expressions import check_expressions
 from sluice.cwl.checks.link_types import check_link_types
 from sluice.cwl.checks.pairs import check_pairs
 from sluice.cwl.checks.rules import check_rules
+from sluice.cwl.checks.secrets import check_secrets
 from sluice.cwl.checks.tool_fields import warn_of_tool_fields
 from sluice.cwl.checks.tool_sizes import check_tool_sizes
 from sluice.cwl.cwltool_checks.checks import check_with_cwltool
@@ -72,6 +73,7 @@ def _plan(template: ParsedTemplate, findings: Findings, *, name: str) -> Plan | 
     check_link_types(flow, findings)
     check_rules(flow, findings)
     check_requirement_names(template, findings)
+    check_secrets(template, flow, findings)
     needs = read_needs(template, flow.workflow, findings)
     if not findings.failed:
         check_pairs(flow, findings)

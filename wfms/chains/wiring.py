@@ -4,6 +4,7 @@ from datetime import timedelta
 from functools import partial
 
 from sluice.clients.dms import DmsClient
+from sluice.clients.operator import OperatorClient
 from sluice.clients.watcher import WatcherClient
 from sluice.clients.wms import WmsClient
 from sluice.servicekit.database import Database
@@ -45,6 +46,7 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
         dms=DmsClient(links.http("dms")),
         wms=WmsClient(links.http("wms")),
         watcher=WatcherClient(links.http("wfms.watcher")),
+        operator=OperatorClient(links.http("wfms.operator")),
         start_rules=settings.start_rules,
         keep_failed=timedelta(seconds=settings.keep_failed),
         cancel_again=timedelta(seconds=settings.cancel_again),

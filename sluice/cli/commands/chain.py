@@ -80,6 +80,8 @@ def show(
         out.print(f"seen by {found.acknowledged.by}, {found.acknowledged.at:%F %T}")
     for name, value in sorted(found.params.items()):
         out.print(f"  {name}: {json.dumps(value, ensure_ascii=False)}")
+    for name, ref in sorted(found.secrets.items()):
+        out.print(f"  {name}: {ref}")
     print_table(
         ["step", "state", "task", "reason"],
         [(s.name, s.state.value, _task(found, s), _why(s)) for s in found.steps],

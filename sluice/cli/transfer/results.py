@@ -218,7 +218,7 @@ def write_manifest(folder: Path, outputs: Sequence[Output], *, chain: Chain) -> 
         "chain": str(chain.uid),
         "template": {"name": chain.template_name, "version": chain.template_version or None},
         "dataset": {"uid": str(chain.dataset_uid), "name": chain.dataset_name},
-        "parameters": chain.params,
+        "parameters": chain.params | {name: str(ref) for name, ref in chain.secrets.items()},
     }
     return _write_manifest(folder, about, outputs)
 

@@ -107,7 +107,7 @@ def check_expressions(
             _has(*tool), "tool", f"the tool of step '{step.name}'", _names(run, "inputs")
         )
         needs = _needs(tool) if run.get("class") == "CommandLineTool" else None
-        for text, place in (*_texts(run), *_texts(needs)):
+        for text, place in (*texts_of(run), *texts_of(needs)):
             _check(text, place, findings, around)
 
 
@@ -141,17 +141,17 @@ def _names(owner: CommentedMap, key: str) -> frozenset[str] | None:
     )
 
 
-def _texts(node: Any, *, named: bool = False) -> Iterator[tuple[Any, TextPlace]]:
+def texts_of(node: Any, *, named: bool = False) -> Iterator[tuple[Any, TextPlace]]:
     """``named``: the keys of ``node`` are names."""
     if isinstance(node, CommentedMap):
         for key, value in node.items():
             if key in _OF_TOOLS and not named:
                 yield from _values(value, text_place(node, key))
             if key not in _LEFT_ASIDE or named:
-                yield from _texts(value, named=key in _OF_NAMES and not named)
+                yield from texts_of(value, named=key in _OF_NAMES and not named)
     elif isinstance(node, CommentedSeq):
         for item in node:
-            yield from _texts(item)
+            yield from texts_of(item)
 
 
 def _values(value: Any, place: TextPlace) -> Iterator[tuple[Any, TextPlace]]:
@@ -168,9 +168,9 @@ def _values(value: Any, place: TextPlace) -> Iterator[tuple[Any, TextPlace]]:
 def _check(text: Any, place: TextPlace, findings: Findings, around: _Around) -> None:
     if not isinstance(text, str):
         return
-    found, beyond = _references(text)
+    found, beyond = references_in(text)
     for reference in found:
-        name, known = _input_of(reference), around.inputs
+        name, known = input_of(reference), around.inputs
         if name is not None and known is not None and name not in known:
             hint = did_you_mean(name, known)
             findings.error(
@@ -185,7 +185,7 @@ def _check(text: Any, place: TextPlace, findings: Findings, around: _Around) -> 
         )
 
 
-def _references(text: str) -> tuple[list[str], str]:
+def references_in(text: str) -> tuple[list[str], str]:
     """The parameter references in a text, and the text from the first expression that is none."""
     found: list[str] = []
     at = 0
@@ -201,7 +201,7 @@ def _references(text: str) -> tuple[list[str], str]:
     return found, ""
 
 
-def _input_of(reference: str) -> str | None:
+def input_of(reference: str) -> str | None:
     """None where it names none, or ``inputs`` as a whole."""
     named = _INPUT.match(reference)
     return None if named is None else named[1] or re.sub(r"\\(.)", r"\1", named[2] or named[3])

@@ -34,7 +34,12 @@ def check_required_parameters(flow: Dataflow, findings: Findings) -> None:
     workflow, parameters = flow.extensions.workflow, _values(flow)
     required = workflow.values.get("require")
     for name in required.parameters if required is not None else ():
-        if name not in parameters:
+        if name in flow.secrets:
+            findings.error(
+                workflow.inner.get(("require", f"parameters.{name}"), START),
+                f"'{name}' is a secret, which no service looks into",
+            )
+        elif name not in parameters:
             findings.error(
                 workflow.inner.get(("require", f"parameters.{name}"), START),
                 f"there is no parameter '{name}' that is a value{did_you_mean(name, parameters)}",

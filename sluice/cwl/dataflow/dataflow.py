@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sluice.contracts.secrets import SCHEME, SecretRef
 from sluice.cwl.dataflow.chosen_outputs import add_choosing_steps
 from sluice.cwl.dataflow.links import Wiring, read_links
 from sluice.cwl.documents.workflow import Workflow, read_workflow
@@ -15,6 +16,16 @@ class Dataflow:
     workflow: Workflow
     wiring: Wiring
     extensions: Extensions
+
+    @property
+    def secrets(self) -> dict[str, SecretRef]:
+        """By parameter, those that ``sluice:bind`` gives it; of metadata none is among them."""
+        bound: dict[str, str] = self.extensions.workflow.values.get("bind", {})
+        return {
+            name: SecretRef(name=target.removeprefix(SCHEME))
+            for name, target in bound.items()
+            if target.startswith(SCHEME)
+        }
 
 
 def read_dataflow(template: ParsedTemplate, findings: Findings) -> Dataflow:

@@ -18,7 +18,7 @@ from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.nodes import plain_json
 
 #: Extension fields that are fields of the plan, under the same names.
-_FIELDS = tuple(name for name in FIELDS if name in Plan.model_fields)
+_FIELDS = tuple(name for name in FIELDS if name in Plan.model_fields and name != "bind")
 
 
 def assemble_plan(
@@ -37,7 +37,7 @@ def assemble_plan(
         parameters={
             port.name: _parameter(port)
             for port in workflow.inputs.values()
-            if port.name != data_input
+            if port.name != data_input and port.name not in flow.secrets
         },
         steps=_in_order([planner.plan_step(step) for step in workflow.steps.values()]),
         outputs=[
@@ -45,6 +45,10 @@ def assemble_plan(
             for output, origin in wiring.outputs.items()
         ],
         **{key: fields[key] for key in _FIELDS if key in fields},
+        bind={
+            name: key for name, key in fields.get("bind", {}).items() if name not in flow.secrets
+        },
+        secrets=flow.secrets,
     )
 
 

@@ -8,9 +8,11 @@ from sluice.cwl.documents.versions import VERSIONS
 from sluice.cwl.documents.workflow import Step
 from sluice.cwl.features import CWLTOOL_NAMESPACE
 from sluice.cwl.plan.formats import without_formats
-from sluice.cwl.plan.process_versions import with_own_files
+from sluice.cwl.plan.process_versions import steps_of, with_own_files
 from sluice.cwl.plan.step_workflows import hides_list, workflow_around, workflow_features
 from sluice.cwl.properties.requirements import (
+    SECRETS,
+    expanded,
     javascript_requirement,
     requirements_and_hints,
     requirements_of,
@@ -55,4 +57,30 @@ class ToolWriter:
             tool["requirements"] = plain_json(requirements)
         if hints:
             tool["hints"] = plain_json(hints)
-        return without_formats(tool, self.template.document.namespaces)
+        return _without_secrets(
+            without_formats(tool, self.template.document.namespaces),
+            self.template.document.namespaces,
+        )
+
+
+def _without_secrets(process: dict[str, Any], namespaces: dict[str, str]) -> dict[str, Any]:
+    """Of the processes inside too: which inputs are secrets is said by the step's needs."""
+    for owner in (process, *steps_of(process)):
+        for kind in ("requirements", "hints"):
+            held = owner.get(kind)
+            if isinstance(held, dict):
+                owner[kind] = {
+                    name: body for name, body in held.items() if not _is_secrets(name, namespaces)
+                }
+            elif isinstance(held, list):
+                owner[kind] = [
+                    body for body in held if not _is_secrets(str(body.get("class")), namespaces)
+                ]
+    for step in steps_of(process):
+        if isinstance(step.get("run"), dict):
+            _without_secrets(step["run"], namespaces)
+    return process
+
+
+def _is_secrets(name: str, namespaces: dict[str, str]) -> bool:
+    return expanded(name, namespaces) == SECRETS

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from ruamel.yaml.comments import CommentedMap
 
 from sluice.contracts.plan import Batch, Boundary, Condition, MergeGroups, Require, Retention, Retry
+from sluice.contracts.secrets import SCHEME, SecretRef
 from sluice.contracts.wording import sentence_of
 from sluice.cwl.features import LATER
 from sluice.cwl.properties.conditions import WrongConditionError, amount_of, condition_of
@@ -159,15 +160,28 @@ def _bind(value: FieldValue) -> dict[str, str] | None:
         return None
     bound: dict[str, str] = {}
     for key, target in written.items():
-        if isinstance(target, str) and target:
-            bound[value.plain_key(key)] = target
-        else:
+        if not isinstance(target, str) or not target:
             value.wrong(
-                f"gives each parameter the name of a metadata key; {key!r} has"
-                f" {plain_json(target)!r}",
+                "gives each parameter the name of a metadata key, or of a secret as in"
+                f" secret:places-api; {key!r} has {plain_json(target)!r}",
                 text_place(written, key),
             )
+        elif wrong := _wrong_secret(target):
+            value.wrong(f"{key}: {wrong}", text_place(written, key))
+        else:
+            bound[value.plain_key(key)] = target
     return bound
+
+
+def _wrong_secret(target: str) -> str:
+    """What is wrong with the name of a secret; empty where it is none."""
+    if not target.startswith(SCHEME):
+        return ""
+    try:
+        SecretRef(name=target.removeprefix(SCHEME))
+    except ValidationError as error:
+        return sentence_of(error.errors()[0])
+    return ""
 
 
 def _match(value: FieldValue) -> dict[str, Condition] | None:
@@ -224,7 +238,9 @@ class ExtensionField:
 FIELDS: dict[str, ExtensionField] = {
     "match": ExtensionField("workflow", _match, "sluice:match: {detector: spd}"),
     "priority": ExtensionField("workflow", _priority),
-    "bind": ExtensionField("workflow", _bind, "sluice:bind: {run_number: run}"),
+    "bind": ExtensionField(
+        "workflow", _bind, "sluice:bind: {run_number: run, token: secret:places-api}"
+    ),
     "require": ExtensionField("workflow", _require, "sluice:require: {files: {minimum: 10}}"),
     "retention": ExtensionField(
         "workflow", _model(Retention), "sluice:retention: {input: keep, logs: keep}"

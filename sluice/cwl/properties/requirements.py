@@ -21,12 +21,12 @@ from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
 from sluice.cwl.reading.nodes import NamedNode, named_nodes, plain_json, processes_inside, put_at
 
-CUDA_REQUIREMENT, OLD_TIME_LIMIT = (
-    f"{CWLTOOL_NAMESPACE}{name}" for name in ("CUDARequirement", "TimeLimit")
+CUDA_REQUIREMENT, OLD_TIME_LIMIT, SECRETS = (
+    f"{CWLTOOL_NAMESPACE}{name}" for name in ("CUDARequirement", "TimeLimit", "Secrets")
 )
 #: Extensions of cwltool that are carried out; its schema does not know them, so they are kept out
 #: of its way.
-KNOWN_EXTENSIONS = (CUDA_REQUIREMENT, OLD_TIME_LIMIT)
+KNOWN_EXTENSIONS = (CUDA_REQUIREMENT, OLD_TIME_LIMIT, SECRETS)
 _REFUSED_EXTENSIONS = {
     CWLTOOL_NAMESPACE + name: OF_CWLTOOL[name] for name in refused_features(OF_CWLTOOL)
 }
@@ -97,16 +97,16 @@ def _check_names(owner: CommentedMap, document: Document, findings: Findings) ->
 def requirements_of(step: Step, template: ParsedTemplate) -> Requirements:
     """What holds for the step's tool."""
     owners = (step.tool, step.body, template.canonical.body)
-    return _effective(owners, template.document.namespaces)
+    return effective(owners, template.document.namespaces)
 
 
 def requirements_inside(step: Step, template: ParsedTemplate) -> list[Requirements]:
     """Of a step that runs a workflow: what holds for each process in it."""
     namespaces = template.document.namespaces
-    return [_effective((tool, body), namespaces) for body, tool in processes_inside(step.tool)]
+    return [effective((tool, body), namespaces) for body, tool in processes_inside(step.tool)]
 
 
-def _effective(owners: Sequence[CommentedMap], namespaces: dict[str, str]) -> Requirements:
+def effective(owners: Sequence[CommentedMap], namespaces: dict[str, str]) -> Requirements:
     """Any requirement goes before any hint; of each kind the tool's before the step's before the
     workflow's (``owners``)."""
     held: Requirements = {}
@@ -166,7 +166,7 @@ def _remove(collection: Any, entry: NamedNode) -> None:
 def javascript_requirement(step: Step, template: ParsedTemplate) -> list[dict[str, Any]]:
     """The requirement with which the step's own expressions are worked out, if there is one: the
     tool has no say in that."""
-    held = _effective((step.body, template.canonical.body), template.document.namespaces)
+    held = effective((step.body, template.canonical.body), template.document.namespaces)
     found = held.get("InlineJavascriptRequirement")
     return (
         [plain_json(found.body) | {"class": found.name}]
@@ -179,10 +179,12 @@ def requirements_and_hints(
     held: Requirements,
 ) -> tuple[list[CommentedMap], list[CommentedMap]]:
     """Requirements and hints for the tool's own document. Extensions stand among the hints, where
-    every loader takes them."""
+    every loader takes them; which inputs are secrets is said by the step's needs."""
     requirements: list[CommentedMap] = []
     hints: list[CommentedMap] = []
     for requirement in held.values():
+        if requirement.name == SECRETS:
+            continue
         body = requirement.body.copy()
         body.lc.data = dict(requirement.body.lc.data or {})
         name = requirement.name.replace(CWLTOOL_NAMESPACE, "cwltool:")

@@ -33,6 +33,8 @@ from sluice.contracts.messages import (
     UploadDataset,
 )
 from sluice.contracts.plan import Plan
+from sluice.contracts.problems import NotFound
+from sluice.contracts.secrets import Secret
 from sluice.contracts.states import StorageType, TaskState
 from sluice.contracts.tasks import Task
 from sluice.contracts.templates import Template, TemplateList
@@ -84,6 +86,7 @@ class World:
     links: ProcessLinks = field(default_factory=ProcessLinks)
     wms: SmallWms = field(default_factory=SmallWms)
     templates: list[Template] = field(default_factory=list)
+    secrets: dict[str, Secret] = field(default_factory=dict)
     deletions: list[UUID] = field(default_factory=list)
     fuse: Fuse = field(default_factory=Fuse)
     http: dict[str, FragileHttp] = field(default_factory=dict)
@@ -135,9 +138,17 @@ class World:
         async def latest() -> TemplateList:
             return TemplateList(templates=self.templates)
 
+        secrets = APIRouter(prefix="/api/v1/secrets")
+
+        @secrets.get("/{name}")
+        async def secret(name: str) -> Secret:
+            if name not in self.secrets:
+                raise NotFound(f"there is no secret {name!r}")
+            return self.secrets[name]
+
         routes = {
             "wms": [self.wms.routes()],
-            "wfms.operator": [templates],
+            "wfms.operator": [templates, secrets],
             "wfms.chains": self._chain_routes(),
             "wfms.watcher": [watches_router(self.databases["wfms.watcher"], wake=_idle)],
             "wfms.intake": [unmatched_router(self.intake_context, wake=_idle)],
@@ -163,6 +174,7 @@ class World:
             dms=self.dms,
             wms=self.wms_client,
             watcher=self.watcher,
+            operator=self.operator,
             start_rules=StartRules(hold=self.hold, first_pause=NONE, longest_pause=NONE),
             keep_failed=self.keep_failed,
             cancel_again=NONE,

@@ -162,7 +162,7 @@ SAMPLES: dict[str, Sample] = {
     "cwltool:CUDARequirement": Sample([("class: Workflow\n", HEAD_OF_GRAPH), ("  ScatterFeatureRequirement: {}", "  ScatterFeatureRequirement: {}\nhints: {cwltool:CUDARequirement: {cudaVersionMin: '11.4', cudaComputeCapability: '3.0'}}")], GRAPH),
     "cwltool:TimeLimit": Sample([("class: Workflow\n", HEAD_OF_GRAPH), ("v1.2", "v1.0"), ("  ScatterFeatureRequirement: {}", "  ScatterFeatureRequirement: {}\nhints: {cwltool:TimeLimit: {timelimit: 5}}"), *[("ToolTimeLimit: {timelimit: 60}", "ResourceRequirement: {coresMin: 1}")] * 4], GRAPH),
     "cwltool:MPIRequirement": Sample([("class: Workflow\n", HEAD_OF_GRAPH), ("  ScatterFeatureRequirement: {}", "  ScatterFeatureRequirement: {}\nhints: {cwltool:MPIRequirement: {processes: 2}}")], GRAPH),
-    "cwltool:Secrets": Sample([("class: Workflow\n", HEAD_OF_GRAPH), ("  ScatterFeatureRequirement: {}", "  ScatterFeatureRequirement: {}\nhints: {cwltool:Secrets: {secrets: [limit]}}")], GRAPH),
+    "cwltool:Secrets": Sample([("$namespaces:", "$namespaces:\n  cwltool: 'http://commonwl.org/cwltool#'"), ("inputs:\n  frames", "sluice:bind: {note: secret:a}\ninputs:\n  frames"), ("        note: string?\n      outputs:", "        note: string?\n      hints: {cwltool:Secrets: {secrets: [note]}}\n      outputs:")]),
     "sluice:match": Sample([]),
     "sluice:priority": Sample([("doc: Counts", "sluice:priority: 3\ndoc: Counts")]),
     "sluice:bind": Sample([("doc: Counts", "sluice:bind: {limit: run}\ndoc: Counts")]),

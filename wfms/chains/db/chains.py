@@ -74,9 +74,9 @@ INSERT_CHAIN = """
 INSERT INTO chains (
     uid, state, template_id, template_name, template_version, plan, params, dataset_uid,
         dataset_name, dataset, created_at,
-    variant, keep_failed, rerun_of
+    variant, keep_failed, rerun_of, secrets
 )
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 """
 
 INSERT_STEPS = """
@@ -341,6 +341,7 @@ async def insert_chain(connection: Connection, row: NewChainRow, *, now: datetim
         row.variant,
         row.keep_failed,
         row.rerun_of,
+        {name: ref.model_dump(mode="json") for name, ref in row.plan.secrets.items()} or None,
     )
     names = [step.name for step in row.plan.steps]
     tasks = [task_uid(row.uid, name) for name in names]

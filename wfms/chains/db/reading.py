@@ -15,7 +15,7 @@ from wfms.chains.db.attention import WANTED
 CHAINS = """
 -- A page, newest first; $3 is the position of the last one seen.
 SELECT uid, position, state, template_id, template_name, template_version, dataset_uid,
-    dataset_name, params,
+    dataset_name, params, secrets,
     created_at, ended_at, reason, rerun_of, acknowledged_by, acknowledged_at
 FROM chains
 WHERE ($1::uuid[] IS NULL OR uid = ANY($1)) AND ($2::text IS NULL OR state = $2)
@@ -121,11 +121,12 @@ def _chain(
     fields = {
         key: value
         for key, value in row.items()
-        if key not in {"position", "acknowledged_by", "acknowledged_at"}
+        if key not in {"position", "acknowledged_by", "acknowledged_at", "secrets"}
     }
     seen = row["acknowledged_at"]
     return Chain(
         **fields,
+        secrets=row["secrets"] or {},
         acknowledged=None if seen is None else Acknowledgement(by=row["acknowledged_by"], at=seen),
         steps=[_step(step) for step in steps if step["chain_uid"] == row["uid"]],
         datasets=[_dataset(dataset) for dataset in datasets if dataset["chain_uid"] == row["uid"]],

@@ -230,3 +230,10 @@ UPDATE alembic_version SET version_num='wfms_chains0010' WHERE alembic_version.v
 ALTER TABLE chains DROP CONSTRAINT chains_check4;
 
 UPDATE alembic_version SET version_num='wfms_chains0011' WHERE alembic_version.version_num = 'wfms_chains0010';
+
+-- Running upgrade wfms_chains0011 -> wfms_chains0012
+
+-- By parameter: name and version, no values. Null where there are none.
+ALTER TABLE chains ADD COLUMN secrets jsonb;
+
+UPDATE alembic_version SET version_num='wfms_chains0012' WHERE alembic_version.version_num = 'wfms_chains0011';

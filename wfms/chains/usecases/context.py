@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from sluice.backoff import pause_after
 from sluice.clients.dms import DmsClient
+from sluice.clients.operator import OperatorClient
 from sluice.clients.watcher import WatcherClient
 from sluice.clients.wms import WmsClient
 from sluice.servicekit.database import Database
@@ -37,6 +38,7 @@ class ChainsContext:
     dms: DmsClient
     wms: WmsClient
     watcher: WatcherClient
+    operator: OperatorClient
     start_rules: StartRules = field(default_factory=StartRules)
     keep_failed: timedelta = timedelta(0)
     cancel_again: timedelta = timedelta(seconds=5)

@@ -21,6 +21,7 @@ from wfms.chains.domain.tasks import name_findings
 from wfms.chains.usecases.advance_chain import advance_chain
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.find_files import DatasetGone, UnfitChain, find_files
+from wfms.chains.usecases.find_secrets import find_secrets
 
 log = structlog.get_logger(__name__)
 
@@ -32,7 +33,7 @@ async def create_chain(context: ChainsContext, new: NewChain) -> tuple[UUID, boo
 
     Effect: the chain, its steps and its inputs are stored; steps that read the input become
     starting. Messages: none. Errors: ``UnfitChain``, ``DatasetGone``; ``NotAvailable`` where the
-    DMS cannot be asked for files that are parameters.
+    DMS cannot be asked for files that are parameters, or the operator service for secrets.
     """
     database = context.database
     key = ChainKey.of(new)
@@ -42,6 +43,7 @@ async def create_chain(context: ChainsContext, new: NewChain) -> tuple[UUID, boo
         return known, False
     _check(key.uid, new)
     files = await find_files(context.dms, new)
+    plan = await find_secrets(context.operator, new)
     async with database.transaction() as transaction:
         # The inputs' locks come first: their release and their taking into use exclude each other.
         released = await chains.lock_inputs(
@@ -61,7 +63,7 @@ async def create_chain(context: ChainsContext, new: NewChain) -> tuple[UUID, boo
             uid=key.uid,
             variant=key.variant,
             template=TemplateVersion(new.template_id, new.template_name, new.template_version),
-            plan=new.plan,
+            plan=plan,
             params=complete(new.plan, new.params),
             dataset=new.dataset,
             keep_failed=context.keep_failed,

@@ -13,12 +13,12 @@ from uuid import UUID, uuid4
 
 import structlog
 
-from sluice.clients.dms import DmsClient
 from sluice.clients.wms import WmsClient
 from sluice.contracts.chain_requirements import requires_text, unmet_parameters
 from sluice.contracts.chains import NewChain, RerunChain, RerunPlan, RerunStep
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.parameters import findings
+from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Conflict, Finding, ServiceError
 from sluice.contracts.states import DatasetState
 from sluice.contracts.tasks import TaskStatus
@@ -33,6 +33,7 @@ from wfms.chains.usecases.advance_chain import advance_chain
 from wfms.chains.usecases.cancel_chain import UnknownChain
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.find_files import UnfitChain, find_files
+from wfms.chains.usecases.find_secrets import find_secrets
 
 log = structlog.get_logger(__name__)
 
@@ -69,9 +70,11 @@ class Moved(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """``there``: what the DMS has of the data sets that count, by uid."""
+    """``there``: what the DMS has of the data sets that count, by uid. ``plan``: with the newest
+    versions of secrets."""
 
     before: StoredChain
+    plan: Plan
     wish: Wish
     rerun: Rerun
     there: Mapping[UUID, Dataset]
@@ -152,7 +155,7 @@ async def _draft(context: ChainsContext, uid: UUID, asked: RerunChain) -> _Draft
         from_step=asked.from_step,
         failed_only=asked.failed_only,
     )
-    await _check(before, asked, wish, context.dms)
+    renewed = await _checked(context, before, asked, wish)
     kept = [
         dataset.uid
         for dataset in before.view.datasets
@@ -166,11 +169,14 @@ async def _draft(context: ChainsContext, uid: UUID, asked: RerunChain) -> _Draft
         for dataset in found
         if dataset.state not in {DatasetState.DELETING, DatasetState.DELETED}
     }
-    return _Draft(before, wish, plan_rerun(before.view, wish, there=there.keys()), there)
+    return _Draft(before, renewed, wish, plan_rerun(before.view, wish, there=there.keys()), there)
 
 
-async def _check(before: StoredChain, asked: RerunChain, wish: Wish, dms: DmsClient) -> None:
-    """Only what was given now: the rest was checked when the chain was made."""
+async def _checked(
+    context: ChainsContext, before: StoredChain, asked: RerunChain, wish: Wish
+) -> Plan:
+    """The plan of the new chain. Only what was given now is looked at, and secrets: the rest was
+    checked when the chain was made."""
     plan = before.view.plan
     new = NewChain(
         dataset=before.dataset,
@@ -187,7 +193,8 @@ async def _check(before: StoredChain, asked: RerunChain, wish: Wish, dms: DmsCli
     ]
     if wrong:
         raise UnfitChain.of(new, wrong)
-    await find_files(dms, new)
+    await find_files(context.dms, new)
+    return await find_secrets(context.operator, new)
 
 
 async def _store(
@@ -210,7 +217,7 @@ async def _store(
         uid=new,
         variant=str(new),
         template=before.template,
-        plan=before.view.plan,
+        plan=draft.plan,
         params=draft.wish.params,
         dataset=before.dataset,
         keep_failed=keep_failed,

@@ -22,7 +22,7 @@ _WHOLE = ("doc", "cwl_version", "data_input", "data_entries", "priority", "reten
 #: From here on, floats are written with an exponent.
 _ALL_DIGITS = 1e15
 
-PlanPart = Literal["template", "match", "parameter", "step", "output"]
+PlanPart = Literal["template", "match", "parameter", "secret", "step", "output"]
 PartT = TypeVar("PartT")
 #: What is compared, in whole: in words, or values by name.
 Facts = list[str] | dict[str, Any]
@@ -41,6 +41,7 @@ def compare_plans(before: Plan | None, after: Plan) -> list[PlanChange]:
             lambda condition: [condition_text(condition)],
         ),
         *_each("parameter", _parameters(old), _parameters(after), _facts_of_parameter),
+        *_each("secret", old.secrets, after.secrets, lambda ref: [str(ref)]),
         *_each(
             "step",
             _by_name(old.steps),
@@ -60,6 +61,7 @@ def _nothing(after: Plan) -> Plan:
             "match": {},
             "parameters": {},
             "bind": {},
+            "secrets": {},
             "require": None,
             "steps": [],
             "outputs": [],

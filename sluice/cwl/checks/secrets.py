@@ -1,0 +1,243 @@
+"""Parameters that are secrets: where they may go.
+
+A tool finds the value in a variable of its environment, or in a file of its folder, and nowhere
+else: not on its command line, in no expression, in nothing that it gives. Every tool that it
+reaches says by ``cwltool:Secrets`` that it expects one.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+from sluice.contracts.secrets import SCHEME
+from sluice.cwl.checks.expressions import input_of, references_in, texts_of
+from sluice.cwl.dataflow.dataflow import Dataflow
+from sluice.cwl.documents.types import short_form, without_null
+from sluice.cwl.features import LINK_FIELDS
+from sluice.cwl.properties.requirements import SECRETS, Requirements, effective, expanded
+from sluice.cwl.properties.template import ParsedTemplate
+from sluice.cwl.reading.findings import START, Findings, TextPlace, text_place
+from sluice.cwl.reading.nodes import NamedNode, listed, local_name, named_nodes
+
+_WAY = (
+    "give it to the tool in a variable of its environment (EnvVarRequirement) or in a file of its"
+    " folder (the entry of an InitialWorkDirRequirement), as a plain"
+)
+
+
+def check_secrets(template: ParsedTemplate, flow: Dataflow, findings: Findings) -> None:
+    """Every way of every secret, from the workflow's input to the tools; and that what tools call
+    a secret is one."""
+    bound = flow.extensions.workflow.inner.items()
+    if any(findings.has_error_at(place) for (name, _), place in bound if name == "bind"):
+        return  # what was meant is another thing
+    check = _Check(template.document.namespaces, findings)
+    for name in flow.secrets:
+        _check_parameter(name, flow, findings)
+    check.workflow(template.canonical.body, frozenset(flow.secrets), ())
+
+
+def _check_parameter(name: str, flow: Dataflow, findings: Findings) -> None:
+    port = flow.workflow.inputs[name]
+    place = flow.extensions.workflow.inner.get(("bind", name), START)
+    if short_form(without_null(port.type)) != "string":
+        findings.error(
+            place,
+            f"the parameter '{name}' is of type {short_form(port.type)}, and a secret is a text:"
+            " its type is string",
+        )
+    if port.body.get("default") is not None:
+        findings.error(
+            port.place_of("default"),
+            f"'{name}' is a secret, and what stands in a template can be read by all: it has no"
+            " default",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    namespaces: dict[str, str]
+    findings: Findings
+    #: (tool, input) that were told of: a tool that several steps run is one text.
+    told: set[tuple[int, str]] = field(default_factory=set)
+
+    def workflow(
+        self, body: CommentedMap, secret: frozenset[str], outer: tuple[CommentedMap, ...]
+    ) -> None:
+        """``secret``: its inputs that are. ``outer``: the steps and workflows around it, the
+        innermost first."""
+        self._require_bound(body, secret)
+        for output in named_nodes(body.get("outputs")) if outer else ():
+            for name in sorted(secret & _sources(output, "outputSource")):
+                self.findings.error(output.place, f"output '{output.name}' is the secret '{name}'")
+        for step in named_nodes(body.get("steps")):
+            if step.body is not None:
+                self._step(step, step.body, secret, (body, *outer))
+
+    def _step(
+        self,
+        step: NamedNode,
+        body: CommentedMap,
+        secret: frozenset[str],
+        outer: tuple[CommentedMap, ...],
+    ) -> None:
+        links = {link.name: link for link in named_nodes(body.get("in"))}
+        inner = frozenset(name for name, link in links.items() if secret & _sources(link))
+        self._require_bound(body, inner)
+        for name in sorted(inner):
+            self._link(step, body, links[name])
+        expressions = [
+            (owner.get(key), text_place(owner, key))
+            for owner in (body, *(link.body for link in links.values() if link.body is not None))
+            for key in ("when", "valueFrom")
+            if key in owner
+        ]
+        for name in sorted(inner):
+            for text, place in expressions:
+                if _mentions(text, name):
+                    self.findings.error(
+                        place, f"an expression of step '{step.name}' uses the secret '{name}'"
+                    )
+        run = body.get("run")
+        if not isinstance(run, CommentedMap):
+            return
+        taken = inner & {port.name for port in named_nodes(run.get("inputs"))}
+        match run.get("class"):
+            case "Workflow":
+                self.workflow(run, taken, (body, *outer))
+            case "CommandLineTool":
+                self._tool(step, run, taken, (run, body, *outer))
+            case _:
+                self._require_bound(run, taken)
+                for name in sorted(taken):
+                    self.findings.error(
+                        text_place(body, "run"),
+                        f"step '{step.name}' takes the secret '{name}' and runs no"
+                        " CommandLineTool, which alone can be given one",
+                    )
+
+    def _link(self, step: NamedNode, body: CommentedMap, link: NamedNode) -> None:
+        written = CommentedMap() if link.body is None else link.body
+        key = next(
+            (key for key in ("linkMerge", "pickValue", *LINK_FIELDS) if key in written), None
+        )
+        if key is not None or len(_sources(link)) > 1:
+            self.findings.error(
+                link.place if key is None else text_place(written, key),
+                f"input '{link.name}' of step '{step.name}' is a secret, which is handed on as it"
+                " is: from one source, and without"
+                f" {'others' if key is None else repr(key)}",
+            )
+        if link.name in listed(body.get("scatter")):
+            self.findings.error(
+                text_place(body, "scatter"),
+                f"step '{step.name}' scatters over '{link.name}', which is a secret",
+            )
+
+    def _tool(
+        self,
+        step: NamedNode,
+        tool: CommentedMap,
+        secret: frozenset[str],
+        owners: tuple[CommentedMap, ...],
+    ) -> None:
+        held = effective(owners, self.namespaces)
+        self._require_bound(tool, secret)
+        for port in named_nodes(tool.get("inputs")):
+            if port.name not in secret or (id(tool), port.name) in self.told:
+                continue
+            self.told.add((id(tool), port.name))
+            if port.name not in _named_secret(held):
+                self.findings.error(
+                    port.place,
+                    f"input '{port.name}' of the tool of step '{step.name}' gets a secret, and the"
+                    " tool does not say that it is one: add"
+                    f" 'cwltool:Secrets: {{secrets: [{port.name}]}}' to its hints",
+                )
+            if port.body is not None and "inputBinding" in port.body:
+                self.findings.error(
+                    text_place(port.body, "inputBinding"),
+                    f"'{port.name}' is a secret, and command lines can be read by all on the node:"
+                    f" {_WAY} $(inputs.{port.name})",
+                )
+            self._texts(tool, held, port.name)
+
+    def _texts(self, tool: CommentedMap, held: Requirements, name: str) -> None:
+        places = set(_places(held))
+        needs = CommentedSeq(requirement.body for requirement in held.values())
+        for text, place in (*texts_of(tool), *texts_of(needs)):
+            if _mentions(text, name) and (place not in places or not _is_plain(text, name)):
+                self.findings.error(
+                    place,
+                    f"{str(text)[:120]!r} uses the secret '{name}': {_WAY} $(inputs.{name})",
+                )
+
+    def _require_bound(self, owner: CommentedMap, secret: frozenset[str]) -> None:
+        """What is called a secret by ``owner`` itself has to be one: any other value is kept as it
+        is given, for all to read."""
+        for kind in ("requirements", "hints"):
+            for entry in named_nodes(owner.get(kind), "class"):
+                if expanded(entry.name, self.namespaces) != SECRETS or entry.body is None:
+                    continue
+                for name in listed(entry.body.get("secrets")):
+                    if not isinstance(name, str) or local_name(name) not in secret:
+                        self.findings.error(
+                            entry.place,
+                            f"'{entry.name}' names {str(name)[:80]!r}, whose value is not secret:"
+                            " bind the workflow's parameter that it comes from"
+                            f" ('sluice:bind: {{PARAMETER: {SCHEME}NAME}}')",
+                        )
+
+
+def _sources(link: NamedNode, key: str = "source") -> set[str]:
+    written = link.value if link.body is None else link.body.get(key)
+    return {source.removeprefix("#") for source in listed(written) if isinstance(source, str)}
+
+
+def _named_secret(held: Requirements) -> set[str]:
+    found = held.get(SECRETS)
+    names = [] if found is None else listed(found.body.get("secrets"))
+    return {local_name(name) for name in names if isinstance(name, str)}
+
+
+def _places(held: Requirements) -> Iterator[TextPlace]:
+    """Where a value may be used: of variables of the environment, and of contents of files."""
+    variables = held.get("EnvVarRequirement")
+    written = None if variables is None else variables.body.get("envDef")
+    for entry in named_nodes(written, "envName"):
+        if entry.body is not None:
+            yield text_place(entry.body, "envValue")
+        elif isinstance(written, CommentedMap):
+            yield entry.place
+    files = held.get("InitialWorkDirRequirement")
+    listing = None if files is None else files.body.get("listing")
+    for item in listing if isinstance(listing, CommentedSeq) else ():
+        if isinstance(item, CommentedMap) and "entry" in item:
+            yield text_place(item, "entry")
+
+
+def _mentions(text: object, name: str) -> bool:
+    """Is the input looked at, or may it be?"""
+    if not isinstance(text, str):
+        return False
+    found, beyond = references_in(text)
+    named = {input_of(reference) for reference in found if reference.startswith("$(inputs")}
+    return (
+        name in named
+        or None in named
+        or re.search(rf"\b{re.escape(name)}\b|\binputs\b(?!\s*[.\[])", beyond) is not None
+    )
+
+
+def _is_plain(text: str, name: str) -> bool:
+    """Nothing but parameter references to the whole value, and text around them."""
+    found, beyond = references_in(text)
+    own = [each for each in found if input_of(each) == name]
+    plain = re.compile(rf"""\$\(inputs(?:\.{re.escape(name)}|\[['"]{re.escape(name)}['"]\])\)""")
+    return (
+        not beyond
+        and all(plain.fullmatch(each) for each in own)
+        and all(input_of(each) is not None for each in found if each.startswith("$(inputs"))
+    )

@@ -1,0 +1,104 @@
+"""Chains of templates with secrets: names and versions travel, values do not."""
+
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+
+from sluice.clients.intake import IntakeClient
+from sluice.contracts.chains import RerunChain
+from sluice.contracts.needs import Needs
+from sluice.contracts.plan import Equals, Plan
+from sluice.contracts.problems import Unprocessable
+from sluice.contracts.secrets import Secret, SecretRef, SecretVersion
+from sluice.contracts.states import TaskState
+from tests.integration.wfms.world import World
+from tests.unit.wfms.chains.plans import plan, step
+
+OPEN = SecretRef(name="places-api")
+
+
+def asking() -> Plan:
+    return plan(
+        step("ask", needs=Needs(secrets={"key": OPEN})),
+        outputs=[("ask", "out")],
+        secrets={"token": OPEN},
+    )
+
+
+def keep(world: World, *versions: int, templates: str = "wf*") -> None:
+    world.secrets["places-api"] = Secret(
+        name="places-api",
+        versions=[
+            SecretVersion(version=version, created_at=datetime.now(UTC), templates=[templates])
+            for version in sorted(versions, reverse=True)
+        ],
+    )
+
+
+async def test_the_version_is_fixed_when_the_chain_is_made(world: World) -> None:
+    keep(world, 1, 2)
+    chain = await world.new_chain(await world.input("a"), world.template(asking()))
+    keep(world, 1, 2, 3)
+    await world.start_steps()
+    await world.deliver()
+    [task] = world.wms.tasks.values()
+    assert task.needs.secrets == {"key": SecretRef(name="places-api", version=2)}
+    assert "key" not in task.args
+    second = SecretRef(name="places-api", version=2)
+    assert (await world.chain(chain.uid)).secrets == {"token": second}
+    assert [one.secrets for one in (await world.chains.chains()).chains] == [{"token": second}]
+
+
+async def test_a_rerun_uses_the_newest(world: World) -> None:
+    keep(world, 1)
+    chain = await world.new_chain(await world.input("a"), world.template(asking()))
+    await world.start_steps()
+    await world.deliver()
+    [first] = world.wms.tasks
+    await world.end_task(first, TaskState.FAILED, failed=1, reason="1 of 1 jobs failed")
+    await world.turn()
+    keep(world, 1, 2)
+    again, _ = await world.chains.rerun_chain(chain.uid, RerunChain(key=uuid4()))
+    await world.start_steps()
+    await world.deliver()
+    newest = SecretRef(name="places-api", version=2)
+    assert again.secrets == {"token": newest}
+    [task] = [task for uid, task in world.wms.tasks.items() if uid != first]
+    assert task.needs.secrets == {"key": newest}
+    world.secrets.clear()
+    with pytest.raises(Unprocessable, match="there is no secret 'places-api'"):
+        await world.chains.rerun_chain(chain.uid, RerunChain(key=uuid4()))
+
+
+async def test_what_cannot_be_had_is_told_before_there_is_a_chain(world: World) -> None:
+    dataset, template = await world.input("a"), world.template(asking())
+    with pytest.raises(Unprocessable, match="`sluice secret set places-api --for 'wf'` sets it"):
+        await world.new_chain(dataset, template)
+    keep(world, 1, templates="other")
+    with pytest.raises(Unprocessable, match="is not for this template, but for other"):
+        await world.new_chain(dataset, template)
+    assert (await world.chains.chains()).chains == []
+
+
+async def test_a_data_set_whose_secret_is_missing_waits_until_it_is_set(world: World) -> None:
+    world.template(asking().model_copy(update={"match": {"kind": Equals(value="raw")}}))
+    intake = IntakeClient(world.client("wfms.intake"))
+    dataset = await world.input("a", meta={"kind": "raw"})
+    await world.take_in()
+    await world.hand_over_datasets()
+    [unmatched] = (await intake.unmatched()).datasets
+    assert "there is no secret 'places-api'" in unmatched.reason
+    keep(world, 1)
+    await intake.rematch(dataset.uid)
+    await world.hand_over_datasets()
+    [chain] = (await world.chains.chains()).chains
+    assert chain.secrets == {"token": SecretRef(name="places-api", version=1)}
+
+
+async def test_nobody_gives_a_value(world: World) -> None:
+    keep(world, 1)
+    with pytest.raises(Unprocessable, match="parameter 'token' is given by nobody") as refused:
+        await world.new_chain(await world.input("a"), world.template(asking()), token="hunter2")
+    assert "hunter2" not in str(refused.value)
+    assert "hunter2" not in str(refused.value.findings)

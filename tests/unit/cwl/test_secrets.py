@@ -1,0 +1,186 @@
+"""Parameters that are secrets: where they may go, and what becomes of them in the plan."""
+
+# ruff: noqa: E501 (a case is one line, so that the table can be read)
+
+import pytest
+
+from sluice.contracts.plan import Plan
+from sluice.contracts.secrets import SecretRef
+from sluice.cwl import compile_template
+from tests.unit.cwl.samples import edited, unmarked
+
+TEMPLATE = """\
+cwlVersion: v1.2
+class: Workflow
+$namespaces:
+  sluice: "urn:sluice:cwl:"
+  cwltool: "http://commonwl.org/cwltool#"
+sluice:bind: {token: secret:places-api, run: run}
+requirements:
+  ScatterFeatureRequirement: {}
+  StepInputExpressionRequirement: {}
+  InlineJavascriptRequirement: {}
+  SubworkflowFeatureRequirement: {}
+  MultipleInputFeatureRequirement: {}
+inputs:
+  frames: File[]
+  token: string
+  run: string?
+outputs:
+  all: {type: "File[]", outputSource: ask/answer}
+steps:
+  ask:
+    scatter: frame
+    in:
+      frame: frames
+      key: token
+      run: run
+    out: [answer]
+    run:
+      class: CommandLineTool
+      baseCommand: ask
+      inputs:
+        frame: {type: File, inputBinding: {}}
+        key: string
+        run: string?
+      outputs:
+        answer: stdout
+      hints:
+        cwltool:Secrets: {secrets: [key]}
+      requirements:
+        EnvVarRequirement:
+          envDef: {TOKEN: "Bearer $(inputs.key)"}
+        InitialWorkDirRequirement:
+          listing:
+            - {entryname: key.txt, entry: "$(inputs['key'])"}
+"""
+NESTED = """\
+    run:
+      class: Workflow
+      inputs: {frame: File, key: string, run: string?}
+      outputs: {answer: {type: File, outputSource: inner/answer}}
+      steps:
+        inner:
+          in: {frame: frame, token: key}
+          out: [answer]
+          run:
+            class: CommandLineTool
+            baseCommand: ask
+            hints: {cwltool:Secrets: {secrets: [token]}}
+            requirements: {EnvVarRequirement: {envDef: [{envName: T, envValue: $(inputs.token)}]}}
+            inputs: {frame: {type: File, inputBinding: {}}, token: string}
+            outputs: {answer: stdout}
+"""
+TOOL = TEMPLATE[TEMPLATE.index("    run:\n") :]
+#: The nested workflow scatters, so that its steps become the template's.
+APART = (
+    NESTED.replace("frame: File, key", 'frame: "File[]", key')
+    .replace("        inner:\n", "        inner:\n          scatter: frame\n")
+    .replace("{type: File, outputSource", '{type: "File[]", outputSource')
+)
+
+
+def plan_of(*edits: tuple[str, str]) -> Plan:
+    compiled = compile_template(edited(*edits, text=TEMPLATE), name="places")
+    assert compiled.plan is not None, compiled.errors
+    return compiled.plan
+
+
+def test_it_is_no_parameter_that_anybody_gives() -> None:
+    plan = plan_of()
+    ref = SecretRef(name="places-api")
+    assert plan.secrets == {"token": ref}
+    assert set(plan.parameters) == {"run"}
+    assert plan.bind == {"run": "run"}
+    [step] = plan.steps
+    assert step.needs.secrets == {"key": ref}
+    assert set(step.arguments) == {"run"}
+    assert "Secrets" not in str(step.tool), "which inputs are secrets, the step's needs say"
+
+
+def test_a_plan_without_secrets_is_as_before() -> None:
+    plan = plan_of(("token: secret:places-api, ", ""), ("{secrets: [key]}", "{secrets: []}"))
+    written = plan.model_dump(mode="json")
+    assert "secrets" not in written
+    assert "secrets" not in written["steps"][0]
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ("  token: string\n", "  token: string?\n"),
+        ("      hints:\n        cwltool:Secrets: {secrets: [key]}", "      hints:\n        - {class: cwltool:Secrets, secrets: [key]}"),
+        ("    out: [answer]\n", "    hints: {cwltool:Secrets: {secrets: [key]}}\n    out: [answer]\n"),
+        ('{TOKEN: "Bearer $(inputs.key)"}', "[{envName: A, envValue: $(inputs.key)}, {envName: B, envValue: '${return inputs.run}'}]"),
+        ('        answer: stdout\n', '        answer: stdout\n      arguments: [$(inputs.run), $(inputs.keys), \'$(inputs["run"])\', "$(inputs.run + 1)"]\n'),
+    ],
+)  # fmt: skip
+def test_what_is_said_otherwise_is_the_same(edit: tuple[str, str]) -> None:
+    edits = (
+        [edit] if "keys" not in edit[1] else [(edit[0], edit[1].replace("$(inputs.keys), ", ""))]
+    )
+    assert plan_of(*edits).steps[0].needs.secrets == {"key": SecretRef(name="places-api")}
+
+
+def test_it_is_followed_into_a_workflow_that_runs_inside_a_job() -> None:
+    [step] = plan_of((TOOL, NESTED)).steps
+    assert step.tool["class"] == "Workflow"
+    assert step.needs.secrets == {"key": SecretRef(name="places-api")}
+    assert "Secrets" not in str(step.tool)
+
+
+def test_it_is_followed_into_a_workflow_that_is_taken_apart() -> None:
+    [step] = plan_of((TOOL, APART), ("    scatter: frame\n    in", "    in")).steps
+    assert step.name == "ask.inner"
+    assert step.needs.secrets == {"token": SecretRef(name="places-api")}
+
+
+CASES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
+    "name": ([("{token: secret:places-api", "{¦token: secret:a/b")], ["'sluice:bind' token: 'a/b' has '/'"]),
+    "no name": ([("{token: secret:places-api", "{¦token: 'secret:'")], ["it is empty"]),
+    "nothing to bind": ([("{token: secret", "{¦tocken: secret:x, token: secret")], ["there is no parameter 'tocken' to bind"]),
+    "data set": ([("{token: secret", "{¦frames: secret:x, token: secret")], ["'frames' is the data set"]),
+    "number": ([("{token", "{¦token"), ("  token: string\n", "  token: int\n"), ("        key: string\n", "        key: int\n")], ["of type int, and a secret is a text"]),
+    "default": ([("  token: string\n", "  token: {type: string, ¦default: abc}\n")], ["it has no default"]),
+    "required": ([("sluice:bind", "sluice:require: {parameters: {¦token: abc}}\nsluice:bind")], ["'token' is a secret, which no service looks into"]),
+    "not said": ([("      hints:\n        cwltool:Secrets: {secrets: [key]}\n", ""), ("        key: string\n", "        ¦key: string\n")], ["add 'cwltool:Secrets: {secrets: [key]}' to its hints"]),
+    "said of another": ([("        cwltool:Secrets: {secrets: [key]}", "        ¦cwltool:Secrets: {secrets: [key, run]}")], ["names 'run', whose value is not secret"]),
+    "said of the step": ([("    out: [answer]\n", "    hints: {¦cwltool:Secrets: {secrets: [run]}}\n    out: [answer]\n")], ["names 'run', whose value is not secret"]),
+    "said of the workflow": ([("requirements:\n  Scatter", "hints: {¦cwltool:Secrets: {secrets: [key]}}\nrequirements:\n  Scatter")], ["names 'key', whose value is not secret"]),
+    "command line": ([("        key: string\n", "        key: {type: string, ¦inputBinding: {}}\n")], ["command lines can be read by all on the node"]),
+    "arguments": ([("      baseCommand: ask\n", '      baseCommand: ask\n      arguments: [¦$(inputs.key)]\n')], ["'$(inputs.key)' uses the secret 'key'"]),
+    "argument with a binding": ([("      baseCommand: ask\n", "      baseCommand: ask\n      arguments: [{¦valueFrom: $(inputs.key)}]\n")], ["uses the secret 'key'"]),
+    "all inputs": ([("      baseCommand: ask\n", '      baseCommand: ask\n      arguments: [¦$(inputs)]\n')], ["'$(inputs)' uses the secret 'key'"]),
+    "JavaScript": ([("      baseCommand: ask\n", '      baseCommand: ask\n      arguments: [¦"${return inputs.key}"]\n')], ["uses the secret 'key'"]),
+    "JavaScript over all inputs": ([("      baseCommand: ask\n", '      baseCommand: ask\n      arguments: [¦"${return JSON.stringify(inputs)}"]\n')], ["uses the secret 'key'"]),
+    "stdin": ([("      baseCommand: ask\n", "      baseCommand: ask\n      ¦stdin: $(inputs.key)\n")], ["uses the secret 'key'"]),
+    "stdout": ([("      baseCommand: ask\n", "      baseCommand: ask\n      ¦stdout: $(inputs.key)\n")], ["uses the secret 'key'"]),
+    "glob": ([("answer: stdout", "answer: {type: File, outputBinding: {¦glob: $(inputs.key)}}")], ["uses the secret 'key'"]),
+    "output": ([("answer: stdout", "answer: stdout\n        other: {type: string, outputBinding: {¦outputEval: $(inputs.key)}}")], ["uses the secret 'key'"]),
+    "valueFrom of another": ([("        run: string?\n      outputs", "        run: {type: string?, inputBinding: {¦valueFrom: $(inputs.key)}}\n      outputs")], ["uses the secret 'key'"]),
+    "JavaScript in a variable": ([('{TOKEN: "Bearer', '{¦TOKEN: "${return inputs.key} Bearer')], ["uses the secret 'key'"]),
+    "a part of it in a variable": ([('{TOKEN: "Bearer $(inputs.key)"}', "{¦TOKEN: $(inputs.key.length)}")], ["uses the secret 'key'"]),
+    "name of a file": ([("{entryname: key.txt, entry: \"$(inputs['key'])\"}", "{¦entryname: $(inputs.key), entry: a}")], ["uses the secret 'key'"]),
+    "files by an expression": ([("          listing:\n            - {entryname: key.txt, entry: \"$(inputs['key'])\"}", '          ¦listing: "${return [{class: \'File\', basename: \'a\', contents: inputs.key}]}"')], ["uses the secret 'key'"]),
+    "when": ([("    out: [answer]", "    ¦when: $(inputs.key != null)\n    out: [answer]")], ["an expression of step 'ask' uses the secret 'key'"]),
+    "valueFrom of the step": ([("      run: run\n", "      run: {source: run, ¦valueFrom: $(inputs.key)}\n")], ["an expression of step 'ask' uses the secret 'key'"]),
+    "valueFrom": ([("      key: token\n", "      key: {source: token, ¦valueFrom: $(self)}\n")], ["input 'key' of step 'ask' is a secret, which is handed on as it is"]),
+    "several sources in a nested workflow": ([(TOOL, NESTED), ("token: key", "token: {source: [key, run], ¦pickValue: first_non_null}")], ["input 'token' of step 'inner' is a secret, which is handed on as it is"]),
+    "in a nested workflow": ([(TOOL, NESTED), ("baseCommand: ask\n", "baseCommand: ask\n            arguments: [¦$(inputs.token)]\n")], ["'$(inputs.token)' uses the secret 'token'"]),
+    "not said in a nested workflow": ([(TOOL, NESTED), ("            hints: {cwltool:Secrets: {secrets: [token]}}\n", ""), ("token: string}\n", "¦token: string}\n")], ["add 'cwltool:Secrets: {secrets: [token]}'"]),
+    "valueFrom in a nested workflow": ([(TOOL, NESTED), ("token: key", "token: {source: key, ¦valueFrom: $(self)}")], ["input 'token' of step 'inner' is a secret"]),
+    "output of a nested workflow": ([(TOOL, NESTED), ("      outputs: {answer: ", "      outputs: {¦same: {type: string, outputSource: key}, answer: ")], ["output 'same' is the secret 'key'"]),
+    "expression tool": ([(TOOL, "    ¦run: {class: ExpressionTool, inputs: {frame: File, key: string, run: string?}, outputs: {answer: File}, expression: '${return {answer: inputs.frame}}'}\n")], ["runs no CommandLineTool"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_other_way_is_refused_with_its_place(case: str) -> None:
+    edits, messages = CASES[case]
+    text, places = unmarked(edited(*edits, text=TEMPLATE))
+    compiled = compile_template(text, name="places")
+    assert compiled.plan is None
+    found = [(error.line, error.column) for error in compiled.errors]
+    assert found == places, "\n".join(map(str, compiled.errors))
+    for error, part in zip(compiled.errors, messages, strict=True):
+        assert part in error.message

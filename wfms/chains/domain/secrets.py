@@ -1,0 +1,25 @@
+"""Which versions of secrets a chain's tasks use."""
+
+from collections.abc import Mapping
+
+from sluice.contracts.plan import Plan, PlanStep
+from sluice.contracts.secrets import SecretRef
+
+
+def with_versions(plan: Plan, versions: Mapping[str, int]) -> Plan:
+    """The plan with the version of every secret in it. ``versions``: by the secret's name."""
+
+    def fixed(refs: Mapping[str, SecretRef]) -> dict[str, SecretRef]:
+        return {
+            key: SecretRef(name=ref.name, version=versions[ref.name]) for key, ref in refs.items()
+        }
+
+    def step_fixed(step: PlanStep) -> PlanStep:
+        needs = step.needs.model_copy(update={"secrets": fixed(step.needs.secrets)})
+        return step.model_copy(update={"needs": needs})
+
+    if not plan.secrets:
+        return plan
+    return plan.model_copy(
+        update={"secrets": fixed(plan.secrets), "steps": [step_fixed(step) for step in plan.steps]}
+    )

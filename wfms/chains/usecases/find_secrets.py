@@ -1,0 +1,47 @@
+"""Looks up the secrets that a new chain needs, so that a chain that is accepted can run."""
+
+import asyncio
+
+from sluice.clients.operator import OperatorClient
+from sluice.contracts.chains import NewChain
+from sluice.contracts.plan import Plan
+from sluice.contracts.problems import Finding, NotFound
+from sluice.contracts.secrets import SecretRef
+from wfms.chains.domain.secrets import with_versions
+from wfms.chains.usecases.find_files import UnfitChain
+
+
+async def find_secrets(operator: OperatorClient, new: NewChain) -> Plan:
+    """Precondition: none. Effect: none. Messages: none. The plan with the newest version of every
+    secret, which is what the chain's jobs get, whatever is set later. Raises ``UnfitChain`` where
+    there is none, or none for the template; ``NotAvailable``."""
+    refs = {ref.name: (parameter, ref) for parameter, ref in new.plan.secrets.items()}
+    answers = await asyncio.gather(*(_newest(operator, new, ref) for _, ref in refs.values()))
+    wrong = [
+        Finding(message=f"parameter {parameter!r}: {answer}")
+        for (parameter, _), answer in zip(refs.values(), answers, strict=True)
+        if isinstance(answer, str)
+    ]
+    if wrong:
+        raise UnfitChain.of(new, wrong)
+    versions = {
+        name: answer
+        for name, answer in zip(refs, answers, strict=True)
+        if not isinstance(answer, str)
+    }
+    return with_versions(new.plan, versions)
+
+
+async def _newest(operator: OperatorClient, new: NewChain, ref: SecretRef) -> int | str:
+    """Its version, or why it cannot be had."""
+    how = f"`sluice secret set {ref.name} --for {new.template_name!r}` sets it"
+    try:
+        newest = (await operator.secret(ref.name)).newest
+    except NotFound:
+        return f"there is no secret {ref.name!r}; {how}"
+    if not newest.may_be_used_by(new.template_name):
+        return (
+            f"secret {ref.name!r} is not for this template, but for"
+            f" {', '.join(newest.templates)}; {how}"
+        )
+    return newest.version
