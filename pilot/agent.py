@@ -9,6 +9,7 @@ from typing import assert_never
 import structlog
 
 from pilot.backoff import Backoff
+from pilot.dispatch import AskForSecrets, Dispatch
 from pilot.domain.core import PilotCore
 from pilot.domain.model import (
     AttemptEnded,
@@ -47,7 +48,13 @@ class Agent:
     next job at hand."""
 
     def __init__(
-        self, core: PilotCore, slot_processes: SlotProcesses, outbox: Outbox, run: RunFolder
+        self,
+        core: PilotCore,
+        slot_processes: SlotProcesses,
+        outbox: Outbox,
+        run: RunFolder,
+        *,
+        ask_for_secrets: AskForSecrets,
     ) -> None:
         self.core = core
         self.changed = asyncio.Event()
@@ -55,6 +62,7 @@ class Agent:
         self.hungry.set()
         self.finished = asyncio.Event()
         self._slot_processes = slot_processes
+        self._dispatch = Dispatch(slot_processes.send, ask_for_secrets)
         self._outbox = outbox
         self._run = run
         self._journals: dict[Token, str] = {}
@@ -96,6 +104,7 @@ class Agent:
         self.tell(SlotReady(slot))
 
     def _slot_lost(self, slot: int, reason: str) -> None:
+        self._dispatch.forget(slot)
         self.tell(SlotLost(slot, reason))
 
     def _ended(self, slot: int, frame: EndedFrame) -> None:
@@ -107,16 +116,16 @@ class Agent:
     def _carry_out(self, instruction: Instruction) -> None:
         match instruction:
             case GiveTask(slot=slot, task=task):
-                self._slot_processes.send(slot, TaskFrame(task=task))
+                self._dispatch.send(slot, TaskFrame(task=task))
             case ForgetTask(slot=slot, uid=uid):
-                self._slot_processes.send(slot, ForgetFrame(uid=uid))
+                self._dispatch.send(slot, ForgetFrame(uid=uid))
+            case RunJob(slot=slot, job=job, secrets=True):
+                self._dispatch.send_with_secrets(slot, job)
             case RunJob(slot=slot, job=job):
-                self._slot_processes.send(slot, JobFrame(job=job))
+                self._dispatch.send(slot, JobFrame(job=job))
             case StopJob(slot=slot, token=token, reason=reason):
                 log.info("job.stop", job=token[0], attempt=token[1], reason=reason)
-                self._slot_processes.send(
-                    slot, StopFrame(id=token[0], attempt=token[1], reason=reason)
-                )
+                self._dispatch.send(slot, StopFrame(id=token[0], attempt=token[1], reason=reason))
             case SendReport(report=report):
                 self._send(report)
             case Salvage(report=report):

@@ -89,7 +89,7 @@ async def run_pilot(settings: PilotSettings) -> None:
         )
         node = Booked(resources.cores, resources.ram, len(resources.gpus))
         core = PilotCore(slots, PrefetchPolicy(horizon=settings.horizon), node)
-        agent = Agent(core, slot_processes, outbox, run)
+        agent = Agent(core, slot_processes, outbox, run, ask_for_secrets=session.secrets)
         _drain_on_signals(agent, settings.drain_timeout)
         ending = asyncio.create_task(
             _end_with(settings.end_with, agent), name="end with another process"

@@ -9,6 +9,7 @@ from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import (
     Heartbeat,
     HeartbeatAnswer,
+    JobToken,
     Lease,
     LeaseRequest,
     RegisterPilot,
@@ -16,6 +17,7 @@ from sluice.contracts.pilots import (
     StorageUrls,
 )
 from sluice.contracts.problems import ServiceError, Unprocessable
+from sluice.contracts.secrets import SecretValues
 
 log = structlog.get_logger(__name__)
 
@@ -91,6 +93,10 @@ class WmsSession:
         """Raises ``ServiceError``; ``NotFound`` also where the WMS is of a release that does not
         tell them."""
         return await self.client.storages(self.pilot.uid)
+
+    async def secrets(self, job: JobToken) -> SecretValues:
+        """Raises ``ServiceError``."""
+        return await self.client.secrets(self.pilot.uid, job)
 
     async def _register(self) -> Registration:
         """A WMS of the release before refuses what it does not know: there the pilot gets no work

@@ -4,6 +4,7 @@ from datetime import timedelta
 from functools import partial
 
 from sluice.clients.dms import DmsClient
+from sluice.clients.operator import OperatorClient
 from sluice.contracts.pilots import NodeResources
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
@@ -11,6 +12,7 @@ from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.loop import wake_idle
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.outbox import OutboxRelay
+from sluice.servicekit.sealing import Sealer
 from sluice.servicekit.service import Service
 from sluice.servicekit.service_clients import Links
 from sluice.servicekit.transport.base import Transport
@@ -30,6 +32,7 @@ from wms.loops.ready_listener import ReadyListener
 from wms.loops.work import maintenance_loops, split_loops
 from wms.settings import WmsSettings
 from wms.usecases.context import Terms, WmsContext
+from wms.usecases.give_secrets import GiveSecrets
 
 
 def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Service:
@@ -52,7 +55,13 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
         counts_router,
         pilots_router,
     )
-    routers = [*(make(context) for make in makers), pilot_protocol_router(context, dms)]
+    give_secrets = GiveSecrets(
+        context, OperatorClient(links.http("wfms.operator")), Sealer(settings.encryption_keys)
+    )
+    routers = [
+        *(make(context) for make in makers),
+        pilot_protocol_router(context, dms, give_secrets),
+    ]
     return Service(
         name="wms",
         app=create_app("wms", routers, health=health, metrics=context.metrics),

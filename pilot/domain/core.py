@@ -321,7 +321,8 @@ class PilotCore:
         slot.queue.append(held)
         if slot.queue[0] is held:
             slot.since, slot.started = now.tick, now.wall
-        yield RunJob(slot.number, held.job)
+        needs = self._tasks[held.job.task_uid].needs
+        yield RunJob(slot.number, held.job, secrets=bool(needs.secrets))
 
     def _stop(self, held: HeldJob, reason: StopReason) -> Instruction:
         held.stopping = reason

@@ -133,8 +133,11 @@ class ForgetTask:
 
 @dataclass(frozen=True, slots=True)
 class RunJob:
+    """``secrets``: it is not to run without those of its task."""
+
     slot: int
     job: LeasedJob
+    secrets: bool = False
 
 
 @dataclass(frozen=True, slots=True)

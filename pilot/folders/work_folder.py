@@ -63,6 +63,11 @@ class WorkFolder:
             os.ftruncate(descriptor, 0)
         return descriptor
 
+    def forget_streams(self) -> None:
+        """Nothing of what the last job wrote to them is left. Raises ``OSError``."""
+        for name in ("stdout", "stderr"):
+            delete_tree(f"{self.path}/{name}")
+
     def _new_stream(self, name: str) -> int:
         delete_tree(f"{self.path}/{name}")
         return os.open(name, _APPEND | os.O_EXCL, 0o600, dir_fd=self.folders[0].descriptor)

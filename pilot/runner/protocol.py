@@ -13,6 +13,7 @@ from pilot.node.engines import Engine
 from pilot.node.memory_groups import MemoryGroups
 from sluice.contracts.base import Contract
 from sluice.contracts.pilots import AttemptReport, LeasedJob, PilotTask
+from sluice.contracts.secrets import HoldsSecrets, SecretText
 
 _LENGTH = struct.Struct(">I")
 
@@ -52,9 +53,14 @@ class ForgetFrame(Contract):
     uid: UUID
 
 
-class JobFrame(Contract):
+class JobFrame(HoldsSecrets):
+    """``secrets``: values by port of the tool. ``trouble``: why there are none though the job needs
+    them."""
+
     kind: Literal["job"] = "job"
     job: LeasedJob
+    secrets: dict[str, SecretText] = Field(default_factory=dict)
+    trouble: str = ""
 
 
 class StopFrame(Contract):

@@ -34,7 +34,7 @@ from pilot.runner.protocol import (
 )
 from pilot.runner.signals import leave_ending_to_the_pilot
 from pilot.runner.tools.loading import Loaded, load
-from sluice.contracts.pilots import LeasedJob, PilotTask
+from sluice.contracts.pilots import PilotTask
 from sluice.servicekit.logging import log_ids
 
 log = structlog.get_logger(__name__)
@@ -83,8 +83,8 @@ class SlotProcess:
                     self._tasks.pop(uid, None)
                     self._tools.pop(uid, None)
                     context.shared.forget(uid)
-                case JobFrame(job=job):
-                    self._connection.sendall(frame_bytes(self._run(job, context)))
+                case JobFrame() as frame:
+                    self._connection.sendall(frame_bytes(self._run(frame, context)))
 
     def _containers(self, control: SlotControl, zygote: Zygote) -> Containers | None:
         settings = self._settings
@@ -98,10 +98,11 @@ class SlotProcess:
             spared=lambda: expression_processes() | zygote.pids,
         )
 
-    def _run(self, job: LeasedJob, context: SlotContext) -> EndedFrame:
+    def _run(self, frame: JobFrame, context: SlotContext) -> EndedFrame:
+        job = frame.job
         task = self._tasks[job.task_uid]
         with log_ids(chain=task.chain_uid, task=task.uid, job=job.id, attempt=job.attempt):
-            ended = AttemptRun(task, job, context).run(self._loader(task, context.containers))
+            ended = AttemptRun(task, frame, context).run(self._loader(task, context.containers))
             report = ended.report
             log.debug(
                 "attempt.ended",

@@ -9,6 +9,7 @@ from sluice.contracts.attention import Acknowledge, WorkCounts
 from sluice.contracts.pilots import (
     Heartbeat,
     HeartbeatAnswer,
+    JobToken,
     Lease,
     LeaseRequest,
     PilotList,
@@ -19,6 +20,7 @@ from sluice.contracts.pilots import (
     SignOff,
     StorageUrls,
 )
+from sluice.contracts.secrets import SecretValues
 from sluice.contracts.states import TaskState
 from sluice.contracts.tasks import Boosted, Boosts, Job, TaskStatus, TaskStatusList
 
@@ -127,6 +129,13 @@ class WmsClient(JobCalls):
         ``NotAvailable`` where the DMS does not answer."""
         return await self.call(
             "GET", f"{API}/pilots/{uid}/storages", answer=StorageUrls, retry=False
+        )
+
+    async def secrets(self, uid: UUID, job: JobToken) -> SecretValues:
+        """For the job's tool. Raises ``NotFound`` for an unknown pilot; ``Conflict`` where the job
+        is not its own, or a secret cannot be had; ``NotAvailable``."""
+        return await self.call(
+            "POST", f"{API}/pilots/{uid}/secrets", body=job, answer=SecretValues, retry=False
         )
 
     async def sign_off(self, uid: UUID, sign_off: SignOff) -> None:

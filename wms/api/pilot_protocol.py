@@ -11,6 +11,7 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.pilots import (
     Heartbeat,
     HeartbeatAnswer,
+    JobToken,
     Lease,
     LeaseRequest,
     RegisterPilot,
@@ -20,11 +21,13 @@ from sluice.contracts.pilots import (
     SignOff,
     StorageUrls,
 )
-from sluice.contracts.problems import NotFound
+from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.secrets import SecretValues
 from sluice.servicekit.http import api_router, errors
 from wms.api.raw_body import parsed, schema_of
 from wms.db.leases import ClaimedJob
 from wms.usecases.context import WmsContext
+from wms.usecases.give_secrets import GiveSecrets
 from wms.usecases.lease_jobs import Leased, lease_jobs
 from wms.usecases.list_storage_urls import list_storage_urls
 from wms.usecases.register_pilot import register_pilot
@@ -33,7 +36,9 @@ from wms.usecases.report_attempts import report_attempts
 from wms.usecases.sign_off_pilot import sign_off_pilot
 
 
-def pilot_protocol_router(context: WmsContext, dms: DmsClient) -> APIRouter:
+def pilot_protocol_router(
+    context: WmsContext, dms: DmsClient, give_secrets: GiveSecrets
+) -> APIRouter:
     router = api_router("/api/v1/pilots", tags=["pilots"])
 
     @router.post("")
@@ -86,13 +91,28 @@ def pilot_protocol_router(context: WmsContext, dms: DmsClient) -> APIRouter:
         """Lists the storages where a pilot may remove what its attempts left unreported."""
         return await list_storage_urls(context, dms, uid)
 
+    _add_secrets(router, give_secrets)
+    _add_end(router, context)
+    return router
+
+
+def _add_secrets(router: APIRouter, give_secrets: GiveSecrets) -> None:
+    @router.post(
+        "/{uid}/secrets", response_model=SecretValues, responses=errors(NotFound, Conflict)
+    )
+    async def secrets(uid: UUID, body: JobToken) -> Response:
+        """Gives a pilot the secrets of a job that it has leased, for the tool alone."""
+        answer = _json((await give_secrets(uid, body)).model_dump_json().encode())
+        answer.headers["Cache-Control"] = "no-store"
+        return answer
+
+
+def _add_end(router: APIRouter, context: WmsContext) -> None:
     @router.post("/{uid}/sign-off", status_code=204, responses=errors(NotFound))
     async def sign_off(uid: UUID, body: SignOff) -> None:
         """Takes the end of a pilot: jobs that it hands back are ready at once, and nothing counts
         against them. Repeating it is fine."""
         await sign_off_pilot(context, uid, body.returned)
-
-    return router
 
 
 def _json(body: bytes) -> Response:

@@ -113,6 +113,13 @@ FROM unnest($1::bigint[], $2::int[], $3::text[]) AS s(id, attempt, reason)
 WHERE j.id = s.id AND j.attempt = s.attempt AND j.lease_until IS NOT NULL
 """
 
+_SELECT_LEASED = statement("""
+-- The task of the job, where this attempt at it is the pilot's ($3) now, and not to be stopped.
+SELECT task_uid FROM jobs
+WHERE id = $1 AND attempt = $2 AND pilot = $3 AND state IN ('{job.LEASED}', '{job.RUNNING}')
+    AND lease_until > now() AND stop_attempt IS DISTINCT FROM attempt
+""")
+
 _SELECT_HOLDERS = "SELECT id, state, attempt, pilot FROM jobs WHERE id = ANY($1::bigint[])"
 
 SELECT_EXPIRED = statement("""
@@ -218,6 +225,12 @@ async def stop_renewing(connection: Connection, reasons: Mapping[tuple[int, int]
     """``reasons``: by job and attempt; under the lock of their tasks."""
     ids, attempts = [job for job, _ in reasons], [attempt for _, attempt in reasons]
     await connection.execute(_STOP_RENEWING, ids, attempts, list(reasons.values()))
+
+
+async def leased_task(connection: Connection, job: JobToken, *, pilot: UUID) -> UUID | None:
+    """Of the job; None where this attempt is not, or no longer, the pilot's."""
+    found: UUID | None = await connection.fetchval(_SELECT_LEASED, job.id, job.attempt, pilot)
+    return found
 
 
 async def job_holders(connection: Connection, jobs: Sequence[int]) -> dict[int, JobHolder]:

@@ -67,6 +67,8 @@ async def lease_jobs(
             )
             giving = _Giving(connection, context, pilot, seen.node, PilotCapacity(request))
             for demand in choose(demands, seen.node):
+                if leased.former and demand.needs.secrets:
+                    continue  # it would run the job without them
                 if giving.room.jobs == 0 or not await giving.give(demand, leased):
                     break
             leased.tasks = await _unknown(connection, context, leased.jobs, request.known_tasks)

@@ -22,11 +22,12 @@ from pilot.runner.files.input_protection import ProtectedInputs
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.outputs import outgoing
 from pilot.runner.files.staging import Produced, log_url, stage_in, stage_log, stage_out
+from pilot.runner.job_secrets import JobSecrets
 from pilot.runner.programs.program import CutReason, ProgramEnd
-from pilot.runner.protocol import EndedFrame
+from pilot.runner.protocol import EndedFrame, JobFrame
 from pilot.runner.tools.loading import Loaded
 from pilot.runner.tools.prepared_job import PreparedJob
-from sluice.contracts.pilots import AttemptReport, LeasedJob, LogFile, OutputFile, PilotTask
+from sluice.contracts.pilots import AttemptReport, LogFile, OutputFile, PilotTask
 from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass
 from sluice.storage import StorageError
 
@@ -37,17 +38,25 @@ class AttemptRun:
     """Runs once. Whatever happens to the job becomes a report; only the end of this process is an
     exception to that."""
 
-    def __init__(self, task: PilotTask, job: LeasedJob, context: SlotContext) -> None:
+    def __init__(self, task: PilotTask, frame: JobFrame, context: SlotContext) -> None:
         self._task = task
-        self._job = job
+        self._job = job = frame.job
         self._context = context
+        self._secrets = JobSecrets(task.needs.secrets, frame.secrets)
+        self._trouble = frame.trouble
         self._token: Token = (job.id, job.attempt)
-        self._story = Story(pilot=context.settings.pilot, started=datetime.now(UTC))
+        self._story = Story(
+            pilot=context.settings.pilot,
+            started=datetime.now(UTC),
+            redaction=self._secrets.redaction,
+        )
         self._memory_limit = memory_limit_of(task, job, context.settings)
         self._execution = Execution(
             task, job, context, story=self._story, memory_limit=self._memory_limit
         )
-        self._judge = Judge(task.needs.resources, self._memory_limit, context.memory)
+        self._judge = Judge(
+            task.needs.resources, self._memory_limit, context.memory, self._secrets.redaction
+        )
         #: An engine of containers may see no other name of the folder than its real one.
         self._plain_names = task.needs.container is None or context.containers is None
         self._outputs: list[OutputFile] = []
@@ -93,6 +102,9 @@ class AttemptRun:
     def _run_entries(self, tool: Loaded) -> None:
         """All outputs go to their storages, or none. Raises where the attempt does not end well."""
         self._stop_if_told()
+        if self._trouble:
+            sentence = f"the secrets of the job could not be had: {self._trouble}"
+            raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
         self._context.journal.begun(self._token)
         work, entries = self._context.folder, job_entries(self._task, self._job)
         files: list[Produced] = []
@@ -139,7 +151,9 @@ class AttemptRun:
         if self._context.containers is not None:
             self._context.containers.memory = int(self._memory_limit.most)
         source = entry.inputs[0].url if entry.inputs else ""
-        prepared = tool.prepare(job_files, values, source=source, protected=protected)
+        prepared = tool.prepare(
+            job_files, values, source=source, protected=protected, secrets=self._secrets
+        )
         self._story.command, self._story.note = prepared.arguments, prepared.note
         prepared.input_bytes = sum(file.size for file in (*entry.inputs, *shared))
         return prepared
@@ -171,6 +185,7 @@ class AttemptRun:
     # --- its end ---
 
     def _report(self, end: AttemptResult) -> AttemptReport:
+        end = replace(end, message=self._secrets.redaction.text(end.message))
         log_file: LogFile | None = None
         if end.outcome is not AttemptOutcome.RETURNED:
             log_file, trouble = self._store_log(end)
@@ -206,6 +221,8 @@ class AttemptRun:
     def _clear(self) -> None:
         try:
             self._context.folder.clear()
+            if self._task.needs.secrets:
+                self._context.folder.forget_streams()
         except OSError as error:  # the next job finds out by itself, and says so
             log.error("attempt.folder_not_cleared", error=str(error))
 

@@ -98,7 +98,9 @@ class Execution:
             ) | zygote.pids
 
         try:
-            with self._context.live.following(self._live_url, self._story.streams):
+            with self._context.live.following(
+                self._live_url, self._story.streams, hide=self._story.redaction
+            ):
                 end = run_program(
                     program,
                     limits,
@@ -137,6 +139,8 @@ class Execution:
 
 
 def _stdin(prepared: PreparedJob, streams: ExitStack) -> IO[bytes] | int:
+    if prepared.handed_on:
+        return streams.enter_context(_in_memory(prepared.handed_on))
     if not prepared.stdin:
         return subprocess.DEVNULL
     try:
@@ -145,6 +149,14 @@ def _stdin(prepared: PreparedJob, streams: ExitStack) -> IO[bytes] | int:
         raise AttemptError(
             ErrorClass.TOOL_REFUSED, f"the tool's stdin cannot be taken: {error}"
         ) from error
+
+
+def _in_memory(data: bytes) -> IO[bytes]:
+    """A file on no disk, from its beginning."""
+    file = open(os.memfd_create("job", os.MFD_CLOEXEC), "r+b", buffering=0)  # noqa: SIM115 - the caller closes it
+    file.write(data)
+    file.seek(0)
+    return file
 
 
 def _cannot_start(program: str, error: OSError) -> AttemptError:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from pilot.runner.programs.program import ProgramEnd
+from pilot.runner.redaction import NOTHING, Redaction
 from sluice.contracts.pilots import LeasedJob, PilotTask
 
 #: Command lines longer than this are cut in the log (a merge may name thousands of files).
@@ -25,6 +26,7 @@ class Story:
     ended: ProgramEnd | None = None
     #: How the tool was run, where that is to be told.
     note: str = ""
+    redaction: Redaction = NOTHING
 
 
 def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, limit: int) -> bytes:
@@ -49,20 +51,21 @@ def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, li
         memory = "" if ended.memory is None else f", memory at most {ended.memory:.1f} MiB"
         cpu = "" if ended.cpu is None else f", CPU {ended.cpu:.3f} s"
         lines.append(f"exit code {ended.exit_code}, {ended.seconds:.3f} s{cpu}{memory}")
-    parts = [("\n".join([*lines, f"outcome {outcome}", ""])).encode(errors="replace")]
+    told = ("\n".join([*lines, f"outcome {outcome}", ""])).encode(errors="replace")
+    parts = [story.redaction.data(told)]
     for title, stream in story.streams.items():
         parts.append(f"\n--- {title} ---\n".encode())
-        parts.append(_shortened(stream, limit))
+        parts.append(_shortened(stream, limit, story.redaction))
     return b"".join(parts)
 
 
-def _shortened(file: int, limit: int) -> bytes:
+def _shortened(file: int, limit: int, hide: Redaction) -> bytes:
     try:
         size = os.fstat(file).st_size
         if size <= limit:
-            return os.pread(file, size, 0)
+            return hide.read(file, 0, size)
         half = limit // 2
         left_out = f"\n… {size - 2 * half} bytes left out …\n".encode()
-        return os.pread(file, half, 0) + left_out + os.pread(file, half, size - half)
+        return hide.read(file, 0, half) + left_out + hide.read(file, size - half, size)
     except OSError as error:
         return f"(cannot be read: {error})\n".encode()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
+from pilot.runner.redaction import NOTHING, Redaction
 from sluice.contracts.logs import LIVE_BYTES, LiveLog, LiveStream
 from sluice.storage import StorageError, put_bytes, remove
 
@@ -24,6 +25,7 @@ _LONGEST_WAIT = 10.0
 class _Run:
     url: str
     streams: Mapping[str, int]
+    hide: Redaction
     begun: float = field(default_factory=time.monotonic)
     #: Bytes of the streams when they were last read; None: never.
     read: tuple[int, ...] | None = None
@@ -45,10 +47,12 @@ class LiveLogs:
             threading.Thread(target=self._work, name="live logs", daemon=True).start()
 
     @contextmanager
-    def following(self, url: str, streams: Mapping[str, int]) -> Iterator[None]:
+    def following(
+        self, url: str, streams: Mapping[str, int], *, hide: Redaction = NOTHING
+    ) -> Iterator[None]:
         """While a tool runs. ``streams``: name → descriptor, read within this context alone.
         ``url``: gone afterwards."""
-        run = _Run(url, streams)
+        run = _Run(url, streams, hide)
         with self._changed:
             self._run = run
         try:
@@ -80,7 +84,7 @@ class LiveLogs:
             if sizes == (run.read or (0,) * len(sizes)):
                 return None
             streams = {
-                name: _end_of(stream, size)
+                name: _end_of(stream, size, run.hide)
                 for (name, stream), size in zip(run.streams.items(), sizes, strict=True)
             }
         except OSError:
@@ -99,6 +103,6 @@ class LiveLogs:
                 self._changed.notify_all()
 
 
-def _end_of(stream: int, size: int) -> LiveStream:
+def _end_of(stream: int, size: int, hide: Redaction) -> LiveStream:
     start = max(0, size - LIVE_BYTES)
-    return LiveStream(start=start, data=os.pread(stream, size - start, start))
+    return LiveStream(start=start, data=hide.read_in_place(stream, start, size))

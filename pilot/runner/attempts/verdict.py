@@ -11,6 +11,7 @@ from pilot.runner.inner_workflow.failures import read_failure
 from pilot.runner.programs.exit_messages import ended_badly, last_line
 from pilot.runner.programs.memory import Memory
 from pilot.runner.programs.program import CutReason, ProgramEnd
+from pilot.runner.redaction import NOTHING, Redaction
 from pilot.runner.tools.loading import Loaded
 from pilot.runner.tools.prepared_job import PreparedJob
 from sluice.contracts.needs import Resources
@@ -25,6 +26,7 @@ class Judge:
     resources: Resources
     memory_limit: MemoryLimit
     memory: Memory
+    redaction: Redaction = NOTHING
 
     def require_success(
         self, tool: Loaded, prepared: PreparedJob, end: ProgramEnd, *, stderr: int
@@ -45,7 +47,7 @@ class Judge:
                 inner.message,
                 exit_code=code if inner.exit_code is None else inner.exit_code,
             )
-        raise self._failure(error_class, prepared, end, last_line(stderr))
+        raise self._failure(error_class, prepared, end, last_line(stderr, hide=self.redaction))
 
     def _require_not_cut(self, end: ProgramEnd) -> None:
         """Raises where it did not end by itself, which its exit code would tell."""

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, assert_never, cast
 
 from cwltool.context import RuntimeContext
+from cwltool.secrets import SecretStore
 from pydantic import ValidationError
 
 from pilot.node.engines import Engine, engine_environment
@@ -51,9 +52,39 @@ def runtime_of(
     # It has the option of this name since release 5 only.
     if engine.kind is ContainerEngine.PODMAN:
         runtime = [_PODMAN_GPUS if part.startswith("--gpus=") else part for part in runtime]
+    runtime = _without_secrets(runtime, environment, engine, context.secret_store)
     if engine.apart and not any(part.startswith("--log-driver") for part in runtime):
         runtime.append("--log-driver=none")
     return [*runtime, *options], environment
+
+
+def _without_secrets(
+    runtime: list[str], environment: dict[str, str], engine: Engine, secrets: SecretStore | None
+) -> list[str]:
+    """Variables whose values have secrets in them are named on the engine's command line, which all
+    can read on the node, and are in its own environment. Raises ``AttemptError``."""
+    found = []
+    for part in runtime:
+        name, _, value = part.removeprefix("--env=").partition("=")
+        if secrets is None or not part.startswith("--env=") or not secrets.has_secret(value):
+            found.append(part)
+            continue
+        if engine.kind is ContainerEngine.UDOCKER:
+            raise AttemptError(
+                ErrorClass.INTERNAL,
+                f"the variable {name} has a secret in it, and udocker, the engine of this node, is"
+                " told variables on its command line, which all can read: give the tool a file"
+                " (InitialWorkDirRequirement), or run a pilot with another engine",
+            )
+        if name in environment:
+            raise AttemptError(
+                ErrorClass.TOOL_REFUSED,
+                f"the variable {name} has a secret in it, and the engine of the container has one"
+                " of that name itself: give it another name",
+            )
+        environment[name] = value
+        found.append(f"--env={name}")
+    return found
 
 
 def tool_image(tool: Any, *, able: bool) -> ContainerImage | None:

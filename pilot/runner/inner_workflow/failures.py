@@ -14,6 +14,7 @@ from pilot.runner.failures import AttemptError
 from pilot.runner.files.access_errors import not_set_up, quieten, refusal_in, refused_output
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.programs.exit_messages import ended_badly, last_line
+from pilot.runner.redaction import NOTHING, Redaction
 from sluice.contracts.base import Contract
 from sluice.contracts.numbers import in_full
 from sluice.contracts.states import ErrorClass
@@ -54,8 +55,11 @@ class FailureWatch(logging.Handler):
     by when they are written.
     """
 
-    def __init__(self, path: str, job_files: JobFiles, *, several: bool) -> None:
+    def __init__(
+        self, path: str, job_files: JobFiles, *, several: bool, hide: Redaction = NOTHING
+    ) -> None:
         super().__init__()
+        self._hide = hide
         self._path = path
         self._job_files = job_files
         self._several = several
@@ -160,7 +164,8 @@ class FailureWatch(logging.Handler):
         except (OSError, ForeignFileError):
             return ""
         try:
-            return last_line(file, *(self._said or ()) if path is None else ())
+            place = (self._said or ()) if path is None else ()
+            return last_line(file, *place, hide=self._hide)
         finally:
             os.close(file)
 

@@ -2,9 +2,10 @@
 pilot.runner.inner_workflow FOLDER OUT``.
 
 A process of its own, so that the limits of a job hold for it and for everything that it starts.
-Reads ``process.cwl``, ``order.json`` and ``javascript.json``, writes ``result.json`` (the output
-object); exit status 0, or another (``REFUSED``: one more attempt would do no better) and the
-reasons on standard error, of which ``failure.json`` has the first.
+Reads ``process.cwl``, ``order.json`` and ``javascript.json``, and values of secrets from its
+standard input, where that is a file; writes ``result.json`` (the output object); exit status 0, or
+another (``REFUSED``: one more attempt would do no better) and the reasons on standard error, of
+which ``failure.json`` has the first.
 """
 
 import json
@@ -20,6 +21,7 @@ from cwltool.context import RuntimeContext
 from cwltool.errors import WorkflowException
 from cwltool.executors import SingleJobExecutor
 from cwltool.load_tool import load_tool
+from cwltool.secrets import SecretStore
 
 from pilot.folders.work_folder import OpenFolder
 from pilot.runner.containers.options import flags
@@ -39,6 +41,8 @@ from pilot.runner.files.job_files import Identity, JobFiles
 from pilot.runner.inner_workflow.containers import JobsInContainers, read_inner
 from pilot.runner.inner_workflow.failures import FailureWatch
 from pilot.runner.inner_workflow.tools import tool_maker
+from pilot.runner.job_secrets import taken
+from pilot.runner.redaction import Redaction
 
 PROCESS, ORDER, JAVASCRIPT, RESULT = "process.cwl", "order.json", "javascript.json", "result.json"
 #: Only where there are any, and where something failed.
@@ -49,10 +53,11 @@ REFUSED = 3
 
 
 def main(folder: str, out: str) -> int:
+    secrets, hide = taken(_from_stdin())
     with open(f"{folder}/{JAVASCRIPT}") as file:
         engine = install(JavaScript.model_validate_json(file.read()))
     try:
-        status = _run(folder, out)
+        status = _run(folder, out, secrets, hide)
     except WorkflowException:
         if engine.exceeded is None:
             raise
@@ -65,18 +70,32 @@ def main(folder: str, out: str) -> int:
     return status
 
 
-def _run(folder: str, out: str) -> int:
+def _from_stdin() -> bytes:
+    """What the slot hands on there; no tool finds it in its place."""
+    if not stat.S_ISREG(os.fstat(0).st_mode):
+        return b""
+    with open(0, "rb", closefd=False) as given:
+        handed = given.read()
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    return handed
+
+
+def _run(folder: str, out: str, secrets: SecretStore, hide: Redaction) -> int:
     loading, inner = loading_context(), read_inner(f"{folder}/{CONTAINERS}")
     with open(f"{folder}/{ORDER}", "rb") as file:
         order = read_exact(file.read())
     job_files = _job_files(os.path.dirname(folder), order)
     with open(f"{folder}/{PROCESS}", "rb") as file:
         watch = FailureWatch(
-            f"{folder}/{FAILURE}", job_files, several=len(json.load(file).get("steps", ())) > 1
+            f"{folder}/{FAILURE}",
+            job_files,
+            several=len(json.load(file).get("steps", ())) > 1,
+            hide=hide,
         )
     watch.install()
     containers = None if inner is None else JobsInContainers(inner)
-    loading.construct_tool_object = tool_maker(watch, containers)
+    loading.construct_tool_object = tool_maker(watch, containers, secrets, job_files)
     process = load_tool(f"file://{folder}/{PROCESS}", loading)
     context = RuntimeContext(
         {
@@ -89,6 +108,7 @@ def _run(folder: str, out: str) -> int:
             "move_outputs": "move",
             "make_fs_access": access_to(job_files),
             "path_mapper": mapper_in(job_files, JobFileMapper),
+            "secret_store": secrets,
         }
     )
     cwltool.job.relink_initialworkdir = partial(relink_initial, job_files)

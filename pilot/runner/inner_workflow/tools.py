@@ -5,27 +5,55 @@ from typing import Any
 
 from cwltool.context import LoadingContext, RuntimeContext
 from cwltool.job import CommandLineJob
+from cwltool.secrets import SecretStore
 
 from pilot.runner.cwl.command_tool import CommandTool, make_process
+from pilot.runner.cwl.secret_files import remove_secret_files, secret_files
+from pilot.runner.files.job_files import JobFiles
 from pilot.runner.inner_workflow.containers import JobsInContainers
 from pilot.runner.inner_workflow.failures import FailureWatch
 
 
 def tool_maker(
-    watch: FailureWatch, containers: JobsInContainers | None
+    watch: FailureWatch,
+    containers: JobsInContainers | None,
+    secrets: SecretStore,
+    job_files: JobFiles,
 ) -> Callable[[Any, LoadingContext], Any]:
     """Makes processes whose jobs are watched, and run in these containers (None: in none)."""
 
     class Tool(CommandTool):
         def make_job_runner(self, context: RuntimeContext) -> Any:
+            return watch.around(_without_secret_files(self._kind(context), secrets, job_files))
+
+        def _kind(self, context: RuntimeContext) -> Any:
             if containers is None:
-                return watch.around(super().make_job_runner(context))
+                return super().make_job_runner(context)
             if not containers.wanted(*self.get_requirement("DockerRequirement")):
-                return watch.around(CommandLineJob)
-            return watch.around(containers.adapted(super().make_job_runner(context)))
+                return CommandLineJob
+            return containers.adapted(super().make_job_runner(context))
 
     def make(document: Any, context: LoadingContext) -> Any:
         is_tool = isinstance(document, dict) and document.get("class") == "CommandLineTool"
         return Tool(document, context) if is_tool else make_process(document, context)
 
     return make
+
+
+def _without_secret_files(kind: Any, secrets: SecretStore, job_files: JobFiles) -> Any:
+    """Jobs of cwltool's ``kind`` whose files with secrets are gone before outputs are looked
+    for."""
+
+    class Job(kind):  # type: ignore[misc] # cwltool's types are not followed
+        def run(self, context: Any, tmpdir_lock: Any = None) -> None:
+            job: Any = self
+            collect, private = job.collect_outputs, secret_files(job, secrets)
+
+            def collected(outdir: str, code: int) -> Any:
+                remove_secret_files(private, job_files)
+                return collect(outdir, code)
+
+            job.collect_outputs = collected
+            super().run(context, tmpdir_lock)
+
+    return Job

@@ -3,8 +3,12 @@
 import os
 import signal
 
+from pilot.runner.redaction import NOTHING, Redaction
 
-def last_line(file: int, start: int = 0, end: int | None = None) -> str:
+
+def last_line(
+    file: int, start: int = 0, end: int | None = None, *, hide: Redaction = NOTHING
+) -> str:
     """The last line with something in it, at most 300 characters, of an open file from byte
     ``start`` up to ``end`` (None: its end); empty where there is none."""
     try:
@@ -12,7 +16,7 @@ def last_line(file: int, start: int = 0, end: int | None = None) -> str:
         start = max(start, end - 4096)
         lines = [
             line.strip()
-            for line in os.pread(file, max(0, end - start), start)
+            for line in hide.read(file, start, max(start, end))
             .decode(errors="replace")
             .splitlines()
         ]

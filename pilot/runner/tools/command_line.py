@@ -10,6 +10,7 @@ from typing import Any, cast
 import cwltool.process
 from cwltool.context import RuntimeContext
 from cwltool.process import stage_files
+from cwltool.secrets import SecretStore
 from schema_salad.utils import convert_to_dict
 
 from pilot.folders.work_folder import IN, OUT, TMP
@@ -19,6 +20,7 @@ from pilot.runner.containers.options import flags, runtime_of, tool_image
 from pilot.runner.cwl.cwltool_messages import cwltool_message, no_output
 from pilot.runner.cwl.documents import CWL_ERRORS
 from pilot.runner.cwl.file_access import InPlaceMapper, JobFileMapper, access_to, mapper_in, relink
+from pilot.runner.cwl.secret_files import remove_secret_files, secret_files
 from pilot.runner.expressions.engine import engine
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.access_errors import not_set_up, refusal_in, refused_output
@@ -80,16 +82,22 @@ class CommandLine:
         return ErrorClass.TOOL_REFUSED if exit_code in self.permanent else ErrorClass.TOOL_FAILED
 
     def prepare(
-        self, job_files: JobFiles, order: dict[str, Any], resources: Resources | None
+        self,
+        job_files: JobFiles,
+        order: dict[str, Any],
+        resources: Resources | None,
+        *,
+        secrets: SecretStore,
     ) -> PreparedJob:
-        """``resources``: what the job has (None: what it asks for). Raises ``AttemptError`` where
-        tool and order do not fit."""
+        """``resources``: what the job has (None: what it asks for). ``secrets``: whose placeholders
+        are in the order. Raises ``AttemptError`` where tool and order do not fit."""
         contained, folder = self._contained, job_files.folder
         context = self._runtime.copy()
         context.basedir, context.stagedir = folder, f"{folder}/{IN}"
         context.outdir, context.tmpdir = f"{folder}/{OUT}", f"{folder}/{TMP}"
         context.make_fs_access = access_to(job_files)
         context.path_mapper = mapper_in(job_files, JobFileMapper if contained else InPlaceMapper)
+        context.secret_store = secrets
         if contained:
             context.tmpdir_prefix, context.cidfile_dir = f"{folder}/{TMP}/t-", f"{folder}/{TMP}"
         if resources is not None:
@@ -102,15 +110,19 @@ class CommandLine:
             with self._own_expressions():
                 job = next(self._tool.job(order, None, context))
                 job._setup(context)
+                private = secret_files(job, secrets)
                 if contained:
-                    return self._in_container(job, job_files, context)
-                _stage(job, job_files)
+                    prepared = self._in_container(job, job_files, context)
+                else:
+                    _stage(job, job_files, secrets)
+                    prepared = prepared_job(job, job_files)
         except CWL_ERRORS as error:
             raise not_set_up(refusal_in(error) or cwltool_message(error)) from error
         finally:
             cwltool.process._names.clear()
-        prepared = prepared_job(job, job_files)
-        if self._image is not None:
+        prepared.secret_files = private
+        prepared.environment = cast(dict[str, str], secrets.retrieve(prepared.environment))
+        if self._image is not None and not contained:
             prepared.note = (
                 f"container {self._image.name} is a hint, and this node has no engine: run without"
             )
@@ -144,6 +156,7 @@ class CommandLine:
         """The output object. Raises ``AttemptError``."""
         job = prepared.job
         try:
+            remove_secret_files(prepared.secret_files, prepared.job_files)
             _relink(job, prepared.job_files)
             prepared.job_files.settle()
             with self._own_expressions():
@@ -177,11 +190,16 @@ def _runtime_values(asked: Mapping[str, float], resources: Resources) -> dict[st
     return {"cores": resources.cores, "ram": resources.ram or math.ceil(asked["ramMin"]), **folders}
 
 
-def _stage(job: Any, job_files: JobFiles) -> None:
+def _stage(job: Any, job_files: JobFiles, secrets: SecretStore) -> None:
     if any(entry.staged for _, entry in job.pathmapper.items()):
         stage_files(job.pathmapper, ignore_writable=True, symlink=True)
     if job.generatemapper is not None:
-        stage_files(job.generatemapper, ignore_writable=job.inplace_update, symlink=True)
+        stage_files(
+            job.generatemapper,
+            ignore_writable=job.inplace_update,
+            symlink=True,
+            secret_store=secrets,
+        )
     _relink(job, job_files)
 
 

@@ -17,6 +17,7 @@ from pilot.runner.files.access_errors import port_naming, refused_output
 from pilot.runner.files.input_protection import ProtectedInputs, changes_inputs
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.staging import file_url
+from pilot.runner.job_secrets import JobSecrets
 from pilot.runner.tools.command_line import CommandLine
 from pilot.runner.tools.invocation_files import bring_files
 from pilot.runner.tools.prepared_job import PreparedJob
@@ -58,8 +59,10 @@ class LoadedInvocation:
         *,
         source: str,
         protected: ProtectedInputs,
+        secrets: JobSecrets,
     ) -> PreparedJob:
-        """``values``: the invocation, whose URL is ``source``. Raises ``AttemptError``."""
+        """``values``: the invocation, whose URL is ``source``; it has no secrets. Raises
+        ``AttemptError``."""
         folder = job_files.folder
         [file] = values[self._task.dat_in_port]
         with _not_again():
@@ -72,7 +75,7 @@ class LoadedInvocation:
                 protected=protected,
             )
             self._line = self._load(invocation.model_copy(update={"process": process}), folder)
-            return self._line.prepare(job_files, order, None)
+            return self._line.prepare(job_files, order, None, secrets=secrets.store)
 
     def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
         """The output object, as a bundle. Raises ``AttemptError``."""

@@ -1,8 +1,8 @@
 """A command line that is ready to be run for a job."""
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from pilot.runner.containers.container_run import ContainerRun
@@ -17,7 +17,7 @@ class PreparedJob:
     paths, None: not asked for. ``job_files``: the files that the job may have."""
 
     arguments: list[str]
-    environment: dict[str, str]
+    environment: dict[str, str] = field(repr=False)
     stdin: str | None
     stdout: str | None
     stderr: str | None
@@ -34,6 +34,10 @@ class PreparedJob:
     own_python: bool = False
     #: Of the files that it is given.
     input_bytes: int = 0
+    #: Paths of files with secrets in them.
+    secret_files: Sequence[str] = ()
+    #: What a process inside the job reads from its standard input.
+    handed_on: bytes = field(default=b"", repr=False)
 
 
 def prepared_job(job: Any, job_files: JobFiles) -> PreparedJob:

@@ -10,6 +10,7 @@ from pilot.runner.cwl.exact_values import exact
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.input_protection import ProtectedInputs, changes_inputs
 from pilot.runner.files.job_files import JobFiles
+from pilot.runner.job_secrets import JobSecrets
 from pilot.runner.tools.command_line import CommandLine
 from pilot.runner.tools.prepared_job import PreparedJob
 from sluice.contracts.pilots import PilotTask
@@ -36,12 +37,14 @@ class LoadedTool:
         *,
         source: str,
         protected: ProtectedInputs,
+        secrets: JobSecrets,
     ) -> PreparedJob:
         """``values``: what the job gets at each data port. ``source``: URL of the first.
         ``protected``: for what is still to be brought. Raises ``AttemptError`` where they do not
         fit."""
+        order = job_order(self._task, self._types, values) | secrets.placeholders
         return self._line.prepare(
-            job_files, job_order(self._task, self._types, values), self._task.needs.resources
+            job_files, order, self._task.needs.resources, secrets=secrets.store
         )
 
     def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:

@@ -29,6 +29,7 @@ from pilot.runner.inner_workflow.process import (
     REFUSED,
     RESULT,
 )
+from pilot.runner.job_secrets import JobSecrets
 from pilot.runner.tools.prepared_job import PreparedJob
 from pilot.runner.tools.tool import job_order
 from sluice.contracts.pilots import PilotTask
@@ -68,12 +69,14 @@ class LoadedWorkflow:
         *,
         source: str,
         protected: ProtectedInputs,
+        secrets: JobSecrets,
     ) -> PreparedJob:
         """``values``: what the job gets at each data port. Raises ``AttemptError``, ``OSError``."""
         folder = job_files.folder
         place = f"{folder}/{TMP}"
         write_process(self.task.executable, f"{place}/{PROCESS}")
-        write_document(job_order(self.task, self._types, values), f"{place}/{ORDER}")
+        order = job_order(self.task, self._types, values) | secrets.placeholders
+        write_document(order, f"{place}/{ORDER}")
         with open(f"{place}/{JAVASCRIPT}", "w") as file:
             file.write(engine().javascript.model_dump_json())
         container = self._bring(place)
@@ -102,6 +105,7 @@ class LoadedWorkflow:
             container=container,
             failure=f"{place}/{FAILURE}",
             own_python=True,
+            handed_on=secrets.handed_on(),
             note=self._note(container),
         )
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from pilot.reports.leftovers import Leftovers
 from sluice.contracts.needs import Resources
-from sluice.contracts.pilots import InputFile, LeasedJob, PilotTask, StorageUrls
+from sluice.contracts.pilots import InputFile, JobToken, LeasedJob, PilotTask, StorageUrls
+from sluice.contracts.secrets import SecretValues
 from sluice.contracts.states import TaskMode
 from sluice.contracts.tasks import TaskOutput
 
@@ -72,6 +73,11 @@ def job(
     task_: PilotTask, inputs: list[InputFile], *, job_id: int = 1, attempt: int = 1, seq: int = 0
 ) -> LeasedJob:
     return LeasedJob(id=job_id, attempt=attempt, task_uid=task_.uid, seq=seq, inputs=inputs)
+
+
+async def no_secrets(job: JobToken) -> SecretValues:
+    """Of a WMS whose tasks have none."""
+    raise AssertionError(f"job {job.id} has no secrets")
 
 
 def leftovers(*storages: Path) -> Leftovers:

@@ -73,10 +73,11 @@ class Runner:
         assert isinstance(frame, ReadyFrame)
         self.slot_pid = frame.pid
 
-    def submit(self, task: PilotTask, *jobs: LeasedJob) -> None:
+    def submit(self, task: PilotTask, *jobs: LeasedJob, **more: Any) -> None:
+        """``more``: of the frame of each job."""
         self.connection.sendall(frame_bytes(TaskFrame(task=task)))
         for job in jobs:
-            self.connection.sendall(frame_bytes(JobFrame(job=job)))
+            self.connection.sendall(frame_bytes(JobFrame(job=job, **more)))
 
     def stop_job(self, job: LeasedJob, reason: StopReason) -> None:
         self.connection.sendall(
@@ -91,8 +92,8 @@ class Runner:
         assert isinstance(frame, EndedFrame)
         return frame
 
-    def attempt(self, task: PilotTask, job: LeasedJob) -> AttemptReport:
-        self.submit(task, job)
+    def attempt(self, task: PilotTask, job: LeasedJob, **more: Any) -> AttemptReport:
+        self.submit(task, job, **more)
         return self.ended().report
 
     def hang_up(self) -> None:

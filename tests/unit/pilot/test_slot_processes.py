@@ -9,7 +9,7 @@ from pilot.domain.model import SlotLost, SlotReady
 from pilot.folders.run_folder import RunFolder
 from pilot.reports.outbox import Outbox
 from pilot.slot_processes import SlotProcesses
-from tests.unit.pilot.builders import leftovers
+from tests.unit.pilot.builders import leftovers, no_secrets
 
 
 class BrokenSlots(SlotProcesses):
@@ -30,7 +30,13 @@ async def test_a_slot_that_cannot_be_started_is_tried_again(tmp_path: Path) -> N
     run = RunFolder(tmp_path)
     run.make()
     slot_processes = BrokenSlots()
-    agent = Agent(PilotCore(1), slot_processes, Outbox(run.journals, leftovers()), run)
+    agent = Agent(
+        PilotCore(1),
+        slot_processes,
+        Outbox(run.journals, leftovers()),
+        run,
+        ask_for_secrets=no_secrets,
+    )
     agent.tell(SlotReady(0))
     agent.tell(SlotLost(0, "ended unexpectedly"))
     async with asyncio.timeout(20):

@@ -21,7 +21,7 @@ from pilot.wms_session import WmsSession
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import NodeResources, RegisterPilot
 from tests.servers.scripted_wms import ScriptedWms, until
-from tests.unit.pilot.builders import leftovers
+from tests.unit.pilot.builders import leftovers, no_secrets
 
 
 @pytest.fixture
@@ -39,7 +39,11 @@ async def test_no_job_is_asked_for_while_the_disk_is_full(
     run = RunFolder(tmp_path)
     run.make()
     agent = Agent(
-        PilotCore(1), SlotProcesses.__new__(SlotProcesses), Outbox(run.journals, leftovers()), run
+        PilotCore(1),
+        SlotProcesses.__new__(SlotProcesses),
+        Outbox(run.journals, leftovers()),
+        run,
+        ask_for_secrets=no_secrets,
     )
     agent.tell(SlotReady(0))
     looks: list[Path] = []

@@ -1,0 +1,31 @@
+"""Files of a job's folder that have secrets in them."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
+from cwltool.secrets import SecretStore
+
+from pilot.runner.files.job_files import ForeignFileError, JobFiles
+
+
+def secret_files(job: Any, store: SecretStore) -> list[str]:
+    """Paths of those that cwltool is going to write for the job: once it has, it knows no more
+    what is in them."""
+    if job.generatemapper is None:
+        return []
+    inner = f"{job.builder.outdir}/"
+    return [
+        f"{job.outdir}/{entry.target.removeprefix(inner)}"
+        if entry.target.startswith(inner)
+        else entry.target
+        for _, entry in job.generatemapper.items()
+        if entry.type in {"CreateFile", "CreateWritableFile"} and store.has_secret(entry.resolved)
+    ]
+
+
+def remove_secret_files(paths: Iterable[str], job_files: JobFiles) -> None:
+    """Before anything is taken for an output. What the tool has put elsewhere is its own doing."""
+    for path in paths:
+        with suppress(ForeignFileError, OSError):
+            job_files.put_link(path, None)

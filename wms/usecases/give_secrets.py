@@ -1,0 +1,62 @@
+"""Gives a pilot the secrets of a job that it has."""
+
+from uuid import UUID
+
+import structlog
+
+from sluice.clients.operator import OperatorClient
+from sluice.contracts.pilots import JobToken
+from sluice.contracts.problems import Conflict
+from sluice.contracts.secrets import Sealed, SecretsAsked, SecretValues
+from sluice.servicekit.sealing import ANSWER, IN_TIME, REQUEST, Sealer
+from wms.db.leases import leased_task
+from wms.db.pilots import see_pilot
+from wms.usecases.context import WmsContext
+
+log = structlog.get_logger(__name__)
+
+
+class NotLeased(Conflict):
+    def __init__(self, job: JobToken, pilot: UUID) -> None:
+        super().__init__(
+            f"attempt {job.attempt} at job {job.id} is not, or no longer, this pilot's: it gets no"
+            " secrets",
+            job=job.id,
+            attempt=job.attempt,
+            pilot=pilot,
+        )
+
+
+class GiveSecrets:
+    """Values are asked of the operator service at that moment, and kept nowhere."""
+
+    def __init__(self, context: WmsContext, operator: OperatorClient, sealer: Sealer) -> None:
+        self._context = context
+        self._operator = operator
+        self._sealer = sealer
+
+    async def __call__(self, pilot: UUID, job: JobToken) -> SecretValues:
+        """Precondition: the pilot has leased the job, and the lease has not run out. Effect: the
+        pilot has been seen. Messages: none. Raises ``NotFound`` for an unknown pilot,
+        ``NotLeased``, ``Conflict`` where a secret cannot be had, ``NotAvailable``."""
+        async with self._context.database.connection() as connection:
+            await see_pilot(connection, pilot)
+            uid = await leased_task(connection, job, pilot=pilot)
+            if uid is None:
+                raise NotLeased(job, pilot)
+            task = (await self._context.tasks.get(connection, [uid]))[uid].task
+        if not task.needs.secrets:
+            return SecretValues(values={})
+        asked = SecretsAsked(template=task.template, secrets=task.needs.secrets).model_dump_json()
+        sealed = Sealed(text=self._sealer.seal(asked, what=REQUEST).decode())
+        answer = await self._operator.open_secrets(sealed)
+        text = self._sealer.open(answer.text.encode(), what=ANSWER, seconds=IN_TIME)
+        log.info(
+            "secrets.given",
+            pilot=str(pilot),
+            job=job.id,
+            attempt=job.attempt,
+            task=str(uid),
+            secrets=sorted(map(str, task.needs.secrets.values())),
+        )
+        return SecretValues.model_validate_json(text)
