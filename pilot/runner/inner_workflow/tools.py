@@ -45,7 +45,8 @@ def _without_secret_files(kind: Any, secrets: SecretStore, job_files: JobFiles) 
     for."""
 
     class Job(kind):  # type: ignore[misc] # cwltool's types are not followed
-        def run(self, context: Any, tmpdir_lock: Any = None) -> None:
+        def _setup(self, context: Any) -> None:
+            super()._setup(context)
             job: Any = self
             collect, private = job.collect_outputs, secret_files(job, secrets)
 
@@ -54,6 +55,5 @@ def _without_secret_files(kind: Any, secrets: SecretStore, job_files: JobFiles) 
                 return collect(outdir, code)
 
             job.collect_outputs = collected
-            super().run(context, tmpdir_lock)
 
     return Job

@@ -1,0 +1,268 @@
+"""A secret reaches its tool, and is found nowhere else: in no table, file, process, answer or
+backup, neither while the tool runs nor afterwards."""
+
+import asyncio
+import base64
+import hashlib
+import json
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import asyncpg
+import httpx
+import psutil
+import pytest
+
+from sluice.contracts.logs import LiveLog
+from sluice.embedded.services import SERVICES
+from stack.postgres import binaries
+from tests.e2e.commands import sluice
+from tests.e2e.systems import LiveSystem, live_system
+from tests.waiting import Gate, wait_until
+
+pytestmark = pytest.mark.xdist_group("secrets")
+
+VALUE = "kX7-mirabelle-9431-quetsche-Zw2"
+OTHER = "pQ4-reineclaude-2215-damson-Yd8"
+
+ASK = """\
+cwlVersion: v1.2
+class: Workflow
+$namespaces: {{sluice: "urn:sluice:cwl:", cwltool: "http://commonwl.org/cwltool#"}}
+sluice:bind: {{token: secret:places-api, other: secret:other}}
+sluice:retention: {{input: keep, logs: keep}}
+requirements:
+  ScatterFeatureRequirement: {{}}
+  StepInputExpressionRequirement: {{}}
+inputs: {{texts: "File[]", token: string, other: string}}
+outputs:
+  plain: {{type: "File[]", outputSource: ask/answer}}
+  inner: {{type: "File[]", outputSource: inside/answer}}
+steps:
+  ask:
+    scatter: text
+    in: {{text: texts, key: token, other: other}}
+    out: [answer]
+    sluice:retry: {{attempts: 1}}
+    run: &tool
+      class: CommandLineTool
+      baseCommand: [sh, -c, '{script}']
+      hints: {{cwltool:Secrets: {{secrets: [key, other]}}}}
+      requirements:
+        ToolTimeLimit: {{timelimit: 60}}
+        EnvVarRequirement: {{envDef: {{TOKEN: "Bearer $(inputs.key)"}}}}
+        InitialWorkDirRequirement: {{listing: [{{entryname: key.txt, entry: $(inputs.other)}}]}}
+      inputs: {{text: File, key: string, other: string}}
+      outputs: {{answer: {{type: File, outputBinding: {{glob: "*.txt"}}}}}}
+      stdout: answer.txt
+  inside:
+    scatter: text
+    in: {{text: {{source: texts, valueFrom: $(self)}}, key: token, other: other}}
+    out: [answer]
+    sluice:retry: {{attempts: 1}}
+    run: *tool
+"""
+#: What it is given it tells by its digest, and says aloud; the variable first, then the file.
+TELL = (
+    'printf %s "$TOKEN" | sha256sum; sha256sum < key.txt; '
+    'echo "the key is $TOKEN" >&2; cat key.txt >&2; echo >&2; {more}'
+)
+
+
+@dataclass
+class Scene:
+    system: LiveSystem
+    folder: Path
+
+    def run(self, *, more: str, code: int = 0, name: str = "places") -> str:
+        """Of a chain whose tools do ``more`` in the end, all that the command says."""
+        workflow = self.folder / f"{name}.cwl"
+        workflow.write_text(ASK.format(script=TELL.format(more=more).replace("'", "''")))
+        text = self.folder / f"{name}.txt"
+        text.write_text("Halle\n")
+        options = ["--out", str(self.folder / f"out-{name}"), "--url", self.system.url]
+        done = sluice("run", str(workflow), "--input", str(text), *options, code=code)
+        return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    folder = tmp_path_factory.mktemp("secrets")
+    with live_system("--slots", "2", environment={"SLUICE_PILOT_LIVE_LOGS": "0.1"}) as system:
+        for name, value in (("places-api", VALUE), ("other", OTHER)):
+            (folder / name).write_text(value)
+            options = ["--file", str(folder / name), "--for", "places*", "--url", system.url]
+            assert value not in sluice("secret", "set", name, *options).stdout
+            (folder / name).unlink()
+        yield Scene(system, folder)
+
+
+def spellings(value: str) -> list[bytes]:
+    """As it is, and as it would stand in JSON, Base64 and a dump of bytes."""
+    plain = value.encode()
+    return [plain, base64.b64encode(plain)[:-4], plain.hex().encode()]
+
+
+def found_in(data: bytes) -> bool:
+    return any(spelling in data for value in (VALUE, OTHER) for spelling in spellings(value))
+
+
+def files_below(folder: Path, *, but: Sequence[str] = ()) -> list[str]:
+    """Those that have a secret in them."""
+    found = []
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            if path.is_file() and path.name not in but and found_in(path.read_bytes()):
+                found.append(str(path.relative_to(folder)))
+    return found
+
+
+async def tables(system: LiveSystem) -> tuple[list[str], int]:
+    """Those with a secret in them, and how many there are."""
+    found, number = [], 0
+    for database in [*(part.database for part in SERVICES.values()), "transport"]:
+        connection = await asyncpg.connect(system.database_url(database))
+        names = await connection.fetch(
+            "SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables"
+            " WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"
+        )
+        for row in names:
+            statement = f"SELECT t::text AS text FROM {row['name']} AS t"  # noqa: S608 - a name
+            rows = await connection.fetch(statement)
+            number += 1
+            if any(found_in(str(each["text"]).encode()) for each in rows):
+                found.append(f"{database}: {row['name']}")
+        await connection.close()
+    return found, number
+
+
+def answers(system: LiveSystem) -> Iterator[tuple[str, bytes]]:
+    """Of all that can be asked about chains, tasks, jobs, templates and secrets, and the pages."""
+    with httpx.Client(base_url=system.url, timeout=30) as http:
+
+        def ask(path: str) -> bytes:
+            answer = http.get(path)
+            assert answer.status_code == 200, (path, answer.text)
+            return answer.content
+
+        roots = ("chains", "tasks", "secrets", "pilots", "attention", "queues", "run-templates")
+        for path in ("/", "/chains", "/tasks", *(f"/api/v1/{root}" for root in roots)):
+            yield path, ask(path)
+        for chain in json.loads(ask("/api/v1/chains"))["chains"]:
+            uid = chain["uid"]
+            for path in (f"/api/v1/chains/{uid}", f"/chains/{uid}"):
+                yield path, ask(path)
+            for step in chain["steps"]:
+                task = step["task_uid"]
+                for path in ("", "/explain", "/jobs"):
+                    yield f"task{path}", ask(f"/api/v1/tasks/{task}{path}")
+                for job in json.loads(ask(f"/api/v1/tasks/{task}/jobs"))["jobs"]:
+                    for path in ("", "/explain", "/log", "/log/content"):
+                        yield f"job{path}", ask(f"/api/v1/jobs/{job['id']}{path}")
+        for template in json.loads(ask("/api/v1/run-templates"))["templates"]:
+            yield "template", ask(f"/api/v1/run-templates/{template['id']}")
+        wms = "/services/wms/api/v1"
+        yield "WMS", ask(f"{wms}/tasks")
+
+
+def backup(system: LiveSystem, folder: Path) -> None:
+    """As deploy/backup takes it."""
+    command = [str(binaries() / "pg_basebackup"), "--wal-method=stream", "--checkpoint=fast"]
+    url = system.database_url("postgres")
+    subprocess.run([*command, f"--dbname={url}", f"--pgdata={folder}"], check=True)
+
+
+def own_processes(system: LiveSystem) -> list[psutil.Process]:
+    return psutil.Process(system.running.pid).children(recursive=True)
+
+
+def read(process: psutil.Process, what: str) -> bytes:
+    try:
+        return Path(f"/proc/{process.pid}/{what}").read_bytes()
+    except OSError:
+        return b""
+
+
+def test_the_tool_has_it_and_nobody_else_ever(scene: Scene, tmp_path: Path) -> None:
+    system = scene.system
+    scene.run(more="true")
+    manifest = json.loads((scene.folder / "out-places" / "manifest.json").read_text())
+    assert {output["output"] for output in manifest["outputs"]} == {"plain", "inner"}
+    for output in manifest["outputs"]:
+        told = (scene.folder / "out-places" / output["name"]).read_text().split()
+        assert told[0] == hashlib.sha256(f"Bearer {VALUE}".encode()).hexdigest()
+        assert told[2] == hashlib.sha256(OTHER.encode()).hexdigest()
+    said = scene.run(more="false", code=1, name="places-that-fail")
+    assert "exit code 1: (secret other)" in said
+    found, number = asyncio.run(tables(system))
+    assert (found, number > 20) == ([], True)
+    asked = dict(answers(system))
+    assert len(asked) > 20
+    assert [path for path, answer in asked.items() if found_in(answer)] == []
+    assert found_in(said.encode()) is False
+    assert files_below(scene.folder) == []
+    assert files_below(system.home, but=["encryption-key"]) == []
+    backup(system, tmp_path / "backup")
+    assert files_below(tmp_path) == []
+    key = (system.home / "encryption-key").read_bytes()
+    assert (system.home / "encryption-key").stat().st_mode & 0o777 == 0o600
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and key in path.read_bytes()]
+    assert manifest["parameters"]["token"] == "secret:places-api (version 1)"
+
+
+def test_logs_say_that_it_was_said(scene: Scene) -> None:
+    scene.run(more="true", name="places-logged")
+    logs = [path.read_text() for path in scene.system.storage_files("logs")]
+    told = [log for log in logs if "the key is Bearer (secret places-api)\n(secret other)\n" in log]
+    assert len(told) >= 2, "of the tool, and of the one inside a workflow"
+
+
+def test_no_other_process_has_it_while_the_tool_runs(scene: Scene, tmp_path: Path) -> None:
+    gate, system = Gate(tmp_path / "gate"), scene.system
+    with ThreadPoolExecutor(1) as aside:
+        run: Future[str] = aside.submit(scene.run, more=f": < {gate}", name="places-held")
+        try:
+            wait_until(lambda: len(_with_secret(system, "environ")) == 2, seconds=60)
+            shells = _with_secret(system, "environ")
+            assert {Path(read(shell, "comm").decode().strip()).name for shell in shells} == {"sh"}
+            assert [read(each, "cmdline") for each in _with_secret(system, "cmdline")] == []
+            assert [
+                pid
+                for pid in filter(str.isdigit, os.listdir("/proc"))
+                if found_in(read(psutil.Process(int(pid)), "cmdline"))
+            ] == []
+            live = [path for path in system.storage_files("logs") if "live" in path.name]
+            wait_until(lambda: _live(system), seconds=30)
+            live = _live(system)
+            assert [path for path in live if _tells(path)] == []
+            assert asyncio.run(tables(system))[0] == []
+            private = set(files_below(system.home / "storages"))
+            assert private == set()
+        finally:
+            gate.open()
+        run.result()
+
+
+def _with_secret(system: LiveSystem, what: str) -> list[psutil.Process]:
+    return [process for process in own_processes(system) if found_in(read(process, what))]
+
+
+def _live(system: LiveSystem) -> list[Path]:
+    """What running jobs have said so far, where that is something."""
+    return [
+        path
+        for path in system.storage_files("logs")
+        if path.name.endswith("live.json") and b"data" in path.read_bytes()
+    ]
+
+
+def _tells(path: Path) -> bool:
+    streams = LiveLog.model_validate_json(path.read_bytes()).streams
+    said = b"".join(stream.data for stream in streams.values())
+    assert b"the key is" in said
+    return found_in(said)
