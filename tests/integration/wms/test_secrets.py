@@ -1,0 +1,123 @@
+"""Secrets of a job are for the pilot that has it now, and the WMS keeps none."""
+
+from collections.abc import AsyncIterator
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+from cryptography.fernet import Fernet
+from pydantic import SecretStr
+
+from sluice.clients.wms import WmsClient
+from sluice.contracts.pilots import Amounts, JobToken, LeaseRequest, Room
+from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.secrets import NewSecret, SecretRef
+from sluice.contracts.tasks import Task
+from sluice.servicekit.http import Health, create_app
+from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.sealing import Sealer
+from tests.conftest import DatabaseFactory
+from tests.integration.operator.conftest import Operator, operating
+from tests.integration.wms.stage import Stage, make_task
+from wms.api.pilot_protocol import pilot_protocol_router
+from wms.usecases.give_secrets import GiveSecrets
+from wms.usecases.lease_jobs import lease_jobs
+
+KEY = Fernet.generate_key().decode()
+VALUE = "hunter2-hunter2"
+ROOM = Room(free=Amounts(cores=8, ram=16_000), soon=Amounts(cores=8, ram=16_000))
+REF = SecretRef(name="places-api", version=1)
+
+
+@pytest.fixture
+async def operator(make_database: DatabaseFactory) -> AsyncIterator[Operator]:
+    async with operating(await make_database(), encryption_keys=KEY) as operator:
+        await operator.client.set_secret(
+            NewSecret(name="places-api", value=SecretStr(VALUE), templates=["t*"])
+        )
+        yield operator
+
+
+async def leased(stage: Stage, pilot: UUID, **changes: object) -> tuple[Task, JobToken]:
+    secrets = {"key": REF}
+    made = make_task(**{"secrets": secrets, **changes})
+    task = await stage.add_task(made, jobs=1)
+    [job] = (await lease_jobs(stage.context, pilot, LeaseRequest(jobs=1, room=ROOM))).jobs
+    return task, JobToken(id=job.id, attempt=job.attempt)
+
+
+def giving(stage: Stage, operator: Operator, key: str = KEY) -> GiveSecrets:
+    return GiveSecrets(stage.context, operator.client, Sealer(SecretStr(key)))
+
+
+async def test_who_has_the_job_gets_them(stage: Stage, operator: Operator) -> None:
+    pilot, give = await stage.add_pilot(), giving(stage, operator)
+    _, job = await leased(stage, pilot)
+    values = (await give(pilot, job)).values
+    assert {port: value.get_secret_value() for port, value in values.items()} == {"key": VALUE}
+
+
+async def test_nobody_else_gets_them(stage: Stage, operator: Operator) -> None:
+    pilot, other, give = (
+        await stage.add_pilot(),
+        await stage.add_pilot(),
+        giving(stage, operator),
+    )
+    _, job = await leased(stage, pilot)
+    with pytest.raises(NotFound):
+        await give(uuid4(), job)
+    for who, token in (
+        (other, job),
+        (pilot, JobToken(id=job.id, attempt=job.attempt + 1)),
+        (pilot, JobToken(id=job.id + 1, attempt=1)),
+    ):
+        with pytest.raises(Conflict, match="is not, or no longer, this pilot's"):
+            await give(who, token)
+    for change in ("lease_until = now() - interval '1 s'", "stop_attempt = attempt"):
+        async with stage.database.transaction() as transaction:
+            before = await transaction.connection.fetchval("SELECT lease_until FROM jobs")
+            await transaction.connection.execute(f"UPDATE jobs SET {change}")  # noqa: S608
+        with pytest.raises(Conflict, match="no longer"):
+            await give(pilot, job)
+        async with stage.database.transaction() as transaction:
+            await transaction.connection.execute("UPDATE jobs SET lease_until = $1", before)
+
+
+async def test_what_cannot_be_had_is_told(stage: Stage, operator: Operator) -> None:
+    pilot, give = await stage.add_pilot(), giving(stage, operator)
+    _, other = await leased(stage, pilot, template="another")
+    with pytest.raises(Conflict, match="is not for template 'another'"):
+        await give(pilot, other)
+    _, job = await leased(stage, pilot)
+    with pytest.raises(Conflict, match="cannot be decrypted"):
+        await giving(stage, operator, Fernet.generate_key().decode())(pilot, job)
+    await operator.client.remove_secret("places-api")
+    with pytest.raises(Conflict, match="it was removed"):
+        await give(pilot, job)
+
+
+async def test_the_answer_is_kept_by_nobody(stage: Stage, operator: Operator) -> None:
+    pilot = await stage.add_pilot()
+    _, job = await leased(stage, pilot)
+    router = pilot_protocol_router(stage.context, None, giving(stage, operator))  # type: ignore[arg-type] # no route here asks the DMS
+    app = create_app("wms", [router], health=Health({}), metrics=ServiceMetrics())
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://wms") as http:
+        answer = await http.post(f"/api/v1/pilots/{pilot}/secrets", json=job.model_dump())
+        assert answer.json() == {"values": {"key": VALUE}}
+        assert answer.headers["cache-control"] == "no-store"
+        values = (await WmsClient(http).secrets(pilot, job)).values
+        assert values["key"].get_secret_value() == VALUE
+    async with stage.database.connection() as connection:
+        for table in ("tasks", "jobs", "attempts", "pilots", "outbox"):
+            rows = await connection.fetch(f"SELECT t::text AS text FROM {table} AS t")  # noqa: S608
+            assert VALUE not in str([row["text"] for row in rows])
+
+
+async def test_a_pilot_of_the_release_before_gets_no_such_job(stage: Stage) -> None:
+    pilot = await stage.add_pilot()
+    await stage.add_task(make_task(secrets={"key": REF}), jobs=1)
+    former = await lease_jobs(stage.context, pilot, LeaseRequest(jobs=1))
+    assert former.jobs == []
+    plain = await stage.add_task(make_task(), jobs=1)
+    former = await lease_jobs(stage.context, pilot, LeaseRequest(jobs=1))
+    assert [job.task_uid for job in former.jobs] == [plain.uid]

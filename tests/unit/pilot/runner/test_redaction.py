@@ -1,0 +1,63 @@
+"""Values of secrets are taken out of what a tool says, also where only a part is read."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pilot.runner.programs.exit_messages import last_line
+from pilot.runner.redaction import NOTHING, Redaction
+
+VALUE = "hunter2"
+HIDE = Redaction({VALUE: "(secret a)", "hunter2-long": "(secret b)", "ends\n": "(secret c)"})
+
+
+@pytest.fixture
+def said(tmp_path: Path) -> Iterator[int]:
+    descriptor = os.open(tmp_path / "said", os.O_RDWR | os.O_CREAT)
+    yield descriptor
+    os.close(descriptor)
+
+
+def test_each_value_is_replaced_the_longest_first() -> None:
+    assert HIDE.data(b"x hunter2 hunter2-long ends y\n") == (
+        b"x (secret a) (secret b) (secret c) y\n"
+    )
+    assert HIDE.text("grün hunter2 \udc80") == "grün (secret a) \udc80"
+    assert NOTHING.data(b"hunter2") == b"hunter2"
+
+
+@given(before=st.integers(0, 30), start=st.integers(0, 40), size=st.integers(0, 40))
+def test_no_part_of_one_is_read_wherever_a_piece_begins_and_ends(
+    before: int, start: int, size: int
+) -> None:
+    text = b"." * before + VALUE.encode() + b"." * 30
+    descriptor = os.memfd_create("said")
+    try:
+        os.write(descriptor, text)
+        end = min(start + size, len(text))
+        read = HIDE.read(descriptor, min(start, end), end)
+        assert set(read.replace(b"(secret a)", b"")) <= set(b".")
+        shown = HIDE.read_in_place(descriptor, min(start, end), end)
+        assert set(shown) <= set(b".*")
+        assert len(shown) <= max(0, end - start), "what follows stays where it is"
+    finally:
+        os.close(descriptor)
+
+
+def test_what_may_be_the_beginning_of_one_waits_while_the_tool_runs(said: int) -> None:
+    os.write(said, b"the key is hunt")
+    assert HIDE.read_in_place(said, 0, 15) == b"the key is "
+    os.write(said, b"er2, and")
+    assert HIDE.read_in_place(said, 0, 23) == b"the key is *******, and"
+    assert HIDE.read_in_place(said, 11, 23) == b"*******, and"
+
+
+def test_last_words_have_no_part_of_one(said: int) -> None:
+    os.write(said, b"." * 295 + VALUE.encode())
+    assert last_line(said, hide=HIDE) == "." * 295 + "(secr"
+    os.write(said, b"\n" + VALUE.encode() + b"." * (4096 - 3))
+    assert VALUE[-3:] not in last_line(said, hide=HIDE)

@@ -1,0 +1,159 @@
+"""What a tool gets of a secret, and what of it anybody else does, in a real slot process."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cwltool.context import RuntimeContext
+from pydantic import SecretStr
+
+from pilot.node.engines import Engine
+from pilot.runner.containers.options import runtime_of
+from pilot.runner.failures import AttemptError
+from pilot.runner.job_secrets import NO_SECRETS, JobSecrets, taken
+from sluice.contracts.pilots import AttemptReport, PilotTask
+from sluice.contracts.secrets import SecretRef, SecretValues
+from sluice.contracts.states import AttemptOutcome, ContainerEngine, ErrorClass
+from tests.unit.pilot.attempts import failed
+from tests.unit.pilot.builders import input_file, job, task, tool
+from tests.unit.pilot.slot_runner import Runner
+
+VALUE = 'hunter2 & "co"\n'
+DIGEST = hashlib.sha256(VALUE.encode()).hexdigest()
+REQUIREMENTS = {
+    "EnvVarRequirement": {"envDef": {"TOKEN": "$(inputs.key)", "HEADER": "Bearer $(inputs.key)"}},
+    "InitialWorkDirRequirement": {
+        "listing": [
+            {"entryname": "key.txt", "entry": "$(inputs.key)"},
+            {"entryname": "sub/key.out", "entry": "<$(inputs.key)>", "writable": True},
+        ]
+    },
+}
+
+
+def script(text: str, **fields: Any) -> dict[str, Any]:
+    return tool(
+        ["sh", "-c", text],
+        inputs={"f": "File", "key": "string"},
+        requirements=REQUIREMENTS,
+        **fields,
+    )
+
+
+def inside(executable: dict[str, Any]) -> dict[str, Any]:
+    """The tool in a workflow that runs inside the job."""
+    return {
+        "cwlVersion": "v1.2",
+        "class": "Workflow",
+        "inputs": {"f": "File", "key": "string"},
+        "outputs": {"o": {"type": "File", "outputSource": "run/o"}},
+        "steps": {
+            "run": {
+                "run": {key: value for key, value in executable.items() if key != "cwlVersion"},
+                "in": {"f": "f", "key": "key"},
+                "out": ["o"],
+            }
+        },
+    }
+
+
+def ask(
+    runner: Runner, root: Path, executable: dict[str, Any], **frame: Any
+) -> tuple[AttemptReport, str]:
+    """The report, and the log."""
+    made: PilotTask = task(root, executable, secrets={"key": SecretRef(name="a", version=1)})
+    given = {"secrets": {"key": SecretStr(VALUE)}, **frame}
+    report = runner.attempt(made, job(made, [input_file(root / "in" / "a.dat")]), **given)
+    [log] = (root / "logs").glob("*.log")
+    return report, log.read_text()
+
+
+both = pytest.mark.parametrize(
+    "around", [lambda made: made, inside], ids=["alone", "in a workflow"]
+)
+
+
+@both
+def test_it_is_in_variables_and_files_exactly(runner: Runner, root: Path, around: Any) -> None:
+    tell = (
+        'printf %s "$TOKEN" | sha256sum; sha256sum < key.txt; wc -c < sub/key.out; echo $HEADER >&2'
+    )
+    report, log = ask(runner, root, around(script(tell)))
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    [output] = (root / "out").iterdir()
+    told = output.read_text().split()
+    assert (told[0], told[2], told[4]) == (DIGEST, DIGEST, str(len(VALUE) + 2))
+    assert "Bearer (secret a)" in log
+    assert "hunter2" not in log + report.model_dump_json()
+    left = [path for path in runner.folder.rglob("*") if path.is_file()]
+    assert not [path for path in left if b"hunter2" in path.read_bytes()]
+
+
+@both
+def test_files_with_it_are_no_outputs(runner: Runner, root: Path, around: Any) -> None:
+    executable = script(
+        "true", outputs={"o": {"type": "File", "outputBinding": {"glob": ["key.txt", "sub/*"]}}}
+    )
+    report, _ = ask(runner, root, around(executable))
+    error_class, _message = failed(report)
+    assert error_class is ErrorClass.TOOL_FAILED
+    assert not (root / "out").exists()
+
+
+@both
+def test_last_words_do_not_tell_it(runner: Runner, root: Path, around: Any) -> None:
+    report, log = ask(runner, root, around(script('echo "no: $TOKEN" >&2; exit 7')))
+    assert failed(report)[1].endswith("ended with exit code 7: no: (secret a)")
+    assert "hunter2" not in log
+
+
+def test_expressions_see_a_placeholder(runner: Runner, root: Path) -> None:
+    executable = script("true", arguments=["$(inputs.key)"], stderr="$(inputs.key)")
+    _, log = ask(runner, root, executable)
+    [command] = [line for line in log.splitlines() if line.startswith("command ")]
+    assert "(secret a)" in command
+    assert "hunter2" not in log
+
+
+def test_a_job_whose_secrets_could_not_be_had_does_not_run(runner: Runner, root: Path) -> None:
+    report, log = ask(runner, root, script("echo ran >&2"), secrets={}, trouble="it was removed")
+    assert failed(report) == (
+        ErrorClass.STAGE_IN_FAILED,
+        "the secrets of the job could not be had: it was removed",
+    )
+    assert "ran" not in log.split("outcome")[1]
+
+
+def test_what_is_handed_on_says_it_to_nobody_else() -> None:
+    secrets = JobSecrets({"key": SecretRef(name="a")}, {"key": SecretStr(VALUE)})
+    store, redaction = taken(secrets.handed_on())
+    assert store.retrieve(secrets.placeholders["key"]) == VALUE
+    assert redaction.text("x " + VALUE) == "x (secret a)\n"
+    assert NO_SECRETS.handed_on() == b""
+    assert "hunter2" not in repr(SecretValues(values={"key": SecretStr(VALUE)}))
+
+
+def _runtime(kind: ContainerEngine, variable: str) -> tuple[list[str], dict[str, str], JobSecrets]:
+    secrets = JobSecrets({"key": SecretRef(name="a")}, {"key": SecretStr(VALUE)})
+    context = RuntimeContext({"secret_store": secrets.store})
+    value = f"Bearer {secrets.placeholders['key']}"
+    made = ["engine", "run", f"--env={variable}={value}", "--env=PLAIN=1"]
+    engine = Engine(kind=kind, program="engine", version="1")
+    command, environment = runtime_of(lambda *_: (list(made), None), context, engine, [])
+    return command, environment, secrets
+
+
+@pytest.mark.parametrize("kind", [ContainerEngine.DOCKER, ContainerEngine.PODMAN])
+def test_engines_of_containers_find_it_in_their_environment(kind: ContainerEngine) -> None:
+    command, environment, secrets = _runtime(kind, "TOKEN")
+    assert command[2:4] == ["--env=TOKEN", "--env=PLAIN=1"]
+    assert environment["TOKEN"] == f"Bearer {secrets.placeholders['key']}"
+
+
+def test_what_would_stand_on_a_command_line_is_refused() -> None:
+    with pytest.raises(AttemptError, match="udocker") as refused:
+        _runtime(ContainerEngine.UDOCKER, "TOKEN")
+    assert refused.value.error_class is ErrorClass.INTERNAL
+    with pytest.raises(AttemptError, match="give it another name"):
+        _runtime(ContainerEngine.DOCKER, "PATH")

@@ -1,0 +1,106 @@
+"""A job with secrets waits for them, what comes behind it waits too, and a stop never does."""
+
+import asyncio
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from pilot.dispatch import Dispatch
+from pilot.domain.model import StopReason
+from pilot.runner.protocol import ForgetFrame, JobFrame, StopFrame, ToSlot
+from sluice.contracts.pilots import JobToken, LeasedJob
+from sluice.contracts.problems import Conflict, NotAvailable
+from sluice.contracts.secrets import SecretValues
+from tests.unit.pilot.builders import SHA, task
+from tests.waiting import eventually
+
+TASK = task(Path("/nowhere"), SHA)
+VALUE = SecretValues(values={"key": SecretStr("hunter2")})
+
+
+def job(number: int) -> LeasedJob:
+    return LeasedJob(id=number, attempt=1, task_uid=TASK.uid, seq=number, inputs=[])
+
+
+def stop(number: int) -> StopFrame:
+    return StopFrame(id=number, attempt=1, reason=StopReason.CANCEL)
+
+
+class Scene:
+    """``answers``: what the WMS says next; where it has nothing to say, it is not heard."""
+
+    def __init__(self) -> None:
+        self.sent: list[ToSlot] = []
+        self.answers: asyncio.Queue[SecretValues | Exception] = asyncio.Queue()
+        self.asked: list[int] = []
+        self.dispatch = Dispatch(lambda _slot, frame: self.sent.append(frame), self._ask)
+
+    async def _ask(self, token: JobToken) -> SecretValues:
+        self.asked.append(token.id)
+        answer = await self.answers.get()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def has_sent(self, number: int) -> None:
+        await eventually(lambda: len(self.sent) == number, what=lambda: repr(self.sent))
+
+
+async def test_what_comes_behind_waits_in_order() -> None:
+    scene = Scene()
+    forget = ForgetFrame(uid=TASK.uid)
+    scene.dispatch.send(0, forget)
+    scene.dispatch.send_with_secrets(0, job(1))
+    scene.dispatch.send(0, JobFrame(job=job(2)))
+    scene.dispatch.send_with_secrets(0, job(3))
+    await eventually(lambda: scene.asked == [1, 3], what="both are asked for at once")
+    assert scene.sent == [forget]
+    for _ in range(2):
+        scene.answers.put_nowait(VALUE)
+    await scene.has_sent(4)
+    assert scene.sent[1:] == [
+        JobFrame(job=job(1), secrets=VALUE.values),
+        JobFrame(job=job(2)),
+        JobFrame(job=job(3), secrets=VALUE.values),
+    ]
+    scene.dispatch.send(0, forget)
+    assert len(scene.sent) == 5, "nothing waits any more"
+
+
+async def test_a_stop_of_what_runs_waits_for_nothing() -> None:
+    scene = Scene()
+    scene.dispatch.send(0, JobFrame(job=job(1)))
+    scene.dispatch.send_with_secrets(0, job(2))
+    scene.dispatch.send(0, stop(1))
+    assert scene.sent[-1] == stop(1)
+    scene.dispatch.forget(0)
+
+
+async def test_a_job_that_is_to_stop_does_not_wait_for_its_secrets() -> None:
+    scene = Scene()
+    scene.dispatch.send_with_secrets(0, job(1))
+    scene.dispatch.send(0, stop(1))
+    await scene.has_sent(2)
+    assert scene.sent == [JobFrame(job=job(1), trouble="the job is to stop"), stop(1)]
+
+
+async def test_it_is_asked_again_while_nobody_answers_and_a_refusal_is_told() -> None:
+    scene = Scene()
+    for answer in (NotAvailable("away"), Conflict("it was removed")):
+        scene.answers.put_nowait(answer)
+    scene.dispatch.send_with_secrets(0, job(1))
+    await scene.has_sent(1)
+    assert scene.asked == [1, 1]
+    assert scene.sent == [JobFrame(job=job(1), trouble="it was removed")]
+
+
+async def test_what_was_for_a_lost_slot_is_not_for_the_next() -> None:
+    scene = Scene()
+    scene.dispatch.send_with_secrets(0, job(1))
+    scene.dispatch.send(0, JobFrame(job=job(2)))
+    scene.dispatch.forget(0)
+    scene.answers.put_nowait(VALUE)
+    scene.dispatch.send(0, JobFrame(job=job(3)))
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert scene.sent == [JobFrame(job=job(3))]
