@@ -147,7 +147,8 @@ def answers(system: LiveSystem) -> Iterator[tuple[str, bytes]]:
 
         def ask(path: str) -> bytes:
             answer = http.get(path)
-            assert answer.status_code == 200, (path, answer.text)
+            canceled = "there is no log of job" in answer.text  # before it began
+            assert answer.status_code == 200 or canceled, (path, answer.text)
             return answer.content
 
         roots = ("chains", "tasks", "secrets", "pilots", "attention", "queues", "run-templates")
@@ -177,13 +178,14 @@ def backup(system: LiveSystem, folder: Path) -> None:
     subprocess.run([*command, f"--dbname={url}", f"--pgdata={folder}"], check=True)
 
 
-def own_processes(system: LiveSystem) -> list[psutil.Process]:
-    return psutil.Process(system.running.pid).children(recursive=True)
+def own_processes(system: LiveSystem) -> list[int]:
+    found = psutil.Process(system.running.pid).children(recursive=True)
+    return [process.pid for process in found]
 
 
-def read(process: psutil.Process, what: str) -> bytes:
+def read(process: int, what: str) -> bytes:
     try:
-        return Path(f"/proc/{process.pid}/{what}").read_bytes()
+        return Path(f"/proc/{process}/{what}").read_bytes()
     except OSError:
         return b""
 
@@ -204,7 +206,9 @@ def test_the_tool_has_it_and_nobody_else_ever(scene: Scene, tmp_path: Path) -> N
     asked = dict(answers(system))
     assert len(asked) > 20
     assert [path for path, answer in asked.items() if found_in(answer)] == []
-    assert found_in(said.encode()) is False
+    shown = [page for path, page in asked.items() if path.startswith("/chains/")]
+    assert all(b"secret:places-api (version 1)" in page for page in shown)
+    assert not found_in(said.encode())
     assert files_below(scene.folder) == []
     assert files_below(system.home, but=["encryption-key"]) == []
     backup(system, tmp_path / "backup")
@@ -234,12 +238,10 @@ def test_no_other_process_has_it_while_the_tool_runs(scene: Scene, tmp_path: Pat
             assert [
                 pid
                 for pid in filter(str.isdigit, os.listdir("/proc"))
-                if found_in(read(psutil.Process(int(pid)), "cmdline"))
+                if found_in(read(int(pid), "cmdline"))
             ] == []
-            live = [path for path in system.storage_files("logs") if "live" in path.name]
-            wait_until(lambda: _live(system), seconds=30)
-            live = _live(system)
-            assert [path for path in live if _tells(path)] == []
+            wait_until(lambda: sum(b"the key is" in said for said in _live(system)) == 2)
+            assert not [said for said in _live(system) if found_in(said)]
             assert asyncio.run(tables(system))[0] == []
             private = set(files_below(system.home / "storages"))
             assert private == set()
@@ -248,21 +250,16 @@ def test_no_other_process_has_it_while_the_tool_runs(scene: Scene, tmp_path: Pat
         run.result()
 
 
-def _with_secret(system: LiveSystem, what: str) -> list[psutil.Process]:
+def _with_secret(system: LiveSystem, what: str) -> list[int]:
     return [process for process in own_processes(system) if found_in(read(process, what))]
 
 
-def _live(system: LiveSystem) -> list[Path]:
-    """What running jobs have said so far, where that is something."""
-    return [
-        path
-        for path in system.storage_files("logs")
-        if path.name.endswith("live.json") and b"data" in path.read_bytes()
-    ]
-
-
-def _tells(path: Path) -> bool:
-    streams = LiveLog.model_validate_json(path.read_bytes()).streams
-    said = b"".join(stream.data for stream in streams.values())
-    assert b"the key is" in said
-    return found_in(said)
+def _live(system: LiveSystem) -> list[bytes]:
+    """What jobs that run have said so far."""
+    said = []
+    for path in system.storage_files("logs"):
+        if path.name.endswith("live.json"):
+            with suppress(FileNotFoundError, ValueError):
+                streams = LiveLog.model_validate_json(path.read_bytes()).streams
+                said.append(b"".join(stream.data for stream in streams.values()))
+    return said

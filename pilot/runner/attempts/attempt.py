@@ -22,7 +22,7 @@ from pilot.runner.files.input_protection import ProtectedInputs
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.outputs import outgoing
 from pilot.runner.files.staging import Produced, log_url, stage_in, stage_log, stage_out
-from pilot.runner.job_secrets import JobSecrets
+from pilot.runner.job_secrets import NO_SECRETS, JobSecrets
 from pilot.runner.programs.program import CutReason, ProgramEnd
 from pilot.runner.protocol import EndedFrame, JobFrame
 from pilot.runner.tools.loading import Loaded
@@ -42,7 +42,9 @@ class AttemptRun:
         self._task = task
         self._job = job = frame.job
         self._context = context
-        self._secrets = JobSecrets(task.needs.secrets, frame.secrets)
+        self._secrets = (
+            JobSecrets(task.needs.secrets, frame.secrets) if frame.secrets else NO_SECRETS
+        )
         self._trouble = frame.trouble
         self._token: Token = (job.id, job.attempt)
         self._story = Story(

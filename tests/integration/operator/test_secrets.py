@@ -17,8 +17,10 @@ from sluice.contracts.secrets import (
     SecretsAsked,
     SecretValues,
 )
+from sluice.contracts.templates import NewTemplate
 from sluice.servicekit.sealing import ANSWER, REQUEST, Sealer
 from tests.integration.operator.conftest import Operator, operating
+from tests.unit.cwl.test_secrets import TEMPLATE
 
 VALUE = "hunter2-hunter2"
 OLD, NEW = (Fernet.generate_key().decode() for _ in range(2))
@@ -149,3 +151,18 @@ async def test_without_a_key_nothing_is_kept_and_all_else_works(database_url: st
             "places-api"
         ]
         assert (await operator.http.get("/readyz")).status_code == 200
+
+
+async def test_pages_and_changes_name_it(operator: Operator) -> None:
+    """Of a template, as it is and as what publishing it would change."""
+    stored = NewTemplate(name="places", cwl=TEMPLATE)
+    changes = await operator.client.compare_template(stored)
+    assert [change.name for change in changes.plan if change.part == "secret"] == ["token"]
+    await operator.client.store_template(stored)
+    page = (await operator.http.get("/templates/places")).text
+    assert "<code>secret:places-api</code>" in page
+    other = NewTemplate(name="places", cwl=TEMPLATE.replace("secret:places-api", "secret:other"))
+    changes = await operator.client.compare_template(other)
+    assert [change.details for change in changes.plan if change.part == "secret"] == [
+        ["secret:places-api → secret:other"]
+    ]
