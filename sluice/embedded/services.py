@@ -76,23 +76,26 @@ def build_service(
 
 def _own(name: str, home: Home) -> dict[str, Any]:
     """Settings of one service that are this system's own."""
-    encryption = {"encryption_keys": _kept(home.encryption_key, Fernet.generate_key().decode())}
     match name:
         case "wfms.operator":
             # Signs the web page's sessions and forms: a restart logs nobody out.
             session = _kept(home.root / "secret-key", secrets.token_urlsafe(48))
-            return {"secret_key": session, **encryption}
+            return {"secret_key": session, "encryption_keys": _encryption_key(home)}
         case "wms":
-            return {**_ALONE, **encryption}
+            return {**_ALONE, "encryption_keys": _encryption_key(home)}
     return {}
+
+
+def _encryption_key(home: Home) -> str:
+    return _kept(home.encryption_key, Fernet.generate_key().decode())
 
 
 def _kept(path: Path, new: str) -> str:
     """What is in the file, which is made with ``new`` in it where there is none."""
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_text()
-    with os.fdopen(descriptor, "w") as file:
-        file.write(new)
-    return new
+    if not path.exists():
+        made = f"{path}.new"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        with os.fdopen(os.open(made, flags, 0o600), "w") as file:
+            file.write(new)
+        os.replace(made, path)
+    return path.read_text()
