@@ -1,0 +1,100 @@
+"""Secrets of tools in containers: in the container's environment and files, and on no command line
+of its engine."""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from pydantic import SecretStr
+
+from sluice.contracts.secrets import SecretRef
+from tests.servers.podman import IMAGE
+from tests.unit.pilot.attempts import log_of
+from tests.unit.pilot.builders import input_file, job, task
+from tests.unit.pilot.runner.containers.podman_slot import (
+    engine,
+    nothing_is_left,
+    podman,
+    runner,
+    shell,
+    text_of,
+)
+from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.slot_runner import Runner
+from tests.waiting import wait_until
+
+__all__ = ["engine", "nothing_is_left", "podman", "runner"]  # fixtures
+
+VALUE = "hunter2-hunter2"
+
+
+def asking(script: str) -> dict[str, Any]:
+    executable = shell(
+        script,
+        inputs={"f": "File", "key": "string"},
+        more=[
+            {
+                "class": "InitialWorkDirRequirement",
+                "listing": [{"entryname": "key.txt", "entry": "<$(inputs.key)>"}],
+            }
+        ],
+    )
+    variables = {"f": "$(inputs.f.path)", "TOKEN": "Bearer $(inputs.key)"}
+    executable["requirements"] = [
+        {"class": "EnvVarRequirement", "envDef": variables}
+        if requirement["class"] == "EnvVarRequirement"
+        else requirement
+        for requirement in executable["requirements"]
+    ]
+    return executable
+
+
+def inside(executable: dict[str, Any]) -> dict[str, Any]:
+    """The tool in a workflow that runs inside the job."""
+    workflow = around(executable)
+    workflow["inputs"]["key"] = "string"
+    workflow["steps"]["run"]["in"]["key"] = "key"
+    return workflow
+
+
+def command_lines() -> str:
+    """Of all processes that there are."""
+    return "\n".join(
+        " ".join(process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"])
+    )
+
+
+def gates(runner: Runner) -> list[Path]:
+    """Where tools wait."""
+    return list(Path(runner.run.path).rglob("gate"))
+
+
+@pytest.mark.parametrize("wrap", [lambda made: made, inside], ids=["alone", "in a workflow"])
+def test_it_is_in_the_container_and_on_no_command_line(
+    runner: Runner, root: Path, wrap: Callable[[Any], Any]
+) -> None:
+    script = 'echo "$TOKEN" $(cat key.txt); echo "$TOKEN" >&2; mkfifo gate; : < gate; rm gate'
+    made = task(
+        root,
+        wrap(asking(script)),
+        secrets={"key": SecretRef(name="a", version=1)},
+        container={"images": [{"name": IMAGE, "pull": IMAGE}]},
+    )
+    work = job(made, [input_file(root / "in" / "a.dat")])
+    with ThreadPoolExecutor(1) as aside:
+        attempt = aside.submit(runner.attempt, made, work, secrets={"key": SecretStr(VALUE)})
+        wait_until(lambda: attempt.done() or gates(runner), seconds=60)
+        lines = command_lines()
+        opened = [os.open(gate, os.O_RDWR) for gate in gates(runner)]
+        report = attempt.result()
+    for gate in opened:
+        os.close(gate)
+    assert "--env=TOKEN " in lines, "of the engine's client"
+    assert VALUE not in lines
+    assert text_of(report) == f"Bearer {VALUE} <{VALUE}>\n", "the output is the tool's own doing"
+    assert "Bearer (secret a)" in log_of(report)
+    assert VALUE not in log_of(report)
