@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from pilot.backoff import Backoff
+from pilot.domain.model import StopReason
 from pilot.runner.protocol import JobFrame, StopFrame, ToSlot
 from sluice.contracts.pilots import JobToken, LeasedJob
 from sluice.contracts.problems import NotAvailable, ServiceError
@@ -21,12 +22,13 @@ AskForSecrets = Callable[[JobToken], Awaitable[SecretValues]]
 Send = Callable[[int, ToSlot], None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Awaited:
-    """A job whose secrets are being asked for."""
+    """A job whose secrets are being asked for. ``stop``: it is to be stopped meanwhile."""
 
     job: LeasedJob
     values: "asyncio.Task[SecretValues]"
+    stop: StopReason | None = None
 
 
 @dataclass(slots=True)
@@ -63,12 +65,15 @@ class Dispatch:
             self._send(slot, frame)
         elif not isinstance(frame, StopFrame):
             line.waiting.append(frame)
-        elif entry := line.job_of(frame):
-            if isinstance(entry, _Awaited):
-                entry.values.cancel()
-            line.waiting.append(frame)
         else:
-            self._send(slot, frame)
+            match line.job_of(frame):
+                case _Awaited() as entry:
+                    entry.stop = frame.reason
+                    entry.values.cancel()
+                case JobFrame():
+                    line.waiting.append(frame)
+                case None:
+                    self._send(slot, frame)
 
     def send_with_secrets(self, slot: int, job: LeasedJob) -> None:
         line = self._lines.setdefault(slot, _Line())
@@ -112,8 +117,8 @@ class Dispatch:
 
 
 def _frame_of(entry: _Awaited) -> JobFrame:
-    if entry.values.cancelled():
-        return JobFrame(job=entry.job, trouble="the job is to stop")
+    if entry.stop is not None:
+        return JobFrame(job=entry.job, stop=entry.stop)
     error = entry.values.exception()
     if error is None:
         return JobFrame(job=entry.job, secrets=entry.values.result().values)

@@ -55,12 +55,13 @@ class ForgetFrame(Contract):
 
 class JobFrame(HoldsSecrets):
     """``secrets``: values by port of the tool. ``trouble``: why there are none though the job needs
-    them."""
+    them. ``stop``: it is to be stopped already."""
 
     kind: Literal["job"] = "job"
     job: LeasedJob
     secrets: dict[str, SecretText] = Field(default_factory=dict)
     trouble: str = ""
+    stop: StopReason | None = None
 
 
 class StopFrame(Contract):

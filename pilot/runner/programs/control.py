@@ -82,8 +82,11 @@ class SlotControl:
                 self._on_stop((frame.id, frame.attempt), frame.reason)
                 continue
             if isinstance(frame, JobFrame):
+                token = (frame.job.id, frame.job.attempt)
                 with self._lock:
-                    self._taken.add((frame.job.id, frame.job.attempt))
+                    self._taken.add(token)
+                    if frame.stop is not None:
+                        self._stops[token] = frame.stop
             self.frames.put(frame)
         self._pilot_gone()
 

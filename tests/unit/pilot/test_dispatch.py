@@ -80,8 +80,8 @@ async def test_a_job_that_is_to_stop_does_not_wait_for_its_secrets() -> None:
     scene = Scene()
     scene.dispatch.send_with_secrets(0, job(1))
     scene.dispatch.send(0, stop(1))
-    await scene.has_sent(2)
-    assert scene.sent == [JobFrame(job=job(1), trouble="the job is to stop"), stop(1)]
+    await scene.has_sent(1)
+    assert scene.sent == [JobFrame(job=job(1), stop=StopReason.CANCEL)]
 
 
 async def test_it_is_asked_again_while_nobody_answers_and_a_refusal_is_told() -> None:

@@ -8,6 +8,7 @@ import pytest
 from cwltool.context import RuntimeContext
 from pydantic import SecretStr
 
+from pilot.domain.model import StopReason
 from pilot.node.engines import Engine
 from pilot.runner.containers.options import runtime_of
 from pilot.runner.failures import AttemptError
@@ -131,6 +132,13 @@ def test_a_job_whose_secrets_could_not_be_had_does_not_run(runner: Runner, root:
         "the secrets of the job could not be had: it was removed",
     )
     assert "ran" not in log.split("outcome")[1]
+
+
+def test_a_job_that_is_to_stop_already_does_not_run(runner: Runner, root: Path) -> None:
+    made: PilotTask = task(root, script("true"), secrets={"key": SecretRef(name="a", version=1)})
+    work = job(made, [input_file(root / "in" / "a.dat")])
+    report = runner.attempt(made, work, stop=StopReason.SHUTDOWN)
+    assert report.outcome is AttemptOutcome.RETURNED
 
 
 def test_what_is_handed_on_says_it_to_nobody_else() -> None:
