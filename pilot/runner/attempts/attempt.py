@@ -42,7 +42,11 @@ class AttemptRun:
         self._job = job
         self._context = context
         self._token: Token = (job.id, job.attempt)
-        self._story = Story(pilot=context.settings.pilot, started=datetime.now(UTC))
+        self._story = Story(
+            pilot=context.settings.pilot,
+            started=datetime.now(UTC),
+            no_sandbox=context.settings.no_sandbox,
+        )
         self._memory_limit = memory_limit_of(task, job, context.settings)
         self._execution = Execution(
             task, job, context, story=self._story, memory_limit=self._memory_limit
@@ -142,6 +146,7 @@ class AttemptRun:
         prepared = tool.prepare(job_files, values, source=source, protected=protected)
         self._story.command, self._story.note = prepared.arguments, prepared.note
         prepared.input_bytes = sum(file.size for file in (*entry.inputs, *shared))
+        prepared.targets, prepared.in_place = protected.targets, protected.in_place
         return prepared
 
     def _require_undamaged(self, protected: ProtectedInputs, end: ProgramEnd) -> None:

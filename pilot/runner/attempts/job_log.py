@@ -25,6 +25,8 @@ class Story:
     ended: ProgramEnd | None = None
     #: How the tool was run, where that is to be told.
     note: str = ""
+    #: Why it was not contained; empty: it was.
+    no_sandbox: str = ""
 
 
 def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, limit: int) -> bytes:
@@ -44,6 +46,8 @@ def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, li
     ]
     if story.note:
         lines.append(story.note)
+    if story.no_sandbox:
+        lines.append(f"no sandbox: {story.no_sandbox}; it had the rights of the pilot's user")
     if story.ended is not None:
         ended = story.ended
         memory = "" if ended.memory is None else f", memory at most {ended.memory:.1f} MiB"

@@ -9,20 +9,25 @@ from cwltool.job import CommandLineJob
 from pilot.runner.cwl.command_tool import CommandTool, make_process
 from pilot.runner.inner_workflow.containers import JobsInContainers
 from pilot.runner.inner_workflow.failures import FailureWatch
+from pilot.runner.inner_workflow.sandbox import ToolsInRoom
 
 
 def tool_maker(
-    watch: FailureWatch, containers: JobsInContainers | None
+    watch: FailureWatch, containers: JobsInContainers | None, room: ToolsInRoom | None
 ) -> Callable[[Any, LoadingContext], Any]:
-    """Makes processes whose jobs are watched, and run in these containers (None: in none)."""
+    """Makes processes whose jobs are watched, and run in these containers (None: in none), or in
+    this room (None: the node has no sandbox)."""
+
+    def around(kind: Any) -> Any:
+        return watch.around(kind if room is None else room.around(kind))
 
     class Tool(CommandTool):
         def make_job_runner(self, context: RuntimeContext) -> Any:
             if containers is None:
-                return watch.around(super().make_job_runner(context))
+                return around(super().make_job_runner(context))
             if not containers.wanted(*self.get_requirement("DockerRequirement")):
-                return watch.around(CommandLineJob)
-            return watch.around(containers.adapted(super().make_job_runner(context)))
+                return around(CommandLineJob)
+            return around(containers.adapted(super().make_job_runner(context)))
 
     def make(document: Any, context: LoadingContext) -> Any:
         is_tool = isinstance(document, dict) and document.get("class") == "CommandLineTool"

@@ -1,7 +1,7 @@
 """A command line that is ready to be run for a job."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,10 @@ class PreparedJob:
     own_python: bool = False
     #: Of the files that it is given.
     input_bytes: int = 0
+    #: Where links to its inputs lead, outside of its folders.
+    targets: Sequence[str] = ()
+    #: It changes its inputs, which are copies.
+    in_place: bool = False
 
 
 def prepared_job(job: Any, job_files: JobFiles) -> PreparedJob:

@@ -1,0 +1,245 @@
+"""A node's sandbox: namespaces that bubblewrap makes once, in which programs are started one after
+the other, each with its own view."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pilot.sandbox import holder as holding
+from pilot.sandbox.holder import SOURCES, Connection
+from pilot.sandbox.seccomp import Filter, filter_program
+from pilot.sandbox.view import View
+from sluice.contracts.base import Contract
+
+#: Folders, beside those it is made with, from which a holder gives files; with one more, others are
+#: forgotten.
+_MOST_SOURCES = 32
+#: Seconds within which a holder ends by itself.
+_PATIENCE = 5.0
+#: Variables without which Python may not start.
+_LIBRARIES = "LD_LIBRARY_PATH"
+
+
+_PROGRAM, _PYTHON = Path(holding.__file__), os.path.realpath(sys.executable)
+#: Is a pilot to have a sandbox for its tools?
+SandboxUse = Literal["required", "preferred", "off"]
+
+
+class SandboxError(Exception):
+    """A program could not be started in its sandbox, for a reason that has nothing to do with the
+    program: a sentence."""
+
+
+class Sandbox(Contract):
+    """``bubblewrap``: its path. ``system``: its options for all that every program sees: of the
+    node's files those that belong to the system, and what the kernel offers."""
+
+    bubblewrap: str
+    system: list[str]
+
+    def command(self, sources: Sequence[str], program: Sequence[str]) -> list[str]:
+        """Starts ``program`` as the first process in namespaces of its own, with rights over them,
+        and with the folders ``sources`` in order in ``SOURCES``."""
+        bound = [
+            part
+            for number, source in enumerate(sources)
+            for part in ("--bind", source, f"{SOURCES}/{number}")
+        ]
+        return [
+            self.bubblewrap,
+            "--unshare-all",
+            "--unshare-user",
+            "--as-pid-1",
+            "--die-with-parent",
+            "--new-session",
+            "--cap-add",
+            "ALL",
+            *self.system,
+            "--tmpfs",
+            SOURCES,
+            *bound,
+            "--",
+            *program,
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How a program ended, and what it and all that it started has used. ``status``: as wait(2)
+    gives it. ``cpu``: seconds. ``memory``: KiB of its largest process; ``floor``: at or below it,
+    it says nothing."""
+
+    status: int
+    cpu: float
+    memory: int
+    floor: int
+
+
+class Room:
+    """A sandbox with its holder, which is started when there is something to run. ``sources``:
+    folders from which programs get files."""
+
+    def __init__(self, sandbox: Sandbox, sources: Sequence[str]) -> None:
+        self._sandbox = sandbox
+        self._own = [os.path.realpath(source) for source in sources]
+        self._sources = list(self._own)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._connection: Connection | None = None
+        self._memory = 0.0
+
+    @property
+    def pids(self) -> frozenset[int]:
+        """Of this process's children that hold the sandbox."""
+        return frozenset() if self._process is None else frozenset({self._process.pid})
+
+    def start(
+        self,
+        arguments: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        folder: str,
+        streams: Sequence[int],
+        limits: Mapping[int, int],
+        view: View,
+    ) -> "Contained":
+        """``streams``: descriptors of standard input, output and error. ``limits``: of resource
+        (see setrlimit(2)) → the most. One at a time. Raises ``OSError`` where there is no such
+        program, ``SandboxError``."""
+        self._make_visible([seen.source for seen in view.files])
+        files = [(self._inside(seen.source), seen.path, seen.writable) for seen in view.files]
+        process, connection = self._opened()
+        request = {
+            "arguments": list(arguments),
+            "environment": dict(environment),
+            "folder": folder,
+            "limits": dict(limits),
+            "files": files,
+            "links": dict(view.links),
+            "shared_memory": view.shared_memory,
+        }
+        try:
+            connection.send(request, streams)
+            answer, _ = connection.receive()
+        except (EOFError, OSError) as error:
+            self.close()
+            raise SandboxError("the process that holds the sandbox has ended") from error
+        if "started" in answer:
+            return Contained(self, process.pid, connection, beside=self._memory)
+        if "program" in answer:
+            number = answer["program"]
+            raise OSError(number, os.strerror(number), arguments[0])
+        raise SandboxError(str(answer.get("room", answer)))
+
+    def close(self) -> None:
+        """Ends it, with all that runs in it."""
+        process, self._process = self._process, None
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+        if process is None:
+            return
+        try:
+            process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def _make_visible(self, paths: Sequence[str]) -> None:
+        """Where the holder does not see all of these files, it starts anew, with the folders that
+        they lie in."""
+        missing = dict.fromkeys(
+            os.path.dirname(os.path.realpath(path)) for path in paths if self._inside(path) is None
+        )
+        if missing:
+            self.close()
+            earlier = self._sources[len(self._own) :][: max(0, _MOST_SOURCES - len(missing))]
+            self._sources = [*self._own, *missing, *earlier]
+
+    def _inside(self, path: str) -> str | None:
+        """Where the holder sees a file of the node; None: it does not."""
+        real = os.path.realpath(path)
+        for number, source in enumerate(self._sources):
+            if real == source or real.startswith(f"{source.rstrip('/')}/"):
+                return f"{SOURCES}/{number}/{real[len(source) :].lstrip('/')}"
+        return None
+
+    def _opened(self) -> tuple["subprocess.Popen[bytes]", Connection]:
+        """Raises ``SandboxError``."""
+        if self._process is not None and self._connection is not None:
+            return self._process, self._connection
+        ours, theirs = socket.socketpair()
+        connection = Connection(ours)
+        with theirs, open(_PROGRAM, "rb") as program:
+            holder = [_PYTHON, "-I", "-S", f"/proc/self/fd/{program.fileno()}"]
+            process = self._process = subprocess.Popen(
+                self._sandbox.command(self._sources, [*holder, str(theirs.fileno())]),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                pass_fds=(theirs.fileno(), program.fileno()),
+                # Of the pilot's environment nothing gets in.
+                env={name: os.environ[name] for name in (_LIBRARIES,) if name in os.environ},
+                cwd="/",
+            )
+        calls = filter_program(Filter.TOOL)
+        try:
+            connection.send({"calls": None if calls is None else calls.hex()})
+            ready, _ = connection.receive()
+        except (EOFError, OSError) as error:
+            connection.close()
+            said = _last_words(process)
+            self.close()
+            raise SandboxError(f"bubblewrap does not work: {said or error}") from error
+        self._connection, self._memory = connection, ready["memory"] / 1024
+        return process, connection
+
+
+def _last_words(process: "subprocess.Popen[bytes]") -> str:
+    """What a holder that could not start has said."""
+    process.kill()
+    said = process.communicate()[1].decode(errors="replace").strip().splitlines()
+    return said[-1][:300] if said else ""
+
+
+class Contained:
+    """A program that runs in a room. ``root``: pid of the process that holds the room; ``beside``:
+    MiB of memory that this takes."""
+
+    def __init__(self, room: Room, root: int, connection: Connection, *, beside: float) -> None:
+        self.root = root
+        self.beside = beside
+        self._room = room
+        self._connection = connection
+
+    @property
+    def descriptor(self) -> int:
+        """Readable once it has ended."""
+        return self._connection.fileno()
+
+    def signal(self, number: int) -> None:
+        """To its process group; SIGKILL to all of its processes."""
+        with contextlib.suppress(OSError):
+            self._connection.send({"signal": number})
+
+    def kill(self) -> None:
+        """At once, with the room, from any thread, which waits until that is dead."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.root, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitid(os.P_PID, self.root, os.WEXITED | os.WNOWAIT)
+
+    def end(self) -> Usage:
+        """Waits for its end. Nothing of it is left then."""
+        try:
+            answer, _ = self._connection.receive()
+        except (EOFError, OSError):  # what holds the room was killed, and all with it
+            self._room.close()
+            return Usage(status=signal.SIGKILL, cpu=0.0, memory=0, floor=0)
+        return Usage(answer["status"], answer["cpu"], answer["memory"], answer["own"])
