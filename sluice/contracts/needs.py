@@ -51,7 +51,8 @@ class Container(Contract):
 
 class Needs(Contract):
     """``container``: None where the tool runs on the node as it is. ``sandbox``: only a node with a
-    sandbox can run a job, that is, all of it that is not in a container anyway."""
+    sandbox can run a job; False also where that was asked for and every tool has to run in a
+    container, whose engine keeps it as well."""
 
     resources: Resources = Resources()
     device_type: DeviceType = DeviceType.CPU

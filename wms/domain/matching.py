@@ -34,7 +34,7 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class PilotNode:
-    """``engines``: those that run containers on it."""
+    """``engines``: those that run containers on it. ``sandbox``: for jobs that ask for one."""
 
     resources: NodeResources
     engines: Sequence[ContainerEngine] = ()
