@@ -5,6 +5,7 @@ A property that is added here is left out where it says nothing (``exclude_if=ab
 release before reads what does not use it.
 """
 
+import operator
 from typing import Annotated
 
 from pydantic import Field
@@ -49,11 +50,14 @@ class Container(Contract):
 
 
 class Needs(Contract):
-    """``container``: None where the tool runs on the node as it is."""
+    """``container``: None where the tool runs on the node as it is. ``sandbox``: only a node with a
+    sandbox can run a job; False also where that was asked for and every tool has to run in a
+    container, whose engine keeps it as well."""
 
     resources: Resources = Resources()
     device_type: DeviceType = DeviceType.CPU
     container: Container | None = None
+    sandbox: Annotated[bool, Field(exclude_if=operator.not_)] = False
 
     @property
     def gpus(self) -> int:
