@@ -16,7 +16,7 @@ from sluice.contracts.pilots import (
     StorageUrls,
 )
 from sluice.contracts.problems import ServiceError, Unprocessable
-from sluice.contracts.states import Sandbox
+from sluice.contracts.states import SandboxKind
 
 log = structlog.get_logger(__name__)
 
@@ -96,7 +96,7 @@ class WmsSession:
     async def _register(self) -> Registration:
         """A WMS of the release before refuses what it does not know: there the pilot gets no work
         that needs a container or a sandbox."""
-        known = self.pilot.model_copy(update={"engines": [], "sandbox": Sandbox.NONE})
+        known = self.pilot.model_copy(update={"engines": [], "sandbox": SandboxKind.NONE})
         try:
             return await self.client.register(self.pilot)
         except Unprocessable:

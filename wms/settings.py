@@ -6,7 +6,7 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from sluice.contracts.base import Contract
-from sluice.contracts.states import ContainerEngine, Sandbox
+from sluice.contracts.states import ContainerEngine, SandboxKind
 from sluice.servicekit.settings import ServiceSettings
 
 
@@ -18,7 +18,7 @@ class LaunchableNode(Contract):
     disk: Annotated[int, Field(gt=0)] = 1 << 40
     gpus: Annotated[int, Field(ge=0)] = 0
     containers: list[ContainerEngine] = Field(default_factory=list)
-    sandbox: Sandbox = Sandbox.NONE
+    sandbox: SandboxKind = SandboxKind.NONE
 
 
 class WmsSettings(ServiceSettings):

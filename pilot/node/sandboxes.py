@@ -8,8 +8,8 @@ from pathlib import Path
 import structlog
 
 from pilot.node.system_files import copy_settings, options, system_paths
-from pilot.sandbox.sandbox import Room, Sandbox, SandboxError, SandboxUse
-from pilot.sandbox.view import Seen, View
+from pilot.sandbox.sandbox import HeldSandbox, Sandbox, SandboxError, SandboxUse
+from pilot.sandbox.view import SeenFile, View
 
 log = structlog.get_logger(__name__)
 
@@ -21,14 +21,16 @@ class NoSandboxError(Exception):
     """The pilot is to have a sandbox, and this node has none: a sentence."""
 
 
-def find_sandbox(use: SandboxUse, folder: Path, more: Sequence[str], hidden: Path) -> Sandbox | str:
+def find_sandbox(
+    use: SandboxUse, folder: Path, more: Sequence[Path], *, hidden: Path
+) -> Sandbox | str:
     """The sandbox; or a sentence why there is none. ``folder``: made, for files that all tools
     see. ``more``: paths that they see as well. ``hidden``: a folder that they do not see, wherever
     it is. Raises ``NoSandboxError``, ``OSError``."""
     if use == "off":
         log.warning("sandbox.none", reason="switched off", note=_UNCONTAINED)
         return "the pilot's sandbox is switched off"
-    found = _tried(folder, more, hidden)
+    found = _tried(folder, [str(path) for path in more], hidden)
     if isinstance(found, Sandbox):
         log.info("sandbox.found", kind="namespaces", bubblewrap=found.bubblewrap)
         return found
@@ -50,22 +52,22 @@ def _tried(folder: Path, more: Sequence[str], hidden: Path) -> Sandbox | str:
     sandbox = Sandbox(bubblewrap=bubblewrap, system=_system(str(settings), more, str(hidden)))
     out = folder / "probe"
     out.mkdir(exist_ok=True)
-    room = Room(sandbox, [str(folder)])
+    held = HeldSandbox(sandbox, [str(folder)])
     try:
         with open(os.devnull, "r+b") as nothing:
-            program = room.start(
+            program = held.start(
                 [_PROBE],
                 environment={"PATH": os.environ.get("PATH", os.defpath)},
                 folder="/tmp",  # noqa: S108 - the program's own
                 streams=[nothing.fileno()] * 3,
                 limits={},
-                view=View([Seen("/tmp", str(out), writable=True)]),  # noqa: S108
+                view=View([SeenFile("/tmp", str(out), writable=True)]),  # noqa: S108
             )
             status = program.end().status
     except (SandboxError, OSError) as error:
         return f"the sandbox does not work on this node: {error}"
     finally:
-        room.close()
+        held.close()
     return sandbox if status == 0 else f"in the sandbox, {_PROBE!r} ended with status {status}"
 
 

@@ -33,7 +33,7 @@ from pilot.runner.protocol import (
 )
 from pilot.runner.signals import leave_ending_to_the_pilot
 from pilot.runner.tools.loading import Loaded, load
-from pilot.sandbox.sandbox import Room
+from pilot.sandbox.sandbox import HeldSandbox
 from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.servicekit.logging import log_ids
 
@@ -55,7 +55,7 @@ class SlotProcess:
         # Before there is a process that does not come along.
         memory = memory_of(self._settings.memory_groups)
         zygote = Zygote()
-        room = self._room()
+        sandbox = self._held()
         control = SlotControl(self._connection)
         live = LiveLogs(self._settings.live_logs)
         run = RunFolder(Path(self._settings.run_folder))
@@ -67,10 +67,10 @@ class SlotProcess:
             zygote=zygote,
             shared=SharedFiles(run.shared_folder(os.getpid())),
             phase=ProgressFile(run.phase_file(os.getpid())),
-            containers=self._containers(control, partial(lasting_children, zygote, room)),
+            containers=self._containers(control, partial(lasting_children, zygote, sandbox)),
             live=live,
             memory=memory,
-            room=room,
+            sandbox=sandbox,
         )
         if context.containers is not None:
             control.on_gone = partial(context.containers.remove, None)
@@ -88,12 +88,12 @@ class SlotProcess:
                 case JobFrame(job=job):
                     self._connection.sendall(frame_bytes(self._run(job, context)))
 
-    def _room(self) -> Room | None:
+    def _held(self) -> HeldSandbox | None:
         """For tools; None where the node has no sandbox."""
         if self._settings.sandbox is None:
             return None
         run = RunFolder(Path(self._settings.run_folder))
-        return Room(self._settings.sandbox, run.job_sources())
+        return HeldSandbox(self._settings.sandbox, run.job_sources())
 
     def _containers(
         self, control: SlotControl, spared: Callable[[], frozenset[int]]

@@ -62,13 +62,12 @@ class _Filter(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("program", ctypes.c_char_p))
 
 
-class Connection:
+class Channel:
     """Between a holder and who has it run programs: messages, some of which come with
     descriptors."""
 
     def __init__(self, ours: socket.socket) -> None:
         self._socket = ours
-        self._received = b""
 
     def fileno(self) -> int:
         return self._socket.fileno()
@@ -91,20 +90,20 @@ class Connection:
         self._socket.close()
 
     def _take(self, size: int) -> tuple[bytes, list[int]]:
-        found: list[int] = []
-        while len(self._received) < size:
+        """No more than that: what is left is seen by who waits for more."""
+        taken, found = b"", list[int]()
+        while len(taken) < size:
             piece, descriptors, _, _ = socket.recv_fds(
-                self._socket, _MOST_CHUNK, _MOST_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
+                self._socket, size - len(taken), _MOST_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
             )
             if not piece:
                 raise EOFError("the other side has gone")
-            self._received += piece
+            taken += piece
             found += descriptors
-        taken, self._received = self._received[:size], self._received[size:]
         return taken, found
 
 
-class Job:
+class ToolStart:
     """What a request asks for, made ready in a thread of its own and started. ``pid``: of the
     program; ``error``: why there is none."""
 
@@ -124,8 +123,8 @@ class Job:
         before = {number: resource.getrlimit(number) for number in limits}
         for number, most in limits.items():
             hard = before[number][1]
-            most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-            resource.setrlimit(number, (most, hard))
+            within = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.setrlimit(number, (within, hard))
         try:
             thread = threading.Thread(target=self._run)
             thread.start()
@@ -154,11 +153,11 @@ class Job:
             for place, target in self._request["links"].items():
                 self._link(place, target, root)
             place = "/dev/shm"  # noqa: S108 - the program's own
-            size = f"mode=1777,size={self._request['shared_memory']}"
-            _mount("tmpfs", place, "tmpfs", _MS_NOSUID | _MS_NODEV, size)
+            kind = f"tmpfs mode=1777,size={self._request['shared_memory']}"
+            _mount(place, _MS_NOSUID | _MS_NODEV, source="tmpfs", kind=kind)
             place = "the rest"
             _called(_libc.umount2(SOURCES.encode(), _MNT_DETACH))
-            _mount(None, "/", None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _MS_NOSUID | _MS_NODEV)
+            _mount("/", _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _MS_NOSUID | _MS_NODEV)
             _give_up_rights()
         except OSError as error:
             self.error = {"room": f"{place}: {error.strerror}"}
@@ -191,12 +190,12 @@ class Job:
             else:
                 os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
                 self._note(place, root)
-        _mount(source, place, None, _MS_BIND)
+        _mount(place, _MS_BIND, source=source)
         found = os.statvfs(place).f_flag
         flags = _MS_NOSUID | _MS_NODEV | (found & _SAME_FLAGS)
         flags |= _MS_RELATIME if found & _ST_RELATIME else 0
         flags |= found & _MS_RDONLY if writable else _MS_RDONLY
-        _mount(None, place, None, _MS_REMOUNT | _MS_BIND | flags)
+        _mount(place, _MS_REMOUNT | _MS_BIND | flags)
 
     def _link(self, place: str, target: str, root: int) -> None:
         self._make_folders(os.path.dirname(place), root)
@@ -220,11 +219,11 @@ class Job:
 class Holder:
     """``calls``: the filter on system calls, None: none for this kind of processor."""
 
-    def __init__(self, connection: Connection, wake: int, calls: bytes | None) -> None:
+    def __init__(self, connection: Channel, wake: int, calls: bytes | None) -> None:
         self._connection = connection
         self._wake = wake
         self._calls = calls
-        self._job: Job | None = None
+        self._job: ToolStart | None = None
         self._cpu, self._memory = 0.0, 0
 
     def serve(self) -> None:
@@ -241,11 +240,11 @@ class Holder:
                 if "signal" in request:
                     self._signal(request["signal"])
                 else:
-                    self._start(Job(request, descriptors, self._calls))
+                    self._start(ToolStart(request, descriptors, self._calls))
             if self._job is not None:
                 self._bury(self._job)
 
-    def _start(self, job: Job) -> None:
+    def _start(self, job: ToolStart) -> None:
         job.start()
         if job.pid is None:
             job.clear()
@@ -264,7 +263,7 @@ class Holder:
             else:
                 os.killpg(self._job.pid, number)
 
-    def _bury(self, job: Job) -> None:
+    def _bury(self, job: ToolStart) -> None:
         """Those that have ended; once the program has, all others are ended."""
         while (ended := self._waited(os.WNOHANG)) is not None:
             pid, status = ended
@@ -272,7 +271,7 @@ class Holder:
                 self._end(job, status)
                 return
 
-    def _end(self, job: Job, status: int) -> None:
+    def _end(self, job: ToolStart, status: int) -> None:
         self._job = None
         with contextlib.suppress(ProcessLookupError):
             os.kill(-1, signal.SIGKILL)
@@ -321,11 +320,11 @@ def _filter_calls(program: bytes) -> None:
     _called(_libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(known), 0, 0))
 
 
-def _mount(
-    source: str | None, place: str, kind: str | None, flags: int, options: str | None = None
-) -> None:
-    named = [None if text is None else os.fsencode(text) for text in (source, place, kind)]
-    _called(_libc.mount(*named, ctypes.c_ulong(flags), options and options.encode()))
+def _mount(place: str, flags: int, *, source: str | None = None, kind: str = "") -> None:
+    """``kind``: of a new file system, and its options, with a blank between."""
+    name, _, options = kind.partition(" ")
+    texts = [text and os.fsencode(text) for text in (source, place, name or None)]
+    _called(_libc.mount(*texts, ctypes.c_ulong(flags), options.encode() or None))
 
 
 def _called(result: int) -> None:
@@ -352,7 +351,7 @@ def _woken_by_children() -> int:
 
 
 def main() -> None:
-    connection = Connection(socket.socket(fileno=int(sys.argv[1])))
+    connection = Channel(socket.socket(fileno=int(sys.argv[1])))
     wake = _woken_by_children()
     settings, _ = connection.receive()
     _shut_off()

@@ -10,10 +10,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pilot.sandbox import holder as holding
-from pilot.sandbox.holder import SOURCES, Connection
+from pilot.sandbox.holder import SOURCES, Channel
 from pilot.sandbox.seccomp import Filter, filter_program
 from pilot.sandbox.view import View
 from sluice.contracts.base import Contract
@@ -82,7 +82,7 @@ class Usage:
     floor: int
 
 
-class Room:
+class HeldSandbox:
     """A sandbox with its holder, which is started when there is something to run. ``sources``:
     folders from which programs get files."""
 
@@ -91,7 +91,7 @@ class Room:
         self._own = [os.path.realpath(source) for source in sources]
         self._sources = list(self._own)
         self._process: subprocess.Popen[bytes] | None = None
-        self._connection: Connection | None = None
+        self._connection: Channel | None = None
         self._memory = 0.0
 
     @property
@@ -113,29 +113,38 @@ class Room:
         (see setrlimit(2)) → the most. One at a time. Raises ``OSError`` where there is no such
         program, ``SandboxError``."""
         self._make_visible([seen.source for seen in view.files])
-        files = [(self._inside(seen.source), seen.path, seen.writable) for seen in view.files]
-        process, connection = self._opened()
         request = {
             "arguments": list(arguments),
             "environment": dict(environment),
             "folder": folder,
             "limits": dict(limits),
-            "files": files,
+            "files": [(self._inside(seen.source), seen.path, seen.writable) for seen in view.files],
             "links": dict(view.links),
             "shared_memory": view.shared_memory,
         }
+        new = self._process is None
+        answer = self._asked(request, streams)
+        if "room" in answer and not new:
+            # A folder may have been made anew since the holder got to see it.
+            self.close()
+            answer = self._asked(request, streams)
+        match answer:
+            case {"room": why}:
+                raise SandboxError(why)
+            case {"program": number}:
+                raise OSError(number, os.strerror(number), arguments[0])
+        process, connection = self._opened()
+        return Contained(self, process.pid, connection, beside=self._memory)
+
+    def _asked(self, request: dict[str, Any], streams: Sequence[int]) -> dict[str, Any]:
+        """The holder's answer; ``room``: why it could not do it."""
+        _, connection = self._opened()
         try:
             connection.send(request, streams)
-            answer, _ = connection.receive()
-        except (EOFError, OSError) as error:
+            return connection.receive()[0]
+        except (EOFError, OSError):
             self.close()
-            raise SandboxError("the process that holds the sandbox has ended") from error
-        if "started" in answer:
-            return Contained(self, process.pid, connection, beside=self._memory)
-        if "program" in answer:
-            number = answer["program"]
-            raise OSError(number, os.strerror(number), arguments[0])
-        raise SandboxError(str(answer.get("room", answer)))
+            return {"room": "the process that holds it has ended"}
 
     def close(self) -> None:
         """Ends it, with all that runs in it."""
@@ -149,7 +158,7 @@ class Room:
             process.wait(_PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait()
+        _last_words(process)
 
     def _make_visible(self, paths: Sequence[str]) -> None:
         """Where the holder does not see all of these files, it starts anew, with the folders that
@@ -170,12 +179,12 @@ class Room:
                 return f"{SOURCES}/{number}/{real[len(source) :].lstrip('/')}"
         return None
 
-    def _opened(self) -> tuple["subprocess.Popen[bytes]", Connection]:
+    def _opened(self) -> tuple["subprocess.Popen[bytes]", Channel]:
         """Raises ``SandboxError``."""
         if self._process is not None and self._connection is not None:
             return self._process, self._connection
         ours, theirs = socket.socketpair()
-        connection = Connection(ours)
+        connection = Channel(ours)
         with theirs, open(_PROGRAM, "rb") as program:
             holder = [_PYTHON, "-I", "-S", f"/proc/self/fd/{program.fileno()}"]
             process = self._process = subprocess.Popen(
@@ -202,20 +211,22 @@ class Room:
 
 
 def _last_words(process: "subprocess.Popen[bytes]") -> str:
-    """What a holder that could not start has said."""
+    """What a holder has said that has ended, or does so now."""
     process.kill()
     said = process.communicate()[1].decode(errors="replace").strip().splitlines()
     return said[-1][:300] if said else ""
 
 
 class Contained:
-    """A program that runs in a room. ``root``: pid of the process that holds the room; ``beside``:
+    """A program in a sandbox. ``root``: pid of the process that holds the sandbox; ``beside``:
     MiB of memory that this takes."""
 
-    def __init__(self, room: Room, root: int, connection: Connection, *, beside: float) -> None:
+    def __init__(
+        self, sandbox: HeldSandbox, root: int, connection: Channel, *, beside: float
+    ) -> None:
         self.root = root
         self.beside = beside
-        self._room = room
+        self._sandbox = sandbox
         self._connection = connection
 
     @property
@@ -229,7 +240,7 @@ class Contained:
             self._connection.send({"signal": number})
 
     def kill(self) -> None:
-        """At once, with the room, from any thread, which waits until that is dead."""
+        """At once, with the sandbox, from any thread, which waits until that is dead."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.root, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
@@ -239,7 +250,7 @@ class Contained:
         """Waits for its end. Nothing of it is left then."""
         try:
             answer, _ = self._connection.receive()
-        except (EOFError, OSError):  # what holds the room was killed, and all with it
-            self._room.close()
+        except (EOFError, OSError):  # what holds the sandbox was killed, and all with it
+            self._sandbox.close()
             return Usage(status=signal.SIGKILL, cpu=0.0, memory=0, floor=0)
         return Usage(answer["status"], answer["cpu"], answer["memory"], answer["own"])

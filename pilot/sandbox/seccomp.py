@@ -1,6 +1,7 @@
 """Filters on system calls: what a program in a sandbox may ask of the kernel.
 
-Classic BPF programs, as ``bwrap --seccomp`` and ``prctl(PR_SET_SECCOMP)`` take them; see seccomp(2).
+Classic BPF programs, as ``bwrap --seccomp`` and ``prctl(PR_SET_SECCOMP)`` take them: see
+seccomp(2).
 """
 
 import errno
@@ -188,11 +189,7 @@ def _unless_one_of(values: Sequence[int]) -> list[bytes]:
 
 def _if_one_of(values: Sequence[int], number: int) -> list[bytes]:
     """Refuses, with that error, where what is looked at is one of them."""
-    return [
-        step
-        for value in values
-        for step in (_step(_JUMP_EQUAL, value, no=1), _refuse(number))
-    ]
+    return [step for value in values for step in (_step(_JUMP_EQUAL, value, no=1), _refuse(number))]
 
 
 def _with_pointer(place: int, steps: Sequence[bytes]) -> list[bytes]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenFile:
     """A file or folder of the node, ``source``, that a program sees at ``path``. What stands later
     in a view is put into what stands earlier."""
 
@@ -20,7 +20,7 @@ class View:
     """``links``: further names, path → where it leads. ``shared_memory``: bytes that the program
     may put into ``/dev/shm``."""
 
-    files: Sequence[Seen]
+    files: Sequence[SeenFile]
     links: Mapping[str, str] = field(default_factory=dict)
     shared_memory: int = 1 << 30
 

@@ -27,7 +27,7 @@ from sluice.contracts.states import (
     ErrorClass,
     PilotState,
     ReportAnswer,
-    Sandbox,
+    SandboxKind,
     TaskMode,
 )
 from sluice.contracts.tasks import TaskOutput
@@ -52,9 +52,9 @@ class _WithContainment(Contract):
     engines: Annotated[list[ContainerEngine], Field(exclude_if=operator.not_)] = Field(
         default_factory=list
     )
-    sandbox: Annotated[Sandbox, Field(exclude_if=lambda sandbox: sandbox is Sandbox.NONE)] = (
-        Sandbox.NONE
-    )
+    sandbox: Annotated[
+        SandboxKind, Field(exclude_if=lambda sandbox: sandbox is SandboxKind.NONE)
+    ] = SandboxKind.NONE
 
 
 def _few(node: NodeResources) -> NodeResources:

@@ -88,7 +88,7 @@ class ContainerEngine(StrEnum):
         return self.value if self is ContainerEngine.UDOCKER else self.value.capitalize()
 
 
-class Sandbox(StrEnum):
+class SandboxKind(StrEnum):
     """What keeps the tools of jobs that run in no container away from the rest of their node."""
 
     NAMESPACES = "namespaces"  #: bubblewrap, with the kernel's namespaces

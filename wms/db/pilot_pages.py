@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sluice.contracts.attention import Acknowledgement
 from sluice.contracts.pilots import Pilot, PilotList
-from sluice.contracts.states import Sandbox
+from sluice.contracts.states import SandboxKind
 from sluice.servicekit.database import Connection
 from wms.db.in_flight import IN_FLIGHT
 from wms.db.job_pages import ForeignCursor
@@ -91,7 +91,7 @@ async def pilot_page(connection: Connection, query: PilotQuery) -> PilotList:
     is_last, rows = len(rows) <= limit, rows[:limit]
     pilots = [_pilot(dict(row)) for row in rows]
     if query.limit is None:
-        unknown = {"busy": None, "sandbox": Sandbox.NONE}
+        unknown = {"busy": None, "sandbox": SandboxKind.NONE}
         return PilotList(pilots=[pilot.model_copy(update=unknown) for pilot in pilots])
     total = await connection.fetchval(COUNT_PILOTS[numbers], query.name)
     return PilotList(pilots=pilots, next=None if is_last else rows[-1]["cursor"], total=total)

@@ -10,7 +10,7 @@ from sluice.contracts.attention import Acknowledgement
 from sluice.contracts.life_cycles import states_before
 from sluice.contracts.pilots import NodeResources, RegisterPilot
 from sluice.contracts.problems import NotFound
-from sluice.contracts.states import ContainerEngine, PilotState, Sandbox
+from sluice.contracts.states import ContainerEngine, PilotState, SandboxKind
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 from wms.db.tasks import DEMAND, IN_DEMAND, demand_of
@@ -134,7 +134,7 @@ def node_of(row: Any) -> PilotNode:
     return PilotNode(
         NodeResources.model_validate(row["resources"]),
         [ContainerEngine(name) for name in row["engines"]],
-        Sandbox(row["sandbox"]),
+        SandboxKind(row["sandbox"]),
     )
 
 

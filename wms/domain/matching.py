@@ -8,7 +8,7 @@ from uuid import UUID
 from sluice.contracts.needs import Needs
 from sluice.contracts.numbers import in_full
 from sluice.contracts.pilots import NodeResources
-from sluice.contracts.states import ContainerEngine, Sandbox
+from sluice.contracts.states import ContainerEngine, SandboxKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,11 @@ class PilotNode:
 
     resources: NodeResources
     engines: Sequence[ContainerEngine] = ()
-    sandbox: Sandbox = Sandbox.NONE
+    sandbox: SandboxKind = SandboxKind.NONE
 
     @property
     def has_sandbox(self) -> bool:
-        return self.sandbox is not Sandbox.NONE
+        return self.sandbox is not SandboxKind.NONE
 
 
 #: The names of all engines, for a person.

@@ -97,6 +97,7 @@ class AttemptRun:
     def _run_entries(self, tool: Loaded) -> None:
         """All outputs go to their storages, or none. Raises where the attempt does not end well."""
         self._stop_if_told()
+        self._require_sandbox()
         self._context.journal.begun(self._token)
         work, entries = self._context.folder, job_entries(self._task, self._job)
         files: list[Produced] = []
@@ -116,6 +117,14 @@ class AttemptRun:
         self._note_placed([file.url for file in files])
         self._note_phase(AttemptPhase.STAGE_OUT, _bytes_of(files, job_files))
         self._outputs = stage_out(files, job_files)
+
+    def _require_sandbox(self) -> None:
+        """Raises ``AttemptError`` where the job may not run without, and this node has none."""
+        if self._task.needs.sandbox and self._context.sandbox is None:
+            why = self._context.settings.no_sandbox
+            raise AttemptError(
+                ErrorClass.INTERNAL, f"the job is to run in a sandbox (sluice:sandbox), and {why}"
+            )
 
     def _run_entry(
         self, tool: Loaded, entry: JobEntry, protected: ProtectedInputs, job_files: JobFiles

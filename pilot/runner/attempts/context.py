@@ -13,13 +13,13 @@ from pilot.runner.programs.memory import Memory
 from pilot.runner.programs.zygote import Zygote
 from pilot.runner.progress_file import ProgressFile
 from pilot.runner.protocol import RunnerSettings
-from pilot.sandbox.sandbox import Room
+from pilot.sandbox.sandbox import HeldSandbox
 
 
 @dataclass(frozen=True, slots=True)
 class SlotContext:
-    """``containers``: None where the node has no engine. ``room``: for tools; None where the node
-    has no sandbox."""
+    """``containers``: None where the node has no engine of them; ``sandbox``: None where it has no
+    sandbox."""
 
     settings: RunnerSettings
     folder: WorkFolder
@@ -31,12 +31,12 @@ class SlotContext:
     containers: Containers | None
     live: LiveLogs
     memory: Memory
-    room: Room | None
+    sandbox: HeldSandbox | None
 
     def lasting(self) -> frozenset[int]:
         """Children of the slot that serve many jobs."""
-        return lasting_children(self.zygote, self.room)
+        return lasting_children(self.zygote, self.sandbox)
 
 
-def lasting_children(zygote: Zygote, room: Room | None) -> frozenset[int]:
-    return expression_processes() | zygote.pids | (frozenset() if room is None else room.pids)
+def lasting_children(zygote: Zygote, sandbox: HeldSandbox | None) -> frozenset[int]:
+    return expression_processes() | zygote.pids | (frozenset() if sandbox is None else sandbox.pids)

@@ -20,7 +20,7 @@ from pilot.runner.programs.program import (
     ProgramLimits,
     Start,
     as_child,
-    in_room,
+    in_sandbox,
     run_program,
     start_child,
 )
@@ -97,8 +97,8 @@ class Execution:
 
     def _start(self, prepared: PreparedJob) -> Start:
         context, container = self._context, prepared.container
-        if context.room is not None and container is None and not prepared.own_python:
-            return in_room(context.room, job_view(prepared))
+        if context.sandbox is not None and container is None and not prepared.own_python:
+            return in_sandbox(context.sandbox, job_view(prepared))
 
         def known() -> frozenset[int]:
             return context.lasting() if container is None else container.known()

@@ -2,7 +2,7 @@
 
 from pilot.folders.work_folder import IN, OUT, SYSTEM_TMP, TMP
 from pilot.runner.tools.prepared_job import PreparedJob
-from pilot.sandbox.view import Seen, View, links_to
+from pilot.sandbox.view import SeenFile, View, links_to
 
 
 def job_view(prepared: PreparedJob) -> View:
@@ -11,10 +11,10 @@ def job_view(prepared: PreparedJob) -> View:
     real = prepared.job_files.real(known)
     return View(
         [
-            Seen("/tmp", f"{real}/{SYSTEM_TMP}", writable=True),  # noqa: S108 - its own
-            Seen(f"{real}/{IN}", f"{real}/{IN}", writable=prepared.in_place),
-            *(Seen(path, path, writable=True) for path in (f"{real}/{OUT}", f"{real}/{TMP}")),
-            *(Seen(path, path) for path in dict.fromkeys(prepared.targets)),
+            SeenFile("/tmp", f"{real}/{SYSTEM_TMP}", writable=True),  # noqa: S108 - its own
+            SeenFile(f"{real}/{IN}", f"{real}/{IN}", writable=prepared.in_place),
+            *(SeenFile(path, path, writable=True) for path in (f"{real}/{OUT}", f"{real}/{TMP}")),
+            *(SeenFile(path, path) for path in dict.fromkeys(prepared.targets)),
         ],
         links=links_to(known, real),
     )

@@ -38,7 +38,7 @@ from pilot.runner.files.access_errors import (
 from pilot.runner.files.job_files import Identity, JobFiles
 from pilot.runner.inner_workflow.containers import JobsInContainers, read_inner
 from pilot.runner.inner_workflow.failures import FailureWatch
-from pilot.runner.inner_workflow.sandbox import InnerSandbox, ToolsInRoom
+from pilot.runner.inner_workflow.sandbox import InnerSandbox, ToolsInSandbox
 from pilot.runner.inner_workflow.tools import tool_maker
 
 PROCESS, ORDER, JAVASCRIPT, RESULT = "process.cwl", "order.json", "javascript.json", "result.json"
@@ -77,8 +77,8 @@ def _run(folder: str, out: str) -> int:
         )
     watch.install()
     containers = None if inner is None else JobsInContainers(inner)
-    room = _room(folder, watch)
-    loading.construct_tool_object = tool_maker(watch, containers, room)
+    sandbox = _sandbox(folder, watch)
+    loading.construct_tool_object = tool_maker(watch, containers, sandbox)
     process = load_tool(f"file://{folder}/{PROCESS}", loading)
     context = RuntimeContext(
         {
@@ -95,8 +95,8 @@ def _run(folder: str, out: str) -> int:
     )
     cwltool.job.relink_initialworkdir = partial(relink_initial, job_files)
     executor = SingleJobExecutor()
-    if room is not None:
-        room.install()
+    if sandbox is not None:
+        sandbox.install()
     try:
         result, status = executor(process, order, context)
     except WorkflowException as error:
@@ -111,8 +111,8 @@ def _run(folder: str, out: str) -> int:
         )
         return 1
     finally:
-        if room is not None:
-            room.close()
+        if sandbox is not None:
+            sandbox.close()
     if status != "success" or result is None:
         return 1
     with open(f"{folder}/{RESULT}.new", "w") as file:
@@ -121,14 +121,14 @@ def _run(folder: str, out: str) -> int:
     return 0
 
 
-def _room(folder: str, watch: FailureWatch) -> ToolsInRoom | None:
+def _sandbox(folder: str, watch: FailureWatch) -> ToolsInSandbox | None:
     """None where the node has no sandbox."""
     path = f"{folder}/{SANDBOX}"
     if not os.path.exists(path):
         return None
     with open(path) as file:
         inner = InnerSandbox.model_validate_json(file.read())
-    return ToolsInRoom(inner, os.path.dirname(folder), failed=watch.failed)
+    return ToolsInSandbox(inner, os.path.dirname(folder), failed=watch.failed)
 
 
 def _job_files(folder: str, order: Any) -> JobFiles:

@@ -13,8 +13,8 @@ import cwltool.job
 
 from pilot.folders.work_folder import IN, SYSTEM_TMP, TMP
 from pilot.runner.failures import AttemptError, sandbox_error
-from pilot.sandbox.sandbox import Room, Sandbox, SandboxError
-from pilot.sandbox.view import Seen, View, links_to
+from pilot.sandbox.sandbox import HeldSandbox, Sandbox, SandboxError
+from pilot.sandbox.view import SeenFile, View, links_to
 from sluice.contracts.base import Contract
 
 #: cwltool's, so that who watches what it says is told of a time limit as by it.
@@ -32,7 +32,7 @@ class InnerSandbox(Contract):
     in_place: bool
 
 
-class ToolsInRoom:
+class ToolsInSandbox:
     """``folder``: of the job, as it knows it. ``failed``: told where a tool cannot be started for
     want of its sandbox."""
 
@@ -43,7 +43,7 @@ class ToolsInRoom:
         self._real = os.path.realpath(folder)
         self._links = links_to(folder, self._real)
         self._failed = failed
-        self._room = Room(inner.sandbox, [self._real])
+        self._room = HeldSandbox(inner.sandbox, [self._real])
         self._job: Any = None
         self._own = cwltool.job._job_popen
 
@@ -55,7 +55,7 @@ class ToolsInRoom:
         self._room.close()
 
     def around(self, kind: Any) -> Any:
-        """Jobs of cwltool's ``kind``, which run in the room; those in containers do not."""
+        """Jobs of cwltool's ``kind``, which run in the sandbox; those in containers do not."""
         tools = self
 
         class Job(kind):  # type: ignore[misc] # cwltool's types are not followed
@@ -124,10 +124,10 @@ class ToolsInRoom:
         own = dict.fromkeys(os.path.realpath(path) for path in (job.outdir, job.tmpdir))
         return View(
             [
-                Seen("/tmp", f"{self._real}/{SYSTEM_TMP}", writable=True),  # noqa: S108 - its own
-                *(Seen(path, path, writable=changed) for path in inputs),
-                *(Seen(path, path, writable=True) for path in own),
-                *(Seen(path, path) for path in dict.fromkeys(self._inner.targets)),
+                SeenFile("/tmp", f"{self._real}/{SYSTEM_TMP}", writable=True),  # noqa: S108 - its own
+                *(SeenFile(path, path, writable=changed) for path in inputs),
+                *(SeenFile(path, path, writable=True) for path in own),
+                *(SeenFile(path, path) for path in dict.fromkeys(self._inner.targets)),
             ],
             links=self._links,
         )

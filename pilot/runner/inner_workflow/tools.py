@@ -9,17 +9,17 @@ from cwltool.job import CommandLineJob
 from pilot.runner.cwl.command_tool import CommandTool, make_process
 from pilot.runner.inner_workflow.containers import JobsInContainers
 from pilot.runner.inner_workflow.failures import FailureWatch
-from pilot.runner.inner_workflow.sandbox import ToolsInRoom
+from pilot.runner.inner_workflow.sandbox import ToolsInSandbox
 
 
 def tool_maker(
-    watch: FailureWatch, containers: JobsInContainers | None, room: ToolsInRoom | None
+    watch: FailureWatch, containers: JobsInContainers | None, sandbox: ToolsInSandbox | None
 ) -> Callable[[Any, LoadingContext], Any]:
     """Makes processes whose jobs are watched, and run in these containers (None: in none), or in
-    this room (None: the node has no sandbox)."""
+    this sandbox (None: the node has none)."""
 
     def around(kind: Any) -> Any:
-        return watch.around(kind if room is None else room.around(kind))
+        return watch.around(kind if sandbox is None else sandbox.around(kind))
 
     class Tool(CommandTool):
         def make_job_runner(self, context: RuntimeContext) -> Any:

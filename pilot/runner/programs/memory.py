@@ -84,7 +84,7 @@ class GroupMemory:
     """
 
     pause = 0.25
-    brake = None
+    brake: int | None = None
 
     def __init__(self, groups: MemoryGroups) -> None:
         parent = Path(groups.folder)

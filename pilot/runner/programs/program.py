@@ -17,7 +17,7 @@ from pilot.runner.programs.memory import Memory, OutOfMemory, ProcessMemory
 from pilot.runner.programs.oom_priority import children_go_first
 from pilot.runner.programs.running import Child, Running
 from pilot.runner.programs.usage import folder_size
-from pilot.sandbox.sandbox import Room, Usage
+from pilot.sandbox.sandbox import HeldSandbox, Usage
 from pilot.sandbox.view import View
 
 _MIB = 1 << 20
@@ -108,13 +108,13 @@ def as_child(
     return lambda program, limits: Child(start(program), known, limits)
 
 
-def in_room(room: Room, view: View) -> Start:
+def in_sandbox(sandbox: HeldSandbox, view: View) -> Start:
     """Programs in a sandbox. They raise ``SandboxError`` as well."""
 
     def start(program: Program, limits: Mapping[int, int]) -> Running:
         with open(os.devnull, "rb") as nothing:
             stdin = nothing if isinstance(program.stdin, int) else program.stdin
-            return room.start(
+            return sandbox.start(
                 program.arguments,
                 environment=program.environment,
                 folder=program.folder,

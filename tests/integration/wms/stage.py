@@ -33,7 +33,7 @@ from sluice.contracts.states import (
     ErrorClass,
     JobState,
     ReportAnswer,
-    Sandbox,
+    SandboxKind,
     TaskMode,
     TaskState,
 )
@@ -151,7 +151,7 @@ class Stage:
         ram: int = 16_000,
         gpus: Sequence[str] = (),
         engines: Sequence[ContainerEngine] = (),
-        sandbox: Sandbox = Sandbox.NONE,
+        sandbox: SandboxKind = SandboxKind.NONE,
         uid: UUID | None = None,
     ) -> UUID:
         uid = uid or uuid4()

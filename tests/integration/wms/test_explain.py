@@ -3,7 +3,7 @@
 from sluice.contracts.needs import Container, ContainerImage, Resources
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.plan import Boundary
-from sluice.contracts.states import ContainerEngine, ErrorClass, Sandbox
+from sluice.contracts.states import ContainerEngine, ErrorClass, SandboxKind
 from sluice.contracts.tasks import Task
 from tests.integration.wms.stage import Stage, make_task
 from wms.usecases.accept_task import accept_task
@@ -94,7 +94,7 @@ async def test_task_that_needs_a_sandbox(stage: Stage) -> None:
         stage, task
     )
     assert [await stage.lease(pilot, 2) for pilot in bare] == [[], []]
-    able = await stage.leased(await stage.add_pilot(sandbox=Sandbox.NAMESPACES), 2)
+    able = await stage.leased(await stage.add_pilot(sandbox=SandboxKind.NAMESPACES), 2)
     assert len(able.jobs) == 2
     assert PilotTask.model_validate_json(able.tasks[0].for_pilots).needs.sandbox
 

@@ -7,7 +7,7 @@ import pytest
 
 from sluice.contracts.needs import Resources
 from sluice.contracts.problems import NotFound
-from sluice.contracts.states import PilotState, Sandbox
+from sluice.contracts.states import PilotState, SandboxKind
 from tests.integration.wms.stage import Stage, make_task
 from wms.usecases.check_schedulability import check_schedulability
 from wms.usecases.sign_off_pilot import sign_off_pilot
@@ -61,7 +61,7 @@ async def test_a_task_that_needs_a_sandbox(stage: Stage) -> None:
     assert (await check_schedulability(stage.context, task.uid)).reason == (
         "no node fits: a job needs a sandbox (bubblewrap), and the only pilot has none"
     )
-    await stage.add_pilot(sandbox=Sandbox.NAMESPACES)
+    await stage.add_pilot(sandbox=SandboxKind.NAMESPACES)
     await stage.execute(OLD)
     assert not (await check_schedulability(stage.context, task.uid)).never
 

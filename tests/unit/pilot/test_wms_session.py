@@ -20,7 +20,7 @@ from sluice.contracts.pilots import (
     Room,
     StartedJob,
 )
-from sluice.contracts.states import AttemptPhase, ContainerEngine, Sandbox
+from sluice.contracts.states import AttemptPhase, ContainerEngine, SandboxKind
 
 
 class Wms:
@@ -54,13 +54,13 @@ BEFORE = {"uid", "name", "host", "slots", "resources", "version"}
 @pytest.mark.parametrize(
     ("engines", "sandbox", "asked"),
     [
-        ([], Sandbox.NONE, 1),
-        ([ContainerEngine.PODMAN], Sandbox.NONE, 2),
-        ([], Sandbox.NAMESPACES, 2),
+        ([], SandboxKind.NONE, 1),
+        ([ContainerEngine.PODMAN], SandboxKind.NONE, 2),
+        ([], SandboxKind.NAMESPACES, 2),
     ],
 )
 async def test_a_wms_of_the_release_before_gets_what_it_knows(
-    engines: list[ContainerEngine], sandbox: Sandbox, asked: int
+    engines: list[ContainerEngine], sandbox: SandboxKind, asked: int
 ) -> None:
     wms = Wms(BEFORE)
     resources = NodeResources(cores=1, ram=1024, disk=1024)
@@ -147,7 +147,7 @@ async def test_a_wms_of_this_release_is_told_of_the_engines_and_the_sandbox() ->
         resources=resources,
         version="1",
         engines=[ContainerEngine.DOCKER],
-        sandbox=Sandbox.NAMESPACES,
+        sandbox=SandboxKind.NAMESPACES,
     )
     async with httpx.AsyncClient(base_url="http://wms", transport=httpx.MockTransport(wms)) as http:
         await WmsSession(WmsClient(http), pilot).register()

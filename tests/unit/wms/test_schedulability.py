@@ -9,7 +9,7 @@ import pytest
 
 from sluice.contracts.needs import Container, ContainerImage, Needs, Resources
 from sluice.contracts.pilots import NodeResources
-from sluice.contracts.states import ContainerEngine, DeviceType, Sandbox
+from sluice.contracts.states import ContainerEngine, DeviceType, SandboxKind
 from wms.domain.matching import Demand, PilotNode
 from wms.domain.schedulability import NodeSupply, why_never
 
@@ -82,7 +82,7 @@ def test_what_no_node_has(wanted: Demand, sentence: str | None) -> None:
 
 def test_a_sandbox_that_no_node_has() -> None:
     engine = replace(node(), engines=[ContainerEngine.PODMAN])
-    sandbox = replace(node(), sandbox=Sandbox.NAMESPACES)
+    sandbox = replace(node(), sandbox=SandboxKind.NAMESPACES)
     assert look(demand(sandbox=True), node(), engine, launchable=[node()]) == (
         "no node fits: a job needs a sandbox (bubblewrap), and none of the 3 pilots has one; nor"
         " does one that can be launched"
