@@ -15,7 +15,7 @@ from pilot.runner.files.input_protection import MOST_COPIED
 from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import AttemptOutcome
-from tests.attacks.rooms import LIMITED, OPEN, found_sandbox
+from tests.attacks.rooms import LIMITED, OPEN, sandboxed
 from tests.attacks.tools import files, kernel, limits, network, next_job, processes
 from tests.attacks.tools.attack import SUCCEEDED, Attack, possible, program
 from tests.attacks.tools.surroundings import Surroundings
@@ -57,7 +57,7 @@ def open_runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
 
 @pytest.fixture(scope="module")
 def sandboxed_runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
-    yield from _runner(tmp_path_factory.mktemp("sandboxed"), found_sandbox())
+    yield from _runner(tmp_path_factory.mktemp("sandboxed"), sandboxed())
 
 
 @pytest.fixture(scope="module")
