@@ -79,6 +79,11 @@ class PilotSettings(BaseSettings):
     #: Files and folders that all tools in the sandbox may read as well: where software of this node
     #: lies beside the system's.
     sandbox_paths: list[Path] = Field(default_factory=list)
+    #: Processes and threads that a tool in the sandbox may have at a time. (For a pilot that is
+    #: root, where it may make control groups.)
+    sandbox_processes: Annotated[int, Field(ge=64)] = 4096
+    #: Files that each process of such a tool may have open.
+    sandbox_open_files: Annotated[int, Field(ge=64)] = 16384
     #: The sandbox (bubblewrap) for the JavaScript of templates. preferred: where it cannot be had,
     #: node.js runs with the pilot's rights, restrained by its own means alone. required: where it
     #: cannot be had, jobs that need JavaScript fail.

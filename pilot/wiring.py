@@ -127,6 +127,12 @@ def _find_walls(settings: PilotSettings, run: RunFolder) -> _Walls:
     sandbox = find_sandbox(
         settings.sandbox, run.system, settings.sandbox_paths, hidden=settings.work_dir
     )
+    if isinstance(sandbox, Sandbox):
+        limits = {
+            "processes": settings.sandbox_processes,
+            "open_files": settings.sandbox_open_files,
+        }
+        sandbox = sandbox.model_copy(update=limits)
     return _Walls(find_engines(settings.containers), sandbox)
 
 

@@ -20,6 +20,7 @@ from pilot.runner.files.shared_inputs import SharedFiles
 from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.memory import memory_of
 from pilot.runner.programs.orphans import adopt_orphans
+from pilot.runner.programs.slot_group import SlotGroup
 from pilot.runner.programs.zygote import Zygote
 from pilot.runner.progress_file import ProgressFile
 from pilot.runner.protocol import (
@@ -54,6 +55,8 @@ class SlotProcess:
         adopt_orphans()
         # Before there is a process that does not come along.
         memory = memory_of(self._settings.memory_groups)
+        walls = self._settings.sandbox
+        group = SlotGroup(self._settings.memory_groups, None if walls is None else walls.processes)
         zygote = Zygote()
         sandbox = self._held()
         control = SlotControl(self._connection)
@@ -70,6 +73,7 @@ class SlotProcess:
             containers=self._containers(control, partial(lasting_children, zygote, sandbox)),
             live=live,
             memory=memory,
+            group=group,
             sandbox=sandbox,
         )
         if context.containers is not None:

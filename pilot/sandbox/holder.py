@@ -29,6 +29,7 @@ from typing import Any
 #: Where the folders lie from which programs get their files; no program sees it.
 SOURCES = "/.sources"
 
+_STREAMS = (0, 1, 2)
 _LENGTH = struct.Struct(">I")
 _MOST_CHUNK, _MOST_DESCRIPTORS = 1 << 16, 3
 
@@ -94,8 +95,10 @@ class Channel:
         taken, found = b"", list[int]()
         while len(taken) < size:
             piece, descriptors, _, _ = socket.recv_fds(
-                self._socket, size - len(taken), _MOST_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
+                self._socket, size - len(taken), _MOST_DESCRIPTORS
             )
+            for descriptor in descriptors:
+                os.set_inheritable(descriptor, False)
             if not piece:
                 raise EOFError("the other side has gone")
             taken += piece
@@ -333,8 +336,17 @@ def _called(result: int) -> None:
         raise OSError(number, os.strerror(number))
 
 
-def _shut_off() -> None:
-    """No program reads this process's memory, and none gets rights back by its user's number."""
+def _shut_off(open_files: int) -> None:
+    """No program reads this process's memory or has its descriptors, and none gets rights back by
+    its user's number."""
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):  # the list's own
+            if int(name) > _STREAMS[-1]:
+                os.set_inheritable(int(name), False)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = open_files if hard == resource.RLIM_INFINITY else min(open_files, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, most), most))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _called(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0))
     with open("/proc/sys/kernel/cap_last_cap") as file:
         last = int(file.read())
@@ -354,7 +366,7 @@ def main() -> None:
     connection = Channel(socket.socket(fileno=int(sys.argv[1])))
     wake = _woken_by_children()
     settings, _ = connection.receive()
-    _shut_off()
+    _shut_off(settings["open_files"])
     connection.send({"memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss})
     calls = settings["calls"]
     holder = Holder(connection, wake, None if calls is None else bytes.fromhex(calls))

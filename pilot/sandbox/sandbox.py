@@ -3,6 +3,7 @@ the other, each with its own view."""
 
 import contextlib
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -39,10 +40,13 @@ class SandboxError(Exception):
 
 class Sandbox(Contract):
     """``bubblewrap``: its path. ``system``: its options for all that every program sees: of the
-    node's files those that belong to the system, and what the kernel offers."""
+    node's files those that belong to the system, and what the kernel offers. ``processes``,
+    ``open_files``: the most that a program may have of them, open files in each process."""
 
     bubblewrap: str
     system: list[str]
+    processes: int = 4096
+    open_files: int = 65536
 
     def command(self, sources: Sequence[str], program: Sequence[str]) -> list[str]:
         """Starts ``program`` as the first process in namespaces of its own, with rights over them,
@@ -117,7 +121,7 @@ class HeldSandbox:
             "arguments": list(arguments),
             "environment": dict(environment),
             "folder": folder,
-            "limits": dict(limits),
+            "limits": {resource.RLIMIT_NPROC: self._sandbox.processes, **limits},
             "files": [(self._inside(seen.source), seen.path, seen.writable) for seen in view.files],
             "links": dict(view.links),
             "shared_memory": view.shared_memory,
@@ -199,7 +203,12 @@ class HeldSandbox:
             )
         calls = filter_program(Filter.TOOL)
         try:
-            connection.send({"calls": None if calls is None else calls.hex()})
+            connection.send(
+                {
+                    "calls": None if calls is None else calls.hex(),
+                    "open_files": self._sandbox.open_files,
+                }
+            )
             ready, _ = connection.receive()
         except (EOFError, OSError) as error:
             connection.close()

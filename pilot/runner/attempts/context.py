@@ -10,6 +10,7 @@ from pilot.runner.expressions.engine import expression_processes
 from pilot.runner.files.shared_inputs import SharedFiles
 from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.memory import Memory
+from pilot.runner.programs.slot_group import SlotGroup
 from pilot.runner.programs.zygote import Zygote
 from pilot.runner.progress_file import ProgressFile
 from pilot.runner.protocol import RunnerSettings
@@ -31,6 +32,7 @@ class SlotContext:
     containers: Containers | None
     live: LiveLogs
     memory: Memory
+    group: SlotGroup
     sandbox: HeldSandbox | None
 
     def lasting(self) -> frozenset[int]:

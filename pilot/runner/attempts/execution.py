@@ -107,6 +107,7 @@ class Execution:
 
     def _run(self, program: Program, limits: ProgramLimits, prepared: PreparedJob) -> ProgramEnd:
         container = prepared.container
+        self._context.group.share(self._task.needs.resources.cores)
         try:
             with self._context.live.following(self._live_url, self._story.streams):
                 end = run_program(

@@ -3,7 +3,7 @@
 from tests.attacks.tools.attack import Attack
 
 #: MiB: more than a job's memory in the sandbox, whatever is added to what it asked for.
-_MEMORY = 96
+_MEMORY = 320
 
 _FILL = f"""
 size = {_MEMORY} << 20
@@ -14,12 +14,12 @@ def fill(file):
 
 ATTACKS = [
     Attack(
-        "starts 300 processes",
+        "starts 400 processes",
         """
 waiting, end = os.pipe()
 started = []
 try:
-    for _ in range(300):
+    for _ in range(400):
         pid = os.fork()
         if pid == 0:
             os.close(end)
@@ -82,7 +82,8 @@ ctypes.memset(place, 1, size)
     ),
     Attack(
         "makes 3 000 files",
-        "os.mkdir('d')\nfor number in range(3_000): os.mknod(f'd/{number}')",
+        # That long it may take until somebody looks.
+        "os.mkdir('d')\nfor number in range(3_000): os.mknod(f'd/{number}')\nimport time; time.sleep(1.5)",
         ends=True,
     ),
     Attack(
