@@ -83,7 +83,13 @@ ctypes.memset(place, 1, size)
     Attack(
         "makes 3 000 files",
         # That long it may take until somebody looks.
-        "os.mkdir('d')\nfor number in range(3_000): os.mknod(f'd/{number}')\nimport time; time.sleep(1.5)",
+        """
+import time
+os.mkdir('d')
+for number in range(3_000):
+    os.mknod(f'd/{number}')
+time.sleep(1.5)
+""",
         ends=True,
     ),
     Attack(
