@@ -16,6 +16,7 @@ from tests.integration.pilot_process import (
     wms,
 )
 from tests.servers.scripted_wms import ScriptedWms, until
+from tests.unit.pilot.attempts import log_of
 from tests.unit.pilot.builders import SHA, task, tool
 
 __all__ = ["root", "start_pilot", "wms"]  # fixtures
@@ -48,8 +49,7 @@ async def test_without_one_what_asks_for_it_is_refused_and_the_log_of_others_say
     wms.add(asking, jobs_of(root, asking, 2)[1:])
     await until(lambda: len(wms.reports) == 2)
     reports = {report.id: report for _, report in wms.reports}
-    log = Path(reports[1].log.url.removeprefix("file://")).read_text()
-    assert "no sandbox: the pilot's sandbox is switched off" in log
+    assert "no sandbox: the pilot's sandbox is switched off" in log_of(reports[1])
     assert reports[2].error_class is ErrorClass.INTERNAL
     assert "sluice:sandbox" in reports[2].message
 
