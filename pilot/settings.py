@@ -5,9 +5,10 @@ import socket
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from pilot.sandbox.network import usable
 from pilot.sandbox.sandbox import SandboxUse
 from sluice.contracts.base import Name
 from sluice.contracts.states import ContainerEngine
@@ -79,6 +80,9 @@ class PilotSettings(BaseSettings):
     #: Files and folders that all tools in the sandbox may read as well: where software of this node
     #: lies beside the system's.
     sandbox_paths: list[Path] = Field(default_factory=list)
+    #: Networks that tools in the sandbox reach which ask for one (NetworkAccess), beside the
+    #: Internet: such as 192.168.4.0/24. The node's own loopback is never among them.
+    sandbox_networks: Annotated[list[str], AfterValidator(usable)] = Field(default_factory=list)
     #: Processes and threads that a tool in the sandbox may have at a time. (For a pilot that is
     #: root, where it may make control groups.)
     sandbox_processes: Annotated[int, Field(ge=64)] = 4096

@@ -26,7 +26,7 @@ from pilot.loops.takeover import take_over
 from pilot.node.engines import RUN_LABEL, Engine, find_engines, remove_containers
 from pilot.node.memory_groups import find_memory_groups
 from pilot.node.resources import detect, offered
-from pilot.node.sandboxes import find_sandbox
+from pilot.node.sandboxes import find_sandbox, with_network
 from pilot.reports.leftovers import Leftovers
 from pilot.reports.outbox import Outbox
 from pilot.runner.programs.orphans import adopt_orphans
@@ -132,6 +132,7 @@ def _find_walls(settings: PilotSettings, run: RunFolder) -> _Walls:
             "processes": settings.sandbox_processes,
             "open_files": settings.sandbox_open_files,
         }
+        sandbox = with_network(sandbox, settings.sandbox, settings.sandbox_networks)
         sandbox = sandbox.model_copy(update=limits)
     return _Walls(find_engines(settings.containers), sandbox)
 

@@ -2,12 +2,14 @@
 
 import os
 import shutil
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import structlog
 
 from pilot.node.system_files import copy_settings, options, system_paths
+from pilot.sandbox.network import UserNetwork
 from pilot.sandbox.sandbox import HeldSandbox, Sandbox, SandboxError, SandboxUse
 from pilot.sandbox.view import SeenFile, View
 
@@ -19,6 +21,22 @@ _PROBE = "true"
 
 class NoSandboxError(Exception):
     """The pilot is to have a sandbox, and this node has none: a sentence."""
+
+
+def with_network(sandbox: Sandbox, use: SandboxUse, allowed: Sequence[str]) -> Sandbox:
+    """The sandbox, with a network for tools that ask for one, if it can be had. ``allowed``: see
+    ``UserNetwork``."""
+    program = shutil.which("slirp4netns")
+    why = "there is no slirp4netns on this node's PATH"
+    if program is not None:
+        network = UserNetwork(program=program, allowed=list(allowed))
+        found = sandbox.model_copy(update={"network": network})
+        failure = _failure(found, network=True)
+        if failure is None:
+            return found
+        why = f"slirp4netns does not work on this node: {failure}"
+    log.warning("sandbox.no_network", reason=why)
+    return sandbox.model_copy(update={"no_network": why, "node_network": use != "required"})
 
 
 def find_sandbox(
@@ -50,25 +68,29 @@ def _tried(folder: Path, more: Sequence[str], hidden: Path) -> Sandbox | str:
     settings = folder / "etc"
     copy_settings(settings, more)
     sandbox = Sandbox(bubblewrap=bubblewrap, system=_system(str(settings), more, str(hidden)))
-    out = folder / "probe"
-    out.mkdir(exist_ok=True)
-    held = HeldSandbox(sandbox, [str(folder)])
-    try:
-        with open(os.devnull, "r+b") as nothing:
+    failure = _failure(sandbox, network=False)
+    return sandbox if failure is None else f"the sandbox does not work on this node: {failure}"
+
+
+def _failure(sandbox: Sandbox, *, network: bool) -> str | None:
+    """Why nothing can be run in it; None: it works."""
+    with tempfile.TemporaryDirectory(prefix="sluice-") as out, open(os.devnull, "r+b") as nothing:
+        held = HeldSandbox(sandbox, [out], network=network)
+        try:
             program = held.start(
                 [_PROBE],
                 environment={"PATH": os.environ.get("PATH", os.defpath)},
                 folder="/tmp",  # noqa: S108 - the program's own
                 streams=[nothing.fileno()] * 3,
                 limits={},
-                view=View([SeenFile("/tmp", str(out), writable=True)]),  # noqa: S108
+                view=View([SeenFile("/tmp", out, writable=True)]),  # noqa: S108
             )
             status = program.end().status
-    except (SandboxError, OSError) as error:
-        return f"the sandbox does not work on this node: {error}"
-    finally:
-        held.close()
-    return sandbox if status == 0 else f"in the sandbox, {_PROBE!r} ended with status {status}"
+        except (SandboxError, OSError) as error:
+            return str(error)
+        finally:
+            held.close()
+    return f"{_PROBE!r} ended with status {status}" if status else None
 
 
 def _system(settings: str, more: Sequence[str], hidden: str) -> list[str]:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from pilot.sandbox.network import name_servers
+
 #: Top folders of systems; some are links to others.
 _SYSTEM = ("/usr", "/opt", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
 #: What the kernel tells about processors, which libraries ask for.
@@ -92,6 +94,10 @@ def copy_settings(folder: Path, more: Iterable[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for path in chosen:
         _copy(path, folder / path.relative_to("/etc"))
+    names = folder / "resolv.conf"
+    said = names.read_text(errors="replace") if names.is_file() else ""
+    names.unlink(missing_ok=True)
+    names.write_text(name_servers(said))
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -34,7 +34,7 @@ from pilot.runner.protocol import (
 )
 from pilot.runner.signals import leave_ending_to_the_pilot
 from pilot.runner.tools.loading import Loaded, load
-from pilot.sandbox.sandbox import HeldSandbox
+from pilot.sandbox.sandbox import Sandboxes
 from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.servicekit.logging import log_ids
 
@@ -92,12 +92,12 @@ class SlotProcess:
                 case JobFrame(job=job):
                     self._connection.sendall(frame_bytes(self._run(job, context)))
 
-    def _held(self) -> HeldSandbox | None:
+    def _held(self) -> Sandboxes | None:
         """For tools; None where the node has no sandbox."""
         if self._settings.sandbox is None:
             return None
         run = RunFolder(Path(self._settings.run_folder))
-        return HeldSandbox(self._settings.sandbox, run.job_sources())
+        return Sandboxes(self._settings.sandbox, run.job_sources())
 
     def _containers(
         self, control: SlotControl, spared: Callable[[], frozenset[int]]

@@ -2,12 +2,11 @@
 holder.py DESCRIPTOR``, as the first process that bubblewrap starts.
 
 It needs nothing but Python's own library, and sees what the sandbox sees. For each program a thread
-gets a mount namespace and one for shared memory of its own, in which it puts the program's files
-into their places; it gives up its rights, and becomes the program's parent without ever copying
-this process. When the program has ended, all that is left in this PID namespace is killed: so
-nothing of it meets the next one.
+gets namespaces of its own for mounts and shared memory, puts the program's files into their places,
+gives up its rights, and starts the program, without ever copying this process. When that has ended,
+all that is left in this PID namespace is killed: nothing of it meets the next one.
 
-What is said over the connection: messages of four bytes of length (big-endian) and JSON.
+Messages: four bytes of length (big-endian), then JSON.
 """
 
 import contextlib
@@ -44,6 +43,11 @@ _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_CAPBSET_DROP = 4, 22, 24
 _SECCOMP_MODE_FILTER = 2
 _CAPABILITY_VERSION = 0x20080522
 
+_RTM_NEWROUTE, _NEW_AND_ANSWERED = 24, 0x605
+_RTA_DST, _RTA_GATEWAY = 1, 5
+_RTN_UNICAST, _RTN_PROHIBIT = 1, 8
+_RT_TABLE_MAIN, _RTPROT_STATIC = 254, 4
+
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -52,11 +56,7 @@ class _CapabilityHeader(ctypes.Structure):
 
 
 class _Capabilities(ctypes.Structure):
-    _fields_ = (
-        ("effective", ctypes.c_uint32),
-        ("permitted", ctypes.c_uint32),
-        ("inheritable", ctypes.c_uint32),
-    )
+    _fields_ = tuple((name, ctypes.c_uint32) for name in ("effective", "permitted", "inheritable"))
 
 
 class _Filter(ctypes.Structure):
@@ -107,8 +107,7 @@ class Channel:
 
 
 class ToolStart:
-    """What a request asks for, made ready in a thread of its own and started. ``pid``: of the
-    program; ``error``: why there is none."""
+    """What a request asks for, started. ``pid``: of the program; ``error``: why there is none."""
 
     def __init__(
         self, request: dict[str, Any], descriptors: list[int], calls: bytes | None
@@ -118,7 +117,7 @@ class ToolStart:
         self._request = request
         self._descriptors = descriptors
         self._calls = calls
-        #: In the file system that all programs see the root of, one after the other.
+        #: In the file system whose root all programs see.
         self._made: list[str] = []
 
     def start(self) -> None:
@@ -151,13 +150,13 @@ class ToolStart:
         try:
             _called(_libc.unshare(_CLONE_NEWNS | _CLONE_NEWIPC))
             root = os.stat("/").st_dev
+            place = "/dev/shm"  # noqa: S108 - the program's own
+            kind = f"tmpfs mode=1777,size={self._request['shared_memory']}"
+            _mount(place, _MS_NOSUID | _MS_NODEV, source="tmpfs", kind=kind)
             for source, place, writable in self._request["files"]:
                 self._put(source, place, writable=writable, root=root)
             for place, target in self._request["links"].items():
                 self._link(place, target, root)
-            place = "/dev/shm"  # noqa: S108 - the program's own
-            kind = f"tmpfs mode=1777,size={self._request['shared_memory']}"
-            _mount(place, _MS_NOSUID | _MS_NODEV, source="tmpfs", kind=kind)
             place = "the rest"
             _called(_libc.umount2(SOURCES.encode(), _MNT_DETACH))
             _mount("/", _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _MS_NOSUID | _MS_NODEV)
@@ -314,8 +313,8 @@ def _program(name: str, environment: dict[str, str]) -> str:
 
 
 def _give_up_rights() -> None:
-    header = _CapabilityHeader(_CAPABILITY_VERSION, 0)
-    _called(_libc.capset(ctypes.byref(header), ctypes.byref((_Capabilities * 2)())))
+    header, none = _CapabilityHeader(_CAPABILITY_VERSION, 0), (_Capabilities * 2)()
+    _called(_libc.capset(ctypes.byref(header), ctypes.byref(none)))
 
 
 def _filter_calls(program: bytes) -> None:
@@ -354,6 +353,25 @@ def _shut_off(open_files: int) -> None:
         _called(_libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0))
 
 
+def _route(network: str, gateway: str | None) -> None:
+    """Through ``gateway``; None: nobody gets there. See rtnetlink(7)."""
+    address, _, bits = network.partition("/")
+    attributes = struct.pack("HH4s", 8, _RTA_DST, socket.inet_aton(address))
+    if gateway is not None:
+        attributes += struct.pack("HH4s", 8, _RTA_GATEWAY, socket.inet_aton(gateway))
+    kind = _RTN_PROHIBIT if gateway is None else _RTN_UNICAST
+    route = struct.pack(
+        "BBBBBBBBI", socket.AF_INET, int(bits), 0, 0, _RT_TABLE_MAIN, _RTPROT_STATIC, 0, kind, 0
+    )
+    length = 16 + len(route + attributes)
+    header = struct.pack("IHHII", length, _RTM_NEWROUTE, _NEW_AND_ANSWERED, 1, 0)
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as kernel:
+        kernel.sendall(header + route + attributes)
+        number = -struct.unpack_from("i", kernel.recv(4096), 16)[0]
+    if number:
+        raise OSError(number, f"the route to {network}: {os.strerror(number)}")
+
+
 def _woken_by_children() -> int:
     """Readable when one has ended."""
     reading, writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -366,11 +384,15 @@ def main() -> None:
     connection = Channel(socket.socket(fileno=int(sys.argv[1])))
     wake = _woken_by_children()
     settings, _ = connection.receive()
+    for network in settings["refused"]:
+        _route(network, None)
+    for network in settings["allowed"]:
+        _route(network, settings["gateway"])
     _shut_off(settings["open_files"])
     connection.send({"memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss})
     calls = settings["calls"]
     holder = Holder(connection, wake, None if calls is None else bytes.fromhex(calls))
-    with contextlib.suppress(EOFError, ConnectionError):
+    with contextlib.suppress(EOFError, OSError):
         holder.serve()
 
 

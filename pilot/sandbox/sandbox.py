@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any, Literal
 
 from pilot.sandbox import holder as holding
 from pilot.sandbox.holder import SOURCES, Channel
+from pilot.sandbox.network import GATEWAY, UserNetwork
 from pilot.sandbox.seccomp import Filter, filter_program
 from pilot.sandbox.view import View
 from sluice.contracts.base import Contract
@@ -41,16 +43,25 @@ class SandboxError(Exception):
 class Sandbox(Contract):
     """``bubblewrap``: its path. ``system``: its options for all that every program sees: of the
     node's files those that belong to the system, and what the kernel offers. ``processes``,
-    ``open_files``: the most that a program may have of them, open files in each process."""
+    ``open_files``: the most that a program may have of them, open files in each process.
+    ``network``: of tools that ask for one. Where none can be had, ``no_network`` says why, and they
+    get the node's own if ``node_network`` allows it."""
 
     bubblewrap: str
     system: list[str]
+    network: UserNetwork | None = None
+    no_network: str = ""
+    node_network: bool = False
     processes: int = 4096
     open_files: int = 65536
 
-    def command(self, sources: Sequence[str], program: Sequence[str]) -> list[str]:
+    def command(
+        self, sources: Sequence[str], program: Sequence[str], *, network: bool
+    ) -> list[str]:
         """Starts ``program`` as the first process in namespaces of its own, with rights over them,
-        and with the folders ``sources`` in order in ``SOURCES``."""
+        and with the folders ``sources`` in order in ``SOURCES``. ``network``: with the node's, if
+        none can be made."""
+        shared = network and self.network is None and self.node_network
         bound = [
             part
             for number, source in enumerate(sources)
@@ -60,6 +71,7 @@ class Sandbox(Contract):
             self.bubblewrap,
             "--unshare-all",
             "--unshare-user",
+            *(["--share-net"] if shared else []),
             "--as-pid-1",
             "--die-with-parent",
             "--new-session",
@@ -72,6 +84,29 @@ class Sandbox(Contract):
             "--",
             *program,
         ]
+
+
+class Sandboxes:
+    """A node's sandbox as a process holds it: for programs without a network, and for those with
+    one. ``sources``: folders from which programs get files."""
+
+    def __init__(self, sandbox: Sandbox, sources: Sequence[str]) -> None:
+        self.sandbox = sandbox
+        self._held = {
+            network: HeldSandbox(sandbox, sources, network=network) for network in (False, True)
+        }
+
+    @property
+    def pids(self) -> frozenset[int]:
+        """Of this process's children that belong to them."""
+        return frozenset().union(*(held.pids for held in self._held.values()))
+
+    def of(self, *, network: bool) -> "HeldSandbox":
+        return self._held[network]
+
+    def close(self) -> None:
+        for held in self._held.values():
+            held.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +123,12 @@ class Usage:
 
 class HeldSandbox:
     """A sandbox with its holder, which is started when there is something to run. ``sources``:
-    folders from which programs get files."""
+    folders from which programs get files. ``network``: programs have one."""
 
-    def __init__(self, sandbox: Sandbox, sources: Sequence[str]) -> None:
+    def __init__(self, sandbox: Sandbox, sources: Sequence[str], *, network: bool = False) -> None:
         self._sandbox = sandbox
+        self._network = network
+        self._carrier: subprocess.Popen[bytes] | None = None
         self._own = [os.path.realpath(source) for source in sources]
         self._sources = list(self._own)
         self._process: subprocess.Popen[bytes] | None = None
@@ -101,7 +138,8 @@ class HeldSandbox:
     @property
     def pids(self) -> frozenset[int]:
         """Of this process's children that hold the sandbox."""
-        return frozenset() if self._process is None else frozenset({self._process.pid})
+        known = (self._process, self._carrier)
+        return frozenset(process.pid for process in known if process is not None)
 
     def start(
         self,
@@ -150,19 +188,24 @@ class HeldSandbox:
             self.close()
             return {"room": "the process that holds it has ended"}
 
-    def close(self) -> None:
-        """Ends it, with all that runs in it."""
+    def close(self) -> str:
+        """Ends it, with all that runs in it. Gives what it has said last, if anything."""
         process, self._process = self._process, None
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
+        carrier, self._carrier = self._carrier, None
+        if carrier is not None:
+            carrier.kill()
+            carrier.wait()
         if process is None:
-            return
+            return ""
         try:
             process.wait(_PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
-        _last_words(process)
+        said = process.communicate()[1].decode(errors="replace").strip().splitlines()
+        return said[-1][:300] if said else ""
 
     def _make_visible(self, paths: Sequence[str]) -> None:
         """Where the holder does not see all of these files, it starts anew, with the folders that
@@ -192,7 +235,9 @@ class HeldSandbox:
         with theirs, open(_PROGRAM, "rb") as program:
             holder = [_PYTHON, "-I", "-S", f"/proc/self/fd/{program.fileno()}"]
             process = self._process = subprocess.Popen(
-                self._sandbox.command(self._sources, [*holder, str(theirs.fileno())]),
+                self._sandbox.command(
+                    self._sources, [*holder, str(theirs.fileno())], network=self._network
+                ),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
@@ -203,8 +248,10 @@ class HeldSandbox:
             )
         calls = filter_program(Filter.TOOL)
         try:
+            routes = self._carried(process.pid)
             connection.send(
                 {
+                    **routes,
                     "calls": None if calls is None else calls.hex(),
                     "open_files": self._sandbox.open_files,
                 }
@@ -212,18 +259,30 @@ class HeldSandbox:
             ready, _ = connection.receive()
         except (EOFError, OSError) as error:
             connection.close()
-            said = _last_words(process)
-            self.close()
-            raise SandboxError(f"bubblewrap does not work: {said or error}") from error
+            raise SandboxError(self.close() or str(error)) from error
         self._connection, self._memory = connection, ready["memory"] / 1024
         return process, connection
 
+    def _carried(self, bubblewrap: int) -> dict[str, Any]:
+        """What programs send gets where it may. Raises ``OSError``."""
+        network = self._sandbox.network
+        if not self._network or (network is None and self._sandbox.node_network):
+            return {"refused": [], "allowed": []}
+        if network is None:
+            raise OSError(f"the tool is to have a network, and {self._sandbox.no_network}")
+        self._carrier = network.start(_first_child(bubblewrap))
+        return {**network.routes(), "gateway": GATEWAY}
 
-def _last_words(process: "subprocess.Popen[bytes]") -> str:
-    """What a holder has said that has ended, or does so now."""
-    process.kill()
-    said = process.communicate()[1].decode(errors="replace").strip().splitlines()
-    return said[-1][:300] if said else ""
+
+def _first_child(pid: int) -> int:
+    """Raises ``OSError`` where the process ends without having any."""
+    path = f"/proc/{pid}/task/{pid}/children"
+    while True:
+        with open(path) as file:
+            found = file.read().split()
+        if found:
+            return int(found[0])
+        time.sleep(0.001)
 
 
 class Contained:

@@ -154,9 +154,18 @@ class AttemptRun:
         source = entry.inputs[0].url if entry.inputs else ""
         prepared = tool.prepare(job_files, values, source=source, protected=protected)
         self._story.command, self._story.note = prepared.arguments, prepared.note
+        self._story.network = self._network(prepared)
         prepared.input_bytes = sum(file.size for file in (*entry.inputs, *shared))
         prepared.targets, prepared.in_place = protected.targets, protected.in_place
         return prepared
+
+    def _network(self, prepared: PreparedJob) -> str:
+        """Of a tool that asks for one, where it has more of it than it should."""
+        sandbox = self._context.settings.sandbox
+        inside = prepared.container is not None
+        if not prepared.network or inside or sandbox is None or sandbox.network is not None:
+            return ""
+        return f"network: the node's own, as {sandbox.no_network}"
 
     def _require_undamaged(self, protected: ProtectedInputs, end: ProgramEnd) -> None:
         """Raises where the tool wrote to a file of a storage, however it ended; of one that was

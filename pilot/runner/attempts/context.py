@@ -14,7 +14,7 @@ from pilot.runner.programs.slot_group import SlotGroup
 from pilot.runner.programs.zygote import Zygote
 from pilot.runner.progress_file import ProgressFile
 from pilot.runner.protocol import RunnerSettings
-from pilot.sandbox.sandbox import HeldSandbox
+from pilot.sandbox.sandbox import Sandboxes
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,12 @@ class SlotContext:
     live: LiveLogs
     memory: Memory
     group: SlotGroup
-    sandbox: HeldSandbox | None
+    sandbox: Sandboxes | None
 
     def lasting(self) -> frozenset[int]:
         """Children of the slot that serve many jobs."""
         return lasting_children(self.zygote, self.sandbox)
 
 
-def lasting_children(zygote: Zygote, sandbox: HeldSandbox | None) -> frozenset[int]:
+def lasting_children(zygote: Zygote, sandbox: Sandboxes | None) -> frozenset[int]:
     return expression_processes() | zygote.pids | (frozenset() if sandbox is None else sandbox.pids)

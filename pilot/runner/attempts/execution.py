@@ -98,7 +98,8 @@ class Execution:
     def _start(self, prepared: PreparedJob) -> Start:
         context, container = self._context, prepared.container
         if context.sandbox is not None and container is None and not prepared.own_python:
-            return in_sandbox(context.sandbox, job_view(prepared))
+            held = context.sandbox.of(network=prepared.network)
+            return in_sandbox(held, job_view(prepared))
 
         def known() -> frozenset[int]:
             return context.lasting() if container is None else container.known()

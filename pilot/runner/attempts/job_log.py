@@ -25,6 +25,8 @@ class Story:
     ended: ProgramEnd | None = None
     #: How the tool was run, where that is to be told.
     note: str = ""
+    #: Which it had, where that is to be told.
+    network: str = ""
     #: Why it was not contained; empty: it was.
     no_sandbox: str = ""
 
@@ -44,8 +46,7 @@ def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, li
         f"inputs {names}",
         f"command {command if len(command) <= _MOST_COMMAND else command[:_MOST_COMMAND] + ' …'}",
     ]
-    if story.note:
-        lines.append(story.note)
+    lines += filter(None, (story.note, story.network))
     if story.no_sandbox:
         lines.append(f"no sandbox: {story.no_sandbox}; it had the rights of the pilot's user")
     if story.ended is not None:

@@ -13,7 +13,7 @@ import cwltool.job
 
 from pilot.folders.work_folder import IN, SYSTEM_TMP, TMP
 from pilot.runner.failures import AttemptError, sandbox_error
-from pilot.sandbox.sandbox import HeldSandbox, Sandbox, SandboxError
+from pilot.sandbox.sandbox import Sandbox, SandboxError, Sandboxes
 from pilot.sandbox.view import SeenFile, View, links_to
 from sluice.contracts.base import Contract
 
@@ -43,7 +43,7 @@ class ToolsInSandbox:
         self._real = os.path.realpath(folder)
         self._links = links_to(folder, self._real)
         self._failed = failed
-        self._room = HeldSandbox(inner.sandbox, [self._real])
+        self._sandboxes = Sandboxes(inner.sandbox, [self._real])
         self._job: Any = None
         self._own = cwltool.job._job_popen
 
@@ -52,7 +52,7 @@ class ToolsInSandbox:
         cwltool.job._job_popen = self._run
 
     def close(self) -> None:
-        self._room.close()
+        self._sandboxes.close()
 
     def around(self, kind: Any) -> Any:
         """Jobs of cwltool's ``kind``, which run in the sandbox; those in containers do not."""
@@ -85,7 +85,8 @@ class ToolsInSandbox:
         self, streams: Sequence[int], commands: Sequence[str], options: Mapping[str, Any]
     ) -> int:
         try:
-            running = self._room.start(
+            held = self._sandboxes.of(network=bool(self._job.networkaccess))
+            running = held.start(
                 commands,
                 environment=options["env"],
                 folder=options["cwd"],

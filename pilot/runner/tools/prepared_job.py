@@ -38,6 +38,8 @@ class PreparedJob:
     targets: Sequence[str] = ()
     #: It changes its inputs, which are copies.
     in_place: bool = False
+    #: It asks for a network (NetworkAccess).
+    network: bool = False
 
 
 def prepared_job(job: Any, job_files: JobFiles) -> PreparedJob:
@@ -63,6 +65,7 @@ def prepared_job(job: Any, job_files: JobFiles) -> PreparedJob:
         job=job,
         job_files=job_files,
         program=os.path.basename(str(job.command_line[0])),
+        network=bool(job.networkaccess),
     )
 
 
