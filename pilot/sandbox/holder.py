@@ -381,19 +381,19 @@ def _woken_by_children() -> int:
 
 
 def main() -> None:
-    connection = Channel(socket.socket(fileno=int(sys.argv[1])))
     wake = _woken_by_children()
-    settings, _ = connection.receive()
-    for network in settings["refused"]:
-        _route(network, None)
-    for network in settings["allowed"]:
-        _route(network, settings["gateway"])
-    _shut_off(settings["open_files"])
-    connection.send({"memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss})
-    calls = settings["calls"]
-    holder = Holder(connection, wake, None if calls is None else bytes.fromhex(calls))
-    with contextlib.suppress(EOFError, OSError):
-        holder.serve()
+    connection = Channel(socket.socket(fileno=int(sys.argv[1])))
+    with contextlib.suppress(EOFError, ConnectionError):
+        connection.send({"made": True})
+        settings, _ = connection.receive()
+        for network in settings["refused"]:
+            _route(network, None)
+        for network in settings["allowed"]:
+            _route(network, settings["gateway"])
+        _shut_off(settings["open_files"])
+        connection.send({"memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss})
+        calls = settings["calls"]
+        Holder(connection, wake, None if calls is None else bytes.fromhex(calls)).serve()
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -248,6 +247,7 @@ class HeldSandbox:
             )
         calls = filter_program(Filter.TOOL)
         try:
+            connection.receive()  # bubblewrap is done
             routes = self._carried(process.pid)
             connection.send(
                 {
@@ -275,14 +275,9 @@ class HeldSandbox:
 
 
 def _first_child(pid: int) -> int:
-    """Raises ``OSError`` where the process ends without having any."""
-    path = f"/proc/{pid}/task/{pid}/children"
-    while True:
-        with open(path) as file:
-            found = file.read().split()
-        if found:
-            return int(found[0])
-        time.sleep(0.001)
+    """Raises ``OSError``."""
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return int(file.read().split()[0])
 
 
 class Contained:
