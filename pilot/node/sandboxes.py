@@ -10,7 +10,7 @@ import structlog
 
 from pilot.node.system_files import copy_settings, options, system_paths
 from pilot.sandbox.network import UserNetwork
-from pilot.sandbox.sandbox import HeldSandbox, Sandbox, SandboxError, SandboxUse
+from pilot.sandbox.sandbox import Extras, HeldSandbox, Sandbox, SandboxError, SandboxUse
 from pilot.sandbox.view import SeenFile, View
 
 log = structlog.get_logger(__name__)
@@ -75,7 +75,7 @@ def _tried(folder: Path, more: Sequence[str], hidden: Path) -> Sandbox | str:
 def _failure(sandbox: Sandbox, *, network: bool) -> str | None:
     """Why nothing can be run in it; None: it works."""
     with tempfile.TemporaryDirectory(prefix="sluice-") as out, open(os.devnull, "r+b") as nothing:
-        held = HeldSandbox(sandbox, [out], network=network)
+        held = HeldSandbox(sandbox, [out], Extras(network=network))
         try:
             program = held.start(
                 [_PROBE],
@@ -99,7 +99,7 @@ def _system(settings: str, more: Sequence[str], hidden: str) -> list[str]:
     seen = options([path for path in paths if not path.startswith("/etc/")])
     # As the owner of its files, a pilot that is root could change the kernel's settings there.
     kernel = ["--proc", "/proc", *(["--remount-ro", "/proc"] if os.geteuid() == 0 else [])]
-    devices = ["--dev", "/dev", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]  # noqa: S108
+    devices = ["--dev", "/dev", "--tmpfs", "/dev/shm"]  # noqa: S108
     inside = any(hidden.startswith(f"{path}/") for path in paths)
     return [
         *seen,

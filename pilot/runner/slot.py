@@ -16,6 +16,7 @@ from pilot.runner.attempts.attempt import AttemptRun
 from pilot.runner.attempts.context import SlotContext, lasting_children
 from pilot.runner.attempts.live_log import LiveLogs
 from pilot.runner.containers.containers import Containers
+from pilot.runner.containers.options import walls
 from pilot.runner.files.shared_inputs import SharedFiles
 from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.memory import memory_of
@@ -55,8 +56,9 @@ class SlotProcess:
         adopt_orphans()
         # Before there is a process that does not come along.
         memory = memory_of(self._settings.memory_groups)
-        walls = self._settings.sandbox
-        group = SlotGroup(self._settings.memory_groups, None if walls is None else walls.processes)
+        sandboxed = self._settings.sandbox
+        most = None if sandboxed is None else sandboxed.processes
+        group = SlotGroup(self._settings.memory_groups, most)
         zygote = Zygote()
         sandbox = self._held()
         control = SlotControl(self._connection)
@@ -111,6 +113,7 @@ class SlotProcess:
             run=Path(settings.run_folder).name,
             control=control,
             spared=spared,
+            walls=[] if settings.sandbox is None else walls(settings.engine, settings.sandbox),
         )
 
     def _run(self, job: LeasedJob, context: SlotContext) -> EndedFrame:

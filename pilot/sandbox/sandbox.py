@@ -2,6 +2,7 @@
 the other, each with its own view."""
 
 import contextlib
+import glob
 import os
 import resource
 import signal
@@ -10,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os.path import isdir
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,6 +25,8 @@ from sluice.contracts.base import Contract
 #: Folders, beside those it is made with, from which a holder gives files; with one more, others are
 #: forgotten.
 _MOST_SOURCES = 32
+#: Where devices of GPUs are.
+_GPUS = ("/dev/nvidia*", "/dev/nvidia-caps/*", "/dev/dri/*", "/dev/kfd")
 #: Seconds within which a holder ends by itself.
 _PATIENCE = 5.0
 #: Variables without which Python may not start.
@@ -37,6 +41,14 @@ SandboxUse = Literal["required", "preferred", "off"]
 class SandboxError(Exception):
     """A program could not be started in its sandbox, for a reason that has nothing to do with the
     program: a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extras:
+    """What a program gets beside its files. ``gpus``: the devices of all of the node's."""
+
+    network: bool = False
+    gpus: bool = False
 
 
 class Sandbox(Contract):
@@ -54,18 +66,11 @@ class Sandbox(Contract):
     processes: int = 4096
     open_files: int = 65536
 
-    def command(
-        self, sources: Sequence[str], program: Sequence[str], *, network: bool
-    ) -> list[str]:
+    def command(self, sources: Sequence[str], program: Sequence[str], gets: Extras) -> list[str]:
         """Starts ``program`` as the first process in namespaces of its own, with rights over them,
-        and with the folders ``sources`` in order in ``SOURCES``. ``network``: with the node's, if
-        none can be made."""
-        shared = network and self.network is None and self.node_network
-        bound = [
-            part
-            for number, source in enumerate(sources)
-            for part in ("--bind", source, f"{SOURCES}/{number}")
-        ]
+        and with the folders ``sources`` in order in ``SOURCES``."""
+        shared = gets.network and self.network is None and self.node_network
+        devices = gpu_devices() if gets.gpus else []
         return [
             self.bubblewrap,
             "--unshare-all",
@@ -77,31 +82,44 @@ class Sandbox(Contract):
             "--cap-add",
             "ALL",
             *self.system,
+            *(part for path in devices for part in ("--dev-bind", path, path)),
+            "--remount-ro",
+            "/dev",
             "--tmpfs",
             SOURCES,
-            *bound,
+            *(
+                part
+                for number, source in enumerate(sources)
+                for part in ("--bind", source, f"{SOURCES}/{number}")
+            ),
             "--",
             *program,
         ]
 
 
+def gpu_devices() -> list[str]:
+    """Of this node: NVIDIA's, AMD's, and those of the kernel's own interface."""
+    return sorted(path for pattern in _GPUS for path in glob.glob(pattern) if not isdir(path))
+
+
 class Sandboxes:
-    """A node's sandbox as a process holds it: for programs without a network, and for those with
-    one. ``sources``: folders from which programs get files."""
+    """A node's sandbox as a process holds it: once for programs of each kind, as they come.
+    ``sources``: folders from which they get files."""
 
     def __init__(self, sandbox: Sandbox, sources: Sequence[str]) -> None:
         self.sandbox = sandbox
-        self._held = {
-            network: HeldSandbox(sandbox, sources, network=network) for network in (False, True)
-        }
+        self._sources = sources
+        self._held: dict[Extras, HeldSandbox] = {}
 
     @property
     def pids(self) -> frozenset[int]:
         """Of this process's children that belong to them."""
         return frozenset().union(*(held.pids for held in self._held.values()))
 
-    def of(self, *, network: bool) -> "HeldSandbox":
-        return self._held[network]
+    def of(self, gets: Extras) -> "HeldSandbox":
+        if gets not in self._held:
+            self._held[gets] = HeldSandbox(self.sandbox, self._sources, gets)
+        return self._held[gets]
 
     def close(self) -> None:
         for held in self._held.values():
@@ -122,11 +140,11 @@ class Usage:
 
 class HeldSandbox:
     """A sandbox with its holder, which is started when there is something to run. ``sources``:
-    folders from which programs get files. ``network``: programs have one."""
+    folders from which programs get files. ``gets``: what programs get beside."""
 
-    def __init__(self, sandbox: Sandbox, sources: Sequence[str], *, network: bool = False) -> None:
+    def __init__(self, sandbox: Sandbox, sources: Sequence[str], gets: Extras) -> None:
         self._sandbox = sandbox
-        self._network = network
+        self._gets = gets
         self._carrier: subprocess.Popen[bytes] | None = None
         self._own = [os.path.realpath(source) for source in sources]
         self._sources = list(self._own)
@@ -234,9 +252,7 @@ class HeldSandbox:
         with theirs, open(_PROGRAM, "rb") as program:
             holder = [_PYTHON, "-I", "-S", f"/proc/self/fd/{program.fileno()}"]
             process = self._process = subprocess.Popen(
-                self._sandbox.command(
-                    self._sources, [*holder, str(theirs.fileno())], network=self._network
-                ),
+                self._sandbox.command(self._sources, [*holder, str(theirs.fileno())], self._gets),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
@@ -266,7 +282,7 @@ class HeldSandbox:
     def _carried(self, bubblewrap: int) -> dict[str, Any]:
         """What programs send gets where it may. Raises ``OSError``."""
         network = self._sandbox.network
-        if not self._network or (network is None and self._sandbox.node_network):
+        if not self._gets.network or (network is None and self._sandbox.node_network):
             return {"refused": [], "allowed": []}
         if network is None:
             raise OSError(f"the tool is to have a network, and {self._sandbox.no_network}")

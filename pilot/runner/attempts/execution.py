@@ -25,7 +25,7 @@ from pilot.runner.programs.program import (
     start_child,
 )
 from pilot.runner.tools.prepared_job import PreparedJob
-from pilot.sandbox.sandbox import SandboxError
+from pilot.sandbox.sandbox import Extras, SandboxError
 from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.contracts.states import ErrorClass
 
@@ -98,8 +98,8 @@ class Execution:
     def _start(self, prepared: PreparedJob) -> Start:
         context, container = self._context, prepared.container
         if context.sandbox is not None and container is None and not prepared.own_python:
-            held = context.sandbox.of(network=prepared.network)
-            return in_sandbox(held, job_view(prepared))
+            gets = Extras(network=prepared.network, gpus=self._task.needs.gpus > 0)
+            return in_sandbox(context.sandbox.of(gets), job_view(prepared))
 
         def known() -> frozenset[int]:
             return context.lasting() if container is None else container.known()

@@ -13,7 +13,7 @@ import cwltool.job
 
 from pilot.folders.work_folder import IN, SYSTEM_TMP, TMP
 from pilot.runner.failures import AttemptError, sandbox_error
-from pilot.sandbox.sandbox import Sandbox, SandboxError, Sandboxes
+from pilot.sandbox.sandbox import Extras, Sandbox, SandboxError, Sandboxes
 from pilot.sandbox.view import SeenFile, View, links_to
 from sluice.contracts.base import Contract
 
@@ -25,11 +25,12 @@ _GRACE = 5.0
 
 class InnerSandbox(Contract):
     """``targets``: where links to the job's inputs lead. ``in_place``: its tools change inputs,
-    which are copies."""
+    which are copies. ``gpus``: they get the node's."""
 
     sandbox: Sandbox
     targets: list[str]
     in_place: bool
+    gpus: bool
 
 
 class ToolsInSandbox:
@@ -85,8 +86,8 @@ class ToolsInSandbox:
         self, streams: Sequence[int], commands: Sequence[str], options: Mapping[str, Any]
     ) -> int:
         try:
-            held = self._sandboxes.of(network=bool(self._job.networkaccess))
-            running = held.start(
+            gets = Extras(network=bool(self._job.networkaccess), gpus=self._inner.gpus)
+            running = self._sandboxes.of(gets).start(
                 commands,
                 environment=options["env"],
                 folder=options["cwd"],

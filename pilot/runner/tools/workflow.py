@@ -89,7 +89,10 @@ class LoadedWorkflow:
             file.write(engine().javascript.model_dump_json())
         if self._sandbox is not None:
             inner = InnerSandbox(
-                sandbox=self._sandbox, targets=protected.targets, in_place=protected.in_place
+                sandbox=self._sandbox,
+                targets=protected.targets,
+                in_place=protected.in_place,
+                gpus=self.task.needs.gpus > 0,
             )
             with open(f"{place}/{SANDBOX}", "w") as file:
                 file.write(inner.model_dump_json())
