@@ -28,14 +28,13 @@ from typing import Any
 #: Where the folders lie from which programs get their files; no program sees it.
 SOURCES = "/.sources"
 
-_STREAMS = (0, 1, 2)
 _LENGTH = struct.Struct(">I")
 _MOST_CHUNK, _MOST_DESCRIPTORS = 1 << 16, 3
 
 _CLONE_NEWNS, _CLONE_NEWIPC = 0x00020000, 0x08000000
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 1, 2, 4, 8
 _MS_REMOUNT, _MS_NOATIME, _MS_NODIRATIME, _MS_BIND, _MS_RELATIME = 32, 1024, 2048, 4096, 1 << 21
-_MNT_DETACH = 2
+_NOTHING = _MS_RDONLY | _MS_NOSUID | _MS_NODEV
 #: Flag of statvfs(3) that has another number in mount(2).
 _ST_RELATIME = 4096
 _SAME_FLAGS = _MS_NOEXEC | _MS_NOATIME | _MS_NODIRATIME
@@ -107,7 +106,8 @@ class Channel:
 
 
 class ToolStart:
-    """What a request asks for, started. ``pid``: of the program; ``error``: why there is none."""
+    """What a request asks for, started. ``pid``: of the program; ``error``: why there is none. What
+    it has ``made`` in the file system whose root all programs see is removed in the end."""
 
     def __init__(
         self, request: dict[str, Any], descriptors: list[int], calls: bytes | None
@@ -117,7 +117,6 @@ class ToolStart:
         self._request = request
         self._descriptors = descriptors
         self._calls = calls
-        #: In the file system whose root all programs see.
         self._made: list[str] = []
 
     def start(self) -> None:
@@ -157,9 +156,10 @@ class ToolStart:
                 self._put(source, place, writable=writable, root=root)
             for place, target in self._request["links"].items():
                 self._link(place, target, root)
-            place = "the rest"
-            _called(_libc.umount2(SOURCES.encode(), _MNT_DETACH))
-            _mount("/", _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _MS_NOSUID | _MS_NODEV)
+            # Hidden: it cannot be taken away where the pilot's user has no rights.
+            place = SOURCES
+            _mount(place, _NOTHING, source="tmpfs", kind="tmpfs mode=0,size=4k")
+            _mount("/", _MS_REMOUNT | _MS_BIND | _NOTHING)
             _give_up_rights()
         except OSError as error:
             self.error = {"room": f"{place}: {error.strerror}"}
@@ -340,7 +340,7 @@ def _shut_off(open_files: int) -> None:
     its user's number."""
     for name in os.listdir("/proc/self/fd"):
         with contextlib.suppress(OSError):  # the list's own
-            if int(name) > _STREAMS[-1]:
+            if int(name) > sys.stderr.fileno():
                 os.set_inheritable(int(name), False)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = open_files if hard == resource.RLIM_INFINITY else min(open_files, hard)
