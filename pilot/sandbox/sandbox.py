@@ -15,10 +15,11 @@ from os.path import isdir
 from pathlib import Path
 from typing import Any, Literal
 
-from pilot.sandbox import holder as holding
-from pilot.sandbox.holder import SOURCES, Channel
+from pilot.sandbox import channel
+from pilot.sandbox.channel import Channel
 from pilot.sandbox.network import GATEWAY, UserNetwork
 from pilot.sandbox.seccomp import Filter, filter_program
+from pilot.sandbox.tool_start import SOURCES
 from pilot.sandbox.view import View
 from sluice.contracts.base import Contract
 
@@ -33,7 +34,11 @@ _PATIENCE = 5.0
 _LIBRARIES = "LD_LIBRARY_PATH"
 
 
-_PROGRAM, _PYTHON = Path(holding.__file__), os.path.realpath(sys.executable)
+_PYTHON = os.path.realpath(sys.executable)
+_OURS = Path(channel.__file__).parent.parent
+_HOLDER = (
+    f"import sys; sys.path.append('{SOURCES}'); import pilot.sandbox.holder as it; it.main({{}})"
+)
 #: Is a pilot to have a sandbox for its tools?
 SandboxUse = Literal["required", "preferred", "off"]
 
@@ -87,6 +92,9 @@ class Sandbox(Contract):
             "/dev",
             "--tmpfs",
             SOURCES,
+            "--ro-bind",
+            str(_OURS),
+            f"{SOURCES}/{_OURS.name}",
             *(
                 part
                 for number, source in enumerate(sources)
@@ -130,12 +138,15 @@ class Sandboxes:
 class Usage:
     """How a program ended, and what it and all that it started has used. ``status``: as wait(2)
     gives it. ``cpu``: seconds. ``memory``: KiB of its largest process; ``floor``: at or below it,
-    it says nothing."""
+    it says nothing. ``read``, ``written``: bytes that it asked the kernel for, or handed to it;
+    None: not counted."""
 
     status: int
     cpu: float
     memory: int
     floor: int
+    read: int | None = None
+    written: int | None = None
 
 
 class HeldSandbox:
@@ -249,14 +260,14 @@ class HeldSandbox:
             return self._process, self._connection
         ours, theirs = socket.socketpair()
         connection = Channel(ours)
-        with theirs, open(_PROGRAM, "rb") as program:
-            holder = [_PYTHON, "-I", "-S", f"/proc/self/fd/{program.fileno()}"]
+        with theirs:
+            holder = [_PYTHON, "-I", "-S", "-c", _HOLDER.format(theirs.fileno())]
             process = self._process = subprocess.Popen(
-                self._sandbox.command(self._sources, [*holder, str(theirs.fileno())], self._gets),
+                self._sandbox.command(self._sources, holder, self._gets),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
-                pass_fds=(theirs.fileno(), program.fileno()),
+                pass_fds=(theirs.fileno(),),
                 # Of the pilot's environment nothing gets in.
                 env={name: os.environ[name] for name in (_LIBRARIES,) if name in os.environ},
                 cwd="/",
@@ -332,4 +343,4 @@ class Contained:
         except (EOFError, OSError):  # what holds the sandbox was killed, and all with it
             self._sandbox.close()
             return Usage(status=signal.SIGKILL, cpu=0.0, memory=0, floor=0)
-        return Usage(answer["status"], answer["cpu"], answer["memory"], answer["own"])
+        return Usage(**answer)

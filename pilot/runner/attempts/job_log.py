@@ -53,7 +53,12 @@ def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, li
         ended = story.ended
         memory = "" if ended.memory is None else f", memory at most {ended.memory:.1f} MiB"
         cpu = "" if ended.cpu is None else f", CPU {ended.cpu:.3f} s"
-        lines.append(f"exit code {ended.exit_code}, {ended.seconds:.3f} s{cpu}{memory}")
+        moved = (
+            ""
+            if ended.read is None or ended.written is None
+            else f", read {ended.read} bytes, wrote {ended.written}"
+        )
+        lines.append(f"exit code {ended.exit_code}, {ended.seconds:.3f} s{cpu}{memory}{moved}")
     parts = [("\n".join([*lines, f"outcome {outcome}", ""])).encode(errors="replace")]
     for title, stream in story.streams.items():
         parts.append(f"\n--- {title} ---\n".encode())

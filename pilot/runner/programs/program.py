@@ -71,13 +71,16 @@ class Program:
 @dataclass(frozen=True, slots=True)
 class ProgramEnd:
     """``exit_code``: negative for a signal. ``memory`` in MiB (None: too little to tell), ``cpu``
-    (None: not known) and ``seconds`` in seconds."""
+    (None: not known) and ``seconds`` in seconds; ``read``, ``written``: bytes (None: not
+    known)."""
 
     exit_code: int
     cut: CutReason | None
     memory: float | None
     cpu: float | None
     seconds: float
+    read: int | None = None
+    written: int | None = None
 
 
 def start_child(program: Program) -> int:
@@ -176,6 +179,8 @@ def run_program(
         memory=_peak_memory(usage, max(watch.peak, reached)),
         cpu=usage.cpu,
         seconds=time.monotonic() - begun,
+        read=usage.read,
+        written=usage.written,
     )
 
 
