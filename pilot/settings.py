@@ -5,9 +5,11 @@ import socket
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from pilot.sandbox.network import usable
+from pilot.sandbox.sandbox import SandboxUse
 from sluice.contracts.base import Name
 from sluice.contracts.states import ContainerEngine
 
@@ -70,6 +72,22 @@ class PilotSettings(BaseSettings):
     #: What may run containers on this node, the one used first; each is used where it works. None
     #: at all: `[]`.
     containers: list[ContainerEngine] = Field(default_factory=lambda: list(ContainerEngine))
+    #: The sandbox (bubblewrap) for tools: each sees the system's files, its job's folders and
+    #: inputs, and has no network. preferred: where it cannot be had, tools run with the rights of
+    #: the pilot's user, and their logs say so. required: where it cannot be had, the pilot does not
+    #: start. off: none.
+    sandbox: SandboxUse = "preferred"
+    #: Files and folders that all tools in the sandbox may read as well: where software of this node
+    #: lies beside the system's.
+    sandbox_paths: list[Path] = Field(default_factory=list)
+    #: Networks that tools in the sandbox reach which ask for one (NetworkAccess), beside the
+    #: Internet: such as 192.168.4.0/24. The node's own loopback is never among them.
+    sandbox_networks: Annotated[list[str], AfterValidator(usable)] = Field(default_factory=list)
+    #: Processes and threads that a tool in the sandbox may have at a time. (For a pilot that is
+    #: root, where it may make control groups.)
+    sandbox_processes: Annotated[int, Field(ge=64)] = 4096
+    #: Files that each process of such a tool may have open.
+    sandbox_open_files: Annotated[int, Field(ge=64)] = 16384
     #: The sandbox (bubblewrap) for the JavaScript of templates. preferred: where it cannot be had,
     #: node.js runs with the pilot's rights, restrained by its own means alone. required: where it
     #: cannot be had, jobs that need JavaScript fail.

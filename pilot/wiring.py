@@ -5,6 +5,7 @@ import platform
 import signal
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 
 import httpx
@@ -25,16 +26,19 @@ from pilot.loops.takeover import take_over
 from pilot.node.engines import RUN_LABEL, Engine, find_engines, remove_containers
 from pilot.node.memory_groups import find_memory_groups
 from pilot.node.resources import detect, offered
+from pilot.node.sandboxes import find_sandbox, with_network
 from pilot.reports.leftovers import Leftovers
 from pilot.reports.outbox import Outbox
 from pilot.runner.programs.orphans import adopt_orphans
 from pilot.runner.protocol import RunnerSettings
+from pilot.sandbox.sandbox import Sandbox
 from pilot.settings import PilotSettings
 from pilot.slot_processes import SlotProcesses
 from pilot.wms_session import WmsSession
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import RegisterPilot, SignOff
 from sluice.contracts.problems import ServiceError
+from sluice.contracts.states import SandboxKind
 from sluice.servicekit.processes import until_ended
 from sluice.tls import trust
 
@@ -48,14 +52,14 @@ _FOLDER_PATIENCE = 20.0
 
 async def run_pilot(settings: PilotSettings) -> None:
     """Until SIGTERM or SIGINT, or until the WMS tells it to drain. Raises ``FolderInUseError``,
-    ``UnsafeFolderError``."""
+    ``UnsafeFolderError``, ``NoSandboxError``."""
     folder = open_folder(settings.work_dir / settings.name, patience=_FOLDER_PATIENCE)
     uid = uuid.uuid4()
-    # What engines leave behind of their tries is not for this process to bury.
-    engines = await asyncio.to_thread(find_engines, settings.containers)
-    await asyncio.to_thread(_remove_left_containers, engines, folder.earlier_runs(uid))
-    adopt_orphans()
     run = folder.run(uid)
+    # What is left behind of their tries is not for this process to bury.
+    walls = await asyncio.to_thread(_find_walls, settings, run)
+    await asyncio.to_thread(_remove_left_containers, walls.engines, folder.earlier_runs(uid))
+    adopt_orphans()
     resources = offered(
         detect(run.path), cores=settings.cores, memory=settings.memory, slots=settings.slots
     )
@@ -67,7 +71,8 @@ async def run_pilot(settings: PilotSettings) -> None:
         slots=slots,
         resources=resources,
         version=version("sluice"),
-        engines=[found.kind for found in engines],
+        engines=[found.kind for found in walls.engines],
+        sandbox=walls.kind,
     )
     async with httpx.AsyncClient(
         base_url=settings.wms_url, timeout=httpx.Timeout(10.0), verify=trust(settings.wms_url)
@@ -81,9 +86,7 @@ async def run_pilot(settings: PilotSettings) -> None:
             "memory_unasked": int(resources.ram * _UNASKED_SHARE),
             "memory_groups": groups and groups.groups,
         }
-        runner = _runner_settings(settings, folder, run, next(iter(engines), None)).model_copy(
-            update=limits
-        )
+        runner = _runner_settings(settings, folder, run, walls).model_copy(update=limits)
         slot_processes = SlotProcesses(
             runner, environment=settings.worker_environment, inherit=[folder.lock], reap=True
         )
@@ -106,6 +109,32 @@ async def run_pilot(settings: PilotSettings) -> None:
     if outbox.empty.is_set():
         run.delete()
     folder.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Walls:
+    """What contains tools on this node. ``sandbox``: or a sentence why there is none."""
+
+    engines: list[Engine]
+    sandbox: Sandbox | str
+
+    @property
+    def kind(self) -> SandboxKind:
+        return SandboxKind.NONE if isinstance(self.sandbox, str) else SandboxKind.NAMESPACES
+
+
+def _find_walls(settings: PilotSettings, run: RunFolder) -> _Walls:
+    sandbox = find_sandbox(
+        settings.sandbox, run.system, settings.sandbox_paths, hidden=settings.work_dir
+    )
+    if isinstance(sandbox, Sandbox):
+        limits = {
+            "processes": settings.sandbox_processes,
+            "open_files": settings.sandbox_open_files,
+        }
+        sandbox = with_network(sandbox, settings.sandbox, settings.sandbox_networks)
+        sandbox = sandbox.model_copy(update=limits)
+    return _Walls(find_engines(settings.containers), sandbox)
 
 
 async def _work(
@@ -211,7 +240,7 @@ def _remove_left_containers(engines: Sequence[Engine], runs: Sequence[RunFolder]
 
 
 def _runner_settings(
-    settings: PilotSettings, folder: PilotFolder, run: RunFolder, engine: Engine | None
+    settings: PilotSettings, folder: PilotFolder, run: RunFolder, walls: _Walls
 ) -> RunnerSettings:
     return RunnerSettings(
         pilot=settings.name,
@@ -223,6 +252,8 @@ def _runner_settings(
         live_logs=settings.live_logs,
         sandbox_required=settings.expressions == "required",
         expression_limit=settings.expression_limit,
-        engine=engine,
+        engine=next(iter(walls.engines), None),
+        sandbox=None if isinstance(walls.sandbox, str) else walls.sandbox,
+        no_sandbox=walls.sandbox if isinstance(walls.sandbox, str) else "",
         images=str(folder.path.parent / "images"),
     )

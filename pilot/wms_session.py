@@ -18,6 +18,7 @@ from sluice.contracts.pilots import (
 )
 from sluice.contracts.problems import ServiceError, Unprocessable
 from sluice.contracts.secrets import SecretValues
+from sluice.contracts.states import SandboxKind
 
 log = structlog.get_logger(__name__)
 
@@ -100,14 +101,16 @@ class WmsSession:
 
     async def _register(self) -> Registration:
         """A WMS of the release before refuses what it does not know: there the pilot gets no work
-        that needs a container."""
+        that needs a container or a sandbox."""
+        known = self.pilot.model_copy(update={"engines": [], "sandbox": SandboxKind.NONE})
         try:
             return await self.client.register(self.pilot)
         except Unprocessable:
-            if not self.pilot.engines:
+            if known == self.pilot:
                 raise
             log.warning(
-                "pilot.engines_not_told",
-                note="the WMS does not know of containers; start this pilot again when it does",
+                "pilot.containment_not_told",
+                note="the WMS does not know of containers and sandboxes; start this pilot again"
+                " when it does",
             )
-            return await self.client.register(self.pilot.model_copy(update={"engines": []}))
+            return await self.client.register(known)

@@ -6,7 +6,7 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from sluice.contracts.base import Contract
-from sluice.contracts.states import ContainerEngine
+from sluice.contracts.states import ContainerEngine, SandboxKind
 from sluice.servicekit.sealing import SealingSettings
 
 
@@ -18,6 +18,7 @@ class LaunchableNode(Contract):
     disk: Annotated[int, Field(gt=0)] = 1 << 40
     gpus: Annotated[int, Field(ge=0)] = 0
     containers: list[ContainerEngine] = Field(default_factory=list)
+    sandbox: SandboxKind = SandboxKind.NONE
 
 
 class WmsSettings(SealingSettings):
@@ -41,8 +42,8 @@ class WmsSettings(SealingSettings):
     #: told to stop it, and it goes elsewhere.
     deadline_grace: float = Field(default=300.0, gt=0)
     #: Kinds of nodes that can be launched beside those whose pilots are there: `[{"cores": 64,
-    #: "ram": 256000, "gpus": 4}]` (also `disk`, and `containers`: names of engines). A job that
-    #: fits neither will never run, and `sluice run` ends.
+    #: "ram": 256000, "gpus": 4}]` (also `disk`, `containers`: names of engines, and `sandbox`:
+    #: `"namespaces"`). A job that fits neither will never run, and `sluice run` ends.
     launchable: list[LaunchableNode] | None = None
     #: Seconds until a job that fits no pilot that is there is taken for one that will never run:
     #: another may be on its way.

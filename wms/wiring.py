@@ -103,6 +103,7 @@ def _launchable(settings: WmsSettings) -> list[PilotNode] | None:
         PilotNode(
             NodeResources(cores=node.cores, ram=node.ram, disk=node.disk, gpus=["GPU"] * node.gpus),
             node.containers,
+            node.sandbox,
         )
         for node in settings.launchable
     ]

@@ -8,6 +8,7 @@
             journals/              what attempts have done (``pilot.reports.journal``)
             held                   the jobs it had when it last got some
             memory_group           where the groups of its slots are (``pilot.node.memory_groups``)
+            system/                copies of settings of the node (``pilot.node.system_files``)
             slots/<pid>-<n>/       the folder that one slot's jobs work in, one after the other
             slots/<pid>-spare/     files for their inputs (``spare_files``)
             phases/<pid>           what one slot is at (``pilot.runner.progress_file``)

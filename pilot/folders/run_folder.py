@@ -61,6 +61,18 @@ class RunFolder:
     def shared_folder(self, pid: int) -> str:
         return f"{self.path}/shared/{pid}"
 
+    def job_sources(self) -> list[str]:
+        """The folders, made, in which jobs have files of their own."""
+        found = [f"{os.path.realpath(self.path)}/{name}" for name in ("slots", "shared")]
+        for folder in found:
+            os.makedirs(folder, exist_ok=True)
+        return found
+
+    @property
+    def system(self) -> Path:
+        """For copies of the node's settings, that all tools may see."""
+        return self.path / "system"
+
     def work_folder(self, pid: int) -> WorkFolder:
         return WorkFolder(f"{os.path.realpath(self.path)}/slots/{pid}", self._slots)
 

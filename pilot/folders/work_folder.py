@@ -8,8 +8,9 @@ from pilot.folders.deletion import delete_tree, empty_folder
 from pilot.folders.dotless_names import DotlessName
 from pilot.folders.spare_files import SpareFiles
 
-#: A job's own folders: its inputs, where it runs and writes, its temporary files.
-IN, OUT, TMP = "in", "out", "tmp"
+#: A job's own folders: its inputs, where it runs and writes, its temporary files, and what it sees
+#: as the system's folder for such.
+IN, OUT, TMP, SYSTEM_TMP = "in", "out", "tmp", "system-tmp"
 
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 
@@ -92,7 +93,7 @@ class WorkFolder:
         """Nothing but what is kept is left of what ran last. Raises as ``clear``."""
         try:
             empty_folder(f"{self.path}/{IN}", take=self.spares.take)
-            for name in (OUT, TMP):
+            for name in (OUT, TMP, SYSTEM_TMP):
                 empty_folder(f"{self.path}/{name}")
         except OSError:  # the tool has taken away our rights in it
             delete_tree(self.path)
@@ -101,7 +102,7 @@ class WorkFolder:
     def _open_next(self) -> None:
         self._number += 1
         path = f"{self._base}-{self._number}"
-        for name in (IN, OUT, TMP):
+        for name in (IN, OUT, TMP, SYSTEM_TMP):
             os.makedirs(f"{path}/{name}")
         for folder in self.folders[:1]:
             os.close(folder.descriptor)

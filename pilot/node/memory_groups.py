@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -26,25 +26,31 @@ _PATIENCE = 2.0
 
 class MemoryGroups(Contract):
     """``folder``: a group in which there can be one for each slot. ``version``: of the kernel's
-    interface."""
+    interface. ``processes``, ``cores``: such groups by which the number of processes can be limited
+    and cores shared out; None: not here."""
 
     folder: str
     version: Literal[1, 2]
+    processes: str | None = None
+    cores: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class OwnGroups:
-    """``lock``: on the folder, held while this process lives. ``left``: the group that it was in
+    """``locks``: on the folders, held while this process lives. ``left``: the group that it was in
     before it moved beside its slots'."""
 
     groups: MemoryGroups
-    lock: int
+    locks: list[int]
     left: Path | None
 
     def remove(self) -> None:
         """After the slots have ended."""
-        _remove_all(Path(self.groups.folder))
-        os.close(self.lock)
+        known = (self.groups.folder, self.groups.processes, self.groups.cores)
+        for folder in dict.fromkeys(filter(None, known)):
+            _remove_all(Path(folder))
+        for lock in self.locks:
+            os.close(lock)
         _move_back(self.left, Path(self.groups.folder))
 
 
@@ -84,7 +90,26 @@ def _make_first(name: str) -> OwnGroups:
     own = _own_group(lambda kind, options: kind == "cgroup" and "memory" in options, "memory")
     if (own / "memory.use_hierarchy").read_text().strip() != "1":
         raise NoGroups(f"{own} does not count what is in groups below it")
-    return _made(own / name, version=1, left=None)
+    made = _made(own / name, version=1, left=None)
+    # Each controller has a tree of its own.
+    others = {
+        kind: _made_beside(controller, name, made.locks)
+        for kind, controller in (("processes", "pids"), ("cores", "cpu"))
+    }
+    return replace(made, groups=made.groups.model_copy(update=others))
+
+
+def _made_beside(controller: str, name: str, locks: list[int]) -> str | None:
+    """A group in the tree of another controller; None where none can be made."""
+    try:
+        own = _own_group(
+            lambda kind, options: kind == "cgroup" and controller in options, controller
+        )
+        _remove_left(own)
+        locks.append(_made_and_locked(own / name))
+    except (NoGroups, OSError, IndexError):
+        return None
+    return str(own / name)
 
 
 def _make_second(name: str) -> OwnGroups:
@@ -117,10 +142,11 @@ def _made(folder: Path, *, version: Literal[1, 2], left: Path | None) -> OwnGrou
     except OSError:
         _move_back(left, folder)
         raise
-    own = OwnGroups(MemoryGroups(folder=str(folder), version=version), lock, left)
+    own = OwnGroups(MemoryGroups(folder=str(folder), version=version), [lock], left)
     try:
         if version == 2:
             _share_memory(folder)
+            own = replace(own, groups=own.groups.model_copy(update=_shared_more(folder)))
         probe = folder / "probe"
         probe.mkdir()
         (probe / limit_file(own.groups)).write_text(str(1 << 40))
@@ -180,6 +206,17 @@ def _move_back(left: Path | None, folder: Path) -> None:
 def _share_memory(place: Path) -> None:
     if "memory" not in (place / "cgroup.subtree_control").read_text().split():
         (place / "cgroup.subtree_control").write_text("+memory")
+
+
+def _shared_more(folder: Path) -> dict[str, str]:
+    """What a group shares out beside memory, as far as it may: processes, cores."""
+    found = {}
+    for kind, controller in (("processes", "pids"), ("cores", "cpu")):
+        with suppress(OSError):
+            (folder.parent / "cgroup.subtree_control").write_text(f"+{controller}")
+            (folder / "cgroup.subtree_control").write_text(f"+{controller}")
+            found[kind] = str(folder)
+    return found
 
 
 def _beside(folder: Path) -> Path:

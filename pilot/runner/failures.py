@@ -1,5 +1,6 @@
 """How an attempt fails: its class and a sentence that a person understands."""
 
+from pilot.sandbox.sandbox import SandboxError
 from sluice.contracts.states import ErrorClass
 from sluice.storage import ChecksumMismatch, FileMissing, StorageError, StorageFull, is_full
 
@@ -18,6 +19,12 @@ class AttemptError(Exception):
 
 class StoppedError(Exception):
     """The pilot wants this attempt stopped."""
+
+
+def sandbox_error(error: SandboxError) -> AttemptError:
+    """Another node may do better."""
+    sentence = f"the sandbox could not be prepared: {error}"
+    return AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
 
 
 def stage_in_error(name: str, error: StorageError) -> AttemptError:

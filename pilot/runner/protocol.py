@@ -11,6 +11,7 @@ from pydantic import Field, TypeAdapter
 from pilot.domain.model import StopReason
 from pilot.node.engines import Engine
 from pilot.node.memory_groups import MemoryGroups
+from pilot.sandbox.sandbox import Sandbox
 from sluice.contracts.base import Contract
 from sluice.contracts.pilots import AttemptReport, LeasedJob, PilotTask
 from sluice.contracts.secrets import HoldsSecrets, SecretText
@@ -26,7 +27,8 @@ class RunnerSettings(Contract):
     written, 0: none. ``sandbox_required``: no JavaScript outside of bubblewrap.
     ``expression_limit``: seconds for each expression. ``engine``: what containers are run with;
     ``images``: folder for what it needs beside. ``memory_groups``: where the kernel keeps the tools
-    of each slot within their memory."""
+    of each slot within their memory. ``sandbox``: what tools run in; where there is none,
+    ``no_sandbox`` says why."""
 
     pilot: str
     run_folder: str
@@ -41,6 +43,8 @@ class RunnerSettings(Contract):
     engine: Engine | None = None
     images: str = ""
     memory_groups: MemoryGroups | None = None
+    sandbox: Sandbox | None = None
+    no_sandbox: str = ""
 
 
 class TaskFrame(Contract):

@@ -13,14 +13,15 @@ import structlog
 from pilot.folders.run_folder import RunFolder
 from pilot.reports.journal import Journal
 from pilot.runner.attempts.attempt import AttemptRun
-from pilot.runner.attempts.context import SlotContext
+from pilot.runner.attempts.context import SlotContext, lasting_children
 from pilot.runner.attempts.live_log import LiveLogs
 from pilot.runner.containers.containers import Containers
-from pilot.runner.expressions.engine import expression_processes
+from pilot.runner.containers.options import walls
 from pilot.runner.files.shared_inputs import SharedFiles
 from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.memory import memory_of
 from pilot.runner.programs.orphans import adopt_orphans
+from pilot.runner.programs.slot_group import SlotGroup
 from pilot.runner.programs.zygote import Zygote
 from pilot.runner.progress_file import ProgressFile
 from pilot.runner.protocol import (
@@ -34,6 +35,7 @@ from pilot.runner.protocol import (
 )
 from pilot.runner.signals import leave_ending_to_the_pilot
 from pilot.runner.tools.loading import Loaded, load
+from pilot.sandbox.sandbox import Sandboxes
 from sluice.contracts.pilots import PilotTask
 from sluice.servicekit.logging import log_ids
 
@@ -54,7 +56,11 @@ class SlotProcess:
         adopt_orphans()
         # Before there is a process that does not come along.
         memory = memory_of(self._settings.memory_groups)
+        sandboxed = self._settings.sandbox
+        most = None if sandboxed is None else sandboxed.processes
+        group = SlotGroup(self._settings.memory_groups, most)
         zygote = Zygote()
+        sandbox = self._held()
         control = SlotControl(self._connection)
         live = LiveLogs(self._settings.live_logs)
         run = RunFolder(Path(self._settings.run_folder))
@@ -66,9 +72,11 @@ class SlotProcess:
             zygote=zygote,
             shared=SharedFiles(run.shared_folder(os.getpid())),
             phase=ProgressFile(run.phase_file(os.getpid())),
-            containers=self._containers(control, zygote),
+            containers=self._containers(control, partial(lasting_children, zygote, sandbox)),
             live=live,
             memory=memory,
+            group=group,
+            sandbox=sandbox,
         )
         if context.containers is not None:
             control.on_gone = partial(context.containers.remove, None)
@@ -86,7 +94,16 @@ class SlotProcess:
                 case JobFrame() as frame:
                     self._connection.sendall(frame_bytes(self._run(frame, context)))
 
-    def _containers(self, control: SlotControl, zygote: Zygote) -> Containers | None:
+    def _held(self) -> Sandboxes | None:
+        """For tools; None where the node has no sandbox."""
+        if self._settings.sandbox is None:
+            return None
+        run = RunFolder(Path(self._settings.run_folder))
+        return Sandboxes(self._settings.sandbox, run.job_sources())
+
+    def _containers(
+        self, control: SlotControl, spared: Callable[[], frozenset[int]]
+    ) -> Containers | None:
         settings = self._settings
         if settings.engine is None:
             return None
@@ -95,7 +112,8 @@ class SlotProcess:
             images=Path(settings.images),
             run=Path(settings.run_folder).name,
             control=control,
-            spared=lambda: expression_processes() | zygote.pids,
+            spared=spared,
+            walls=[] if settings.sandbox is None else walls(settings.engine, settings.sandbox),
         )
 
     def _run(self, frame: JobFrame, context: SlotContext) -> EndedFrame:
@@ -116,7 +134,12 @@ class SlotProcess:
         def give() -> Loaded:
             tool = self._tools.get(task.uid)
             if tool is None:
-                tool = self._tools[task.uid] = load(task, self._settings.run_folder, containers)
+                tool = self._tools[task.uid] = load(
+                    task,
+                    self._settings.run_folder,
+                    containers,
+                    sandbox=self._settings.sandbox,
+                )
             return tool
 
         return give

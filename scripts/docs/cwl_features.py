@@ -44,7 +44,7 @@ def groups() -> dict[str, Features]:
 def _own_fields() -> Iterator[tuple[str, Feature]]:
     for name, field in FIELDS.items():
         example = f": `{field.example}`" if field.example else ""
-        yield f"{PREFIX}:{name}", Feature(Where.SYSTEM, f"on a {field.belongs_to}{example}")
+        yield f"{PREFIX}:{name}", Feature(Where.SYSTEM, f"on {field.owner}{example}")
     for name, feature in features.LATER.items():
         yield f"{PREFIX}:{name}", feature
 

@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from sluice.bench.chain_run import carry_through, make_files, read_output
+from sluice.bench.chain_run import Carried, carry_through, make_files, read_output
 from sluice.bench.cwltool import seconds_of_cwltool
 from sluice.bench.result import BenchResult
 from sluice.bench.system import fresh_system
@@ -53,34 +53,46 @@ steps:
 
 def bench_jobs(files: int = 2000) -> BenchResult:
     """Jobs per second from the request to the merged output on the output storage; the system is
-    up, the data set registered."""
+    up, the data set registered. Tools run in the pilots' sandbox, and for comparison without."""
     with tempfile.TemporaryDirectory(prefix="sluice-bench-jobs-") as folder:
         root = Path(folder)
         inputs = make_files(root / "in", files)
-        with fresh_system() as (url, _):
-            # The pilots load the tool and their caches on a small data set first, as they have in a
-            # system that is up.
-            asyncio.run(carry_through(url, WORKFLOW, inputs[:20], name="bench-jobs"))
-            carried = asyncio.run(carry_through(url, WORKFLOW, inputs, name="bench-jobs"))
-            sums = asyncio.run(read_output(url, carried))
+        carried, sums = _carried(inputs, sandbox="required")
+        in_the_open, _ = _carried(inputs, sandbox="off")
         expected = _xargs(inputs, root / "xargs")
         cwltool = seconds_of_cwltool(WORKFLOW, inputs, root, "--parallel")
         if _hashes(sums) != _hashes(expected[1]):
             raise AssertionError("the merged output differs from what xargs made of the same files")
-    rates = {"cwltool --parallel": files / cwltool, "xargs -P2": files / expected[0]}
+    rates = {
+        "without the sandbox": files / in_the_open.seconds,
+        "cwltool --parallel": files / cwltool,
+        "xargs -P2": files / expected[0],
+    }
+    rate = files / carried.seconds
     return BenchResult(
         name="jobs",
-        value=files / carried.seconds,
+        value=rate,
         unit="jobs/s",
-        target="3 x cwltool --parallel",
+        target="3 x cwltool --parallel, 0.75 x without the sandbox",
         peers=rates,
-        ratio=(files / carried.seconds) / rates["cwltool --parallel"],
+        ratio=rate / rates["cwltool --parallel"],
         details={
             "files": files,
             "seconds": round(carried.seconds, 2),
+            "ratio to without the sandbox": round(rate / rates["without the sandbox"], 3),
             "registering the files took, seconds": round(carried.registered, 2),
         },
     )
+
+
+def _carried(inputs: list[Path], *, sandbox: str) -> tuple[Carried, str]:
+    """By a system of its own, and the merged output. ``sandbox``: its pilots' setting."""
+    with fresh_system(SLUICE_PILOT_SANDBOX=sandbox) as (url, _):
+        # The pilots load the tool and their caches on a small data set first, as they have in a
+        # system that is up.
+        asyncio.run(carry_through(url, WORKFLOW, inputs[:20], name="bench-jobs"))
+        carried = asyncio.run(carry_through(url, WORKFLOW, inputs, name="bench-jobs"))
+        return carried, asyncio.run(read_output(url, carried))
 
 
 def _hashes(text: str) -> list[str]:

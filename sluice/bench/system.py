@@ -10,9 +10,10 @@ from sluice.embedded.process import system_of_ours
 
 
 @contextmanager
-def fresh_system(*options: str) -> Iterator[tuple[str, Path]]:
-    """(address, home folder) of a system that is stopped and removed at the end."""
+def fresh_system(*options: str, **settings: str) -> Iterator[tuple[str, Path]]:
+    """(address, home folder) of a system that is stopped and removed at the end. ``settings``:
+    variables of its environment."""
     with tempfile.TemporaryDirectory(prefix="sluice-bench-") as folder:
         home = Home(Path(folder))
-        with system_of_ours(home, "--log-level", "WARNING", *options) as running:
+        with system_of_ours(home, "--log-level", "WARNING", *options, **settings) as running:
             yield running.url, home.root

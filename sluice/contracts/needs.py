@@ -51,12 +51,15 @@ class Container(Contract):
 
 
 class Needs(Contract):
-    """``container``: None where the tool runs on the node as it is. ``secrets``: by the tool's
-    port; which version is open in a template's plan, and fixed when a chain is made."""
+    """``container``: None where the tool runs on the node as it is. ``sandbox``: only a node with a
+    sandbox can run a job; False also where that was asked for and every tool has to run in a
+    container, whose engine keeps it as well. ``secrets``: by the tool's port; which version is open
+    in a template's plan, and fixed when a chain is made."""
 
     resources: Resources = Resources()
     device_type: DeviceType = DeviceType.CPU
     container: Container | None = None
+    sandbox: Annotated[bool, Field(exclude_if=operator.not_)] = False
     secrets: Annotated[dict[str, SecretRef], Field(exclude_if=operator.not_)] = Field(
         default_factory=dict
     )

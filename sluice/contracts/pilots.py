@@ -27,6 +27,7 @@ from sluice.contracts.states import (
     ErrorClass,
     PilotState,
     ReportAnswer,
+    SandboxKind,
     TaskMode,
 )
 from sluice.contracts.tasks import TaskOutput
@@ -43,12 +44,17 @@ class NodeResources(Contract):
     gpus: list[str] = Field(default_factory=list)
 
 
-class _WithEngines(Contract):
-    #: Container engines that work on the node, the one used first; left out where there is none:
-    #: the release before knows none.
+class _WithContainment(Contract):
+    """What the node has to keep jobs in. Each is left out where there is none: the release before
+    knows neither."""
+
+    #: Container engines that work on the node, the one used first.
     engines: Annotated[list[ContainerEngine], Field(exclude_if=operator.not_)] = Field(
         default_factory=list
     )
+    sandbox: Annotated[
+        SandboxKind, Field(exclude_if=lambda sandbox: sandbox is SandboxKind.NONE)
+    ] = SandboxKind.NONE
 
 
 def _few(node: NodeResources) -> NodeResources:
@@ -59,7 +65,7 @@ def _few(node: NodeResources) -> NodeResources:
     return node
 
 
-class RegisterPilot(_WithEngines):
+class RegisterPilot(_WithContainment):
     """``uid`` is chosen by the pilot, so that a repeated registration is the same pilot."""
 
     uid: UUID
@@ -70,9 +76,10 @@ class RegisterPilot(_WithEngines):
     version: NewWord
 
 
-class Pilot(_WithEngines):
+class Pilot(_WithContainment):
     """``leased``, ``running``: what it has, by what its heartbeats said; ``busy``: slots in which a
-    job runs, only for who asked for a page. ``acknowledged``: who has seen that it was lost."""
+    job runs, only for who asked for a page, as is ``sandbox``. ``acknowledged``: who has seen that
+    it was lost."""
 
     uid: UUID
     name: Name

@@ -88,6 +88,13 @@ class ContainerEngine(StrEnum):
         return self.value if self is ContainerEngine.UDOCKER else self.value.capitalize()
 
 
+class SandboxKind(StrEnum):
+    """What keeps the tools of jobs that run in no container away from the rest of their node."""
+
+    NAMESPACES = "namespaces"  #: bubblewrap, with the kernel's namespaces
+    NONE = "none"
+
+
 class TaskState(StrEnum):
     """Life of a task in the WMS."""
 

@@ -4,9 +4,10 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 
 import httpx
 
@@ -26,9 +27,16 @@ _LOOK, _ASK = 0.05, 2.0
 _ERROR = "error: "
 
 
-def start_detached(home: Home, options: list[str], *, ours: bool = False) -> RunningSystem:
+def start_detached(
+    home: Home,
+    options: list[str],
+    *,
+    ours: bool = False,
+    settings: Mapping[str, str] = MappingProxyType({}),
+) -> RunningSystem:
     """Starts `sluice up` as a process of its own and waits until it is ready; ``OSError`` with the
-    end of its log if not. ``ours``: it does not outlive this process."""
+    end of its log if not. ``ours``: it does not outlive this process. ``settings``: variables of
+    its environment."""
     home.logs.mkdir(parents=True, exist_ok=True)
     log = home.logs / "system.log"
     before = log.stat().st_size if log.exists() else 0
@@ -38,7 +46,8 @@ def start_detached(home: Home, options: list[str], *, ours: bool = False) -> Run
         (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644),
         (os.POSIX_SPAWN_DUP2, 1, 2),
     ]
-    environment = {**os.environ, END_WITH: str(os.getpid())} if ours else os.environ
+    own = {END_WITH: str(os.getpid())} if ours else {}
+    environment = {**os.environ, **settings, **own}
     pid = os.posix_spawn(sys.executable, arguments, environment, file_actions=files, setsid=True)
     deadline = time.monotonic() + START_LIMIT
     while time.monotonic() < deadline:
@@ -54,10 +63,10 @@ def start_detached(home: Home, options: list[str], *, ours: bool = False) -> Run
 
 
 @contextmanager
-def system_of_ours(home: Home, *options: str) -> Iterator[RunningSystem]:
+def system_of_ours(home: Home, *options: str, **settings: str) -> Iterator[RunningSystem]:
     """A system that is ready, started for the caller alone: it is stopped at the end, and does not
-    outlive this process. Raises ``OSError``."""
-    running = start_detached(home, ["--port", "0", *options], ours=True)
+    outlive this process. ``settings``: variables of its environment. Raises ``OSError``."""
+    running = start_detached(home, ["--port", "0", *options], ours=True, settings=settings)
     try:
         yield running
     finally:

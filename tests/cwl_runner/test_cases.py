@@ -139,17 +139,20 @@ def test_inputs_may_be_options(url: str, tmp_path: Path) -> None:
 
 
 def test_who_ends_it_cancels_what_runs(url: str, tmp_path: Path) -> None:
-    started = tmp_path / "started"
+    """Its tool is known by what it is asked to do, which nobody else is."""
+    asleep = ["sleep", "5083"]
     tool = {"cwlVersion": "v1.2", "class": "CommandLineTool", "inputs": [], "outputs": []}
-    script = f"echo $$ > {started}.new; mv {started}.new {started}; exec sleep 500"
-    (tmp_path / "waits.cwl").write_text(json.dumps(tool | {"baseCommand": ["sh", "-c", script]}))
+    (tmp_path / "waits.cwl").write_text(json.dumps(tool | {"baseCommand": asleep}))
     process = subprocess.Popen(
         command(url, "waits.cwl"), cwd=tmp_path, stderr=subprocess.PIPE, text=True
     )
-    asyncio.run(
-        eventually(lambda: asyncio.to_thread(started.exists), what="the tool runs", seconds=60)
-    )
-    running = psutil.Process(int(started.read_text()))
+
+    def tools() -> list[psutil.Process]:
+        found = psutil.process_iter(["cmdline"])
+        return [one for one in found if one.info["cmdline"] == asleep]
+
+    asyncio.run(eventually(lambda: asyncio.to_thread(tools), what="the tool runs", seconds=60))
+    [running] = tools()
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=60)
     assert "canceled" in said

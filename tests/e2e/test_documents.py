@@ -24,8 +24,8 @@ CONTAINERS = {"run-in-production", "back-up-and-restore"}
 #: Starting and stopping systems is tested by itself (``test_up_and_down``): these pages' readers
 #: have one that runs.
 ALONE = {"run-on-one-machine"}
-#: For those who change the code: they show no command.
-WITHOUT_COMMANDS = {"change-sluice"}
+#: For those who change the code, or who look after nodes: they show no command.
+WITHOUT_COMMANDS = {"change-sluice", "contain-tools"}
 HOW_TOS = sorted(
     page
     for page in (ROOT / "docs/how-to").glob("*.md")

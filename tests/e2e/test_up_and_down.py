@@ -81,7 +81,9 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    """Its job's tool tells by a file of the test's that it has begun."""
+    monkeypatch.setenv("SLUICE_PILOT_SANDBOX", "off")
     with home_folder() as home:
         place = Place(home, tmp_path, Gate(tmp_path / "go"))
         yield place

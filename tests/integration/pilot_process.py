@@ -64,6 +64,8 @@ async def start_pilot(wms: ScriptedWms, tmp_path: Path) -> AsyncIterator[StartPi
             *options,
         ]
         quick = {"SLUICE_PILOT_GRACE": "0.5", "SLUICE_PILOT_LEASE_WAIT": "2", **NO_CONTAINERS}
+        # Tools tell the tests by files of theirs how far they are.
+        quick["SLUICE_PILOT_SANDBOX"] = "off"
         environment = {**os.environ, **quick, **settings}
         log = tmp_path / f"pilot-{len(started)}.log"
         with log.open("wb") as output:

@@ -27,7 +27,8 @@ FROM jobs WHERE id = $1 AND state = '{job.READY}'
 
 _SELECT_PRESENT = statement("""
 -- Nodes that are there, or lately were and may be back, whether or not they take jobs now.
-SELECT resources, engines, extract(epoch FROM now() - registered_at)::float AS age FROM pilots
+SELECT resources, engines, sandbox, extract(epoch FROM now() - registered_at)::float AS age
+FROM pilots
 WHERE state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}')
     OR (state = '{pilot.LOST}' AND seen_at > now() - interval '1 hour')
 """)

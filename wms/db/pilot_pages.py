@@ -8,6 +8,7 @@ from uuid import UUID
 
 from sluice.contracts.attention import Acknowledgement
 from sluice.contracts.pilots import Pilot, PilotList
+from sluice.contracts.states import SandboxKind
 from sluice.servicekit.database import Connection
 from wms.db.in_flight import IN_FLIGHT
 from wms.db.job_pages import ForeignCursor
@@ -42,8 +43,8 @@ def _kind(number: int) -> str:
 
 SELECT_PILOTS = statement(f"""
 WITH flying AS ({IN_FLIGHT})
-SELECT p.uid, name, host, state, slots, resources, engines, registered_at, seen_at, finished,
-    failed, coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running,
+SELECT p.uid, name, host, state, slots, resources, engines, sandbox, registered_at, seen_at,
+    finished, failed, coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running,
     acknowledged_by, acknowledged_at,
     CASE WHEN {_PRESENT} THEN coalesce(f.busy, 0) ELSE 0 END AS busy,
     kind || '/' || replace(place::text, ' ', 'T') || '/' || p.uid AS cursor
@@ -72,7 +73,7 @@ _BEGIN, _END = ("infinity", UUID(int=(1 << 128) - 1)), ("-infinity", UUID(int=0)
 class PilotQuery:
     """``name``: those called so. ``attention``: lost ones that nobody has acknowledged and that did
     not start again. ``limit`` None: for who does not know of pages, and reads none of ``next``,
-    ``total``, ``busy``."""
+    ``total``, ``busy``, ``sandbox``."""
 
     name: str | None = None
     attention: bool = False
@@ -90,7 +91,8 @@ async def pilot_page(connection: Connection, query: PilotQuery) -> PilotList:
     is_last, rows = len(rows) <= limit, rows[:limit]
     pilots = [_pilot(dict(row)) for row in rows]
     if query.limit is None:
-        return PilotList(pilots=[pilot.model_copy(update={"busy": None}) for pilot in pilots])
+        unknown = {"busy": None, "sandbox": SandboxKind.NONE}
+        return PilotList(pilots=[pilot.model_copy(update=unknown) for pilot in pilots])
     total = await connection.fetchval(COUNT_PILOTS[numbers], query.name)
     return PilotList(pilots=pilots, next=None if is_last else rows[-1]["cursor"], total=total)
 

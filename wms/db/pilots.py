@@ -10,7 +10,7 @@ from sluice.contracts.attention import Acknowledgement
 from sluice.contracts.life_cycles import states_before
 from sluice.contracts.pilots import NodeResources, RegisterPilot
 from sluice.contracts.problems import NotFound
-from sluice.contracts.states import ContainerEngine, PilotState
+from sluice.contracts.states import ContainerEngine, PilotState, SandboxKind
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 from wms.db.tasks import DEMAND, IN_DEMAND, demand_of
@@ -19,11 +19,12 @@ from wms.domain.transitions import PILOT_MOVES
 
 _STORE_PILOT = statement("""
 -- A repeated registration is the same pilot, started again: active, and with its present resources.
-INSERT INTO pilots (uid, name, host, slots, resources, version, engines)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO pilots (uid, name, host, slots, resources, version, engines, sandbox)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT (uid) DO UPDATE SET
     name = excluded.name, host = excluded.host, slots = excluded.slots,
-    resources = excluded.resources, engines = excluded.engines, version = excluded.version,
+    resources = excluded.resources, engines = excluded.engines, sandbox = excluded.sandbox,
+    version = excluded.version,
     state = '{pilot.ACTIVE}', drain = false, seen_at = now()
 """)
 
@@ -34,7 +35,7 @@ UPDATE pilots SET
     seen_at = now(),
     state = CASE WHEN state <> '{pilot.LOST}' THEN state
         WHEN drain THEN '{pilot.DRAINING}' ELSE '{pilot.ACTIVE}' END
-WHERE uid = $1 RETURNING state, resources, engines
+WHERE uid = $1 RETURNING state, resources, engines, sandbox
 """
 
 _TOUCH_PILOT = statement(_TOUCH)
@@ -44,7 +45,7 @@ _TOUCH_AND_LOOK = statement(f"""
 -- told in the first.
 WITH seen AS ({_TOUCH})
 SELECT s.state AS pilot_state, CASE WHEN row_number() OVER () = 1 THEN s.resources END AS resources,
-    s.engines, {DEMAND}
+    s.engines, s.sandbox, {DEMAND}
 FROM seen AS s LEFT JOIN tasks AS t ON {IN_DEMAND}
 """)
 
@@ -104,7 +105,7 @@ SELECT max((resources->>'ram')::bigint) FROM pilots WHERE state = '{pilot.ACTIVE
 """)
 
 _SELECT_NODES = statement("""
-SELECT resources, engines FROM pilots WHERE state = '{pilot.ACTIVE}'
+SELECT resources, engines, sandbox FROM pilots WHERE state = '{pilot.ACTIVE}'
 """)
 
 
@@ -133,6 +134,7 @@ def node_of(row: Any) -> PilotNode:
     return PilotNode(
         NodeResources.model_validate(row["resources"]),
         [ContainerEngine(name) for name in row["engines"]],
+        SandboxKind(row["sandbox"]),
     )
 
 
@@ -154,6 +156,7 @@ async def store_pilot(connection: Connection, pilot: RegisterPilot) -> None:
         pilot.resources.model_dump(mode="json"),
         pilot.version,
         list(pilot.engines),
+        pilot.sandbox,
     )
 
 

@@ -335,3 +335,10 @@ UPDATE alembic_version SET version_num='wms0016' WHERE alembic_version.version_n
 ALTER TABLE tasks ADD COLUMN needs jsonb;
 
 UPDATE alembic_version SET version_num='wms0017' WHERE alembic_version.version_num = 'wms0016';
+
+-- Running upgrade wms0017 -> wms0018
+
+ALTER TABLE pilots
+    ADD COLUMN sandbox text NOT NULL DEFAULT 'none' CHECK (sandbox IN ('namespaces', 'none'));
+
+UPDATE alembic_version SET version_num='wms0018' WHERE alembic_version.version_num = 'wms0017';

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sluice.contracts.numbers import counted, in_full
 from sluice.contracts.states import JobState, TaskState
 from sluice.contracts.tasks import Job, TaskStatus
-from wms.domain.matching import ENGINES, Demand, PilotNode, misfit, order
+from wms.domain.matching import ENGINES, SANDBOX, Demand, PilotNode, misfit, order
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +101,18 @@ def _need(demand: Demand) -> str:
 
 def why_none_fits(demand: Demand, nodes: Sequence[PilotNode]) -> str:
     """What a job needs and the largest of these nodes has not."""
-    able = [node for node in nodes if node.engines] if demand.needs.needs_engine else nodes
+    needs, several = demand.needs, len(nodes) > 1
+    able = [node for node in nodes if node.engines] if needs.needs_engine else nodes
     if not able:
-        none = (
-            f"none of the {len(nodes)} pilots has"
-            if len(nodes) > 1
-            else "the only pilot has none of"
-        )
+        none = f"none of the {len(nodes)} pilots has" if several else "the only pilot has none of"
         return f"needs a container, and {none} {ENGINES}"
+    if needs.sandbox:
+        able = [node for node in able if node.has_sandbox]
+    if not able and needs.needs_engine:
+        return f"needs a container and {SANDBOX}, and no pilot has both"
+    if not able:
+        none = f"none of the {len(nodes)} pilots has one" if several else "the only pilot has none"
+        return f"needs {SANDBOX}, and {none}"
     largest = max(
         able, key=lambda node: (len(node.resources.gpus), node.resources.cores, node.resources.ram)
     )

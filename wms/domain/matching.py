@@ -8,7 +8,7 @@ from uuid import UUID
 from sluice.contracts.needs import Needs
 from sluice.contracts.numbers import in_full
 from sluice.contracts.pilots import NodeResources
-from sluice.contracts.states import ContainerEngine
+from sluice.contracts.states import ContainerEngine, SandboxKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,15 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class PilotNode:
-    """``engines``: those that run containers on it."""
+    """``engines``: those that run containers on it. ``sandbox``: for jobs that ask for one."""
 
     resources: NodeResources
     engines: Sequence[ContainerEngine] = ()
+    sandbox: SandboxKind = SandboxKind.NONE
+
+    @property
+    def has_sandbox(self) -> bool:
+        return self.sandbox is not SandboxKind.NONE
 
 
 #: The names of all engines, for a person.
@@ -45,6 +50,9 @@ ENGINES = (
     f"{', '.join(engine.label for engine in list(ContainerEngine)[:-1])} or"
     f" {list(ContainerEngine)[-1].label}"
 )
+
+#: What a job needs that asks for a sandbox, for a person.
+SANDBOX = "a sandbox (bubblewrap)"
 
 
 def misfit(demand: Demand, on: PilotNode) -> str | None:
@@ -62,6 +70,8 @@ def misfit(demand: Demand, on: PilotNode) -> str | None:
         return "needs a GPU, the node has none"
     if needs.needs_engine and not on.engines:
         return f"needs a container, the node has none of {ENGINES}"
+    if needs.sandbox and not on.has_sandbox:
+        return f"needs {SANDBOX}, the node has none"
     return None
 
 

@@ -51,6 +51,7 @@ class AttemptRun:
             pilot=context.settings.pilot,
             started=datetime.now(UTC),
             redaction=self._secrets.redaction,
+            no_sandbox=context.settings.no_sandbox,
         )
         self._memory_limit = memory_limit_of(task, job, context.settings)
         self._execution = Execution(
@@ -107,6 +108,7 @@ class AttemptRun:
         if self._trouble:
             sentence = f"the secrets of the job could not be had: {self._trouble}"
             raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
+        self._require_sandbox()
         self._context.journal.begun(self._token)
         work, entries = self._context.folder, job_entries(self._task, self._job)
         files: list[Produced] = []
@@ -126,6 +128,14 @@ class AttemptRun:
         self._note_placed([file.url for file in files])
         self._note_phase(AttemptPhase.STAGE_OUT, _bytes_of(files, job_files))
         self._outputs = stage_out(files, job_files)
+
+    def _require_sandbox(self) -> None:
+        """Raises ``AttemptError`` where the job may not run without, and this node has none."""
+        if self._task.needs.sandbox and self._context.sandbox is None:
+            why = self._context.settings.no_sandbox
+            raise AttemptError(
+                ErrorClass.INTERNAL, f"the job is to run in a sandbox (sluice:sandbox), and {why}"
+            )
 
     def _run_entry(
         self, tool: Loaded, entry: JobEntry, protected: ProtectedInputs, job_files: JobFiles
@@ -157,8 +167,18 @@ class AttemptRun:
             job_files, values, source=source, protected=protected, secrets=self._secrets
         )
         self._story.command, self._story.note = prepared.arguments, prepared.note
+        self._story.network = self._network(prepared)
         prepared.input_bytes = sum(file.size for file in (*entry.inputs, *shared))
+        prepared.targets, prepared.in_place = protected.targets, protected.in_place
         return prepared
+
+    def _network(self, prepared: PreparedJob) -> str:
+        """Of a tool that asks for one, where it has more of it than it should."""
+        sandbox = self._context.settings.sandbox
+        inside = prepared.container is not None
+        if not prepared.network or inside or sandbox is None or sandbox.network is not None:
+            return ""
+        return f"network: the node's own, as {sandbox.no_network}"
 
     def _require_undamaged(self, protected: ProtectedInputs, end: ProgramEnd) -> None:
         """Raises where the tool wrote to a file of a storage, however it ended; of one that was

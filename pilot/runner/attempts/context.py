@@ -6,17 +6,21 @@ from pilot.folders.work_folder import WorkFolder
 from pilot.reports.journal import Journal
 from pilot.runner.attempts.live_log import LiveLogs
 from pilot.runner.containers.containers import Containers
+from pilot.runner.expressions.engine import expression_processes
 from pilot.runner.files.shared_inputs import SharedFiles
 from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.memory import Memory
+from pilot.runner.programs.slot_group import SlotGroup
 from pilot.runner.programs.zygote import Zygote
 from pilot.runner.progress_file import ProgressFile
 from pilot.runner.protocol import RunnerSettings
+from pilot.sandbox.sandbox import Sandboxes
 
 
 @dataclass(frozen=True, slots=True)
 class SlotContext:
-    """``containers``: None where the node has no engine."""
+    """``containers``: None where the node has no engine of them; ``sandbox``: None where it has no
+    sandbox."""
 
     settings: RunnerSettings
     folder: WorkFolder
@@ -28,3 +32,13 @@ class SlotContext:
     containers: Containers | None
     live: LiveLogs
     memory: Memory
+    group: SlotGroup
+    sandbox: Sandboxes | None
+
+    def lasting(self) -> frozenset[int]:
+        """Children of the slot that serve many jobs."""
+        return lasting_children(self.zygote, self.sandbox)
+
+
+def lasting_children(zygote: Zygote, sandbox: Sandboxes | None) -> frozenset[int]:
+    return expression_processes() | zygote.pids | (frozenset() if sandbox is None else sandbox.pids)

@@ -60,4 +60,15 @@ def combined(before: ProgramEnd | None, ended: ProgramEnd) -> ProgramEnd:
         (memory for memory in (before.memory, ended.memory) if memory is not None), default=None
     )
     cpu = None if before.cpu is None or ended.cpu is None else before.cpu + ended.cpu
-    return replace(ended, memory=memory, cpu=cpu, seconds=before.seconds + ended.seconds)
+    return replace(
+        ended,
+        memory=memory,
+        cpu=cpu,
+        seconds=before.seconds + ended.seconds,
+        read=_sum(before.read, ended.read),
+        written=_sum(before.written, ended.written),
+    )
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other

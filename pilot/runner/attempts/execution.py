@@ -6,22 +6,26 @@ import subprocess
 from contextlib import ExitStack
 from typing import IO
 
-from pilot.folders.work_folder import OUT, TMP
+from pilot.folders.work_folder import OUT, SYSTEM_TMP, TMP
 from pilot.runner.attempts.context import SlotContext
 from pilot.runner.attempts.job_log import Story
+from pilot.runner.attempts.job_view import job_view
 from pilot.runner.attempts.memory_limit import MemoryLimit
-from pilot.runner.expressions.engine import expression_processes
-from pilot.runner.failures import AttemptError
+from pilot.runner.failures import AttemptError, sandbox_error
 from pilot.runner.files.job_files import ForeignFileError
 from pilot.runner.files.staging import live_url
 from pilot.runner.programs.program import (
     Program,
     ProgramEnd,
     ProgramLimits,
+    Start,
+    as_child,
+    in_sandbox,
     run_program,
-    start_program,
+    start_child,
 )
 from pilot.runner.tools.prepared_job import PreparedJob
+from pilot.sandbox.sandbox import Extras, SandboxError
 from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.contracts.states import ErrorClass
 
@@ -67,7 +71,7 @@ class Execution:
                 arguments=prepared.arguments,
                 environment=prepared.environment,
                 folder=f"{folder}/{OUT}",
-                watched=[f"{folder}/{OUT}", f"{folder}/{TMP}"],
+                watched=[f"{folder}/{name}" for name in (OUT, TMP, SYSTEM_TMP)],
                 stdin=_stdin(prepared, streams),
                 stdout=self._stream("stdout", prepared.stdout, prepared, streams),
                 stderr=self._stream("stderr", prepared.stderr, prepared, streams),
@@ -77,6 +81,8 @@ class Execution:
                 return self._run(program, self._limits(prepared, apart=apart), prepared)
             except OSError as error:
                 raise _cannot_start(prepared.arguments[0], error) from error
+            except SandboxError as error:
+                raise sandbox_error(error) from error
 
     def _limits(self, prepared: PreparedJob, *, apart: bool) -> ProgramLimits:
         """``apart``: the engine of containers looks after the memory."""
@@ -89,14 +95,20 @@ class Execution:
             inputs=prepared.input_bytes / (1 << 20),
         )
 
-    def _run(self, program: Program, limits: ProgramLimits, prepared: PreparedJob) -> ProgramEnd:
-        container, zygote = prepared.container, self._context.zygote
+    def _start(self, prepared: PreparedJob) -> Start:
+        context, container = self._context, prepared.container
+        if context.sandbox is not None and container is None and not prepared.own_python:
+            gets = Extras(network=prepared.network, gpus=self._task.needs.gpus > 0)
+            return in_sandbox(context.sandbox.of(gets), job_view(prepared))
 
         def known() -> frozenset[int]:
-            return (
-                expression_processes() if container is None else container.known()
-            ) | zygote.pids
+            return context.lasting() if container is None else container.known()
 
+        return as_child(known, context.zygote.start if prepared.own_python else start_child)
+
+    def _run(self, program: Program, limits: ProgramLimits, prepared: PreparedJob) -> ProgramEnd:
+        container = prepared.container
+        self._context.group.share(self._task.needs.resources.cores)
         try:
             with self._context.live.following(
                 self._live_url, self._story.streams, hide=self._story.redaction
@@ -105,8 +117,7 @@ class Execution:
                     program,
                     limits,
                     self._context.control,
-                    known=known,
-                    start=zygote.start if prepared.own_python else start_program,
+                    start=self._start(prepared),
                     memory=self._context.memory,
                 )
             return end if container is None else container.judged(end)

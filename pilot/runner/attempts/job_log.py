@@ -27,6 +27,10 @@ class Story:
     #: How the tool was run, where that is to be told.
     note: str = ""
     redaction: Redaction = NOTHING
+    #: Which it had, where that is to be told.
+    network: str = ""
+    #: Why it was not contained; empty: it was.
+    no_sandbox: str = ""
 
 
 def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, limit: int) -> bytes:
@@ -44,13 +48,19 @@ def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, li
         f"inputs {names}",
         f"command {command if len(command) <= _MOST_COMMAND else command[:_MOST_COMMAND] + ' …'}",
     ]
-    if story.note:
-        lines.append(story.note)
+    lines += filter(None, (story.note, story.network))
+    if story.no_sandbox:
+        lines.append(f"no sandbox: {story.no_sandbox}; it had the rights of the pilot's user")
     if story.ended is not None:
         ended = story.ended
         memory = "" if ended.memory is None else f", memory at most {ended.memory:.1f} MiB"
         cpu = "" if ended.cpu is None else f", CPU {ended.cpu:.3f} s"
-        lines.append(f"exit code {ended.exit_code}, {ended.seconds:.3f} s{cpu}{memory}")
+        moved = (
+            ""
+            if ended.read is None or ended.written is None
+            else f", read {ended.read} bytes, wrote {ended.written}"
+        )
+        lines.append(f"exit code {ended.exit_code}, {ended.seconds:.3f} s{cpu}{memory}{moved}")
     told = ("\n".join([*lines, f"outcome {outcome}", ""])).encode(errors="replace")
     parts = [story.redaction.data(told)]
     for title, stream in story.streams.items():

@@ -2,7 +2,7 @@
 
 import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import structlog
@@ -21,7 +21,8 @@ _NEVER = "0001-"
 
 class Containers:
     """A slot's use of the node's engine. ``images``: folder for images and locks, that all pilots
-    of the node share. ``spared``: children of the slot that belong to no job."""
+    of the node share. ``spared``: children of the slot that belong to no job. ``walls``: options
+    that keep what runs in them from the rest of the node."""
 
     def __init__(
         self,
@@ -31,6 +32,7 @@ class Containers:
         run: str,
         control: SlotControl,
         spared: Callable[[], frozenset[int]],
+        walls: Sequence[str] = (),
     ) -> None:
         self.engine = engine
         self.images = Images(engine, images, control=control, spared=spared)
@@ -39,6 +41,7 @@ class Containers:
         self.memory = 0
         self.slot = f"{run}.{os.getpid()}"
         self._run = run
+        self._walls = walls
         self._numbers = itertools.count(1)
 
     def next_name(self) -> str:
@@ -50,7 +53,7 @@ class Containers:
             return []
         memory = [f"--memory={self.memory}m"] if self.memory and self.engine.limits_memory else []
         labels = [f"--label={RUN_LABEL}={self._run}", f"--label={SLOT_LABEL}={self.slot}"]
-        return ["--pull=never", *labels, *memory]
+        return ["--pull=never", *labels, *memory, *self._walls]
 
     def ran_out_of_memory(self, name: str) -> bool:
         """Did the container end because of its limit? Some engines say so of its first process

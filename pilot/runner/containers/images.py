@@ -14,7 +14,13 @@ from pilot.runner.containers.engine_calls import call_engine
 from pilot.runner.failures import AttemptError, StoppedError
 from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.exit_messages import last_line
-from pilot.runner.programs.program import CutReason, Program, ProgramLimits, run_program
+from pilot.runner.programs.program import (
+    CutReason,
+    Program,
+    ProgramLimits,
+    as_child,
+    run_program,
+)
 from sluice.contracts.needs import ContainerImage
 from sluice.contracts.states import ContainerEngine, ErrorClass
 
@@ -111,7 +117,7 @@ class Images:
                     program,
                     ProgramLimits(time=0, memory=0, disk=0, grace=1.0),
                     self._control,
-                    known=self._spared,
+                    start=as_child(self._spared),
                 )
                 why = last_line(stream.fileno()) or f"exit status {ended.exit_code}"
             if ended.cut is CutReason.STOPPED:

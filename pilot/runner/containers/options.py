@@ -10,11 +10,24 @@ from pydantic import ValidationError
 
 from pilot.node.engines import Engine, engine_environment
 from pilot.runner.failures import AttemptError
+from pilot.sandbox.sandbox import Sandbox
 from sluice.contracts.needs import ContainerImage
 from sluice.contracts.states import ContainerEngine, ErrorClass
 
 #: Of the vendor's description of devices, which its container toolkit writes.
 _PODMAN_GPUS = "--device=nvidia.com/gpu=all"
+
+
+def walls(engine: Engine, sandbox: Sandbox) -> list[str]:
+    """What holds in the node's sandbox for tools, as options of the engine: no rights, no way to
+    gain any, and so many processes."""
+    if not engine.apart:
+        return []
+    found = ["--cap-drop=ALL", "--security-opt=no-new-privileges"]
+    # Without control groups it can limit neither memory nor processes.
+    if engine.limits_memory:
+        found.append(f"--pids-limit={sandbox.processes}")
+    return found
 
 
 def flags(engine: Engine) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from pilot.runner.expressions.seccomp import filter_program
+from pilot.sandbox.seccomp import Filter, filter_program
 from sluice.contracts.base import Contract
 
 #: Most memory of JavaScript's objects, and of all that the process holds, MiB.
@@ -35,7 +35,7 @@ class JavaScript(Contract):
 
     def start(self) -> "subprocess.Popen[bytes]":
         """The process, waiting for expressions. Raises ``OSError``."""
-        program = filter_program() if _FILTER in self.command else None
+        program = filter_program(Filter.JAVASCRIPT) if _FILTER in self.command else None
         if program is None:
             return _start(self.command)
         descriptor = os.memfd_create("filter")
@@ -118,7 +118,7 @@ def _sandboxes(bubblewrap: str, node: str) -> Iterator[list[str]]:
         "ALL",
         "--clearenv",
     ]
-    calls = ["--seccomp", _FILTER] if filter_program() is not None else []
+    calls = ["--seccomp", _FILTER] if filter_program(Filter.JAVASCRIPT) is not None else []
     run = ["--", program, *_flags(), "--eval", _PROGRAM.read_text()]
     for shut in (["--disable-userns"], []):
         for libraries in ([], [own_libraries]):

@@ -28,6 +28,8 @@ class ProtectedInputs:
         self.in_place = in_place
         #: Device and inode of all files elsewhere that the job has links to.
         self.linked: set[tuple[int, int]] = set()
+        #: Where the job's symbolic links lead to.
+        self.targets: list[str] = []
         self._noted: dict[str, tuple[str, Mark]] = {}
 
     def bring(
@@ -39,6 +41,7 @@ class ProtectedInputs:
         reuse = local_path(url) is not None and (size or 0) <= most and self._spares.give(path)
         linked = _fetched(name, url, path, most=most, checksum=checksum, size=size, reuse=reuse)
         if linked:
+            self._note_target(path)
             self.note(name, url)
         return linked
 
@@ -53,6 +56,7 @@ class ProtectedInputs:
             size=None,
             reuse=False,
         ):
+            self._note_target(path)
             self.linked.add(mark(path)[:2])
 
     def note(self, name: str, url: str) -> None:
@@ -61,6 +65,10 @@ class ProtectedInputs:
         if path is not None:
             self._noted[url] = (name, found := mark(path))
             self.linked.add(found[:2])
+
+    def _note_target(self, path: str) -> None:
+        if os.path.islink(path):
+            self.targets.append(os.readlink(path))
 
     def damage(self) -> AttemptError | None:
         """What the tool has done to files of storages since they were noted. They cannot be brought

@@ -40,13 +40,14 @@ from pilot.runner.files.access_errors import (
 from pilot.runner.files.job_files import Identity, JobFiles
 from pilot.runner.inner_workflow.containers import JobsInContainers, read_inner
 from pilot.runner.inner_workflow.failures import FailureWatch
+from pilot.runner.inner_workflow.sandbox import InnerSandbox, ToolsInSandbox
 from pilot.runner.inner_workflow.tools import tool_maker
 from pilot.runner.job_secrets import taken
 from pilot.runner.redaction import Redaction
 
 PROCESS, ORDER, JAVASCRIPT, RESULT = "process.cwl", "order.json", "javascript.json", "result.json"
 #: Only where there are any, and where something failed.
-CONTAINERS, FAILURE = "containers.json", "failure.json"
+CONTAINERS, FAILURE, SANDBOX = "containers.json", "failure.json", "sandbox.json"
 
 #: Exit status.
 REFUSED = 3
@@ -95,7 +96,10 @@ def _run(folder: str, out: str, secrets: SecretStore, hide: Redaction) -> int:
         )
     watch.install()
     containers = None if inner is None else JobsInContainers(inner)
-    loading.construct_tool_object = tool_maker(watch, containers, secrets, job_files)
+    sandbox = _sandbox(folder, watch)
+    loading.construct_tool_object = tool_maker(
+        watch, containers, sandbox, secrets=secrets, job_files=job_files
+    )
     process = load_tool(f"file://{folder}/{PROCESS}", loading)
     context = RuntimeContext(
         {
@@ -113,6 +117,8 @@ def _run(folder: str, out: str, secrets: SecretStore, hide: Redaction) -> int:
     )
     cwltool.job.relink_initialworkdir = partial(relink_initial, job_files)
     executor = SingleJobExecutor()
+    if sandbox is not None:
+        sandbox.install()
     try:
         result, status = executor(process, order, context)
     except WorkflowException as error:
@@ -126,12 +132,25 @@ def _run(folder: str, out: str, secrets: SecretStore, hide: Redaction) -> int:
             else not_set_up(refusal)
         )
         return 1
+    finally:
+        if sandbox is not None:
+            sandbox.close()
     if status != "success" or result is None:
         return 1
     with open(f"{folder}/{RESULT}.new", "w") as file:
         json.dump(result, file)
     os.replace(f"{folder}/{RESULT}.new", f"{folder}/{RESULT}")
     return 0
+
+
+def _sandbox(folder: str, watch: FailureWatch) -> ToolsInSandbox | None:
+    """None where the node has no sandbox."""
+    path = f"{folder}/{SANDBOX}"
+    if not os.path.exists(path):
+        return None
+    with open(path) as file:
+        inner = InnerSandbox.model_validate_json(file.read())
+    return ToolsInSandbox(inner, os.path.dirname(folder), failed=watch.failed)
 
 
 def _job_files(folder: str, order: Any) -> JobFiles:

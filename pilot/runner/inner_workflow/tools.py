@@ -12,19 +12,26 @@ from pilot.runner.cwl.secret_files import remove_secret_files, secret_files
 from pilot.runner.files.job_files import JobFiles
 from pilot.runner.inner_workflow.containers import JobsInContainers
 from pilot.runner.inner_workflow.failures import FailureWatch
+from pilot.runner.inner_workflow.sandbox import ToolsInSandbox
 
 
 def tool_maker(
     watch: FailureWatch,
     containers: JobsInContainers | None,
+    sandbox: ToolsInSandbox | None,
+    *,
     secrets: SecretStore,
     job_files: JobFiles,
 ) -> Callable[[Any, LoadingContext], Any]:
-    """Makes processes whose jobs are watched, and run in these containers (None: in none)."""
+    """Makes processes whose jobs are watched, and run in these containers (None: in none), or in
+    this sandbox (None: the node has none)."""
+
+    def around(kind: Any) -> Any:
+        return watch.around(kind if sandbox is None else sandbox.around(kind))
 
     class Tool(CommandTool):
         def make_job_runner(self, context: RuntimeContext) -> Any:
-            return watch.around(_without_secret_files(self._kind(context), secrets, job_files))
+            return around(_without_secret_files(self._kind(context), secrets, job_files))
 
         def _kind(self, context: RuntimeContext) -> Any:
             if containers is None:

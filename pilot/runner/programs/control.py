@@ -1,16 +1,15 @@
 """What the pilot's wishes do to a slot's work: frames come in on a thread of their own, so that a
 stop is obeyed at once."""
 
-import contextlib
 import os
 import queue
-import signal
 import socket
 import threading
 from collections.abc import Callable
 
 from pilot.domain.model import StopReason, Token
-from pilot.runner.programs.orphans import kill_group, kill_orphans
+from pilot.runner.programs.orphans import kill_orphans
+from pilot.runner.programs.running import Running
 from pilot.runner.protocol import (
     ForgetFrame,
     JobFrame,
@@ -36,7 +35,7 @@ class SlotControl:
         self._taken: set[Token] = set()
         self._stops: dict[Token, StopReason] = {}
         self._current: Token | None = None
-        self._group: int | None = None
+        self._running: Running | None = None
 
     def start(self) -> None:
         threading.Thread(target=self._read, name="frames", daemon=True).start()
@@ -71,9 +70,9 @@ class SlotControl:
         moment."""
         return self._lock
 
-    def started(self, group: int | None) -> None:
-        """The tool's process group; None: it is gone. Called with ``starting()`` held."""
-        self._group = group
+    def started(self, running: Running | None) -> None:
+        """The tool; None: it is gone. Called with ``starting()`` held."""
+        self._running = running
 
     def _read(self) -> None:
         while (body := receive_frame(self._connection)) is not None:
@@ -108,11 +107,9 @@ class SlotControl:
         """Never gives the lock back: the main thread can neither start a tool nor report the one
         killed here."""
         self._lock.acquire()
-        group = self._group
-        if group is not None:
-            kill_group(group, signal.SIGKILL)
-            with contextlib.suppress(ChildProcessError):
-                os.waitid(os.P_PID, group, os.WEXITED | os.WNOWAIT)
+        running = self._running
+        if running is not None:
+            running.kill()
         self.on_gone()
-        kill_orphans(frozenset() if group is None else frozenset({group}))
+        kill_orphans(frozenset() if running is None else frozenset({running.root}))
         os._exit(0)

@@ -3,7 +3,6 @@ has a group of its own; else by looking how much they use, with a brake on each 
 
 import os
 import re
-import resource
 from contextlib import suppress
 from enum import Enum, auto
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Protocol
 import structlog
 
 from pilot.node.memory_groups import MemoryGroups, limit_file
+from pilot.runner.programs.running import Running
 from pilot.runner.programs.usage import group_memory
 
 log = structlog.get_logger(__name__)
@@ -49,11 +49,13 @@ class Memory(Protocol):
 
     #: Seconds between two looks at what a tool uses.
     pause: float
+    #: Bytes of data that each of its processes may have; None: any. Known once it is open.
+    brake: int | None
 
     def open(self, mib: float, inputs: float) -> None:
         """Before a tool is started. ``inputs``: MiB of its files, which it may find in memory."""
 
-    def started(self, pid: int) -> None: ...
+    def started(self, running: Running) -> None: ...
 
     def used(self) -> float:
         """MiB, by the tool and what it has started, now."""
@@ -82,6 +84,7 @@ class GroupMemory:
     """
 
     pause = 0.25
+    brake: int | None = None
 
     def __init__(self, groups: MemoryGroups) -> None:
         parent = Path(groups.folder)
@@ -129,7 +132,7 @@ class GroupMemory:
         if self._most_used is not None:
             os.pwrite(self._most_used, b"0", 0)
 
-    def started(self, pid: int) -> None:
+    def started(self, running: Running) -> None:
         """The group has it."""
 
     def used(self) -> float:
@@ -199,31 +202,27 @@ class ProcessMemory:
 
     def __init__(self) -> None:
         self._mib = 0.0
-        self._pid = 0
-        self._braked = False
+        self._running: Running | None = None
+        self.brake: int | None = None
 
     def open(self, mib: float, inputs: float) -> None:
         self._mib = mib
-        self._braked = False
+        more = _SPACE_MORE + _SPACE_A_CORE * (os.cpu_count() or 1)
+        self.brake = int((_SPACE * mib + more) * _MIB) if mib else None
 
-    def started(self, pid: int) -> None:
-        self._pid = pid
-        if self._mib:
-            most = int(
-                (_SPACE * self._mib + _SPACE_MORE + _SPACE_A_CORE * (os.cpu_count() or 1)) * _MIB
-            )
-            with suppress(ProcessLookupError, PermissionError, ValueError):
-                resource.prlimit(pid, resource.RLIMIT_DATA, (most, most))
-                self._braked = True
+    def started(self, running: Running) -> None:
+        self._running = running
 
     def used(self) -> float:
-        return group_memory(self._pid)
+        if self._running is None:
+            return 0.0
+        return max(0.0, group_memory(self._running.root) - self._running.beside)
 
     def over(self, used: float) -> OutOfMemory | None:
         return OutOfMemory.LIMIT if 0 < self._mib < used else None
 
     def refused(self, said: str) -> bool:
-        return self._braked and _REFUSED.search(said) is not None
+        return self.brake is not None and _REFUSED.search(said) is not None
 
     def close(self) -> None:
         self._mib = 0.0

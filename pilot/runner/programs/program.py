@@ -7,7 +7,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import IO
@@ -15,8 +15,10 @@ from typing import IO
 from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.memory import Memory, OutOfMemory, ProcessMemory
 from pilot.runner.programs.oom_priority import children_go_first
-from pilot.runner.programs.orphans import kill_group, kill_orphans
+from pilot.runner.programs.running import Child, Running
 from pilot.runner.programs.usage import folder_size
+from pilot.sandbox.sandbox import HeldSandbox, Usage
+from pilot.sandbox.view import View
 
 _MIB = 1 << 20
 
@@ -69,16 +71,19 @@ class Program:
 @dataclass(frozen=True, slots=True)
 class ProgramEnd:
     """``exit_code``: negative for a signal. ``memory`` in MiB (None: too little to tell), ``cpu``
-    (None: not known) and ``seconds`` in seconds."""
+    (None: not known) and ``seconds`` in seconds; ``read``, ``written``: bytes (None: not
+    known)."""
 
     exit_code: int
     cut: CutReason | None
     memory: float | None
     cpu: float | None
     seconds: float
+    read: int | None = None
+    written: int | None = None
 
 
-def start_program(program: Program) -> int:
+def start_child(program: Program) -> int:
     """As a child of this process, in a session of its own: its pid. Raises ``OSError``."""
     with children_go_first():
         popen = subprocess.Popen(
@@ -94,46 +99,67 @@ def start_program(program: Program) -> int:
     return popen.pid
 
 
+#: Starts a program within limits as of setrlimit(2). Raises ``OSError`` where it cannot be started.
+Start = Callable[[Program, Mapping[int, int]], Running]
+
+
+def as_child(
+    known: Callable[[], frozenset[int]], start: Callable[[Program], int] = start_child
+) -> Start:
+    """Programs that are children of this process. ``known``: those children that are not the
+    program's."""
+    return lambda program, limits: Child(start(program), known, limits)
+
+
+def in_sandbox(sandbox: HeldSandbox, view: View) -> Start:
+    """Programs in a sandbox. They raise ``SandboxError`` as well."""
+
+    def start(program: Program, limits: Mapping[int, int]) -> Running:
+        with open(os.devnull, "rb") as nothing:
+            stdin = nothing if isinstance(program.stdin, int) else program.stdin
+            return sandbox.start(
+                program.arguments,
+                environment=program.environment,
+                folder=program.folder,
+                streams=[stdin.fileno(), program.stdout, program.stderr],
+                limits=limits,
+                view=view,
+            )
+
+    return start
+
+
 def run_program(
     program: Program,
     limits: ProgramLimits,
     control: SlotControl,
     *,
-    known: Callable[[], frozenset[int]],
-    start: Callable[[Program], int] = start_program,
+    start: Start,
     memory: Memory | None = None,
 ) -> ProgramEnd:
-    """Runs to the end, or to a limit or a stop. ``known``: children of this process that are not
-    the tool's.
-
-    Raises ``OSError`` where the program cannot be started.
-    """
+    """Runs to the end, or to a limit or a stop. Raises ``OSError`` where the program cannot be
+    started, and what ``start`` raises."""
     begun = time.monotonic()
     memory = memory or ProcessMemory()
     memory.open(limits.memory, limits.inputs)
     try:
         with control.starting():
-            pid = start(program)
-            control.started(pid)
-    except OSError:
+            running = start(program, _rlimits(program, limits, memory))
+            control.started(running)
+    except BaseException:
         memory.close()
         raise
-    memory.started(pid)
-    if limits.disk and program.limit_files:
-        _limit_file_size(pid, limits.disk)
-    watch = _Watch(pid, program.watched, limits=limits, control=control, memory=memory)
+    memory.started(running)
+    watch = _Watch(running, program.watched, limits=limits, control=control, memory=memory)
     try:
         watch.until_end()
     finally:
-        # The leader is a zombie until wait4, so its number cannot belong to another group yet.
-        kill_group(pid, signal.SIGKILL)
-        _, status, usage = os.wait4(pid, 0)
+        usage = running.end()
         with control.starting():
             control.started(None)
-        kill_orphans(known())
         over = memory.over(0)
         memory.close()
-    exit_code = os.waitstatus_to_exitcode(status)
+    exit_code = os.waitstatus_to_exitcode(usage.status)
     cut = watch.cut
     if cut is None and over is not None:
         cut = _CUTS[over]
@@ -151,32 +177,32 @@ def run_program(
         exit_code=exit_code,
         cut=cut,
         memory=_peak_memory(usage, max(watch.peak, reached)),
-        cpu=usage.ru_utime + usage.ru_stime,
+        cpu=usage.cpu,
         seconds=time.monotonic() - begun,
+        read=usage.read,
+        written=usage.written,
     )
 
 
-def _peak_memory(usage: resource.struct_rusage, seen: float) -> float | None:
-    """MiB. A forked process counts this one's memory as its own until it has become the tool: less
-    than that is unknown."""
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return max(usage.ru_maxrss / 1024, seen) if usage.ru_maxrss > own else seen or None
+def _peak_memory(usage: Usage, seen: float) -> float | None:
+    """MiB; None: too little to tell."""
+    return max(usage.memory / 1024, seen) if usage.memory > usage.floor else seen or None
 
 
-def _limit_file_size(pid: int, mib: float) -> None:
+def _rlimits(program: Program, limits: ProgramLimits, memory: Memory) -> dict[int, int]:
     """No single file can grow beyond the job's disk, however fast it is written."""
-    try:
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (int(mib * _MIB), int(mib * _MIB)))
-    except (ProcessLookupError, ValueError, PermissionError):
-        return
+    found = {} if memory.brake is None else {resource.RLIMIT_DATA: memory.brake}
+    if limits.disk and program.limit_files:
+        found[resource.RLIMIT_FSIZE] = int(limits.disk * _MIB)
+    return found
 
 
 class _Watch:
-    """Waits for the end of a process group's leader while it looks after limits and stops."""
+    """Waits for a program's end while it looks after limits and stops."""
 
     def __init__(
         self,
-        pid: int,
+        running: Running,
         watched: list[str],
         *,
         limits: ProgramLimits,
@@ -186,7 +212,7 @@ class _Watch:
         begun = time.monotonic()
         self.cut: CutReason | None = None
         self.peak = 0.0
-        self._pid = pid
+        self._running = running
         self._watched = watched
         self._limits = limits
         self._control = control
@@ -197,21 +223,17 @@ class _Watch:
         self._kill: float | None = None
 
     def until_end(self) -> None:
-        handle = os.pidfd_open(self._pid)
-        try:
-            poll = select.poll()
-            poll.register(handle, select.POLLIN)
-            poll.register(self._control.wake, select.POLLIN)
-            while True:
-                ready = {descriptor for descriptor, _ in poll.poll(self._pause())}
-                if handle in ready:
-                    return
-                if self._control.wake in ready:
-                    os.eventfd_read(self._control.wake)
-                    self._cut_short(CutReason.STOPPED)
-                self._check()
-        finally:
-            os.close(handle)
+        poll = select.poll()
+        poll.register(self._running.descriptor, select.POLLIN)
+        poll.register(self._control.wake, select.POLLIN)
+        while True:
+            ready = {descriptor for descriptor, _ in poll.poll(self._pause())}
+            if self._running.descriptor in ready:
+                return
+            if self._control.wake in ready:
+                os.eventfd_read(self._control.wake)
+                self._cut_short(CutReason.STOPPED)
+            self._check()
 
     def _pause(self) -> int:
         """Milliseconds until there is something to look at."""
@@ -225,7 +247,7 @@ class _Watch:
     def _check(self) -> None:
         now = time.monotonic()
         if self._kill is not None and now >= self._kill:
-            kill_group(self._pid, signal.SIGKILL)
+            self._running.signal(signal.SIGKILL)
             self._kill, self._end = now + 60.0, None
             return
         if self._end is not None and now >= self._end:
@@ -255,8 +277,8 @@ class _Watch:
         self._end = None
         gentle = cut is CutReason.TIME or (cut is CutReason.STOPPED and self._control.gentle())
         if gentle and self._kill is None:
-            kill_group(self._pid, signal.SIGTERM)
+            self._running.signal(signal.SIGTERM)
             self._kill = time.monotonic() + self._limits.grace
         else:
-            kill_group(self._pid, signal.SIGKILL)
+            self._running.signal(signal.SIGKILL)
             self._kill = time.monotonic() + 60.0

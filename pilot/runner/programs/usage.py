@@ -4,6 +4,7 @@ import os
 from contextlib import suppress
 
 _MIB = 1 << 20
+_LEAST = 4096
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -22,7 +23,7 @@ def group_memory(leader: int) -> float:
 
 
 def folder_size(roots: list[str]) -> float:
-    """MiB on disk below some folders; links are not followed."""
+    """MiB on disk below some folders; links are not followed. Even what is empty takes a place."""
     total = 0
     folders = list(roots)
     while folders:
@@ -31,8 +32,7 @@ def folder_size(roots: list[str]) -> float:
                 for entry in found:
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(entry.path)
-                    else:
-                        total += entry.stat(follow_symlinks=False).st_blocks * 512
+                    total += max(_LEAST, entry.stat(follow_symlinks=False).st_blocks * 512)
         except OSError:  # it has gone, or the tool keeps us out of it
             continue
     return total / _MIB

@@ -17,7 +17,7 @@ import traceback
 from typing import NoReturn
 
 from pilot.runner.programs.oom_priority import go_first
-from pilot.runner.programs.program import Program, start_program
+from pilot.runner.programs.program import Program, start_child
 
 _MOST_REQUEST = 1 << 16
 
@@ -54,7 +54,7 @@ class Zygote:
         except OSError:
             following = b""
         if not following:
-            return start_program(program)
+            return start_child(program)
         pid, self._waiting = self._waiting, int(following)
         return pid
 

@@ -38,6 +38,12 @@ class PreparedJob:
     secret_files: Sequence[str] = ()
     #: What a process inside the job reads from its standard input.
     handed_on: bytes = field(default=b"", repr=False)
+    #: Where links to its inputs lead, outside of its folders.
+    targets: Sequence[str] = ()
+    #: It changes its inputs, which are copies.
+    in_place: bool = False
+    #: It asks for a network (NetworkAccess).
+    network: bool = False
 
 
 def prepared_job(job: Any, job_files: JobFiles) -> PreparedJob:
@@ -63,6 +69,7 @@ def prepared_job(job: Any, job_files: JobFiles) -> PreparedJob:
         job=job,
         job_files=job_files,
         program=os.path.basename(str(job.command_line[0])),
+        network=bool(job.networkaccess),
     )
 
 

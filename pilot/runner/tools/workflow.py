@@ -28,10 +28,13 @@ from pilot.runner.inner_workflow.process import (
     PROCESS,
     REFUSED,
     RESULT,
+    SANDBOX,
 )
+from pilot.runner.inner_workflow.sandbox import InnerSandbox
 from pilot.runner.job_secrets import JobSecrets
 from pilot.runner.tools.prepared_job import PreparedJob
 from pilot.runner.tools.tool import job_order
+from pilot.sandbox.sandbox import Sandbox
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import ErrorClass
 
@@ -39,8 +42,16 @@ from sluice.contracts.states import ErrorClass
 class LoadedWorkflow:
     """As ``LoadedTool``."""
 
-    def __init__(self, task: PilotTask, process: Any, containers: Containers | None) -> None:
+    def __init__(
+        self,
+        task: PilotTask,
+        process: Any,
+        containers: Containers | None,
+        *,
+        sandbox: Sandbox | None,
+    ) -> None:
         self.task = task
+        self._sandbox = sandbox
         self.in_place = changes_inputs(task.executable)
         self._containers = containers
         if (
@@ -79,6 +90,15 @@ class LoadedWorkflow:
         write_document(order, f"{place}/{ORDER}")
         with open(f"{place}/{JAVASCRIPT}", "w") as file:
             file.write(engine().javascript.model_dump_json())
+        if self._sandbox is not None:
+            inner = InnerSandbox(
+                sandbox=self._sandbox,
+                targets=protected.targets,
+                in_place=protected.in_place,
+                gpus=self.task.needs.gpus > 0,
+            )
+            with open(f"{place}/{SANDBOX}", "w") as file:
+                file.write(inner.model_dump_json())
         container = self._bring(place)
         kept = (
             "PATH",

@@ -154,6 +154,13 @@ def _invoke(value: FieldValue) -> bool | None:
     return None
 
 
+def _sandbox(value: FieldValue) -> bool | None:
+    if value.written == "required":
+        return True
+    value.wrong("is 'required', or left out")
+    return None
+
+
 def _bind(value: FieldValue) -> dict[str, str] | None:
     written = value.mapping()
     if written is None:
@@ -227,12 +234,23 @@ def _require(value: FieldValue) -> Require | None:
 @dataclass(frozen=True, slots=True)
 class ExtensionField:
     """``read`` gives the value, or None after an error. ``comes_down``: of a step whose workflow is
-    taken apart, to the steps in it."""
+    taken apart, to the steps in it. ``for_all``: a step's field that may stand on the workflow, for
+    all its steps."""
 
     belongs_to: Literal["workflow", "step"]
     read: Reader
     example: str = ""
     comes_down: bool = False
+    for_all: bool = False
+
+    def may_stand_on(self, kind: str) -> bool:
+        """``kind``: a ``workflow``, a ``step``, or something else."""
+        return kind == self.belongs_to or (self.for_all and kind == "workflow")
+
+    @property
+    def owner(self) -> str:
+        """What it belongs to, in words."""
+        return "a step or the workflow" if self.for_all else f"a {self.belongs_to}"
 
 
 FIELDS: dict[str, ExtensionField] = {
@@ -255,6 +273,9 @@ FIELDS: dict[str, ExtensionField] = {
         "step", _model(Retry), "sluice:retry: {attempts: 3, backoff: 1.0}", comes_down=True
     ),
     "rank": ExtensionField("step", _rank, comes_down=True),
+    "sandbox": ExtensionField(
+        "step", _sandbox, "sluice:sandbox: required", comes_down=True, for_all=True
+    ),
     "merge": ExtensionField("step", _merge, "sluice:merge: {files: 25}"),
     "invoke": ExtensionField("step", _invoke),
     "batch": ExtensionField("step", _model(Batch), "sluice:batch: {files: 100}"),

@@ -45,8 +45,8 @@ def refuse_nested(extensions: Extensions, findings: Findings) -> None:
         for name, place in fields.places.items():
             findings.error(
                 place,
-                f"'{PREFIX}:{name}' belongs to a {FIELDS[name].belongs_to}, not here: this one runs"
-                " inside a job",
+                f"'{PREFIX}:{name}' belongs to {FIELDS[name].owner}, not here: this one runs inside"
+                " a job",
             )
 
 
@@ -160,8 +160,8 @@ class _Reader:
                 "there is no extension field"
                 f" '{key}'{did_you_mean(key, [f'{PREFIX}:{known}' for known in FIELDS])}",
             )
-        elif FIELDS[name].belongs_to != home.kind:
-            self.findings.error(place, f"'{key}' belongs to a {FIELDS[name].belongs_to}, not here")
+        elif not FIELDS[name].may_stand_on(home.kind):
+            self.findings.error(place, f"'{key}' belongs to {FIELDS[name].owner}, not here")
         elif name in fields.values:
             self.findings.error(place, f"'{key}' stands twice here")
         else:

@@ -21,6 +21,7 @@ from sluice.cwl.properties.requirements import (
 )
 from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.findings import Findings, text_place
+from sluice.cwl.reading.nodes import processes_inside
 
 #: Cores, MiB or seconds.
 _MOST = 1_000_000_000
@@ -38,15 +39,29 @@ def read_needs(
 
 
 def _needs_of(step: Step, template: ParsedTemplate, findings: Findings) -> Needs:
-    """A field of ours that has the name of one of ``Needs`` is taken as it was read."""
-    fields = template.extensions.steps.get(step.name, Fields()).values
+    """A field of ours that has the name of one of ``Needs`` is taken as it was read: the step's, or
+    else the workflow's."""
+    own = template.extensions.steps.get(step.name, Fields()).values
+    asked = {**template.extensions.workflow.values, **own}
     held, inner = requirements_of(step, template), requirements_inside(step, template)
+    if _is_contained(step, held, inner):
+        asked.pop("sandbox", None)
     return Needs(
         resources=_resources(step, held, inner, findings),
         device_type=_device_type([held, *inner]),
         container=_container(step, [held, *inner], findings),
-        **{name: fields[name] for name in Needs.model_fields if name in fields},
+        **{name: asked[name] for name in Needs.model_fields if name in asked},
     )
+
+
+def _is_contained(step: Step, held: Requirements, inner: Sequence[Requirements]) -> bool:
+    """Does every tool of the step have to run in a container? Its engine keeps it then from the
+    node as a sandbox would. Not of a tool that only the job knows (``sluice:invoke``)."""
+    processes = [(step.tool, held)]
+    processes += zip((run for _, run in processes_inside(step.tool)), inner, strict=True)
+    tools = [asked for process, asked in processes if process.get("class") == "CommandLineTool"]
+    containers = [asked.get("DockerRequirement") for asked in tools]
+    return bool(tools) and all(wish is not None and wish.required for wish in containers)
 
 
 def _device_type(tools: Sequence[Requirements]) -> DeviceType:

@@ -33,6 +33,7 @@ from sluice.contracts.states import (
     ErrorClass,
     JobState,
     ReportAnswer,
+    SandboxKind,
     TaskMode,
     TaskState,
 )
@@ -150,8 +151,10 @@ class Stage:
         ram: int = 16_000,
         gpus: Sequence[str] = (),
         engines: Sequence[ContainerEngine] = (),
+        sandbox: SandboxKind = SandboxKind.NONE,
+        uid: UUID | None = None,
     ) -> UUID:
-        uid = uuid4()
+        uid = uid or uuid4()
         node = NodeResources(cores=cores, ram=ram, disk=1_000_000, gpus=list(gpus))
         pilot = RegisterPilot(
             uid=uid,
@@ -161,6 +164,7 @@ class Stage:
             resources=node,
             version="1",
             engines=list(engines),
+            sandbox=sandbox,
         )
         await register_pilot(self.context, pilot)
         return uid

@@ -3,7 +3,7 @@
 from sluice.contracts.needs import Container, ContainerImage, Resources
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.plan import Boundary
-from sluice.contracts.states import ContainerEngine, ErrorClass
+from sluice.contracts.states import ContainerEngine, ErrorClass, SandboxKind
 from sluice.contracts.tasks import Task
 from tests.integration.wms.stage import Stage, make_task
 from wms.usecases.accept_task import accept_task
@@ -81,6 +81,22 @@ async def test_a_container_that_is_a_hint_keeps_no_pilot_away(stage: Stage) -> N
     container = Container(images=[ContainerImage(name="debian:12")], required=False)
     await stage.add_task(make_task(container=container), jobs=1)
     assert len(await stage.lease(await stage.add_pilot(), 1)) == 1
+
+
+async def test_task_that_needs_a_sandbox(stage: Stage) -> None:
+    task = await stage.add_task(make_task(sandbox=True), jobs=2)
+    bare = [await stage.add_pilot()]
+    assert "a job needs a sandbox (bubblewrap), and the only pilot has none" in await why(
+        stage, task
+    )
+    bare.append(await stage.add_pilot(engines=[ContainerEngine.PODMAN]))
+    assert "a job needs a sandbox (bubblewrap), and none of the 2 pilots has one" in await why(
+        stage, task
+    )
+    assert [await stage.lease(pilot, 2) for pilot in bare] == [[], []]
+    able = await stage.leased(await stage.add_pilot(sandbox=SandboxKind.NAMESPACES), 2)
+    assert len(able.jobs) == 2
+    assert PilotTask.model_validate_json(able.tasks[0].for_pilots).needs.sandbox
 
 
 async def _pilot_of(stage: Stage, job_id: int) -> object:

@@ -9,7 +9,7 @@ import pytest
 from sluice.contracts.attention import Acknowledge
 from sluice.contracts.pilots import PilotList
 from sluice.contracts.problems import Unprocessable
-from sluice.contracts.states import PilotState
+from sluice.contracts.states import PilotState, SandboxKind
 from tests.integration.wms.stage import Stage
 from tests.integration.wms.test_query_plans import buffers, nodes, plan
 from wms.db.pilot_pages import COUNT_PILOTS, SELECT_PILOTS, PilotQuery, page_places
@@ -81,6 +81,17 @@ async def test_who_knows_of_no_pages_is_told_of_none(stage: Stage) -> None:
     listed = await every_kind(stage)
     found = await list_pilots(stage.context)
     assert (names([found]), set(found.model_dump(mode="json"))) == (listed, {"pilots"})
+
+
+async def test_who_knows_of_pages_is_told_of_sandboxes_too(stage: Stage) -> None:
+    """As the pilot said when it registered last; the release before refuses an answer with one."""
+    uid = await stage.add_pilot(sandbox=SandboxKind.NAMESPACES)
+    [[page], former] = await pages(stage, 5), await list_pilots(stage.context)
+    assert [pilot.sandbox for pilot in page.pilots] == [SandboxKind.NAMESPACES]
+    assert "sandbox" not in former.model_dump(mode="json")["pilots"][0]
+    await stage.add_pilot(uid=uid)
+    [page] = await pages(stage, 5)
+    assert [pilot.sandbox for pilot in page.pilots] == [SandboxKind.NONE]
 
 
 async def test_those_that_need_attention_are_listed_alone_and_counted(stage: Stage) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from sluice.contracts.needs import Resources
 from sluice.contracts.problems import NotFound
-from sluice.contracts.states import PilotState
+from sluice.contracts.states import PilotState, SandboxKind
 from tests.integration.wms.stage import Stage, make_task
 from wms.usecases.check_schedulability import check_schedulability
 from wms.usecases.sign_off_pilot import sign_off_pilot
@@ -51,6 +51,19 @@ async def test_a_task_that_fits_no_pilot(stage: Stage) -> None:
     assert not await never()
     with pytest.raises(NotFound):
         await check_schedulability(stage.context, uuid4())
+
+
+async def test_a_task_that_needs_a_sandbox(stage: Stage) -> None:
+    task = await stage.add_task(make_task(sandbox=True), jobs=1)
+    await stage.execute("UPDATE tasks SET created_at = created_at - interval '1 minute'")
+    await stage.add_pilot()
+    await stage.execute(OLD)
+    assert (await check_schedulability(stage.context, task.uid)).reason == (
+        "no node fits: a job needs a sandbox (bubblewrap), and the only pilot has none"
+    )
+    await stage.add_pilot(sandbox=SandboxKind.NAMESPACES)
+    await stage.execute(OLD)
+    assert not (await check_schedulability(stage.context, task.uid)).never
 
 
 async def test_a_task_that_is_at_work_has_an_outlook(stage: Stage) -> None:

@@ -116,6 +116,14 @@ def test_a_property_that_is_not_used_is_not_on_the_wire() -> None:
     assert Plan.model_validate(stored.model_dump(mode="json")).steps[0].needs == Needs()
 
 
+def test_a_sandbox_that_nobody_asked_for_is_not_on_the_wire() -> None:
+    wanted, plain = (
+        message_of(Plan.model_validate(stored_plan(**said))) for said in ({"sandbox": True}, {})
+    )
+    assert (wanted["sandbox"], "sandbox" in plain) == (True, False)
+    assert "sandbox" not in Needs().model_dump(mode="json")
+
+
 def test_the_release_before_finds_its_fields_where_it_looks() -> None:
     said = {"device_type": "gpu", "container": {"images": [{"name": "debian:12"}]}}
     message = message_of(Plan.model_validate(stored_plan(**said)))
@@ -127,10 +135,11 @@ def test_a_pilot_of_the_release_before_is_told_what_it_knows() -> None:
     said = Needs(
         device_type=DeviceType.GPU,
         container=Container(images=[ContainerImage(name="debian:12")], required=False),
+        sandbox=True,
     )
     stored = plan(step("decode", needs=said), outputs=[("decode", "out")])
     leased = known_task(make_task(ORIGIN, stored, step="decode", params={}, datasets=DATASETS))
     assert PilotTask.model_validate_json(leased.for_pilots).needs == said
     former = json.loads(leased.for_former)
     assert former["resources"] == {}, "which it requires"
-    assert not {"device_type", "container"} & former.keys()
+    assert not {"device_type", "container", "sandbox"} & former.keys()

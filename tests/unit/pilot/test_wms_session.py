@@ -20,7 +20,7 @@ from sluice.contracts.pilots import (
     Room,
     StartedJob,
 )
-from sluice.contracts.states import AttemptPhase, ContainerEngine
+from sluice.contracts.states import AttemptPhase, ContainerEngine, SandboxKind
 
 
 class Wms:
@@ -51,9 +51,16 @@ class Wms:
 BEFORE = {"uid", "name", "host", "slots", "resources", "version"}
 
 
-@pytest.mark.parametrize("engines", [[], [ContainerEngine.PODMAN]])
+@pytest.mark.parametrize(
+    ("engines", "sandbox", "asked"),
+    [
+        ([], SandboxKind.NONE, 1),
+        ([ContainerEngine.PODMAN], SandboxKind.NONE, 2),
+        ([], SandboxKind.NAMESPACES, 2),
+    ],
+)
 async def test_a_wms_of_the_release_before_gets_what_it_knows(
-    engines: list[ContainerEngine],
+    engines: list[ContainerEngine], sandbox: SandboxKind, asked: int
 ) -> None:
     wms = Wms(BEFORE)
     resources = NodeResources(cores=1, ram=1024, disk=1024)
@@ -65,13 +72,14 @@ async def test_a_wms_of_the_release_before_gets_what_it_knows(
         resources=resources,
         version="1",
         engines=engines,
+        sandbox=sandbox,
     )
     async with httpx.AsyncClient(base_url="http://wms", transport=httpx.MockTransport(wms)) as http:
         session = WmsSession(WmsClient(http), pilot)
         await session.register()
     assert (session.times, session.registration.lease) == (1, 5.0)
     assert wms.bodies[-1].keys() == BEFORE
-    assert len(wms.bodies) == 1 + len(engines)
+    assert len(wms.bodies) == asked
 
 
 async def test_phases_are_told_to_a_wms_that_knows_them() -> None:
@@ -128,7 +136,7 @@ async def test_a_wms_that_does_not_know_of_rooms_is_asked_without() -> None:
     assert ["room" in body for body in asked] == [True, False, False]
 
 
-async def test_a_wms_of_this_release_is_told_of_the_engines() -> None:
+async def test_a_wms_of_this_release_is_told_of_the_engines_and_the_sandbox() -> None:
     wms = Wms({*RegisterPilot.model_fields})
     resources = NodeResources(cores=1, ram=1024, disk=1024)
     pilot = RegisterPilot(
@@ -139,6 +147,7 @@ async def test_a_wms_of_this_release_is_told_of_the_engines() -> None:
         resources=resources,
         version="1",
         engines=[ContainerEngine.DOCKER],
+        sandbox=SandboxKind.NAMESPACES,
     )
     async with httpx.AsyncClient(base_url="http://wms", transport=httpx.MockTransport(wms)) as http:
         await WmsSession(WmsClient(http), pilot).register()

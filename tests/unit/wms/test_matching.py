@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sluice.contracts.needs import Container, ContainerImage, Needs, Resources
 from sluice.contracts.pilots import NodeResources
-from sluice.contracts.states import ContainerEngine, DeviceType
+from sluice.contracts.states import ContainerEngine, DeviceType, SandboxKind
 from wms.domain.matching import Demand, PilotNode, choose, misfit
 
 NODE = PilotNode(NodeResources(cores=2, ram=1000, disk=1000))
@@ -66,3 +66,24 @@ def test_a_job_that_needs_a_container_goes_where_one_can_run() -> None:
     assert choose([asked, demand(2)], NODE) == [demand(2)]
     for engine in ContainerEngine:
         assert misfit(asked, replace(NODE, engines=[engine])) is None
+
+
+def test_a_job_that_needs_a_sandbox_goes_where_one_is() -> None:
+    asked = needing(demand(1), sandbox=True)
+    hint = Container(images=[ContainerImage(name="debian:12")], required=False)
+    engine = replace(NODE, engines=[ContainerEngine.PODMAN])
+    sandbox = replace(NODE, sandbox=SandboxKind.NAMESPACES)
+    assert misfit(asked, NODE) == "needs a sandbox (bubblewrap), the node has none"
+    assert misfit(needing(asked, container=hint), engine) == misfit(asked, NODE)
+    assert misfit(needing(asked, container=hint), sandbox) is None
+    assert choose([asked, demand(2)], NODE) == [demand(2)]
+    assert choose([asked, demand(2)], sandbox) == [asked, demand(2)]
+
+
+def test_a_job_that_needs_a_container_and_a_sandbox_goes_where_both_are() -> None:
+    image = Container(images=[ContainerImage(name="debian:12")])
+    asked = needing(demand(1), sandbox=True, container=image)
+    both = replace(NODE, engines=[ContainerEngine.PODMAN], sandbox=SandboxKind.NAMESPACES)
+    assert misfit(asked, both) is None
+    assert misfit(asked, replace(both, engines=[])) is not None
+    assert misfit(asked, replace(both, sandbox=SandboxKind.NONE)) is not None

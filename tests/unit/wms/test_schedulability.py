@@ -1,6 +1,7 @@
 """Which jobs will never find a node."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -8,7 +9,7 @@ import pytest
 
 from sluice.contracts.needs import Container, ContainerImage, Needs, Resources
 from sluice.contracts.pilots import NodeResources
-from sluice.contracts.states import ContainerEngine, DeviceType
+from sluice.contracts.states import ContainerEngine, DeviceType, SandboxKind
 from wms.domain.matching import Demand, PilotNode
 from wms.domain.schedulability import NodeSupply, why_never
 
@@ -25,12 +26,14 @@ def demand(
     *,
     gpu: bool = False,
     container: bool = False,
+    sandbox: bool = False,
     waited: float = 60.0,
 ) -> Demand:
     needs = Needs(
         resources=Resources(cores=cores, ram=ram, disk=100),
         device_type=DeviceType.GPU if gpu else DeviceType.CPU,
         container=Container(images=[ContainerImage(name="debian:12")]) if container else None,
+        sandbox=sandbox,
     )
     return Demand(UUID(int=1), 1.0, datetime(2026, 1, 1, tzinfo=UTC), 5, needs, waited=waited)
 
@@ -66,11 +69,31 @@ def look(
                 " Podman, Apptainer or udocker"
             ),
         ),
+        (
+            demand(sandbox=True),
+            ("no node fits: a job needs a sandbox (bubblewrap), and the only pilot has none"),
+        ),
         (demand(2), None),
     ],
 )
 def test_what_no_node_has(wanted: Demand, sentence: str | None) -> None:
     assert look(wanted, node()) == sentence
+
+
+def test_a_sandbox_that_no_node_has() -> None:
+    engine = replace(node(), engines=[ContainerEngine.PODMAN])
+    sandbox = replace(node(), sandbox=SandboxKind.NAMESPACES)
+    assert look(demand(sandbox=True), node(), engine, launchable=[node()]) == (
+        "no node fits: a job needs a sandbox (bubblewrap), and none of the 3 pilots has one; nor"
+        " does one that can be launched"
+    )
+    assert look(demand(3, sandbox=True), node(4), sandbox) == (
+        "no node fits: a job needs 3 cores, the node has 2 (the largest of 2 pilots)"
+    )
+    assert look(demand(sandbox=True, container=True), engine, sandbox) == (
+        "no node fits: a job needs a container and a sandbox (bubblewrap), and no pilot has both"
+    )
+    assert look(demand(sandbox=True), node(), launchable=[sandbox]) is None
 
 
 def test_what_may_still_come_is_waited_for() -> None:

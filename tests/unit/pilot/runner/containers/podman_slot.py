@@ -11,6 +11,7 @@ from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.states import AttemptOutcome, ContainerEngine
 from tests.servers.podman import IMAGE, Podman, start_podman
 from tests.unit.pilot.builders import tool
+from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
 
@@ -35,7 +36,11 @@ def engine(podman: Podman) -> Engine:
 
 def start(podman: Podman, engine: Engine | None, folder: Path) -> Runner:
     environment = {"PYTHONPATH": str(Path.cwd()), "SLUICE_SECRET": "hush", **podman.environment}
-    settings = {"engine": engine, "images": str(folder / "images")}
+    settings = {
+        "engine": engine,
+        "images": str(folder / "images"),
+        "sandbox": found_sandbox(),
+    }
     return Runner(folder / "pilot", environment=environment, settings=settings)
 
 

@@ -1,0 +1,113 @@
+"""The sandbox that this node has for tools, found by trying it."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import structlog
+
+from pilot.node.system_files import copy_settings, options, system_paths
+from pilot.sandbox.network import UserNetwork
+from pilot.sandbox.sandbox import Extras, HeldSandbox, Sandbox, SandboxError, SandboxUse
+from pilot.sandbox.view import SeenFile, View
+
+log = structlog.get_logger(__name__)
+
+#: What is run in a sandbox to see that it works.
+_PROBE = "true"
+
+
+class NoSandboxError(Exception):
+    """The pilot is to have a sandbox, and this node has none: a sentence."""
+
+
+def with_network(sandbox: Sandbox, use: SandboxUse, allowed: Sequence[str]) -> Sandbox:
+    """The sandbox, with a network for tools that ask for one, if it can be had. ``allowed``: see
+    ``UserNetwork``."""
+    program = shutil.which("slirp4netns")
+    why = "there is no slirp4netns on this node's PATH"
+    if program is not None:
+        network = UserNetwork(program=program, allowed=list(allowed))
+        found = sandbox.model_copy(update={"network": network})
+        failure = _failure(found, network=True)
+        if failure is None:
+            return found
+        why = f"slirp4netns does not work on this node: {failure}"
+    log.warning("sandbox.no_network", reason=why)
+    return sandbox.model_copy(update={"no_network": why, "node_network": use != "required"})
+
+
+def find_sandbox(
+    use: SandboxUse, folder: Path, more: Sequence[Path], *, hidden: Path
+) -> Sandbox | str:
+    """The sandbox; or a sentence why there is none. ``folder``: made, for files that all tools
+    see. ``more``: paths that they see as well. ``hidden``: a folder that they do not see, wherever
+    it is. Raises ``NoSandboxError``, ``OSError``."""
+    if use == "off":
+        log.warning("sandbox.none", reason="switched off", note=_UNCONTAINED)
+        return "the pilot's sandbox is switched off"
+    found = _tried(folder, [str(path) for path in more], hidden)
+    if isinstance(found, Sandbox):
+        log.info("sandbox.found", kind="namespaces", bubblewrap=found.bubblewrap)
+        return found
+    if use == "required":
+        raise NoSandboxError(found)
+    log.warning("sandbox.none", reason=found, note=_UNCONTAINED)
+    return found
+
+
+_UNCONTAINED = "tools run with the rights of the pilot's user, and reach what it reaches"
+
+
+def _tried(folder: Path, more: Sequence[str], hidden: Path) -> Sandbox | str:
+    bubblewrap = shutil.which("bwrap")
+    if bubblewrap is None:
+        return "there is no bubblewrap (bwrap) on this node's PATH"
+    settings = folder / "etc"
+    copy_settings(settings, more)
+    sandbox = Sandbox(bubblewrap=bubblewrap, system=_system(str(settings), more, str(hidden)))
+    failure = _failure(sandbox, network=False)
+    return sandbox if failure is None else f"the sandbox does not work on this node: {failure}"
+
+
+def _failure(sandbox: Sandbox, *, network: bool) -> str | None:
+    """Why nothing can be run in it; None: it works."""
+    with tempfile.TemporaryDirectory(prefix="sluice-") as out, open(os.devnull, "r+b") as nothing:
+        held = HeldSandbox(sandbox, [out], Extras(network=network))
+        try:
+            program = held.start(
+                [_PROBE],
+                environment={"PATH": os.environ.get("PATH", os.defpath)},
+                folder="/tmp",  # noqa: S108 - the program's own
+                streams=[nothing.fileno()] * 3,
+                limits={},
+                view=View([SeenFile("/tmp", out, writable=True)]),  # noqa: S108
+            )
+            status = program.end().status
+        except (SandboxError, OSError) as error:
+            return str(error)
+        finally:
+            held.close()
+    return f"{_PROBE!r} ended with status {status}" if status else None
+
+
+def _system(settings: str, more: Sequence[str], hidden: str) -> list[str]:
+    """What every program sees beside its job's files."""
+    paths = system_paths(os.environ.get("PATH", os.defpath), more)
+    seen = options([path for path in paths if not path.startswith("/etc/")])
+    # As the owner of its files, a pilot that is root could change the kernel's settings there.
+    kernel = ["--proc", "/proc", *(["--remount-ro", "/proc"] if os.geteuid() == 0 else [])]
+    devices = ["--dev", "/dev", "--tmpfs", "/dev/shm"]  # noqa: S108
+    inside = any(hidden.startswith(f"{path}/") for path in paths)
+    return [
+        *seen,
+        *(["--tmpfs", hidden] if inside else []),
+        "--ro-bind",
+        settings,
+        "/etc",
+        *devices,
+        *kernel,
+        *(part for path in ("/tmp", "/var/tmp", "/run") for part in ("--dir", path)),  # noqa: S108
+    ]

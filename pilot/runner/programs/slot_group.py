@@ -1,0 +1,59 @@
+"""The kernel's groups of a slot beside the one for memory: how many processes it may have, and its
+share of the node's cores."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import structlog
+
+from pilot.node.memory_groups import MemoryGroups
+
+log = structlog.get_logger(__name__)
+
+#: Processes and threads that a slot has itself.
+_OWN = 64
+#: A core's share of the processors' time: ``cpu.weight`` of version 2, ``cpu.shares`` of 1.
+_WEIGHT, _SHARES = 100, 1024
+_MOST_WEIGHT, _MOST_SHARES = 10_000, 262_144
+
+
+class SlotGroup:
+    """This process moves there, with all that it starts from here on. ``processes``: the most that
+    a tool may have; None: any number."""
+
+    def __init__(self, groups: MemoryGroups | None, processes: int | None) -> None:
+        self._cores: Path | None = None
+        self._asked = 1.0
+        if groups is None:
+            return
+        name = f"slot-{os.getpid()}"
+        self._second = groups.version == 2
+        try:
+            if groups.processes is not None and processes is not None:
+                folder = Path(groups.processes) / name
+                _enter(folder)
+                (folder / "pids.max").write_text(str(processes + _OWN))
+            if groups.cores is not None:
+                _enter(Path(groups.cores) / name)
+                self._cores = Path(groups.cores) / name
+        except OSError as error:
+            log.warning("slot.no_group", reason=error.strerror)
+
+    def share(self, cores: float) -> None:
+        """Of the node's cores, where others want them too: as many as the job has booked."""
+        if self._cores is None or cores == self._asked:
+            return
+        file, each, most = (
+            ("cpu.weight", _WEIGHT, _MOST_WEIGHT)
+            if self._second
+            else ("cpu.shares", _SHARES, _MOST_SHARES)
+        )
+        with suppress(OSError):
+            (self._cores / file).write_text(str(min(most, max(1, round(each * cores)))))
+            self._asked = cores
+
+
+def _enter(folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / "cgroup.procs").write_text(str(os.getpid()))

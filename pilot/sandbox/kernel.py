@@ -1,0 +1,131 @@
+"""What the kernel is asked for to make a program's sandbox: calls for which Python has no function.
+All raise ``OSError``."""
+
+import contextlib
+import ctypes
+import os
+import resource
+import socket
+import struct
+import sys
+
+CLONE_NEWNS, CLONE_NEWIPC = 0x00020000, 0x08000000
+_MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 1, 2, 4, 8
+_MS_REMOUNT, _MS_NOATIME, _MS_NODIRATIME, _MS_BIND, _MS_RELATIME = 32, 1024, 2048, 4096, 1 << 21
+_NOTHING = _MS_RDONLY | _MS_NOSUID | _MS_NODEV
+#: Flag of statvfs(3) that has another number in mount(2).
+_ST_RELATIME = 4096
+_SAME_FLAGS = _MS_NOEXEC | _MS_NOATIME | _MS_NODIRATIME
+_PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_CAPBSET_DROP = 4, 22, 24
+_SECCOMP_MODE_FILTER = 2
+_CAPABILITY_VERSION = 0x20080522
+_RTM_NEWROUTE, _NEW_AND_ANSWERED = 24, 0x605
+_RTA_DST, _RTA_GATEWAY = 1, 5
+_RTN_UNICAST, _RTN_PROHIBIT = 1, 8
+_RT_TABLE_MAIN, _RTPROT_STATIC = 254, 4
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class _CapabilityHeader(ctypes.Structure):
+    _fields_ = (("version", ctypes.c_uint32), ("pid", ctypes.c_int))
+
+
+class _Capabilities(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.c_uint32) for name in ("effective", "permitted", "inheritable"))
+
+
+class _Filter(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("program", ctypes.c_char_p))
+
+
+def own_namespaces() -> None:
+    """For mounts and shared memory, of this thread."""
+    _called(_libc.unshare(CLONE_NEWNS | CLONE_NEWIPC))
+
+
+def bind(source: str, place: str, *, writable: bool) -> None:
+    """The file or folder ``source`` is seen at ``place``, which is there."""
+    _mount(place, _MS_BIND, source=source)
+    found = os.statvfs(place).f_flag
+    flags = _MS_NOSUID | _MS_NODEV | (found & _SAME_FLAGS)
+    flags |= _MS_RELATIME if found & _ST_RELATIME else 0
+    flags |= found & _MS_RDONLY if writable else _MS_RDONLY
+    _mount(place, _MS_REMOUNT | _MS_BIND | flags)
+
+
+def mount_memory(place: str, options: str) -> None:
+    """A file system in memory."""
+    _mount(place, _MS_NOSUID | _MS_NODEV, source="tmpfs", kind=f"tmpfs {options}")
+
+
+def hide(place: str) -> None:
+    """What is in a folder. (It cannot be taken away where the pilot's user has no rights.)"""
+    _mount(place, _NOTHING, source="tmpfs", kind="tmpfs mode=0,size=4k")
+
+
+def only_read(place: str) -> None:
+    """Of what is mounted there, nothing can be written any more."""
+    _mount(place, _MS_REMOUNT | _MS_BIND | _NOTHING)
+
+
+def give_up_rights() -> None:
+    """Of this thread."""
+    header, none = _CapabilityHeader(_CAPABILITY_VERSION, 0), (_Capabilities * 2)()
+    _called(_libc.capset(ctypes.byref(header), ctypes.byref(none)))
+
+
+def filter_calls(program: bytes) -> None:
+    """Of this thread, by a program of ``pilot.sandbox.seccomp``."""
+    known = _Filter(len(program) // 8, program)
+    _called(_libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(known), 0, 0))
+
+
+def shut_off(open_files: int) -> None:
+    """No program reads this process's memory or has its descriptors, and none gets rights back by
+    its user's number."""
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):  # the list's own
+            if int(name) > sys.stderr.fileno():
+                os.set_inheritable(int(name), False)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = open_files if hard == resource.RLIM_INFINITY else min(open_files, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, most), most))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _called(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0))
+    with open("/proc/sys/kernel/cap_last_cap") as file:
+        last = int(file.read())
+    for capability in range(last + 1):
+        _called(_libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0))
+
+
+def route(network: str, gateway: str | None) -> None:
+    """Through ``gateway``; None: nobody gets there. See rtnetlink(7)."""
+    address, _, bits = network.partition("/")
+    attributes = struct.pack("HH4s", 8, _RTA_DST, socket.inet_aton(address))
+    if gateway is not None:
+        attributes += struct.pack("HH4s", 8, _RTA_GATEWAY, socket.inet_aton(gateway))
+    kind = _RTN_PROHIBIT if gateway is None else _RTN_UNICAST
+    route = struct.pack(
+        "BBBBBBBBI", socket.AF_INET, int(bits), 0, 0, _RT_TABLE_MAIN, _RTPROT_STATIC, 0, kind, 0
+    )
+    length = 16 + len(route + attributes)
+    header = struct.pack("IHHII", length, _RTM_NEWROUTE, _NEW_AND_ANSWERED, 1, 0)
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as kernel:
+        kernel.sendall(header + route + attributes)
+        number = -struct.unpack_from("i", kernel.recv(4096), 16)[0]
+    if number:
+        raise OSError(number, f"the route to {network}: {os.strerror(number)}")
+
+
+def _mount(place: str, flags: int, *, source: str | None = None, kind: str = "") -> None:
+    """``kind``: of a new file system, and its options, with a blank between."""
+    name, _, options = kind.partition(" ")
+    texts = [text and os.fsencode(text) for text in (source, place, name or None)]
+    _called(_libc.mount(*texts, ctypes.c_ulong(flags), options.encode() or None))
+
+
+def _called(result: int) -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))

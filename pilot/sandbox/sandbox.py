@@ -1,0 +1,346 @@
+"""A node's sandbox: namespaces that bubblewrap makes once, in which programs are started one after
+the other, each with its own view."""
+
+import contextlib
+import glob
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os.path import isdir
+from pathlib import Path
+from typing import Any, Literal
+
+from pilot.sandbox import channel
+from pilot.sandbox.channel import Channel
+from pilot.sandbox.network import GATEWAY, UserNetwork
+from pilot.sandbox.seccomp import Filter, filter_program
+from pilot.sandbox.tool_start import SOURCES
+from pilot.sandbox.view import View
+from sluice.contracts.base import Contract
+
+#: Folders, beside those it is made with, from which a holder gives files; with one more, others are
+#: forgotten.
+_MOST_SOURCES = 32
+#: Where devices of GPUs are.
+_GPUS = ("/dev/nvidia*", "/dev/nvidia-caps/*", "/dev/dri/*", "/dev/kfd")
+#: Seconds within which a holder ends by itself.
+_PATIENCE = 5.0
+#: Variables without which Python may not start.
+_LIBRARIES = "LD_LIBRARY_PATH"
+
+
+_PYTHON = os.path.realpath(sys.executable)
+_OURS = Path(channel.__file__).parent.parent
+_HOLDER = (
+    f"import sys; sys.path.append('{SOURCES}'); import pilot.sandbox.holder as it; it.main({{}})"
+)
+#: Is a pilot to have a sandbox for its tools?
+SandboxUse = Literal["required", "preferred", "off"]
+
+
+class SandboxError(Exception):
+    """A program could not be started in its sandbox, for a reason that has nothing to do with the
+    program: a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extras:
+    """What a program gets beside its files. ``gpus``: the devices of all of the node's."""
+
+    network: bool = False
+    gpus: bool = False
+
+
+class Sandbox(Contract):
+    """``bubblewrap``: its path. ``system``: its options for all that every program sees: of the
+    node's files those that belong to the system, and what the kernel offers. ``processes``,
+    ``open_files``: the most that a program may have of them, open files in each process.
+    ``network``: of tools that ask for one. Where none can be had, ``no_network`` says why, and they
+    get the node's own if ``node_network`` allows it."""
+
+    bubblewrap: str
+    system: list[str]
+    network: UserNetwork | None = None
+    no_network: str = ""
+    node_network: bool = False
+    processes: int = 4096
+    open_files: int = 65536
+
+    def command(self, sources: Sequence[str], program: Sequence[str], gets: Extras) -> list[str]:
+        """Starts ``program`` as the first process in namespaces of its own, with rights over them,
+        and with the folders ``sources`` in order in ``SOURCES``."""
+        shared = gets.network and self.network is None and self.node_network
+        devices = gpu_devices() if gets.gpus else []
+        return [
+            self.bubblewrap,
+            "--unshare-all",
+            "--unshare-user",
+            *(["--share-net"] if shared else []),
+            "--as-pid-1",
+            "--die-with-parent",
+            "--new-session",
+            "--cap-add",
+            "ALL",
+            *self.system,
+            *(part for path in devices for part in ("--dev-bind", path, path)),
+            "--remount-ro",
+            "/dev",
+            "--tmpfs",
+            SOURCES,
+            "--ro-bind",
+            str(_OURS),
+            f"{SOURCES}/{_OURS.name}",
+            *(
+                part
+                for number, source in enumerate(sources)
+                for part in ("--bind", source, f"{SOURCES}/{number}")
+            ),
+            "--",
+            *program,
+        ]
+
+
+def gpu_devices() -> list[str]:
+    """Of this node: NVIDIA's, AMD's, and those of the kernel's own interface."""
+    return sorted(path for pattern in _GPUS for path in glob.glob(pattern) if not isdir(path))
+
+
+class Sandboxes:
+    """A node's sandbox as a process holds it: once for programs of each kind, as they come.
+    ``sources``: folders from which they get files."""
+
+    def __init__(self, sandbox: Sandbox, sources: Sequence[str]) -> None:
+        self.sandbox = sandbox
+        self._sources = sources
+        self._held: dict[Extras, HeldSandbox] = {}
+
+    @property
+    def pids(self) -> frozenset[int]:
+        """Of this process's children that belong to them."""
+        return frozenset().union(*(held.pids for held in self._held.values()))
+
+    def of(self, gets: Extras) -> "HeldSandbox":
+        if gets not in self._held:
+            self._held[gets] = HeldSandbox(self.sandbox, self._sources, gets)
+        return self._held[gets]
+
+    def close(self) -> None:
+        for held in self._held.values():
+            held.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How a program ended, and what it and all that it started has used. ``status``: as wait(2)
+    gives it. ``cpu``: seconds. ``memory``: KiB of its largest process; ``floor``: at or below it,
+    it says nothing. ``read``, ``written``: bytes that it asked the kernel for, or handed to it;
+    None: not counted."""
+
+    status: int
+    cpu: float
+    memory: int
+    floor: int
+    read: int | None = None
+    written: int | None = None
+
+
+class HeldSandbox:
+    """A sandbox with its holder, which is started when there is something to run. ``sources``:
+    folders from which programs get files. ``gets``: what programs get beside."""
+
+    def __init__(self, sandbox: Sandbox, sources: Sequence[str], gets: Extras) -> None:
+        self._sandbox = sandbox
+        self._gets = gets
+        self._carrier: subprocess.Popen[bytes] | None = None
+        self._own = [os.path.realpath(source) for source in sources]
+        self._sources = list(self._own)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._connection: Channel | None = None
+        self._memory = 0.0
+
+    @property
+    def pids(self) -> frozenset[int]:
+        """Of this process's children that hold the sandbox."""
+        known = (self._process, self._carrier)
+        return frozenset(process.pid for process in known if process is not None)
+
+    def start(
+        self,
+        arguments: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        folder: str,
+        streams: Sequence[int],
+        limits: Mapping[int, int],
+        view: View,
+    ) -> "Contained":
+        """``streams``: descriptors of standard input, output and error. ``limits``: of resource
+        (see setrlimit(2)) → the most. One at a time. Raises ``OSError`` where there is no such
+        program, ``SandboxError``."""
+        self._make_visible([seen.source for seen in view.files])
+        request = {
+            "arguments": list(arguments),
+            "environment": dict(environment),
+            "folder": folder,
+            "limits": {resource.RLIMIT_NPROC: self._sandbox.processes, **limits},
+            "files": [(self._inside(seen.source), seen.path, seen.writable) for seen in view.files],
+            "links": dict(view.links),
+            "shared_memory": view.shared_memory,
+        }
+        new = self._process is None
+        answer = self._asked(request, streams)
+        if "room" in answer and not new:
+            # A folder may have been made anew since the holder got to see it.
+            self.close()
+            answer = self._asked(request, streams)
+        match answer:
+            case {"room": why}:
+                raise SandboxError(why)
+            case {"program": number}:
+                raise OSError(number, os.strerror(number), arguments[0])
+        process, connection = self._opened()
+        return Contained(self, process.pid, connection, beside=self._memory)
+
+    def _asked(self, request: dict[str, Any], streams: Sequence[int]) -> dict[str, Any]:
+        """The holder's answer; ``room``: why it could not do it."""
+        _, connection = self._opened()
+        try:
+            connection.send(request, streams)
+            return connection.receive()[0]
+        except (EOFError, OSError):
+            self.close()
+            return {"room": "the process that holds it has ended"}
+
+    def close(self) -> str:
+        """Ends it, with all that runs in it. Gives what it has said last, if anything."""
+        process, self._process = self._process, None
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+        carrier, self._carrier = self._carrier, None
+        if carrier is not None:
+            carrier.kill()
+            carrier.wait()
+        if process is None:
+            return ""
+        try:
+            process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        said = process.communicate()[1].decode(errors="replace").strip().splitlines()
+        return said[-1][:300] if said else ""
+
+    def _make_visible(self, paths: Sequence[str]) -> None:
+        """Where the holder does not see all of these files, it starts anew, with the folders that
+        they lie in."""
+        missing = dict.fromkeys(
+            os.path.dirname(os.path.realpath(path)) for path in paths if self._inside(path) is None
+        )
+        if missing:
+            self.close()
+            earlier = self._sources[len(self._own) :][: max(0, _MOST_SOURCES - len(missing))]
+            self._sources = [*self._own, *missing, *earlier]
+
+    def _inside(self, path: str) -> str | None:
+        """Where the holder sees a file of the node; None: it does not."""
+        real = os.path.realpath(path)
+        for number, source in enumerate(self._sources):
+            if real == source or real.startswith(f"{source.rstrip('/')}/"):
+                return f"{SOURCES}/{number}/{real[len(source) :].lstrip('/')}"
+        return None
+
+    def _opened(self) -> tuple["subprocess.Popen[bytes]", Channel]:
+        """Raises ``SandboxError``."""
+        if self._process is not None and self._connection is not None:
+            return self._process, self._connection
+        ours, theirs = socket.socketpair()
+        connection = Channel(ours)
+        with theirs:
+            holder = [_PYTHON, "-I", "-S", "-c", _HOLDER.format(theirs.fileno())]
+            process = self._process = subprocess.Popen(
+                self._sandbox.command(self._sources, holder, self._gets),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                pass_fds=(theirs.fileno(),),
+                # Of the pilot's environment nothing gets in.
+                env={name: os.environ[name] for name in (_LIBRARIES,) if name in os.environ},
+                cwd="/",
+            )
+        calls = filter_program(Filter.TOOL)
+        try:
+            connection.receive()  # bubblewrap is done
+            routes = self._carried(process.pid)
+            connection.send(
+                {
+                    **routes,
+                    "calls": None if calls is None else calls.hex(),
+                    "open_files": self._sandbox.open_files,
+                }
+            )
+            ready, _ = connection.receive()
+        except (EOFError, OSError) as error:
+            connection.close()
+            raise SandboxError(self.close() or str(error)) from error
+        self._connection, self._memory = connection, ready["memory"] / 1024
+        return process, connection
+
+    def _carried(self, bubblewrap: int) -> dict[str, Any]:
+        """What programs send gets where it may. Raises ``OSError``."""
+        network = self._sandbox.network
+        if not self._gets.network or (network is None and self._sandbox.node_network):
+            return {"refused": [], "allowed": []}
+        if network is None:
+            raise OSError(f"the tool is to have a network, and {self._sandbox.no_network}")
+        self._carrier = network.start(_first_child(bubblewrap))
+        return {**network.routes(), "gateway": GATEWAY}
+
+
+def _first_child(pid: int) -> int:
+    """Raises ``OSError``."""
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return int(file.read().split()[0])
+
+
+class Contained:
+    """A program in a sandbox. ``root``: pid of the process that holds the sandbox; ``beside``:
+    MiB of memory that this takes."""
+
+    def __init__(
+        self, sandbox: HeldSandbox, root: int, connection: Channel, *, beside: float
+    ) -> None:
+        self.root = root
+        self.beside = beside
+        self._sandbox = sandbox
+        self._connection = connection
+
+    @property
+    def descriptor(self) -> int:
+        """Readable once it has ended."""
+        return self._connection.fileno()
+
+    def signal(self, number: int) -> None:
+        """To its process group; SIGKILL to all of its processes."""
+        with contextlib.suppress(OSError):
+            self._connection.send({"signal": number})
+
+    def kill(self) -> None:
+        """At once, with the sandbox, from any thread, which waits until that is dead."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.root, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitid(os.P_PID, self.root, os.WEXITED | os.WNOWAIT)
+
+    def end(self) -> Usage:
+        """Waits for its end. Nothing of it is left then."""
+        try:
+            answer, _ = self._connection.receive()
+        except (EOFError, OSError):  # what holds the sandbox was killed, and all with it
+            self._sandbox.close()
+            return Usage(status=signal.SIGKILL, cpu=0.0, memory=0, floor=0)
+        return Usage(**answer)

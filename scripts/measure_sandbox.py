@@ -1,0 +1,102 @@
+"""What it costs to start a program: by itself, in a bubblewrap of its own, in the pilot's sandbox.
+
+``python scripts/measure_sandbox.py [ROUNDS [STARTS]]``; prints medians over the rounds of the
+processor time of one start of ``/bin/true``, in milliseconds, of the whole machine: let it have
+nothing else to do.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from pilot.node.sandboxes import find_sandbox
+from pilot.sandbox.sandbox import Extras, HeldSandbox, Sandbox
+from pilot.sandbox.view import SeenFile, View
+
+PROGRAM = "/bin/true"
+ENVIRONMENT = {"PATH": os.defpath}
+
+
+def by_itself(starts: int) -> None:
+    for _ in range(starts):
+        subprocess.run([PROGRAM], env=ENVIRONMENT, check=True, start_new_session=True)
+
+
+def bubblewrap(sandbox: Sandbox, folder: str) -> Callable[[int], None]:
+    """With the same view of the system."""
+    own = ["--bind", folder, "/job", "--bind", folder, "/tmp"]  # noqa: S108 - in the sandbox
+    command = [sandbox.bubblewrap, "--unshare-all", "--die-with-parent", *sandbox.system, *own]
+
+    def run(starts: int) -> None:
+        for _ in range(starts):
+            subprocess.run([*command, PROGRAM], env=ENVIRONMENT, check=True)
+
+    return run
+
+
+def held(sandbox: Sandbox, folder: str) -> Callable[[int], None]:
+    """The start of the holder is not counted: it is done when a slot runs its first job."""
+    room = HeldSandbox(sandbox, [folder], Extras())
+    view = View([SeenFile("/tmp", folder, writable=True), SeenFile("/job", folder)])  # noqa: S108
+
+    def run(starts: int) -> None:
+        with open(os.devnull, "r+b") as nothing:
+            for _ in range(starts):
+                program = room.start(
+                    [PROGRAM],
+                    environment=ENVIRONMENT,
+                    folder="/job",
+                    streams=[nothing.fileno()] * 3,
+                    limits={},
+                    view=view,
+                )
+                if program.end().status != 0:
+                    raise RuntimeError("it did not run")
+
+    run(1)
+    return run
+
+
+def processor_seconds() -> float:
+    """Of the whole machine, the kernel's own work for others among it; see proc(5)."""
+    with open("/proc/stat") as file:
+        user, nice, system, _idle, _waiting, irq, softirq = map(int, file.readline().split()[1:8])
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
+
+
+def main() -> None:
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    starts = int(sys.argv[2]) if len(sys.argv) > 2 else 300
+    with tempfile.TemporaryDirectory() as place:
+        folder = f"{place}/job"
+        os.mkdir(folder)
+        found = find_sandbox("required", Path(place) / "system", [], hidden=Path(place) / "hidden")
+        if isinstance(found, str):
+            raise SystemExit(found)
+        ways = {
+            "by itself": by_itself,
+            "bubblewrap for each": bubblewrap(found, folder),
+            "held sandbox": held(found, folder),
+        }
+        cost: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
+        for _ in range(rounds):
+            for name, run in ways.items():
+                used, begun = processor_seconds(), time.perf_counter()
+                run(starts)
+                ended = time.perf_counter()
+                cost[name].append((processor_seconds() - used, ended - begun))
+    print(f"{'':20} processor ms  clock ms")
+    for name, measured in cost.items():
+        used, clock = (
+            statistics.median(column) / starts * 1000 for column in zip(*measured, strict=True)
+        )
+        print(f"{name:20} {used:12.2f} {clock:9.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""An attack by a tool, and what is possible at all on this machine."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from textwrap import indent
+from typing import Any
+
+from tests.attacks.tools.surroundings import Surroundings
+
+_PRELUDE = Path(__file__).with_name("prelude.py").read_text()
+#: What a program says that has done what it wanted.
+SUCCEEDED = "SUCCEEDED"
+#: ``only_if`` of what no tool can do in the open either, for a reason that stands beside it.
+NEVER = "raise RuntimeError('what slots do already prevents it')"
+
+
+@dataclass(frozen=True)
+class Attack:
+    """``code``: Python for the tool, which raises where it is refused; see ``prelude.py``.
+    ``happened`` decides where the effect is to be seen outside, else the tool does: what it says,
+    or, with ``later``, what this code says as the next job of the slot. ``only_if``: code that can
+    do outside of any tool what the attack comes down to; where it cannot, neither can the tool in
+    the open. ``large``: its input is one of which no copy is made. ``environment``: set by the
+    tool's description. ``ends``: a limit may end the whole job."""
+
+    name: str
+    code: str
+    happened: Callable[[Surroundings], bool] | None = None
+    later: str = ""
+    only_if: str = ""
+    large: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
+    ends: bool = False
+
+    @property
+    def shares_its_job(self) -> bool:
+        """With others of which the tool tells how they went, too."""
+        return not (self.happened or self.large or self.environment or self.ends)
+
+
+def kernel(name: str, code: str) -> Attack:
+    """One that asks the kernel alone, so that it can be tried outside of a tool as it is."""
+    return Attack(name, code, only_if=code)
+
+
+def program(codes: Mapping[str, str], told: Mapping[str, Any]) -> str:
+    """Tries each code, which knows what it is told; writes a JSON object: how each went, by its
+    name."""
+    acts = [
+        f"def act{n}(v):\n{indent(code.strip(), '    ')}" for n, code in enumerate(codes.values())
+    ]
+    named = ", ".join(f"{name!r}: act{n}" for n, name in enumerate(codes))
+    return "\n".join([_PRELUDE, *acts, f"carry_out({{{named}}}, {dict(told)!r})", ""])
+
+
+def possible(attacks: Iterable[Attack]) -> set[str]:
+    """Names of those that can be expected to succeed here in the open: what they come down to can
+    be done outside of any tool."""
+    codes = {attack.name: attack.only_if or "pass" for attack in attacks}
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", program(codes, {})], cwd=folder, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            env={"PATH": os.environ["PATH"]}, timeout=60, check=True,
+        )  # fmt: skip
+    return {name for name, said in json.loads(done.stdout).items() if said == SUCCEEDED}

@@ -1,0 +1,198 @@
+"""Files that are none of the job's: other jobs', the storages', the pilot's, the system's."""
+
+from tests.attacks.tools.attack import Attack, kernel
+
+
+def _reads(what: str, name: str) -> Attack:
+    return Attack(f"reads {what}", f"require(v.mark in open(v.{name}).read())")
+
+
+def _writes(what: str, name: str) -> Attack:
+    return Attack(
+        f"writes to {what}",
+        f"open(v.{name}, 'a').write('more')",
+        happened=lambda around: around.changed(name),
+    )
+
+
+def _opens(what: str, path: str) -> Attack:
+    """For writing, and leaves it as it is."""
+    return kernel(f"opens {what} for writing", f"touch({path})")
+
+
+def _input(how: str, code: str) -> Attack:
+    """``file`` in the code is the input as the job has it, ``v.input`` as the storage has it."""
+    return Attack(
+        f"writes to its input {how}",
+        f"file = os.path.realpath(sys.argv[1])\n{code}",
+        happened=lambda around: around.input_changed(),
+        large=True,
+    )
+
+
+READING = [
+    _reads("another job's file", "job"),
+    _reads("another data set", "data"),
+    _reads("a file in the home folder", "home_file"),
+    _reads("the pilot's journals", "journal"),
+    _reads("a file in /tmp", "tmp"),
+    _reads("a file in /var/tmp", "var_tmp"),
+    _reads("shared memory of POSIX", "shm"),
+    Attack("lists the jobs' folders", "require('1-1' in os.listdir(v.slots))"),
+    Attack("lists the storage", "require('other' in os.listdir(v.store))"),
+    Attack("lists the home folder", "require('secret.txt' in os.listdir(v.home))"),
+    # Opened alone: what is in it is nobody's business.
+    kernel("opens a file of root's alone", "os.close(os.open('/etc/shadow', os.O_RDONLY))"),
+    kernel("opens the kernel's memory as a file", "os.close(os.open('/proc/kcore', os.O_RDONLY))"),
+    Attack(
+        "reads through its own root", "require(v.mark in open('/proc/self/root' + v.data).read())"
+    ),
+    Attack(
+        "reads through the root of the first process",
+        "require(v.mark in open('/proc/1/root' + v.data).read())",
+        only_if="os.listdir('/proc/1/root')",
+    ),
+    Attack(
+        "reads through the root of the pilot",
+        "require(v.mark in open(f'/proc/{v.pilot}/root' + v.data).read())",
+    ),
+    Attack("lists where the slot's process works", "require(os.listdir(f'/proc/{v.slot}/cwd'))"),
+    Attack(
+        "reads what another process has open",
+        "require(v.mark in open(f'/proc/{v.process}/fd/{v.descriptor}').read())",
+    ),
+    Attack(
+        "reads through a link that it makes",
+        "os.symlink(v.data, 'x'); require(v.mark in open('x').read())",
+    ),
+    Attack(
+        "reads through a link that lies in the storage",
+        "require(v.mark in open(os.path.dirname(v.input) + '/link').read())",
+    ),
+    Attack(
+        "gives another file a second name",
+        "os.link(v.data, 'x'); require(v.mark in open('x').read())",
+    ),
+    Attack(
+        "opens a file by its number",
+        """
+handle = ctypes.create_string_buffer(bytes.fromhex(v.handle))
+place = os.open(".", os.O_RDONLY)
+file = c("open_by_handle_at", place, handle, os.O_RDONLY)
+require(v.mark in os.read(file, 99).decode())
+""",
+        only_if="""
+handle = ctypes.create_string_buffer(b"\\x80".ljust(136, b"\\0"), 136)
+where = ctypes.c_int()
+c("name_to_handle_at", -100, b".", handle, ctypes.byref(where), 0)
+os.close(c("open_by_handle_at", os.open(".", os.O_RDONLY), handle, os.O_RDONLY))
+""",
+    ),
+    Attack(
+        "leaves a root of its own",
+        """
+os.mkdir("x")
+here = os.open(".", os.O_RDONLY)
+os.chroot("x")
+os.fchdir(here)
+for _ in range(64):
+    os.chdir("..")
+os.chroot(".")
+require(v.mark in open(v.data).read())
+""",
+        only_if="os.chroot('/')",
+    ),
+]
+
+WRITING = [
+    _writes("another data set", "data"),
+    _writes("another job's file", "job"),
+    _writes("the home folder", "home_file"),
+    _writes("the pilot's journals", "journal"),
+    _writes("a file in /tmp", "tmp"),
+    _writes("shared memory of POSIX", "shm"),
+    Attack(
+        "removes another data set",
+        "os.unlink(v.data)",
+        happened=lambda around: around.changed("data"),
+    ),
+    Attack(
+        "puts another file in the place of a journal",
+        "open('x', 'w').close(); os.replace('x', v.journal)",
+        happened=lambda around: around.changed("journal"),
+    ),
+    Attack(
+        "writes through a link that it makes",
+        "os.symlink(v.data, 'x'); open('x', 'w').close()",
+        happened=lambda around: around.changed("data"),
+    ),
+    Attack(
+        "writes by a second name",
+        "os.link(v.job, 'x'); open('x', 'w').close()",
+        happened=lambda around: around.changed("job"),
+    ),
+    Attack(
+        "writes through a link that lies in the storage",
+        "open(os.path.dirname(v.input) + '/link', 'w').close()",
+        happened=lambda around: around.changed("data"),
+    ),
+    Attack(
+        "makes a file in the home folder",
+        "open(v.home + '/left', 'w').close()",
+        happened=lambda around: around.left(),
+    ),
+    # What the loader of programs does in the tool it may; what it does in whatever starts the tool
+    # is outside: a file is the trace.
+    Attack(
+        "has the loader of other programs write a file",
+        "pass",
+        happened=lambda around: around.left(),
+        environment={"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": "HOME/left"},
+    ),
+    Attack(
+        "changes who may enter the run's folder",
+        "os.chmod(v.run_folder, 0o755 ^ 0o022)",
+        happened=lambda around: around.folder_changed(),
+    ),
+    Attack(
+        "changes the time of the run's folder",
+        "os.utime(v.run_folder, (1, 1))",
+        happened=lambda around: around.folder_changed(),
+    ),
+]
+
+INPUTS = [
+    _input("after a change of its mode", "os.chmod(file, 0o666); open(file, 'r+b').write(b'x')"),
+    _input("through a link", "os.symlink(file, 'x'); open('x', 'r+b').write(b'x')"),
+    _input("by a second name", "os.link(file, 'x'); open('x', 'r+b').write(b'x')"),
+    _input("by another file in its place", "open('x', 'w').write('x'); os.replace('x', v.input)"),
+    _input("by its descriptor",
+           "f = os.open(file, os.O_RDONLY); open(f'/proc/self/fd/{f}', 'r+b').write(b'x')"),
+    _input("by a file beside it", "open(v.input + '.more', 'w').close()"),
+]  # fmt: skip
+
+SYSTEM = [
+    _opens("a file of /usr", "'/usr/lib/os-release'"),
+    _opens("a file of /etc", "'/etc/passwd'"),
+    _opens("Python's library", "os.__file__"),
+    Attack(
+        "opens the pilot's packages for writing", "touch(v.package)", only_if="touch(os.__file__)"
+    ),
+    _opens("a setting of the kernel's", "'/proc/sys/kernel/core_pattern'"),
+    _opens("the keys to the kernel", "'/proc/sysrq-trigger'"),
+    _opens("a setting of the kernel's memory", "'/sys/kernel/mm/transparent_hugepage/enabled'"),
+    kernel(
+        "opens a group of processes for writing",
+        """
+for folder, _, names in os.walk("/sys/fs/cgroup"):
+    if "cgroup.procs" in names:
+        try:
+            return touch(folder + "/cgroup.procs")
+        except OSError:
+            pass
+raise PermissionError("there is none to be written to")
+""",
+    ),
+]
+
+ATTACKS = [*READING, *WRITING, *INPUTS, *SYSTEM]

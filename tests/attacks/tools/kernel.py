@@ -1,0 +1,187 @@
+"""What the kernel does for the privileged, or should do for no tool; and what it keeps between
+processes."""
+
+from tests.attacks.tools.attack import Attack, kernel
+
+_NEW_USER, _NEW_MOUNTS = "0x10000000", "0x00020000"
+
+MOUNTS = [
+    kernel(
+        "mounts a file system",
+        """
+os.mkdir("m")
+c("mount", b"none", b"m", b"tmpfs", 0, None)
+c("umount", b"m")
+""",
+    ),
+    kernel("opens a file system to mount", "os.close(call('fsopen', b'tmpfs', 1))"),
+    kernel("copies the tree of files", "os.close(call('open_tree', -100, b'/', 1))"),
+    kernel(
+        "is master in a namespace of its own",
+        f"""
+os.mkdir("m")
+def mount():
+    c("unshare", {_NEW_USER} | {_NEW_MOUNTS})
+    c("mount", b"none", b"m", b"tmpfs", 0, None)
+in_child(mount)
+""",
+    ),
+    # Filters of system calls cannot look into what clone3 is given.
+    kernel(
+        "starts a process in a namespace of its own",
+        f"""
+wanted = struct.pack("8Q", {_NEW_USER}, 0, 0, 0, signal.SIGCHLD, 0, 0, 0)
+pid = call("clone3", wanted, len(wanted))
+if pid == 0:
+    os._exit(0)
+os.waitpid(pid, 0)
+""",
+    ),
+    Attack(
+        "enters the namespace of the first process",
+        "c('setns', os.open('/proc/1/ns/mnt', os.O_RDONLY), 0)\n"
+        "require(v.mark in open(v.data).read())",
+        only_if="c('setns', os.open('/proc/1/ns/mnt', os.O_RDONLY), 0)",
+    ),
+    Attack(
+        "enters the namespaces of another process",
+        "c('setns', os.pidfd_open(v.process), 0x00020000)\nrequire(v.mark in open(v.data).read())",
+        only_if="c('setns', os.pidfd_open(os.getppid()), 0x00020000)",
+    ),
+]
+
+DEVICES = [
+    kernel(
+        "makes a device",
+        """
+os.mknod("b", 0o600 | stat.S_IFBLK, os.makedev(7, 0))
+os.close(os.open("b", os.O_RDONLY))
+""",
+    ),
+    kernel(
+        "has the node's disks",
+        """
+paths = ["/dev/" + name for name in os.listdir("/dev")]
+require([path for path in paths if stat.S_ISBLK(os.lstat(path).st_mode)])
+""",
+    ),
+    kernel(
+        "opens a disk",
+        """
+paths = ["/dev/" + name for name in os.listdir("/dev")]
+disk = next(path for path in paths if stat.S_ISBLK(os.lstat(path).st_mode))
+os.close(os.open(disk, os.O_RDONLY | os.O_NONBLOCK))
+""",
+    ),
+    kernel("opens the machine's memory", "os.close(os.open('/dev/mem', os.O_RDONLY))"),
+    kernel("opens the memory of the kernel", "os.close(os.open('/dev/kmem', os.O_RDONLY))"),
+    kernel("opens the kernel's messages", "os.close(os.open('/dev/kmsg', os.O_RDONLY))"),
+    kernel("reads the kernel's messages", "c('klogctl', 3, ctypes.create_string_buffer(64), 64)"),
+    Attack(
+        "types on a terminal",
+        """
+def type_there():
+    os.setsid()
+    terminal = os.open(v.terminal, os.O_RDWR)
+    fcntl.ioctl(terminal, 0x5412, b"x")  # TIOCSTI
+in_child(type_there)
+""",
+        only_if="""
+_, there = os.openpty()
+def type_there():
+    os.setsid()
+    fcntl.ioctl(os.open(os.ttyname(there), os.O_RDWR), 0x5412, b"x")
+in_child(type_there)
+""",
+    ),
+    Attack(
+        "writes on a terminal",
+        "os.write(os.open(v.terminal, os.O_RDWR | os.O_NOCTTY), b'more')",
+        happened=lambda around: around.typed(),
+    ),
+]
+
+RIGHTS = [
+    kernel(
+        "has rights of root",
+        "require(int(open('/proc/self/status').read().split('CapEff:')[1].split()[0], 16))",
+    ),
+    kernel(
+        "can gain rights",
+        "require(open('/proc/self/status').read().split('NoNewPrivs:')[1].split()[0] == '0')",
+    ),
+    kernel(
+        "becomes another user by a program",
+        """
+with open("/usr/bin/id", "rb") as program, open("x", "wb") as own:
+    own.write(program.read())
+os.chown("x", 65534, -1)
+os.chmod("x", 0o4755)
+with os.popen("./x") as told:
+    require("euid=65534" in told.read(), "it is still itself")
+""",
+    ),
+    kernel("becomes another user", "os.setuid(65534)"),
+    # What it is called already.
+    kernel(
+        "names the machine",
+        "name = os.uname().nodename.encode(); c('sethostname', name, len(name))",
+    ),
+    # Of a file that is not open: who may not is refused before that is noticed.
+    kernel(
+        "loads a module",
+        """
+try:
+    call("finit_module", -1, b"", 0)
+except OSError as error:
+    if error.errno != errno.EBADF:
+        raise
+""",
+    ),
+    kernel(
+        "uses bpf",
+        'os.close(call("bpf", 0, struct.pack("IIII", 2, 4, 4, 1).ljust(64, b"\\0"), 64))',
+    ),
+    kernel(
+        "uses perf_event_open",
+        """
+wanted = struct.pack("IIQQQQQ", 1, 64, 0, 0, 0, 0, 0x60).ljust(64, b"\\0")
+os.close(call("perf_event_open", wanted, 0, -1, -1, 0))
+""",
+    ),
+    kernel("uses userfaultfd", "os.close(call('userfaultfd', 1))"),
+    kernel(
+        "uses io_uring",
+        "ring = ctypes.create_string_buffer(120); os.close(call('io_uring_setup', 1, ring))",
+    ),
+]  # fmt: skip
+
+#: Things with a number or a name that any process of the user can find.
+SHARED = [
+    Attack(
+        "reads shared memory",
+        "place = libc.shmat(c('shmget', v.key, 0, 0), None, 0)\n"
+        "require(ctypes.string_at(place, len(v.mark)) == v.mark.encode())",
+    ),
+    Attack(
+        "takes a message",
+        """
+text = ctypes.create_string_buffer(128)
+c("msgrcv", c("msgget", v.key, 0), text, 64, 0, 0o4000)
+require(v.mark.encode() in text.raw)
+""",
+    ),
+    Attack(
+        "reads a key",
+        """
+key = call("keyctl", 10, -4, b"user", v.token.encode(), 0)
+text = ctypes.create_string_buffer(64)
+call("keyctl", 11, key, text, 64)
+require(text.value == v.mark.encode())
+""",
+        only_if="call('keyctl', 0, -4, 1)",
+    ),
+    kernel("has a keyring", "call('keyctl', 0, -3, 1)"),
+]
+
+ATTACKS = [*MOUNTS, *DEVICES, *RIGHTS, *SHARED]

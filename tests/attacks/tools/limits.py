@@ -1,0 +1,110 @@
+"""More than a job may have: see ``LIMITED`` in ``tests/attacks/rooms.py``."""
+
+from tests.attacks.tools.attack import Attack
+
+#: MiB: more than a job's memory in the sandbox, whatever is added to what it asked for.
+_MEMORY = 320
+
+_FILL = f"""
+size = {_MEMORY} << 20
+def fill(file):
+    for _ in range({_MEMORY}):
+        require(os.write(file, bytes(1 << 20)) == 1 << 20, "no more is written")
+"""
+
+ATTACKS = [
+    Attack(
+        "starts 400 processes",
+        """
+waiting, end = os.pipe()
+started = []
+try:
+    for _ in range(400):
+        pid = os.fork()
+        if pid == 0:
+            os.close(end)
+            os.read(waiting, 1)
+            os._exit(0)
+        started.append(pid)
+finally:
+    os.close(end)
+    for pid in started:
+        os.waitpid(pid, 0)
+""",
+        ends=True,
+    ),
+    Attack(
+        "takes memory",
+        f"""
+flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE
+mmap.mmap(-1, {_MEMORY} << 20, flags=flags)[-1]
+""",
+        ends=True,
+    ),
+    Attack("takes memory by a file without a name",
+           _FILL + 'fill(os.memfd_create("x"))', ends=True),
+    Attack(
+        "takes memory by a file in /dev/shm",
+        _FILL + """
+path = f"/dev/shm/{v.token}-large"
+try:
+    fill(os.open(path, os.O_CREAT | os.O_WRONLY))
+finally:
+    os.unlink(path)
+""",
+        ends=True,
+    ),
+    Attack(
+        "takes memory by a file in /tmp",
+        _FILL + """
+path = f"/tmp/{v.token}-large"
+try:
+    fill(os.open(path, os.O_CREAT | os.O_WRONLY))
+finally:
+    os.unlink(path)
+""",
+        ends=True,
+    ),
+    Attack(
+        "takes memory by shared memory",
+        _FILL + """
+memory = c("shmget", 0, ctypes.c_size_t(size), 0o1600)
+place = libc.shmat(memory, None, 0)
+c("shmctl", memory, 0, None)  # goes with the last process
+ctypes.memset(place, 1, size)
+""",
+        ends=True,
+    ),
+    Attack(
+        "makes a file of 1 TiB",
+        "with open('x', 'wb') as file: file.truncate(1 << 40)",
+        ends=True,
+    ),
+    Attack(
+        "makes 3 000 files",
+        # That long it may take until somebody looks.
+        """
+import time
+os.mkdir('d')
+for number in range(3_000):
+    os.mknod(f'd/{number}')
+time.sleep(1.5)
+""",
+        ends=True,
+    ),
+    Attack(
+        "opens 5 000 files",
+        """
+most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+for _ in range(5_000):
+    os.open("/dev/null", os.O_RDONLY)
+""",
+        only_if="require(resource.getrlimit(resource.RLIMIT_NOFILE)[1] > 5_100)",
+    ),
+    Attack(
+        "sets its limits higher",
+        "resource.setrlimit(resource.RLIMIT_MEMLOCK, (1 << 40, 1 << 40))",
+        only_if="resource.setrlimit(resource.RLIMIT_MEMLOCK, (1 << 40, 1 << 40))",
+    ),
+]  # fmt: skip

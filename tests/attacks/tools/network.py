@@ -1,0 +1,64 @@
+"""Sockets: of this machine and its network, of other programs here."""
+
+from tests.attacks.tools.attack import Attack, kernel
+
+#: Is there an address in a network?
+_OWN_ADDRESS = """
+out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+out.connect(("192.0.2.1", 9))
+require(not out.getsockname()[0].startswith("127."))
+"""
+
+
+def _connects(what: str, family: str, address: str, *, only_if: str = "") -> Attack:
+    return Attack(
+        f"connects to {what}", f"socket.socket(socket.{family}).connect({address})", only_if=only_if
+    )
+
+
+ATTACKS = [
+    _connects("a server of this machine", "AF_INET", "('127.0.0.1', v.tcp)"),
+    _connects("a server by this machine's address", "AF_INET", "(v.own_address, v.own_tcp)",
+              only_if=_OWN_ADDRESS),
+    _connects("a server of this machine by IPv6", "AF_INET6", "('::1', v.tcp6)",
+              only_if="socket.socket(socket.AF_INET6).bind(('::1', 0))"),
+    _connects("a socket without a file", "AF_UNIX", r"'\0' + v.token"),
+    _connects("the database's socket", "AF_UNIX", "v.database"),
+    _connects("a bus's socket in the storage", "AF_UNIX", "v.bus"),
+    Attack(
+        "sends a datagram",
+        "socket.socket(socket.AF_INET, socket.SOCK_DGRAM)"
+        ".sendto(v.mark.encode(), ('127.0.0.1', v.udp))",
+        happened=lambda around: around.sent(),
+    ),
+    Attack(
+        "has an address in the network",
+        _OWN_ADDRESS,
+        only_if=_OWN_ADDRESS,
+    ),
+    kernel(
+        "opens a raw socket",
+        "socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP).close()",
+    ),
+    kernel(
+        "listens to all packets",
+        "socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)).close()",
+    ),
+    # To the host of a virtual machine, which is in no network's namespace.
+    kernel(
+        "opens a socket to the host",
+        "socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM).close()",
+    ),
+    # Sets the loopback interface up, as it is.
+    kernel(
+        "changes the network's interfaces",
+        """
+link = struct.pack("BxHiII", 0, 0, socket.if_nametoindex("lo"), 1, 1)
+head = struct.pack("IHHII", 16 + len(link), 16, 5, 1, 0)
+kernel = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+kernel.send(head + link)
+answer = struct.unpack_from("i", kernel.recv(4096), 16)[0]
+require(answer == 0, os.strerror(-answer))
+""",
+    ),
+]  # fmt: skip

@@ -1,0 +1,132 @@
+"""What a job leaves behind: itself, or something that the next job of its slot finds."""
+
+from collections.abc import Callable
+
+from tests.attacks.tools.attack import NEVER, Attack
+from tests.attacks.tools.surroundings import Surroundings
+
+#: A process apart from its job, which pays no heed to signals and has a name of its own.
+_DAEMON = """
+ready, told = os.pipe()
+if os.fork() == 0:
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    signal.pthread_sigmask(signal.SIG_BLOCK, set(signal.Signals))
+    c("prctl", 15, v.token[-15:].encode(), 0, 0, 0)
+    DOES
+    os.write(told, b"x")
+    while True:
+        signal.sigwait([signal.SIGUSR1])
+os.read(ready, 1)
+"""
+
+
+def _file(where: str, path: str, *, only_if: str = "") -> Attack:
+    return Attack(
+        f"leaves a file in {where}",
+        f"open({path}, 'w').write(v.mark)",
+        later=f"require(open({path}).read() == v.mark)",
+        only_if=only_if,
+    )
+
+
+def _daemon(
+    name: str,
+    *,
+    does: str = "pass",
+    later: str = "",
+    happened: Callable[[Surroundings], bool] | None = None,
+) -> Attack:
+    """Slots adopt what tools leave behind, and kill it (``pilot/runner/programs/orphans.py``): in
+    the open, too."""
+    code = _DAEMON.replace("DOES", does)
+    return Attack(name, code, later=later, happened=happened, only_if=NEVER)
+
+
+FILES = [
+    _file("/tmp", "f'/tmp/{v.token}-left'"),
+    _file("/var/tmp", "f'/var/tmp/{v.token}-left'"),
+    _file("/dev/shm", "f'/dev/shm/{v.token}-left'"),
+    _file("the home folder", "v.home + '/left'"),
+    _file("the slot's folder", "f'{v.slots}/{v.slot}-1/left'"),
+    # Slots empty their jobs' folders.
+    _file("its folder", "os.path.basename(v.tmp) + '-left'", only_if=NEVER),
+    _file("the folder of its inputs", "os.path.dirname(sys.argv[1]) + '/left'", only_if=NEVER),
+    _file("the folder of its temporary files", "os.environ['TMPDIR'] + '/left'", only_if=NEVER),
+]
+
+SHARED = [
+    Attack(
+        "leaves shared memory",
+        "place = libc.shmat(c('shmget', v.key + 1, 4096, 0o1600), None, 0)\n"
+        "ctypes.memmove(place, v.mark.encode(), len(v.mark))",
+        later="place = libc.shmat(c('shmget', v.key + 1, 0, 0), None, 0)\n"
+        "require(ctypes.string_at(place, len(v.mark)) == v.mark.encode())",
+    ),
+    Attack(
+        "leaves semaphores",
+        "c('semctl', c('semget', v.key + 1, 1, 0o1600), 0, 16, 7)",
+        later="require(c('semctl', c('semget', v.key + 1, 1, 0), 0, 12) == 7)",
+    ),
+    Attack(
+        "leaves a message",
+        "queue = c('msgget', v.key + 1, 0o1600)\n"
+        "c('msgsnd', queue, b'\\1'.ljust(8, b'\\0') + v.mark.encode(), len(v.mark), 0)",
+        later="text = ctypes.create_string_buffer(128)\n"
+        "c('msgrcv', c('msgget', v.key + 1, 0), text, 64, 0, 0o4000)\n"
+        "require(v.mark.encode() in text.raw)",
+    ),
+    Attack(
+        "leaves a message of POSIX",
+        """
+sizes = struct.pack("8q", 0, 1, 64, 0, 0, 0, 0, 0)
+queue = call("mq_open", f"{v.token}-left".encode(), os.O_CREAT | os.O_RDWR, 0o600, sizes)
+call("mq_timedsend", queue, v.mark.encode(), len(v.mark), 0, None)
+""",
+        later="""
+queue = call("mq_open", f"{v.token}-left".encode(), os.O_RDONLY | os.O_NONBLOCK, 0, None)
+text = ctypes.create_string_buffer(64)
+call("mq_timedreceive", queue, text, 64, None, None)
+require(text.value == v.mark.encode())
+""",
+    ),
+    Attack(
+        "leaves a key",
+        'call("add_key", b"user", f"{v.token}-left".encode(), b"x", 1, -4)',
+        later='call("keyctl", 10, -4, b"user", f"{v.token}-left".encode(), 0)',
+        only_if="call('keyctl', 0, -4, 1)",
+    ),
+]
+
+#: Of whatever started the tool, up to the pilot, which the next job inherits.
+INHERITED = [
+    Attack(
+        "limits the next job",
+        "for pid in family(v.pilot): lower(pid)",
+        later="require(resource.getrlimit(resource.RLIMIT_SIGPENDING)[0] < v.signals)",
+    ),
+    Attack(
+        "leaves the next job one core",
+        "one = {min(os.sched_getaffinity(0))}\n"
+        "for pid in family(v.pilot): os.sched_setaffinity(pid, one)",
+        later="require(len(os.sched_getaffinity(0)) == 1)",
+        only_if="require(len(os.sched_getaffinity(0)) > 1)",
+    ),
+]
+
+DAEMONS = [
+    _daemon("outlives its job", happened=lambda around: around.outlived()),
+    _daemon(
+        "is seen by the next job",
+        later="require(any(read(f'/proc/{pid}/comm').strip() == v.token[-15:].encode()"
+        " for pid in others()))",
+    ),
+    _daemon(
+        "leaves a socket without a file",
+        does="left = socket.socket(socket.AF_UNIX); left.bind(f'\\0{v.token}-left'); left.listen()",
+        later="socket.socket(socket.AF_UNIX).connect(f'\\0{v.token}-left')",
+    ),
+]
+
+ATTACKS = [*FILES, *SHARED, *INHERITED, *DAEMONS]

@@ -1,0 +1,168 @@
+"""What the programs of attacks begin with: this file's text stands before theirs, so it has nothing
+but the standard library.
+
+``v`` in a program is what the tester tells it (see ``surroundings.py``), and ``v.answer``, the
+descriptor by which it says how it went. ``sys.argv[1]`` is the
+job's input. A program that is refused what it wants raises an exception.
+"""
+
+# What is imported here and not used is for the programs.
+# ruff: noqa: F401
+import ctypes
+import errno
+import fcntl
+import json
+import mmap
+import os
+import resource
+import signal
+import socket
+import stat
+import struct
+import sys
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+#: Numbers of system calls that libraries have no function for: (x86_64, aarch64).
+_NUMBERS = {
+    "add_key": (248, 217),
+    "keyctl": (250, 219),
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "userfaultfd": (323, 282),
+    "io_uring_setup": (425, 425),
+    "clone3": (435, 435),
+    "open_tree": (428, 428),
+    "fsopen": (430, 430),
+    "pidfd_getfd": (438, 438),
+    "finit_module": (313, 273),
+    "mq_open": (240, 180),
+    "mq_unlink": (241, 181),
+    "mq_timedsend": (242, 182),
+    "mq_timedreceive": (243, 183),
+}
+_MACHINES = ("x86_64", "aarch64")
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.shmat.restype = ctypes.c_void_p
+libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+
+
+def _checked(name: str, result: int) -> int:
+    if result == -1:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")
+    return result
+
+
+def c(name: str, *arguments: Any) -> int:
+    """A function of the C library. Raises ``OSError``."""
+    return _checked(name, getattr(libc, name)(*arguments))
+
+
+def call(name: str, *arguments: Any) -> int:
+    """A system call. Raises ``OSError``."""
+    number = _NUMBERS[name][_MACHINES.index(os.uname().machine)]
+    wide = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
+    return _checked(name, libc.syscall(ctypes.c_long(number), *wide))
+
+
+def require(condition: object, why: str = "there is none") -> None:
+    if not condition:
+        raise RuntimeError(why)
+
+
+def touch(path: str) -> None:
+    """Opens a file for writing, and leaves it as it is."""
+    os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+
+
+def others() -> list[int]:
+    """The processes to be seen, but for this one."""
+    return [
+        int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()
+    ]
+
+
+def read(path: str) -> bytes:
+    """Empty where it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def parent(pid: int) -> int:
+    """0: none that can be seen."""
+    fields = read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    return int(fields[1]) if fields else 0
+
+
+def ancestors(last: int) -> set[int]:
+    """The processes that this one comes from, up to ``last``, or the first to be seen."""
+    pid, found = os.getpid(), set()
+    while pid != last and (pid := parent(pid)):
+        found.add(pid)
+    return found
+
+
+def family(last: int) -> set[int]:
+    """These, and their other children, which may become the next job."""
+    found = ancestors(last)
+    return found | {pid for pid in others() if parent(pid) in found}
+
+
+def lower(pid: int) -> None:
+    """The number of signals that may wait for a process."""
+    soft, hard = resource.prlimit(pid, resource.RLIMIT_SIGPENDING)
+    resource.prlimit(pid, resource.RLIMIT_SIGPENDING, (min(soft, hard) - 1, hard))
+
+
+def in_child(act: Callable[[], object]) -> None:
+    """Does it in a process of its own. Raises ``RuntimeError`` where it fails there."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            act()
+        except BaseException as error:
+            print(f"in a child: {error!r}", file=sys.stderr, flush=True)
+            os._exit(1)
+        os._exit(0)
+    status = os.waitpid(pid, 0)[1]
+    require(status == 0, f"the child ended with {status}")
+
+
+def carry_out(acts: dict[str, Callable[[Any], object]], told: dict[str, Any]) -> None:
+    """Each in a process and a folder of its own. Writes down, as a JSON object by their names, how
+    they went."""
+    said = {}
+    for number, (name, act) in enumerate(acts.items()):
+        ours, theirs = os.pipe()
+        sys.stdout.flush()
+        pid = os.fork()
+        if pid == 0:
+            os.close(ours)
+            told_too = told | {"answer": theirs}
+            os.write(theirs, _tried(act, told_too, f"{number}").encode())
+            os._exit(0)
+        status = os.waitpid(pid, 0)[1]
+        os.close(theirs)
+        os.set_blocking(ours, False)  # what it left behind may have the other end
+        try:
+            said[name] = os.read(ours, 4096).decode() or f"failed: ended with {status}"
+        except BlockingIOError:
+            said[name] = f"failed: ended with {status}"
+        os.close(ours)
+    print(json.dumps(said))
+
+
+def _tried(act: Callable[[Any], object], told: dict[str, Any], folder: str) -> str:
+    try:
+        os.mkdir(folder)
+        os.chdir(folder)
+        act(SimpleNamespace(**told))
+    except BaseException as error:
+        return f"failed: {error!r}"[:4096]
+    return "SUCCEEDED"

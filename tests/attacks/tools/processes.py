@@ -1,0 +1,172 @@
+"""Other processes of the node: what they know, and what can be done to them."""
+
+from collections.abc import Callable
+
+from tests.attacks.tools.attack import Attack, kernel
+from tests.attacks.tools.surroundings import Surroundings
+
+#: Does the kernel let a process look into one that it has not started? The one that waits stands
+#: for the attacked.
+_LOOKS_INTO_OTHERS = """
+waiting = os.fork()
+if waiting == 0:
+    signal.pause()
+try:
+    in_child(lambda: open(f"/proc/{waiting}/mem", "r+b").close())
+finally:
+    os.kill(waiting, signal.SIGKILL)
+    os.waitpid(waiting, 0)
+"""
+#: A machine with one core has no other to leave.
+_SEVERAL_CORES = "require(len(os.sched_getaffinity(0)) > 1)"
+
+_VECTORS = """
+there = struct.pack("PN", v.address, len(v.mark))
+own = ctypes.create_string_buffer(v.mark[::-1].encode())
+here = struct.pack("PN", ctypes.addressof(own), len(v.mark))
+"""
+
+
+def _into(name: str, code: str, happened: Callable[[Surroundings], bool] | None = None) -> Attack:
+    return Attack(name, code, happened=happened, only_if=_LOOKS_INTO_OTHERS)
+
+
+def _treats(name: str, code: str, only_if: str = "") -> Attack:
+    return Attack(name, code, happened=lambda around: around.treated(), only_if=only_if)
+
+
+KNOWING = [
+    _into(
+        "reads the environment of the pilot",
+        "require(b'SLUICE_SECRET' in open(f'/proc/{v.pilot}/environ', 'rb').read())",
+    ),
+    _into(
+        "reads the environment of its slot",
+        "require(b'SLUICE_SECRET' in open(f'/proc/{v.slot}/environ', 'rb').read())",
+    ),
+    _into(
+        "reads the environment of any process",
+        """
+found = [read(f"/proc/{pid}/environ") for pid in others()]
+require(any(b"SLUICE_SECRET" in one or b"VICTIM_SECRET" in one for one in found))
+""",
+    ),
+    Attack(
+        "reads the arguments of any process",
+        "require(any(v.mark[::-1].encode() in read(f'/proc/{pid}/cmdline') for pid in others()))",
+    ),
+    # Those of the slot's own folder are the job's, too.
+    Attack(
+        "finds the pilot's paths in the arguments of any process",
+        """
+words = [word for pid in others() for word in read(f"/proc/{pid}/cmdline").split(b"\\0")]
+own = f"{v.slots}/{v.slot}-"
+require(any(word.startswith(v.run_folder.encode()) and not word.startswith(own.encode())
+            for word in words))
+""",
+    ),
+    Attack("sees another process", "require(v.process in others())"),
+    Attack("sees its slot", "require(v.slot in others())"),
+    _into("reads where the slot's memory is", "require(open(f'/proc/{v.slot}/maps').read())"),
+    _into(
+        "reads the memory of another process as a file",
+        """
+with open(f"/proc/{v.process}/mem", "rb", buffering=0) as file:
+    file.seek(v.address)
+    require(file.read(len(v.mark)) == v.mark.encode())
+""",
+    ),
+    _into(
+        "reads the memory of another process",
+        _VECTORS
+        + """
+c("process_vm_readv", v.process, here, 1, there, 1, 0)
+require(own.value == v.mark.encode())
+""",
+    ),
+    _into(
+        "takes a descriptor of another process",
+        """
+file = call("pidfd_getfd", os.pidfd_open(v.process), v.descriptor, 0)
+require(v.mark.encode() == os.pread(file, 99, 0))
+""",
+    ),
+    # A descriptor that whoever starts the tool leaves open; none does in the open.
+    Attack(
+        "has descriptors of others",
+        """
+held = {int(name) for name in os.listdir("/proc/self/fd")} - {0, 1, 2, v.answer}
+mine = {name for name in held if os.path.exists(f"/proc/self/fd/{name}")}
+require(mine, "it has its three streams alone")
+""",
+        only_if="raise RuntimeError('slots leave none open')",
+    ),
+]
+
+DOING = [
+    # PTRACE_SEIZE does not stop the process, and ends with this one.
+    _into("traces another process", "c('ptrace', 0x4206, v.process, 0, 0)"),
+    _into("traces its slot", "c('ptrace', 0x4206, v.slot, 0, 0)"),
+    _into(
+        "writes to the memory of another process",
+        _VECTORS + 'c("process_vm_writev", v.process, here, 1, there, 1, 0)',
+        lambda around: around.overwritten(),
+    ),
+    _into(
+        "writes to the memory of another process as a file",
+        """
+with open(f"/proc/{v.process}/mem", "r+b", buffering=0) as file:
+    file.seek(v.address)
+    file.write(v.mark[::-1].encode())
+""",
+        lambda around: around.overwritten(),
+    ),
+    Attack(
+        "sends a signal to another process",
+        "os.kill(v.process, signal.SIGUSR1)",
+        happened=lambda around: around.signalled(),
+    ),
+    Attack(
+        "sends a signal by a handle",
+        "signal.pidfd_send_signal(os.pidfd_open(v.process), signal.SIGUSR1)",
+        happened=lambda around: around.signalled(),
+    ),
+    # Signal 0 is checked like any other, and not sent.
+    Attack("could end the pilot", "os.kill(v.pilot, 0)"),
+    Attack("could end its slot", "os.kill(v.slot, 0)"),
+    Attack("could end its slot's group", "os.killpg(os.getpgid(v.slot), 0)"),
+    # kill(-1) goes to all of these.
+    Attack(
+        "could end all processes",
+        """
+def reached(pid):
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True
+os.kill(-1, 0)
+require(set(filter(reached, others())) - ancestors(1), "there are none but its own")
+""",
+    ),
+    _treats(
+        "makes another process give way",
+        "os.setpriority(0, v.process, os.getpriority(0, v.process) + 1)",
+    ),
+    _treats(
+        "limits another process", "lower(v.process)"
+    ),
+    _treats("moves another process to one core",
+            "os.sched_setaffinity(v.process, {min(os.sched_getaffinity(v.process))})",
+            _SEVERAL_CORES),
+    _treats("schedules another process otherwise",
+            "os.sched_setscheduler(v.process, os.SCHED_BATCH, os.sched_param(0))"),
+    _treats("has another process killed first",
+            "open(f'/proc/{v.process}/oom_score_adj', 'w').write('900')"),
+    kernel(
+        "goes before all other processes",
+        "os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))",
+    ),
+]  # fmt: skip
+
+ATTACKS = [*KNOWING, *DOING]

@@ -1,0 +1,323 @@
+"""What a node has beside a job: files, processes and sockets that are none of the job's, and what
+became of them."""
+
+import contextlib
+import ctypes
+import os
+import pty
+import resource
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import tty
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pydantic
+
+from tests.attacks.tools.prelude import c, call, libc
+from tests.unit.pilot.slot_runner import Runner
+
+#: Another process of the pilot's user: it tells where its secret is, then which signals it gets.
+_PROCESS = """
+import ctypes, os, signal, sys
+secret = ctypes.create_string_buffer(os.environ["VICTIM_SECRET"].encode(), 64)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1, signal.SIGUSR2])
+file = os.open(sys.argv[1], os.O_RDONLY)
+print(ctypes.addressof(secret), file, flush=True)
+while True:
+    print(signal.sigwait([signal.SIGUSR1, signal.SIGUSR2]).value, flush=True)
+"""
+_IPC_CREAT, _IPC_NOWAIT, _IPC_RMID, _USER_KEYRING = 0o1000, 0o4000, 0, -4
+_KEYCTL_SEARCH, _KEYCTL_UNLINK = 10, 9
+
+
+class Surroundings:
+    """Made around a slot; ``folder``: for storages. ``mark`` stands in everything secret."""
+
+    def __init__(self, runner: Runner, folder: Path) -> None:
+        self.runner = runner
+        self.token = f"attacks-{uuid.uuid4().hex[:12]}"
+        self.mark = f"nobody-may-see-{self.token}"
+        #: Not below a folder for temporary files, which sandboxes replace anyway.
+        self.home = Path(tempfile.mkdtemp(prefix=".sluice-attacks-", dir=Path.home()))
+        self.store = folder
+        self.slots = runner.run.path / "slots"
+        self.files = {
+            "data": self.store / "other" / "secret.dat",
+            "job": self.slots / "1-1" / "in" / "secret.dat",
+            "journal": runner.run.journals / "secret",
+            "home_file": self.home / "secret.txt",
+            "tmp": Path("/tmp") / self.token,
+            "var_tmp": Path("/var/tmp") / self.token,
+            "shm": Path("/dev/shm") / self.token,
+        }
+        #: Of the attack's job, in the storage.
+        self.input = self.store / "in" / "a.dat"
+        self.input_before = b""
+        self._terminal: list[int] = []
+        self._open = contextlib.ExitStack()
+        self._lay_out()
+        self._slot = _state(runner.slot_pid)
+        self._mode = stat.S_IMODE(runner.run.path.stat().st_mode)
+        self.process = self._start_process()
+        self.sockets = dict(self._listen())
+        self._share()
+        self.prepare()
+
+    def told(self) -> dict[str, Any]:
+        """What an attack knows, by name: ``v`` in its code."""
+        paths = {name: str(path) for name, path in self.files.items()}
+        folders = {"home": str(self.home), "store": str(self.store), "slots": str(self.slots)}
+        return {
+            **paths,
+            **folders,
+            "mark": self.mark,
+            "token": self.token,
+            "key": self._key,
+            "run_folder": str(self.runner.run.path),
+            "pilot": self.runner.server.pid,
+            "slot": self.runner.slot_pid,
+            "process": self.process.pid,
+            "address": self._address,
+            "descriptor": self._descriptor,
+            "handle": _handle(self.files["data"]),
+            "terminal": os.ttyname(self._terminal[1]),
+            "package": pydantic.__file__,
+            "own_address": own_address(),
+            **{name: found.getsockname()[1] for name, found in self.sockets.items()
+               if found.family in (socket.AF_INET, socket.AF_INET6)},
+            "database": str(self.home / ".s.PGSQL.5432"),
+            "bus": str(self.store / "bus"),
+            "input": str(self.input),
+            "signals": self._slot["limits"][0][0],
+        }  # fmt: skip
+
+    def prepare(self) -> None:
+        """All as it was before any attack."""
+        for path in [p for name in ("tmp", "var_tmp", "shm") for p in _named(self.files[name])]:
+            path.unlink()
+        for path in [*self.home.glob("left*"), *self.slots.glob("*/left"), *_beside(self.input)]:
+            path.unlink()
+        self._lay_out()
+        self._unshare(self._key + 1)
+        server = psutil.Process(self.runner.server.pid)
+        for pid in [server.pid, *(child.pid for child in server.children(recursive=True))]:
+            _restore(pid, self._slot)
+        _restore(self.process.pid, self._slot)
+        self._fill()
+        self._before = _state(self.process.pid)
+        self.runner.run.path.chmod(self._mode)
+        os.utime(self.runner.run.path)
+        for descriptor in self._terminal:
+            os.close(descriptor)
+        self._terminal = list(pty.openpty())
+        tty.setraw(self._terminal[1])
+
+    def close(self) -> None:
+        self.prepare()
+        self.process.kill()
+        self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+        for descriptor in self._terminal:
+            os.close(descriptor)
+        self._open.close()
+        self._unshare(self._key)
+        for name in ("tmp", "var_tmp", "shm"):
+            self.files[name].unlink(missing_ok=True)
+        shutil.rmtree(self.home)
+
+    def changed(self, name: str) -> bool:
+        """Has somebody written to the file, replaced it or removed it?"""
+        path = self.files[name]
+        return not path.exists() or path.read_text() != self.mark
+
+    def input_changed(self) -> bool:
+        """Has somebody written to the storage's file, replaced it or put another beside it?"""
+        beside = any(True for _ in _beside(self.input))
+        return beside or self.input.read_bytes() != self.input_before
+
+    def left(self) -> bool:
+        """Is there something new in the home folder?"""
+        return any(self.home.glob("left*"))
+
+    def folder_changed(self) -> bool:
+        """The run's folder: who may enter it, or its time."""
+        found = self.runner.run.path.stat()
+        return stat.S_IMODE(found.st_mode) != self._mode or found.st_mtime < 1000
+
+    def signalled(self) -> bool:
+        """Has the process had SIGUSR1? It is told of before SIGUSR2."""
+        self.process.send_signal(signal.SIGUSR2)
+        if self._line() == str(signal.SIGUSR2.value):
+            return False
+        self._line()
+        return True
+
+    def treated(self) -> bool:
+        """Has the process other limits or priorities now?"""
+        return _state(self.process.pid) != self._before
+
+    def overwritten(self) -> bool:
+        """The memory of the process."""
+        with open(f"/proc/{self.process.pid}/mem", "r+b", buffering=0) as memory:
+            memory.seek(self._address)
+            found = memory.read(len(self.mark))
+            memory.seek(self._address)
+            memory.write(self.mark.encode())
+        return found != self.mark.encode()
+
+    def sent(self) -> bool:
+        """Has a datagram come?"""
+        with contextlib.suppress(BlockingIOError):
+            return self.sockets["udp"].recv(64) == self.mark.encode()
+        return False
+
+    def typed(self) -> bool:
+        """Has somebody written on the terminal?"""
+        os.set_blocking(self._terminal[0], False)
+        with contextlib.suppress(BlockingIOError):
+            return os.read(self._terminal[0], 64) != b""
+        return False
+
+    def outlived(self) -> bool:
+        """Is there a process that has named itself after the token?"""
+        names = [found.info["name"] for found in psutil.process_iter(["name"])]
+        return self.token[-15:] in names
+
+    def _lay_out(self) -> None:
+        for path in self.files.values():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.unlink(missing_ok=True)
+            path.write_text(self.mark)
+            path.chmod(0o644)
+        link = self.store / "in" / "link"
+        link.parent.mkdir(exist_ok=True)
+        link.unlink(missing_ok=True)
+        link.symlink_to(self.files["data"])
+
+    def _start_process(self) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _PROCESS, self.files["data"], str(self.slots),
+             self.mark[::-1]],
+            env={"VICTIM_SECRET": self.mark},
+            stdout=subprocess.PIPE,
+            text=True,
+        )  # fmt: skip
+        self.process = process
+        self._address, self._descriptor = map(int, self._line().split())
+        return process
+
+    def _line(self) -> str:
+        if self.process.stdout is None:
+            raise RuntimeError("the process says nothing")
+        return self.process.stdout.readline().strip()
+
+    def _listen(self) -> Iterator[tuple[str, socket.socket]]:
+        for name, address in (("tcp", "127.0.0.1"), ("own_tcp", own_address() or "127.0.0.1")):
+            yield name, self._listener(socket.AF_INET, (address, 0))
+        with contextlib.suppress(OSError):  # a machine without IPv6
+            yield "tcp6", self._listener(socket.AF_INET6, ("::1", 0))
+        yield "abstract", self._listener(socket.AF_UNIX, f"\0{self.token}")
+        yield "database", self._listener(socket.AF_UNIX, str(self.home / ".s.PGSQL.5432"))
+        yield "bus", self._listener(socket.AF_UNIX, str(self.store / "bus"))
+        udp = self._open.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        udp.bind(("127.0.0.1", 0))
+        udp.setblocking(False)
+        yield "udp", udp
+
+    def _listener(self, family: int, address: Any) -> socket.socket:
+        found = self._open.enter_context(socket.socket(family))
+        found.bind(address)
+        found.listen(64)
+        return found
+
+    def _share(self) -> None:
+        """Memory, a message, semaphores and a key that all of the user's processes can find."""
+        self._key = 0x51000000 + (uuid.uuid4().int & 0xFFFFFE)
+        self._unshare(self._key)
+        memory = c("shmget", self._key, 4096, _IPC_CREAT | 0o600)
+        place = libc.shmat(memory, None, 0)
+        ctypes.memmove(place, self.mark.encode(), len(self.mark))
+        libc.shmdt(ctypes.c_void_p(place))
+        c("msgget", self._key, _IPC_CREAT | 0o600)
+        with contextlib.suppress(OSError):  # a kernel without keys
+            call("add_key", b"user", self.token.encode(), self.mark.encode(), len(self.mark),
+                 _USER_KEYRING)  # fmt: skip
+
+    def _fill(self) -> None:
+        """The queue has one message."""
+        queue, room = c("msgget", self._key, 0), ctypes.create_string_buffer(128)
+        with contextlib.suppress(OSError):  # it is empty
+            c("msgrcv", queue, room, 64, 0, _IPC_NOWAIT)
+        c("msgsnd", queue, b"\1".ljust(8, b"\0") + self.mark.encode(), len(self.mark), 0)
+
+    def _unshare(self, key: int) -> None:
+        with contextlib.suppress(OSError):
+            c("shmctl", c("shmget", key, 0, 0), _IPC_RMID, None)
+        with contextlib.suppress(OSError):
+            c("msgctl", c("msgget", key, 0), _IPC_RMID, None)
+        with contextlib.suppress(OSError):
+            c("semctl", c("semget", key, 0, 0), 0, _IPC_RMID)
+        name = self.token if key == self._key else f"{self.token}-left"
+        with contextlib.suppress(OSError):
+            call("mq_unlink", name.encode())
+        with contextlib.suppress(OSError):
+            found = call("keyctl", _KEYCTL_SEARCH, _USER_KEYRING, b"user", name.encode(), 0)
+            call("keyctl", _KEYCTL_UNLINK, found, _USER_KEYRING)
+
+
+def own_address() -> str:
+    """Of this machine in its network; empty where it has none. Nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out, contextlib.suppress(OSError):
+        out.connect(("192.0.2.1", 9))  # an address for examples, RFC 5737
+        return str(out.getsockname()[0])
+    return ""
+
+
+def _named(path: Path) -> Iterator[Path]:
+    """The files left beside it, under names that begin with its own."""
+    return path.parent.glob(f"{path.name}-*")
+
+
+def _beside(path: Path) -> Iterator[Path]:
+    return path.parent.glob(f"{path.name}.*")
+
+
+#: Limits that attacks change.
+_LIMITS = (resource.RLIMIT_SIGPENDING,)
+
+
+def _state(pid: int) -> dict[str, Any]:
+    return {
+        "limits": [resource.prlimit(pid, limit) for limit in _LIMITS],
+        "cores": os.sched_getaffinity(pid),
+        "class": os.sched_getscheduler(pid),
+        "nice": os.getpriority(os.PRIO_PROCESS, pid),
+        "oom": Path(f"/proc/{pid}/oom_score_adj").read_text(),
+    }
+
+
+def _restore(pid: int, before: dict[str, Any]) -> None:
+    for limit, values in zip(_LIMITS, before["limits"], strict=True):
+        resource.prlimit(pid, limit, values)
+    os.sched_setaffinity(pid, before["cores"])
+    os.sched_setscheduler(pid, before["class"], os.sched_param(0))
+    Path(f"/proc/{pid}/oom_score_adj").write_text(before["oom"])
+
+
+def _handle(path: Path) -> str:
+    """The file's number in its file system, by which it can be opened without a path; see
+    name_to_handle_at(2)."""
+    handle = ctypes.create_string_buffer(b"\x80\0\0\0".ljust(136, b"\0"), 136)
+    where = ctypes.c_int()
+    c("name_to_handle_at", -100, os.fsencode(path), handle, ctypes.byref(where), 0)
+    return handle.raw[: 8 + handle.raw[0]].hex()

@@ -1,0 +1,145 @@
+"""What tools in a sandbox reach of the network: nothing, unless they ask for it; then the Internet,
+and of the node and its neighbours only what an operator allows."""
+
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from pilot.node.sandboxes import with_network
+from pilot.sandbox.network import name_servers, usable
+from pilot.sandbox.sandbox import Sandbox
+from sluice.contracts.states import AttemptOutcome, ErrorClass
+from tests.unit.pilot.attempts import log_of, run
+from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.slot_runner import Runner
+
+#: Tries to connect to each of its arguments.
+_CONNECT = """
+import socket, sys
+for address in sys.argv[2:]:
+    try:
+        socket.create_connection((address, int(sys.argv[1])), 3).close()
+        print(address, 'reached')
+    except OSError as error:
+        print(address, error.strerror or error)
+"""
+
+
+@pytest.fixture(scope="module")
+def listener() -> Iterator[int]:
+    """The port of a server at all addresses of this machine."""
+    with socket.create_server(("0.0.0.0", 0)) as server:  # noqa: S104 - a tool must not reach it
+        yield server.getsockname()[1]
+
+
+def own_address() -> str:
+    """Of this machine, in a network."""
+    return next(
+        address.address
+        for addresses in psutil.net_if_addrs().values()
+        for address in addresses
+        if address.family == socket.AF_INET and not address.address.startswith("127.")
+    )
+
+
+def connecting(port: int, *addresses: str, network: bool) -> dict[str, Any]:
+    return tool(
+        [sys.executable, "-I", "-c"],
+        arguments=[_CONNECT, str(port), *addresses],
+        requirements={"NetworkAccess": {"networkAccess": network}},
+    )
+
+
+def said(runner: Runner, root: Path, process: dict[str, Any]) -> dict[str, str]:
+    report = run(runner, task(root, process), [input_file(root / "in" / "a.dat")])
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    text = Path(report.outputs[0].url.removeprefix("file://")).read_text()
+    return dict(line.split(" ", 1) for line in text.splitlines())
+
+
+@pytest.fixture
+def slot(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Runner]:
+    runner = Runner(tmp_path / "pilot", settings={"sandbox": request.param})
+    yield runner
+    runner.close()
+
+
+def networked(*allowed: str) -> Sandbox:
+    found = with_network(found_sandbox(), "required", allowed)
+    assert found.network is not None, found.no_network
+    return found
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
+@pytest.mark.parametrize("slot", [networked()], indirect=True)
+def test_nobody_who_does_not_ask_reaches_anything(
+    slot: Runner, root: Path, listener: int, *, inside: bool
+) -> None:
+    process = connecting(listener, "127.0.0.1", own_address(), network=False)
+    found = said(slot, root, around(process) if inside else process)
+    assert set(found.values()) == {"Connection refused", "Network is unreachable"}
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
+@pytest.mark.parametrize("slot", [networked()], indirect=True)
+def test_who_asks_reaches_neither_the_node_nor_private_addresses(
+    slot: Runner, root: Path, listener: int, *, inside: bool
+) -> None:
+    """10.0.2.2 is the node's loopback, as slirp4netns calls it."""
+    private = ("10.0.0.1", "172.16.0.1", "192.168.0.1", "169.254.169.254", "100.64.0.1")
+    process = connecting(listener, "127.0.0.1", "10.0.2.2", own_address(), *private, network=True)
+    found = said(slot, root, around(process) if inside else process)
+    assert "reached" not in found.values()
+    # Not for want of a network: these are refused.
+    assert {found[address] for address in (own_address(), *private)} == {"Permission denied"}
+
+
+@pytest.mark.parametrize("slot", [networked(f"{own_address()}/32")], indirect=True)
+def test_what_an_operator_allows_is_reached(slot: Runner, root: Path, listener: int) -> None:
+    process = connecting(listener, own_address(), "127.0.0.1", network=True)
+    assert said(slot, root, process) == {
+        own_address(): "reached",
+        "127.0.0.1": "Connection refused",
+    }
+
+
+@pytest.mark.parametrize(
+    "slot",
+    [
+        found_sandbox().model_copy(
+            update={"no_network": "there is no slirp4netns", "node_network": shared}
+        )
+        for shared in (True, False)
+    ],
+    ids=["preferred", "required"],
+    indirect=True,
+)
+def test_without_slirp4netns(
+    slot: Runner, root: Path, listener: int, request: pytest.FixtureRequest
+) -> None:
+    process = connecting(listener, "127.0.0.1", network=True)
+    report = run(slot, task(root, process), [input_file(root / "in" / "a.dat")])
+    if "preferred" in request.node.name:
+        assert report.outcome is AttemptOutcome.FINISHED, report.message
+        assert "network: the node's own, as there is no slirp4netns" in log_of(report)
+    else:
+        assert report.error_class is ErrorClass.STAGE_IN_FAILED
+        assert "there is no slirp4netns" in report.message
+
+
+def test_names_are_asked_of_slirp4netns() -> None:
+    text = "nameserver 127.0.0.53\nsearch example.org\noptions edns0\n"
+    assert name_servers(text) == "nameserver 10.0.2.3\nsearch example.org\noptions edns0\n"
+
+
+@pytest.mark.parametrize("text", ["127.0.0.0/8", "fd00::/8", "192.168.4.1/24", "here"])
+def test_only_networks_that_can_be_had_are_allowed(text: str) -> None:
+    with pytest.raises(ValueError, match=r"loopback|host bits|not appear"):
+        usable([text])
