@@ -1,6 +1,7 @@
 """Options of `sluice cwl-runner`: each does what it does with the reference runner, or is refused
 by its name."""
 
+import itertools
 import json
 import re
 from pathlib import Path
@@ -226,13 +227,13 @@ def test_after_an_error_no_more_steps_are_begun(url: str, tmp_path: Path) -> Non
 
 
 def test_no_more_run_at_a_time_than_allowed(url: str, tmp_path: Path) -> None:
-    """Each tool waits for another of its kind, which never comes."""
-    meets = (
-        f"echo > {tmp_path}/$0.here; n=0; while [ $n -lt 10 ]; do set -- {tmp_path}/*.here; [ $#"
-        f" -gt 1 ] && exit 7; sleep 0.05; n=$((n+1)); done; rm {tmp_path}/$0.here"
+    """Each tool says from when to when it counted to a number that takes some time."""
+    counts = (
+        "read begun rest < /proc/uptime; n=0; while [ $n -lt 200000 ]; do n=$((n+1)); done;"
+        " read ended rest < /proc/uptime; echo $begun $ended"
     )
     tool = TOOL | {
-        "baseCommand": ["sh", "-c", meets],
+        "baseCommand": ["sh", "-c", counts],
         "inputs": {"n": {"type": "int", "inputBinding": {}}},
     }
     document = {
@@ -240,15 +241,21 @@ def test_no_more_run_at_a_time_than_allowed(url: str, tmp_path: Path) -> None:
         "class": "Workflow",
         "requirements": {"ScatterFeatureRequirement": {}},
         "inputs": {"n": "int[]"},
-        "outputs": {},
-        "steps": {"meet": {"run": tool, "scatter": "n", "in": {"n": "n"}, "out": ["out"]}},
+        "outputs": {"times": {"type": "File[]", "outputSource": "count/out"}},
+        "steps": {"count": {"run": tool, "scatter": "n", "in": {"n": "n"}, "out": ["out"]}},
     }
-    workflow = write(tmp_path, "meet.cwl", document)
+    workflow = write(tmp_path, "count.cwl", document)
     order = write(tmp_path, "order.json", {"n": [1, 2, 3]})
     done = run_in(
         tmp_path, ["sluice-cwl-runner", "--url", url], ["--parallel-max", "1", workflow, order], {}
     )
     assert done.returncode == 0, done.stderr
+    times = sorted(
+        [float(time) for time in Path(file["path"]).read_text().split()]
+        for file in json.loads(done.stdout)["times"]
+    )
+    assert len(times) == 3
+    assert all(ended <= begun for (_, ended), (begun, _) in itertools.pairwise(times))
 
 
 def test_variables_are_preserved_where_they_are_named(both: Run, tmp_path: Path) -> None:
