@@ -9,3 +9,9 @@ def command_of(process: psutil.Process) -> list[str]:
         return process.cmdline()
     except psutil.NoSuchProcess:
         return []
+
+
+def running(command: list[str]) -> list[psutil.Process]:
+    """All that were started by exactly that command line, wherever they run."""
+    found = psutil.process_iter(["cmdline"])
+    return [process for process in found if process.info["cmdline"] == command]

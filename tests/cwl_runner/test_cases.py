@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import httpx
-import psutil
 import pytest
 
 from sluice.contracts.states import DatasetState, DatasetType
 from tests.cwl_runner.gatekeeper import gatekeeper
+from tests.processes import running
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("cwl-runner")
@@ -146,20 +146,18 @@ def test_who_ends_it_cancels_what_runs(url: str, tmp_path: Path) -> None:
     process = subprocess.Popen(
         command(url, "waits.cwl"), cwd=tmp_path, stderr=subprocess.PIPE, text=True
     )
-
-    def tools() -> list[psutil.Process]:
-        found = psutil.process_iter(["cmdline"])
-        return [one for one in found if one.info["cmdline"] == asleep]
-
-    asyncio.run(eventually(lambda: asyncio.to_thread(tools), what="the tool runs", seconds=60))
-    [running] = tools()
+    asyncio.run(
+        eventually(lambda: asyncio.to_thread(running, asleep), what="the tool runs", seconds=60)
+    )
+    [tool_process] = running(asleep)
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=60)
     assert "canceled" in said
     assert process.returncode != 0
     asyncio.run(
         eventually(
-            lambda: asyncio.to_thread(lambda: not running.is_running()), what="the tool has ended"
+            lambda: asyncio.to_thread(lambda: not tool_process.is_running()),
+            what="the tool has ended",
         )
     )
     check_nothing_is_left(url)

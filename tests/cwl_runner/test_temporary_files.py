@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.cwl_runner.test_cases import command
+from tests.processes import running
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("cwl-runner")
@@ -59,10 +60,10 @@ def test_nothing_is_left(url: str, tmp_path: Path, script: str, status: int) -> 
 
 
 def test_nothing_is_left_after_an_interrupt(url: str, tmp_path: Path) -> None:
-    started = tmp_path / "started"
-    process = start(url, tmp_path, f"touch {started}; exec sleep 500")
+    process = start(url, tmp_path, "exec sleep 5084")
+    asleep = ["sleep", "5084"]
     asyncio.run(
-        eventually(lambda: asyncio.to_thread(started.exists), what="a job runs", seconds=60)
+        eventually(lambda: asyncio.to_thread(running, asleep), what="a job runs", seconds=60)
     )
     assert left(tmp_path) != []
     process.send_signal(signal.SIGINT)
