@@ -149,14 +149,14 @@ def test_who_ends_it_cancels_what_runs(url: str, tmp_path: Path) -> None:
     asyncio.run(
         eventually(lambda: asyncio.to_thread(running, asleep), what="the tool runs", seconds=60)
     )
-    [tool_process] = running(asleep)
+    [waits] = running(asleep)
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=60)
     assert "canceled" in said
     assert process.returncode != 0
     asyncio.run(
         eventually(
-            lambda: asyncio.to_thread(lambda: not tool_process.is_running()),
+            lambda: asyncio.to_thread(lambda: not waits.is_running()),
             what="the tool has ended",
         )
     )
