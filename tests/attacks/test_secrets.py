@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import os
+import shlex
 import subprocess
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -23,7 +24,8 @@ from sluice.embedded.services import SERVICES
 from stack.postgres import binaries
 from tests.e2e.commands import sluice
 from tests.e2e.systems import LiveSystem, live_system
-from tests.waiting import Gate, wait_until
+from tests.processes import running
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.xdist_group("secrets")
 
@@ -72,6 +74,8 @@ TELL = (
     'printf %s "$TOKEN" | sha256sum; sha256sum < key.txt; '
     'echo "the key is $TOKEN" >&2; cat key.txt >&2; echo >&2; {more}'
 )
+#: What a tool does until it is let go.
+WAITING = ["sleep", "5085"]
 
 
 @dataclass
@@ -226,14 +230,17 @@ def test_logs_say_that_it_was_said(scene: Scene) -> None:
     assert len(told) >= 2, "of the tool, and of the one inside a workflow"
 
 
-def test_no_other_process_has_it_while_the_tool_runs(scene: Scene, tmp_path: Path) -> None:
-    gate, system = Gate(tmp_path / "gate"), scene.system
+def test_no_other_process_has_it_while_the_tool_runs(scene: Scene) -> None:
+    system = scene.system
     with ThreadPoolExecutor(1) as aside:
-        run: Future[str] = aside.submit(scene.run, more=f": < {gate}", name="places-held")
+        run: Future[str] = aside.submit(
+            scene.run, more=f"{shlex.join(WAITING)} || :", name="places-held"
+        )
         try:
-            wait_until(lambda: len(_with_secret(system, "environ")) == 2, seconds=60)
-            shells = _with_secret(system, "environ")
-            assert {Path(read(shell, "comm").decode().strip()).name for shell in shells} == {"sh"}
+            wait_until(lambda: len(running(WAITING)) == 2, seconds=60)
+            having = _with_secret(system, "environ")
+            assert {read(pid, "comm").decode().strip() for pid in having} == {"sh", "sleep"}
+            assert len(having) == 4
             assert [read(each, "cmdline") for each in _with_secret(system, "cmdline")] == []
             assert [
                 pid
@@ -246,7 +253,8 @@ def test_no_other_process_has_it_while_the_tool_runs(scene: Scene, tmp_path: Pat
             private = set(files_below(system.home / "storages"))
             assert private == set()
         finally:
-            gate.open()
+            for process in running(WAITING):
+                process.kill()
         run.result()
 
 
