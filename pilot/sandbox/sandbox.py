@@ -199,12 +199,12 @@ class HeldSandbox:
             self.close()
             answer = self._asked(request, streams)
         match answer:
-            case {"room": why}:
-                raise SandboxError(why)
+            case {"started": True}:
+                process, connection = self._opened()
+                return Contained(self, process.pid, connection, beside=self._memory)
             case {"program": number}:
                 raise OSError(number, os.strerror(number), arguments[0])
-        process, connection = self._opened()
-        return Contained(self, process.pid, connection, beside=self._memory)
+        raise SandboxError(answer.get("room", "the process that holds it did not say why"))
 
     def _asked(self, request: dict[str, Any], streams: Sequence[int]) -> dict[str, Any]:
         """The holder's answer; ``room``: why it could not do it."""

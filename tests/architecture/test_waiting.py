@@ -15,7 +15,6 @@ EXEMPT = {
     "tests/guard.py": "outlives the tests, with the standard library alone",
     "tests/faults/": "faults strike at their times and last, work arrives at its own",
     "tests/integration/test_pilot.py": "what must not happen meanwhile needs a while",
-    "tests/cwl_runner/test_options.py": "what must not happen meanwhile needs a while",
 }
 #: Seconds for which nobody waits: who sleeps so long hangs, until it is ended.
 HANGS = 50
