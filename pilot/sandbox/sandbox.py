@@ -239,7 +239,7 @@ class HeldSandbox:
         """Where the holder does not see all of these files, it starts anew, with the folders that
         they lie in."""
         missing = dict.fromkeys(
-            os.path.dirname(os.path.realpath(path)) for path in paths if self._inside(path) is None
+            os.path.dirname(path) for path in paths if self._inside(path) is None
         )
         if missing:
             self.close()
@@ -248,10 +248,9 @@ class HeldSandbox:
 
     def _inside(self, path: str) -> str | None:
         """Where the holder sees a file of the node; None: it does not."""
-        real = os.path.realpath(path)
         for number, source in enumerate(self._sources):
-            if real == source or real.startswith(f"{source.rstrip('/')}/"):
-                return f"{SOURCES}/{number}/{real[len(source) :].lstrip('/')}"
+            if path == source or path.startswith(f"{source.rstrip('/')}/"):
+                return f"{SOURCES}/{number}/{path[len(source) :].lstrip('/')}"
         return None
 
     def _opened(self) -> tuple["subprocess.Popen[bytes]", Channel]:

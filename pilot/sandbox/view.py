@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class SeenFile:
-    """A file or folder of the node, ``source``, that a program sees at ``path``. What stands later
-    in a view is put into what stands earlier."""
+    """A file or folder of the node, ``source`` (without links on the way to it), that a program
+    sees at ``path``. What stands later in a view is put into what stands earlier."""
 
     path: str
     source: str

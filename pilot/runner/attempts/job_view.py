@@ -1,5 +1,7 @@
 """What the tool of a job sees of the node, in a sandbox: its own folders and inputs."""
 
+import os
+
 from pilot.folders.work_folder import IN, OUT, SYSTEM_TMP, TMP
 from pilot.runner.tools.prepared_job import PreparedJob
 from pilot.sandbox.view import SeenFile, View, links_to
@@ -14,7 +16,7 @@ def job_view(prepared: PreparedJob) -> View:
             SeenFile("/tmp", f"{real}/{SYSTEM_TMP}", writable=True),  # noqa: S108 - its own
             SeenFile(f"{real}/{IN}", f"{real}/{IN}", writable=prepared.in_place),
             *(SeenFile(path, path, writable=True) for path in (f"{real}/{OUT}", f"{real}/{TMP}")),
-            *(SeenFile(path, path) for path in dict.fromkeys(prepared.targets)),
+            *(SeenFile(path, os.path.realpath(path)) for path in dict.fromkeys(prepared.targets)),
         ],
         links=links_to(known, real),
     )

@@ -129,7 +129,10 @@ class ToolsInSandbox:
                 SeenFile("/tmp", f"{self._real}/{SYSTEM_TMP}", writable=True),  # noqa: S108 - its own
                 *(SeenFile(path, path, writable=changed) for path in inputs),
                 *(SeenFile(path, path, writable=True) for path in own),
-                *(SeenFile(path, path) for path in dict.fromkeys(self._inner.targets)),
+                *(
+                    SeenFile(path, os.path.realpath(path))
+                    for path in dict.fromkeys(self._inner.targets)
+                ),
             ],
             links=self._links,
         )
