@@ -3,7 +3,7 @@ is made by a real job in a real slot process; those that leave no trace share on
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -86,11 +86,16 @@ def _room(runner: Runner, store: Path, resources: Resources) -> Iterator[Room]:
     surroundings.close()
 
 
-def _cases(attacks: list[Attack]) -> list[Any]:
+def _cases(attacks: list[Attack], *, inside: Sequence[pytest.MarkDecorator] = ()) -> list[Any]:
+    """``inside``: marks of attacks by tools of a workflow."""
+    ways: tuple[tuple[bool, str, Sequence[pytest.MarkDecorator]], ...] = (
+        (False, "alone", ()),
+        (True, "in a workflow", inside),
+    )
     return [
-        pytest.param(attack, inside, id=f"{attack.name}, {way}")
+        pytest.param(attack, is_inside, id=f"{attack.name}, {way}", marks=marks)
         for attack in attacks
-        for inside, way in ((False, "alone"), (True, "in a workflow"))
+        for is_inside, way, marks in ways
     ]
 
 
@@ -98,7 +103,11 @@ _POSSIBLE = possible(ATTACKS)
 
 
 @pytest.mark.parametrize(
-    ("attack", "inside"), _cases([attack for attack in ATTACKS if attack.name in _POSSIBLE])
+    ("attack", "inside"),
+    _cases(
+        [attack for attack in ATTACKS if attack.name in _POSSIBLE],
+        inside=[pytest.mark.long("each of them is seen to succeed alone")],
+    ),
 )
 def test_attack_succeeds_in_the_open(attack: Attack, *, inside: bool, in_the_open: Room) -> None:
     succeeded, said = _carry_out(attack, in_the_open, inside=inside)
