@@ -53,7 +53,8 @@ class UserNetwork(Contract):
         }
 
     def start(self, pid: int) -> "subprocess.Popen[bytes]":
-        """In the network namespace of that process. Raises ``OSError``."""
+        """In the network namespace of that process, until its standard input is closed, as it is
+        when this process ends, however it does. Raises ``OSError``."""
         reading, writing = os.pipe()
         try:
             process = subprocess.Popen(
@@ -63,10 +64,11 @@ class UserNetwork(Contract):
                     "--mtu=65520",
                     "--disable-host-loopback",
                     f"--ready-fd={writing}",
+                    "--exit-fd=0",
                     str(pid),
                     "tap0",
                 ],
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 pass_fds=(writing,),
@@ -78,7 +80,7 @@ class UserNetwork(Contract):
         with open(reading, "rb") as ready:
             if not ready.read(1):
                 process.kill()
-                process.wait()
+                process.communicate()
                 raise OSError("slirp4netns could not give the sandbox a network")
         return process
 

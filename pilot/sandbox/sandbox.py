@@ -225,7 +225,7 @@ class HeldSandbox:
         carrier, self._carrier = self._carrier, None
         if carrier is not None:
             carrier.kill()
-            carrier.wait()
+            carrier.communicate()
         if process is None:
             return ""
         try:

@@ -2,6 +2,7 @@
 and of the node and its neighbours only what an operator allows."""
 
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +17,11 @@ from pilot.sandbox.sandbox import Sandbox
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.attempts import log_of, run
 from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.conftest import gone
 from tests.unit.pilot.runner.inner_workflow.test_workflows import around
 from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
+from tests.waiting import wait_until
 
 #: Tries to connect to each of its arguments.
 _CONNECT = """
@@ -143,3 +146,31 @@ def test_names_are_asked_of_slirp4netns() -> None:
 def test_only_networks_that_can_be_had_are_allowed(text: str) -> None:
     with pytest.raises(ValueError, match=r"loopback|host bits|not appear"):
         usable([text])
+
+
+#: Holds a sandbox with a network, whose first process waits for ever; says who carries it.
+_HOLD = """
+import sys, time
+from pathlib import Path
+from pilot.sandbox.network import UserNetwork
+network = UserNetwork.model_validate_json(sys.argv[1])
+print(network.start(int(sys.argv[2])).pid, flush=True)
+time.sleep(600)
+"""
+
+
+def test_what_carries_it_ends_with_who_started_it(tmp_path: Path) -> None:
+    """However that ends."""
+    network = networked().network
+    assert network is not None
+    apart = ["unshare", "--net", "sleep", "600"]
+    with subprocess.Popen(apart) as asleep:
+        wait_until(lambda: Path(f"/proc/{asleep.pid}/comm").read_text().strip() == "sleep")
+        command = [sys.executable, "-c", _HOLD, network.model_dump_json(), str(asleep.pid)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holding:
+            assert holding.stdout is not None
+            carrier = int(holding.stdout.readline())
+            assert not gone(carrier)
+            holding.kill()
+        wait_until(lambda: gone(carrier))
+        asleep.kill()
