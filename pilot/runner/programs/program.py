@@ -115,7 +115,8 @@ def in_sandbox(sandbox: HeldSandbox, view: View) -> Start:
     """Programs in a sandbox. They raise ``SandboxError`` as well."""
 
     def start(program: Program, limits: Mapping[int, int]) -> Running:
-        with open(os.devnull, "rb") as nothing:
+        # Its first one starts what holds the sandbox, of which they have their priority.
+        with children_go_first(), open(os.devnull, "rb") as nothing:
             stdin = nothing if isinstance(program.stdin, int) else program.stdin
             return sandbox.start(
                 program.arguments,

@@ -2,23 +2,34 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.unit.pilot.attempts import python, run
 from tests.unit.pilot.builders import input_file, task
+from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
 #: Lets the process that becomes it have the priority in its arguments first.
 HAVING = ["sh", "-c", 'echo "$0" > /proc/self/oom_score_adj; exec "$@"']
 
 
+@pytest.fixture(params=["in the open", "in the sandbox"])
+def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Of a slot whose tools run so."""
+    return {"sandbox": found_sandbox()} if request.param == "in the sandbox" else {}
+
+
 @pytest.fixture(params=[0, 700])
-def slot(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Runner, int]]:
+def slot(
+    request: pytest.FixtureRequest, settings: dict[str, Any], tmp_path: Path
+) -> Iterator[tuple[Runner, int]]:
     """A slot, and the priority that it is to have itself."""
     runner = Runner(
         tmp_path / "pilot",
         environment={"PYTHONPATH": str(Path.cwd())},
+        settings=settings,
         before=[*HAVING, str(request.param)],
     )
     yield runner, request.param
