@@ -48,15 +48,22 @@ def _folders_in(folder: str) -> list[str]:
     return []
 
 
-def empty_folder(folder: str, *, take: Callable[[os.DirEntry[str]], bool] | None = None) -> None:
-    """``take``: may take files away itself."""
+def empty_folder(
+    folder: str,
+    *,
+    take: Callable[[os.DirEntry[str]], bool] | None = None,
+    keep: str | None = None,
+) -> None:
+    """``take``: may take files away itself. ``keep``: name of a folder in it that stays if nothing
+    is in there."""
     if os.path.islink(folder):
         os.unlink(folder)
     try:
         with os.scandir(folder) as found:
             for entry in found:
                 if entry.is_dir(follow_symlinks=False):
-                    delete_tree(entry.path)
+                    if entry.name != keep or os.listdir(entry.path):
+                        delete_tree(entry.path)
                 elif take is None or not take(entry):
                     os.unlink(entry.path)
     except FileNotFoundError:  # the tool has removed it

@@ -10,7 +10,7 @@ from pilot.folders.spare_files import SpareFiles
 
 #: A job's own folders: its inputs, where it runs and writes, its temporary files, and what it sees
 #: as the system's folder for such.
-IN, OUT, TMP, SYSTEM_TMP = "in", "out", "tmp", "system-tmp"
+IN, OUT, TMP, SYSTEM_TMP = _OWN = "in", "out", "tmp", "system-tmp"
 
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 
@@ -22,6 +22,33 @@ class OpenFolder(NamedTuple):
     descriptor: int
 
 
+class _FolderState(NamedTuple):
+    """What a folder has beside its files, when it is new."""
+
+    mode: int
+    attributes: list[str]
+
+    @classmethod
+    def of(cls, path: str) -> "_FolderState":
+        return cls(stat.S_IMODE(os.stat(path).st_mode), _attributes(path))
+
+    def restore(self, path: str) -> None:
+        """With the time of now. Raises ``OSError``."""
+        for name in _attributes(path):
+            if name not in self.attributes:
+                os.removexattr(path, name)
+        os.chmod(path, self.mode)
+        os.utime(path)
+
+
+def _attributes(path: str) -> list[str]:
+    """Names of the extended ones."""
+    try:
+        return os.listxattr(path)
+    except OSError:  # not on this file system
+        return []
+
+
 class WorkFolder:
     """The folder that the jobs of one slot work in. It is emptied between jobs, not made anew: new
     folders are dear on a disk. ``base``: without links in it, as are the paths here then.
@@ -31,6 +58,8 @@ class WorkFolder:
         self.spares = SpareFiles(f"{base}-spare")
         self._base = base
         self._plain = plain
+        #: In a sandbox, that folder is /tmp. What the way to this one begins with there stays.
+        self._way = base.split("/")[2] if base.startswith("/tmp/") else None  # noqa: S108
         self._number = 0
         #: The job's, and after it what was kept of earlier ones.
         self.folders: list[OpenFolder] = []
@@ -93,8 +122,11 @@ class WorkFolder:
         """Nothing but what is kept is left of what ran last. Raises as ``clear``."""
         try:
             empty_folder(f"{self.path}/{IN}", take=self.spares.take)
-            for name in (OUT, TMP, SYSTEM_TMP):
+            for name in (OUT, TMP):
                 empty_folder(f"{self.path}/{name}")
+            empty_folder(f"{self.path}/{SYSTEM_TMP}", keep=self._way)
+            for name in _OWN:
+                self._new.restore(f"{self.path}/{name}")
         except OSError:  # the tool has taken away our rights in it
             delete_tree(self.path)
             self._open_next()
@@ -102,8 +134,9 @@ class WorkFolder:
     def _open_next(self) -> None:
         self._number += 1
         path = f"{self._base}-{self._number}"
-        for name in (IN, OUT, TMP, SYSTEM_TMP):
+        for name in _OWN:
             os.makedirs(f"{path}/{name}")
+        self._new = _FolderState.of(f"{path}/{OUT}")
         for folder in self.folders[:1]:
             os.close(folder.descriptor)
         self.folders[:1] = [_opened(path)]

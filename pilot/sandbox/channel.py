@@ -26,7 +26,7 @@ class Channel:
         """Raises ``OSError``."""
         body = json.dumps(message).encode()
         data = _LENGTH.pack(len(body)) + body
-        sent = socket.send_fds(self._socket, [data], list(descriptors))
+        sent = socket.send_fds(self._socket, [data], descriptors) if descriptors else 0
         self._socket.sendall(data[sent:])
 
     def receive(self) -> tuple[dict[str, Any], list[int]]:

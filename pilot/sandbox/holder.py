@@ -2,10 +2,9 @@
 process that bubblewrap starts. ``main(DESCRIPTOR)``
 
 It and what it imports need nothing but Python's own library, and see what the sandbox sees. For
-each program a thread gets namespaces of its own for mounts and shared memory, puts the program's
-files into their places, gives up its rights, and starts the program, without ever copying this
-process. When that has ended, all that is left in this PID namespace is killed: nothing of it meets
-the next one.
+each view a thread makes a room (``pilot.sandbox.room``) and starts the programs that come with this
+view, without ever copying this process. When a program has ended, all that is left in this PID
+namespace is killed: nothing of it meets the next one.
 """
 
 import contextlib
@@ -14,87 +13,125 @@ import resource
 import select
 import signal
 import socket
+import threading
+from typing import Any, NamedTuple
 
 from pilot.sandbox.channel import Channel
-from pilot.sandbox.kernel import route, shut_off
-from pilot.sandbox.tool_start import ToolStart
+from pilot.sandbox.kernel import ends_of_children, keep_devices, route, shut_off
+from pilot.sandbox.room import Room, RoomError
 
-_MOST_CHUNK = 1 << 16
+_MOST_CHUNK = 1 << 12
+
+
+class _Request(NamedTuple):
+    """``descriptors``: of the program's streams."""
+
+    message: dict[str, Any]
+    descriptors: list[int]
 
 
 class Holder:
-    """``calls``: the filter on system calls, None: none for this kind of processor."""
+    """``ends``: descriptor that can be read when a child has ended. ``calls``: the filter on system
+    calls."""
 
-    def __init__(self, connection: Channel, wake: int, calls: bytes | None) -> None:
+    def __init__(self, connection: Channel, ends: int, calls: bytes | None) -> None:
         self._connection = connection
-        self._wake = wake
+        self._ends = ends
         self._calls = calls
-        self._job: ToolStart | None = None
-        self._cpu, self._memory, self._moved = 0.0, 0, (0, 0)
+        self._next: _Request | None = None
+        self._poll = select.poll()
+        self._poll.register(connection, select.POLLIN)
+        self._poll.register(ends, select.POLLIN)
+        self._io = os.open("/proc/self/io", os.O_RDONLY | os.O_CLOEXEC)
+        self._cpu, self._memory = 0.0, 0
 
     def serve(self) -> None:
         """Until the other side has gone."""
-        poll = select.poll()
-        poll.register(self._connection, select.POLLIN)
-        poll.register(self._wake, select.POLLIN)
-        while True:
-            for descriptor, _ in poll.poll():
-                if descriptor == self._wake:
-                    os.read(self._wake, _MOST_CHUNK)
-                    continue
-                request, descriptors = self._connection.receive()
-                if "signal" in request:
-                    self._signal(request["signal"])
-                else:
-                    self._start(ToolStart(request, descriptors, self._calls))
-            if self._job is not None:
-                self._bury(self._job)
+        while (request := self._next or self._received()) is not None:
+            self._next = request
+            room = Room(request.message["room"], self._calls)
+            # What the kernel keeps for each thread is what gives each room namespaces of its own.
+            thread = threading.Thread(target=self._serve_in, args=(room,))
+            thread.start()
+            thread.join()
+            room.clear()
 
-    def _start(self, job: ToolStart) -> None:
-        job.start()
-        if job.pid is None:
-            job.clear()
-            self._connection.send(job.error)
+    def _serve_in(self, room: Room) -> None:
+        """Programs, until one comes that has another view."""
+        request, self._next = self._next, None
+        try:
+            room.enter()
+        except RoomError as error:
+            self._refuse(request, {"room": str(error)})
             return
-        self._job, self._cpu, self._memory, self._moved = job, 0.0, 0, _bytes_moved()
-        self._connection.send({"started": True})
-
-    def _signal(self, number: int) -> None:
-        """To the program's group; all of its processes are killed."""
-        if self._job is None or self._job.pid is None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            if number == signal.SIGKILL:
-                os.kill(-1, signal.SIGKILL)
-            else:
-                os.killpg(self._job.pid, number)
-
-    def _bury(self, job: ToolStart) -> None:
-        """Those that have ended; once the program has, all others are ended."""
-        while (ended := self._waited(os.WNOHANG)) is not None:
-            pid, status = ended
-            if pid == job.pid:
-                self._end(job, status)
+        fits = True
+        while fits and request is not None:
+            self._run(room, request)
+            if not room.is_as_new():
                 return
+            request = self._received()
+            fits = request is not None and room.fits(request.message["room"])
+        self._next = request
 
-    def _end(self, job: ToolStart, status: int) -> None:
-        self._job = None
+    def _received(self) -> _Request | None:
+        """The next program; None: the other side has gone. Signals come too late."""
+        with contextlib.suppress(EOFError, ConnectionError):
+            while True:
+                message, descriptors = self._connection.receive()
+                if "signal" not in message:
+                    return _Request(message, descriptors)
+        return None
+
+    def _refuse(self, request: _Request | None, answer: dict[str, Any]) -> None:
+        for descriptor in [] if request is None else request.descriptors:
+            os.close(descriptor)
+        self._connection.send(answer)
+
+    def _run(self, room: Room, request: _Request) -> None:
+        """To its end, with all that it has started. Raises ``EOFError``, ``OSError``."""
+        read, written = self._bytes_moved()
+        try:
+            pid = room.start(request.message, request.descriptors)
+        except RoomError as error:
+            self._refuse(request, {"room": str(error)})
+            return
+        except OSError as error:
+            self._refuse(request, {"program": error.errno})
+            return
+        for descriptor in request.descriptors:
+            os.close(descriptor)
+        self._connection.send({"started": True})
+        self._cpu, self._memory = 0.0, 0
+        status = self._status(pid)
         with contextlib.suppress(ProcessLookupError):
             os.kill(-1, signal.SIGKILL)
         while self._waited(0) is not None:
             pass
-        job.clear()
-        read, written = _bytes_moved()
+        read_since, written_since = self._bytes_moved()
         self._connection.send(
             {
                 "status": status,
                 "cpu": self._cpu,
                 "memory": self._memory,
                 "floor": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
-                "read": read - self._moved[0],
-                "written": written - self._moved[1],
+                "read": read_since - read,
+                "written": written_since - written,
             }
         )
+
+    def _status(self, pid: int) -> int:
+        """Of the program, once it has ended. Until then it gets signals, and what it has left to
+        this process is buried."""
+        while True:
+            for descriptor, _ in self._poll.poll():
+                if descriptor != self._ends:
+                    message, _ = self._connection.receive()
+                    _signal(pid, message["signal"])
+                    continue
+                os.read(self._ends, _MOST_CHUNK)
+                while (ended := self._waited(os.WNOHANG)) is not None:
+                    if ended[0] == pid:
+                        return ended[1]
 
     def _waited(self, options: int) -> tuple[int, int] | None:
         """Pid and status of a child that has ended; None: there is none."""
@@ -108,24 +145,23 @@ class Holder:
         self._memory = max(self._memory, usage.ru_maxrss)
         return pid, status
 
-
-def _bytes_moved() -> tuple[int, int]:
-    """Read and written by this process and by those that it has buried; see proc(5)."""
-    with open("/proc/self/io") as file:
-        read, written = (int(file.readline().split()[1]) for _ in range(2))
-    return read, written
+    def _bytes_moved(self) -> tuple[int, int]:
+        """Read and written by this process and by those that it has buried; see proc(5)."""
+        lines = os.pread(self._io, _MOST_CHUNK, 0).split(b"\n", 2)
+        return int(lines[0].split()[1]), int(lines[1].split()[1])
 
 
-def _woken_by_children() -> int:
-    """Readable when one has ended."""
-    reading, writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    return reading
+def _signal(pid: int, number: int) -> None:
+    """To the program's group; all of its processes are killed."""
+    with contextlib.suppress(ProcessLookupError):
+        if number == signal.SIGKILL:
+            os.kill(-1, signal.SIGKILL)
+        else:
+            os.killpg(pid, number)
 
 
 def main(descriptor: int) -> None:
-    wake = _woken_by_children()
+    ends = ends_of_children()
     connection = Channel(socket.socket(fileno=descriptor))
     with contextlib.suppress(EOFError, ConnectionError):
         connection.send({"made": True})
@@ -134,7 +170,8 @@ def main(descriptor: int) -> None:
             route(network, None)
         for network in settings["allowed"]:
             route(network, settings["gateway"])
+        keep_devices()
         shut_off(settings["open_files"])
         connection.send({"memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss})
         calls = settings["calls"]
-        Holder(connection, wake, None if calls is None else bytes.fromhex(calls)).serve()
+        Holder(connection, ends, None if calls is None else bytes.fromhex(calls)).serve()

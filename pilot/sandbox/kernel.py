@@ -5,20 +5,23 @@ import contextlib
 import ctypes
 import os
 import resource
+import signal
 import socket
 import struct
 import sys
 
-CLONE_NEWNS, CLONE_NEWIPC = 0x00020000, 0x08000000
+CLONE_NEWIPC = 0x08000000
+_CLONE_NEWNS = 0x00020000
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 1, 2, 4, 8
 _MS_REMOUNT, _MS_NOATIME, _MS_NODIRATIME, _MS_BIND, _MS_RELATIME = 32, 1024, 2048, 4096, 1 << 21
 _NOTHING = _MS_RDONLY | _MS_NOSUID | _MS_NODEV
 #: Flag of statvfs(3) that has another number in mount(2).
 _ST_RELATIME = 4096
-_SAME_FLAGS = _MS_NOEXEC | _MS_NOATIME | _MS_NODIRATIME
+_SAME_FLAGS = _MS_RDONLY | _MS_NOSUID | _MS_NODEV | _MS_NOEXEC | _MS_NOATIME | _MS_NODIRATIME
 _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_CAPBSET_DROP = 4, 22, 24
 _SECCOMP_MODE_FILTER = 2
 _CAPABILITY_VERSION = 0x20080522
+_CAP_KILL, _CAP_SYS_ADMIN = 5, 21
 _RTM_NEWROUTE, _NEW_AND_ANSWERED = 24, 0x605
 _RTA_DST, _RTA_GATEWAY = 1, 5
 _RTN_UNICAST, _RTN_PROHIBIT = 1, 8
@@ -39,24 +42,36 @@ class _Filter(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("program", ctypes.c_char_p))
 
 
-def own_namespaces() -> None:
-    """For mounts and shared memory, of this thread."""
-    _called(_libc.unshare(CLONE_NEWNS | CLONE_NEWIPC))
+def own_mounts() -> None:
+    """Of this thread, from here on."""
+    _called(_libc.unshare(_CLONE_NEWNS))
+
+
+def own_shared_memory() -> None:
+    """Of this thread, from here on: System V's and POSIX's message queues, and System V's memory
+    and semaphores."""
+    _called(_libc.unshare(CLONE_NEWIPC))
 
 
 def bind(source: str, place: str, *, writable: bool) -> None:
     """The file or folder ``source`` is seen at ``place``, which is there."""
     _mount(place, _MS_BIND, source=source)
-    found = os.statvfs(place).f_flag
-    flags = _MS_NOSUID | _MS_NODEV | (found & _SAME_FLAGS)
-    flags |= _MS_RELATIME if found & _ST_RELATIME else 0
-    flags |= found & _MS_RDONLY if writable else _MS_RDONLY
-    _mount(place, _MS_REMOUNT | _MS_BIND | flags)
+    flags = _flags(place) | _MS_NOSUID | _MS_NODEV
+    _mount(place, _MS_REMOUNT | _MS_BIND | flags | (0 if writable else _MS_RDONLY))
+
+
+def keep_devices() -> None:
+    """As they are: what can be read from them and written to them still can, but their modes and
+    times, which are the node's, cannot be changed by a program that owns them."""
+    for folder, _, names in os.walk("/dev"):
+        for place in (folder, *(os.path.join(folder, name) for name in names)):
+            if os.path.ismount(place):
+                _mount(place, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _flags(place))
 
 
 def mount_memory(place: str, options: str) -> None:
-    """A file system in memory."""
-    _mount(place, _MS_NOSUID | _MS_NODEV, source="tmpfs", kind=f"tmpfs {options}")
+    """A file system in memory. Nobody has read its folders who has only looked into them."""
+    _mount(place, _MS_NOSUID | _MS_NODEV | _MS_NOATIME, source="tmpfs", kind=f"tmpfs {options}")
 
 
 def hide(place: str) -> None:
@@ -70,15 +85,30 @@ def only_read(place: str) -> None:
 
 
 def give_up_rights() -> None:
-    """Of this thread."""
-    header, none = _CapabilityHeader(_CAPABILITY_VERSION, 0), (_Capabilities * 2)()
-    _called(_libc.capset(ctypes.byref(header), ctypes.byref(none)))
+    """Of this thread, but to renew shared memory and to end processes. What it starts has none at
+    all (see ``shut_off``), so that the kernel lets no program touch this thread's priority or
+    cores, which the next program will have."""
+    header, kept = _CapabilityHeader(_CAPABILITY_VERSION, 0), (_Capabilities * 2)()
+    kept[0].effective = kept[0].permitted = 1 << _CAP_KILL | 1 << _CAP_SYS_ADMIN
+    _called(_libc.capset(ctypes.byref(header), ctypes.byref(kept)))
 
 
 def filter_calls(program: bytes) -> None:
     """Of this thread, by a program of ``pilot.sandbox.seccomp``."""
     known = _Filter(len(program) // 8, program)
     _called(_libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(known), 0, 0))
+
+
+def ends_of_children() -> int:
+    """A descriptor that can be read when a child has ended, by any thread; see signalfd(2). To be
+    called before any is started."""
+    numbers = (ctypes.c_ulong * (128 // ctypes.sizeof(ctypes.c_ulong)))()
+    _libc.sigemptyset(ctypes.byref(numbers))
+    _libc.sigaddset(ctypes.byref(numbers), signal.SIGCHLD)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
+    descriptor = _libc.signalfd(-1, ctypes.byref(numbers), os.O_NONBLOCK | os.O_CLOEXEC)
+    _called(min(0, descriptor))
+    return int(descriptor)
 
 
 def shut_off(open_files: int) -> None:
@@ -116,6 +146,12 @@ def route(network: str, gateway: str | None) -> None:
         number = -struct.unpack_from("i", kernel.recv(4096), 16)[0]
     if number:
         raise OSError(number, f"the route to {network}: {os.strerror(number)}")
+
+
+def _flags(place: str) -> int:
+    """Of what is mounted there."""
+    found = os.statvfs(place).f_flag
+    return (found & _SAME_FLAGS) | (_MS_RELATIME if found & _ST_RELATIME else 0)
 
 
 def _mount(place: str, flags: int, *, source: str | None = None, kind: str = "") -> None:

@@ -18,9 +18,9 @@ from typing import Any, Literal
 from pilot.sandbox import channel
 from pilot.sandbox.channel import Channel
 from pilot.sandbox.network import GATEWAY, UserNetwork
+from pilot.sandbox.room import SOURCES
 from pilot.sandbox.seccomp import Filter, filter_program
-from pilot.sandbox.tool_start import SOURCES
-from pilot.sandbox.view import View
+from pilot.sandbox.view import SeenFile, View
 from sluice.contracts.base import Contract
 
 #: Folders, beside those it is made with, from which a holder gives files; with one more, others are
@@ -87,7 +87,11 @@ class Sandbox(Contract):
             "--cap-add",
             "ALL",
             *self.system,
-            *(part for path in devices for part in ("--dev-bind", path, path)),
+            *(
+                part
+                for path in devices
+                for part in ("--dev-bind", path, path, "--remount-ro", path)
+            ),
             "--remount-ro",
             "/dev",
             "--tmpfs",
@@ -187,10 +191,12 @@ class HeldSandbox:
             "arguments": list(arguments),
             "environment": dict(environment),
             "folder": folder,
-            "limits": {resource.RLIMIT_NPROC: self._sandbox.processes, **limits},
-            "files": [(self._inside(seen.source), seen.path, seen.writable) for seen in view.files],
-            "links": dict(view.links),
-            "shared_memory": view.shared_memory,
+            "room": {
+                "limits": [*{resource.RLIMIT_NPROC: self._sandbox.processes, **limits}.items()],
+                "files": [self._file(seen) for seen in view.files],
+                "links": dict(view.links),
+                "shared_memory": view.shared_memory,
+            },
         }
         new = self._process is None
         answer = self._asked(request, streams)
@@ -213,8 +219,8 @@ class HeldSandbox:
             connection.send(request, streams)
             return connection.receive()[0]
         except (EOFError, OSError):
-            self.close()
-            return {"room": "the process that holds it has ended"}
+            said = self.close()
+            return {"room": f"the process that holds it has ended{said and ': '}{said}"}
 
     def close(self) -> str:
         """Ends it, with all that runs in it. Gives what it has said last, if anything."""
@@ -245,6 +251,15 @@ class HeldSandbox:
             self.close()
             earlier = self._sources[len(self._own) :][: max(0, _MOST_SOURCES - len(missing))]
             self._sources = [*self._own, *missing, *earlier]
+
+    def _file(self, seen: SeenFile) -> tuple[str | None, str, bool, int, int]:
+        """Where the holder has it from, where it is seen, whether it can be written, and which one
+        it is: what is seen already may have got another in its place."""
+        try:
+            found = os.stat(seen.source)
+        except OSError as error:
+            raise SandboxError(f"{seen.source}: {error.strerror}") from error
+        return self._inside(seen.source), seen.path, seen.writable, found.st_dev, found.st_ino
 
     def _inside(self, path: str) -> str | None:
         """Where the holder sees a file of the node; None: it does not."""

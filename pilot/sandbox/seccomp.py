@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from pilot.sandbox.kernel import CLONE_NEWIPC
+
 _LOAD, _JUMP_EQUAL, _JUMP_GREATER_EQUAL, _JUMP_ANY_BIT, _RETURN = (
     0x20,
     0x15,
@@ -53,6 +55,7 @@ class _Machine:
     clone: int
     ioctl: int
     socket: int
+    unshare: int
     prlimit: int
     setrlimit: int
     refused: dict[Filter, tuple[int, ...]]
@@ -69,7 +72,7 @@ _MOUNTS = (428, 429, 430, 431, 432, 433, 442)
 # JAVASCRIPT: fork, vfork, execveat, ptrace, process_vm_readv and _writev, kill, socket, unshare,
 # setns, mount, keys, bpf, perf_event_open, userfaultfd, memfd_create, shmget.
 #
-# TOOL: mount, umount2, pivot_root, chroot, unshare, setns; add_key, request_key, keyctl; bpf,
+# TOOL: mount, umount2, pivot_root, chroot, setns; add_key, request_key, keyctl; bpf,
 # perf_event_open, userfaultfd, lookup_dcookie, fanotify_init, syslog; kexec_load, kexec_file_load,
 # init_module, finit_module, delete_module, iopl, ioperm; name_to_handle_at, open_by_handle_at;
 # swapon, swapoff, reboot, acct, quotactl, vhangup; settimeofday, clock_settime, clock_adjtime,
@@ -77,27 +80,27 @@ _MOUNTS = (428, 429, 430, 431, 432, 433, 442)
 # fmt: off
 _MACHINES = {
     "x86_64": _Machine(
-        0xC000003E, clone=56, ioctl=16, socket=41, prlimit=302, setrlimit=160,
+        0xC000003E, clone=56, ioctl=16, socket=41, unshare=272, prlimit=302, setrlimit=160,
         refused={
             Filter.JAVASCRIPT: (
                 57, 58, 322, 101, 310, 311, 62, 41, 272, 308, 165, 248, 249, 250, 321, 298, 323,
                 319, 29,
             ),
             Filter.TOOL: (
-                165, 166, 155, 161, 272, 308, 248, 249, 250, 321, 298, 323, 212, 300, 103, 246,
+                165, 166, 155, 161, 308, 248, 249, 250, 321, 298, 323, 212, 300, 103, 246,
                 320, 175, 313, 176, 172, 173, 303, 304, 167, 168, 169, 163, 179, 153, 164, 227,
                 305, 159,
             ),
         },
     ),
     "aarch64": _Machine(
-        0xC00000B7, clone=220, ioctl=29, socket=198, prlimit=261, setrlimit=164,
+        0xC00000B7, clone=220, ioctl=29, socket=198, unshare=97, prlimit=261, setrlimit=164,
         refused={
             Filter.JAVASCRIPT: (
                 281, 117, 270, 271, 129, 198, 97, 268, 40, 217, 218, 219, 280, 241, 282, 279, 194,
             ),
             Filter.TOOL: (
-                40, 39, 41, 51, 97, 268, 217, 218, 219, 280, 241, 282, 18, 262, 116, 104, 294,
+                40, 39, 41, 51, 268, 217, 218, 219, 280, 241, 282, 18, 262, 116, 104, 294,
                 105, 273, 106, 264, 265, 224, 225, 142, 89, 60, 58, 170, 112, 266, 171,
             ),
         },
@@ -141,6 +144,11 @@ def _tool_arguments(machine: _Machine) -> list[bytes]:
         *_of_call(
             machine.clone,
             [_argument(0), _step(_JUMP_ANY_BIT, _CLONE_NEW, no=1), _refuse(errno.EPERM)],
+        ),
+        # What starts tools calls this before each; they themselves have no right to it.
+        *_of_call(
+            machine.unshare,
+            [_argument(0), _step(_JUMP_EQUAL, CLONE_NEWIPC, yes=1), _refuse(errno.EPERM)],
         ),
         *_of_call(machine.ioctl, [_argument(1), *_if_one_of(_TYPING, errno.EPERM)]),
         *_of_call(

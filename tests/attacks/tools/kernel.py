@@ -51,6 +51,15 @@ os.waitpid(pid, 0)
 ]
 
 DEVICES = [
+    # In the open it leaves the mode as it is.
+    kernel(
+        "changes who may use a device",
+        "os.chmod('/dev/full', stat.S_IMODE(os.stat('/dev/full').st_mode))",
+    ),
+    kernel(
+        "changes a device's times",
+        "os.utime('/dev/full', (1, 2))\nrequire(os.stat('/dev/full').st_mtime == 2)",
+    ),
     kernel(
         "makes a device",
         """

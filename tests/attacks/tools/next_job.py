@@ -109,9 +109,39 @@ INHERITED = [
     Attack(
         "leaves the next job one core",
         "one = {min(os.sched_getaffinity(0))}\n"
-        "for pid in family(v.pilot): os.sched_setaffinity(pid, one)",
+        "each_thread(family(v.pilot), lambda thread: os.sched_setaffinity(thread, one))",
         later="require(len(os.sched_getaffinity(0)) == 1)",
         only_if="require(len(os.sched_getaffinity(0)) > 1)",
+    ),
+]
+
+_FOLDERS = "(os.environ['TMPDIR'], os.environ['HOME'])"
+
+#: On what the next job has as well. Slots restore their jobs' folders.
+TRACES = [
+    Attack(
+        "leaves an attribute of a folder",
+        f"for folder in {_FOLDERS}: os.setxattr(folder, 'user.left', v.mark.encode())",
+        later=f"require(any(os.listxattr(folder) for folder in {_FOLDERS}))",
+        only_if=NEVER,
+    ),
+    Attack(
+        "leaves a folder's mode",
+        f"for folder in {_FOLDERS}: os.chmod(folder, 0o2731)",
+        later=f"require(any(os.stat(folder).st_mode & 0o7777 == 0o2731 for folder in {_FOLDERS}))",
+        only_if=NEVER,
+    ),
+    Attack(
+        "leaves a folder's times",
+        f"for folder in {_FOLDERS}: os.utime(folder, (1, v.key))",
+        later=f"require(any(os.stat(folder).st_mtime == v.key for folder in {_FOLDERS}))",
+        only_if=NEVER,
+    ),
+    Attack(
+        "leaves times of the folder for shared memory",
+        "os.utime('/dev/shm', (1, v.key))",
+        later="require(os.stat('/dev/shm').st_mtime == v.key)",
+        only_if="raise RuntimeError('outside, others use it in between')",
     ),
 ]
 
@@ -129,4 +159,4 @@ DAEMONS = [
     ),
 ]
 
-ATTACKS = [*FILES, *SHARED, *INHERITED, *DAEMONS]
+ATTACKS = [*FILES, *SHARED, *INHERITED, *TRACES, *DAEMONS]

@@ -20,7 +20,7 @@ import socket
 import stat
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any
 
@@ -112,6 +112,20 @@ def family(last: int) -> set[int]:
     """These, and their other children, which may become the next job."""
     found = ancestors(last)
     return found | {pid for pid in others() if parent(pid) in found}
+
+
+def each_thread(pids: Iterable[int], act: Callable[[int], object]) -> None:
+    """Does it to all their threads. Raises ``OSError`` where none lets it be done."""
+    refused = OSError("there are none")
+    done = 0
+    for thread in [int(name) for pid in pids for name in os.listdir(f"/proc/{pid}/task")]:
+        try:
+            act(thread)
+            done += 1
+        except OSError as error:
+            refused = error
+    if not done:
+        raise refused
 
 
 def lower(pid: int) -> None:

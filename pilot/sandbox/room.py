@@ -1,0 +1,186 @@
+"""What programs see in a sandbox, made for a thread of the process that holds it, from which they
+are started one after the other."""
+
+import contextlib
+import errno
+import os
+import resource
+import signal
+import stat
+from collections.abc import Sequence
+from typing import Any
+
+from pilot.sandbox.kernel import (
+    bind,
+    filter_calls,
+    give_up_rights,
+    hide,
+    mount_memory,
+    only_read,
+    own_mounts,
+    own_shared_memory,
+)
+
+#: Where the folders lie from which programs get their files; no program sees it.
+SOURCES = "/.sources"
+_SHARED_MEMORY = "/dev/shm"  # noqa: S108 - the program's own
+
+
+class RoomError(Exception):
+    """It cannot be made: where, and why."""
+
+
+class Room:
+    """``asked``: as a request has it. ``calls``: the filter on system calls, None: none for this
+    kind of processor."""
+
+    def __init__(self, asked: dict[str, Any], calls: bytes | None) -> None:
+        self.asked = asked
+        self._calls = calls
+        #: Places made in the file system whose root all programs see.
+        self._made: list[str] = []
+        #: File systems that nothing but this makes places in: their devices, and the folders where
+        #: those are mounted.
+        self._own = {os.stat("/").st_dev}
+        self._ways: list[str] = []
+        self._new: object = None
+        #: This process's own.
+        self._limits: list[tuple[int, tuple[int, int]]] = []
+
+    def enter(self) -> None:
+        """With this thread, for good: it keeps no rights but those to renew shared memory and to
+        end programs. The limits are this process's as well. Raises ``RoomError``."""
+        place = "the namespaces"
+        try:
+            own_mounts()
+            place = _SHARED_MEMORY
+            mount_memory(place, f"mode=1777,size={self.asked['shared_memory']}")
+            for source, place, writable, *_identity in self.asked["files"]:
+                self._put(source, place, writable=writable)
+            for place, target in self.asked["links"].items():
+                self._link(place, target)
+            place = SOURCES
+            hide(place)
+            for place in ("/", *self._ways):
+                only_read(place)
+            give_up_rights()
+            place = "its limits"
+            for number, most in self.asked["limits"]:
+                soft, hard = resource.getrlimit(number)
+                self._limits.append((number, (soft, hard)))
+                within = most if hard == resource.RLIM_INFINITY else min(most, hard)
+                resource.setrlimit(number, (within, hard))
+            self._new = _state(_SHARED_MEMORY)
+            if self._calls is not None:
+                filter_calls(self._calls)
+        except OSError as error:
+            raise RoomError(f"{place}: {error.strerror}") from error
+
+    def start(self, request: dict[str, Any], streams: Sequence[int]) -> int:
+        """A program, with shared memory of its own: its pid. Raises ``RoomError``; ``OSError``
+        where there is no such program."""
+        try:
+            own_shared_memory()
+        except OSError as error:
+            raise RoomError(f"a namespace for shared memory: {error.strerror}") from error
+        os.chdir(request["folder"])
+        return os.posix_spawn(
+            _program(request["arguments"][0], request["environment"]),
+            request["arguments"],
+            request["environment"],
+            file_actions=[
+                (os.POSIX_SPAWN_DUP2, descriptor, number)
+                for number, descriptor in enumerate(streams)
+            ],
+            setsid=True,
+            setsigmask=(),
+            setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],
+        )
+
+    def is_as_new(self) -> bool:
+        """Has no program left anything in it that the next one could find? (Folders of the job's
+        are emptied outside.)"""
+        return _state(_SHARED_MEMORY) == self._new
+
+    def fits(self, asked: dict[str, Any]) -> bool:
+        """Is it what is asked for, and do its places still have the files that are asked for?"""
+        return asked == self.asked and all(
+            _is_at(place, number) for _, place, _, *number in asked["files"]
+        )
+
+    def clear(self) -> None:
+        """Once the thread has ended: its places in the root are gone, and its limits with them.
+        Raises ``OSError``."""
+        for number, known in self._limits:
+            resource.setrlimit(number, known)
+        for path in reversed(self._made):
+            if stat.S_ISDIR(os.lstat(path).st_mode):
+                os.rmdir(path)
+            else:
+                os.unlink(path)
+
+    def _put(self, source: str, place: str, *, writable: bool) -> None:
+        """The file or folder ``source`` is seen at ``place``."""
+        self._make_way(os.path.dirname(place))
+        if not os.path.lexists(place):
+            if os.path.isdir(source):
+                os.mkdir(place)
+            else:
+                os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+            self._note(place)
+        bind(source, place, writable=writable)
+
+    def _link(self, place: str, target: str) -> None:
+        self._make_way(os.path.dirname(place))
+        # It may be there from an earlier program of the same job.
+        with contextlib.suppress(FileExistsError):
+            os.symlink(target, place)
+            self._note(place)
+
+    def _make_way(self, path: str) -> None:
+        """Folders to a place. Of those that lie in a folder that programs write to, the first is
+        made there, and has a file system of its own for what is below."""
+        if path == "/" or os.path.isdir(path):
+            return
+        self._make_way(os.path.dirname(path))
+        os.mkdir(path)
+        self._note(path)
+        if os.stat(path).st_dev not in self._own:
+            mount_memory(path, "mode=755")
+            self._own.add(os.stat(path).st_dev)
+            self._ways.append(path)
+
+    def _note(self, path: str) -> None:
+        if os.lstat(path).st_dev == os.stat("/").st_dev:
+            self._made.append(path)
+
+
+def _is_at(place: str, number: Sequence[int]) -> bool:
+    """``number``: of its device, and its own."""
+    try:
+        found = os.stat(place)
+    except OSError:
+        return False
+    return [found.st_dev, found.st_ino] == number
+
+
+def _state(folder: str) -> object:
+    """Of a file system in memory: how much is in it, and all that a program could have written to
+    its first folder. (The time of its last change, which no program sets, would tell as well, but
+    some kernels count that in steps of 4 ms.)"""
+    whole = os.statvfs(folder)
+    return whole.f_ffree, whole.f_bfree, os.stat(folder), os.listxattr(folder), os.listdir(folder)
+
+
+def _program(name: str, environment: dict[str, str]) -> str:
+    """The file that a program's name means. Raises ``OSError``."""
+    if "/" in name:
+        return name
+    wrong = errno.ENOENT
+    for folder in environment.get("PATH", os.defpath).split(os.pathsep):
+        path = os.path.join(folder, name)
+        if os.path.isfile(path):
+            if os.access(path, os.X_OK):
+                return path
+            wrong = errno.EACCES
+    raise OSError(wrong, os.strerror(wrong), name)
