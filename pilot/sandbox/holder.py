@@ -13,6 +13,7 @@ import resource
 import select
 import signal
 import socket
+import sys
 import threading
 from typing import Any, NamedTuple
 
@@ -160,7 +161,14 @@ def _signal(pid: int, number: int) -> None:
             os.killpg(pid, number)
 
 
+def _end(failure: threading.ExceptHookArgs) -> None:
+    """Of a thread that failed, and of all: who waits for an answer sees that there will be none."""
+    sys.excepthook(failure.exc_type, failure.exc_value or failure.exc_type(), failure.exc_traceback)
+    os._exit(1)
+
+
 def main(descriptor: int) -> None:
+    threading.excepthook = _end
     ends = ends_of_children()
     connection = Channel(socket.socket(fileno=descriptor))
     with contextlib.suppress(EOFError, ConnectionError):

@@ -55,8 +55,10 @@ class Room:
             own_mounts()
             place = _SHARED_MEMORY
             mount_memory(place, f"mode=1777,size={self.asked['shared_memory']}")
-            for source, place, writable, *_identity in self.asked["files"]:
+            for source, place, writable, *number in self.asked["files"]:
                 self._put(source, place, writable=writable)
+                if not _is_at(place, number):
+                    raise RoomError(f"{place}: what is there has changed in the meantime")
             for place, target in self.asked["links"].items():
                 self._link(place, target)
             place = SOURCES
@@ -168,8 +170,10 @@ def _state(folder: str) -> object:
     """Of a file system in memory: how much is in it, and all that a program could have written to
     its first folder. (The time of its last change, which no program sets, would tell as well, but
     some kernels count that in steps of 4 ms.)"""
-    whole = os.statvfs(folder)
-    return whole.f_ffree, whole.f_bfree, os.stat(folder), os.listxattr(folder), os.listdir(folder)
+    whole, found = os.statvfs(folder), os.stat(folder)
+    times = found.st_atime_ns, found.st_mtime_ns, found.st_ctime_ns
+    names = os.listxattr(folder), os.listdir(folder)
+    return whole.f_ffree, whole.f_bfree, found.st_mode, times, names
 
 
 def _program(name: str, environment: dict[str, str]) -> str:

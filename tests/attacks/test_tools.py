@@ -39,7 +39,7 @@ _START = "import sys; exec(open(sys.argv[1]).read(1 << 17))"
 
 
 @dataclass
-class Room:
+class AttackedSlot:
     """A slot, what is around it, and what each of its jobs may have. ``said``: of the attacks that
     share a job, by whether it is a workflow."""
 
@@ -62,14 +62,16 @@ def sandboxed_runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runne
 
 
 @pytest.fixture(scope="module")
-def in_the_open(open_runner: Runner, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
+def in_the_open(
+    open_runner: Runner, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[AttackedSlot]:
     yield from _room(open_runner, tmp_path_factory.mktemp("store"), OPEN)
 
 
 @pytest.fixture(scope="module")
 def in_the_sandbox(
     sandboxed_runner: Runner, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Room]:
+) -> Iterator[AttackedSlot]:
     yield from _room(sandboxed_runner, tmp_path_factory.mktemp("store"), LIMITED)
 
 
@@ -80,9 +82,9 @@ def _runner(folder: Path, settings: dict[str, Any]) -> Iterator[Runner]:
     runner.close()
 
 
-def _room(runner: Runner, store: Path, resources: Resources) -> Iterator[Room]:
+def _room(runner: Runner, store: Path, resources: Resources) -> Iterator[AttackedSlot]:
     surroundings = Surroundings(runner, store)
-    yield Room(runner, surroundings, resources)
+    yield AttackedSlot(runner, surroundings, resources)
     surroundings.close()
 
 
@@ -109,13 +111,17 @@ _POSSIBLE = possible(ATTACKS)
         inside=[pytest.mark.long("each of them is seen to succeed alone")],
     ),
 )
-def test_attack_succeeds_in_the_open(attack: Attack, *, inside: bool, in_the_open: Room) -> None:
+def test_attack_succeeds_in_the_open(
+    attack: Attack, *, inside: bool, in_the_open: AttackedSlot
+) -> None:
     succeeded, said = _carry_out(attack, in_the_open, inside=inside)
     assert succeeded, said
 
 
 @pytest.mark.parametrize(("attack", "inside"), _cases(ATTACKS))
-def test_attack_fails_in_the_sandbox(attack: Attack, *, inside: bool, in_the_sandbox: Room) -> None:
+def test_attack_fails_in_the_sandbox(
+    attack: Attack, *, inside: bool, in_the_sandbox: AttackedSlot
+) -> None:
     succeeded, said = _carry_out(attack, in_the_sandbox, inside=inside)
     assert not succeeded
     # Not because it was not tried.
@@ -141,7 +147,7 @@ require(os.system("exit 7") == 7 << 8)
     assert succeeded, said
 
 
-def _carry_out(attack: Attack, room: Room, *, inside: bool) -> tuple[bool, str]:
+def _carry_out(attack: Attack, room: AttackedSlot, *, inside: bool) -> tuple[bool, str]:
     """Has it succeeded; what its tool has said, or why its job has failed."""
     surroundings = room.surroundings
     if attack.shares_its_job:
@@ -157,7 +163,7 @@ def _carry_out(attack: Attack, room: Room, *, inside: bool) -> tuple[bool, str]:
     return said == SUCCEEDED, said
 
 
-def _shared(room: Room, *, inside: bool) -> dict[str, str]:
+def _shared(room: AttackedSlot, *, inside: bool) -> dict[str, str]:
     """Those that share a job, and the next job, which finds what they have left."""
     sharing = [attack for attack in ATTACKS if attack.shares_its_job]
     said: dict[str, str] = {}
@@ -169,7 +175,9 @@ def _shared(room: Room, *, inside: bool) -> dict[str, str]:
     return said
 
 
-def _run(codes: dict[str, str], attack: Attack, room: Room, *, inside: bool) -> dict[str, str]:
+def _run(
+    codes: dict[str, str], attack: Attack, room: AttackedSlot, *, inside: bool
+) -> dict[str, str]:
     """What came of each, by name."""
     surroundings = room.surroundings
     text = program(codes, surroundings.told()).encode()
@@ -190,7 +198,7 @@ def _run(codes: dict[str, str], attack: Attack, room: Room, *, inside: bool) -> 
 _numbers = count()
 
 
-def _task(attack: Attack, room: Room, *, inside: bool) -> PilotTask:
+def _task(attack: Attack, room: AttackedSlot, *, inside: bool) -> PilotTask:
     """Its tool runs its input. Jobs of one task find its tool loaded."""
     home = str(room.surroundings.home)
     values = {name: text.replace("HOME", home) for name, text in attack.environment.items()}

@@ -24,12 +24,14 @@ from pilot.runner.protocol import (
     receive_frame,
 )
 from sluice.contracts.pilots import AttemptReport, LeasedJob, PilotTask
+from tests.unit.pilot.sandboxes import sandbox_everywhere
 
 
 @dataclass
 class Runner:
     """``environment`` is the one of the process that the slots are forked from; ``settings``:
-    further ones of theirs. ``before``: a command that becomes the one in its arguments."""
+    further ones of theirs; no sandbox unless they or ``sandbox_everywhere`` say so. ``before``: a
+    command that becomes the one in its arguments."""
 
     folder: Path
     grace: float = 0.5
@@ -46,7 +48,7 @@ class Runner:
             run_folder=str(self.run.path),
             grace=self.grace,
             memory_floor=64,
-            **self.settings,
+            **(sandbox_everywhere() | self.settings),
         )
         with theirs:
             self.server = subprocess.Popen(

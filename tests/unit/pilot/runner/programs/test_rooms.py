@@ -1,0 +1,143 @@
+"""Programs in a sandbox, one after the other: what they share, and when they share no more."""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from pilot.sandbox.sandbox import Extras, HeldSandbox
+from pilot.sandbox.view import SeenFile, View
+from tests.unit.pilot.attempts import python, run
+from tests.unit.pilot.builders import input_file, task
+from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.slot_runner import Runner
+
+#: Says which room it is in: by the number of the thread that has started it. (Numbers of namespaces
+#: that are gone are given to others.)
+_ROOM = "import os; print(max(map(int, os.listdir('/proc/1/task'))))"
+
+
+class _Programs:
+    """That run in one sandbox, in ``folder``."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.held = HeldSandbox(found_sandbox(), [str(folder)], Extras())
+        self.view = View([SeenFile(str(folder), str(folder), writable=True)])
+
+    def say(self, code: str) -> str:
+        """What the program prints."""
+        with open(os.devnull, "rb") as nothing, open(self.folder / "said", "w+b") as said:
+            program = self.held.start(
+                [sys.executable, "-I", "-S", "-c", code],
+                environment={"PATH": os.environ["PATH"]},
+                folder=str(self.folder),
+                streams=[nothing.fileno(), said.fileno(), said.fileno()],
+                limits={},
+                view=self.view,
+            )
+            status = program.end().status
+            said.seek(0)
+            text = said.read().decode().strip()
+        assert status == 0, text
+        return text
+
+    def room(self) -> int:
+        return int(self.say(_ROOM))
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Iterator[_Programs]:
+    folder = tmp_path / "job"
+    folder.mkdir()
+    programs = _Programs(folder)
+    yield programs
+    programs.held.close()
+
+
+def test_programs_of_one_view_share_a_room(programs: _Programs) -> None:
+    assert programs.room() == programs.room()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "open('/dev/shm/left', 'w')",
+        "import os; open('/dev/shm/left', 'w'); os.unlink('/dev/shm/left')",
+        "import os; os.chmod('/dev/shm', 0o700)",
+        "import os; os.utime('/dev/shm', (1, 2))",
+    ],
+)
+def test_none_follows_one_that_wrote_to_shared_memory(programs: _Programs, code: str) -> None:
+    before = programs.room()
+    programs.say(code)
+    assert programs.room() != before
+
+
+def test_a_folder_made_anew_is_seen(programs: _Programs) -> None:
+    before = programs.room()
+    programs.folder.rename(programs.folder.with_name("earlier"))
+    programs.folder.mkdir()
+    (programs.folder / "new").touch()
+    assert "new" in programs.say("import os; print(os.listdir())")
+    assert programs.room() != before
+
+
+def test_a_file_that_takes_the_place_of_another_is_seen(
+    programs: _Programs, tmp_path: Path
+) -> None:
+    """Also where the first is still there by another name."""
+    file = tmp_path / "input"
+    file.write_text("old")
+    os.link(file, tmp_path / "kept")
+    programs.view = View([*programs.view.files, SeenFile(f"{file}", f"{file}")])
+    code = f"print(open({str(file)!r}).read())"
+    assert programs.say(code) == "old"
+    (tmp_path / "next").write_text("new")
+    (tmp_path / "next").rename(file)
+    assert programs.say(code) == "new"
+
+
+def test_after_one_that_cannot_be_started_others_can(programs: _Programs) -> None:
+    programs.room()
+    with open(os.devnull, "r+b") as nothing, pytest.raises(FileNotFoundError, match="no-such"):
+        programs.held.start(
+            ["no-such-program"],
+            environment={},
+            folder=str(programs.folder),
+            streams=[nothing.fileno()] * 3,
+            limits={},
+            view=programs.view,
+        )
+    assert programs.room()
+
+
+def test_a_sandbox_whose_holder_was_killed_is_made_again(programs: _Programs) -> None:
+    programs.room()
+    [holder] = programs.held.pids
+    os.kill(holder, signal.SIGKILL)
+    os.waitid(os.P_PID, holder, os.WEXITED | os.WNOWAIT)
+    assert programs.room()
+    assert programs.held.pids != {holder}
+
+
+@pytest.mark.parametrize("place", ["/tmp", "/dev/shm", "/var/tmp"])
+def test_jobs_of_a_slot_share_a_room_wherever_it_works(place: str, root: Path) -> None:
+    """Else each of them costs twice as much. In two of the places the way to the slot's folder lies
+    in a folder that the job writes to."""
+    with TemporaryDirectory(dir=place) as folder:
+        runner = Runner(Path(folder), settings={"sandbox": found_sandbox()})
+        try:
+            kind = task(root, python(_ROOM))
+            reports = [
+                run(runner, kind, [input_file(root / f"{number}.dat")], seq=number)
+                for number in range(3)
+            ]
+        finally:
+            runner.close()
+    told = [Path(report.outputs[0].url.removeprefix("file://")).read_text() for report in reports]
+    assert len(set(told)) == 1
