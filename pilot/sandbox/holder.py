@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from pilot.sandbox.channel import Channel
 from pilot.sandbox.kernel import ends_of_children, keep_devices, route, shut_off
-from pilot.sandbox.room import Room, RoomError
+from pilot.sandbox.room import RoomError, ToolRoom
 
 _MOST_CHUNK = 1 << 12
 
@@ -50,14 +50,14 @@ class Holder:
         """Until the other side has gone."""
         while (request := self._next or self._received()) is not None:
             self._next = request
-            room = Room(request.message["room"], self._calls)
+            room = ToolRoom(request.message["room"], self._calls)
             # What the kernel keeps for each thread is what gives each room namespaces of its own.
             thread = threading.Thread(target=self._serve_in, args=(room,))
             thread.start()
             thread.join()
             room.clear()
 
-    def _serve_in(self, room: Room) -> None:
+    def _serve_in(self, room: ToolRoom) -> None:
         """Programs, until one comes that has another view."""
         request, self._next = self._next, None
         try:
@@ -88,7 +88,7 @@ class Holder:
             os.close(descriptor)
         self._connection.send(answer)
 
-    def _run(self, room: Room, request: _Request) -> None:
+    def _run(self, room: ToolRoom, request: _Request) -> None:
         """To its end, with all that it has started. Raises ``EOFError``, ``OSError``."""
         read, written = self._bytes_moved()
         try:

@@ -30,7 +30,7 @@ class RoomError(Exception):
     """It cannot be made: where, and why."""
 
 
-class Room:
+class ToolRoom:
     """``asked``: as a request has it. ``calls``: the filter on system calls, None: none for this
     kind of processor."""
 

@@ -79,12 +79,11 @@ def test_none_follows_one_that_wrote_to_shared_memory(programs: _Programs, code:
 
 
 def test_a_folder_made_anew_is_seen(programs: _Programs) -> None:
-    before = programs.room()
+    programs.room()
     programs.folder.rename(programs.folder.with_name("earlier"))
     programs.folder.mkdir()
     (programs.folder / "new").touch()
     assert "new" in programs.say("import os; print(os.listdir())")
-    assert programs.room() != before
 
 
 def test_a_file_that_takes_the_place_of_another_is_seen(
