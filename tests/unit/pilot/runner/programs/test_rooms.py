@@ -86,6 +86,16 @@ def test_a_folder_made_anew_is_seen(programs: _Programs) -> None:
     assert "new" in programs.say("import os; print(os.listdir())")
 
 
+def test_what_one_may_write_the_next_may_only_read(programs: _Programs, tmp_path: Path) -> None:
+    file = tmp_path / "input"
+    file.touch()
+    for writable in (True, False):
+        programs.view = View(
+            [programs.view.files[0], SeenFile(str(file), str(file), writable=writable)]
+        )
+        assert programs.say(f"import os; print(os.access({str(file)!r}, os.W_OK))") == f"{writable}"
+
+
 def test_a_file_that_takes_the_place_of_another_is_seen(
     programs: _Programs, tmp_path: Path
 ) -> None:
