@@ -59,8 +59,5 @@ def log_ids(**ids: Any) -> Iterator[None]:
     ``dataset``, ``pilot``, ``message``. These names are the same everywhere, so that one search
     finds a job's whole story."""
     known = {key: str(value) for key, value in ids.items() if value is not None}
-    before = structlog.contextvars.bind_contextvars(**known)
-    try:
+    with structlog.contextvars.bound_contextvars(**known):
         yield
-    finally:
-        structlog.contextvars.reset_contextvars(**before)
