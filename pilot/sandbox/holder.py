@@ -18,7 +18,7 @@ import threading
 from typing import Any, NamedTuple
 
 from pilot.sandbox.channel import Channel
-from pilot.sandbox.kernel import ends_of_children, keep_devices, route, shut_off
+from pilot.sandbox.kernel import ends_of_children, keep_devices, own_mounts, shut_off
 from pilot.sandbox.room import RoomError, ToolRoom
 
 _MOST_CHUNK = 1 << 12
@@ -174,10 +174,7 @@ def main(descriptor: int) -> None:
     with contextlib.suppress(EOFError, ConnectionError):
         connection.send({"made": True})
         settings, _ = connection.receive()
-        for network in settings["refused"]:
-            route(network, None)
-        for network in settings["allowed"]:
-            route(network, settings["gateway"])
+        own_mounts()  # those that bubblewrap has made may belong to a user that this one is not
         keep_devices()
         shut_off(settings["open_files"])
         connection.send({"memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss})

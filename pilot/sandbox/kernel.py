@@ -6,8 +6,6 @@ import ctypes
 import os
 import resource
 import signal
-import socket
-import struct
 import sys
 
 CLONE_NEWIPC = 0x08000000
@@ -22,10 +20,6 @@ _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_CAPBSET_DROP = 4, 22, 24
 _SECCOMP_MODE_FILTER = 2
 _CAPABILITY_VERSION = 0x20080522
 _CAP_KILL, _CAP_SYS_ADMIN = 5, 21
-_RTM_NEWROUTE, _NEW_AND_ANSWERED = 24, 0x605
-_RTA_DST, _RTA_GATEWAY = 1, 5
-_RTN_UNICAST, _RTN_PROHIBIT = 1, 8
-_RT_TABLE_MAIN, _RTPROT_STATIC = 254, 4
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -127,25 +121,6 @@ def shut_off(open_files: int) -> None:
         last = int(file.read())
     for capability in range(last + 1):
         _called(_libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0))
-
-
-def route(network: str, gateway: str | None) -> None:
-    """Through ``gateway``; None: nobody gets there. See rtnetlink(7)."""
-    address, _, bits = network.partition("/")
-    attributes = struct.pack("HH4s", 8, _RTA_DST, socket.inet_aton(address))
-    if gateway is not None:
-        attributes += struct.pack("HH4s", 8, _RTA_GATEWAY, socket.inet_aton(gateway))
-    kind = _RTN_PROHIBIT if gateway is None else _RTN_UNICAST
-    route = struct.pack(
-        "BBBBBBBBI", socket.AF_INET, int(bits), 0, 0, _RT_TABLE_MAIN, _RTPROT_STATIC, 0, kind, 0
-    )
-    length = 16 + len(route + attributes)
-    header = struct.pack("IHHII", length, _RTM_NEWROUTE, _NEW_AND_ANSWERED, 1, 0)
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as kernel:
-        kernel.sendall(header + route + attributes)
-        number = -struct.unpack_from("i", kernel.recv(4096), 16)[0]
-    if number:
-        raise OSError(number, f"the route to {network}: {os.strerror(number)}")
 
 
 def _flags(place: str) -> int:

@@ -1,18 +1,24 @@
 """The network of tools that ask for it: slirp4netns, which needs no rights, carries what they send
 to where the node itself can reach, but for addresses that are not theirs to reach."""
 
+import fcntl
 import ipaddress
+import json
 import os
 import socket
 import subprocess
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import psutil
 
+from pilot.sandbox import routes as routes_program
 from sluice.contracts.base import Contract
 
-#: Of the network that slirp4netns makes: where all else is, and who answers for names.
-GATEWAY, NAME_SERVER = "10.0.2.2", "10.0.2.3"
+#: Who answers for names in the network that slirp4netns makes.
+_NAME_SERVER = "10.0.2.3"
 
 #: What is not the Internet: private networks, those of providers, link-local ones (with services
 #: that tell cloud machines their secrets), tests, multicast. See IANA's registry of special-purpose
@@ -28,7 +34,9 @@ _REFUSED = (
     "198.18.0.0/15",
     "224.0.0.0/3",
 )
-_PATIENCE = 20.0
+#: See ioctl_ns(2).
+_NS_GET_USERNS = 0xB701
+_ROUTES = Path(routes_program.__file__)
 
 
 class UserNetwork(Contract):
@@ -38,8 +46,20 @@ class UserNetwork(Contract):
     program: str
     allowed: list[str]
 
-    def routes(self) -> dict[str, list[str]]:
-        """What the first process of a sandbox is to make of it."""
+    def start(self, pid: int) -> "subprocess.Popen[bytes]":
+        """In the network namespace of that process, until its standard input is closed, as it is
+        when this process ends, however it does. Raises ``OSError``."""
+        with _namespaces_of(pid) as (user, network):
+            process = self._carry(user, network)
+            try:
+                _set_routes(user, network, self._routes())
+            except OSError:
+                process.kill()
+                process.communicate()
+                raise
+        return process
+
+    def _routes(self) -> dict[str, list[str]]:
         own = [
             address.address
             for addresses in psutil.net_if_addrs().values()
@@ -52,9 +72,7 @@ class UserNetwork(Contract):
             "allowed": self.allowed,
         }
 
-    def start(self, pid: int) -> "subprocess.Popen[bytes]":
-        """In the network namespace of that process, until its standard input is closed, as it is
-        when this process ends, however it does. Raises ``OSError``."""
+    def _carry(self, user: int, network: int) -> "subprocess.Popen[bytes]":
         reading, writing = os.pipe()
         try:
             process = subprocess.Popen(
@@ -65,13 +83,15 @@ class UserNetwork(Contract):
                     "--disable-host-loopback",
                     f"--ready-fd={writing}",
                     "--exit-fd=0",
-                    str(pid),
+                    f"--userns-path=/proc/self/fd/{user}",
+                    "--netns-type=path",
+                    f"/proc/self/fd/{network}",
                     "tap0",
                 ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                pass_fds=(writing,),
+                pass_fds=(writing, user, network),
                 env={},
                 cwd="/",
             )
@@ -85,6 +105,35 @@ class UserNetwork(Contract):
         return process
 
 
+@contextmanager
+def _namespaces_of(pid: int) -> Iterator[tuple[int, int]]:
+    """Descriptors of a process's network, and of the namespace for users that has the say over it:
+    not always the process's own."""
+    with ExitStack() as opened:
+        network = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+        opened.callback(os.close, network)
+        user = fcntl.ioctl(network, _NS_GET_USERNS)
+        opened.callback(os.close, user)
+        yield user, network
+
+
+def _set_routes(user: int, network: int, routes: dict[str, list[str]]) -> None:
+    """By a process of its own: one with several threads enters no namespace for users. Raises
+    ``OSError``."""
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(_ROUTES), str(user), str(network), json.dumps(routes)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        pass_fds=(user, network),
+        cwd="/",
+        check=False,
+    )
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        raise OSError(f"the sandbox could not be given its routes: {said[-1] if said else ''}")
+
+
 def _beyond(address: str) -> bool:
     return not ipaddress.ip_address(address).is_loopback
 
@@ -92,7 +141,7 @@ def _beyond(address: str) -> bool:
 def name_servers(text: str) -> str:
     """What resolv.conf(5) says to tools: that of the node, ``text``, but for who is asked."""
     kept = [line for line in text.splitlines() if line.split(" ")[0] in {"search", "options"}]
-    return "\n".join([f"nameserver {NAME_SERVER}", *kept, ""])
+    return "\n".join([f"nameserver {_NAME_SERVER}", *kept, ""])
 
 
 def usable(networks: Sequence[str]) -> list[str]:

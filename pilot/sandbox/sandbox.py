@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from pilot.sandbox import channel
 from pilot.sandbox.channel import Channel
-from pilot.sandbox.network import GATEWAY, UserNetwork
+from pilot.sandbox.network import UserNetwork
 from pilot.sandbox.room import SOURCES
 from pilot.sandbox.seccomp import Filter, filter_program
 from pilot.sandbox.view import SeenFile, View
@@ -28,6 +28,9 @@ from sluice.contracts.base import Contract
 _MOST_SOURCES = 32
 #: Where devices of GPUs are.
 _GPUS = ("/dev/nvidia*", "/dev/nvidia-caps/*", "/dev/dri/*", "/dev/kfd")
+#: User and group of tools of a pilot that is root. What only root does they would try, such as
+#: giving what they unpack to who made it, and there is nobody else in their namespace.
+_NOBODY = "65534"
 #: Seconds within which a holder ends by itself.
 _PATIENCE = 5.0
 #: Variables without which Python may not start.
@@ -86,6 +89,7 @@ class Sandbox(Contract):
             "--new-session",
             "--cap-add",
             "ALL",
+            *(["--uid", _NOBODY, "--gid", _NOBODY] if os.geteuid() == 0 else []),
             *self.system,
             *(
                 part
@@ -289,10 +293,9 @@ class HeldSandbox:
         calls = filter_program(Filter.TOOL)
         try:
             connection.receive()  # bubblewrap is done
-            routes = self._carried(process.pid)
+            self._give_network(process.pid)
             connection.send(
                 {
-                    **routes,
                     "calls": None if calls is None else calls.hex(),
                     "open_files": self._sandbox.open_files,
                 }
@@ -304,15 +307,14 @@ class HeldSandbox:
         self._connection, self._memory = connection, ready["memory"] / 1024
         return process, connection
 
-    def _carried(self, bubblewrap: int) -> dict[str, Any]:
-        """What programs send gets where it may. Raises ``OSError``."""
+    def _give_network(self, bubblewrap: int) -> None:
+        """Raises ``OSError``."""
         network = self._sandbox.network
         if not self._gets.network or (network is None and self._sandbox.node_network):
-            return {"refused": [], "allowed": []}
+            return
         if network is None:
             raise OSError(f"the tool is to have a network, and {self._sandbox.no_network}")
         self._carrier = network.start(_first_child(bubblewrap))
-        return {**network.routes(), "gateway": GATEWAY}
 
 
 def _first_child(pid: int) -> int:

@@ -163,7 +163,7 @@ def test_what_carries_it_ends_with_who_started_it(tmp_path: Path) -> None:
     """However that ends."""
     network = networked().network
     assert network is not None
-    apart = ["unshare", "--net", "sleep", "600"]
+    apart = ["unshare", "--user", "--map-root-user", "--net", "sleep", "600"]
     with subprocess.Popen(apart) as asleep:
         wait_until(lambda: Path(f"/proc/{asleep.pid}/comm").read_text().strip() == "sleep")
         command = [sys.executable, "-c", _HOLD, network.model_dump_json(), str(asleep.pid)]
@@ -174,3 +174,43 @@ def test_what_carries_it_ends_with_who_started_it(tmp_path: Path) -> None:
             holding.kill()
         wait_until(lambda: gone(carrier))
         asleep.kill()
+
+
+#: Finds a sandbox with a network, and says what a tool in it is and reaches.
+_FIND = """
+import os, sys
+from pathlib import Path
+from pilot.node.sandboxes import find_sandbox, with_network
+from pilot.sandbox.sandbox import Extras, HeldSandbox
+from pilot.sandbox.view import View
+found = find_sandbox("required", Path(sys.argv[1]), [], hidden=Path(sys.argv[1]) / "hidden")
+found = with_network(found, "required", [])
+assert found.network is not None, found.no_network
+held = HeldSandbox(found, [], Extras(network=True))
+program = held.start(
+    [sys.executable, "-I", "-S", "-c", sys.argv[2]], environment={}, folder="/",
+    streams=[0, 1, 2], limits={}, view=View([]),
+)
+assert program.end().status == 0
+held.close()
+"""
+_SAY = """
+import os, socket
+print(os.geteuid(), len(os.openpty()), open("/dev/null").read(), end=" ")
+try:
+    socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(("10.1.2.3", 9))
+except OSError as error:
+    print(error.strerror)
+"""
+
+
+def test_a_pilot_that_is_not_root_has_the_same(tmp_path: Path) -> None:
+    """Here: in a namespace in which its user is another one."""
+    another = ["unshare", "--user", "--map-user=1000", "--map-group=1000"]
+    said = subprocess.run(
+        [*another, sys.executable, "-c", _FIND, str(tmp_path / "system"), _SAY],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    ).stdout
+    assert said.splitlines()[-1] == "1000 2  Permission denied"
