@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -132,6 +133,16 @@ def test_a_sandbox_whose_holder_was_killed_is_made_again(programs: _Programs) ->
     os.waitid(os.P_PID, holder, os.WEXITED | os.WNOWAIT)
     assert programs.room()
     assert programs.held.pids != {holder}
+
+
+def test_what_belongs_to_others_is_unpacked(programs: _Programs) -> None:
+    """By tar, which as root would give it to them."""
+    with tarfile.open(programs.folder / "made.tar", "w") as made:
+        entry = tarfile.TarInfo("theirs")
+        entry.uid = entry.gid = 4711
+        made.addfile(entry)
+    assert programs.say("import os; print(os.system('tar xf made.tar'))") == "0"
+    assert (programs.folder / "theirs").exists()
 
 
 @pytest.mark.parametrize("place", ["/tmp", "/dev/shm", "/var/tmp"])
