@@ -23,7 +23,6 @@ _LIMITS = {"core": 0, "data": MEMORY << 20}
 _LIBRARIES = tuple(
     f"{above}/lib{kind}" for above in ("/usr", "") for kind in ("", "32", "64", "x32")
 )
-_DEVICES = ("/dev/null", "/dev/urandom")
 _FLAGS = (f"--max-old-space-size={HEAP}", "--no-addons")
 
 
@@ -125,11 +124,10 @@ def _sandboxes(bubblewrap: str, node: str) -> Iterator[Namespaces]:
 
 
 def _mounts(node: str, libraries: Sequence[str]) -> list[MountPoint]:
-    """node.js and libraries, read-only, and two devices; nothing else: neither /proc nor /tmp, nor any
-    other program."""
+    """node.js and libraries, read-only; nothing else: neither /proc nor /tmp, no other program, and
+    no device, which a pilot that is root would own, and so what it has started."""
     return [
         *to_read(path for path in (*libraries, node) if os.path.lexists(path)),
-        *(MountPoint(kind=MountKind.DEVICE, path=path, source=path) for path in _DEVICES),
         MountPoint(kind=MountKind.CLOSED, path="/"),
     ]
 
