@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pilot.node.sandboxes import find_sandbox
+from pilot.sandbox.bubblewrap import MountKind, MountPoint, Namespaces
 from pilot.sandbox.sandbox import Extras, HeldSandbox, Sandbox
 from pilot.sandbox.view import SeenFile, View
 
@@ -29,12 +30,19 @@ def by_itself(starts: int) -> None:
 
 def bubblewrap(sandbox: Sandbox, folder: str) -> Callable[[int], None]:
     """With the same view of the system."""
-    own = ["--bind", folder, "/job", "--bind", folder, "/tmp"]  # noqa: S108 - in the sandbox
-    command = [sandbox.bubblewrap, "--unshare-all", "--die-with-parent", *sandbox.system, *own]
+    own = [
+        MountPoint(kind=MountKind.WRITE, path=path, source=folder)
+        for path in ("/job", "/tmp")  # noqa: S108 - in the sandbox
+    ]
+    apart = Namespaces(bubblewrap=sandbox.bubblewrap, mounts=[*sandbox.system, *own], nested=True)
 
     def run(starts: int) -> None:
         for _ in range(starts):
-            subprocess.run([*command, PROGRAM], env=ENVIRONMENT, check=True)
+            program = apart.start(
+                [PROGRAM], streams=(subprocess.DEVNULL,) * 3, environment=ENVIRONMENT
+            )
+            if program.wait() != 0:
+                raise RuntimeError("it did not run")
 
     return run
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import structlog
 
-from pilot.node.system_files import copy_settings, options, system_paths
+from pilot.node.system_files import copy_settings, system_paths
+from pilot.sandbox.bubblewrap import MountKind, MountPoint, to_read
 from pilot.sandbox.network import UserNetwork
 from pilot.sandbox.sandbox import Extras, HeldSandbox, Sandbox, SandboxError, SandboxUse
 from pilot.sandbox.view import SeenFile, View
@@ -93,21 +94,22 @@ def _failure(sandbox: Sandbox, *, network: bool) -> str | None:
     return f"{_PROBE!r} ended with status {status}" if status else None
 
 
-def _system(settings: str, more: Sequence[str], hidden: str) -> list[str]:
+def _system(settings: str, more: Sequence[str], hidden: str) -> list[MountPoint]:
     """What every program sees beside its job's files."""
     paths = system_paths(os.environ.get("PATH", os.defpath), more)
-    seen = options([path for path in paths if not path.startswith("/etc/")])
-    # As the owner of its files, a pilot that is root could change the kernel's settings there.
-    kernel = ["--proc", "/proc", *(["--remount-ro", "/proc"] if os.geteuid() == 0 else [])]
-    devices = ["--dev", "/dev", "--tmpfs", "/dev/shm"]  # noqa: S108
-    inside = any(hidden.startswith(f"{path}/") for path in paths)
+    memory = ["/dev/shm"]  # noqa: S108 - the program's own
+    if any(hidden.startswith(f"{path}/") for path in paths):
+        memory.append(hidden)
     return [
-        *seen,
-        *(["--tmpfs", hidden] if inside else []),
-        "--ro-bind",
-        settings,
-        "/etc",
-        *devices,
-        *kernel,
-        *(part for path in ("/tmp", "/var/tmp", "/run") for part in ("--dir", path)),  # noqa: S108
+        *to_read(path for path in paths if not path.startswith("/etc/")),
+        MountPoint(kind=MountKind.READ, path="/etc", source=settings),
+        MountPoint(kind=MountKind.DEVICES, path="/dev"),
+        *(MountPoint(kind=MountKind.MEMORY, path=path) for path in memory),
+        MountPoint(kind=MountKind.PROCESSES, path="/proc"),
+        # As the owner of its files, a pilot that is root could change the kernel's settings there.
+        *([MountPoint(kind=MountKind.CLOSED, path="/proc")] if os.geteuid() == 0 else []),
+        *(
+            MountPoint(kind=MountKind.FOLDER, path=path)
+            for path in ("/tmp", "/var/tmp", "/run")  # noqa: S108
+        ),
     ]

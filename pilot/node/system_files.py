@@ -6,7 +6,7 @@ import shutil
 import site
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -155,14 +155,3 @@ def _of_programs(search_path: str) -> Iterator[str]:
 
 def _within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(f"{folder.rstrip('/')}/")
-
-
-def options(paths: Sequence[str]) -> list[str]:
-    """bubblewrap's, for such paths."""
-    found: list[str] = []
-    for path in sorted(paths):
-        if os.path.islink(path):
-            found += ["--symlink", os.readlink(path), path]
-        else:
-            found += ["--ro-bind", path, path]
-    return found

@@ -27,8 +27,6 @@ def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     settings = RunnerSettings.model_validate_json(sys.argv[2])
     configure_logging("pilot")
-    # The pilot sees a slot's end by its connection; nobody waits for it here.
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     leave_ending_to_the_pilot()
     # Programs of pipeline packs are installed beside ours; last, so that no other of the user's is
     # hidden by one of ours.
@@ -37,6 +35,8 @@ def main() -> None:
     )
     warm_up(settings.run_folder)
     _install_javascript(settings)
+    # The pilot sees a slot's end by its connection; nobody waits for it here.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     keep_what_is_loaded()  # the forked processes go on sharing its pages
     while True:
         data, descriptors, _, _ = socket.recv_fds(control, 1, 1)
@@ -53,7 +53,7 @@ def _install_javascript(settings: RunnerSettings) -> None:
     install(javascript.model_copy(update={"limit": settings.expression_limit}))
     if not javascript.command:
         log.warning("expressions.none", reason=javascript.reason)
-    elif javascript.contained:
+    elif javascript.namespaces is not None:
         log.info("expressions.contained")
     else:
         log.warning(

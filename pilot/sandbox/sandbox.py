@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pilot.sandbox import channel
+from pilot.sandbox.bubblewrap import MountKind, MountPoint, Namespaces
 from pilot.sandbox.channel import Channel
 from pilot.sandbox.network import UserNetwork
 from pilot.sandbox.room import SOURCES
@@ -30,13 +31,11 @@ _MOST_SOURCES = 32
 _GPUS = ("/dev/nvidia*", "/dev/nvidia-caps/*", "/dev/dri/*", "/dev/kfd")
 #: User and group of tools of a pilot that is root. What only root does they would try, such as
 #: giving what they unpack to who made it, and there is nobody else in their namespace.
-_NOBODY = "65534"
+_NOBODY = 65534
 #: Seconds within which a holder ends by itself.
 _PATIENCE = 5.0
-#: Variables without which Python may not start.
-_LIBRARIES = "LD_LIBRARY_PATH"
-
-
+#: Without which Python may not start. Nothing else of the pilot's environment gets in.
+_VARIABLES = ("LD_LIBRARY_PATH",)
 _PYTHON = os.path.realpath(sys.executable)
 _OURS = Path(channel.__file__).parent.parent
 _HOLDER = (
@@ -60,57 +59,43 @@ class Extras:
 
 
 class Sandbox(Contract):
-    """``bubblewrap``: its path. ``system``: its options for all that every program sees: of the
-    node's files those that belong to the system, and what the kernel offers. ``processes``,
+    """``bubblewrap``: its path. ``system``: what every program sees: of the node's files those that
+    belong to the system, and what the kernel offers. ``processes``,
     ``open_files``: the most that a program may have of them, open files in each process.
     ``network``: of tools that ask for one. Where none can be had, ``no_network`` says why, and they
     get the node's own if ``node_network`` allows it."""
 
     bubblewrap: str
-    system: list[str]
+    system: list[MountPoint]
     network: UserNetwork | None = None
     no_network: str = ""
     node_network: bool = False
     processes: int = 4096
     open_files: int = 65536
 
-    def command(self, sources: Sequence[str], program: Sequence[str], gets: Extras) -> list[str]:
-        """Starts ``program`` as the first process in namespaces of its own, with rights over them,
-        and with the folders ``sources`` in order in ``SOURCES``."""
-        shared = gets.network and self.network is None and self.node_network
+    def namespaces(self, sources: Sequence[str], gets: Extras) -> Namespaces:
+        """For their holder, with the folders ``sources`` in order in ``SOURCES``."""
         devices = gpu_devices() if gets.gpus else []
-        return [
-            self.bubblewrap,
-            "--unshare-all",
-            "--unshare-user",
-            *(["--share-net"] if shared else []),
-            "--as-pid-1",
-            "--die-with-parent",
-            "--new-session",
-            "--cap-add",
-            "ALL",
-            *(["--uid", _NOBODY, "--gid", _NOBODY] if os.geteuid() == 0 else []),
-            *self.system,
-            *(
-                part
-                for path in devices
-                for part in ("--dev-bind", path, path, "--remount-ro", path)
-            ),
-            "--remount-ro",
-            "/dev",
-            "--tmpfs",
-            SOURCES,
-            "--ro-bind",
-            str(_OURS),
-            f"{SOURCES}/{_OURS.name}",
-            *(
-                part
-                for number, source in enumerate(sources)
-                for part in ("--bind", source, f"{SOURCES}/{number}")
-            ),
-            "--",
-            *program,
-        ]
+        folders = {f"{SOURCES}/{number}": source for number, source in enumerate(sources)}
+        return Namespaces(
+            bubblewrap=self.bubblewrap,
+            mounts=[
+                *self.system,
+                *(MountPoint(kind=MountKind.DEVICE, path=path, source=path) for path in devices),
+                MountPoint(kind=MountKind.CLOSED, path="/dev"),
+                MountPoint(kind=MountKind.MEMORY, path=SOURCES),
+                MountPoint(kind=MountKind.READ, path=f"{SOURCES}/{_OURS.name}", source=str(_OURS)),
+                *(
+                    MountPoint(kind=MountKind.WRITE, path=path, source=source)
+                    for path, source in folders.items()
+                ),
+            ],
+            user=_NOBODY if os.geteuid() == 0 else None,
+            rights=True,
+            nested=True,
+            network=gets.network and self.network is None and self.node_network,
+            first=True,
+        )
 
 
 def gpu_devices() -> list[str]:
@@ -280,15 +265,11 @@ class HeldSandbox:
         connection = Channel(ours)
         with theirs:
             holder = [_PYTHON, "-I", "-S", "-c", _HOLDER.format(theirs.fileno())]
-            process = self._process = subprocess.Popen(
-                self._sandbox.command(self._sources, holder, self._gets),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                pass_fds=(theirs.fileno(),),
-                # Of the pilot's environment nothing gets in.
-                env={name: os.environ[name] for name in (_LIBRARIES,) if name in os.environ},
-                cwd="/",
+            process = self._process = self._sandbox.namespaces(self._sources, self._gets).start(
+                holder,
+                streams=(subprocess.DEVNULL, subprocess.DEVNULL, subprocess.PIPE),
+                environment={name: os.environ[name] for name in _VARIABLES if name in os.environ},
+                descriptors=[theirs.fileno()],
             )
         calls = filter_program(Filter.TOOL)
         try:

@@ -52,7 +52,7 @@ class Container(Contract):
 
 class Needs(Contract):
     """``container``: None where the tool runs on the node as it is. ``sandbox``: only a node with a
-    sandbox can run a job; False also where that was asked for and every tool has to run in a
+    sandbox can run a job, as is asked for or has secrets; False where every tool has to run in a
     container, whose engine keeps it as well. ``secrets``: by the tool's port; which version is open
     in a template's plan, and fixed when a chain is made."""
 

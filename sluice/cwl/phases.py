@@ -74,7 +74,7 @@ def _plan(template: ParsedTemplate, findings: Findings, *, name: str) -> Plan | 
     check_rules(flow, findings)
     check_requirement_names(template, findings)
     check_secrets(template, flow, findings)
-    needs = read_needs(template, flow.workflow, findings)
+    needs = read_needs(template, flow.workflow, findings, secrets=flow.secrets_of_steps)
     if not findings.failed:
         check_pairs(flow, findings)
     check_expressions(template.written, findings)

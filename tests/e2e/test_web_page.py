@@ -307,6 +307,16 @@ async def check_width(page: Page, path: str) -> None:
         assert await page.evaluate(CARDS_FIT), path
 
 
+async def test_tables_of_the_overview_stand_side_by_side_only_where_both_fit(
+    browser: Browser, base: str, scene: Scene
+) -> None:
+    async with opened(browser, base) as page:
+        await page.goto("/")
+        for width in range(720, WIDE["width"], 20):
+            await page.set_viewport_size({"width": width, "height": 900})
+            assert await page.evaluate(CARDS_FIT), width
+
+
 async def test_every_control_is_reached_by_keyboard_and_has_a_name(
     browser: Browser, base: str, scene: Scene
 ) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sluice.contracts.numbers import counted, in_full
 from sluice.contracts.states import JobState, TaskState
 from sluice.contracts.tasks import Job, TaskStatus
-from wms.domain.matching import ENGINES, SANDBOX, Demand, PilotNode, misfit, order
+from wms.domain.matching import ENGINES, Demand, PilotNode, misfit, order, sandbox_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +109,10 @@ def why_none_fits(demand: Demand, nodes: Sequence[PilotNode]) -> str:
     if needs.sandbox:
         able = [node for node in able if node.has_sandbox]
     if not able and needs.needs_engine:
-        return f"needs a container and {SANDBOX}, and no pilot has both"
+        return f"needs a container and {sandbox_for(needs)}, and no pilot has both"
     if not able:
         none = f"none of the {len(nodes)} pilots has one" if several else "the only pilot has none"
-        return f"needs {SANDBOX}, and {none}"
+        return f"needs {sandbox_for(needs)}, and {none}"
     largest = max(
         able, key=lambda node: (len(node.resources.gpus), node.resources.cores, node.resources.ram)
     )

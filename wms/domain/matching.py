@@ -51,8 +51,10 @@ ENGINES = (
     f" {list(ContainerEngine)[-1].label}"
 )
 
-#: What a job needs that asks for a sandbox, for a person.
-SANDBOX = "a sandbox (bubblewrap)"
+
+def sandbox_for(needs: Needs) -> str:
+    """What a job needs that is to run in a sandbox, for a person."""
+    return f"a sandbox (bubblewrap){' for its secrets' if needs.secrets else ''}"
 
 
 def misfit(demand: Demand, on: PilotNode) -> str | None:
@@ -71,7 +73,7 @@ def misfit(demand: Demand, on: PilotNode) -> str | None:
     if needs.needs_engine and not on.engines:
         return f"needs a container, the node has none of {ENGINES}"
     if needs.sandbox and not on.has_sandbox:
-        return f"needs {SANDBOX}, the node has none"
+        return f"needs {sandbox_for(needs)}, the node has none"
     return None
 
 

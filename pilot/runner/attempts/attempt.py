@@ -132,9 +132,10 @@ class AttemptRun:
     def _require_sandbox(self) -> None:
         """Raises ``AttemptError`` where the job may not run without, and this node has none."""
         if self._task.needs.sandbox and self._context.sandbox is None:
+            asked = "for its secrets" if self._task.needs.secrets else "(sluice:sandbox)"
             why = self._context.settings.no_sandbox
             raise AttemptError(
-                ErrorClass.INTERNAL, f"the job is to run in a sandbox (sluice:sandbox), and {why}"
+                ErrorClass.INTERNAL, f"the job is to run in a sandbox {asked}, and {why}"
             )
 
     def _run_entry(

@@ -38,6 +38,7 @@ def list_pilots(
             "name",
             "host",
             "state",
+            "sandbox",
             "slots",
             "running",
             "ahead",
@@ -69,4 +70,5 @@ def _row(pilot: Pilot) -> tuple[object, ...]:
     """``ahead``: jobs that it has, and that wait for what runs there."""
     ahead = max(0, pilot.running + pilot.leased - pilot.busy_slots)
     jobs = (pilot.slots, pilot.busy_slots, ahead, pilot.finished, pilot.failed)
-    return (pilot.uid, pilot.name, pilot.host, pilot.state.value, *jobs, f"{pilot.seen_at:%F %T}")
+    node = (pilot.name, pilot.host, pilot.state.value, pilot.sandbox.value)
+    return (pilot.uid, *node, *jobs, f"{pilot.seen_at:%F %T}")

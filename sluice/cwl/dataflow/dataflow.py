@@ -27,6 +27,15 @@ class Dataflow:
             if target.startswith(SCHEME)
         }
 
+    @property
+    def secrets_of_steps(self) -> dict[str, dict[str, SecretRef]]:
+        """By step and the tool's port."""
+        found: dict[str, dict[str, SecretRef]] = {}
+        for (step, port), origin in self.wiring.origins.items():
+            if origin.step is None and origin.port in self.secrets:
+                found.setdefault(step, {})[port] = self.secrets[origin.port]
+        return found
+
 
 def read_dataflow(template: ParsedTemplate, findings: Findings) -> Dataflow:
     """Links that are wrong are told, and are not among the wiring."""

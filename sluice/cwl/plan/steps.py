@@ -15,7 +15,6 @@ from sluice.contracts.plan import (
     StepOutput,
     main_input_mode,
 )
-from sluice.contracts.secrets import SecretRef
 from sluice.contracts.states import EntryKind, InputMode
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.links import SideLink
@@ -67,7 +66,7 @@ class StepPlanner:
             outputs=[self._step_output(step, port) for port in step.outputs],
             tool=self.tools.executable(step),
             groups=fields.get("merge", PlanStep.model_fields["groups"].default),
-            needs=self.needs[step.name].model_copy(update={"secrets": self._secrets(step)}),
+            needs=self.needs[step.name],
             **{key: fields[key] for key in _FIELDS if key in fields},
         )
 
@@ -114,20 +113,11 @@ class StepPlanner:
             *(side.link.name for side in self.flow.wiring.side_links[step.name]),
         }
         for link in step.links.values():
-            origin = self.flow.wiring.origins.get((step.name, link.name))
-            if origin is not None and origin.port in self.flow.secrets and origin.step is None:
+            if link.name in self.needs[step.name].secrets:
                 continue
+            origin = self.flow.wiring.origins.get((step.name, link.name))
             if origin is not None and link.name not in data:
                 found[link.name] = ParameterRef(name=origin.port)
             elif link.body.get("default") is not None:
                 found[link.name] = Constant(value=plain_json(link.body["default"]))
         return found
-
-    def _secrets(self, step: Step) -> dict[str, SecretRef]:
-        """By the tool's port."""
-        origins = {link: self.flow.wiring.origins.get((step.name, link)) for link in step.links}
-        return {
-            link: self.flow.secrets[origin.port]
-            for link, origin in origins.items()
-            if origin is not None and origin.step is None and origin.port in self.flow.secrets
-        }

@@ -2,11 +2,12 @@
 our own fields."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sluice.contracts.needs import Container, Needs, Resources
+from sluice.contracts.secrets import SecretRef
 from sluice.contracts.states import DeviceType
 from sluice.cwl.documents.workflow import Step, Workflow
 from sluice.cwl.properties.containers import container_image
@@ -28,28 +29,38 @@ _MOST = 1_000_000_000
 
 
 def read_needs(
-    template: ParsedTemplate, workflow: Workflow, findings: Findings
+    template: ParsedTemplate,
+    workflow: Workflow,
+    findings: Findings,
+    *,
+    secrets: Mapping[str, dict[str, SecretRef]],
 ) -> dict[str, Needs]:
-    """By the name of the step, of each that has a tool."""
+    """By the name of the step, of each that has a tool. ``secrets``: by step and the tool's
+    port."""
     return {
-        step.name: _needs_of(step, template, findings)
+        step.name: _needs_of(step, template, findings, secrets.get(step.name, {}))
         for step in workflow.steps.values()
         if step.has_tool
     }
 
 
-def _needs_of(step: Step, template: ParsedTemplate, findings: Findings) -> Needs:
+def _needs_of(
+    step: Step, template: ParsedTemplate, findings: Findings, secrets: dict[str, SecretRef]
+) -> Needs:
     """A field of ours that has the name of one of ``Needs`` is taken as it was read: the step's, or
     else the workflow's."""
     own = template.extensions.steps.get(step.name, Fields()).values
     asked = {**template.extensions.workflow.values, **own}
     held, inner = requirements_of(step, template), requirements_inside(step, template)
+    if secrets:
+        asked["sandbox"] = True
     if _is_contained(step, held, inner):
         asked.pop("sandbox", None)
     return Needs(
         resources=_resources(step, held, inner, findings),
         device_type=_device_type([held, *inner]),
         container=_container(step, [held, *inner], findings),
+        secrets=secrets,
         **{name: asked[name] for name in Needs.model_fields if name in asked},
     )
 

@@ -20,6 +20,7 @@ from sluice.contracts.states import (
     ErrorClass,
     JobState,
     PilotState,
+    SandboxKind,
     StepState,
     StorageType,
     TaskMode,
@@ -350,10 +351,10 @@ class Scene:
         )
 
     def _pilots(self) -> None:
-        for name, state, running, failed in (
-            ("farm-07", PilotState.ACTIVE, 8, 1),
-            ("farm-08", PilotState.ACTIVE, 4, 0),
-            ("farm-03", PilotState.LOST, 0, 2),
+        for name, state, sandbox, running, failed in (
+            ("farm-07", PilotState.ACTIVE, SandboxKind.NAMESPACES, 8, 1),
+            ("farm-08", PilotState.ACTIVE, SandboxKind.NONE, 4, 0),
+            ("farm-03", PilotState.LOST, SandboxKind.NAMESPACES, 0, 2),
         ):
             self.neighbours.pilots.append(
                 Pilot(
@@ -361,6 +362,7 @@ class Scene:
                     name=name,
                     host=f"{name}.example.org",
                     state=state,
+                    sandbox=sandbox,
                     slots=8,
                     running=running,
                     finished=412,

@@ -136,6 +136,16 @@ async def test_a_long_chain_that_has_just_ended_stands_among_those_that_ended_la
     assert len(rows) == 10
 
 
+async def test_the_page_tells_what_contains_tools_on_the_node_of_each_pilot(
+    operator: Operator, scene: Scene
+) -> None:
+    page = (await operator.http.get("/")).text
+    told = re.findall(
+        r'<th scope="row">(\S+) <span.*?<td data-label="Sandbox">(\w+)</td>', page, re.DOTALL
+    )
+    assert told == [("farm-07", "namespaces"), ("farm-08", "none"), ("farm-03", "namespaces")]
+
+
 @pytest.mark.parametrize("before", [False, True])
 async def test_of_many_pilots_the_page_lists_some_and_counts_the_others(
     operator: Operator, scene: Scene, before: bool

@@ -3,6 +3,7 @@
 from sluice.contracts.needs import Container, ContainerImage, Resources
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.plan import Boundary
+from sluice.contracts.secrets import SecretRef
 from sluice.contracts.states import ContainerEngine, ErrorClass, SandboxKind
 from sluice.contracts.tasks import Task
 from tests.integration.wms.stage import Stage, make_task
@@ -93,7 +94,13 @@ async def test_task_that_needs_a_sandbox(stage: Stage) -> None:
     assert "a job needs a sandbox (bubblewrap), and none of the 2 pilots has one" in await why(
         stage, task
     )
-    assert [await stage.lease(pilot, 2) for pilot in bare] == [[], []]
+    secret = await stage.add_task(
+        make_task(sandbox=True, secrets={"key": SecretRef(name="a", version=1)}), jobs=1
+    )
+    assert "a job needs a sandbox (bubblewrap) for its secrets, and none" in await why(
+        stage, secret
+    )
+    assert [await stage.lease(pilot, 3) for pilot in bare] == [[], []]
     able = await stage.leased(await stage.add_pilot(sandbox=SandboxKind.NAMESPACES), 2)
     assert len(able.jobs) == 2
     assert PilotTask.model_validate_json(able.tasks[0].for_pilots).needs.sandbox

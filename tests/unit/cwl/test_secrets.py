@@ -102,7 +102,41 @@ def test_a_plan_without_secrets_is_as_before() -> None:
     plan = plan_of(("token: secret:places-api, ", ""), ("{secrets: [key]}", "{secrets: []}"))
     written = plan.model_dump(mode="json")
     assert "secrets" not in written
-    assert "secrets" not in written["steps"][0]
+    assert {"secrets", "sandbox"}.isdisjoint(written["steps"][0])
+
+
+#: A second step, whose tool gets none.
+WITH_ANOTHER = (
+    TOOL
+    + """\
+  sort:
+    scatter: answer
+    in: {answer: ask/answer}
+    out: [sorted]
+    run:
+      class: CommandLineTool
+      baseCommand: sort
+      inputs: {answer: File}
+      outputs: {sorted: stdout}
+"""
+)
+IMAGE = "DockerRequirement: {dockerPull: 'debian:12'}"
+
+
+@pytest.mark.parametrize(
+    ("edits", "needing"),
+    [
+        ([(TOOL, WITH_ANOTHER)], ["ask"]),
+        ([(TOOL, NESTED)], ["ask"]),
+        ([(TOOL, APART), ("    scatter: frame\n    in", "    in")], ["ask.inner"]),
+        ([("      hints:\n", f"      hints:\n        {IMAGE}\n")], ["ask"]),
+        ([("      requirements:\n", f"      requirements:\n        {IMAGE}\n")], []),
+    ],
+)
+def test_tools_that_get_one_need_a_sandbox_where_no_container_keeps_them(
+    edits: list[tuple[str, str]], needing: list[str]
+) -> None:
+    assert [step.name for step in plan_of(*edits).steps if step.needs.sandbox] == needing
 
 
 @pytest.mark.parametrize(

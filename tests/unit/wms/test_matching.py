@@ -6,6 +6,7 @@ from uuid import UUID
 
 from sluice.contracts.needs import Container, ContainerImage, Needs, Resources
 from sluice.contracts.pilots import NodeResources
+from sluice.contracts.secrets import SecretRef
 from sluice.contracts.states import ContainerEngine, DeviceType, SandboxKind
 from wms.domain.matching import Demand, PilotNode, choose, misfit
 
@@ -74,6 +75,8 @@ def test_a_job_that_needs_a_sandbox_goes_where_one_is() -> None:
     engine = replace(NODE, engines=[ContainerEngine.PODMAN])
     sandbox = replace(NODE, sandbox=SandboxKind.NAMESPACES)
     assert misfit(asked, NODE) == "needs a sandbox (bubblewrap), the node has none"
+    secret = needing(asked, secrets={"key": SecretRef(name="a")})
+    assert misfit(secret, NODE) == "needs a sandbox (bubblewrap) for its secrets, the node has none"
     assert misfit(needing(asked, container=hint), engine) == misfit(asked, NODE)
     assert misfit(needing(asked, container=hint), sandbox) is None
     assert choose([asked, demand(2)], NODE) == [demand(2)]

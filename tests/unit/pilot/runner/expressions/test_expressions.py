@@ -82,9 +82,7 @@ def test_there_are_no_files_but_libraries(runner: Runner, root: Path) -> None:
         "lib32",
         "lib64",
         "libx32",
-        "dev",
     }
-    assert found_outside(runner, root, "require('fs').readdirSync('/dev')") == ["null", "urandom"]
 
 
 @pytest.mark.parametrize(
@@ -127,6 +125,32 @@ def test_nothing_can_be_written(runner: Runner, root: Path, place: str) -> None:
     answer = found_outside(runner, root, f"require('fs').writeFileSync('{path}', 'x')")
     assert "EROFS" in answer or "ENOENT" in answer
     assert not Path(path).exists()
+
+
+@pytest.mark.parametrize("device", ["/dev/null", "/dev/urandom"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        "fs.chmodSync(device, seen.mode)",
+        "fs.chownSync(device, seen.uid, seen.gid)",
+        "fs.utimesSync(device, seen.atime, seen.mtime)",
+    ],
+)
+def test_the_nodes_devices_stay_as_they_are(
+    runner: Runner, root: Path, device: str, change: str
+) -> None:
+    """What is set is what they have: the node would not notice if it could be set."""
+    code = (
+        "(() => { const fs = require('fs'), device = '%s', seen = fs.statSync(device);"
+        f" return String({change}) }})()"
+    )
+    answer = found_outside(runner, root, code % device)
+    assert "EROFS" in answer or "ENOENT" in answer
+    own = root / "own"
+    own.touch()
+    script = f"console.log({code % own})"
+    done = subprocess.run(["node", "-e", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "undefined\n", "it works where nothing is shut off"
 
 
 #: A library that both this process and node.js have.

@@ -25,9 +25,9 @@ _ROOM = "import os; print(max(map(int, os.listdir('/proc/1/task'))))"
 class _Programs:
     """That run in one sandbox, in ``folder``."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, gets: Extras) -> None:
         self.folder = folder
-        self.held = HeldSandbox(found_sandbox(), [str(folder)], Extras())
+        self.held = HeldSandbox(found_sandbox(), [str(folder)], gets)
         self.view = View([SeenFile(str(folder), str(folder), writable=True)])
 
     def say(self, code: str) -> str:
@@ -52,10 +52,15 @@ class _Programs:
 
 
 @pytest.fixture
-def programs(tmp_path: Path) -> Iterator[_Programs]:
+def gets() -> Extras:
+    return Extras()
+
+
+@pytest.fixture
+def programs(tmp_path: Path, gets: Extras) -> Iterator[_Programs]:
     folder = tmp_path / "job"
     folder.mkdir()
-    programs = _Programs(folder)
+    programs = _Programs(folder, gets)
     yield programs
     programs.held.close()
 
@@ -161,3 +166,15 @@ def test_jobs_of_a_slot_share_a_room_wherever_it_works(place: str, root: Path) -
             runner.close()
     told = [Path(report.outputs[0].url.removeprefix("file://")).read_text() for report in reports]
     assert len(set(told)) == 1
+
+
+@pytest.mark.parametrize("gets", [Extras(gpus=True)])
+def test_devices_of_gpus_can_be_used_and_stay_as_they_are(
+    programs: _Programs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A device that every machine has stands for them."""
+    monkeypatch.setattr("pilot.sandbox.sandbox._GPUS", ("/dev/zer*",))
+    assert programs.say("print(open('/dev/zero', 'r+b', buffering=0).read(2))") == r"b'\x00\x00'"
+    change = "os.chmod('/dev/zero', stat.S_IMODE(os.stat('/dev/zero').st_mode))"
+    with pytest.raises(AssertionError, match=r"Read-only|not permitted"):
+        programs.say(f"import os, stat; {change}")

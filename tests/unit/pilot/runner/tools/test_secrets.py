@@ -60,10 +60,16 @@ def inside(executable: dict[str, Any]) -> dict[str, Any]:
 
 
 def ask(
-    runner: Runner, root: Path, executable: dict[str, Any], **frame: Any
+    runner: Runner,
+    root: Path,
+    executable: dict[str, Any],
+    *,
+    sandbox: bool = False,
+    **frame: Any,
 ) -> tuple[AttemptReport, str]:
     """The report, and the log."""
-    made: PilotTask = task(root, executable, secrets={"key": SecretRef(name="a", version=1)})
+    secrets = {"key": SecretRef(name="a", version=1)}
+    made: PilotTask = task(root, executable, secrets=secrets, sandbox=sandbox)
     given = {"secrets": {"key": SecretStr(VALUE)}, **frame}
     report = runner.attempt(made, job(made, [input_file(root / "in" / "a.dat")]), **given)
     [log] = (root / "logs").glob("*.log")
@@ -130,6 +136,21 @@ def test_a_job_whose_secrets_could_not_be_had_does_not_run(runner: Runner, root:
     assert failed(report) == (
         ErrorClass.STAGE_IN_FAILED,
         "the secrets of the job could not be had: it was removed",
+    )
+    assert "ran" not in log.split("outcome")[1]
+
+
+def test_a_job_whose_secrets_ask_for_a_sandbox_does_not_run_without(
+    root: Path, tmp_path: Path
+) -> None:
+    runner = Runner(tmp_path / "pilot", settings={"no_sandbox": "it is switched off"})
+    try:
+        report, log = ask(runner, root, script("echo ran >&2"), sandbox=True)
+    finally:
+        runner.close()
+    assert failed(report) == (
+        ErrorClass.INTERNAL,
+        "the job is to run in a sandbox for its secrets, and it is switched off",
     )
     assert "ran" not in log.split("outcome")[1]
 
