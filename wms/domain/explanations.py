@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sluice.contracts.numbers import counted, in_full
 from sluice.contracts.states import JobState, TaskState
 from sluice.contracts.tasks import Job, TaskStatus
-from wms.domain.matching import ENGINES, SANDBOX, Demand, PilotNode, misfit, order
+from wms.domain.matching import ENGINES, SANDBOX, USERS, Demand, PilotNode, misfit, order
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,12 @@ def why_none_fits(demand: Demand, nodes: Sequence[PilotNode]) -> str:
         return f"needs a container and {SANDBOX}, and no pilot has both"
     if not able:
         none = f"none of the {len(nodes)} pilots has one" if several else "the only pilot has none"
-        return f"needs {SANDBOX}, and {none}"
+        instead = (
+            f" ({'it has' if not several else 'some have'} {USERS})"
+            if any(node.has_users for node in nodes)
+            else ""
+        )
+        return f"needs {SANDBOX}, and {none}{instead}"
     largest = max(
         able, key=lambda node: (len(node.resources.gpus), node.resources.cores, node.resources.ram)
     )

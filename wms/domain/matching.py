@@ -42,7 +42,12 @@ class PilotNode:
 
     @property
     def has_sandbox(self) -> bool:
-        return self.sandbox is not SandboxKind.NONE
+        """For jobs that ask for one; a user for each slot is none."""
+        return self.sandbox is SandboxKind.NAMESPACES
+
+    @property
+    def has_users(self) -> bool:
+        return self.sandbox is SandboxKind.USERS
 
 
 #: The names of all engines, for a person.
@@ -53,6 +58,8 @@ ENGINES = (
 
 #: What a job needs that asks for a sandbox, for a person.
 SANDBOX = "a sandbox (bubblewrap)"
+#: What a node may have in its place, for a person.
+USERS = "only a user for each slot, which is none"
 
 
 def misfit(demand: Demand, on: PilotNode) -> str | None:
@@ -71,7 +78,7 @@ def misfit(demand: Demand, on: PilotNode) -> str | None:
     if needs.needs_engine and not on.engines:
         return f"needs a container, the node has none of {ENGINES}"
     if needs.sandbox and not on.has_sandbox:
-        return f"needs {SANDBOX}, the node has none"
+        return f"needs {SANDBOX}, the node has {USERS if on.has_users else 'none'}"
     return None
 
 

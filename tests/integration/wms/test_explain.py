@@ -93,7 +93,11 @@ async def test_task_that_needs_a_sandbox(stage: Stage) -> None:
     assert "a job needs a sandbox (bubblewrap), and none of the 2 pilots has one" in await why(
         stage, task
     )
-    assert [await stage.lease(pilot, 2) for pilot in bare] == [[], []]
+    bare.append(await stage.add_pilot(sandbox=SandboxKind.USERS))
+    assert "none of the 3 pilots has one (some have only a user for each slot, which is none)" in (
+        await why(stage, task)
+    )
+    assert [await stage.lease(pilot, 2) for pilot in bare] == [[], [], []]
     able = await stage.leased(await stage.add_pilot(sandbox=SandboxKind.NAMESPACES), 2)
     assert len(able.jobs) == 2
     assert PilotTask.model_validate_json(able.tasks[0].for_pilots).needs.sandbox

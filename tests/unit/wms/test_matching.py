@@ -74,6 +74,9 @@ def test_a_job_that_needs_a_sandbox_goes_where_one_is() -> None:
     engine = replace(NODE, engines=[ContainerEngine.PODMAN])
     sandbox = replace(NODE, sandbox=SandboxKind.NAMESPACES)
     assert misfit(asked, NODE) == "needs a sandbox (bubblewrap), the node has none"
+    assert misfit(asked, replace(NODE, sandbox=SandboxKind.USERS)) == (
+        "needs a sandbox (bubblewrap), the node has only a user for each slot, which is none"
+    )
     assert misfit(needing(asked, container=hint), engine) == misfit(asked, NODE)
     assert misfit(needing(asked, container=hint), sandbox) is None
     assert choose([asked, demand(2)], NODE) == [demand(2)]
