@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from pilot.sandbox.channel import Channel
-from pilot.sandbox.kernel import drop_bounding_set, gain_nothing
+from pilot.sandbox.kernel import drop_bounding_set, filter_calls, gain_nothing
 from pilot.sandbox.room import program_file
 
 _NUMBER = struct.Struct("=i")
@@ -56,6 +56,8 @@ def _become(request: Mapping[str, Any], streams: Sequence[int], told: int) -> No
         for number in _AS_USUAL:
             signal.signal(number, signal.SIG_DFL)
         _change_user(request["uid"], request["gid"])
+        if request["calls"] is not None:
+            filter_calls(bytes.fromhex(request["calls"]))
         os.chdir(request["folder"])
         arguments, environment = request["arguments"], request["environment"]
         os.execve(program_file(arguments[0], environment), arguments, environment)  # noqa: S606 - the tool's program

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pilot.sandbox.channel import Channel
+from pilot.sandbox.seccomp import Filter, filter_program
 from pilot.users import launcher
 from pilot.users.slot_user import SlotUser
 
@@ -31,6 +32,7 @@ class UserPrograms:
 
     def __init__(self, user: SlotUser) -> None:
         self.user = user
+        self._calls = filter_program(Filter.TOOL)
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Channel | None = None
 
@@ -58,6 +60,7 @@ class UserPrograms:
                 "environment": dict(environment),
                 "folder": folder,
                 "limits": list(most.items()),
+                "calls": None if self._calls is None else self._calls.hex(),
             },
             streams,
         )

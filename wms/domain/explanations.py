@@ -112,11 +112,8 @@ def why_none_fits(demand: Demand, nodes: Sequence[PilotNode]) -> str:
         return f"needs a container and {SANDBOX}, and no pilot has both"
     if not able:
         none = f"none of the {len(nodes)} pilots has one" if several else "the only pilot has none"
-        instead = (
-            f" ({'it has' if not several else 'some have'} {USERS})"
-            if any(node.has_users for node in nodes)
-            else ""
-        )
+        who = "some have" if several else "it has"
+        instead = f" ({who} {USERS})" if any(node.has_users for node in nodes) else ""
         return f"needs {SANDBOX}, and {none}{instead}"
     largest = max(
         able, key=lambda node: (len(node.resources.gpus), node.resources.cores, node.resources.ram)
