@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from pilot.folders.ownership import UnsafeFolderError
 from pilot.folders.pilot_folder import FolderInUseError
 from pilot.node.sandboxes import NoSandboxError
+from pilot.node.slot_users import WrongUsersError
 from pilot.settings import PilotSettings
 from pilot.wiring import run_pilot
 from sluice.contracts.wording import sentence_of
@@ -21,7 +22,8 @@ from sluice.servicekit.logging import configure_logging
 
 def main(arguments: list[str] | None = None) -> int:
     """Exit codes: 0 ended as asked, 2 wrong settings (also: a folder that is not the pilot's
-    alone, or no sandbox where one is required), 3 another pilot of that name works here."""
+    alone, no sandbox where one is required, no such users), 3 another pilot of that name works
+    here."""
     parser = argparse.ArgumentParser(prog="sluice-pilot", description=__doc__)
     parser.add_argument("--wms-url", help="base URL of the WMS")
     parser.add_argument("--name", help="name of this pilot (default: the host's)")
@@ -58,6 +60,9 @@ def main(arguments: list[str] | None = None) -> int:
         return 3
     except NoSandboxError as error:
         structlog.get_logger(__name__).error("pilot.no_sandbox", reason=str(error))
+        return 2
+    except WrongUsersError as error:
+        structlog.get_logger(__name__).error("pilot.wrong_users", reason=str(error))
         return 2
     except UnsafeFolderError as error:
         structlog.get_logger(__name__).error("pilot.folder_unsafe", reason=str(error))

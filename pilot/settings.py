@@ -5,7 +5,7 @@ import socket
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from pilot.sandbox.network import usable
@@ -73,18 +73,23 @@ class PilotSettings(BaseSettings):
     #: at all: `[]`.
     containers: list[ContainerEngine] = Field(default_factory=lambda: list(ContainerEngine))
     #: The sandbox (bubblewrap) for tools: each sees the system's files, its job's folders and
-    #: inputs, and has no network. preferred: where it cannot be had, tools run with the rights of
-    #: the pilot's user, and their logs say so. required: where it cannot be had, the pilot does not
-    #: start. off: none.
+    #: inputs, and has no network. preferred: where it cannot be had, tools run as users of their
+    #: own (see slot_users), or with the rights of the pilot's user, and their logs say so.
+    #: required: where it cannot be had, the pilot does not start. off: none.
     sandbox: SandboxUse = "preferred"
+    #: Users that tools run as, one for each slot, where the sandbox is preferred and cannot be had,
+    #: and the pilot is root: names or numbers (which need no entry in /etc/passwd), such as
+    #: `[61001, 61002]`. Each for one slot of one pilot of the node alone: all of its processes are
+    #: ended after each job. It has to be able to get to the work folder.
+    slot_users: list[Annotated[str, BeforeValidator(str)]] = Field(default_factory=list)
     #: Files and folders that all tools in the sandbox may read as well: where software of this node
     #: lies beside the system's.
     sandbox_paths: list[Path] = Field(default_factory=list)
     #: Networks that tools in the sandbox reach which ask for one (NetworkAccess), beside the
     #: Internet: such as 192.168.4.0/24. The node's own loopback is never among them.
     sandbox_networks: Annotated[list[str], AfterValidator(usable)] = Field(default_factory=list)
-    #: Processes and threads that a tool in the sandbox may have at a time. (For a pilot that is
-    #: root, where it may make control groups.)
+    #: Processes and threads that a tool in the sandbox, or of a user of its own, may have at a
+    #: time. (In the sandbox of a pilot that is root, where it may make control groups.)
     sandbox_processes: Annotated[int, Field(ge=64)] = 4096
     #: Files that each process of such a tool may have open.
     sandbox_open_files: Annotated[int, Field(ge=64)] = 16384

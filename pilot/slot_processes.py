@@ -17,6 +17,7 @@ from pilot.node.engines import ENGINE_VARIABLES, SLOT_LABEL, remove_containers
 from pilot.runner.programs.orphans import has_ended, kill_orphans
 from pilot.runner.progress_file import read_slot_progress
 from pilot.runner.protocol import (
+    SLOT_NUMBER,
     EndedFrame,
     ReadyFrame,
     RunnerSettings,
@@ -99,7 +100,8 @@ class SlotProcesses:
             with theirs:
                 assert self._control is not None  # noqa: S101 - the server is started above
                 try:
-                    socket.send_fds(self._control, [b"s"], [theirs.fileno()])
+                    number = SLOT_NUMBER.pack(slot)
+                    socket.send_fds(self._control, [number], [theirs.fileno()])
                 except OSError:  # the server has just gone
                     ours.close()
                     raise

@@ -5,7 +5,7 @@ import platform
 import signal
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 
 import httpx
@@ -27,6 +27,7 @@ from pilot.node.engines import RUN_LABEL, Engine, find_engines, remove_container
 from pilot.node.memory_groups import find_memory_groups
 from pilot.node.resources import detect, offered
 from pilot.node.sandboxes import find_sandbox, with_network
+from pilot.node.slot_users import named_users, why_not
 from pilot.reports.leftovers import Leftovers
 from pilot.reports.outbox import Outbox
 from pilot.runner.programs.orphans import adopt_orphans
@@ -34,6 +35,7 @@ from pilot.runner.protocol import RunnerSettings
 from pilot.sandbox.sandbox import Sandbox
 from pilot.settings import PilotSettings
 from pilot.slot_processes import SlotProcesses
+from pilot.users.slot_user import SlotUser
 from pilot.wms_session import WmsSession
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import RegisterPilot, SignOff
@@ -52,7 +54,7 @@ _FOLDER_PATIENCE = 20.0
 
 async def run_pilot(settings: PilotSettings) -> None:
     """Until SIGTERM or SIGINT, or until the WMS tells it to drain. Raises ``FolderInUseError``,
-    ``UnsafeFolderError``, ``NoSandboxError``."""
+    ``UnsafeFolderError``, ``NoSandboxError``, ``WrongUsersError``."""
     folder = open_folder(settings.work_dir / settings.name, patience=_FOLDER_PATIENCE)
     uid = uuid.uuid4()
     run = folder.run(uid)
@@ -64,6 +66,7 @@ async def run_pilot(settings: PilotSettings) -> None:
         detect(run.path), cores=settings.cores, memory=settings.memory, slots=settings.slots
     )
     slots = settings.slots or max(1, int(resources.cores))
+    walls = await asyncio.to_thread(_with_users, walls, settings, slots, folder=folder, run=run)
     pilot = RegisterPilot(
         uid=uid,
         name=settings.name,
@@ -113,14 +116,18 @@ async def run_pilot(settings: PilotSettings) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Walls:
-    """What contains tools on this node. ``sandbox``: or a sentence why there is none."""
+    """What contains tools on this node. ``sandbox``: or a sentence why there is none. ``users``:
+    that tools run as instead, one for each slot."""
 
     engines: list[Engine]
     sandbox: Sandbox | str
+    users: Sequence[SlotUser] = ()
 
     @property
     def kind(self) -> SandboxKind:
-        return SandboxKind.NONE if isinstance(self.sandbox, str) else SandboxKind.NAMESPACES
+        if isinstance(self.sandbox, Sandbox):
+            return SandboxKind.NAMESPACES
+        return SandboxKind.USERS if self.users else SandboxKind.NONE
 
 
 def _find_walls(settings: PilotSettings, run: RunFolder) -> _Walls:
@@ -135,6 +142,32 @@ def _find_walls(settings: PilotSettings, run: RunFolder) -> _Walls:
         sandbox = with_network(sandbox, settings.sandbox, settings.sandbox_networks)
         sandbox = sandbox.model_copy(update=limits)
     return _Walls(find_engines(settings.containers), sandbox)
+
+
+def _with_users(
+    walls: _Walls, settings: PilotSettings, slots: int, *, folder: PilotFolder, run: RunFolder
+) -> _Walls:
+    """Users for the tools where there is no sandbox, if they can be had. Raises
+    ``WrongUsersError``, ``OSError``."""
+    users = (
+        named_users(settings.slot_users, slots, processes=settings.sandbox_processes)
+        if settings.slot_users
+        else []
+    )
+    if isinstance(walls.sandbox, Sandbox):
+        return walls
+    why = walls.sandbox
+    if users and settings.sandbox == "preferred":
+        folder.let_users_pass(run)
+        failure = why_not(users, run.slots, run.journals)
+        if failure is None:
+            log.warning("sandbox.users", reason=why, note="each slot has a user of its own only")
+            return replace(walls, users=users)
+        folder.keep_users_out()
+        why = f"{why}; {failure}"
+    note = "tools run with the rights of the pilot's user, and reach what it reaches"
+    log.warning("sandbox.none", reason=why, note=note)
+    return replace(walls, sandbox=why)
 
 
 async def _work(
@@ -255,5 +288,6 @@ def _runner_settings(
         engine=next(iter(walls.engines), None),
         sandbox=None if isinstance(walls.sandbox, str) else walls.sandbox,
         no_sandbox=walls.sandbox if isinstance(walls.sandbox, str) else "",
+        users=list(walls.users),
         images=str(folder.path.parent / "images"),
     )

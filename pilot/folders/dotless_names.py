@@ -6,17 +6,19 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from pilot.folders.ownership import UnsafeFolderError, own_folder
+from pilot.folders.ownership import PRIVATE, UnsafeFolderError, own_folder
 
 _LINK = "slots"
 
 
 class DotlessName:
-    """Of ``folder``, which is named without links. ``unique``: what nobody else has in its name."""
+    """Of ``folder``, which is named without links. ``unique``: what nobody else has in its name.
+    ``mode``: of the folder that the other name lies in."""
 
-    def __init__(self, folder: str, unique: str) -> None:
+    def __init__(self, folder: str, unique: str, mode: int = PRIVATE) -> None:
         self._folder = folder
         self._unique = unique
+        self._mode = mode
         self._known = folder
 
     def now(self) -> str:
@@ -48,7 +50,7 @@ class DotlessName:
     def _made(self, place: str) -> str:
         """The folder's own name where that cannot be."""
         try:
-            link = f"{own_folder(Path(_own(place, self._unique)), private=True)}/{_LINK}"
+            link = f"{own_folder(Path(_own(place, self._unique)), mode=self._mode)}/{_LINK}"
             with suppress(FileExistsError):
                 os.symlink(self._folder, link)
         except (UnsafeFolderError, OSError):

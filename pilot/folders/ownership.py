@@ -7,6 +7,9 @@ import stat
 from pathlib import Path
 
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+#: Of folders that nobody else can enter, and of those that others can go through without seeing
+#: what is in them.
+PRIVATE, PASSAGE = 0o700, 0o711
 
 
 class UnsafeFolderError(Exception):
@@ -20,9 +23,9 @@ class UnsafeFolderError(Exception):
         self.why = why
 
 
-def own_folder(path: Path, *, private: bool = False) -> Path:
+def own_folder(path: Path, *, mode: int | None = None) -> Path:
     """The folder, without links in its path; made where there is none, closed to all others.
-    ``private``: one that is there already is closed to them, too.
+    ``mode``: the folder's, also where it is there already.
 
     Raises ``UnsafeFolderError`` unless it is this user's, only this user writes to it, and nobody
     else can put something in its place. Who may write to a folder above it by its group, and who
@@ -34,8 +37,8 @@ def own_folder(path: Path, *, private: bool = False) -> Path:
         _check_way(str(place))
         place = Path(os.path.realpath(place))
         _check_own(place)
-        if private:
-            place.chmod(stat.S_IRWXU)
+        if mode is not None:
+            place.chmod(mode)
     except OSError as error:
         raise UnsafeFolderError(place, f"cannot be used: {error.strerror or error}") from error
     return place

@@ -2,12 +2,13 @@
 
 import fcntl
 import os
+import stat
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
-from pilot.folders.ownership import own_folder
+from pilot.folders.ownership import PASSAGE, PRIVATE, own_folder
 from pilot.folders.run_folder import RunFolder
 
 
@@ -43,6 +44,21 @@ class PilotFolder:
             else []
         )
 
+    def let_users_pass(self, run: RunFolder) -> None:
+        """To the folders of the run's jobs, where other users than this process's work: they see
+        nothing on their way. Raises ``OSError``."""
+        for other in self.earlier_runs(run.uid):
+            other.path.chmod(PRIVATE)
+        run.let_users_pass()
+        for folder in (self.path / "runs", self.path):
+            folder.chmod(PASSAGE)
+        above = self.path.parent
+        above.chmod(stat.S_IMODE(above.stat().st_mode) | stat.S_IXGRP | stat.S_IXOTH)
+
+    def keep_users_out(self) -> None:
+        """Again. Raises ``OSError``."""
+        self.path.chmod(PRIVATE)
+
     def close(self) -> None:
         os.close(self.lock)
 
@@ -53,7 +69,7 @@ def open_folder(path: Path, *, patience: float) -> PilotFolder:
 
     Raises ``FolderInUseError``; ``UnsafeFolderError`` where what lies in it may be somebody else's.
     """
-    path = own_folder(own_folder(path.parent) / path.name, private=True)
+    path = own_folder(own_folder(path.parent) / path.name, mode=PRIVATE)
     lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     deadline = time.monotonic() + patience
     while True:

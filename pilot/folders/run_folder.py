@@ -11,7 +11,11 @@ from uuid import UUID
 from pilot.domain.model import Token
 from pilot.folders.deletion import delete_tree
 from pilot.folders.dotless_names import DotlessName
+from pilot.folders.ownership import PASSAGE, PRIVATE
 from pilot.folders.work_folder import WorkFolder
+from pilot.users.slot_user import SlotUser
+
+_SLOTS, _SHARED, _PHASES, _DOCUMENTS, _SYSTEM = "slots", "shared", "phases", "documents", "system"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +32,27 @@ class RunFolder:
     def journals(self) -> Path:
         return self.path / "journals"
 
+    @property
+    def documents(self) -> Path:
+        """For descriptions of tools, which cwltool reads from files."""
+        return self.path / _DOCUMENTS
+
     def make(self) -> None:
-        self.journals.mkdir(parents=True, exist_ok=True)
+        for folder in (self.journals, self.documents):
+            folder.mkdir(parents=True, exist_ok=True)
+
+    def let_users_pass(self) -> None:
+        """To the folders of its jobs, where other users than this process's work. Raises
+        ``OSError``."""
+        for name in (self.journals.name, _SHARED, _PHASES, _DOCUMENTS, _SYSTEM):
+            (self.path / name).mkdir(exist_ok=True)
+            (self.path / name).chmod(PRIVATE)
+        self.slots.mkdir(exist_ok=True)
+        for folder in (self.slots, self.path):
+            folder.chmod(PASSAGE)
 
     def note_held(self, tokens: Iterable[Token]) -> None:
-        (self.path / "held").write_text(json.dumps(list(tokens)))
+        self._note("held", json.dumps(list(tokens)))
 
     def held(self) -> list[Token]:
         """Empty where a kill struck while it was being written."""
@@ -43,7 +63,7 @@ class RunFolder:
 
     def note_memory_group(self, folder: str) -> None:
         with contextlib.suppress(OSError):  # a full disk: no reason not to run
-            (self.path / "memory_group").write_text(folder)
+            self._note("memory_group", folder)
 
     def memory_group(self) -> str | None:
         """None where it had none."""
@@ -52,18 +72,18 @@ class RunFolder:
         return None
 
     def delete(self) -> None:
-        self._slots.forget()
+        self._plain(PRIVATE).forget()
         delete_tree(self.path)
 
     def phase_file(self, pid: int) -> Path:
-        return self.path / "phases" / str(pid)
+        return self.path / _PHASES / str(pid)
 
     def shared_folder(self, pid: int) -> str:
-        return f"{self.path}/shared/{pid}"
+        return f"{self.path}/{_SHARED}/{pid}"
 
     def job_sources(self) -> list[str]:
         """The folders, made, in which jobs have files of their own."""
-        found = [f"{os.path.realpath(self.path)}/{name}" for name in ("slots", "shared")]
+        found = [f"{os.path.realpath(self.path)}/{name}" for name in (_SLOTS, _SHARED)]
         for folder in found:
             os.makedirs(folder, exist_ok=True)
         return found
@@ -71,11 +91,23 @@ class RunFolder:
     @property
     def system(self) -> Path:
         """For copies of the node's settings, that all tools may see."""
-        return self.path / "system"
+        return self.path / _SYSTEM
 
-    def work_folder(self, pid: int) -> WorkFolder:
-        return WorkFolder(f"{os.path.realpath(self.path)}/slots/{pid}", self._slots)
+    def work_folder(self, pid: int, user: SlotUser | None = None) -> WorkFolder:
+        """``user``: that the slot's tools run as, where it is another one than this process's."""
+        mode = PRIVATE if user is None else PASSAGE
+        return WorkFolder(f"{self.slots}/{pid}", self._plain(mode), user)
 
     @property
-    def _slots(self) -> DotlessName:
-        return DotlessName(f"{os.path.realpath(self.path)}/slots", self.path.name)
+    def slots(self) -> Path:
+        """For the folders of the slots' jobs."""
+        return Path(os.path.realpath(self.path)) / _SLOTS
+
+    def _plain(self, mode: int) -> DotlessName:
+        return DotlessName(str(self.slots), self.path.name, mode)
+
+    def _note(self, name: str, text: str) -> None:
+        """For this user alone, also where others may pass. Raises ``OSError``."""
+        place = self.path / name
+        place.touch(0o600)
+        place.write_text(text)

@@ -5,6 +5,8 @@ within the last minutes), as long as small jobs take."""
 import os
 import stat
 
+from pilot.folders.ownership import PRIVATE
+
 #: Bytes of the largest file that is kept, and of all of them.
 _MOST, _MOST_TOGETHER = 1 << 18, 64 << 20
 
@@ -19,7 +21,7 @@ class SpareFiles:
         self._bytes = 0
         self._number = 0
         self._mode = _mode_of_new_files()
-        os.makedirs(folder, exist_ok=True)
+        os.makedirs(folder, PRIVATE, exist_ok=True)
 
     def take(self, entry: os.DirEntry[str]) -> bool:
         """Takes a file of a job that is over; False: not that one. Only the plainest, that nobody

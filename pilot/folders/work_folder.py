@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 from pilot.folders.deletion import delete_tree, empty_folder
 from pilot.folders.dotless_names import DotlessName
+from pilot.folders.ownership import PRIVATE
 from pilot.folders.spare_files import SpareFiles
+from pilot.users.slot_user import SlotUser, let_pass
 
 #: A job's own folders: its inputs, where it runs and writes, its temporary files, and what it sees
 #: as the system's folder for such.
@@ -26,17 +28,20 @@ class _FolderState(NamedTuple):
     """What a folder has beside its files, when it is new."""
 
     mode: int
+    owner: tuple[int, int]
     attributes: list[str]
 
     @classmethod
     def of(cls, path: str) -> "_FolderState":
-        return cls(stat.S_IMODE(os.stat(path).st_mode), _attributes(path))
+        found = os.stat(path)
+        return cls(stat.S_IMODE(found.st_mode), (found.st_uid, found.st_gid), _attributes(path))
 
     def restore(self, path: str) -> None:
         """With the time of now. Raises ``OSError``."""
         for name in _attributes(path):
             if name not in self.attributes:
                 os.removexattr(path, name)
+        os.chown(path, *self.owner)
         os.chmod(path, self.mode)
         os.utime(path)
 
@@ -52,9 +57,11 @@ def _attributes(path: str) -> list[str]:
 class WorkFolder:
     """The folder that the jobs of one slot work in. It is emptied between jobs, not made anew: new
     folders are dear on a disk. ``base``: without links in it, as are the paths here then.
-    ``plain``: of the folder that it lies in, what it is called without a dot."""
+    ``plain``: of the folder that it lies in, what it is called without a dot. ``user``: that the
+    jobs' tools run as, and who can go through it; None: this process's."""
 
-    def __init__(self, base: str, plain: DotlessName) -> None:
+    def __init__(self, base: str, plain: DotlessName, user: SlotUser | None = None) -> None:
+        self._user = user
         self.spares = SpareFiles(f"{base}-spare")
         self._base = base
         self._plain = plain
@@ -105,7 +112,7 @@ class WorkFolder:
     def keep(self) -> str:
         """Where a job keeps what is not to be seen by what it runs next. Raises ``OSError``."""
         if len(self.folders) == 1:
-            os.mkdir(f"{self._base}-kept")
+            os.mkdir(f"{self._base}-kept", PRIVATE)
             self.folders.append(_opened(f"{self._base}-kept"))
         return self.folders[1].path
 
@@ -136,6 +143,8 @@ class WorkFolder:
         path = f"{self._base}-{self._number}"
         for name in _OWN:
             os.makedirs(f"{path}/{name}")
+        if self._user is not None:
+            let_pass(path, self._user)
         self._new = _FolderState.of(f"{path}/{OUT}")
         for folder in self.folders[:1]:
             os.close(folder.descriptor)

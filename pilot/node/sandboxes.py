@@ -47,7 +47,6 @@ def find_sandbox(
     see. ``more``: paths that they see as well. ``hidden``: a folder that they do not see, wherever
     it is. Raises ``NoSandboxError``, ``OSError``."""
     if use == "off":
-        log.warning("sandbox.none", reason="switched off", note=_UNCONTAINED)
         return "the pilot's sandbox is switched off"
     found = _tried(folder, [str(path) for path in more], hidden)
     if isinstance(found, Sandbox):
@@ -55,11 +54,7 @@ def find_sandbox(
         return found
     if use == "required":
         raise NoSandboxError(found)
-    log.warning("sandbox.none", reason=found, note=_UNCONTAINED)
     return found
-
-
-_UNCONTAINED = "tools run with the rights of the pilot's user, and reach what it reaches"
 
 
 def _tried(folder: Path, more: Sequence[str], hidden: Path) -> Sandbox | str:

@@ -1,6 +1,7 @@
 """How an attempt fails: its class and a sentence that a person understands."""
 
 from pilot.sandbox.sandbox import SandboxError
+from pilot.users.programs import UserError
 from sluice.contracts.states import ErrorClass
 from sluice.storage import ChecksumMismatch, FileMissing, StorageError, StorageFull, is_full
 
@@ -24,6 +25,12 @@ class StoppedError(Exception):
 def sandbox_error(error: SandboxError) -> AttemptError:
     """Another node may do better."""
     sentence = f"the sandbox could not be prepared: {error}"
+    return AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
+
+
+def user_error(error: UserError) -> AttemptError:
+    """Another node may do better."""
+    sentence = f"the tool could not be started as a user of its own: {error}"
     return AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
 
 

@@ -12,11 +12,14 @@ from pilot.domain.model import StopReason
 from pilot.node.engines import Engine
 from pilot.node.memory_groups import MemoryGroups
 from pilot.sandbox.sandbox import Sandbox
+from pilot.users.slot_user import SlotUser
 from sluice.contracts.base import Contract
 from sluice.contracts.pilots import AttemptReport, LeasedJob, PilotTask
 from sluice.contracts.secrets import HoldsSecrets, SecretText
 
 _LENGTH = struct.Struct(">I")
+#: What comes with the connection of a slot: its number.
+SLOT_NUMBER = struct.Struct(">H")
 
 
 class RunnerSettings(Contract):
@@ -28,7 +31,7 @@ class RunnerSettings(Contract):
     ``expression_limit``: seconds for each expression. ``engine``: what containers are run with;
     ``images``: folder for what it needs beside. ``memory_groups``: where the kernel keeps the tools
     of each slot within their memory. ``sandbox``: what tools run in; where there is none,
-    ``no_sandbox`` says why."""
+    ``no_sandbox`` says why. ``users``: of each slot, where tools run as those instead."""
 
     pilot: str
     run_folder: str
@@ -45,6 +48,7 @@ class RunnerSettings(Contract):
     memory_groups: MemoryGroups | None = None
     sandbox: Sandbox | None = None
     no_sandbox: str = ""
+    users: list[SlotUser] = Field(default_factory=list)
 
 
 class TaskFrame(Contract):

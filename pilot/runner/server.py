@@ -8,13 +8,15 @@ import os
 import signal
 import socket
 import sys
+from pathlib import Path
 
 import structlog
 
+from pilot.folders.run_folder import RunFolder
 from pilot.runner.cwl.documents import warm_up
 from pilot.runner.expressions.engine import install
 from pilot.runner.expressions.javascript import find_javascript
-from pilot.runner.protocol import RunnerSettings
+from pilot.runner.protocol import SLOT_NUMBER, RunnerSettings
 from pilot.runner.signals import leave_ending_to_the_pilot
 from pilot.runner.slot import SlotProcess
 from sluice.garbage_collection import keep_what_is_loaded
@@ -33,18 +35,18 @@ def main() -> None:
     os.environ["PATH"] = (
         os.environ.get("PATH", os.defpath) + os.pathsep + os.path.dirname(sys.executable)
     )
-    warm_up(settings.run_folder)
+    warm_up(str(RunFolder(Path(settings.run_folder)).documents))
     _install_javascript(settings)
     # The pilot sees a slot's end by its connection; nobody waits for it here.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     keep_what_is_loaded()  # the forked processes go on sharing its pages
     while True:
-        data, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        data, descriptors, _, _ = socket.recv_fds(control, SLOT_NUMBER.size, 1)
         if not data:
             return
         if os.fork() == 0:
             control.close()
-            _serve(descriptors[0], settings)
+            _serve(descriptors[0], settings, *SLOT_NUMBER.unpack(data))
         os.close(descriptors[0])
 
 
@@ -63,8 +65,8 @@ def _install_javascript(settings: RunnerSettings) -> None:
         )
 
 
-def _serve(descriptor: int, settings: RunnerSettings) -> None:
+def _serve(descriptor: int, settings: RunnerSettings, number: int) -> None:
     try:
-        SlotProcess(socket.socket(fileno=descriptor), settings).serve()
+        SlotProcess(socket.socket(fileno=descriptor), settings, number).serve()
     finally:
         os._exit(1)

@@ -20,6 +20,7 @@ from pilot.runner.containers.options import walls
 from pilot.runner.files.shared_inputs import SharedFiles
 from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.memory import memory_of
+from pilot.runner.programs.oom_priority import children_go_first
 from pilot.runner.programs.orphans import adopt_orphans
 from pilot.runner.programs.slot_group import SlotGroup
 from pilot.runner.programs.zygote import Zygote
@@ -36,6 +37,7 @@ from pilot.runner.protocol import (
 from pilot.runner.signals import leave_ending_to_the_pilot
 from pilot.runner.tools.loading import Loaded, load
 from pilot.sandbox.sandbox import Sandboxes
+from pilot.users.programs import UserPrograms
 from sluice.contracts.pilots import PilotTask
 from sluice.servicekit.logging import log_ids
 
@@ -43,9 +45,12 @@ log = structlog.get_logger(__name__)
 
 
 class SlotProcess:
-    def __init__(self, connection: socket.socket, settings: RunnerSettings) -> None:
+    """``number``: of the slot, which the next process has as well if this one is lost."""
+
+    def __init__(self, connection: socket.socket, settings: RunnerSettings, number: int) -> None:
         self._connection = connection
         self._settings = settings
+        self._number = number
         self._tasks: dict[UUID, PilotTask] = {}
         self._tools: dict[UUID, Loaded] = {}
 
@@ -60,23 +65,24 @@ class SlotProcess:
         most = None if sandboxed is None else sandboxed.processes
         group = SlotGroup(self._settings.memory_groups, most)
         zygote = Zygote()
-        sandbox = self._held()
+        sandbox, user = self._held(), self._user()
         control = SlotControl(self._connection)
         live = LiveLogs(self._settings.live_logs)
         run = RunFolder(Path(self._settings.run_folder))
         context = SlotContext(
             settings=self._settings,
-            folder=run.work_folder(os.getpid()),
+            folder=run.work_folder(os.getpid(), None if user is None else user.user),
             journal=Journal(run.journals, f"slot-{os.getpid()}"),
             control=control,
             zygote=zygote,
             shared=SharedFiles(run.shared_folder(os.getpid())),
             phase=ProgressFile(run.phase_file(os.getpid())),
-            containers=self._containers(control, partial(lasting_children, zygote, sandbox)),
+            containers=self._containers(control, partial(lasting_children, zygote, sandbox, user)),
             live=live,
             memory=memory,
             group=group,
             sandbox=sandbox,
+            user=user,
         )
         if context.containers is not None:
             control.on_gone = partial(context.containers.remove, None)
@@ -101,6 +107,15 @@ class SlotProcess:
         run = RunFolder(Path(self._settings.run_folder))
         return Sandboxes(self._settings.sandbox, run.job_sources())
 
+    def _user(self) -> UserPrograms | None:
+        """For tools; None where they run as the pilot's."""
+        if not self._settings.users:
+            return None
+        programs = UserPrograms(self._settings.users[self._number])
+        with children_go_first():  # as what starts them does
+            programs.end_all()  # those of a slot that was killed with its pilot
+        return programs
+
     def _containers(
         self, control: SlotControl, spared: Callable[[], frozenset[int]]
     ) -> Containers | None:
@@ -120,7 +135,7 @@ class SlotProcess:
         job = frame.job
         task = self._tasks[job.task_uid]
         with log_ids(chain=task.chain_uid, task=task.uid, job=job.id, attempt=job.attempt):
-            ended = AttemptRun(task, frame, context).run(self._loader(task, context.containers))
+            ended = AttemptRun(task, frame, context).run(self._loader(task, context))
             report = ended.report
             log.debug(
                 "attempt.ended",
@@ -130,15 +145,16 @@ class SlotProcess:
             )
             return ended
 
-    def _loader(self, task: PilotTask, containers: Containers | None) -> Callable[[], Loaded]:
+    def _loader(self, task: PilotTask, context: SlotContext) -> Callable[[], Loaded]:
         def give() -> Loaded:
             tool = self._tools.get(task.uid)
             if tool is None:
                 tool = self._tools[task.uid] = load(
                     task,
-                    self._settings.run_folder,
-                    containers,
+                    str(RunFolder(Path(self._settings.run_folder)).documents),
+                    context.containers,
                     sandbox=self._settings.sandbox,
+                    user=None if context.user is None else context.user.user,
                 )
             return tool
 

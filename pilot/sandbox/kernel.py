@@ -16,7 +16,7 @@ _NOTHING = _MS_RDONLY | _MS_NOSUID | _MS_NODEV
 #: Flag of statvfs(3) that has another number in mount(2).
 _ST_RELATIME = 4096
 _SAME_FLAGS = _MS_RDONLY | _MS_NOSUID | _MS_NODEV | _MS_NOEXEC | _MS_NOATIME | _MS_NODIRATIME
-_PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_CAPBSET_DROP = 4, 22, 24
+_PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 4, 22, 24, 38
 _SECCOMP_MODE_FILTER = 2
 _CAPABILITY_VERSION = 0x20080522
 _CAP_KILL, _CAP_SYS_ADMIN = 5, 21
@@ -87,6 +87,11 @@ def give_up_rights() -> None:
     _called(_libc.capset(ctypes.byref(header), ctypes.byref(kept)))
 
 
+def gain_nothing() -> None:
+    """This thread, and what it starts: no program that it becomes gives it more rights."""
+    _called(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+
+
 def filter_calls(program: bytes) -> None:
     """Of this thread, by a program of ``pilot.sandbox.seccomp``."""
     known = _Filter(len(program) // 8, program)
@@ -117,6 +122,11 @@ def shut_off(open_files: int) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, most), most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _called(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0))
+    drop_bounding_set()
+
+
+def drop_bounding_set() -> None:
+    """Of this thread: no program that it starts has a right that its user has not."""
     with open("/proc/sys/kernel/cap_last_cap") as file:
         last = int(file.read())
     for capability in range(last + 1):

@@ -87,7 +87,7 @@ class ToolRoom:
             raise RoomError(f"a namespace for shared memory: {error.strerror}") from error
         os.chdir(request["folder"])
         return os.posix_spawn(
-            _program(request["arguments"][0], request["environment"]),
+            program_file(request["arguments"][0], request["environment"]),
             request["arguments"],
             request["environment"],
             file_actions=[
@@ -176,7 +176,7 @@ def _state(folder: str) -> object:
     return whole.f_ffree, whole.f_bfree, found.st_mode, times, names
 
 
-def _program(name: str, environment: dict[str, str]) -> str:
+def program_file(name: str, environment: dict[str, str]) -> str:
     """The file that a program's name means. Raises ``OSError``."""
     if "/" in name:
         return name

@@ -92,6 +92,7 @@ class SandboxKind(StrEnum):
     """What keeps the tools of jobs that run in no container away from the rest of their node."""
 
     NAMESPACES = "namespaces"  #: bubblewrap, with the kernel's namespaces
+    USERS = "users"  #: a user of the node's for each slot: no sandbox for jobs that ask for one
     NONE = "none"
 
 

@@ -1,11 +1,15 @@
 """A pilot whose tools run in its node's sandbox."""
 
+import shutil
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
+import pytest
 
 from sluice.contracts.needs import Needs
+from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.states import AttemptOutcome, ErrorClass, SandboxKind
 from tests.integration.pilot_process import (
     StartPilot,
@@ -18,6 +22,7 @@ from tests.integration.pilot_process import (
 from tests.servers.scripted_wms import ScriptedWms, until
 from tests.unit.pilot.attempts import log_of
 from tests.unit.pilot.builders import SHA, task, tool
+from tests.unit.pilot.slot_users import new_user, open_folder
 
 __all__ = ["root", "start_pilot", "wms"]  # fixtures
 
@@ -60,6 +65,81 @@ async def test_where_it_is_required_and_cannot_be_had_no_pilot_starts(
     pilot = await start_pilot(wait=False, PATH=str(tmp_path), **REQUIRED)
     assert await pilot.ended() == 2
     assert pilot.has_said("pilot.no_sandbox")
+
+
+@pytest.fixture
+def open_place() -> Iterator[Path]:
+    with open_folder() as folder:
+        yield folder
+
+
+def output_of(report: AttemptReport) -> str:
+    return Path(report.outputs[0].url.removeprefix("file://")).read_text()
+
+
+def without_bubblewrap(place: Path) -> str:
+    """A PATH with what tools need."""
+    programs = place / "bin"
+    programs.mkdir()
+    for name in ("sh", "cat", "ln", "id"):
+        (programs / name).symlink_to(str(shutil.which(name)))
+    return str(programs)
+
+
+async def test_without_one_each_slot_has_a_user_where_the_pilot_is_given_some(
+    wms: ScriptedWms, start_pilot: StartPilot, root: Path, open_place: Path
+) -> None:
+    user = new_user()
+    pilot = await start_pilot(
+        "--work-dir",
+        str(open_place / "work"),
+        SLUICE_PILOT_SANDBOX="preferred",
+        SLUICE_PILOT_SLOT_USERS=f"[{user.uid}]",
+        PATH=without_bubblewrap(open_place),
+    )
+    assert pilot.has_said("sandbox.users")
+    await until(lambda: wms.registered)
+    assert wms.registered[-1].sandbox is SandboxKind.USERS
+    plain = task(root, tool(["id", "-u"]))
+    asking = plain.model_copy(update={"uid": uuid.uuid4(), "needs": Needs(sandbox=True)})
+    wms.add(plain, jobs_of(root, plain, 1))
+    wms.add(asking, jobs_of(root, asking, 2)[1:])
+    await until(lambda: len(wms.reports) == 2)
+    reports = {report.id: report for _, report in wms.reports}
+    assert output_of(reports[1]) == f"{user.uid}\n"
+    assert (
+        "contained by a user of its own only: there is no bubblewrap (bwrap) on this node's PATH;"
+        f" it had the rights of user {user.uid}, and the node's network"
+    ) in log_of(reports[1])
+    assert reports[2].error_class is ErrorClass.INTERNAL
+    assert "sluice:sandbox" in reports[2].message
+
+
+async def test_users_that_do_not_get_to_the_work_folder_are_not_used(
+    wms: ScriptedWms, start_pilot: StartPilot, root: Path, open_place: Path
+) -> None:
+    """Those of pytest are closed to them."""
+    user = new_user()
+    pilot = await start_pilot(
+        SLUICE_PILOT_SANDBOX="preferred",
+        SLUICE_PILOT_SLOT_USERS=f"[{user.uid}]",
+        PATH=without_bubblewrap(open_place),
+    )
+    assert pilot.has_said("sandbox.none")
+    await until(lambda: wms.registered)
+    assert wms.registered[-1].sandbox is SandboxKind.NONE
+    plain = task(root, SHA)
+    wms.add(plain, jobs_of(root, plain, 1))
+    await until(lambda: wms.reports)
+    log = log_of(wms.reports[0][1])
+    assert "no sandbox: there is no bubblewrap (bwrap) on this node's PATH; tools cannot run" in log
+    assert f"as user {user.uid}: [Errno 13] Permission denied" in log
+
+
+async def test_a_pilot_that_is_given_wrong_users_does_not_start(start_pilot: StartPilot) -> None:
+    pilot = await start_pilot(wait=False, SLUICE_PILOT_SLOT_USERS="[0]", **REQUIRED)
+    assert await pilot.ended() == 2
+    assert pilot.has_said("pilot.wrong_users")
 
 
 async def test_a_killed_pilot_takes_what_runs_in_the_sandbox_with_it(

@@ -342,3 +342,10 @@ ALTER TABLE pilots
     ADD COLUMN sandbox text NOT NULL DEFAULT 'none' CHECK (sandbox IN ('namespaces', 'none'));
 
 UPDATE alembic_version SET version_num='wms0018' WHERE alembic_version.version_num = 'wms0017';
+
+-- Running upgrade wms0018 -> wms0019
+
+ALTER TABLE pilots
+    DROP CONSTRAINT pilots_sandbox_check, ADD CONSTRAINT pilots_sandbox_check CHECK (sandbox IN ('namespaces', 'users', 'none'));
+
+UPDATE alembic_version SET version_num='wms0019' WHERE alembic_version.version_num = 'wms0018';

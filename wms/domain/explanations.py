@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from sluice.contracts.numbers import counted, in_full
 from sluice.contracts.states import JobState, TaskState
 from sluice.contracts.tasks import Job, TaskStatus
-from wms.domain.matching import ENGINES, Demand, PilotNode, misfit, order, sandbox_for
+from wms.domain.matching import (
+    ENGINES,
+    USERS,
+    Demand,
+    PilotNode,
+    misfit,
+    order,
+    sandbox_for,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +120,9 @@ def why_none_fits(demand: Demand, nodes: Sequence[PilotNode]) -> str:
         return f"needs a container and {sandbox_for(needs)}, and no pilot has both"
     if not able:
         none = f"none of the {len(nodes)} pilots has one" if several else "the only pilot has none"
-        return f"needs {sandbox_for(needs)}, and {none}"
+        who = "some have" if several else "it has"
+        instead = f" ({who} {USERS})" if any(node.has_users for node in nodes) else ""
+        return f"needs {sandbox_for(needs)}, and {none}{instead}"
     largest = max(
         able, key=lambda node: (len(node.resources.gpus), node.resources.cores, node.resources.ram)
     )

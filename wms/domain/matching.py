@@ -42,7 +42,12 @@ class PilotNode:
 
     @property
     def has_sandbox(self) -> bool:
-        return self.sandbox is not SandboxKind.NONE
+        """For jobs that ask for one; a user for each slot is none."""
+        return self.sandbox is SandboxKind.NAMESPACES
+
+    @property
+    def has_users(self) -> bool:
+        return self.sandbox is SandboxKind.USERS
 
 
 #: The names of all engines, for a person.
@@ -50,6 +55,9 @@ ENGINES = (
     f"{', '.join(engine.label for engine in list(ContainerEngine)[:-1])} or"
     f" {list(ContainerEngine)[-1].label}"
 )
+
+#: What a node may have in the place of a sandbox, for a person.
+USERS = "only a user for each slot, which is none"
 
 
 def sandbox_for(needs: Needs) -> str:
@@ -73,7 +81,7 @@ def misfit(demand: Demand, on: PilotNode) -> str | None:
     if needs.needs_engine and not on.engines:
         return f"needs a container, the node has none of {ENGINES}"
     if needs.sandbox and not on.has_sandbox:
-        return f"needs {sandbox_for(needs)}, the node has none"
+        return f"needs {sandbox_for(needs)}, the node has {USERS if on.has_users else 'none'}"
     return None
 
 

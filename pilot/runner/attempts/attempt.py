@@ -52,6 +52,7 @@ class AttemptRun:
             started=datetime.now(UTC),
             redaction=self._secrets.redaction,
             no_sandbox=context.settings.no_sandbox,
+            user="" if context.user is None else context.user.user.name,
         )
         self._memory_limit = memory_limit_of(task, job, context.settings)
         self._execution = Execution(
@@ -113,7 +114,9 @@ class AttemptRun:
         work, entries = self._context.folder, job_entries(self._task, self._job)
         files: list[Produced] = []
         for entry in entries:
-            protected = ProtectedInputs(work.spares, in_place=tool.in_place)
+            protected = ProtectedInputs(
+                work.spares, in_place=tool.in_place, shared=self._context.user is not None
+            )
             job_files = JobFiles(work.known(plain=self._plain_names), protected.linked)
             try:
                 produced = self._run_entry(tool, entry, protected, job_files)

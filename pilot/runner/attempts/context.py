@@ -15,12 +15,13 @@ from pilot.runner.programs.zygote import Zygote
 from pilot.runner.progress_file import ProgressFile
 from pilot.runner.protocol import RunnerSettings
 from pilot.sandbox.sandbox import Sandboxes
+from pilot.users.programs import UserPrograms
 
 
 @dataclass(frozen=True, slots=True)
 class SlotContext:
     """``containers``: None where the node has no engine of them; ``sandbox``: None where it has no
-    sandbox."""
+    sandbox; ``user``: None where tools run as this process's."""
 
     settings: RunnerSettings
     folder: WorkFolder
@@ -34,11 +35,15 @@ class SlotContext:
     memory: Memory
     group: SlotGroup
     sandbox: Sandboxes | None
+    user: UserPrograms | None
 
     def lasting(self) -> frozenset[int]:
         """Children of the slot that serve many jobs."""
-        return lasting_children(self.zygote, self.sandbox)
+        return lasting_children(self.zygote, self.sandbox, self.user)
 
 
-def lasting_children(zygote: Zygote, sandbox: Sandboxes | None) -> frozenset[int]:
-    return expression_processes() | zygote.pids | (frozenset() if sandbox is None else sandbox.pids)
+def lasting_children(
+    zygote: Zygote, sandbox: Sandboxes | None, user: UserPrograms | None
+) -> frozenset[int]:
+    holders = [zygote, *(holder for holder in (sandbox, user) if holder is not None)]
+    return expression_processes().union(*(holder.pids for holder in holders))

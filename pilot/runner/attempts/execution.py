@@ -8,10 +8,11 @@ from typing import IO
 
 from pilot.folders.work_folder import OUT, SYSTEM_TMP, TMP
 from pilot.runner.attempts.context import SlotContext
+from pilot.runner.attempts.handover import hand_over
 from pilot.runner.attempts.job_log import Story
 from pilot.runner.attempts.job_view import job_view
 from pilot.runner.attempts.memory_limit import MemoryLimit
-from pilot.runner.failures import AttemptError, sandbox_error
+from pilot.runner.failures import AttemptError, sandbox_error, user_error
 from pilot.runner.files.job_files import ForeignFileError
 from pilot.runner.files.staging import live_url
 from pilot.runner.programs.program import (
@@ -20,12 +21,14 @@ from pilot.runner.programs.program import (
     ProgramLimits,
     Start,
     as_child,
+    as_user,
     in_sandbox,
     run_program,
     start_child,
 )
 from pilot.runner.tools.prepared_job import PreparedJob
 from pilot.sandbox.sandbox import Extras, SandboxError
+from pilot.users.programs import UserError
 from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.contracts.states import ErrorClass
 
@@ -61,11 +64,13 @@ class Execution:
         self._streams.close()
 
     def run(self, prepared: PreparedJob) -> ProgramEnd:
-        """To its end. Raises ``AttemptError`` where it cannot be run."""
+        """To its end. Raises ``AttemptError`` where it cannot be run, ``OSError``."""
         self._streams.close()
         self._story.streams.clear()
         folder = prepared.job_files.folder
         apart = prepared.container is not None and prepared.container.own_limit
+        if self._context.user is not None and prepared.container is None:
+            hand_over(prepared, self._context.user.user)
         with ExitStack() as streams:
             program = Program(
                 arguments=prepared.arguments,
@@ -83,6 +88,8 @@ class Execution:
                 raise _cannot_start(prepared.arguments[0], error) from error
             except SandboxError as error:
                 raise sandbox_error(error) from error
+            except UserError as error:
+                raise user_error(error) from error
 
     def _limits(self, prepared: PreparedJob, *, apart: bool) -> ProgramLimits:
         """``apart``: the engine of containers looks after the memory."""
@@ -97,6 +104,8 @@ class Execution:
 
     def _start(self, prepared: PreparedJob) -> Start:
         context, container = self._context, prepared.container
+        if context.user is not None and container is None and not prepared.own_python:
+            return as_user(context.user, context.lasting)
         if context.sandbox is not None and container is None and not prepared.own_python:
             gets = Extras(network=prepared.network, gpus=self._task.needs.gpus > 0)
             return in_sandbox(context.sandbox.of(gets), job_view(prepared))
@@ -124,6 +133,8 @@ class Execution:
         finally:
             if container is not None:
                 container.end()
+            if self._context.user is not None:
+                self._context.user.end_all()
 
     def _stream(
         self, title: str, path: str | None, prepared: PreparedJob, streams: ExitStack
@@ -141,6 +152,9 @@ class Execution:
                 ErrorClass.TOOL_REFUSED, f"the tool's {title} cannot be written: {error}"
             ) from error
         streams.callback(os.close, descriptor)
+        if self._context.user is not None:
+            # It can be opened by its own path, as by /dev/stderr.
+            os.fchown(descriptor, self._context.user.user.uid, self._context.user.user.gid)
         if path is None or title == "stderr":  # else it is an output, and no message
             self._story.streams[title] = reading = os.open(
                 f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC

@@ -29,8 +29,10 @@ class Story:
     redaction: Redaction = NOTHING
     #: Which it had, where that is to be told.
     network: str = ""
-    #: Why it was not contained; empty: it was.
+    #: Why it was in no sandbox; empty: it was.
     no_sandbox: str = ""
+    #: The user that it ran as instead; empty: the pilot's.
+    user: str = ""
 
 
 def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, limit: int) -> bytes:
@@ -50,7 +52,7 @@ def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, li
     ]
     lines += filter(None, (story.note, story.network))
     if story.no_sandbox:
-        lines.append(f"no sandbox: {story.no_sandbox}; it had the rights of the pilot's user")
+        lines.append(_containment(story))
     if story.ended is not None:
         ended = story.ended
         memory = "" if ended.memory is None else f", memory at most {ended.memory:.1f} MiB"
@@ -67,6 +69,15 @@ def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, li
         parts.append(f"\n--- {title} ---\n".encode())
         parts.append(_shortened(stream, limit, story.redaction))
     return b"".join(parts)
+
+
+def _containment(story: Story) -> str:
+    if not story.user:
+        return f"no sandbox: {story.no_sandbox}; it had the rights of the pilot's user"
+    return (
+        f"contained by a user of its own only: {story.no_sandbox}; it had the rights of user"
+        f" {story.user}, and the node's network"
+    )
 
 
 def _shortened(file: int, limit: int, hide: Redaction) -> bytes:

@@ -7,8 +7,10 @@ from typing import Any
 
 from pilot.folders.spare_files import SpareFiles
 from pilot.runner.failures import AttemptError, stage_in_error
+from pilot.users.slot_user import others_may_read
 from sluice.contracts.states import ErrorClass
 from sluice.storage import StorageError, fetch, local_path
+from sluice.storage.checksums import Content
 
 #: Bytes of the largest file that is copied. Checking its content takes longer than this; copies of
 #: larger ones would fill disks.
@@ -21,10 +23,12 @@ _NOTHING: Mark = (0, 0, 0, 0)
 
 class ProtectedInputs:
     """What a job has of local storages. ``spares``: become its copies. ``in_place``: the tool
-    changes its inputs (``InplaceUpdateRequirement``), so that it gets copies only."""
+    changes its inputs (``InplaceUpdateRequirement``), so that it gets copies only. ``shared``: it
+    runs as another user, and gets copies of what not everybody may read."""
 
-    def __init__(self, spares: SpareFiles, *, in_place: bool = False) -> None:
+    def __init__(self, spares: SpareFiles, *, in_place: bool = False, shared: bool = False) -> None:
         self._spares = spares
+        self._shared = shared
         self.in_place = in_place
         #: Device and inode of all files elsewhere that the job has links to.
         self.linked: set[tuple[int, int]] = set()
@@ -39,7 +43,9 @@ class ProtectedInputs:
         ``AttemptError``."""
         most = sys.maxsize if self.in_place else MOST_COPIED
         reuse = local_path(url) is not None and (size or 0) <= most and self._spares.give(path)
-        linked = _fetched(name, url, path, most=most, checksum=checksum, size=size, reuse=reuse)
+        linked = self._fetched(
+            name, url, path, most=most, expected=Content(checksum, size), reuse=reuse
+        )
         if linked:
             self._note_target(path)
             self.note(name, url)
@@ -47,15 +53,8 @@ class ProtectedInputs:
 
     def bring_kept(self, name: str, url: str, path: str) -> None:
         """A file that the slot keeps for many jobs. Raises ``AttemptError``."""
-        if _fetched(
-            name,
-            url,
-            path,
-            most=sys.maxsize if self.in_place else 0,
-            checksum=None,
-            size=None,
-            reuse=False,
-        ):
+        most = sys.maxsize if self.in_place else 0
+        if self._fetched(name, url, path, most=most, expected=Content(None, None)):
             self._note_target(path)
             self.linked.add(mark(path)[:2])
 
@@ -65,6 +64,33 @@ class ProtectedInputs:
         if path is not None:
             self._noted[url] = (name, found := mark(path))
             self.linked.add(found[:2])
+
+    def _fetched(
+        self,
+        name: str,
+        url: str,
+        path: str,
+        *,
+        most: int,
+        expected: Content,
+        reuse: bool = False,
+    ) -> bool:
+        """``most``: bytes of the largest file that is copied. True: it is a link. Raises
+        ``AttemptError``."""
+        try:
+            linked = fetch(
+                url,
+                path,
+                checksum=expected.checksum,
+                size=expected.size,
+                copied=most,
+                reuse=reuse,
+            )
+        except StorageError as error:
+            raise stage_in_error(name, error) from error
+        if linked and self._shared and not others_may_read(path):
+            return self._fetched(name, url, path, most=sys.maxsize, expected=expected)
+        return linked
 
     def _note_target(self, path: str) -> None:
         if os.path.islink(path):
@@ -117,19 +143,3 @@ def _written(before: Mark, after: Mark) -> bool:
     """A file that was removed or replaced meanwhile was not written to: that is the catalogue's own
     doing."""
     return before[:2] == after[:2] and before != after
-
-
-def _fetched(
-    name: str,
-    url: str,
-    path: str,
-    *,
-    most: int,
-    checksum: str | None,
-    size: int | None,
-    reuse: bool,
-) -> bool:
-    try:
-        return fetch(url, path, checksum=checksum, size=size, copied=most, reuse=reuse)
-    except StorageError as error:
-        raise stage_in_error(name, error) from error

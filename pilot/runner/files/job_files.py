@@ -137,7 +137,7 @@ class JobFiles:
             descriptor = _opened(found)
         try:
             given = status.st_nlink == 1 and (status.st_dev, status.st_ino) not in self._inputs
-            yield OpenJobFile(descriptor, given)
+            yield OpenJobFile(descriptor, given and _is_ours(descriptor, status))
         finally:
             os.close(descriptor)
 
@@ -300,6 +300,18 @@ class JobFiles:
     def _refusal(self, path: str, outside: str) -> ForeignFileError:
         way = "is" if path == outside else f"leads to {outside!r}, which is"
         return ForeignFileError(path, f"{self.shown(path)!r} {way} no file of the job")
+
+
+def _is_ours(descriptor: int, found: os.stat_result) -> bool:
+    """Does the file belong to this process's user, or is it made to, so that nobody else writes to
+    it any more?"""
+    if found.st_uid == os.geteuid():
+        return True
+    with suppress(OSError):
+        os.fchown(descriptor, os.geteuid(), os.getegid())
+        os.fchmod(descriptor, found.st_mode & ~(stat.S_IWGRP | stat.S_IWOTH) & 0o777)
+        return True
+    return False
 
 
 def _opened(descriptor: int) -> int:

@@ -61,4 +61,5 @@ def _brought(
         kept[path] = _Kept(mark(path), linked)
     elif known.linked:
         protected.note(file.name, file.url)
-    return file.model_copy(update={"url": local_url(path)})
+    # The storage's own, if that is what it is: the job need not be able to enter this folder.
+    return file.model_copy(update={"url": local_url(os.path.realpath(path))})

@@ -38,16 +38,20 @@ from pilot.runner.files.access_errors import (
     refused_output,
 )
 from pilot.runner.files.job_files import Identity, JobFiles
+from pilot.runner.inner_workflow.contained_tools import ContainedTools, Walls
 from pilot.runner.inner_workflow.containers import JobsInContainers, read_inner
 from pilot.runner.inner_workflow.failures import FailureWatch
-from pilot.runner.inner_workflow.sandbox import InnerSandbox, ToolsInSandbox
+from pilot.runner.inner_workflow.sandbox import InnerSandbox, InnerSandboxWalls
 from pilot.runner.inner_workflow.tools import tool_maker
+from pilot.runner.inner_workflow.user import InnerUserWalls
 from pilot.runner.job_secrets import taken
 from pilot.runner.redaction import Redaction
+from pilot.users.slot_user import SlotUser
 
 PROCESS, ORDER, JAVASCRIPT, RESULT = "process.cwl", "order.json", "javascript.json", "result.json"
 #: Only where there are any, and where something failed.
-CONTAINERS, FAILURE, SANDBOX = "containers.json", "failure.json", "sandbox.json"
+CONTAINERS, FAILURE = "containers.json", "failure.json"
+SANDBOX, USER = "sandbox.json", "user.json"
 
 #: Exit status.
 REFUSED = 3
@@ -96,9 +100,9 @@ def _run(folder: str, out: str, secrets: SecretStore, hide: Redaction) -> int:
         )
     watch.install()
     containers = None if inner is None else JobsInContainers(inner)
-    sandbox = _sandbox(folder, watch)
+    contained = _contained(folder, watch)
     loading.construct_tool_object = tool_maker(
-        watch, containers, sandbox, secrets=secrets, job_files=job_files
+        watch, containers, contained, secrets=secrets, job_files=job_files
     )
     process = load_tool(f"file://{folder}/{PROCESS}", loading)
     context = RuntimeContext(
@@ -117,8 +121,8 @@ def _run(folder: str, out: str, secrets: SecretStore, hide: Redaction) -> int:
     )
     cwltool.job.relink_initialworkdir = partial(relink_initial, job_files)
     executor = SingleJobExecutor()
-    if sandbox is not None:
-        sandbox.install()
+    if contained is not None:
+        contained.install()
     try:
         result, status = executor(process, order, context)
     except WorkflowException as error:
@@ -133,8 +137,8 @@ def _run(folder: str, out: str, secrets: SecretStore, hide: Redaction) -> int:
         )
         return 1
     finally:
-        if sandbox is not None:
-            sandbox.close()
+        if contained is not None:
+            contained.close()
     if status != "success" or result is None:
         return 1
     with open(f"{folder}/{RESULT}.new", "w") as file:
@@ -143,14 +147,27 @@ def _run(folder: str, out: str, secrets: SecretStore, hide: Redaction) -> int:
     return 0
 
 
-def _sandbox(folder: str, watch: FailureWatch) -> ToolsInSandbox | None:
-    """None where the node has no sandbox."""
-    path = f"{folder}/{SANDBOX}"
-    if not os.path.exists(path):
+def _contained(folder: str, watch: FailureWatch) -> ContainedTools | None:
+    """None where tools run as this process."""
+    sandbox, user = _text(f"{folder}/{SANDBOX}"), _text(f"{folder}/{USER}")
+    walls: Walls
+    if sandbox:
+        walls = InnerSandboxWalls(
+            InnerSandbox.model_validate_json(sandbox), os.path.dirname(folder)
+        )
+    elif user:
+        walls = InnerUserWalls(SlotUser.model_validate_json(user), folder)
+    else:
         return None
+    return ContainedTools(walls, failed=watch.failed)
+
+
+def _text(path: str) -> str:
+    """Empty where there is no such file."""
+    if not os.path.exists(path):
+        return ""
     with open(path) as file:
-        inner = InnerSandbox.model_validate_json(file.read())
-    return ToolsInSandbox(inner, os.path.dirname(folder), failed=watch.failed)
+        return file.read()
 
 
 def _job_files(folder: str, order: Any) -> JobFiles:

@@ -10,24 +10,24 @@ from cwltool.secrets import SecretStore
 from pilot.runner.cwl.command_tool import CommandTool, make_process
 from pilot.runner.cwl.secret_files import remove_secret_files, secret_files
 from pilot.runner.files.job_files import JobFiles
+from pilot.runner.inner_workflow.contained_tools import ContainedTools
 from pilot.runner.inner_workflow.containers import JobsInContainers
 from pilot.runner.inner_workflow.failures import FailureWatch
-from pilot.runner.inner_workflow.sandbox import ToolsInSandbox
 
 
 def tool_maker(
     watch: FailureWatch,
     containers: JobsInContainers | None,
-    sandbox: ToolsInSandbox | None,
+    contained: ContainedTools | None,
     *,
     secrets: SecretStore,
     job_files: JobFiles,
 ) -> Callable[[Any, LoadingContext], Any]:
-    """Makes processes whose jobs are watched, and run in these containers (None: in none), or in
-    this sandbox (None: the node has none)."""
+    """Makes processes whose jobs are watched, and run in these containers (None: in none), or
+    contained so (None: as this process)."""
 
     def around(kind: Any) -> Any:
-        return watch.around(kind if sandbox is None else sandbox.around(kind))
+        return watch.around(kind if contained is None else contained.around(kind))
 
     class Tool(CommandTool):
         def make_job_runner(self, context: RuntimeContext) -> Any:

@@ -19,6 +19,7 @@ from pilot.runner.programs.running import Child, Running
 from pilot.runner.programs.usage import folder_size
 from pilot.sandbox.sandbox import HeldSandbox, Usage
 from pilot.sandbox.view import View
+from pilot.users.programs import UserPrograms
 
 _MIB = 1 << 20
 
@@ -126,6 +127,26 @@ def in_sandbox(sandbox: HeldSandbox, view: View) -> Start:
                 limits=limits,
                 view=view,
             )
+
+    return start
+
+
+def as_user(programs: UserPrograms, known: Callable[[], frozenset[int]]) -> Start:
+    """Programs of a user of their own, which are children of this process. ``known``: as for
+    ``as_child``. They raise ``UserError`` as well."""
+
+    def start(program: Program, limits: Mapping[int, int]) -> Running:
+        # They have their priority of what starts them, which may have to be started anew.
+        with children_go_first(), open(os.devnull, "rb") as nothing:
+            stdin = nothing if isinstance(program.stdin, int) else program.stdin
+            pid = programs.start(
+                program.arguments,
+                environment=program.environment,
+                folder=program.folder,
+                streams=[stdin.fileno(), program.stdout, program.stderr],
+                limits=limits,
+            )
+        return Child(pid, known, {})
 
     return start
 

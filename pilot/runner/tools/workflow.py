@@ -29,12 +29,14 @@ from pilot.runner.inner_workflow.process import (
     REFUSED,
     RESULT,
     SANDBOX,
+    USER,
 )
 from pilot.runner.inner_workflow.sandbox import InnerSandbox
 from pilot.runner.job_secrets import JobSecrets
 from pilot.runner.tools.prepared_job import PreparedJob
 from pilot.runner.tools.tool import job_order
 from pilot.sandbox.sandbox import Sandbox
+from pilot.users.slot_user import SlotUser
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import ErrorClass
 
@@ -49,9 +51,11 @@ class LoadedWorkflow:
         containers: Containers | None,
         *,
         sandbox: Sandbox | None,
+        user: SlotUser | None,
     ) -> None:
         self.task = task
         self._sandbox = sandbox
+        self._user = user
         self.in_place = changes_inputs(task.executable)
         self._containers = containers
         if (
@@ -99,6 +103,9 @@ class LoadedWorkflow:
             )
             with open(f"{place}/{SANDBOX}", "w") as file:
                 file.write(inner.model_dump_json())
+        if self._user is not None:
+            with open(f"{place}/{USER}", "w") as file:
+                file.write(self._user.model_dump_json())
         container = self._bring(place)
         kept = (
             "PATH",

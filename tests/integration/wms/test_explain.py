@@ -100,7 +100,11 @@ async def test_task_that_needs_a_sandbox(stage: Stage) -> None:
     assert "a job needs a sandbox (bubblewrap) for its secrets, and none" in await why(
         stage, secret
     )
-    assert [await stage.lease(pilot, 3) for pilot in bare] == [[], []]
+    bare.append(await stage.add_pilot(sandbox=SandboxKind.USERS))
+    assert "none of the 3 pilots has one (some have only a user for each slot, which is none)" in (
+        await why(stage, task)
+    )
+    assert [await stage.lease(pilot, 3) for pilot in bare] == [[], [], []]
     able = await stage.leased(await stage.add_pilot(sandbox=SandboxKind.NAMESPACES), 2)
     assert len(able.jobs) == 2
     assert PilotTask.model_validate_json(able.tasks[0].for_pilots).needs.sandbox

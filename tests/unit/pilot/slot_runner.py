@@ -12,6 +12,7 @@ from typing import Any
 from pilot.domain.model import StopReason
 from pilot.folders.run_folder import RunFolder
 from pilot.runner.protocol import (
+    SLOT_NUMBER,
     EndedFrame,
     ForgetFrame,
     JobFrame,
@@ -66,10 +67,10 @@ class Runner:
             )
         self.open_slot()
 
-    def open_slot(self) -> None:
+    def open_slot(self, slot: int = 0) -> None:
         self.connection, theirs = socket.socketpair()
         with theirs:
-            socket.send_fds(self._control, [b"s"], [theirs.fileno()])
+            socket.send_fds(self._control, [SLOT_NUMBER.pack(slot)], [theirs.fileno()])
         self.connection.settimeout(60)
         frame = self._receive()
         assert isinstance(frame, ReadyFrame)

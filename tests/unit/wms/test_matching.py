@@ -77,6 +77,9 @@ def test_a_job_that_needs_a_sandbox_goes_where_one_is() -> None:
     assert misfit(asked, NODE) == "needs a sandbox (bubblewrap), the node has none"
     secret = needing(asked, secrets={"key": SecretRef(name="a")})
     assert misfit(secret, NODE) == "needs a sandbox (bubblewrap) for its secrets, the node has none"
+    assert misfit(asked, replace(NODE, sandbox=SandboxKind.USERS)) == (
+        "needs a sandbox (bubblewrap), the node has only a user for each slot, which is none"
+    )
     assert misfit(needing(asked, container=hint), engine) == misfit(asked, NODE)
     assert misfit(needing(asked, container=hint), sandbox) is None
     assert choose([asked, demand(2)], NODE) == [demand(2)]

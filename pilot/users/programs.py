@@ -1,0 +1,110 @@
+"""Programs that run as a slot's user."""
+
+import os
+import resource
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pilot.sandbox.channel import Channel
+from pilot.sandbox.seccomp import Filter, filter_program
+from pilot.users import launcher
+from pilot.users.slot_user import SlotUser
+
+_PYTHON = os.path.realpath(sys.executable)
+_OURS = str(Path(launcher.__file__).parent.parent.parent)
+_LAUNCHER = "import sys; sys.path.append({!r}); import pilot.users.launcher as it; it.main({})"
+#: Variables without which Python may not start.
+_LIBRARIES = "LD_LIBRARY_PATH"
+
+
+class UserError(Exception):
+    """A program could not be started as its user, for a reason that has nothing to do with the
+    program: a sentence."""
+
+
+class UserPrograms:
+    """Starts them by a process of its own, which is started when there is something to run. This
+    process has to adopt orphans."""
+
+    def __init__(self, user: SlotUser) -> None:
+        self.user = user
+        self._calls = filter_program(Filter.TOOL)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._connection: Channel | None = None
+
+    @property
+    def pids(self) -> frozenset[int]:
+        """Of this process's children that belong to it."""
+        return frozenset() if self._process is None else frozenset({self._process.pid})
+
+    def start(
+        self,
+        arguments: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        folder: str,
+        streams: Sequence[int],
+        limits: Mapping[int, int],
+    ) -> int:
+        """The pid of the program, a child of this process in a session of its own. ``streams``:
+        descriptors of standard input, output and error. ``limits``: of resource (see setrlimit(2))
+        → the most. Raises ``OSError`` where it cannot be started, ``UserError``."""
+        most = {resource.RLIMIT_NPROC: self.user.processes, resource.RLIMIT_CORE: 0, **limits}
+        answer = self._asked(
+            {
+                "arguments": list(arguments),
+                "environment": dict(environment),
+                "folder": folder,
+                "limits": list(most.items()),
+                "calls": None if self._calls is None else self._calls.hex(),
+            },
+            streams,
+        )
+        if "pid" not in answer:
+            raise UserError("the process that starts it had none to spare")
+        if "errno" in answer:
+            os.waitpid(answer["pid"], 0)
+            raise OSError(answer["errno"], os.strerror(answer["errno"]), arguments[0])
+        return int(answer["pid"])
+
+    def end_all(self) -> None:
+        """All processes of the user, whoever has started them. Raises ``UserError``."""
+        self._asked({}, ())
+
+    def close(self) -> None:
+        process, self._process = self._process, None
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+        if process is not None:
+            process.kill()
+            process.wait()
+
+    def _asked(self, request: dict[str, Any], streams: Sequence[int]) -> dict[str, Any]:
+        known = {"uid": self.user.uid, "gid": self.user.gid}
+        try:
+            connection = self._opened()
+            connection.send(request | known, streams)
+            return connection.receive()[0]
+        except (EOFError, OSError) as error:
+            self.close()
+            raise UserError(f"the process that starts it has ended: {error}") from error
+
+    def _opened(self) -> Channel:
+        if self._connection is None:
+            ours, theirs = socket.socketpair()
+            self._connection = Channel(ours)
+            with theirs:
+                self._process = subprocess.Popen(
+                    [_PYTHON, "-I", "-S", "-c", _LAUNCHER.format(_OURS, theirs.fileno())],
+                    stdin=subprocess.DEVNULL,
+                    pass_fds=(theirs.fileno(),),
+                    # Of the pilot's environment nothing gets in.
+                    env={name: os.environ[name] for name in (_LIBRARIES,) if name in os.environ},
+                    cwd="/",
+                )
+        return self._connection

@@ -1,0 +1,79 @@
+"""What a user of its own keeps out of a tool's reach, on a node that has no sandbox: all that the
+sandbox does, but for what is listed here, and in ``docs/how-to/contain-tools.md``."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from pilot.users.slot_user import let_pass
+from tests.attacks.rooms import OPEN
+from tests.attacks.tools import limits, network
+from tests.attacks.tools.attack import SUCCEEDED, Attack
+from tests.attacks.tools.trying import ATTACKS, AttackedSlot, carry_out, cases, made_room
+from tests.unit.pilot.slot_users import new_user, open_folder, start
+
+#: Files that everybody may read; the victims of these lie open.
+_OPEN_FILES = {
+    "reads another data set",
+    "reads a file in /tmp",
+    "reads a file in /var/tmp",
+    "reads shared memory of POSIX",
+    "lists the storage",
+    "reads through its own root",
+    "reads through a link that it makes",
+    "reads through a link that lies in the storage",
+}
+#: Which processes there are, and their command lines; disks by their names.
+_SIGHT = {
+    "reads the arguments of any process",
+    "finds the pilot's paths in the arguments of any process",
+    "sees another process",
+    "sees its slot",
+    "has the node's disks",
+}
+#: What lasts until somebody removes it, for the next job of the slot to find.
+_LEFT = {
+    "leaves a file in /tmp",
+    "leaves a file in /var/tmp",
+    "leaves a file in /dev/shm",
+    "leaves shared memory",
+    "leaves semaphores",
+    "leaves a message",
+    "leaves a message of POSIX",
+}
+_NOT_KEPT_OUT = {
+    *_OPEN_FILES,
+    *_SIGHT,
+    *_LEFT,
+    *(attack.name for attack in network.ATTACKS),
+    # Those of a job are tried where they are given.
+    *(attack.name for attack in limits.ATTACKS),
+}
+KEPT_OUT = [attack for attack in ATTACKS if attack.name not in _NOT_KEPT_OUT]
+
+
+@pytest.fixture(scope="module")
+def as_a_user() -> Iterator[AttackedSlot]:
+    with open_folder() as folder:
+        store = folder / "store"
+        store.mkdir()
+        runner = start(folder, [new_user()], SLUICE_SECRET="hush")
+        rooms = made_room(runner, store, OPEN)
+        room = next(rooms)
+        # The other job is one of another slot.
+        let_pass(os.path.dirname(room.surroundings.files["job"].parent), new_user())
+        yield room
+        next(rooms, None)
+        runner.close()
+
+
+@pytest.mark.parametrize(
+    ("attack", "inside"),
+    cases(KEPT_OUT, inside=[pytest.mark.long("each of them is seen to fail alone")]),
+)
+def test_attack_fails_as_a_user(attack: Attack, *, inside: bool, as_a_user: AttackedSlot) -> None:
+    succeeded, said = carry_out(attack, as_a_user, inside=inside)
+    assert not succeeded
+    # Not because it was not tried.
+    assert said.startswith(("failed: ", SUCCEEDED)), said

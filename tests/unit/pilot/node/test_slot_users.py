@@ -1,0 +1,98 @@
+"""Users for slots: which may be named, and which are of use on this node."""
+
+import os
+import pwd
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pilot.node.slot_users import WrongUsersError, named_users, why_not
+from pilot.runner.programs.orphans import adopt_orphans
+from pilot.users.slot_user import SlotUser
+from tests.unit.pilot.slot_users import new_user, open_folder
+
+NOBODY = pwd.getpwnam("nobody")
+
+
+@pytest.fixture
+def jobs() -> Iterator[Path]:
+    """A folder that users get to."""
+    adopt_orphans()
+    with open_folder() as folder:
+        yield folder
+
+
+@pytest.fixture
+def closed(jobs: Path) -> Path:
+    (jobs / "closed").mkdir(mode=0o700)
+    return jobs / "closed"
+
+
+def test_names_and_numbers() -> None:
+    found = named_users(["nobody", "61001", "61002"], 2, processes=99)
+    assert found == [
+        SlotUser(
+            name=f"nobody ({NOBODY.pw_uid})", uid=NOBODY.pw_uid, gid=NOBODY.pw_gid, processes=99
+        ),
+        SlotUser(name="61001", uid=61001, gid=61001, processes=99),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        (["61001"], "1 for 2 slots: name at least as many as there are slots"),
+        (["61001", "no-such"], "there is no user 'no-such' on this node"),
+        (["61001", "0"], r"user root \(0\) is root or the pilot itself"),
+        (["root", "61001"], r"user root \(0\) is root or the pilot itself"),
+        (["61001", "61001"], "user 61001 is there 2 times"),
+        (["nobody", str(NOBODY.pw_uid)], f"user {NOBODY.pw_uid} is there 2 times"),
+        (["61001", "4294967295"], "4294967295 is too large for a user's number"),
+        (["61001", "-1"], "there is no user '-1' on this node"),
+    ],
+)
+def test_wrong_ones_are_refused_with_the_reason(names: list[str], sentence: str) -> None:
+    with pytest.raises(WrongUsersError, match=f"^SLUICE_PILOT_SLOT_USERS: {sentence}"):
+        named_users(names, 2, processes=99)
+
+
+def test_those_that_share_a_group_are_refused() -> None:
+    """Each could read the inputs of the other. The group of a number without an entry is that
+    number."""
+    entries = pwd.getpwall()
+    numbers = {0, *(entry.pw_uid for entry in entries)}
+    known = next(entry for entry in entries if entry.pw_uid and entry.pw_gid not in numbers)
+    with pytest.raises(WrongUsersError, match=f"group {known.pw_gid} is there 2 times"):
+        named_users([known.pw_name, str(known.pw_gid)], 2, processes=99)
+
+
+def test_one_that_gets_to_its_folder_and_no_further_is_of_use(jobs: Path, closed: Path) -> None:
+    assert why_not([new_user(), new_user()], jobs, closed) is None
+    assert list(closed.iterdir()) == []
+    assert list(jobs.iterdir()) == [closed]
+
+
+def test_one_that_does_not_get_there_is_not(jobs: Path, closed: Path) -> None:
+    user = new_user()
+    jobs.chmod(0o700)
+    assert f"tools cannot run as user {user.name}: [Errno 13] Permission denied" in str(
+        why_not([user], jobs, closed)
+    )
+
+
+def test_one_that_gets_into_what_is_the_pilots_is_not(jobs: Path, closed: Path) -> None:
+    user = new_user()
+    closed.chmod(0o711)
+    assert why_not([user], jobs, closed) == (
+        f"tools cannot run as user {user.name}: it can read the pilot's files"
+    )
+
+
+def test_one_that_can_become_no_other_user_has_none(jobs: Path, closed: Path) -> None:
+    """As in a container whose rights were dropped."""
+    pid = os.fork()
+    if pid == 0:
+        os.setresuid(65534, 65534, 65534)
+        os._exit(0 if "is not root" in str(why_not([new_user()], jobs, closed)) else 1)
+    assert os.waitpid(pid, 0)[1] == 0

@@ -1,0 +1,49 @@
+"""Users for slots in tests: numbers that exist nowhere, which root can become, and folders that
+they can get to."""
+
+import itertools
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pilot.users.slot_user import SlotUser
+from tests.unit.pilot.slot_runner import Runner
+
+_OFFSET = 61_001
+_numbers = itertools.count()
+
+
+def new_user() -> SlotUser:
+    """That no other test of this machine has: pytest's processes have some hundred each."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    uid = _OFFSET + 200 * worker + next(_numbers)
+    return SlotUser(name=str(uid), uid=uid, gid=uid)
+
+
+@contextmanager
+def open_folder() -> Iterator[Path]:
+    """That everybody can go through, unlike those of pytest."""
+    folder = Path(tempfile.mkdtemp(prefix="sluice-users-", dir="/var/tmp"))
+    folder.chmod(0o711)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def start(folder: Path, users: list[SlotUser], **environment: str) -> Runner:
+    """A slot whose tools run as the first of the users. ``folder``: as of ``open_folder``."""
+    runner = Runner(
+        folder,
+        environment={"PYTHONPATH": os.getcwd(), **environment},
+        settings={"users": users, "no_sandbox": "there is none in this test"},
+    )
+    let_pass(runner)
+    return runner
+
+
+def let_pass(runner: Runner) -> None:
+    """As the pilot does it before it starts its slots."""
+    runner.run.let_users_pass()
+    runner.run.path.parent.chmod(0o711)
