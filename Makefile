@@ -74,10 +74,13 @@ test: check ## checks, and all tests on real PostgreSQL and RabbitMQ but the lon
 	@scripts/in-memory.sh $(BIN)/python -m pytest -n 3 --dist loadgroup -m "not long" $(PYTEST_ARGS)
 
 # What is random draws others each time; failures print what to put above the test as @example, so that `make test` has it from then on.
-test-long: install ## the long tests, and those with random examples on twenty times as many (SLUICE_GRAPHS=1000; 20 minutes)
+# The tools of the pilot's tests run in the open; in the second call they run in the sandbox.
+test-long: install ## the long tests, those with random examples on twenty times as many, the pilot's in its sandbox (SLUICE_GRAPHS=1000; 25 minutes)
 	@scripts/install-test-needs.sh
 	@SLUICE_GRAPHS=$(or $(SLUICE_GRAPHS),1000) scripts/in-memory.sh $(BIN)/python -m pytest -n 2 --dist loadgroup \
 		-m "long or hypothesis" --hypothesis-profile=long $(PYTEST_ARGS)
+	@SLUICE_TEST_SANDBOX=1 scripts/in-memory.sh $(BIN)/python -m pytest -n 2 --dist loadgroup \
+		-m "not long" $(PYTEST_ARGS) tests/unit/pilot
 
 conformance: install ## the CWL project's own tests (SUITE=folder of a repository of theirs; CONTAINERS=none or local; six minutes)
 	@scripts/conformance.sh "$(SUITE)"

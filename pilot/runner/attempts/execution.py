@@ -85,7 +85,8 @@ class Execution:
             try:
                 return self._run(program, self._limits(prepared, apart=apart), prepared)
             except OSError as error:
-                raise _cannot_start(prepared.arguments[0], error) from error
+                contained = self._contained(prepared)
+                raise _cannot_start(prepared.arguments[0], error, contained=contained) from error
             except SandboxError as error:
                 raise sandbox_error(error) from error
             except UserError as error:
@@ -102,11 +103,16 @@ class Execution:
             inputs=prepared.input_bytes / (1 << 20),
         )
 
+    def _contained(self, prepared: PreparedJob) -> bool:
+        """In the pilot's own sandbox?"""
+        apart = prepared.container is not None or prepared.own_python
+        return self._context.sandbox is not None and not apart
+
     def _start(self, prepared: PreparedJob) -> Start:
         context, container = self._context, prepared.container
         if context.user is not None and container is None and not prepared.own_python:
             return as_user(context.user, context.lasting)
-        if context.sandbox is not None and container is None and not prepared.own_python:
+        if context.sandbox is not None and self._contained(prepared):
             gets = Extras(network=prepared.network, gpus=self._task.needs.gpus > 0)
             return in_sandbox(context.sandbox.of(gets), job_view(prepared))
 
@@ -184,10 +190,16 @@ def _in_memory(data: bytes) -> IO[bytes]:
     return file
 
 
-def _cannot_start(program: str, error: OSError) -> AttemptError:
+def _cannot_start(program: str, error: OSError, *, contained: bool) -> AttemptError:
     """With the exit code that a shell gives in this case."""
     if isinstance(error, FileNotFoundError):
-        if os.path.sep in program:
+        if contained and os.path.isabs(program) and os.path.exists(program):
+            sentence = (
+                f"program {program!r}, or its interpreter, lies where tools see nothing in this"
+                " pilot's sandbox: keep it out of /tmp, in a folder that"
+                " SLUICE_PILOT_SANDBOX_PATHS names"
+            )
+        elif os.path.sep in program:
             sentence = (
                 f"program {program!r} does not exist on this node, or its interpreter does not"
             )

@@ -1,3 +1,4 @@
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -5,6 +6,15 @@ import psutil
 import pytest
 
 from tests.unit.pilot.slot_runner import Runner
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """In the sandbox, without those that make no sense there."""
+    if not os.environ.get("SLUICE_TEST_SANDBOX"):
+        return
+    left = [item for item in items if item.get_closest_marker("in_the_open")]
+    config.hook.pytest_deselected(items=left)
+    items[:] = [item for item in items if item not in left]
 
 
 @pytest.fixture(scope="module")

@@ -6,20 +6,33 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pilot.node.sandboxes import find_sandbox
+from pilot.node.sandboxes import find_sandbox, with_network
 from pilot.sandbox.sandbox import Sandbox
 
 
-@cache
 def found_sandbox() -> Sandbox:
-    """Found once for all tests of a process. Raises ``NoSandboxError``."""
+    """Of a pilot with this process's PATH. Raises ``NoSandboxError``."""
+    return _found(os.environ["PATH"])
+
+
+@cache
+def _found(_path: str) -> Sandbox:
+    """Found once for all tests of a process."""
     folder = Path(tempfile.mkdtemp(prefix="sandbox-"))
     found = find_sandbox("required", folder, [], hidden=folder / "hidden")
     assert isinstance(found, Sandbox)
     return found
 
 
+@cache
+def _connected(path: str) -> Sandbox:
+    """With a network for tools that ask for one."""
+    return with_network(_found(path), "preferred", [])
+
+
 def sandbox_everywhere() -> dict[str, Any]:
     """Settings of slots in tests that say nothing themselves: in the sandbox where
     ``SLUICE_TEST_SANDBOX`` is set, as ``make test-long`` does."""
-    return {"sandbox": found_sandbox()} if os.environ.get("SLUICE_TEST_SANDBOX") else {}
+    if not os.environ.get("SLUICE_TEST_SANDBOX"):
+        return {}
+    return {"sandbox": _connected(os.environ["PATH"])}

@@ -13,31 +13,40 @@ from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.slot_runner import Runner
 
 #: What the tool of a job does; "$0" is its input, "$1" a file elsewhere.
-DOINGS = {
-    "reads it": ":",
-    "makes it longer": 'head -c 9999 /dev/zero >> "$0"',
-    "empties it": ': > "$0"',
-    "keeps it by another name": 'ln "$0" "$1"',
-    "takes rights away": 'chmod 400 "$0"',
-    "gives rights away": 'chmod 777 "$0"',
-    "removes it": 'rm "$0"',
-    "puts a link there": 'echo untouched > "$1"; ln -sf "$1" "$0"',
-}
+DOINGS = [
+    pytest.param(":", id="reads it"),
+    pytest.param('head -c 9999 /dev/zero >> "$0"', id="makes it longer"),
+    pytest.param(': > "$0"', id="empties it"),
+    pytest.param('ln "$0" "$0.more"', id="keeps it by another name"),
+    pytest.param(
+        'rm "$1"; ln "$0" "$1"',
+        id="keeps it elsewhere",
+        marks=pytest.mark.in_the_open("there is no elsewhere"),
+    ),
+    pytest.param('chmod 400 "$0"', id="takes rights away"),
+    pytest.param('chmod 777 "$0"', id="gives rights away"),
+    pytest.param('rm "$0"', id="removes it"),
+    pytest.param('ln -sf "$1" "$0"', id="puts a link there"),
+]
 
 
 @pytest.mark.parametrize("doing", DOINGS)
 def test_nothing_of_a_job_is_in_the_next_jobs_inputs(
     runner: Runner, root: Path, tmp_path: Path, doing: str
 ) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    first = tool(["sh", "-c", DOINGS[doing]], arguments=["$(inputs.f.path)", str(elsewhere)])
+    (elsewhere := tmp_path / "elsewhere").write_text("untouched")
+    first = tool(
+        ["sh", "-c", doing],
+        arguments=["$(inputs.f.path)", str(elsewhere)],
+        requirements={"InplaceUpdateRequirement": {"inplaceUpdate": True}},
+    )
     report = run(
         runner,
         task(root, first),
         [input_file(root / "in" / "a.dat", data=b"a longer content, of the first job")],
     )
     assert report.outcome is AttemptOutcome.FINISHED, report.message
-    left = elsewhere.read_bytes() if elsewhere.exists() else None
+    left = elsewhere.read_bytes()
     second = tool(["sh", "-c", 'cat "$0"; stat -c %a "$0"'], arguments=["$(inputs.f.path)"])
     report = run(
         runner, task(root, second), [input_file(root / "in" / "b.dat", data=b"short\n")], seq=1
@@ -49,7 +58,7 @@ def test_nothing_of_a_job_is_in_the_next_jobs_inputs(
         Path(report.outputs[0].url.removeprefix("file://")).read_text()
         == f"short\n{0o666 & ~umask:o}\n"
     )
-    assert (elsewhere.read_bytes() if elsewhere.exists() else None) == left
+    assert elsewhere.read_bytes() == left
 
 
 def test_the_next_job_makes_no_new_file(runner: Runner, root: Path) -> None:

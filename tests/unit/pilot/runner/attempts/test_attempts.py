@@ -11,6 +11,7 @@ from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
 from sluice.storage import checksum_of
 from tests.unit.pilot.attempts import failed, files_in, log_of, python, run
 from tests.unit.pilot.builders import SHA, input_file, output, task, tool
+from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
 
@@ -112,13 +113,27 @@ def test_missing_program(runner: Runner, root: Path) -> None:
 
 
 def test_a_program_that_cannot_be_run(runner: Runner, root: Path) -> None:
-    (data := root.parent / "data").write_text("no program")
-    report = run(runner, task(root, tool([str(data)])), [input_file(root / "in" / "a.dat")])
+    executable = tool([], arguments=["$(inputs.f.path)"])
+    report = run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
+    error_class, message = failed(report)
+    assert error_class is ErrorClass.TOOL_FAILED
+    assert message.endswith("/in/a.dat' cannot be started: Permission denied")
+    assert report.exit_code == 126
+
+
+def test_a_program_that_no_tool_sees(root: Path) -> None:
+    (program := root.parent / "program").symlink_to("/bin/true")
+    runner = Runner(root.parent / "pilot", settings={"sandbox": found_sandbox()})
+    try:
+        report = run(runner, task(root, tool([str(program)])), [input_file(root / "in" / "a.dat")])
+    finally:
+        runner.close()
     assert failed(report) == (
         ErrorClass.TOOL_FAILED,
-        f"program '{data}' cannot be started: Permission denied",
+        f"program '{program}', or its interpreter, lies where tools see nothing in this pilot's"
+        " sandbox: keep it out of /tmp, in a folder that SLUICE_PILOT_SANDBOX_PATHS names",
     )
-    assert report.exit_code == 126
+    assert report.exit_code == 127
 
 
 def test_missing_output_names_the_port_and_the_pattern(runner: Runner, root: Path) -> None:

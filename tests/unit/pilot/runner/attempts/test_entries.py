@@ -81,7 +81,7 @@ TREE = {"o": {"type": "Directory", "outputBinding": {"glob": "*.copy"}}}
 def test_a_directory_comes_in_and_goes_out(runner: Runner, root: Path) -> None:
     made(root / "a tree" / "deep" / "leaf", "leaf")
     copy = script(
-        'cp -RL "$1" "$2.copy" && echo more > "$1/deep/leaf"',
+        'cp -RL "$1" "$2.copy" || exit; echo more > "$1/deep/leaf" || :',
         {"f": "Directory"},
         TREE,
         "$(inputs.f)",
@@ -101,7 +101,7 @@ def test_a_directory_comes_in_and_goes_out(runner: Runner, root: Path) -> None:
     )
     again = value_of(run(runner, trees, [given], seq=6), root / "again")
     assert (path_of(again) / "deep" / "leaf").read_text() == "leaf", (
-        "what a tool does to its input stays in its job"
+        "what a tool does to its input, where it can, stays in its job"
     )
 
 

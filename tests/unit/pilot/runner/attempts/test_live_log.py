@@ -2,7 +2,6 @@
 ended."""
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,17 +9,19 @@ from pathlib import Path
 from pilot.runner.attempts.live_log import LiveLogs
 from sluice.contracts.logs import LIVE_BYTES, LiveLog
 from sluice.contracts.states import AttemptOutcome
-from tests.unit.pilot.builders import input_file, job, task, tool
+from tests.unit.pilot.attempts import python
+from tests.unit.pilot.builders import input_file, job, task
+from tests.unit.pilot.inside_jobs import let_through, waiting_at
 from tests.unit.pilot.slot_runner import Runner
-from tests.waiting import Gate, wait_until
+from tests.waiting import wait_until
 
-#: Says something on both streams, and something more at each gate in its arguments.
-TALK = """
+#: Says something, and something more after each gate.
+TALK = f"""
 import sys
 print('begun', file=sys.stderr, flush=True)
-open(sys.argv[1]).close()
+{waiting_at("half")}
 print('half', file=sys.stderr, flush=True)
-open(sys.argv[2]).close()
+{waiting_at("done")}
 print('done', file=sys.stderr, flush=True)
 """
 
@@ -45,15 +46,14 @@ def told(path: Path, name: str = "stderr") -> tuple[int, bytes]:
 
 def test_a_log_is_followed_while_its_job_runs(root: Path) -> None:
     runner = Runner(root.parent / "pilot", settings={"live_logs": 0.05})
-    half, done = Gate(root.parent / "half"), Gate(root.parent / "done")
     file = root / "logs" / "00000004.2-live.json"
-    task_ = task(root, tool([sys.executable, "-c"], arguments=[TALK, str(half), str(done)]))
+    task_ = task(root, python(TALK))
     job_ = job(task_, [input_file(root / "in" / "a.dat")], attempt=2, seq=4)
     runner.submit(task_, job_)
     wait_until(lambda: told(file) == (0, b"begun\n"))
-    half.open()
+    let_through(runner, "half")
     wait_until(lambda: told(file) == (0, b"begun\nhalf\n"))
-    done.open()
+    let_through(runner, "done")
     report = runner.ended().report
     assert report.outcome is AttemptOutcome.FINISHED
     assert sorted(os.listdir(root / "logs")) == ["00000004.2.log"]

@@ -12,9 +12,9 @@ from sluice.contracts.pilots import InputFile
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, job, task, tool
+from tests.unit.pilot.inside_jobs import wait_for
 from tests.unit.pilot.runner.inner_workflow.test_workflows import around
 from tests.unit.pilot.slot_runner import Runner
-from tests.waiting import wait_until
 
 READ = tool(["stat", "-Lc", "%i"], arguments=["$(inputs.f.path)"])
 #: As CWL has it for tools that change their input.
@@ -28,6 +28,7 @@ IN_PLACE = tool(
     outputs={"o": {"type": "File", "outputBinding": {"glob": "$(inputs.f.basename)"}}},
 )
 del IN_PLACE["stdout"]
+ONLY_READ = pytest.mark.in_the_open("inputs can only be read in the sandbox")
 
 
 def large(root: Path, name: str = "large.dat") -> InputFile:
@@ -38,6 +39,7 @@ def text_of(url: str) -> bytes:
     return Path(url.removeprefix("file://")).read_bytes()
 
 
+@ONLY_READ
 def test_a_small_input_is_the_tools_own(runner: Runner, root: Path) -> None:
     for number, kept in enumerate((False, True)):
         file = input_file(root / "in" / "a.dat")
@@ -65,6 +67,7 @@ def test_a_large_input_is_a_link(runner: Runner, root: Path) -> None:
     )
 
 
+@ONLY_READ
 @pytest.mark.parametrize("ending", ["true", "false", "sleep 600"])
 def test_who_writes_to_a_large_input_is_caught_however_it_ends(
     runner: Runner, root: Path, ending: str
@@ -81,6 +84,7 @@ def test_who_writes_to_a_large_input_is_caught_however_it_ends(
     assert "writable: true" in message
 
 
+@ONLY_READ
 def test_one_that_all_jobs_are_given_is_looked_after_in_each(runner: Runner, root: Path) -> None:
     shared, own = large(root), input_file(root / "in" / "a.dat")
     writes = tool(
@@ -96,16 +100,16 @@ def test_one_that_all_jobs_are_given_is_looked_after_in_each(runner: Runner, roo
     assert "input file 'large.dat'" in failed(report)[1]
 
 
+@ONLY_READ
 def test_a_job_that_is_stopped_tells_of_it_in_its_log(runner: Runner, root: Path) -> None:
-    written = root.parent / "written"
     writes = tool(
-        ["sh", "-c", 'echo more >> "$0"; touch "$1"; sleep 600'],
-        arguments=["$(inputs.f.path)", str(written)],
+        ["sh", "-c", 'echo more >> "$0"; touch written; sleep 600'],
+        arguments=["$(inputs.f.path)"],
     )
     task_ = task(root, writes)
     running = job(task_, [large(root)], job_id=7001)
     runner.submit(task_, running)
-    wait_until(written.exists)
+    wait_for(runner, "written")
     runner.stop_job(running, StopReason.CANCEL)
     report = runner.ended().report
     assert report.outcome is AttemptOutcome.CANCELED

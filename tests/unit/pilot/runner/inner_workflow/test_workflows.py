@@ -3,6 +3,7 @@ the same limits."""
 
 import json
 import sys
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,16 @@ import pytest
 
 from sluice.contracts.needs import Resources
 from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
-from tests.processes import command_of
+from tests.processes import command_of, running_with
 from tests.unit.pilot.attempts import failed, log_of, run
-from tests.unit.pilot.builders import input_file, output, task, tool
+from tests.unit.pilot.builders import input_file, job, output, task, tool
 from tests.unit.pilot.conftest import gone
+from tests.unit.pilot.inside_jobs import let_through, wait_for, waiting_at
 from tests.unit.pilot.slot_runner import Runner
 from tests.waiting import wait_until
+
+#: In the command lines of tools that wait.
+_WAITS = str(uuid.uuid4())
 
 
 def around(process: dict[str, Any], *, mode: str = "File?", **step: Any) -> dict[str, Any]:
@@ -36,6 +41,17 @@ def around(process: dict[str, Any], *, mode: str = "File?", **step: Any) -> dict
 
 def python(code: str) -> dict[str, Any]:
     return tool([sys.executable, "-c", code.replace("$(", "\\$(")])
+
+
+def waits() -> dict[str, Any]:
+    """A tool that waits at ``gate``."""
+    return tool([sys.executable, "-c", waiting_at("gate"), _WAITS])
+
+
+def waiting_tools(runner: Runner) -> list[int]:
+    """Pids of such tools, once one waits."""
+    wait_for(runner, "gate")
+    return running_with(_WAITS)
 
 
 def test_two_tools_one_after_the_other(runner: Runner, root: Path) -> None:
@@ -106,18 +122,11 @@ def test_a_tool_inside_that_fails_says_so_in_the_log(runner: Runner, root: Path)
 
 
 def test_what_runs_inside_ends_with_the_time_limit(runner: Runner, root: Path) -> None:
-    note = root / "pid"
-    endless = around(
-        python(f"import os,time; open({str(note)!r},'w').write(str(os.getpid())); time.sleep(1000)")
-    )
-    root.mkdir()
-    report = run(
-        runner,
-        task(root, endless, resources=Resources(time_limit=5.0)),
-        [input_file(root / "in" / "a.dat")],
-    )
-    assert failed(report)[0] is ErrorClass.TOOL_TIMEOUT
-    wait_until(lambda: gone(int(note.read_text())))
+    endless = task(root, around(waits()), resources=Resources(time_limit=5.0))
+    runner.submit(endless, job(endless, [input_file(root / "in" / "a.dat")], job_id=1))
+    [pid] = waiting_tools(runner)
+    assert failed(runner.ended().report)[0] is ErrorClass.TOOL_TIMEOUT
+    wait_until(lambda: gone(pid))
 
 
 def test_nothing_of_the_pilot_is_seen_inside(runner: Runner, root: Path) -> None:
@@ -148,14 +157,15 @@ def waiting(runner: Runner) -> list[psutil.Process]:
 
 
 def test_each_job_leaves_a_process_that_waits_for_the_next(runner: Runner, root: Path) -> None:
-    workflow_task = task(root, around(python("import os; print(os.getppid())")))
+    workflow_task = task(root, around(waits()))
     seen = [process.pid for process in waiting(runner)]
     for number in range(3):
-        report = run(runner, workflow_task, [input_file(root / "in" / "a.dat")], seq=number)
-        [ran_in] = [
-            int(Path(file.url.removeprefix("file://")).read_text()) for file in report.outputs
-        ]
-        assert ran_in == seen[-1]
+        file = input_file(root / "in" / "a.dat")
+        runner.submit(workflow_task, job(workflow_task, [file], job_id=2 + number, seq=number))
+        [pid] = waiting_tools(runner)
+        assert seen[-1] in [process.pid for process in psutil.Process(pid).parents()]
+        let_through(runner, "gate")
+        assert runner.ended().report.outcome is AttemptOutcome.FINISHED
         [left] = waiting(runner)
         seen.append(left.pid)
     assert len(set(seen)) == 4

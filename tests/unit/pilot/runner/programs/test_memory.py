@@ -16,23 +16,22 @@ from pilot.node.memory_groups import MemoryGroups, find_memory_groups, limit_fil
 from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import AttemptReport, PilotTask
 from sluice.contracts.states import AttemptOutcome, ErrorClass
-from tests.unit.pilot.attempts import failed, python, run
+from tests.unit.pilot.attempts import failed, log_of, python, run
 from tests.unit.pilot.builders import input_file, job, task, tool
 from tests.unit.pilot.slot_runner import Runner
 
 #: MiB. What the tools here ask for; they may use twice that.
 ASKED, LIMIT = 128, 256
-#: Takes up to 3 GiB in pieces of 16 MiB, noting how many MiB it has.
+#: Takes up to 3 GiB in pieces of 16 MiB, saying how many MiB it has.
 GREEDY = """
-import mmap, os, sys
-note = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY)
+import mmap, sys
 kept = []
 for number in range(192):
     piece = mmap.mmap(-1, 16 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     for page in range(0, 16 << 20, 4096):
         piece[page] = 1
     kept.append(piece)
-    os.pwrite(note, b"%6d" % (16 * (number + 1)), 0)
+    print("taken:", 16 * (number + 1), file=sys.stderr)
 """
 
 
@@ -76,6 +75,11 @@ def attempt(runner: Runner, root: Path, command: list[str], *arguments: str) -> 
     return run(runner, tasked(root, command, *arguments), [input_file(root / "in" / "a.dat")])
 
 
+def taken(report: AttemptReport) -> int:
+    """MiB that the greedy tool had."""
+    return int(log_of(report).rpartition("taken: ")[2].splitlines()[0])
+
+
 def tasked(root: Path, command: list[str], *arguments: str) -> PilotTask:
     return task(
         root,
@@ -84,31 +88,25 @@ def tasked(root: Path, command: list[str], *arguments: str) -> PilotTask:
     )
 
 
-def test_a_greedy_tool_is_ended_at_its_limit(
-    limited: Runner, kind: str, root: Path, tmp_path: Path
-) -> None:
-    note = tmp_path / "taken"
-    report = attempt(limited, root, ["python3", "-c"], GREEDY, str(note))
+def test_a_greedy_tool_is_ended_at_its_limit(limited: Runner, kind: str, root: Path) -> None:
+    report = attempt(limited, root, ["python3", "-c"], GREEDY)
     assert report.error_class is ErrorClass.OUT_OF_MEMORY, report.message
     assert report.message.endswith(f" MiB of memory, having asked for {ASKED} MiB, and was ended")
     most = LIMIT if kind == "group" else 2 * LIMIT + 1024 + 64 * (os.cpu_count() or 1)
-    assert 0.5 * LIMIT < int(note.read_text()) <= most
+    assert 0.5 * LIMIT < taken(report) <= most
     assert report.peak_memory is not None
     assert report.peak_memory >= LIMIT
 
 
-def test_so_are_many_processes_together(limited: Runner, root: Path, tmp_path: Path) -> None:
-    script = 'for n in 1 2 3 4; do python3 -c "$0" "$1.$n" & done; wait; exit 5'
-    report = attempt(limited, root, ["sh", "-c"], script, GREEDY, str(tmp_path / "taken"))
+def test_so_are_many_processes_together(limited: Runner, root: Path) -> None:
+    script = 'for n in 1 2 3 4; do python3 -c "$0" & done; wait; exit 5'
+    report = attempt(limited, root, ["sh", "-c"], script, GREEDY)
     assert report.error_class is ErrorClass.OUT_OF_MEMORY, report.message
 
 
-def test_what_is_left_of_a_tool_is_not_taken_for_all_of_it(
-    grouped: Runner, root: Path, tmp_path: Path
-) -> None:
+def test_what_is_left_of_a_tool_is_not_taken_for_all_of_it(grouped: Runner, root: Path) -> None:
     """A process of its own was ended for want of memory, and the tool says that all is well."""
-    script = 'python3 -c "$0" "$1"; exit 0'
-    report = attempt(grouped, root, ["sh", "-c"], script, GREEDY, str(tmp_path / "taken"))
+    report = attempt(grouped, root, ["sh", "-c"], 'python3 -c "$0"; exit 0', GREEDY)
     assert report.error_class is ErrorClass.OUT_OF_MEMORY, report.message
 
 
@@ -116,13 +114,13 @@ def test_what_is_left_of_a_tool_is_not_taken_for_all_of_it(
     ("asked", "error"), [(700, ErrorClass.OUT_OF_MEMORY), (1500, ErrorClass.PILOT_LOST)]
 )
 def test_nothing_left_of_the_nodes_memory_is_the_jobs_fault_where_it_used_more_than_it_asked_for(
-    asked: int, error: ErrorClass, groups: MemoryGroups, grouped: Runner, root: Path, tmp_path: Path
+    asked: int, error: ErrorClass, groups: MemoryGroups, grouped: Runner, root: Path
 ) -> None:
     limit = Path(groups.folder, limit_file(groups))
     before = limit.read_text()
     limit.write_text(str(1 << 30))
     try:
-        greedy = tool(["python3", "-c"], arguments=[GREEDY, str(tmp_path / "taken")])
+        greedy = tool(["python3", "-c"], arguments=[GREEDY])
         prepared = task(root, greedy, resources=Resources(ram=asked))
         report = run(grouped, prepared, [input_file(root / "in" / "a.dat")])
     finally:
@@ -134,9 +132,9 @@ def test_nothing_left_of_the_nodes_memory_is_the_jobs_fault_where_it_used_more_t
     assert report.message.endswith(f" MiB, having asked for {asked} MiB")
 
 
-def test_the_next_tool_has_the_limit_to_itself(limited: Runner, root: Path, tmp_path: Path) -> None:
-    for number in range(2):
-        attempt(limited, root, ["python3", "-c"], GREEDY, str(tmp_path / f"taken {number}"))
+def test_the_next_tool_has_the_limit_to_itself(limited: Runner, root: Path) -> None:
+    for _ in range(2):
+        attempt(limited, root, ["python3", "-c"], GREEDY)
         report = attempt(
             limited, root, ["python3", "-c", f"print(len(bytearray({LIMIT // 2} << 20)))"]
         )
@@ -162,7 +160,7 @@ def test_a_refusal_that_a_tool_tells_of_is_one_of_memory(runner: Runner, root: P
 
 
 def test_files_of_earlier_jobs_in_memory_are_no_room_for_the_next(
-    grouped: Runner, root: Path, tmp_path: Path
+    grouped: Runner, root: Path
 ) -> None:
     """Nor do they count as its own."""
     for number in range(4):
@@ -172,17 +170,14 @@ def test_files_of_earlier_jobs_in_memory_are_no_room_for_the_next(
             ["sh", "-c", "head -c 200000000 /dev/zero > large; sync; cat large > /dev/null"],
         )
         assert report.outcome is AttemptOutcome.FINISHED, (number, report.message)
-    note = tmp_path / "taken"
-    assert (
-        attempt(grouped, root, ["python3", "-c"], GREEDY, str(note)).error_class
-        is ErrorClass.OUT_OF_MEMORY
-    )
-    assert int(note.read_text()) <= LIMIT + 256
+    report = attempt(grouped, root, ["python3", "-c"], GREEDY)
+    assert report.error_class is ErrorClass.OUT_OF_MEMORY
+    assert taken(report) <= LIMIT + 256
 
 
-def test_the_slot_outlives_its_tool(grouped: Runner, root: Path, tmp_path: Path) -> None:
+def test_the_slot_outlives_its_tool(grouped: Runner, root: Path) -> None:
     before = grouped.slot_pid
-    attempt(grouped, root, ["python3", "-c"], GREEDY, str(tmp_path / "taken"))
+    attempt(grouped, root, ["python3", "-c"], GREEDY)
     assert attempt(grouped, root, ["true"]).outcome is AttemptOutcome.FINISHED
     assert Path(f"/proc/{before}").exists()
 

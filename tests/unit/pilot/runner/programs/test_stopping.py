@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import uuid
 from pathlib import Path
 
 import pytest
@@ -12,38 +13,51 @@ from pilot.reports.journal import read_journals
 from pilot.runner.progress_file import read_slot_progress
 from sluice.contracts.needs import Resources
 from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass
+from tests.processes import running_with
+from tests.unit.pilot.attempts import log_of, python
 from tests.unit.pilot.builders import SHA, input_file, job, task, tool
 from tests.unit.pilot.conftest import gone
+from tests.unit.pilot.inside_jobs import let_through, wait_for, waiting_at
 from tests.unit.pilot.runner.inner_workflow.test_workflows import around
 from tests.unit.pilot.slot_runner import Runner
-from tests.waiting import Gate, wait_until
+from tests.waiting import wait_until
 
-#: Writes its pid and that of a child in a session of its own, ignores SIGTERM, and hangs.
+#: Starts a child in a session of its own, which has the same word in its command line, and waits;
+#: both ignore SIGTERM.
 _FAMILY = """
-import os, signal, subprocess, sys, time
-stubborn = 'import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(600)'
-child = subprocess.Popen([sys.executable, '-c', stubborn], start_new_session=True)
+import signal, subprocess, sys
+stubborn = 'import signal; signal.signal(15, signal.SIG_IGN); print(flush=True); signal.pause()'
+command = [sys.executable, '-c', stubborn, sys.argv[1]]
+child = subprocess.Popen(command, start_new_session=True, stdout=subprocess.PIPE)
+child.stdout.readline()
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-with open(sys.argv[1] + '.part', 'w') as file: file.write(f'{os.getpid()} {child.pid}')
-os.rename(sys.argv[1] + '.part', sys.argv[1])
 """
 
 
-def family(pids: Path, then: str) -> dict[str, object]:
-    return tool([sys.executable, "-c"], arguments=[_FAMILY + then, str(pids)])
+def family(word: str) -> dict[str, object]:
+    return tool([sys.executable, "-c"], arguments=[_FAMILY + waiting_at("gate"), word])
 
 
-def pids_in(path: Path) -> list[int]:
-    wait_until(path.exists)
-    return [int(pid) for pid in path.read_text().split()]
+def pids_of(runner: Runner, word: str) -> list[int]:
+    wait_for(runner, "gate")
+    pids = running_with(word)
+    assert len(pids) == 2
+    return pids
 
 
-def test_time_limit_kills_a_trapped_tool_and_its_grandchildren(runner: Runner, root: Path) -> None:
-    pids = root.parent / "pids"
-    task_ = task(root, family(pids, "time.sleep(600)"), resources=Resources(time_limit=1.0))
-    report = runner.attempt(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=1))
-    assert report.error_class is ErrorClass.TOOL_TIMEOUT
-    assert all(gone(pid) for pid in pids_in(pids))
+@pytest.fixture
+def word() -> str:
+    return str(uuid.uuid4())
+
+
+def test_time_limit_kills_a_trapped_tool_and_its_grandchildren(
+    runner: Runner, root: Path, word: str
+) -> None:
+    task_ = task(root, family(word), resources=Resources(time_limit=2.0))
+    runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=1))
+    alive = pids_of(runner, word)
+    assert runner.ended().report.error_class is ErrorClass.TOOL_TIMEOUT
+    assert all(gone(pid) for pid in alive)
 
 
 def test_a_tool_ends_by_sigterm_long_before_its_grace_does(root: Path) -> None:
@@ -59,41 +73,39 @@ def test_a_tool_ends_by_sigterm_long_before_its_grace_does(root: Path) -> None:
 
 
 def test_a_slot_notes_what_it_is_at(runner: Runner, root: Path) -> None:
-    started, go = root.parent / "begun", Gate(root.parent / "on")
-    code = "import sys\nopen(sys.argv[1], 'w').close()\nopen(sys.argv[2]).close()"
-    code += "\nprint('12')"
-    task_ = task(root, tool([sys.executable, "-c"], arguments=[code, str(started), str(go)]))
+    task_ = task(root, python(waiting_at("on") + "print('12')"))
     note = runner.run.phase_file(runner.slot_pid)
     runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=41, attempt=3))
-    wait_until(started.exists)
+    wait_for(runner, "on")
     assert read_slot_progress(note) == ((41, 3), Progress(AttemptPhase.RUN))
-    go.open()
+    let_through(runner, "on")
     assert runner.ended().report.outcome is AttemptOutcome.FINISHED
     assert read_slot_progress(note) == ((41, 3), Progress(AttemptPhase.STAGE_OUT, 3))
     assert read_slot_progress(note.with_name("none")) is None
 
 
 def test_signals_to_the_slot_itself_change_nothing(runner: Runner, root: Path) -> None:
-    started, go = root.parent / "started", Gate(root.parent / "go")
-    code = "import sys\nopen(sys.argv[1], 'w').close()\nopen(sys.argv[2]).close()"
-    task_ = task(root, tool([sys.executable, "-c"], arguments=[code, str(started), str(go)]))
+    task_ = task(root, python(waiting_at("go")))
     runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=22))
-    wait_until(started.exists)
+    wait_for(runner, "go")
     for number in (signal.SIGTERM, signal.SIGINT):
         for pid in (runner.slot_pid, runner.server.pid):
             os.kill(pid, number)
-    go.open()
+    let_through(runner, "go")
     assert runner.ended().report.outcome is AttemptOutcome.FINISHED
     runner.connection.close()
     runner.open_slot()
 
 
-def test_grandchildren_do_not_outlive_a_tool_that_succeeds(runner: Runner, root: Path) -> None:
-    pids = root.parent / "pids"
-    task_ = task(root, family(pids, ""))
-    report = runner.attempt(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=2))
-    assert report.outcome is AttemptOutcome.FINISHED
-    assert all(gone(pid) for pid in pids_in(pids))
+def test_grandchildren_do_not_outlive_a_tool_that_succeeds(
+    runner: Runner, root: Path, word: str
+) -> None:
+    task_ = task(root, family(word))
+    runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=2))
+    alive = pids_of(runner, word)
+    let_through(runner, "gate")
+    assert runner.ended().report.outcome is AttemptOutcome.FINISHED
+    assert all(gone(pid) for pid in alive)
 
 
 @pytest.mark.parametrize(
@@ -108,15 +120,15 @@ def test_grandchildren_do_not_outlive_a_tool_that_succeeds(runner: Runner, root:
 def test_stop_of_a_running_job(
     runner: Runner,
     root: Path,
+    word: str,
     reason: StopReason,
     outcome: AttemptOutcome,
     error_class: ErrorClass | None,
 ) -> None:
-    pids = root.parent / "pids"
-    task_ = task(root, family(pids, "time.sleep(600)"))
+    task_ = task(root, family(word))
     running = job(task_, [input_file(root / "in" / "a.dat")], job_id=3)
     runner.submit(task_, running)
-    alive = pids_in(pids)
+    alive = pids_of(runner, word)
     runner.stop_job(running, reason)
     frame = runner.ended()
     assert (frame.report.outcome, frame.report.error_class) == (outcome, error_class)
@@ -127,31 +139,29 @@ def test_stop_of_a_running_job(
 
 
 def test_a_gentle_tool_may_tidy_up_when_canceled(runner: Runner, root: Path) -> None:
-    ready, tidied = root.parent / "ready", root.parent / "tidied"
     code = (
-        "import pathlib, signal, sys, time\n"
-        "def tidy(*_): pathlib.Path(sys.argv[2]).touch(); sys.exit(0)\n"
-        "signal.signal(15, tidy); pathlib.Path(sys.argv[1]).touch(); time.sleep(600)"
+        "import signal, sys\n"
+        "def tidy(*_): print('tidied up', file=sys.stderr); sys.exit(0)\n"
+        "signal.signal(15, tidy)\n"
     )
-    task_ = task(root, tool([sys.executable, "-c"], arguments=[code, str(ready), str(tidied)]))
+    task_ = task(root, python(code + waiting_at("gate")))
     running = job(task_, [input_file(root / "in" / "a.dat")], job_id=4)
     runner.submit(task_, running)
-    wait_until(ready.exists)
+    wait_for(runner, "gate")
     runner.stop_job(running, StopReason.CANCEL)
-    assert runner.ended().report.outcome is AttemptOutcome.CANCELED
-    assert tidied.exists()
+    report = runner.ended().report
+    assert report.outcome is AttemptOutcome.CANCELED
+    assert "tidied up" in log_of(report)
 
 
 def test_stop_of_a_job_that_waits_behind_another(runner: Runner, root: Path) -> None:
-    ready, go = root.parent / "ready", Gate(root.parent / "go")
-    code = "import sys\nopen(sys.argv[1], 'w').close()\nopen(sys.argv[2]).close()"
-    slow = task(root, tool([sys.executable, "-c"], arguments=[code, str(ready), str(go)]))
+    slow = task(root, python(waiting_at("go")))
     first = job(slow, [input_file(root / "in" / "a.dat")], job_id=5)
     second = job(slow, [input_file(root / "in" / "b.dat")], job_id=6)
     runner.submit(slow, first, second)
-    wait_until(ready.exists)
+    wait_for(runner, "go")
     runner.stop_job(second, StopReason.CANCEL)
-    go.open()
+    let_through(runner, "go")
     reports = [runner.ended().report, runner.ended().report]
     assert [(report.id, report.outcome) for report in reports] == [
         (5, AttemptOutcome.FINISHED),
@@ -166,12 +176,11 @@ def test_stop_of_an_unknown_job_changes_nothing(runner: Runner, root: Path) -> N
     assert runner.attempt(task_, wanted).outcome is AttemptOutcome.FINISHED
 
 
-def test_a_pilot_that_is_gone_takes_everything_with_it(root: Path) -> None:
+def test_a_pilot_that_is_gone_takes_everything_with_it(root: Path, word: str) -> None:
     runner = Runner(root.parent / "pilot")
-    pids = root.parent / "pids"
-    task_ = task(root, family(pids, "time.sleep(600)"))
+    task_ = task(root, family(word))
     runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=8))
-    alive = pids_in(pids)
+    alive = pids_of(runner, word)
     runner.hang_up()
     wait_until(lambda: all(gone(pid) for pid in [*alive, runner.slot_pid]))
     assert runner.server.wait(20) == 0

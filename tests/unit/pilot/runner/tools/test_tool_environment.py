@@ -3,7 +3,9 @@
 import hashlib
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -22,16 +24,23 @@ def text_of(report: AttemptReport) -> str:
     return Path(report.outputs[0].url.removeprefix("file://")).read_text()
 
 
+@pytest.fixture
+def programs() -> Iterator[Path]:
+    """A folder for the user's programs, not in the one that each job has of its own."""
+    with TemporaryDirectory(dir="/var/tmp") as folder:
+        yield Path(folder)
+
+
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
 def test_tools_find_the_users_programs_before_ours(
-    root: Path, tmp_path: Path, *, inside: bool
+    programs: Path, root: Path, monkeypatch: pytest.MonkeyPatch, *, inside: bool
 ) -> None:
     """Those of pipeline packs, which are installed with ours, they find as well."""
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "python3").write_text("#!/bin/sh\necho the user\\'s\n")
-    (tmp_path / "bin" / "python3").chmod(0o755)
-    path = f"{tmp_path}/bin:/usr/bin:/bin"
-    runner = Runner(tmp_path / "pilot", environment={"PYTHONPATH": str(Path.cwd()), "PATH": path})
+    (programs / "python3").write_text("#!/bin/sh\necho the user\\'s\n")
+    (programs / "python3").chmod(0o755)
+    path = f"{programs}:/usr/bin:/bin"
+    monkeypatch.setenv("PATH", path)
+    runner = Runner(root / "pilot", environment={"PYTHONPATH": str(Path.cwd())})
     try:
         shows = tool(["sh", "-c", 'python3; command -v spd-decode; echo "$PATH"'])
         report = run(
