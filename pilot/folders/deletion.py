@@ -5,7 +5,7 @@ import os
 import secrets
 import shutil
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 
@@ -52,9 +52,9 @@ def empty_folder(
     folder: str,
     *,
     take: Callable[[os.DirEntry[str]], bool] | None = None,
-    keep: str | None = None,
+    keep: Collection[str] = (),
 ) -> None:
-    """``take``: may take files away itself. ``keep``: name of a folder in it that stays if nothing
+    """``take``: may take files away itself. ``keep``: names of folders in it that stay if nothing
     is in there."""
     if os.path.islink(folder):
         os.unlink(folder)
@@ -62,7 +62,7 @@ def empty_folder(
         with os.scandir(folder) as found:
             for entry in found:
                 if entry.is_dir(follow_symlinks=False):
-                    if entry.name != keep or os.listdir(entry.path):
+                    if entry.name not in keep or os.listdir(entry.path):
                         delete_tree(entry.path)
                 elif take is None or not take(entry):
                     os.unlink(entry.path)

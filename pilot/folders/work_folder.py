@@ -65,8 +65,6 @@ class WorkFolder:
         self.spares = SpareFiles(f"{base}-spare")
         self._base = base
         self._plain = plain
-        #: In a sandbox, that folder is /tmp. What the way to this one begins with there stays.
-        self._way = base.split("/")[2] if base.startswith("/tmp/") else None  # noqa: S108
         self._number = 0
         #: The job's, and after it what was kept of earlier ones.
         self.folders: list[OpenFolder] = []
@@ -131,7 +129,8 @@ class WorkFolder:
             empty_folder(f"{self.path}/{IN}", take=self.spares.take)
             for name in (OUT, TMP):
                 empty_folder(f"{self.path}/{name}")
-            empty_folder(f"{self.path}/{SYSTEM_TMP}", keep=self._way)
+            ways = _first_in_tmp(self._base) | _first_in_tmp(self._plain.now())
+            empty_folder(f"{self.path}/{SYSTEM_TMP}", keep=ways)
             for name in _OWN:
                 self._new.restore(f"{self.path}/{name}")
         except OSError:  # the tool has taken away our rights in it
@@ -149,6 +148,12 @@ class WorkFolder:
         for folder in self.folders[:1]:
             os.close(folder.descriptor)
         self.folders[:1] = [_opened(path)]
+
+
+def _first_in_tmp(path: str) -> set[str]:
+    """What the way to a path begins with in /tmp. A sandbox for several jobs, of which each has a
+    /tmp of its own, has it there."""
+    return {path.split("/")[2]} if path.startswith("/tmp/") else set()  # noqa: S108
 
 
 def _opened(path: str) -> OpenFolder:

@@ -81,11 +81,13 @@ class ToolRoom:
     def start(self, request: dict[str, Any], streams: Sequence[int]) -> int:
         """A program, with shared memory of its own: its pid. Raises ``RoomError``; ``OSError``
         where there is no such program."""
+        place = "a namespace for shared memory"
         try:
             own_shared_memory()
+            place = request["folder"]
+            os.chdir(place)
         except OSError as error:
-            raise RoomError(f"a namespace for shared memory: {error.strerror}") from error
-        os.chdir(request["folder"])
+            raise RoomError(f"{place}: {error.strerror}") from error
         return os.posix_spawn(
             program_file(request["arguments"][0], request["environment"]),
             request["arguments"],

@@ -10,16 +10,20 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from pilot.sandbox.sandbox import Extras, HeldSandbox
+from pilot.sandbox.sandbox import Contained, Extras, HeldSandbox, SandboxError
 from pilot.sandbox.view import SeenFile, View
 from tests.unit.pilot.attempts import python, run
 from tests.unit.pilot.builders import input_file, task
 from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
-#: Says which room it is in: by the number of the thread that has started it. (Numbers of namespaces
-#: that are gone are given to others.)
-_ROOM = "import os; print(max(map(int, os.listdir('/proc/1/task'))))"
+#: Says which room it is in: by the time at which what holds the sandbox was started, and the number
+#: of its thread that has started the program. (Numbers of namespaces that are gone are given to
+#: others.)
+_ROOM = """
+import os
+print(open('/proc/1/stat').read().split()[21], max(map(int, os.listdir('/proc/1/task'))))
+"""
 
 
 class _Programs:
@@ -33,22 +37,26 @@ class _Programs:
     def say(self, code: str) -> str:
         """What the program prints."""
         with open(os.devnull, "rb") as nothing, open(self.folder / "said", "w+b") as said:
-            program = self.held.start(
-                [sys.executable, "-I", "-S", "-c", code],
-                environment={"PATH": os.environ["PATH"]},
-                folder=str(self.folder),
-                streams=[nothing.fileno(), said.fileno(), said.fileno()],
-                limits={},
-                view=self.view,
-            )
-            status = program.end().status
+            streams = [nothing.fileno(), said.fileno(), said.fileno()]
+            command = [sys.executable, "-I", "-S", "-c", code]
+            status = self.start(command, streams, folder=str(self.folder)).end().status
             said.seek(0)
             text = said.read().decode().strip()
         assert status == 0, text
         return text
 
-    def room(self) -> int:
-        return int(self.say(_ROOM))
+    def start(self, command: list[str], streams: list[int], *, folder: str) -> Contained:
+        return self.held.start(
+            command,
+            environment={"PATH": os.environ["PATH"]},
+            folder=folder,
+            streams=streams,
+            limits={},
+            view=self.view,
+        )
+
+    def room(self) -> str:
+        return self.say(_ROOM)
 
 
 @pytest.fixture
@@ -120,14 +128,13 @@ def test_a_file_that_takes_the_place_of_another_is_seen(
 def test_after_one_that_cannot_be_started_others_can(programs: _Programs) -> None:
     programs.room()
     with open(os.devnull, "r+b") as nothing, pytest.raises(FileNotFoundError, match="no-such"):
-        programs.held.start(
-            ["no-such-program"],
-            environment={},
-            folder=str(programs.folder),
-            streams=[nothing.fileno()] * 3,
-            limits={},
-            view=programs.view,
-        )
+        programs.start(["no-such-program"], [nothing.fileno()] * 3, folder=str(programs.folder))
+    assert programs.room()
+
+
+def test_where_there_is_no_folder_to_run_in_the_program_is_not_blamed(programs: _Programs) -> None:
+    with open(os.devnull, "r+b") as nothing, pytest.raises(SandboxError, match="/no-such-folder: "):
+        programs.start(["true"], [nothing.fileno()] * 3, folder="/no-such-folder")
     assert programs.room()
 
 
@@ -150,12 +157,13 @@ def test_what_belongs_to_others_is_unpacked(programs: _Programs) -> None:
     assert (programs.folder / "theirs").exists()
 
 
+@pytest.mark.parametrize("name", ["pilot", ".pilot"])
 @pytest.mark.parametrize("place", ["/tmp", "/dev/shm", "/var/tmp"])
-def test_jobs_of_a_slot_share_a_room_wherever_it_works(place: str, root: Path) -> None:
+def test_jobs_of_a_slot_share_a_room_wherever_it_works(place: str, name: str, root: Path) -> None:
     """Else each of them costs twice as much. In two of the places the way to the slot's folder lies
-    in a folder that the job writes to."""
+    in a folder that the job writes to, and so does the one to a name of it that has no dot."""
     with TemporaryDirectory(dir=place) as folder:
-        runner = Runner(Path(folder), settings={"sandbox": found_sandbox()})
+        runner = Runner(Path(folder, name), settings={"sandbox": found_sandbox()})
         try:
             kind = task(root, python(_ROOM))
             reports = [
@@ -164,6 +172,8 @@ def test_jobs_of_a_slot_share_a_room_wherever_it_works(place: str, root: Path) -
             ]
         finally:
             runner.close()
+            runner.run.delete()
+    assert [report.message for report in reports] == [""] * 3
     told = [Path(report.outputs[0].url.removeprefix("file://")).read_text() for report in reports]
     assert len(set(told)) == 1
 

@@ -141,7 +141,7 @@ def test_stop_of_a_running_job(
 def test_a_gentle_tool_may_tidy_up_when_canceled(runner: Runner, root: Path) -> None:
     code = (
         "import signal, sys\n"
-        "def tidy(*_): print('tidied up', file=sys.stderr); sys.exit(0)\n"
+        "def tidy(*_): print('tidied', 'up', file=sys.stderr); sys.exit(0)\n"
         "signal.signal(15, tidy)\n"
     )
     task_ = task(root, python(code + waiting_at("gate")))
