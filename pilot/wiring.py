@@ -3,6 +3,7 @@
 import asyncio
 import platform
 import signal
+import socket
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +28,7 @@ from pilot.node.engines import RUN_LABEL, Engine, find_engines, remove_container
 from pilot.node.memory_groups import find_memory_groups
 from pilot.node.resources import detect, offered
 from pilot.node.sandboxes import find_sandbox, with_network
-from pilot.node.slot_users import named_users, why_not
+from pilot.node.slot_users import claim, named_users, why_not
 from pilot.reports.leftovers import Leftovers
 from pilot.reports.outbox import Outbox
 from pilot.runner.programs.orphans import adopt_orphans
@@ -122,6 +123,8 @@ class _Walls:
     engines: list[Engine]
     sandbox: Sandbox | str
     users: Sequence[SlotUser] = ()
+    #: Keeps other pilots from them.
+    claims: Sequence[socket.socket] = ()
 
     @property
     def kind(self) -> SandboxKind:
@@ -158,11 +161,12 @@ def _with_users(
         return walls
     why = walls.sandbox
     if users and settings.sandbox == "preferred":
+        claims = claim(users)
         folder.let_users_pass(run)
         failure = why_not(users, run.slots, run.journals)
         if failure is None:
             log.warning("sandbox.users", reason=why, note="each slot has a user of its own only")
-            return replace(walls, users=users)
+            return replace(walls, users=users, claims=claims)
         folder.keep_users_out()
         why = f"{why}; {failure}"
     note = "tools run with the rights of the pilot's user, and reach what it reaches"

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pwd
+import socket
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
@@ -10,6 +11,9 @@ from pathlib import Path
 
 from pilot.users.programs import UserError, UserPrograms
 from pilot.users.slot_user import SlotUser, give, let_pass, let_read
+
+#: Expressions of templates are evaluated as this user, and other services may run as it.
+NOBODY = 65534
 
 #: What is run as each user, in a folder as jobs have them, with a file of the pilot's that is none
 #: of its business as its argument. What it says last is why the user is not good enough.
@@ -72,10 +76,32 @@ def _user(name: str, processes: int) -> SlotUser:
             gid=found.pw_gid,
             processes=processes,
         )
-    if user.uid in {0, os.geteuid()} or user.gid in {0, os.getegid(), *os.getgroups()}:
-        whose = "root or the pilot itself" if user.uid in {0, os.geteuid()} else "of their group"
+    if user.uid in {0, os.geteuid(), NOBODY}:
+        whose = "root, the pilot itself, or whom others take for nobody"
         raise WrongUsersError(f"user {user.name} is {whose}: give each slot a user of its own")
+    if user.gid in {0, os.getegid(), *os.getgroups()}:
+        raise WrongUsersError(
+            f"user {user.name} has a group of the pilot's, {user.gid}: give it one of its own"
+        )
     return user
+
+
+def claim(users: Sequence[SlotUser]) -> list[socket.socket]:
+    """What keeps other pilots of the node from these users, for as long as this process has it.
+    Raises ``WrongUsersError`` where one of them has them already."""
+    claims = []
+    for user in users:
+        name = socket.socket(socket.AF_UNIX)
+        claims.append(name)
+        try:
+            name.bind(f"\0sluice-slot-user-{user.uid}")
+        except OSError as error:
+            for taken in claims:
+                taken.close()
+            raise WrongUsersError(
+                f"another pilot of this node has user {user.name}: give each pilot users of its own"
+            ) from error
+    return claims
 
 
 def why_not(users: Sequence[SlotUser], folder: Path, closed: Path) -> str | None:
@@ -109,7 +135,7 @@ def _failure(user: SlotUser, folder: Path, closed: Path) -> str | None:
         give(f"{place}/out", user)
         with contextlib.closing(UserPrograms(user)) as programs, tempfile.TemporaryFile() as said:
             status = _run(programs, ["sh", "-c", _PROBE, "sh", secret.name], place, said.fileno())
-            programs.end_all()
+            programs.tidy_up()
             said.seek(0)
             lines = said.read().decode(errors="replace").strip().splitlines()
     if status == 0:

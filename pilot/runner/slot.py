@@ -113,7 +113,7 @@ class SlotProcess:
             return None
         programs = UserPrograms(self._settings.users[self._number])
         with children_go_first():  # as what starts them does
-            programs.end_all()  # those of a slot that was killed with its pilot
+            programs.tidy_up()  # those of a slot that was killed with its pilot
         return programs
 
     def _containers(

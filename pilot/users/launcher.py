@@ -9,6 +9,7 @@ that the program's author has chosen comes into play.
 import contextlib
 import os
 import resource
+import shutil
 import signal
 import socket
 import struct
@@ -19,6 +20,8 @@ from pilot.sandbox.channel import Channel
 from pilot.sandbox.kernel import drop_bounding_set, filter_calls, gain_nothing
 from pilot.sandbox.room import program_file
 
+#: Folders of the system that everybody may write to.
+_COMMON = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - what is the user's there is removed
 _NUMBER = struct.Struct("=i")
 #: What Python changes for itself, and this process.
 _AS_USUAL = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM, signal.SIGINT)
@@ -77,17 +80,34 @@ def _change_user(uid: int, gid: int) -> None:
     os.setresuid(uid, uid, uid)
 
 
-def _end_all(uid: int, gid: int) -> None:
-    """All processes of the user, whoever has started them."""
+def _tidy_up(uid: int, gid: int) -> None:
+    """Ends all processes of the user, whoever has started them, and removes what they have left
+    where everybody may write: with no more rights than the user has."""
     ended = -signal.SIGKILL
     while ended < 0:  # by one of them
         child = os.fork()
         if child == 0:
-            with contextlib.suppress(OSError):
+            try:
                 _change_user(uid, gid)
-                os.kill(-1, signal.SIGKILL)
-            os._exit(0)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(-1, signal.SIGKILL)
+                _remove_files(uid)
+            finally:
+                os._exit(0)
         ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def _remove_files(uid: int) -> None:
+    for place in _COMMON:
+        with contextlib.suppress(OSError), os.scandir(place) as found:
+            for entry in found:
+                if entry.stat(follow_symlinks=False).st_uid != uid:
+                    continue
+                with contextlib.suppress(OSError, RecursionError):
+                    if entry.is_dir(follow_symlinks=False):
+                        shutil.rmtree(entry.path)
+                    else:
+                        os.unlink(entry.path)
 
 
 def main(descriptor: int) -> None:
@@ -102,7 +122,7 @@ def main(descriptor: int) -> None:
             if streams:
                 answer = _start(request, streams)
             else:
-                _end_all(request["uid"], request["gid"])
+                _tidy_up(request["uid"], request["gid"])
             for stream in streams:
                 os.close(stream)
             connection.send(answer)

@@ -71,8 +71,9 @@ class UserPrograms:
             raise OSError(answer["errno"], os.strerror(answer["errno"]), arguments[0])
         return int(answer["pid"])
 
-    def end_all(self) -> None:
-        """All processes of the user, whoever has started them. Raises ``UserError``."""
+    def tidy_up(self) -> None:
+        """All processes of the user end, whoever has started them, and what they have left in the
+        system's folders for all is removed. Raises ``UserError``."""
         self._asked({}, ())
 
     def close(self) -> None:

@@ -34,9 +34,6 @@ _SIGHT = {
 }
 #: What lasts until somebody removes it, for the next job of the slot to find.
 _LEFT = {
-    "leaves a file in /tmp",
-    "leaves a file in /var/tmp",
-    "leaves a file in /dev/shm",
     "leaves shared memory",
     "leaves semaphores",
     "leaves a message",

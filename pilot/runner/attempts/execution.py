@@ -140,7 +140,7 @@ class Execution:
             if container is not None:
                 container.end()
             if self._context.user is not None:
-                self._context.user.end_all()
+                self._context.user.tidy_up()
 
     def _stream(
         self, title: str, path: str | None, prepared: PreparedJob, streams: ExitStack

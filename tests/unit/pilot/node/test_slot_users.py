@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from pilot.node.slot_users import WrongUsersError, named_users, why_not
+from pilot.node.slot_users import WrongUsersError, claim, named_users, why_not
 from pilot.runner.programs.orphans import adopt_orphans
 from pilot.users.slot_user import SlotUser
 from tests.unit.pilot.slot_users import new_user, open_folder
 
-NOBODY = pwd.getpwnam("nobody")
+#: A user that systems have.
+KNOWN = pwd.getpwnam("daemon")
 
 
 @pytest.fixture
@@ -30,11 +31,9 @@ def closed(jobs: Path) -> Path:
 
 
 def test_names_and_numbers() -> None:
-    found = named_users(["nobody", "61001", "61002"], 2, processes=99)
+    found = named_users(["daemon", "61001", "61002"], 2, processes=99)
     assert found == [
-        SlotUser(
-            name=f"nobody ({NOBODY.pw_uid})", uid=NOBODY.pw_uid, gid=NOBODY.pw_gid, processes=99
-        ),
+        SlotUser(name=f"daemon ({KNOWN.pw_uid})", uid=KNOWN.pw_uid, gid=KNOWN.pw_gid, processes=99),
         SlotUser(name="61001", uid=61001, gid=61001, processes=99),
     ]
 
@@ -44,10 +43,11 @@ def test_names_and_numbers() -> None:
     [
         (["61001"], "1 for 2 slots: name at least as many as there are slots"),
         (["61001", "no-such"], "there is no user 'no-such' on this node"),
-        (["61001", "0"], r"user root \(0\) is root or the pilot itself"),
-        (["root", "61001"], r"user root \(0\) is root or the pilot itself"),
+        (["61001", "0"], r"user root \(0\) is root, the pilot itself, or"),
+        (["root", "61001"], r"user root \(0\) is root, the pilot itself, or"),
+        (["nobody", "61001"], r"user nobody \(65534\) is root, the pilot itself, or"),
         (["61001", "61001"], "user 61001 is there 2 times"),
-        (["nobody", str(NOBODY.pw_uid)], f"user {NOBODY.pw_uid} is there 2 times"),
+        (["daemon", str(KNOWN.pw_uid)], f"user {KNOWN.pw_uid} is there 2 times"),
         (["61001", "4294967295"], "4294967295 is too large for a user's number"),
         (["61001", "-1"], "there is no user '-1' on this node"),
     ],
@@ -65,6 +65,17 @@ def test_those_that_share_a_group_are_refused() -> None:
     known = next(entry for entry in entries if entry.pw_uid and entry.pw_gid not in numbers)
     with pytest.raises(WrongUsersError, match=f"group {known.pw_gid} is there 2 times"):
         named_users([known.pw_name, str(known.pw_gid)], 2, processes=99)
+
+
+def test_one_pilot_at_a_time_has_them() -> None:
+    first, second = new_user(), new_user()
+    claims = claim([first])
+    with pytest.raises(WrongUsersError, match=f"another pilot of this node has user {first.name}"):
+        claim([second, first])
+    for name in claims:
+        name.close()
+    for name in claim([second, first]):
+        name.close()
 
 
 def test_one_that_gets_to_its_folder_and_no_further_is_of_use(jobs: Path, closed: Path) -> None:
