@@ -21,6 +21,8 @@ from tests.unit.pilot.runner.inner_workflow.test_workflows import around
 from tests.unit.pilot.slot_runner import Runner
 from tests.unit.pilot.slot_users import new_user, open_folder, start
 
+pytestmark = pytest.mark.in_the_open("slots have users where there is no sandbox")
+
 READ = {"f": {"type": "File", "inputBinding": {}}}
 USERS = [new_user(), new_user()]
 

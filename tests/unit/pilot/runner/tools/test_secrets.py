@@ -140,6 +140,7 @@ def test_a_job_whose_secrets_could_not_be_had_does_not_run(runner: Runner, root:
     assert "ran" not in log.split("outcome")[1]
 
 
+@pytest.mark.in_the_open("there is to be none")
 def test_a_job_whose_secrets_ask_for_a_sandbox_does_not_run_without(
     root: Path, tmp_path: Path
 ) -> None:
