@@ -49,7 +49,7 @@ class Runner:
             run_folder=str(self.run.path),
             grace=self.grace,
             memory_floor=64,
-            **(sandbox_everywhere() | self.settings),
+            **(sandbox_everywhere(self.settings) | self.settings),
         )
         with theirs:
             self.server = subprocess.Popen(
