@@ -8,7 +8,7 @@ from pathlib import Path
 
 import structlog
 
-from pilot.node.system_files import copy_settings, system_paths
+from pilot.node.system_files import copy_settings, system_paths, within
 from pilot.sandbox.bubblewrap import MountKind, MountPoint, to_read
 from pilot.sandbox.network import UserNetwork
 from pilot.sandbox.sandbox import Extras, HeldSandbox, Sandbox, SandboxError, SandboxUse
@@ -93,7 +93,8 @@ def _system(settings: str, more: Sequence[str], hidden: str) -> list[MountPoint]
     """What every program sees beside its job's files."""
     paths = system_paths(os.environ.get("PATH", os.defpath), more)
     memory = ["/dev/shm"]  # noqa: S108 - the program's own
-    if any(hidden.startswith(f"{path}/") for path in paths):
+    hidden = os.path.realpath(hidden)
+    if any(within(hidden, path) for path in paths):
         memory.append(hidden)
     return [
         *to_read(path for path in paths if not path.startswith("/etc/")),

@@ -81,8 +81,8 @@ def system_paths(search_path: str, more: Iterable[str]) -> list[str]:
     stay links."""
     found: list[str] = []
     for path in (*_SYSTEM, _PROCESSORS, *_own(), *_of_programs(search_path), *more):
-        if os.path.lexists(path) and not any(_within(path, known) for known in found):
-            found = [known for known in found if not _within(known, path)] + [path]
+        if os.path.lexists(path) and not any(within(path, known) for known in found):
+            found = [known for known in found if not within(known, path)] + [path]
     return found
 
 
@@ -90,7 +90,7 @@ def copy_settings(folder: Path, more: Iterable[str]) -> None:
     """The node's settings that tools may look at, as far as everybody may read them, are copied to
     ``folder``. ``more``: further ones, with their paths. Raises ``OSError``."""
     chosen = [path for name in _ETC for path in Path("/etc").glob(name)]
-    chosen += [Path(path) for path in more if _within(path, "/etc")]
+    chosen += [Path(path) for path in more if within(path, "/etc")]
     folder.mkdir(parents=True, exist_ok=True)
     for path in chosen:
         _copy(path, folder / path.relative_to("/etc"))
@@ -117,7 +117,7 @@ def _copy(source: Path, target: Path) -> None:
 def _copy_link(source: Path, target: Path) -> None:
     """As it is where it leads to the system or the settings themselves, else what it leads to."""
     end = os.path.realpath(source)
-    if any(_within(end, folder) for folder in (*_SYSTEM, "/etc")):
+    if any(within(end, folder) for folder in (*_SYSTEM, "/etc")):
         target.parent.mkdir(parents=True, exist_ok=True)
         target.symlink_to(source.readlink())
     else:
@@ -130,7 +130,7 @@ def _own() -> Iterator[str]:
     installed = site.getsitepackages()
     for path in map(os.path.abspath, filter(None, sys.path)):
         # Installed in place: of such a folder only the packages, whatever else lies there.
-        if os.path.isdir(path) and not any(_within(path, place) for place in installed):
+        if os.path.isdir(path) and not any(within(path, place) for place in installed):
             yield from _packages(path)
 
 
@@ -153,5 +153,5 @@ def _of_programs(search_path: str) -> Iterator[str]:
             yield folder
 
 
-def _within(path: str, folder: str) -> bool:
+def within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(f"{folder.rstrip('/')}/")

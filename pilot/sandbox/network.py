@@ -68,7 +68,7 @@ class UserNetwork(Contract):
         ]
         refused = [*_REFUSED, *(f"{address}/32" for address in own if _beyond(address))]
         return {
-            "refused": [net for net in refused if net not in self.allowed],
+            "refused": [net for net in refused if not _is_in(net, self.allowed)],
             "allowed": self.allowed,
         }
 
@@ -136,6 +136,12 @@ def _set_routes(user: int, network: int, routes: dict[str, list[str]]) -> None:
 
 def _beyond(address: str) -> bool:
     return not ipaddress.ip_address(address).is_loopback
+
+
+def _is_in(network: str, others: Sequence[str]) -> bool:
+    """All of it in one of them."""
+    part = ipaddress.IPv4Network(network)
+    return any(part.subnet_of(ipaddress.IPv4Network(other)) for other in others)
 
 
 def name_servers(text: str) -> str:

@@ -1,7 +1,7 @@
 """Sets the routes of a network namespace, as a program of its own, with Python's library alone:
 ``routes.py USER NETWORK ROUTES``
 
-USER, NETWORK: descriptors of the namespace, and of the one for users that has the say over it;
+USER, NETWORK: descriptors of the namespace for users that has the say, and of the network's;
 ROUTES: JSON ``{"refused": [NETWORK…], "allowed": [NETWORK…]}``.
 """
 

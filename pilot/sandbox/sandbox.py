@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from os.path import isdir
 from pathlib import Path
 from typing import Any, Literal
@@ -175,24 +176,18 @@ class HeldSandbox:
         """``streams``: descriptors of standard input, output and error. ``limits``: of resource
         (see setrlimit(2)) → the most. One at a time. Raises ``OSError`` where there is no such
         program, ``SandboxError``."""
-        self._make_visible([seen.source for seen in view.files])
-        request = {
+        program = {
             "arguments": list(arguments),
             "environment": dict(environment),
             "folder": folder,
-            "room": {
-                "limits": [*{resource.RLIMIT_NPROC: self._sandbox.processes, **limits}.items()],
-                "files": [self._file(seen) for seen in view.files],
-                "links": dict(view.links),
-                "shared_memory": view.shared_memory,
-            },
         }
+        allowed = {resource.RLIMIT_NPROC: self._sandbox.processes, **limits}
         new = self._process is None
-        answer = self._asked(request, streams)
+        answer = self._asked(program, self._room(view, allowed), streams)
         if "room" in answer and not new:
             # A folder may have been made anew since the holder got to see it.
             self.close()
-            answer = self._asked(request, streams)
+            answer = self._asked(program, self._room(view, allowed), streams)
         match answer:
             case {"started": True}:
                 process, connection = self._opened()
@@ -201,11 +196,24 @@ class HeldSandbox:
                 raise OSError(number, os.strerror(number), arguments[0])
         raise SandboxError(answer.get("room", "the process that holds it did not say why"))
 
-    def _asked(self, request: dict[str, Any], streams: Sequence[int]) -> dict[str, Any]:
+    def _room(self, view: View, limits: Mapping[int, int]) -> dict[str, Any]:
+        """What is asked of the holder, which can see the files from here on. Raises
+        ``SandboxError``."""
+        self._make_visible([seen.source for seen in view.files])
+        return {
+            "limits": [*limits.items()],
+            "files": [self._file(seen) for seen in view.files],
+            "links": dict(view.links),
+            "shared_memory": view.shared_memory,
+        }
+
+    def _asked(
+        self, program: dict[str, Any], room: dict[str, Any], streams: Sequence[int]
+    ) -> dict[str, Any]:
         """The holder's answer; ``room``: why it could not do it."""
         _, connection = self._opened()
         try:
-            connection.send(request, streams)
+            connection.send({**program, "room": room}, streams)
             return connection.receive()[0]
         except (EOFError, OSError):
             said = self.close()
@@ -233,13 +241,17 @@ class HeldSandbox:
     def _make_visible(self, paths: Sequence[str]) -> None:
         """Where the holder does not see all of these files, it starts anew, with the folders that
         they lie in."""
+        if self._process is None:
+            # Folders of data sets go with these.
+            self._sources = [path for path in self._sources if path in self._own or isdir(path)]
         missing = dict.fromkeys(
             os.path.dirname(path) for path in paths if self._inside(path) is None
         )
         if missing:
             self.close()
-            earlier = self._sources[len(self._own) :][: max(0, _MOST_SOURCES - len(missing))]
-            self._sources = [*self._own, *missing, *earlier]
+            earlier = filter(isdir, self._sources[len(self._own) :])
+            kept = islice(earlier, max(0, _MOST_SOURCES - len(missing)))
+            self._sources = [*self._own, *missing, *kept]
 
     def _file(self, seen: SeenFile) -> tuple[str | None, str, bool, int, int]:
         """Where the holder has it from, where it is seen, whether it can be written, and which one
@@ -265,12 +277,19 @@ class HeldSandbox:
         connection = Channel(ours)
         with theirs:
             holder = [_PYTHON, "-I", "-S", "-c", _HOLDER.format(theirs.fileno())]
-            process = self._process = self._sandbox.namespaces(self._sources, self._gets).start(
-                holder,
-                streams=(subprocess.DEVNULL, subprocess.DEVNULL, subprocess.PIPE),
-                environment={name: os.environ[name] for name in _VARIABLES if name in os.environ},
-                descriptors=[theirs.fileno()],
-            )
+            try:
+                process = self._sandbox.namespaces(self._sources, self._gets).start(
+                    holder,
+                    streams=(subprocess.DEVNULL, subprocess.DEVNULL, subprocess.PIPE),
+                    environment={
+                        name: os.environ[name] for name in _VARIABLES if name in os.environ
+                    },
+                    descriptors=[theirs.fileno()],
+                )
+            except OSError as error:
+                connection.close()
+                raise SandboxError(f"{self._sandbox.bubblewrap}: {error.strerror}") from error
+        self._process = process
         calls = filter_program(Filter.TOOL)
         try:
             connection.receive()  # bubblewrap is done

@@ -4,6 +4,9 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+#: Bytes, where nothing else is said.
+SHARED_MEMORY = 1 << 30
+
 
 @dataclass(frozen=True, slots=True)
 class SeenFile:
@@ -22,7 +25,7 @@ class View:
 
     files: Sequence[SeenFile]
     links: Mapping[str, str] = field(default_factory=dict)
-    shared_memory: int = 1 << 30
+    shared_memory: int = SHARED_MEMORY
 
 
 def links_to(known: str, real: str) -> dict[str, str]:

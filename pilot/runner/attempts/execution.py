@@ -67,6 +67,8 @@ class Execution:
         """To its end. Raises ``AttemptError`` where it cannot be run, ``OSError``."""
         self._streams.close()
         self._story.streams.clear()
+        if prepared.container is not None:
+            self._story.no_sandbox = ""  # the engine keeps it in
         folder = prepared.job_files.folder
         apart = prepared.container is not None and prepared.container.own_limit
         if self._context.user is not None and prepared.container is None:
@@ -114,7 +116,7 @@ class Execution:
             return as_user(context.user, context.lasting)
         if context.sandbox is not None and self._contained(prepared):
             gets = Extras(network=prepared.network, gpus=self._task.needs.gpus > 0)
-            return in_sandbox(context.sandbox.of(gets), job_view(prepared))
+            return in_sandbox(context.sandbox.of(gets), job_view(prepared, self._memory_limit.most))
 
         def known() -> frozenset[int]:
             return context.lasting() if container is None else container.known()

@@ -4,11 +4,14 @@ import os
 
 from pilot.folders.work_folder import IN, OUT, SYSTEM_TMP, TMP
 from pilot.runner.tools.prepared_job import PreparedJob
-from pilot.sandbox.view import SeenFile, View, links_to
+from pilot.sandbox.view import SHARED_MEMORY, SeenFile, View, links_to
+
+_MIB = 1 << 20
 
 
-def job_view(prepared: PreparedJob) -> View:
-    """Inputs to read, also those that are links to files of storages; all else to write to."""
+def job_view(prepared: PreparedJob, memory: float) -> View:
+    """Inputs to read, also those that are links to files of storages; all else to write to.
+    ``memory``: MiB that the job may use, its shared memory among it; 0: what the node has."""
     known = prepared.job_files.folder
     real = prepared.job_files.real(known)
     return View(
@@ -19,4 +22,5 @@ def job_view(prepared: PreparedJob) -> View:
             *(SeenFile(path, os.path.realpath(path)) for path in dict.fromkeys(prepared.targets)),
         ],
         links=links_to(known, real),
+        shared_memory=int(memory * _MIB) or SHARED_MEMORY,
     )

@@ -46,8 +46,9 @@ class InnerSandboxWalls:
         self._sandboxes.close()
 
     def _view(self, job: Any) -> View:
-        """Its own folders to write to; what the job and other tools have made, to read."""
-        changed = self._inner.in_place
+        """Its own folders to write to; what the job and other tools have made, to read, unless it
+        is this tool that changes its inputs."""
+        changed = self._inner.in_place and job.inplace_update
         inputs = [f"{self._real}/{IN}", f"{self._real}/{TMP}"]
         own = dict.fromkeys(os.path.realpath(path) for path in (job.outdir, job.tmpdir))
         return View(

@@ -50,6 +50,24 @@ os.waitpid(pid, 0)
     ),
 ]
 
+#: What holds a sandbox is the first process in there.
+FIRST = [
+    kernel("opens the memory of the first process", "open('/proc/1/mem', 'rb').close()"),
+    kernel("reads where the first process keeps what", "require(open('/proc/1/maps').read())"),
+    kernel("sees what the first process has open", "os.readlink('/proc/1/fd/0')"),
+    kernel("sees what the first process sees", "require(os.listdir('/proc/1/root/'))"),
+    Attack(
+        "looks into the folders that the sandbox has files from",
+        "require(os.listdir('/.sources/0'))",
+        only_if="raise RuntimeError('outside there is no such folder')",
+    ),
+    Attack(
+        "writes to the folders that the sandbox has files from",
+        "os.mkdir('/.sources/0/left')",
+        only_if="raise RuntimeError('outside there is no such folder')",
+    ),
+]
+
 DEVICES = [
     # In the open it leaves the mode as it is.
     kernel(
@@ -193,4 +211,4 @@ require(text.value == v.mark.encode())
     kernel("has a keyring", "call('keyctl', 0, -3, 1)"),
 ]
 
-ATTACKS = [*MOUNTS, *DEVICES, *RIGHTS, *SHARED]
+ATTACKS = [*MOUNTS, *FIRST, *DEVICES, *RIGHTS, *SHARED]

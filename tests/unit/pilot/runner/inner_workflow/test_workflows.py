@@ -13,10 +13,12 @@ import pytest
 from sluice.contracts.needs import Resources
 from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
 from tests.processes import command_of, running_with
+from tests.unit.pilot import attempts
 from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, job, output, task, tool
 from tests.unit.pilot.conftest import gone
 from tests.unit.pilot.inside_jobs import let_through, wait_for, waiting_at
+from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 from tests.waiting import wait_until
 
@@ -279,3 +281,39 @@ def test_what_fails_without_a_tool_says_why(runner: Runner, root: Path) -> None:
         run(runner, task(root, expression), [input_file(root / "in" / "a.dat")])
     )
     assert (error_class, "no such run" in message) == (ErrorClass.TOOL_FAILED, True), message
+
+
+def test_only_the_tool_that_changes_its_inputs_may(tmp_path: Path, root: Path) -> None:
+    """The next one of the same workflow only reads what that one has left."""
+    change = attempts.python(
+        "import sys; open(sys.argv[1], 'a').write('changed')",
+        requirements={
+            "InlineJavascriptRequirement": {},
+            "InplaceUpdateRequirement": {"inplaceUpdate": True},
+            "InitialWorkDirRequirement": {"listing": [{"entry": "$(inputs.f)", "writable": True}]},
+        },
+        outputs={"o": {"type": "File", "outputBinding": {"glob": "$(inputs.f.basename)"}}},
+    )
+    say = attempts.python(
+        "import os, sys; print(open(sys.argv[1]).read(), os.access(sys.argv[1], os.W_OK))"
+    )
+    for part in (change, say):
+        del part["cwlVersion"]
+    workflow = {
+        "cwlVersion": "v1.2",
+        "class": "Workflow",
+        "inputs": {"f": "File"},
+        "outputs": {"o": {"type": "File", "outputSource": "say/o"}},
+        "steps": {
+            "change": {"run": change, "in": {"f": "f"}, "out": ["o"]},
+            "say": {"run": say, "in": {"f": "change/o"}, "out": ["o"]},
+        },
+    }
+    runner = Runner(tmp_path / "pilot", settings={"sandbox": found_sandbox()})
+    try:
+        report = run(runner, task(root, workflow), [input_file(root / "a.dat", data=b"data ")])
+    finally:
+        runner.close()
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    text = Path(report.outputs[0].url.removeprefix("file://")).read_text()
+    assert text == "data changed False\n"

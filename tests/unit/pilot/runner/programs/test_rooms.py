@@ -1,6 +1,7 @@
 """Programs in a sandbox, one after the other: what they share, and when they share no more."""
 
 import os
+import shutil
 import signal
 import sys
 import tarfile
@@ -10,7 +11,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from pilot.sandbox.sandbox import Contained, Extras, HeldSandbox, SandboxError
+from pilot.node.sandboxes import find_sandbox
+from pilot.sandbox.sandbox import Contained, Extras, HeldSandbox, Sandbox, SandboxError
 from pilot.sandbox.view import SeenFile, View
 from tests.unit.pilot.attempts import python, run
 from tests.unit.pilot.builders import input_file, task
@@ -29,9 +31,9 @@ print(open('/proc/1/stat').read().split()[21], max(map(int, os.listdir('/proc/1/
 class _Programs:
     """That run in one sandbox, in ``folder``."""
 
-    def __init__(self, folder: Path, gets: Extras) -> None:
+    def __init__(self, folder: Path, gets: Extras, sandbox: Sandbox | None = None) -> None:
         self.folder = folder
-        self.held = HeldSandbox(found_sandbox(), [str(folder)], gets)
+        self.held = HeldSandbox(sandbox or found_sandbox(), [str(folder)], gets)
         self.view = View([SeenFile(str(folder), str(folder), writable=True)])
 
     def say(self, code: str) -> str:
@@ -123,6 +125,58 @@ def test_a_file_that_takes_the_place_of_another_is_seen(
     (tmp_path / "next").write_text("new")
     (tmp_path / "next").rename(file)
     assert programs.say(code) == "new"
+
+
+def test_folders_of_data_that_are_gone_are_missed_by_nobody(
+    programs: _Programs, tmp_path: Path
+) -> None:
+    """Of data sets that are deleted while the holder knows them."""
+    for name in ("first", "second", "third"):
+        data = tmp_path / name / "data"
+        data.parent.mkdir()
+        data.write_text(name)
+        programs.view = View([programs.view.files[0], SeenFile(str(data), str(data))])
+        assert programs.say(f"print(open({str(data)!r}).read())") == name
+        shutil.rmtree(data.parent)
+    programs.view = View([programs.view.files[0]])
+    programs.held.close()
+    assert programs.room()
+
+
+def test_without_its_program_there_is_no_sandbox_and_no_fault_of_the_tool(tmp_path: Path) -> None:
+    gone = found_sandbox().model_copy(update={"bubblewrap": str(tmp_path / "bwrap")})
+    held = HeldSandbox(gone, [], Extras())
+    with open(os.devnull, "r+b") as nothing, pytest.raises(SandboxError, match="bwrap: No such"):
+        held.start(
+            ["true"],
+            environment={},
+            folder="/",
+            streams=[nothing.fileno()] * 3,
+            limits={},
+            view=View([]),
+        )
+
+
+@pytest.mark.parametrize("name", ["work", "link/work", "."])
+def test_the_pilots_folder_is_hidden_wherever_it_lies(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also in a folder that tools see, and by whatever name the pilot knows it."""
+    with TemporaryDirectory(dir="/var/tmp") as seen, TemporaryDirectory(dir="/var/tmp") as other:
+        place = Path(seen) / ("." if name == "." else "work")
+        place.mkdir(exist_ok=True)
+        (place / "journal").write_text("hush")
+        os.symlink(seen, Path(other) / "link")
+        monkeypatch.chdir(other if name == "link/work" else seen)
+        found = find_sandbox("required", Path(other) / "s", [Path(seen)], hidden=Path(name))
+        assert isinstance(found, Sandbox)
+        job = Path(other) / "job"
+        job.mkdir()
+        programs = _Programs(job, Extras(), found)
+        assert programs.say(f"import os; print(os.path.exists({str(place / 'journal')!r}))") == (
+            "False"
+        )
+        programs.held.close()
 
 
 def test_after_one_that_cannot_be_started_others_can(programs: _Programs) -> None:
