@@ -4,6 +4,7 @@ they can get to."""
 import itertools
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,11 +17,11 @@ _OFFSET = 61_001
 _numbers = itertools.count()
 
 
-def new_user() -> SlotUser:
+def new_user(processes: int = 4096) -> SlotUser:
     """That no other test of this machine has: pytest's processes have some hundred each."""
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     uid = _OFFSET + 200 * worker + next(_numbers)
-    return SlotUser(name=str(uid), uid=uid, gid=uid)
+    return SlotUser(name=str(uid), uid=uid, gid=uid, processes=processes)
 
 
 @contextmanager
@@ -32,11 +33,16 @@ def open_folder() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
+#: Becomes the command in its arguments, with a group more.
+_WITH_GROUP = "import os, sys; os.setgroups([61000]); os.execv(sys.argv[1], sys.argv[1:])"
+
+
 def start(folder: Path, users: list[SlotUser], **environment: str) -> Runner:
     """A slot whose tools run as the first of the users. ``folder``: as of ``open_folder``."""
     runner = Runner(
         folder,
         environment={"PYTHONPATH": os.getcwd(), **environment},
+        before=[sys.executable, "-c", _WITH_GROUP],
         settings={"users": users, "no_sandbox": "there is none in this test"},
     )
     let_pass(runner)
