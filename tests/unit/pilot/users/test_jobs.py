@@ -217,7 +217,7 @@ def test_all_processes_of_its_user_end_with_it(runner: Runner, root: Path) -> No
     with subprocess.Popen(["sleep", "600"], user=user.uid, group=user.gid) as stray:
         report = run(
             runner,
-            task(root, shell("setsid sleep 601 & exec setsid sleep 0")),
+            task(root, shell("setsid sleep 601 & exec setsid true")),
             [input_file(root / "in" / "a.dat")],
         )
         assert report.outcome is AttemptOutcome.FINISHED, report.message
