@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from pilot.runner.files.input_protection import MOST_COPIED
@@ -225,12 +226,8 @@ def test_all_processes_of_its_user_end_with_it(runner: Runner, root: Path) -> No
             assert stray.wait(20) == -signal.SIGKILL
         finally:
             stray.kill()
-    own = [
-        name
-        for name in filter(str.isdigit, os.listdir("/proc"))
-        if Path(f"/proc/{name}").exists() and os.stat(f"/proc/{name}").st_uid == user.uid
-    ]
-    assert own == []
+    found = psutil.process_iter(["uids", "name"])
+    assert [one.info["name"] for one in found if user.uid in (one.info["uids"] or ())] == []
 
 
 def test_slots_do_not_get_at_each_others_jobs(runner: Runner, root: Path) -> None:
