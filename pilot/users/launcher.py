@@ -72,9 +72,6 @@ def _become(request: Mapping[str, Any], streams: Sequence[int], told: int) -> No
 
 def _change_user(uid: int, gid: int) -> None:
     """For good. Raises ``OSError``."""
-    gain_nothing()
-    with contextlib.suppress(PermissionError):  # nothing is gained of it in any case
-        drop_bounding_set()
     os.setgroups([])
     os.setresgid(gid, gid, gid)
     os.setresuid(uid, uid, uid)
@@ -114,6 +111,10 @@ def main(descriptor: int) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)
     os.set_inheritable(descriptor, False)
+    # Here, once: it becomes no other program itself.
+    gain_nothing()
+    with contextlib.suppress(PermissionError):  # nothing is gained of it in any case
+        drop_bounding_set()
     connection = Channel(socket.socket(fileno=descriptor))
     with contextlib.suppress(EOFError, ConnectionError):
         while True:

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from pilot.runner.files.input_protection import MOST_COPIED
-from sluice.contracts.needs import Needs
+from sluice.contracts.needs import Needs, Resources
 from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.attempts import failed, log_of, run
@@ -24,7 +25,7 @@ from tests.unit.pilot.slot_users import new_user, open_folder, start
 pytestmark = pytest.mark.in_the_open("slots have users where there is no sandbox")
 
 READ = {"f": {"type": "File", "inputBinding": {}}}
-USERS = [new_user(), new_user()]
+USERS = [new_user(processes=77), new_user()]
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,9 @@ def node() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def runner(node: Path) -> Iterator[Runner]:
-    runner = start(node, USERS)
+    # Root gets into what no user does, and would find programs there.
+    (node / "closed").mkdir(mode=0o700)
+    runner = start(node, USERS, PATH=f"{node}/closed:{os.environ['PATH']}")
     yield runner
     runner.close()
 
@@ -106,6 +109,37 @@ def test_outputs_are_the_pilots_in_the_end(runner: Runner, root: Path) -> None:
     assert (found.st_uid, found.st_mode & 0o7777) == (os.geteuid(), 0o755)
 
 
+def test_its_limits_are_set_before_it_starts(runner: Runner, root: Path) -> None:
+    """Those of another user's process are not this one's to set afterwards, without a right that
+    containers do not have."""
+    limited = task(
+        root, shell("cat /proc/self/limits"), resources=Resources(ram=100, disk=3, time_limit=60)
+    )
+    limits = {
+        line[:26].strip(): line[26:].split()[:2]
+        for line in said(run(runner, limited, [input_file(root / "in" / "a.dat")])).splitlines()
+    }
+    assert limits["Max processes"] == ["77", "77"]
+    assert limits["Max file size"] == [str(3 << 20)] * 2
+    assert limits["Max core file size"] == ["0", "0"]
+    soft, hard = limits["Max data size"]
+    assert soft == hard
+    assert int(soft) < 4 << 30
+
+
+def test_it_gets_to_its_folder_by_a_name_without_a_dot(node: Path, root: Path) -> None:
+    place = node / "with.dot"
+    place.mkdir()
+    place.chmod(0o711)
+    runner = start(place, [new_user()])
+    try:
+        report = run(runner, task(root, shell("echo $0")), [input_file(root / "in" / "a.dat")])
+        assert "with.dot" not in said(report)
+    finally:
+        runner.close()
+        runner.run.delete()
+
+
 def test_its_streams_can_be_opened_by_their_paths(runner: Runner, root: Path) -> None:
     report = run(
         runner,
@@ -140,19 +174,21 @@ def test_it_cannot_write_to_inputs(runner: Runner, root: Path, *, inside: bool) 
 def test_it_reads_inputs_also_where_the_storage_lets_nobody_read_them(
     runner: Runner, root: Path, elsewhere: Path, place: str, closed: str, *, shared: bool
 ) -> None:
-    """Links to them would not do. On another file system those are symbolic ones."""
+    """A link to a file that is closed would not do, nor, on another file system, one into a folder
+    that is."""
     folder = root if place == "beside" else elsewhere
     file = input_file(folder / "in" / "large.dat", data=bytes(MOST_COPIED + 1))
     path = folder / "in" / "large.dat"
     if closed != "nothing":
         (path if closed == "file" else path.parent).chmod(0o600)
-    reads = task(root, tool(["sh", "-c", "wc -c < $0"], inputs=READ))
+    script = 'wc -c < "$0"; if [ -L "$0" ]; then echo link; else stat -c %h "$0"; fi'
+    reads = task(root, shell(script))
     inputs = [file]
     if shared:
         reads = task(
             root,
             tool(
-                ["sh", "-c", "wc -c < $0"],
+                ["sh", "-c", script],
                 inputs={"f": {"type": "File"}, "s": {"type": "File", "inputBinding": {}}},
             ),
             side_ports=["s"],
@@ -160,7 +196,11 @@ def test_it_reads_inputs_also_where_the_storage_lets_nobody_read_them(
         )
         inputs = [input_file(root / "in" / "a.dat")]
     for seq in range(2):
-        assert int(said(run(runner, reads, inputs, seq=seq))) == MOST_COPIED + 1
+        size, names = said(run(runner, reads, inputs, seq=seq)).split()
+        assert int(size) == MOST_COPIED + 1
+        # Copied only where it has to be.
+        assert (names == "link") == (closed == "nothing" and place == "elsewhere")
+        assert shared or place == "elsewhere" or (names == "1") == (closed == "file")
 
 
 def test_it_ends_only_itself_when_it_kills_all(runner: Runner, root: Path) -> None:
@@ -178,17 +218,16 @@ def test_all_processes_of_its_user_end_with_it(runner: Runner, root: Path) -> No
     with subprocess.Popen(["sleep", "600"], user=user.uid, group=user.gid) as stray:
         report = run(
             runner,
-            task(root, shell("setsid sleep 601 & exec setsid sleep 0")),
+            task(root, shell("setsid sleep 601 & exec setsid true")),
             [input_file(root / "in" / "a.dat")],
         )
         assert report.outcome is AttemptOutcome.FINISHED, report.message
-        assert stray.wait(20) == -signal.SIGKILL
-    own = [
-        name
-        for name in filter(str.isdigit, os.listdir("/proc"))
-        if Path(f"/proc/{name}").exists() and os.stat(f"/proc/{name}").st_uid == user.uid
-    ]
-    assert own == []
+        try:
+            assert stray.wait(20) == -signal.SIGKILL
+        finally:
+            stray.kill()
+    found = psutil.process_iter(["uids", "name"])
+    assert [one.info["name"] for one in found if user.uid in (one.info["uids"] or ())] == []
 
 
 def test_slots_do_not_get_at_each_others_jobs(runner: Runner, root: Path) -> None:
