@@ -8,6 +8,7 @@ from pathlib import Path
 
 import structlog
 from pydantic import ValidationError
+from pydantic_settings import SettingsError
 
 from pilot.folders.ownership import UnsafeFolderError
 from pilot.folders.pilot_folder import FolderInUseError
@@ -49,6 +50,11 @@ def main(arguments: list[str] | None = None) -> int:
                 f"--{name.replace('_', '-')}" if name in given else f"SLUICE_PILOT_{name.upper()}"
             )
             print(f"sluice-pilot: {where}: {sentence_of(wrong)}", file=sys.stderr)
+        return 2
+    except SettingsError as error:
+        what = str(error).split(" from source")[0]
+        why = f'it is not JSON ({error.__cause__}); a list is written so: \'["one", "two"]\''
+        print(f"sluice-pilot: SLUICE_PILOT_…: {what}: {why}", file=sys.stderr)
         return 2
     configure_logging("pilot", level=settings.log_level)
     structlog.contextvars.bind_contextvars(pilot=settings.name)
