@@ -4,6 +4,7 @@ SIGTERM again: at once)."""
 import argparse
 import asyncio
 import sys
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import structlog
@@ -74,3 +75,16 @@ def main(arguments: list[str] | None = None) -> int:
         structlog.get_logger(__name__).error("pilot.folder_unsafe", reason=str(error))
         return 2
     return 0
+
+
+def _wrong(error: ValidationError | SettingsError, given: Collection[str]) -> Iterator[str]:
+    """Sentences on wrong settings. ``given``: names of those from the command line."""
+    if isinstance(error, SettingsError):
+        what = str(error).split(" from source")[0]
+        how = """a list is written so: '["one", "two"]'"""
+        yield f"SLUICE_PILOT_…: {what}: it is not JSON ({error.__cause__}); {how}"
+        return
+    for wrong in error.errors():
+        name = "__".join(map(str, wrong["loc"]))
+        option = f"--{name.replace('_', '-')}"
+        yield f"{option if name in given else f'SLUICE_PILOT_{name.upper()}'}: {sentence_of(wrong)}"
