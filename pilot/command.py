@@ -22,6 +22,15 @@ from sluice.garbage_collection import keep_what_is_loaded
 from sluice.servicekit.logging import configure_logging
 
 
+#: What is logged where no pilot can start, and its exit code.
+_REFUSALS: dict[type[Exception], tuple[str, int]] = {
+    FolderInUseError: ("pilot.folder_in_use", 3),
+    NoSandboxError: ("pilot.no_sandbox", 2),
+    WrongUsersError: ("pilot.wrong_users", 2),
+    UnsafeFolderError: ("pilot.folder_unsafe", 2),
+}
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Exit codes: 0 ended as asked, 2 wrong settings (also: a folder that is not the pilot's
     alone, no sandbox where one is required, no such users), 3 another pilot of that name works
@@ -62,18 +71,10 @@ def main(arguments: list[str] | None = None) -> int:
     keep_what_is_loaded()
     try:
         asyncio.run(run_pilot(settings))
-    except FolderInUseError as error:
-        structlog.get_logger(__name__).error("pilot.folder_in_use", reason=str(error))
-        return 3
-    except NoSandboxError as error:
-        structlog.get_logger(__name__).error("pilot.no_sandbox", reason=str(error))
-        return 2
-    except WrongUsersError as error:
-        structlog.get_logger(__name__).error("pilot.wrong_users", reason=str(error))
-        return 2
-    except UnsafeFolderError as error:
-        structlog.get_logger(__name__).error("pilot.folder_unsafe", reason=str(error))
-        return 2
+    except tuple(_REFUSALS) as error:
+        event, code = _REFUSALS[type(error)]
+        structlog.get_logger(__name__).error(event, reason=str(error))
+        return code
     return 0
 
 
