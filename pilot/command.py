@@ -21,7 +21,6 @@ from sluice.contracts.wording import sentence_of
 from sluice.garbage_collection import keep_what_is_loaded
 from sluice.servicekit.logging import configure_logging
 
-
 #: What is logged where no pilot can start, and its exit code.
 _REFUSALS: dict[type[Exception], tuple[str, int]] = {
     FolderInUseError: ("pilot.folder_in_use", 3),
