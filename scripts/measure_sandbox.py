@@ -59,7 +59,7 @@ def held(sandbox: Sandbox, folder: str) -> Callable[[int], None]:
                     [PROGRAM],
                     environment=ENVIRONMENT,
                     folder="/job",
-                    streams=[nothing.fileno()] * 3,
+                    streams=[nothing.fileno()] * 2,
                     limits={},
                     view=view,
                 )

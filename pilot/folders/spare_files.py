@@ -5,6 +5,7 @@ within the last minutes), as long as small jobs take."""
 import os
 import stat
 
+from pilot.folders.attributes import attributes
 from pilot.folders.ownership import PRIVATE
 
 #: Bytes of the largest file that is kept, and of all of them.
@@ -28,7 +29,12 @@ class SpareFiles:
         else can have a hold on."""
         found = entry.stat(follow_symlinks=False)
         plain = found.st_mode == self._mode and found.st_nlink == 1 and found.st_uid == os.geteuid()
-        if not plain or found.st_size > _MOST or self._bytes + found.st_size > _MOST_TOGETHER:
+        if (
+            not plain
+            or attributes(entry.path)
+            or found.st_size > _MOST
+            or self._bytes + found.st_size > _MOST_TOGETHER
+        ):
             return False
         path = f"{self._folder}/{self._number}"
         os.rename(entry.path, path)

@@ -4,6 +4,7 @@ import os
 import stat
 from typing import NamedTuple
 
+from pilot.folders.attributes import attributes
 from pilot.folders.deletion import delete_tree, empty_folder
 from pilot.folders.dotless_names import DotlessName
 from pilot.folders.ownership import PRIVATE
@@ -34,24 +35,16 @@ class _FolderState(NamedTuple):
     @classmethod
     def of(cls, path: str) -> "_FolderState":
         found = os.stat(path)
-        return cls(stat.S_IMODE(found.st_mode), (found.st_uid, found.st_gid), _attributes(path))
+        return cls(stat.S_IMODE(found.st_mode), (found.st_uid, found.st_gid), attributes(path))
 
     def restore(self, path: str) -> None:
         """With the time of now. Raises ``OSError``."""
-        for name in _attributes(path):
+        for name in attributes(path):
             if name not in self.attributes:
                 os.removexattr(path, name)
         os.chown(path, *self.owner)
         os.chmod(path, self.mode)
         os.utime(path)
-
-
-def _attributes(path: str) -> list[str]:
-    """Names of the extended ones."""
-    try:
-        return os.listxattr(path)
-    except OSError:  # not on this file system
-        return []
 
 
 class WorkFolder:
@@ -91,7 +84,7 @@ class WorkFolder:
         except OSError:
             return self._new_stream(name)
         found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1 or attributes(descriptor):
             os.close(descriptor)
             return self._new_stream(name)
         if found.st_size:

@@ -77,7 +77,7 @@ def _failure(sandbox: Sandbox, *, network: bool) -> str | None:
                 [_PROBE],
                 environment={"PATH": os.environ.get("PATH", os.defpath)},
                 folder="/tmp",  # noqa: S108 - the program's own
-                streams=[nothing.fileno()] * 3,
+                streams=[nothing.fileno()] * 2,
                 limits={},
                 view=View([SeenFile("/tmp", out, writable=True)]),  # noqa: S108
             )
@@ -102,8 +102,8 @@ def _system(settings: str, more: Sequence[str], hidden: str) -> list[MountPoint]
         MountPoint(kind=MountKind.DEVICES, path="/dev"),
         *(MountPoint(kind=MountKind.MEMORY, path=path) for path in memory),
         MountPoint(kind=MountKind.PROCESSES, path="/proc"),
-        # As the owner of its files, a pilot that is root could change the kernel's settings there.
-        *([MountPoint(kind=MountKind.CLOSED, path="/proc")] if os.geteuid() == 0 else []),
+        # Some of the kernel's settings belong to root's tools, some to these namespaces.
+        MountPoint(kind=MountKind.CLOSED, path="/proc"),
         *(
             MountPoint(kind=MountKind.FOLDER, path=path)
             for path in ("/tmp", "/var/tmp", "/run")  # noqa: S108

@@ -32,10 +32,11 @@ class _Request(NamedTuple):
 
 
 class Holder:
-    """``ends``: descriptor that can be read when a child has ended. ``calls``: the filter on system
+    """``ends``: descriptor that can be read when a child has ended; ``io``: of what the kernel
+    counts for this process. ``calls``: the filter on system
     calls."""
 
-    def __init__(self, connection: Channel, ends: int, calls: bytes | None) -> None:
+    def __init__(self, connection: Channel, ends: int, io: int, calls: bytes | None) -> None:
         self._connection = connection
         self._ends = ends
         self._calls = calls
@@ -43,7 +44,7 @@ class Holder:
         self._poll = select.poll()
         self._poll.register(connection, select.POLLIN)
         self._poll.register(ends, select.POLLIN)
-        self._io = os.open("/proc/self/io", os.O_RDONLY | os.O_CLOEXEC)
+        self._io = io
         self._cpu, self._memory = 0.0, 0
 
     def serve(self) -> None:
@@ -142,6 +143,9 @@ class Holder:
             return None
         if pid == 0:
             return None
+        if os.WIFSTOPPED(status):  # it has asked for being traced by who started it
+            os.kill(pid, signal.SIGKILL)
+            return self._waited(options)
         self._cpu += usage.ru_utime + usage.ru_stime
         self._memory = max(self._memory, usage.ru_maxrss)
         return pid, status
@@ -169,6 +173,7 @@ def _end(failure: threading.ExceptHookArgs) -> None:
 
 def main(descriptor: int) -> None:
     threading.excepthook = _end
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # which no program can send the first process then
     ends = ends_of_children()
     connection = Channel(socket.socket(fileno=descriptor))
     with contextlib.suppress(EOFError, ConnectionError):
@@ -176,7 +181,8 @@ def main(descriptor: int) -> None:
         settings, _ = connection.receive()
         own_mounts()  # those that bubblewrap has made may belong to a user that this one is not
         keep_devices()
+        io = os.open("/proc/self/io", os.O_RDONLY)  # afterwards it is no more this user's
         shut_off(settings["open_files"])
         connection.send({"memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss})
         calls = settings["calls"]
-        Holder(connection, ends, None if calls is None else bytes.fromhex(calls)).serve()
+        Holder(connection, ends, io, None if calls is None else bytes.fromhex(calls)).serve()

@@ -79,27 +79,35 @@ class ToolRoom:
             raise RoomError(f"{place}: {error.strerror}") from error
 
     def start(self, request: dict[str, Any], streams: Sequence[int]) -> int:
-        """A program, with shared memory of its own: its pid. Raises ``RoomError``; ``OSError``
+        """A program, with shared memory of its own, and ``streams`` for standard output and error:
+        its pid. Raises ``RoomError``; ``OSError``
         where there is no such program."""
         place = "a namespace for shared memory"
         try:
             own_shared_memory()
             place = request["folder"]
             os.chdir(place)
+            place = request["stdin"]
+            # Whatever it is, nobody waits for who writes to it.
+            stdin = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError as error:
             raise RoomError(f"{place}: {error.strerror}") from error
-        return os.posix_spawn(
-            program_file(request["arguments"][0], request["environment"]),
-            request["arguments"],
-            request["environment"],
-            file_actions=[
-                (os.POSIX_SPAWN_DUP2, descriptor, number)
-                for number, descriptor in enumerate(streams)
-            ],
-            setsid=True,
-            setsigmask=(),
-            setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],
-        )
+        try:
+            os.set_blocking(stdin, True)
+            return os.posix_spawn(
+                program_file(request["arguments"][0], request["environment"]),
+                request["arguments"],
+                request["environment"],
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, descriptor, number)
+                    for number, descriptor in enumerate((stdin, *streams))
+                ],
+                setsid=True,
+                setsigmask=(),
+                setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],
+            )
+        finally:
+            os.close(stdin)
 
     def is_as_new(self) -> bool:
         """Has no program left anything in it that the next one could find? (Folders of the job's

@@ -172,14 +172,18 @@ class HeldSandbox:
         streams: Sequence[int],
         limits: Mapping[int, int],
         view: View,
+        stdin: str = os.devnull,
     ) -> "Contained":
-        """``streams``: descriptors of standard input, output and error. ``limits``: of resource
+        """``streams``: descriptors of standard output and error. ``stdin``: path of its standard
+        input, which is opened where the program sees it: what is opened outside could be written
+        to through its descriptor. ``limits``: of resource
         (see setrlimit(2)) → the most. One at a time. Raises ``OSError`` where there is no such
         program, ``SandboxError``."""
         program = {
             "arguments": list(arguments),
             "environment": dict(environment),
             "folder": folder,
+            "stdin": stdin,
         }
         allowed = {resource.RLIMIT_NPROC: self._sandbox.processes, **limits}
         new = self._process is None

@@ -83,6 +83,7 @@ class Execution:
                 stdout=self._stream("stdout", prepared.stdout, prepared, streams),
                 stderr=self._stream("stderr", prepared.stderr, prepared, streams),
                 limit_files=not apart,
+                stdin_path=prepared.stdin,
             )
             try:
                 return self._run(program, self._limits(prepared, apart=apart), prepared)

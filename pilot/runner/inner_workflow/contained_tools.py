@@ -27,13 +27,14 @@ _GRACE = 5.0
 @dataclass(frozen=True, slots=True)
 class InnerTool:
     """A program that cwltool wants to run for ``job``, which is its own. ``streams``: descriptors
-    of standard input, output and error."""
+    of standard input, output and error; ``stdin``: path of the first."""
 
     job: Any
     arguments: Sequence[str]
     environment: Mapping[str, str]
     folder: str
     streams: Sequence[int]
+    stdin: str
 
 
 class Walls(Protocol):
@@ -77,9 +78,10 @@ class ContainedTools:
         """In the place of cwltool's: gives the exit code, negative for a signal."""
         if self._job is None:
             return int(self._own(commands, **options))
+        stdin = options["stdin_path"] or os.devnull
         with ExitStack() as streams:
             descriptors = [
-                streams.enter_context(open(options["stdin_path"] or os.devnull, "rb")).fileno(),
+                streams.enter_context(open(stdin, "rb")).fileno(),
                 *(
                     sys.stderr.fileno()
                     if path is None
@@ -87,7 +89,14 @@ class ContainedTools:
                     for path in (options["stdout_path"], options["stderr_path"])
                 ),
             ]
-            tool = InnerTool(self._job, commands, options["env"], options["cwd"], descriptors)
+            tool = InnerTool(
+                self._job,
+                commands,
+                options["env"],
+                options["cwd"],
+                streams=descriptors,
+                stdin=stdin,
+            )
             try:
                 running = self._walls.start(tool)
             except (SandboxError, UserError) as error:

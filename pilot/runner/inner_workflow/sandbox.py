@@ -37,9 +37,10 @@ class InnerSandboxWalls:
             tool.arguments,
             environment=tool.environment,
             folder=tool.folder,
-            streams=tool.streams,
+            streams=tool.streams[1:],
             limits={},
             view=self._view(tool.job),
+            stdin=tool.stdin,
         )
 
     def close(self) -> None:

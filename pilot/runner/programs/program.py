@@ -67,6 +67,8 @@ class Program:
     stderr: int
     #: No file that it writes may be larger than the job's disk.
     limit_files: bool = True
+    #: Of the file that ``stdin`` is, as the program sees it; None: it is none.
+    stdin_path: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +119,15 @@ def in_sandbox(sandbox: HeldSandbox, view: View) -> Start:
 
     def start(program: Program, limits: Mapping[int, int]) -> Running:
         # Its first one starts what holds the sandbox, of which they have their priority.
-        with children_go_first(), open(os.devnull, "rb") as nothing:
-            stdin = nothing if isinstance(program.stdin, int) else program.stdin
+        with children_go_first():
             return sandbox.start(
                 program.arguments,
                 environment=program.environment,
                 folder=program.folder,
-                streams=[stdin.fileno(), program.stdout, program.stderr],
+                streams=[program.stdout, program.stderr],
                 limits=limits,
                 view=view,
+                stdin=program.stdin_path or os.devnull,
             )
 
     return start

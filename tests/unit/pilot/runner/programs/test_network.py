@@ -1,11 +1,13 @@
 """What tools in a sandbox reach of the network: nothing, unless they ask for it; then the Internet,
 and of the node and its neighbours only what an operator allows."""
 
+import os
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import psutil
@@ -184,12 +186,14 @@ from pilot.node.sandboxes import find_sandbox, with_network
 from pilot.sandbox.sandbox import Extras, HeldSandbox
 from pilot.sandbox.view import View
 found = find_sandbox("required", Path(sys.argv[1]), [], hidden=Path(sys.argv[1]) / "hidden")
-found = with_network(found, "required", [])
-assert found.network is not None, found.no_network
-held = HeldSandbox(found, [], Extras(network=True))
+network = sys.argv[3] == "True"
+if network:
+    found = with_network(found, "required", [])
+    assert found.network is not None, found.no_network
+held = HeldSandbox(found, [], Extras(network=network))
 program = held.start(
     [sys.executable, "-I", "-S", "-c", sys.argv[2]], environment={}, folder="/",
-    streams=[0, 1, 2], limits={}, view=View([]),
+    streams=[1, 2], limits={}, view=View([]),
 )
 assert program.end().status == 0
 held.close()
@@ -204,13 +208,34 @@ except OSError as error:
 """
 
 
-def test_a_pilot_that_is_not_root_has_the_same(tmp_path: Path) -> None:
-    """Here: in a namespace in which its user is another one."""
-    another = ["unshare", "--user", "--map-user=1000", "--map-group=1000"]
-    said = subprocess.run(
-        [*another, sys.executable, "-c", _FIND, str(tmp_path / "system"), _SAY],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    ).stdout
-    assert said.splitlines()[-1] == "1000 2  Permission denied"
+#: Runs a command as another user, who sees this repository at /mnt, wherever it lies.
+_AS_ANOTHER = """
+mount --bind "$0" /mnt && cd /mnt &&
+exec setpriv --reuid 1000 --regid 1000 --clear-groups env PYTHONPATH=/mnt "$@"
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "network"),
+    [
+        # The node's device for such networks may be root's alone.
+        (["unshare", "--mount", "sh", "-c", _AS_ANOTHER, str(Path.cwd())], False),
+        (["unshare", "--user", "--map-user=1000", "--map-group=1000"], True),
+    ],
+    ids=["another user", "another user inside"],
+)
+def test_a_pilot_that_is_not_root_has_the_same(before: list[str], *, network: bool) -> None:
+    here = str(Path.cwd())
+    there = here if network else "/mnt"
+    python = sys.executable.replace(here, there)
+    with TemporaryDirectory(dir="/var/tmp") as folder:
+        os.chown(folder, *([-1, -1] if network else [1000, 1000]))
+        said = subprocess.run(
+            [*before, python, "-c", _FIND, f"{folder}/system", _SAY, str(network)],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+            env={"PATH": os.environ["PATH"].replace(here, there)},
+        ).stdout
+    refused = "Permission denied" if network else "Network is unreachable"
+    assert said.splitlines()[-1] == f"1000 2  {refused}"

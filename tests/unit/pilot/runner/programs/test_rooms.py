@@ -35,11 +35,12 @@ class _Programs:
         self.folder = folder
         self.held = HeldSandbox(sandbox or found_sandbox(), [str(folder)], gets)
         self.view = View([SeenFile(str(folder), str(folder), writable=True)])
+        self.stdin = os.devnull
 
     def say(self, code: str) -> str:
         """What the program prints."""
-        with open(os.devnull, "rb") as nothing, open(self.folder / "said", "w+b") as said:
-            streams = [nothing.fileno(), said.fileno(), said.fileno()]
+        with open(self.folder / "said", "w+b") as said:
+            streams = [said.fileno(), said.fileno()]
             command = [sys.executable, "-I", "-S", "-c", code]
             status = self.start(command, streams, folder=str(self.folder)).end().status
             said.seek(0)
@@ -55,6 +56,7 @@ class _Programs:
             streams=streams,
             limits={},
             view=self.view,
+            stdin=self.stdin,
         )
 
     def room(self) -> str:
@@ -151,7 +153,7 @@ def test_without_its_program_there_is_no_sandbox_and_no_fault_of_the_tool(tmp_pa
             ["true"],
             environment={},
             folder="/",
-            streams=[nothing.fileno()] * 3,
+            streams=[nothing.fileno()] * 2,
             limits={},
             view=View([]),
         )
@@ -177,6 +179,51 @@ def test_the_pilots_folder_is_hidden_wherever_it_lies(
             "False"
         )
         programs.held.close()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "open('/proc/self/fd/0', 'r+b')",
+        "os.utime(0, (1, 2))",
+        "os.chmod(0, 0o666)",
+        "os.setxattr(0, 'user.left', b'x')",
+    ],
+)
+@pytest.mark.parametrize("of_the_job", [True, False])
+def test_standard_input_is_read_and_left_as_it_is(
+    programs: _Programs, tmp_path: Path, code: str, *, of_the_job: bool
+) -> None:
+    """A file of a storage, or the node's /dev/null: what is opened outside could be changed."""
+    file = tmp_path / "input"
+    file.write_text("data")
+    programs.view = View([*programs.view.files, SeenFile(str(file), str(file))])
+    programs.stdin = str(file) if of_the_job else os.devnull
+    tried = f"""
+import os
+try:
+    {code}
+except OSError as error:
+    print(error.strerror, end=" ")
+print(os.read(0, 4).decode())
+"""
+    said = programs.say(tried)
+    if of_the_job:
+        assert said == "Read-only file system data"
+    else:
+        assert said == "" if "open" in code else said.startswith(("Read-only", "Operation not"))
+
+
+def test_no_program_confuses_the_first_process(programs: _Programs) -> None:
+    """By signals, or by asking to be traced by it, which stops where others would end."""
+    before = programs.room()
+    assert programs.say("import os; os.kill(1, 2); print('went on')") == "went on"
+    traced = "import ctypes, os; ctypes.CDLL(None).ptrace(0, 0, 0, 0); os.kill(os.getpid(), 10)"
+    with open(os.devnull, "r+b") as nothing:
+        command = [sys.executable, "-I", "-S", "-c", traced]
+        program = programs.start(command, [nothing.fileno()] * 2, folder=str(programs.folder))
+        assert os.waitstatus_to_exitcode(program.end().status) == -signal.SIGKILL
+    assert programs.room() == before
 
 
 def test_after_one_that_cannot_be_started_others_can(programs: _Programs) -> None:
