@@ -33,8 +33,7 @@ class _Request(NamedTuple):
 
 class Holder:
     """``ends``: descriptor that can be read when a child has ended; ``io``: of what the kernel
-    counts for this process. ``calls``: the filter on system
-    calls."""
+    counts for this process. ``calls``: the filter on system calls."""
 
     def __init__(self, connection: Channel, ends: int, io: int, calls: bytes | None) -> None:
         self._connection = connection
@@ -137,18 +136,19 @@ class Holder:
 
     def _waited(self, options: int) -> tuple[int, int] | None:
         """Pid and status of a child that has ended; None: there is none."""
-        try:
-            pid, status, usage = os.wait4(-1, options)
-        except ChildProcessError:
-            return None
-        if pid == 0:
-            return None
-        if os.WIFSTOPPED(status):  # it has asked for being traced by who started it
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, options)
+            except ChildProcessError:
+                return None
+            if pid == 0:
+                return None
+            if not os.WIFSTOPPED(status):
+                self._cpu += usage.ru_utime + usage.ru_stime
+                self._memory = max(self._memory, usage.ru_maxrss)
+                return pid, status
+            # It has asked to be traced by who started it.
             os.kill(pid, signal.SIGKILL)
-            return self._waited(options)
-        self._cpu += usage.ru_utime + usage.ru_stime
-        self._memory = max(self._memory, usage.ru_maxrss)
-        return pid, status
 
     def _bytes_moved(self) -> tuple[int, int]:
         """Read and written by this process and by those that it has buried; see proc(5)."""

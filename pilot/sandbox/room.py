@@ -80,8 +80,7 @@ class ToolRoom:
 
     def start(self, request: dict[str, Any], streams: Sequence[int]) -> int:
         """A program, with shared memory of its own, and ``streams`` for standard output and error:
-        its pid. Raises ``RoomError``; ``OSError``
-        where there is no such program."""
+        its pid. Raises ``RoomError``; ``OSError`` where there is no such program."""
         place = "a namespace for shared memory"
         try:
             own_shared_memory()

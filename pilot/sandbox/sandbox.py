@@ -8,7 +8,6 @@ import resource
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pilot.sandbox import channel
+from pilot.sandbox.bare_python import bare_environment, bare_python
 from pilot.sandbox.bubblewrap import MountKind, MountPoint, Namespaces
 from pilot.sandbox.channel import Channel
 from pilot.sandbox.network import UserNetwork
@@ -35,13 +35,7 @@ _GPUS = ("/dev/nvidia*", "/dev/nvidia-caps/*", "/dev/dri/*", "/dev/kfd")
 _NOBODY = 65534
 #: Seconds within which a holder ends by itself.
 _PATIENCE = 5.0
-#: Without which Python may not start. Nothing else of the pilot's environment gets in.
-_VARIABLES = ("LD_LIBRARY_PATH",)
-_PYTHON = os.path.realpath(sys.executable)
 _OURS = Path(channel.__file__).parent.parent
-_HOLDER = (
-    f"import sys; sys.path.append('{SOURCES}'); import pilot.sandbox.holder as it; it.main({{}})"
-)
 #: Is a pilot to have a sandbox for its tools?
 SandboxUse = Literal["required", "preferred", "off"]
 
@@ -61,10 +55,10 @@ class Extras:
 
 class Sandbox(Contract):
     """``bubblewrap``: its path. ``system``: what every program sees: of the node's files those that
-    belong to the system, and what the kernel offers. ``processes``,
-    ``open_files``: the most that a program may have of them, open files in each process.
-    ``network``: of tools that ask for one. Where none can be had, ``no_network`` says why, and they
-    get the node's own if ``node_network`` allows it."""
+    belong to the system, and what the kernel offers. ``processes``, ``open_files``: the most that a
+    program may have of them, open files in each process. ``network``: of tools that ask for one.
+    Where none can be had, ``no_network`` says why, and they get the node's own if ``node_network``
+    allows it."""
 
     bubblewrap: str
     system: list[MountPoint]
@@ -176,9 +170,8 @@ class HeldSandbox:
     ) -> "Contained":
         """``streams``: descriptors of standard output and error. ``stdin``: path of its standard
         input, which is opened where the program sees it: what is opened outside could be written
-        to through its descriptor. ``limits``: of resource
-        (see setrlimit(2)) → the most. One at a time. Raises ``OSError`` where there is no such
-        program, ``SandboxError``."""
+        to through its descriptor. ``limits``: of resource (see setrlimit(2)) → the most. One at a
+        time. Raises ``OSError`` where there is no such program, ``SandboxError``."""
         program = {
             "arguments": list(arguments),
             "environment": dict(environment),
@@ -280,14 +273,12 @@ class HeldSandbox:
         ours, theirs = socket.socketpair()
         connection = Channel(ours)
         with theirs:
-            holder = [_PYTHON, "-I", "-S", "-c", _HOLDER.format(theirs.fileno())]
+            holder = bare_python("pilot.sandbox.holder", theirs.fileno(), found_in=SOURCES)
             try:
                 process = self._sandbox.namespaces(self._sources, self._gets).start(
                     holder,
                     streams=(subprocess.DEVNULL, subprocess.DEVNULL, subprocess.PIPE),
-                    environment={
-                        name: os.environ[name] for name in _VARIABLES if name in os.environ
-                    },
+                    environment=bare_environment(),
                     descriptors=[theirs.fileno()],
                 )
             except OSError as error:

@@ -4,21 +4,17 @@ import os
 import resource
 import socket
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pilot.sandbox.bare_python import bare_environment, bare_python
 from pilot.sandbox.channel import Channel
 from pilot.sandbox.seccomp import Filter, filter_program
 from pilot.users import launcher
 from pilot.users.slot_user import SlotUser
 
-_PYTHON = os.path.realpath(sys.executable)
 _OURS = str(Path(launcher.__file__).parent.parent.parent)
-_LAUNCHER = "import sys; sys.path.append({!r}); import pilot.users.launcher as it; it.main({})"
-#: Variables without which Python may not start.
-_LIBRARIES = "LD_LIBRARY_PATH"
 
 
 class UserError(Exception):
@@ -101,11 +97,10 @@ class UserPrograms:
             self._connection = Channel(ours)
             with theirs:
                 self._process = subprocess.Popen(
-                    [_PYTHON, "-I", "-S", "-c", _LAUNCHER.format(_OURS, theirs.fileno())],
+                    bare_python(launcher.__name__, theirs.fileno(), found_in=_OURS),
                     stdin=subprocess.DEVNULL,
                     pass_fds=(theirs.fileno(),),
-                    # Of the pilot's environment nothing gets in.
-                    env={name: os.environ[name] for name in (_LIBRARIES,) if name in os.environ},
+                    env=bare_environment(),
                     cwd="/",
                 )
         return self._connection
