@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 
 from pilot.sandbox.kernel import CLONE_NEWIPC
-from pilot.sandbox.system_calls import ARCHITECTURES
+from pilot.sandbox.system_calls import ARCHITECTURES, FIRST_UNKNOWN
 
 _LOAD, _JUMP_EQUAL, _JUMP_GREATER_EQUAL, _JUMP_ANY_BIT, _RETURN = (
     0x20,
@@ -87,6 +87,8 @@ def filter_program(kind: Filter, machine: str | None = None) -> bytes | None:
         _step(_LOAD, _NUMBER),
         _step(_JUMP_GREATER_EQUAL, _X32, no=1),
         _refuse(errno.EPERM),
+        _step(_JUMP_GREATER_EQUAL, FIRST_UNKNOWN, no=1),
+        _refuse(errno.ENOSYS),
         # No filter can look into what it is given. The C library falls back to clone.
         *_if_one_of([calls["clone3"]], errno.ENOSYS),
         *_if_one_of([calls[name] for name in _REFUSED[kind] if name in calls], errno.EPERM),
@@ -111,9 +113,13 @@ def _tool_arguments(calls: Mapping[str, int]) -> list[bytes]:
             [_argument(0), _step(_JUMP_EQUAL, CLONE_NEWIPC, yes=1), _refuse(errno.EPERM)],
         ),
         *_of_call(calls["ioctl"], [_argument(1), *_if_one_of(_TYPING, errno.EPERM)]),
-        *_of_call(
-            calls["socket"],
-            [_argument(0), *_unless_one_of(_SOCKETS), _refuse(errno.EAFNOSUPPORT)],
+        *(
+            step
+            for name in ("socket", "socketpair")
+            for step in _of_call(
+                calls[name],
+                [_argument(0), *_unless_one_of(_SOCKETS), _refuse(errno.EAFNOSUPPORT)],
+            )
         ),
         *_of_call(calls["setrlimit"], [_argument(0), *_if_one_of(_KEPT_LIMITS, errno.EPERM)]),
         # Its third argument, a pointer: to new limits. The first: another process.

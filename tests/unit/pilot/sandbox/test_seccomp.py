@@ -19,6 +19,8 @@ _EPERM, _ENOSYS = _REFUSED | errno.EPERM, _REFUSED | errno.ENOSYS
 _EAFNOSUPPORT = _REFUSED | errno.EAFNOSUPPORT
 #: More than any architecture has.
 _NUMBERS = range(1000)
+#: open_tree_attr of Linux 6.15, and whatever comes after it.
+_NEW = 467
 _HALF = 1 << 32
 
 _KEYS = "add_key request_key keyctl "
@@ -39,7 +41,7 @@ _NOT_ON_AARCH64 = {"fork", "vfork", "iopl", "ioperm"}
 #: Where the arguments decide.
 _DEPENDING = {
     Filter.JAVASCRIPT: {"clone"},
-    Filter.TOOL: {"clone", "unshare", "ioctl", "socket", "setrlimit", "prlimit64"},
+    Filter.TOOL: {"clone", "unshare", "ioctl", "socket", "socketpair", "setrlimit", "prlimit64"},
 }
 
 machines = pytest.mark.parametrize("machine", ARCHITECTURES)
@@ -71,6 +73,7 @@ def test_each_call_is_refused_that_is_named_here_and_no_other(kind: Filter, mach
     expected = dict.fromkeys((calls[name] for name in never), _EPERM)
     expected[calls["clone3"]] = _ENOSYS  # the C library falls back to clone
     depending = {calls[name] for name in _DEPENDING[kind]}
+    expected |= dict.fromkeys(range(_NEW, _NUMBERS.stop), _ENOSYS)
     for number in set(_NUMBERS) - depending:
         assert ask(number) == expected.get(number, _ALLOWED), number
 
@@ -165,10 +168,11 @@ def test_nobody_types_on_a_terminal_for_its_user(machine: str, request: int, hig
 
 
 @machines
+@pytest.mark.parametrize("call", ["socket", "socketpair"])
 @given(family=st.one_of(st.integers(0, 64), _words), high=_words)
-def test_sockets_are_of_the_usual_kinds(machine: str, family: int, high: int) -> None:
+def test_sockets_are_of_the_usual_kinds(machine: str, call: str, family: int, high: int) -> None:
     usual = {1, 2, 10, 16}  # local, IPv4, IPv6, netlink
-    answered = _asking(Filter.TOOL, machine)("socket", _noise(family, high))
+    answered = _asking(Filter.TOOL, machine)(call, _noise(family, high))
     assert answered == (_ALLOWED if family in usual else _EAFNOSUPPORT)
 
 
