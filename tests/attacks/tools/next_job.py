@@ -1,8 +1,9 @@
 """What a job leaves behind: itself, or something that the next job of its slot finds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tests.attacks.tools.attack import NEVER, Attack
+from tests.attacks.tools.network import UNREACHABLE
 from tests.attacks.tools.surroundings import Surroundings
 
 #: A process apart from its job, which pays no heed to signals and has a name of its own.
@@ -37,11 +38,12 @@ def _daemon(
     does: str = "pass",
     later: str = "",
     happened: Callable[[Surroundings], bool] | None = None,
+    refusals: Sequence[str] = (),
 ) -> Attack:
     """Slots adopt what tools leave behind, and kill it (``pilot/runner/programs/orphans.py``): in
     the open, too."""
     code = _DAEMON.replace("DOES", does)
-    return Attack(name, code, later=later, happened=happened, only_if=NEVER)
+    return Attack(name, code, later=later, happened=happened, only_if=NEVER, refusals=refusals)
 
 
 FILES = [
@@ -59,9 +61,9 @@ FILES = [
 SHARED = [
     Attack(
         "leaves shared memory",
-        "place = libc.shmat(c('shmget', v.key + 1, 4096, 0o1600), None, 0)\n"
+        "place = attached(c('shmget', v.key + 1, 4096, 0o1600))\n"
         "ctypes.memmove(place, v.mark.encode(), len(v.mark))",
-        later="place = libc.shmat(c('shmget', v.key + 1, 0, 0), None, 0)\n"
+        later="place = attached(c('shmget', v.key + 1, 0, 0))\n"
         "require(ctypes.string_at(place, len(v.mark)) == v.mark.encode())",
     ),
     Attack(
@@ -141,7 +143,7 @@ TRACES = [
         "leaves times of the folder for shared memory",
         "os.utime('/dev/shm', (1, v.key))",
         later="require(os.stat('/dev/shm').st_mtime == v.key)",
-        only_if="raise RuntimeError('outside, others use it in between')",
+        only_if="raise NothingError('outside, others use it in between')",
     ),
 ]
 
@@ -156,6 +158,7 @@ DAEMONS = [
         "leaves a socket without a file",
         does="left = socket.socket(socket.AF_UNIX); left.bind(f'\\0{v.token}-left'); left.listen()",
         later="socket.socket(socket.AF_UNIX).connect(f'\\0{v.token}-left')",
+        refusals=UNREACHABLE,
     ),
 ]
 

@@ -22,7 +22,7 @@ from typing import Any
 import psutil
 import pydantic
 
-from tests.attacks.tools.prelude import c, call, libc
+from tests.attacks.tools.prelude import attached, c, call, libc
 from tests.unit.pilot.slot_runner import Runner
 
 #: Another process of the pilot's user: it tells where its secret is, then which signals it gets.
@@ -245,7 +245,7 @@ class Surroundings:
         self._key = 0x51000000 + (uuid.uuid4().int & 0xFFFFFE)
         self._unshare(self._key)
         memory = c("shmget", self._key, 4096, _IPC_CREAT | 0o600)
-        place = libc.shmat(memory, None, 0)
+        place = attached(memory)
         ctypes.memmove(place, self.mark.encode(), len(self.mark))
         libc.shmdt(ctypes.c_void_p(place))
         c("msgget", self._key, _IPC_CREAT | 0o600)
