@@ -7,11 +7,11 @@ seccomp(2).
 import errno
 import platform
 import struct
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 
 from pilot.sandbox.kernel import CLONE_NEWIPC
+from pilot.sandbox.system_calls import ARCHITECTURES, FIRST_UNKNOWN
 
 _LOAD, _JUMP_EQUAL, _JUMP_GREATER_EQUAL, _JUMP_ANY_BIT, _RETURN = (
     0x20,
@@ -47,78 +47,39 @@ class Filter(Enum):
     TOOL = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class _Machine:
-    """``audit``: the kernel's number of the architecture; the others: of its calls."""
-
-    audit: int
-    clone: int
-    ioctl: int
-    socket: int
-    unshare: int
-    prlimit: int
-    setrlimit: int
-    refused: dict[Filter, tuple[int, ...]]
-
-
-#: Numbers that are alike everywhere. clone3: the C library falls back to clone, whose flags can be
-#: looked at. Of io_uring: setup, enter, register. Of processes: pidfd_open, pidfd_getfd. Of mounts:
-#: open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr.
-_CLONE3 = 435
-_IO_URING = (425, 426, 427)
-_PIDFD_OPEN, _PIDFD_GETFD = 434, 438
-_MOUNTS = (428, 429, 430, 431, 432, 433, 442)
-
-# JAVASCRIPT: fork, vfork, execveat, ptrace, process_vm_readv and _writev, kill, socket, unshare,
-# setns, mount, keys, bpf, perf_event_open, userfaultfd, memfd_create, shmget.
-#
-# TOOL: mount, umount2, pivot_root, chroot, setns; add_key, request_key, keyctl; bpf,
-# perf_event_open, userfaultfd, lookup_dcookie, fanotify_init, syslog; kexec_load, kexec_file_load,
-# init_module, finit_module, delete_module, iopl, ioperm; name_to_handle_at, open_by_handle_at;
-# swapon, swapoff, reboot, acct, quotactl, vhangup; settimeofday, clock_settime, clock_adjtime,
-# adjtimex.
 # fmt: off
-_MACHINES = {
-    "x86_64": _Machine(
-        0xC000003E, clone=56, ioctl=16, socket=41, unshare=272, prlimit=302, setrlimit=160,
-        refused={
-            Filter.JAVASCRIPT: (
-                57, 58, 322, 101, 310, 311, 62, 41, 272, 308, 165, 248, 249, 250, 321, 298, 323,
-                319, 29,
-            ),
-            Filter.TOOL: (
-                165, 166, 155, 161, 308, 248, 249, 250, 321, 298, 323, 212, 300, 103, 246,
-                320, 175, 313, 176, 172, 173, 303, 304, 167, 168, 169, 163, 179, 153, 164, 227,
-                305, 159,
-            ),
-        },
+_MOUNTS = (
+    "mount", "umount2", "pivot_root", "chroot", "setns", "open_tree", "move_mount", "fsopen",
+    "fsconfig", "fsmount", "fspick", "mount_setattr",
+)
+_KEYS = ("add_key", "request_key", "keyctl")
+_IO_URING = ("io_uring_setup", "io_uring_enter", "io_uring_register")
+_MACHINE = (
+    "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "iopl",
+    "ioperm", "swapon", "swapoff", "reboot", "acct", "quotactl", "vhangup", "settimeofday",
+    "clock_settime", "clock_adjtime", "adjtimex", "syslog",
+)
+_REFUSED = {
+    Filter.JAVASCRIPT: (
+        "fork", "vfork", "execveat", "ptrace", "process_vm_readv", "process_vm_writev", "kill",
+        "pidfd_open", "pidfd_getfd", "socket", "unshare", "setns", "mount", *_KEYS, "bpf",
+        "perf_event_open", "userfaultfd", "io_uring_setup", "memfd_create", "shmget",
     ),
-    "aarch64": _Machine(
-        0xC00000B7, clone=220, ioctl=29, socket=198, unshare=97, prlimit=261, setrlimit=164,
-        refused={
-            Filter.JAVASCRIPT: (
-                281, 117, 270, 271, 129, 198, 97, 268, 40, 217, 218, 219, 280, 241, 282, 279, 194,
-            ),
-            Filter.TOOL: (
-                40, 39, 41, 51, 268, 217, 218, 219, 280, 241, 282, 18, 262, 116, 104, 294,
-                105, 273, 106, 264, 265, 224, 225, 142, 89, 60, 58, 170, 112, 266, 171,
-            ),
-        },
+    Filter.TOOL: (
+        *_MOUNTS, *_KEYS, *_IO_URING, *_MACHINE, "bpf", "perf_event_open", "userfaultfd",
+        "lookup_dcookie", "fanotify_init", "name_to_handle_at", "open_by_handle_at", "pidfd_getfd",
     ),
 }
 # fmt: on
-_REFUSED_EVERYWHERE = {
-    Filter.JAVASCRIPT: (_PIDFD_OPEN, _PIDFD_GETFD, _IO_URING[0]),
-    Filter.TOOL: (_PIDFD_GETFD, *_IO_URING, *_MOUNTS),
-}
 
 
 def filter_program(kind: Filter, machine: str | None = None) -> bytes | None:
     """The program for this kind of processor (or ``machine``); None for one whose numbers of calls
     are not known here."""
-    known = _MACHINES.get(machine or platform.machine())
+    known = ARCHITECTURES.get(machine or platform.machine())
     if known is None:
         return None
+    calls = known.calls
     program = [
         _step(_LOAD, _ARCHITECTURE),
         _step(_JUMP_EQUAL, known.audit, yes=1),
@@ -126,39 +87,44 @@ def filter_program(kind: Filter, machine: str | None = None) -> bytes | None:
         _step(_LOAD, _NUMBER),
         _step(_JUMP_GREATER_EQUAL, _X32, no=1),
         _refuse(errno.EPERM),
-        _step(_JUMP_EQUAL, _CLONE3, no=1),
+        _step(_JUMP_GREATER_EQUAL, FIRST_UNKNOWN, no=1),
         _refuse(errno.ENOSYS),
+        # No filter can look into what it is given. The C library falls back to clone.
+        *_if_one_of([calls["clone3"]], errno.ENOSYS),
+        *_if_one_of([calls[name] for name in _REFUSED[kind] if name in calls], errno.EPERM),
     ]
-    for number in (*known.refused[kind], *_REFUSED_EVERYWHERE[kind]):
-        program += [_step(_JUMP_EQUAL, number, no=1), _refuse(errno.EPERM)]
     if kind is Filter.JAVASCRIPT:
-        program += _of_call(known.clone, [*_unless_bits(_CLONE_THREAD), _refuse(errno.EPERM)])
+        program += _of_call(calls["clone"], [*_unless_bits(_CLONE_THREAD), _refuse(errno.EPERM)])
     else:
-        program += _tool_arguments(known)
+        program += _tool_arguments(calls)
     return b"".join([*program, _step(_RETURN, _ALLOW)])
 
 
-def _tool_arguments(machine: _Machine) -> list[bytes]:
+def _tool_arguments(calls: Mapping[str, int]) -> list[bytes]:
     """Calls that a tool may make with some arguments only."""
     return [
         *_of_call(
-            machine.clone,
+            calls["clone"],
             [_argument(0), _step(_JUMP_ANY_BIT, _CLONE_NEW, no=1), _refuse(errno.EPERM)],
         ),
         # What starts tools calls this before each; they themselves have no right to it.
         *_of_call(
-            machine.unshare,
+            calls["unshare"],
             [_argument(0), _step(_JUMP_EQUAL, CLONE_NEWIPC, yes=1), _refuse(errno.EPERM)],
         ),
-        *_of_call(machine.ioctl, [_argument(1), *_if_one_of(_TYPING, errno.EPERM)]),
-        *_of_call(
-            machine.socket,
-            [_argument(0), *_unless_one_of(_SOCKETS), _refuse(errno.EAFNOSUPPORT)],
+        *_of_call(calls["ioctl"], [_argument(1), *_if_one_of(_TYPING, errno.EPERM)]),
+        *(
+            step
+            for name in ("socket", "socketpair")
+            for step in _of_call(
+                calls[name],
+                [_argument(0), *_unless_one_of(_SOCKETS), _refuse(errno.EAFNOSUPPORT)],
+            )
         ),
-        *_of_call(machine.setrlimit, [_argument(0), *_if_one_of(_KEPT_LIMITS, errno.EPERM)]),
+        *_of_call(calls["setrlimit"], [_argument(0), *_if_one_of(_KEPT_LIMITS, errno.EPERM)]),
         # Its third argument, a pointer: to new limits. The first: another process.
         *_of_call(
-            machine.prlimit,
+            calls["prlimit64"],
             _with_pointer(
                 2,
                 [
@@ -197,7 +163,12 @@ def _unless_one_of(values: Sequence[int]) -> list[bytes]:
 
 def _if_one_of(values: Sequence[int], number: int) -> list[bytes]:
     """Refuses, with that error, where what is looked at is one of them."""
-    return [step for value in values for step in (_step(_JUMP_EQUAL, value, no=1), _refuse(number))]
+    *others, last = values
+    return [
+        *(_step(_JUMP_EQUAL, value, yes=len(others) - place) for place, value in enumerate(others)),
+        _step(_JUMP_EQUAL, last, no=1),
+        _refuse(number),
+    ]
 
 
 def _with_pointer(place: int, steps: Sequence[bytes]) -> list[bytes]:
