@@ -11,6 +11,7 @@ import structlog
 from pilot.node.system_files import copy_settings, system_paths, within
 from pilot.sandbox.bubblewrap import MountKind, MountPoint, to_read
 from pilot.sandbox.network import UserNetwork
+from pilot.sandbox.process_limits import ProcessLimits
 from pilot.sandbox.sandbox import Extras, HeldSandbox, Sandbox, SandboxError, SandboxUse
 from pilot.sandbox.view import SeenFile, View
 
@@ -78,7 +79,7 @@ def _failure(sandbox: Sandbox, *, network: bool) -> str | None:
                 environment={"PATH": os.environ.get("PATH", os.defpath)},
                 folder="/tmp",  # noqa: S108 - the program's own
                 streams=[nothing.fileno()] * 2,
-                limits={},
+                limits=ProcessLimits(),
                 view=View([SeenFile("/tmp", out, writable=True)]),  # noqa: S108
             )
             status = program.end().status

@@ -182,7 +182,7 @@ def main(descriptor: int) -> None:
         own_mounts()  # those that bubblewrap has made may belong to a user that this one is not
         keep_devices()
         io = os.open("/proc/self/io", os.O_RDONLY)  # afterwards it is no more this user's
-        shut_off(settings["open_files"])
+        shut_off(settings["limits"])
         connection.send({"memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss})
         calls = settings["calls"]
         Holder(connection, ends, io, None if calls is None else bytes.fromhex(calls)).serve()

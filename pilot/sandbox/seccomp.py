@@ -20,6 +20,7 @@ _LOAD, _JUMP_EQUAL, _JUMP_GREATER_EQUAL, _JUMP_ANY_BIT, _RETURN = (
     0x45,
     0x06,
 )
+_AND = 0x54
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 #: Places in the kernel's description of a call: its number, the architecture, the low half of its
 #: arguments, which take eight bytes each.
@@ -34,6 +35,20 @@ _CLONE_NEW = 0x7E020080
 _KEPT_LIMITS = (1, 2, 6)
 #: Requests to a terminal that put words into its user's mouth: TIOCSTI, TIOCLINUX.
 _TYPING = (0x5412, 0x541C)
+#: Requests to a file system by the group (bits 8 to 15) that they are in: those of ext4 and others
+#: (f), of XFS and others (X), versions of files (v), of btrfs, F2FS, bcachefs, Ceph.
+_FILE_GROUPS = tuple(group << 8 for group in (0x66, 0x58, 0x76, 0x94, 0xF5, 0xBC, 0x97))
+#: Those of them that programs need, and that leave nothing on a file but its data: FS_IOC_GETFLAGS
+#: (and with 32 bits), FS_IOC_FSGETXATTR, FS_IOC_FIEMAP; FICLONE, FICLONERANGE, FIDEDUPERANGE.
+_FILE_REQUESTS = (
+    0x80086601,
+    0x80046601,
+    0x801C581F,
+    0xC020660B,
+    0x40049409,
+    0x4020940D,
+    0xC0189436,
+)
 #: Kinds of sockets: local ones, the Internet's, and what asks the kernel about its network.
 _SOCKETS = (1, 2, 10, 16)
 
@@ -112,7 +127,7 @@ def _tool_arguments(calls: Mapping[str, int]) -> list[bytes]:
             calls["unshare"],
             [_argument(0), _step(_JUMP_EQUAL, CLONE_NEWIPC, yes=1), _refuse(errno.EPERM)],
         ),
-        *_of_call(calls["ioctl"], [_argument(1), *_if_one_of(_TYPING, errno.EPERM)]),
+        *_of_call(calls["ioctl"], _requests()),
         *(
             step
             for name in ("socket", "socketpair")
@@ -139,6 +154,19 @@ def _tool_arguments(calls: Mapping[str, int]) -> list[bytes]:
     ]
 
 
+def _requests() -> list[bytes]:
+    """Of ioctl(2). A file system answers so as well where it has no such thing, which programs are
+    used to."""
+    refused = _if_one_of(_FILE_GROUPS, errno.EOPNOTSUPP)
+    return [
+        _argument(1),
+        *_if_one_of(_TYPING, errno.EPERM),
+        *_unless_one_of(_FILE_REQUESTS, over=1 + len(refused)),
+        _step(_AND, 0xFF00),
+        *refused,
+    ]
+
+
 def _of_call(number: int, steps: Sequence[bytes]) -> list[bytes]:
     """``steps`` for that call alone; those that get to their end are let through."""
     return [_step(_JUMP_EQUAL, number, no=len(steps) + 1), *steps, _step(_RETURN, _ALLOW)]
@@ -154,10 +182,11 @@ def _unless_bits(bits: int) -> list[bytes]:
     return [_argument(0), _step(_JUMP_ANY_BIT, bits, yes=1)]
 
 
-def _unless_one_of(values: Sequence[int]) -> list[bytes]:
-    """Passes over the next step where what is looked at is one of them."""
+def _unless_one_of(values: Sequence[int], *, over: int = 1) -> list[bytes]:
+    """Passes over the next steps, so many, where what is looked at is one of them."""
     return [
-        _step(_JUMP_EQUAL, value, yes=len(values) - place) for place, value in enumerate(values)
+        _step(_JUMP_EQUAL, value, yes=len(values) - 1 - place + over)
+        for place, value in enumerate(values)
     ]
 
 

@@ -117,6 +117,10 @@ INHERITED = [
     ),
 ]
 
+#: file_setattr(2) with FS_XFLAG_NODUMP.
+_SET_ATTRIBUTES = (
+    'call("file_setattr", -100, {}.encode(), struct.pack("Q4I", 0x80, 0, 0, 0, 0), 24, 0)'
+)
 _FOLDERS = "(os.environ['TMPDIR'], os.environ['HOME'])"
 
 #: On what the next job has as well. Slots restore their jobs' folders.
@@ -147,6 +151,28 @@ TRACES = [
     ),
 ]
 
+#: What file systems keep of a folder beside all that: here that dumps leave it out (FS_NODUMP_FL).
+FLAGS = [
+    Attack(
+        "leaves a flag of a folder",
+        f"for folder in {_FOLDERS}: add_flag(folder, 0x40)",
+        later=f"require(any(flags(folder) & 0x40 for folder in {_FOLDERS}))",
+        only_if="add_flag('.', 0x40)",
+    ),
+    Attack(
+        "leaves a flag of a folder by a call of its own",
+        f"for folder in {_FOLDERS}: {_SET_ATTRIBUTES.format('folder')}",
+        later=f"require(any(flags(folder) & 0x40 for folder in {_FOLDERS}))",
+        only_if=_SET_ATTRIBUTES.format("'.'"),
+    ),
+    Attack(
+        "leaves a folder's version",
+        f"for folder in {_FOLDERS}: add_flag(folder, 1 << 20, *_VERSION)",
+        later=f"require(any(flags(folder, _VERSION[0]) & 1 << 20 for folder in {_FOLDERS}))",
+        only_if="add_flag('.', 1 << 20, *_VERSION)",
+    ),
+]
+
 DAEMONS = [
     _daemon("outlives its job", happened=lambda around: around.outlived()),
     _daemon(
@@ -162,4 +188,4 @@ DAEMONS = [
     ),
 ]
 
-ATTACKS = [*FILES, *SHARED, *INHERITED, *TRACES, *DAEMONS]
+ATTACKS = [*FILES, *SHARED, *INHERITED, *TRACES, *FLAGS, *DAEMONS]

@@ -38,11 +38,14 @@ _NUMBERS = {
     "fsopen": (430, 430),
     "pidfd_getfd": (438, 438),
     "finit_module": (313, 273),
+    "file_setattr": (469, 469),
     "mq_open": (240, 180),
     "mq_unlink": (241, 181),
     "mq_timedsend": (242, 182),
     "mq_timedreceive": (243, 183),
 }
+#: FS_IOC_GETFLAGS and FS_IOC_SETFLAGS; FS_IOC_GETVERSION and FS_IOC_SETVERSION.
+_FLAGS, _VERSION = (0x80086601, 0x40086602), (0x80087601, 0x40087602)
 _MACHINES = ("x86_64", "aarch64")
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -101,6 +104,24 @@ def attached(memory: int) -> int:
 def touch(path: str) -> None:
     """Opens a file for writing, and leaves it as it is."""
     os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+
+
+def flags(path: str, read_by: int = _FLAGS[0]) -> int:
+    """Of a file or folder; see ioctl_iflags(2)."""
+    found = os.open(path, os.O_RDONLY)
+    try:
+        answer = fcntl.ioctl(found, read_by, bytes(8))
+    finally:
+        os.close(found)
+    return int(struct.unpack("Ii", answer)[0])
+
+
+def add_flag(path: str, flag: int, read_by: int = _FLAGS[0], set_by: int = _FLAGS[1]) -> None:
+    found = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.ioctl(found, set_by, struct.pack("Q", flags(path, read_by) | flag))
+    finally:
+        os.close(found)
 
 
 def others() -> list[int]:
