@@ -158,13 +158,45 @@ def test_javascript_starts_threads_alone(machine: str, flags: int, high: int) ->
 
 
 @machines
-@given(request=_words, high=_words)
-def test_nobody_types_on_a_terminal_for_its_user(machine: str, request: int, high: int) -> None:
+@given(descriptor=_words, high=_words)
+def test_nobody_types_on_a_terminal_for_its_user(machine: str, descriptor: int, high: int) -> None:
     ask = _asking(Filter.TOOL, machine)
     for typing in (0x5412, 0x541C):  # TIOCSTI, TIOCLINUX
-        assert ask("ioctl", request, _noise(typing, high)) == _EPERM
+        assert ask("ioctl", descriptor, _noise(typing, high)) == _EPERM
     for harmless in (0x5401, 0x5413, 0x541B):  # TCGETS, TIOCGWINSZ, FIONREAD
         assert ask("ioctl", 0x5412, _noise(harmless, high)) == _ALLOWED
+
+
+_REQUESTS_REFUSED = {
+    "FS_IOC_SETFLAGS": 0x40086602,
+    "FS_IOC32_SETFLAGS": 0x40046602,
+    "FS_IOC_FSSETXATTR": 0x401C5820,
+    "FS_IOC_SETVERSION": 0x40087602,
+    "FS_IOC_SET_ENCRYPTION_POLICY": 0x800C6613,
+    "FS_IOC_ENABLE_VERITY": 0x40806685,
+    "FIFREEZE": 0xC0045877,
+    "FITRIM": 0xC0185879,
+    "BTRFS_IOC_SNAP_CREATE": 0x50009401,
+}
+_REQUESTS_NEEDED = {
+    "FS_IOC_GETFLAGS": 0x80086601,
+    "FS_IOC_FSGETXATTR": 0x801C581F,
+    "FS_IOC_FIEMAP": 0xC020660B,
+    "FICLONE": 0x40049409,
+    "FICLONERANGE": 0x4020940D,
+    "FIDEDUPERANGE": 0xC0189436,
+    "FIOCLEX": 0x5451,
+}
+
+
+@machines
+@given(high=_words)
+def test_files_keep_what_their_file_system_notes_of_them(machine: str, high: int) -> None:
+    ask = _asking(Filter.TOOL, machine)
+    for name, request in _REQUESTS_REFUSED.items():
+        assert ask("ioctl", 3, _noise(request, high)) == _REFUSED | errno.EOPNOTSUPP, name
+    for name, request in _REQUESTS_NEEDED.items():
+        assert ask("ioctl", 3, _noise(request, high)) == _ALLOWED, name
 
 
 @machines

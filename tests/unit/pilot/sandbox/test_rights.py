@@ -1,0 +1,87 @@
+"""Which rights tools have in a sandbox, and what holds it: as the kernel tells it."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pilot.sandbox.bare_python import bare_environment
+from pilot.sandbox.room import SOURCES
+from pilot.sandbox.sandbox import Extras
+from sluice.contracts.states import AttemptOutcome
+from tests.unit.pilot.attempts import python, run
+from tests.unit.pilot.builders import input_file, task
+from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.slot_runner import Runner
+
+_CAPABILITIES = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
+_STATUS = """
+status = dict(line.split(":\\t") for line in open("/proc/self/status").read().splitlines())
+"""
+#: Shuts off what it imports, and says what it is like then.
+_SHUT_OFF = f"""
+import ctypes, json, os, resource, sys
+sys.path.append({SOURCES!r})
+from pilot.sandbox.kernel import shut_off
+held = os.open("/proc", os.O_RDONLY)
+os.set_inheritable(held, True)
+before = ctypes.CDLL(None).prctl(3, 0, 0, 0, 0)  # PR_GET_DUMPABLE
+shut_off([(resource.RLIMIT_NOFILE, 64), (resource.RLIMIT_CORE, 0)])
+{_STATUS}
+print(json.dumps({{
+    "before": before,
+    "dumpable": ctypes.CDLL(None).prctl(3, 0, 0, 0, 0),
+    "bounding": status["CapBnd"],
+    "inheritable": os.get_inheritable(held),
+    "limits": [resource.getrlimit(each) for each in (resource.RLIMIT_NOFILE, resource.RLIMIT_CORE)],
+}}))
+"""
+
+
+@pytest.fixture
+def slot(tmp_path: Path) -> Iterator[Runner]:
+    runner = Runner(tmp_path / "pilot", settings={"sandbox": found_sandbox()})
+    yield runner
+    runner.close()
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
+def test_tools_have_no_rights_and_can_gain_none(slot: Runner, root: Path, *, inside: bool) -> None:
+    tells = python(f"{_STATUS}\nimport json; print(json.dumps(status))")
+    report = run(
+        slot,
+        task(root, around(tells, mode="File") if inside else tells),
+        [input_file(root / "a.dat")],
+    )
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    status = json.loads(Path(report.outputs[0].url.removeprefix("file://")).read_text())
+    assert {status[name] for name in _CAPABILITIES} == {"0" * 16}
+    assert status["NoNewPrivs"] == "1"
+    assert status["Seccomp"] == "2"  # a filter
+    assert status["Groups"].split() in ([], [status["Gid"].split()[0]])
+
+
+def test_what_holds_a_sandbox_is_shut_off() -> None:
+    """Whatever rights its threads still have."""
+    held = (
+        found_sandbox()
+        .namespaces([], Extras())
+        .start(
+            [os.path.realpath(sys.executable), "-I", "-S", "-c", _SHUT_OFF],
+            streams=(subprocess.DEVNULL, subprocess.PIPE, subprocess.DEVNULL),
+            environment=bare_environment(),
+        )
+    )
+    told = json.loads(held.communicate()[0])
+    assert told == {
+        "before": 1,
+        "dumpable": 0,
+        "bounding": "0" * 16,
+        "inheritable": False,
+        "limits": [[64, 64], [0, 0]],
+    }
