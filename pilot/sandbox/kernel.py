@@ -64,6 +64,18 @@ def keep_devices() -> None:
                 _mount(place, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _flags(place))
 
 
+def keep_settings() -> None:
+    """Of the kernel's, in /proc, as they are: some belong to root's programs, some to these
+    namespaces."""
+    _mount("/proc", _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _flags("/proc"))
+
+
+def mount_terminals(most: int) -> None:
+    """The terminals that programs make are counted apart from all others."""
+    options = f"newinstance,ptmxmode=0666,mode=620,max={most}"
+    _mount("/dev/pts", _MS_NOSUID | _MS_NOEXEC, source="devpts", kind=f"devpts {options}")
+
+
 def mount_memory(place: str, options: str) -> None:
     """A file system in memory. Nobody has read its folders who has only looked into them."""
     _mount(place, _MS_NOSUID | _MS_NODEV | _MS_NOATIME, source="tmpfs", kind=f"tmpfs {options}")

@@ -56,7 +56,8 @@ class Extras:
 class Sandbox(Contract):
     """``bubblewrap``: its path. ``system``: what every program sees: of the node's files those that
     belong to the system, and what the kernel offers. ``processes``, ``open_files``: the most that a
-    program may have of them, open files in each process. ``network``: of tools that ask for one.
+    program may have of them, open files in each process. ``slots``: of the pilot, which share what
+    the kernel counts for each user. ``network``: of tools that ask for one.
     Where none can be had, ``no_network`` says why, and they get the node's own if ``node_network``
     allows it."""
 
@@ -67,6 +68,7 @@ class Sandbox(Contract):
     node_network: bool = False
     processes: int = 4096
     open_files: int = 65536
+    slots: int = 1
 
     def namespaces(self, sources: Sequence[str], gets: Extras) -> Namespaces:
         """For their holder, with the folders ``sources`` in order in ``SOURCES``."""
@@ -295,6 +297,7 @@ class HeldSandbox:
                     "limits": ProcessLimits(
                         open_files=self._sandbox.open_files, core=0
                     ).as_numbers(),
+                    "slots": self._sandbox.slots,
                 }
             )
             ready, _ = connection.receive()
