@@ -56,7 +56,10 @@ def find_sandbox(
         log.info("sandbox.found", kind="namespaces", bubblewrap=found.bubblewrap)
         return found
     if use == "required":
-        raise NoSandboxError(found)
+        raise NoSandboxError(
+            f"SLUICE_PILOT_SANDBOX is required, and {found}; see to that (what a node needs:"
+            " docs/how-to/contain-tools.md), or set it to preferred, to run tools without"
+        )
     return found
 
 
