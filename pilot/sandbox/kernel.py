@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 CLONE_NEWIPC = 0x08000000
-_CLONE_NEWNS = 0x00020000
+_CLONE_NEWNS, _CLONE_NEWNET = 0x00020000, 0x40000000
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 1, 2, 4, 8
 _MS_REMOUNT, _MS_NOATIME, _MS_NODIRATIME, _MS_BIND, _MS_RELATIME = 32, 1024, 2048, 4096, 1 << 21
 _NOTHING = _MS_RDONLY | _MS_NOSUID | _MS_NODEV
@@ -46,6 +46,11 @@ def own_shared_memory() -> None:
     """Of this thread, from here on: System V's and POSIX's message queues, and System V's memory
     and semaphores."""
     _called(_libc.unshare(CLONE_NEWIPC))
+
+
+def own_network() -> None:
+    """Of this thread, from here on, with nothing but a loopback interface, which is down."""
+    _called(_libc.unshare(_CLONE_NEWNET))
 
 
 def bind(source: str, place: str, *, writable: bool) -> None:

@@ -237,6 +237,12 @@ class HeldSandbox:
         said = process.communicate()[1].decode(errors="replace").strip().splitlines()
         return said[-1][:300] if said else ""
 
+    def leave_network(self) -> None:
+        """Ends it where it has a network of its own: answers to what a program has sent would come
+        to the next one."""
+        if self._carrier is not None:
+            self.close()
+
     def _make_visible(self, paths: Sequence[str]) -> None:
         """Where the holder does not see all of these files, it starts anew, with the folders that
         they lie in."""
@@ -298,6 +304,7 @@ class HeldSandbox:
                         open_files=self._sandbox.open_files, core=0
                     ).as_numbers(),
                     "slots": self._sandbox.slots,
+                    "network": self._gets.network,
                 }
             )
             ready, _ = connection.receive()
@@ -359,4 +366,5 @@ class Contained:
         except (EOFError, OSError):  # what holds the sandbox was killed, and all with it
             self._sandbox.close()
             return Usage(status=signal.SIGKILL, cpu=0.0, memory=0, floor=0)
+        self._sandbox.leave_network()
         return Usage(**answer)
