@@ -17,6 +17,8 @@ from pilot.sandbox.view import SeenFile, View
 
 log = structlog.get_logger(__name__)
 
+#: What they tell of keys is of all of the user's. Nobody can open them then.
+_KEYS = ("/proc/keys", "/proc/key-users")
 #: What is run in a sandbox to see that it works.
 _PROBE = "true"
 
@@ -54,7 +56,10 @@ def find_sandbox(
         log.info("sandbox.found", kind="namespaces", bubblewrap=found.bubblewrap)
         return found
     if use == "required":
-        raise NoSandboxError(found)
+        raise NoSandboxError(
+            f"SLUICE_PILOT_SANDBOX is required, and {found}; see to that (what a node needs:"
+            " docs/how-to/contain-tools.md), or set it to preferred, to run tools without"
+        )
     return found
 
 
@@ -103,8 +108,11 @@ def _system(settings: str, more: Sequence[str], hidden: str) -> list[MountPoint]
         MountPoint(kind=MountKind.DEVICES, path="/dev"),
         *(MountPoint(kind=MountKind.MEMORY, path=path) for path in memory),
         MountPoint(kind=MountKind.PROCESSES, path="/proc"),
-        # Some of the kernel's settings belong to root's tools, some to these namespaces.
-        MountPoint(kind=MountKind.CLOSED, path="/proc"),
+        *(
+            MountPoint(kind=MountKind.READ, path=path, source=os.devnull)
+            for path in _KEYS
+            if os.path.exists(path)
+        ),
         *(
             MountPoint(kind=MountKind.FOLDER, path=path)
             for path in ("/tmp", "/var/tmp", "/run")  # noqa: S108

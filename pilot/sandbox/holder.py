@@ -18,8 +18,16 @@ import threading
 from typing import Any, NamedTuple
 
 from pilot.sandbox.channel import Channel
-from pilot.sandbox.kernel import ends_of_children, keep_devices, own_mounts, shut_off
+from pilot.sandbox.kernel import (
+    ends_of_children,
+    keep_devices,
+    keep_settings,
+    own_mounts,
+    shut_off,
+)
+from pilot.sandbox.loopback import Loopback
 from pilot.sandbox.room import RoomError, ToolRoom
+from pilot.sandbox.shares import take_share
 
 _MOST_CHUNK = 1 << 12
 
@@ -33,10 +41,20 @@ class _Request(NamedTuple):
 
 class Holder:
     """``ends``: descriptor that can be read when a child has ended; ``io``: of what the kernel
-    counts for this process. ``calls``: the filter on system calls."""
+    counts for this process. ``calls``: the filter on system calls. ``loopback``: None: there is
+    another network, which is not made anew."""
 
-    def __init__(self, connection: Channel, ends: int, io: int, calls: bytes | None) -> None:
+    def __init__(
+        self,
+        connection: Channel,
+        ends: int,
+        io: int,
+        *,
+        calls: bytes | None,
+        loopback: Loopback | None,
+    ) -> None:
         self._connection = connection
+        self._loopback = loopback
         self._ends = ends
         self._calls = calls
         self._next: _Request | None = None
@@ -56,6 +74,8 @@ class Holder:
             thread.start()
             thread.join()
             room.clear()
+            if self._loopback is not None:
+                self._loopback.renew()
 
     def _serve_in(self, room: ToolRoom) -> None:
         """Programs, until one comes that has another view."""
@@ -68,7 +88,7 @@ class Holder:
         fits = True
         while fits and request is not None:
             self._run(room, request)
-            if not room.is_as_new():
+            if not room.is_as_new() or (self._loopback and not self._loopback.is_as_new()):
                 return
             request = self._received()
             fits = request is not None and room.fits(request.message["room"])
@@ -180,9 +200,17 @@ def main(descriptor: int) -> None:
         connection.send({"made": True})
         settings, _ = connection.receive()
         own_mounts()  # those that bubblewrap has made may belong to a user that this one is not
+        take_share(settings["slots"])
         keep_devices()
+        keep_settings()
         io = os.open("/proc/self/io", os.O_RDONLY)  # afterwards it is no more this user's
         shut_off(settings["limits"])
         connection.send({"memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss})
         calls = settings["calls"]
-        Holder(connection, ends, io, None if calls is None else bytes.fromhex(calls)).serve()
+        Holder(
+            connection,
+            ends,
+            io,
+            calls=None if calls is None else bytes.fromhex(calls),
+            loopback=None if settings["network"] else Loopback(),
+        ).serve()

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 CLONE_NEWIPC = 0x08000000
-_CLONE_NEWNS = 0x00020000
+_CLONE_NEWNS, _CLONE_NEWNET = 0x00020000, 0x40000000
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 1, 2, 4, 8
 _MS_REMOUNT, _MS_NOATIME, _MS_NODIRATIME, _MS_BIND, _MS_RELATIME = 32, 1024, 2048, 4096, 1 << 21
 _NOTHING = _MS_RDONLY | _MS_NOSUID | _MS_NODEV
@@ -48,6 +48,11 @@ def own_shared_memory() -> None:
     _called(_libc.unshare(CLONE_NEWIPC))
 
 
+def own_network() -> None:
+    """Of this thread, from here on, with nothing but a loopback interface, which is down."""
+    _called(_libc.unshare(_CLONE_NEWNET))
+
+
 def bind(source: str, place: str, *, writable: bool) -> None:
     """The file or folder ``source`` is seen at ``place``, which is there."""
     _mount(place, _MS_BIND, source=source)
@@ -62,6 +67,18 @@ def keep_devices() -> None:
         for place in (folder, *(os.path.join(folder, name) for name in names)):
             if os.path.ismount(place):
                 _mount(place, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _flags(place))
+
+
+def keep_settings() -> None:
+    """Of the kernel's, in /proc, as they are: some belong to root's programs, some to these
+    namespaces."""
+    _mount("/proc", _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _flags("/proc"))
+
+
+def mount_terminals(most: int) -> None:
+    """The terminals that programs make are counted apart from all others."""
+    options = f"newinstance,ptmxmode=0666,mode=620,max={most}"
+    _mount("/dev/pts", _MS_NOSUID | _MS_NOEXEC, source="devpts", kind=f"devpts {options}")
 
 
 def mount_memory(place: str, options: str) -> None:

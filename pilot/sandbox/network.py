@@ -8,21 +8,21 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import psutil
 
-from pilot.sandbox import routes as routes_program
+from pilot.sandbox import egress
 from sluice.contracts.base import Contract
 
 #: Who answers for names in the network that slirp4netns makes.
 _NAME_SERVER = "10.0.2.3"
 
 #: What is not the Internet: private networks, those of providers, link-local ones (with services
-#: that tell cloud machines their secrets), tests, multicast. See IANA's registry of special-purpose
-#: addresses.
+#: that tell cloud machines their secrets), documentation's, tests', multicast and broadcast. See
+#: IANA's registry of special-purpose addresses.
 _REFUSED = (
     "0.0.0.0/8",
     "10.0.0.0/8",
@@ -30,13 +30,18 @@ _REFUSED = (
     "169.254.0.0/16",
     "172.16.0.0/12",
     "192.0.0.0/24",
+    "192.0.2.0/24",
     "192.168.0.0/16",
     "198.18.0.0/15",
+    "198.51.100.0/24",
+    "203.0.113.0/24",
     "224.0.0.0/3",
 )
+#: slirp4netns hands what comes there to the node's own services.
+_LOOPBACK = "127.0.0.0/8"
 #: See ioctl_ns(2).
 _NS_GET_USERNS = 0xB701
-_ROUTES = Path(routes_program.__file__)
+_EGRESS = Path(egress.__file__)
 
 
 class UserNetwork(Contract):
@@ -52,25 +57,30 @@ class UserNetwork(Contract):
         with _namespaces_of(pid) as (user, network):
             process = self._carry(user, network)
             try:
-                _set_routes(user, network, self._routes())
+                _set_rules(user, network, self._rules())
             except OSError:
                 process.kill()
                 process.communicate()
                 raise
         return process
 
-    def _routes(self) -> dict[str, list[str]]:
+    def _rules(self) -> dict[str, bool]:
+        """Networks → may tools send there; the first that fits decides."""
         own = [
-            address.address
+            f"{address.address}/32"
             for addresses in psutil.net_if_addrs().values()
             for address in addresses
             if address.family == socket.AF_INET
         ]
-        refused = [*_REFUSED, *(f"{address}/32" for address in own if _beyond(address))]
-        return {
-            "refused": [net for net in refused if not _is_in(net, self.allowed)],
-            "allowed": self.allowed,
-        }
+        rules: dict[str, bool] = {}
+        for networks, allowed in (
+            ((_LOOPBACK,), False),
+            ((f"{_NAME_SERVER}/32", *self.allowed), True),
+            ((*_REFUSED, *own), False),
+        ):
+            for network in networks:
+                rules.setdefault(network, allowed)
+        return rules
 
     def _carry(self, user: int, network: int) -> "subprocess.Popen[bytes]":
         reading, writing = os.pipe()
@@ -81,6 +91,9 @@ class UserNetwork(Contract):
                     "--configure",
                     "--mtu=65520",
                     "--disable-host-loopback",
+                    "--enable-seccomp",
+                    # It gives up root's rights; another user's it asks for a root of its own.
+                    *(["--enable-sandbox"] if os.geteuid() == 0 else []),
                     f"--ready-fd={writing}",
                     "--exit-fd=0",
                     f"--userns-path=/proc/self/fd/{user}",
@@ -117,11 +130,11 @@ def _namespaces_of(pid: int) -> Iterator[tuple[int, int]]:
         yield user, network
 
 
-def _set_routes(user: int, network: int, routes: dict[str, list[str]]) -> None:
+def _set_rules(user: int, network: int, rules: Mapping[str, bool]) -> None:
     """By a process of its own: one with several threads enters no namespace for users. Raises
     ``OSError``."""
     done = subprocess.run(
-        [sys.executable, "-I", "-S", str(_ROUTES), str(user), str(network), json.dumps(routes)],
+        [sys.executable, "-I", "-S", str(_EGRESS), str(user), str(network), json.dumps(rules)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -131,17 +144,7 @@ def _set_routes(user: int, network: int, routes: dict[str, list[str]]) -> None:
     )
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip().splitlines()
-        raise OSError(f"the sandbox could not be given its routes: {said[-1] if said else ''}")
-
-
-def _beyond(address: str) -> bool:
-    return not ipaddress.ip_address(address).is_loopback
-
-
-def _is_in(network: str, others: Sequence[str]) -> bool:
-    """All of it in one of them."""
-    part = ipaddress.IPv4Network(network)
-    return any(part.subnet_of(ipaddress.IPv4Network(other)) for other in others)
+        raise OSError(f"the sandbox's network could not be limited: {said[-1] if said else ''}")
 
 
 def name_servers(text: str) -> str:

@@ -56,7 +56,8 @@ class Extras:
 class Sandbox(Contract):
     """``bubblewrap``: its path. ``system``: what every program sees: of the node's files those that
     belong to the system, and what the kernel offers. ``processes``, ``open_files``: the most that a
-    program may have of them, open files in each process. ``network``: of tools that ask for one.
+    program may have of them, open files in each process. ``slots``: of the pilot, which share what
+    the kernel counts for each user. ``network``: of tools that ask for one.
     Where none can be had, ``no_network`` says why, and they get the node's own if ``node_network``
     allows it."""
 
@@ -67,6 +68,7 @@ class Sandbox(Contract):
     node_network: bool = False
     processes: int = 4096
     open_files: int = 65536
+    slots: int = 1
 
     def namespaces(self, sources: Sequence[str], gets: Extras) -> Namespaces:
         """For their holder, with the folders ``sources`` in order in ``SOURCES``."""
@@ -235,6 +237,12 @@ class HeldSandbox:
         said = process.communicate()[1].decode(errors="replace").strip().splitlines()
         return said[-1][:300] if said else ""
 
+    def leave_network(self) -> None:
+        """Ends it where it has a network of its own: answers to what a program has sent would come
+        to the next one."""
+        if self._carrier is not None:
+            self.close()
+
     def _make_visible(self, paths: Sequence[str]) -> None:
         """Where the holder does not see all of these files, it starts anew, with the folders that
         they lie in."""
@@ -295,6 +303,8 @@ class HeldSandbox:
                     "limits": ProcessLimits(
                         open_files=self._sandbox.open_files, core=0
                     ).as_numbers(),
+                    "slots": self._sandbox.slots,
+                    "network": self._gets.network,
                 }
             )
             ready, _ = connection.receive()
@@ -356,4 +366,5 @@ class Contained:
         except (EOFError, OSError):  # what holds the sandbox was killed, and all with it
             self._sandbox.close()
             return Usage(status=signal.SIGKILL, cpu=0.0, memory=0, floor=0)
+        self._sandbox.leave_network()
         return Usage(**answer)

@@ -24,10 +24,11 @@ _OPEN_FILES = {
     "reads through a link that it makes",
     "reads through a link that lies in the storage",
 }
-#: Which processes there are, and their command lines; disks by their names.
+#: Which processes there are, and their command lines; keys by their number; disks by their names.
 _SIGHT = {
     "reads the arguments of any process",
     "finds the pilot's paths in the arguments of any process",
+    "reads how many keys users have",
     "sees another process",
     "sees its slot",
     "has the node's disks",

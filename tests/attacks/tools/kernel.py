@@ -209,6 +209,12 @@ require(text.value == v.mark.encode())
 """,
         only_if="call('keyctl', 0, -4, 1)",
     ),
+    Attack(
+        "reads the names of keys",
+        "require(v.token in open('/proc/keys').read())",
+        only_if="require(open('/proc/keys').read())",
+    ),
+    kernel("reads how many keys users have", "require(open('/proc/key-users').read())"),
     kernel("has a keyring", "call('keyctl', 0, -3, 1)"),
 ]
 

@@ -16,7 +16,48 @@ def fill(file):
         require(os.write(file, bytes(1 << 20)) == 1 << 20, "no more is written")
 """
 
+#: More than half of what the kernel counts for each user, whom slots have in common. In the open
+#: other programs may need the rest at the same time.
+_SHARED = [
+    kernel(
+        "takes most of the user's watches for changed files",
+        """
+for _ in range(int(read("/proc/sys/fs/inotify/max_user_instances")) // 2 + 1):
+    c("inotify_init1", 0)
+""",
+    ),
+    Attack(
+        "takes most of the user's timers",
+        """
+timer = ctypes.c_void_p()
+for _ in range(v.signals // 2 + 1):
+    c("timer_create", 1, None, ctypes.byref(timer))
+""",
+    ),
+    Attack(
+        "takes most of the user's room for messages",
+        """
+sizes = struct.pack("8q", 0, 10, 8192, 0, 0, 0, 0, 0)
+name = f"{v.token}-{os.getpid()}".encode()
+for _ in range(v.messages // 2 // 80_000 + 1):
+    call("mq_open", name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600, sizes)
+    call("mq_unlink", name)
+""",
+    ),
+    kernel(
+        "takes most of the node's terminals",
+        """
+soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+most, kept = (int(read(f"/proc/sys/kernel/pty/{name}")) for name in ("max", "reserve"))
+for _ in range((most - kept) // 2 + 1):
+    os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY)
+""",
+    ),
+]
+
 ATTACKS = [
+    *_SHARED,
     Attack(
         "starts 400 processes",
         """

@@ -106,7 +106,7 @@ INHERITED = [
     Attack(
         "limits the next job",
         "for pid in family(v.pilot): lower(pid)",
-        later="require(resource.getrlimit(resource.RLIMIT_SIGPENDING)[0] < v.signals)",
+        later="require(resource.getrlimit(resource.RLIMIT_SIGPENDING)[0] == _LOWERED)",
     ),
     Attack(
         "leaves the next job one core",

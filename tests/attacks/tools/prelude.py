@@ -174,10 +174,14 @@ def each_thread(pids: Iterable[int], act: Callable[[int], object]) -> None:
         raise refused
 
 
+#: Nobody else sets such a limit.
+_LOWERED = 4711
+
+
 def lower(pid: int) -> None:
     """The number of signals that may wait for a process."""
-    soft, hard = resource.prlimit(pid, resource.RLIMIT_SIGPENDING)
-    resource.prlimit(pid, resource.RLIMIT_SIGPENDING, (min(soft, hard) - 1, hard))
+    _, hard = resource.prlimit(pid, resource.RLIMIT_SIGPENDING)
+    resource.prlimit(pid, resource.RLIMIT_SIGPENDING, (_LOWERED, hard))
 
 
 def in_child(act: Callable[[], object]) -> None:

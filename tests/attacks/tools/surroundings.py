@@ -98,6 +98,7 @@ class Surroundings:
             "bus": str(self.store / "bus"),
             "input": str(self.input),
             "signals": self._slot["limits"][0][0],
+            "messages": resource.getrlimit(resource.RLIMIT_MSGQUEUE)[0],
         }  # fmt: skip
 
     def prepare(self) -> None:
@@ -307,8 +308,9 @@ def _state(pid: int) -> dict[str, Any]:
 
 
 def _restore(pid: int, before: dict[str, Any]) -> None:
-    for limit, values in zip(_LIMITS, before["limits"], strict=True):
-        resource.prlimit(pid, limit, values)
+    for limit, (soft, _) in zip(_LIMITS, before["limits"], strict=True):
+        _, hard = resource.prlimit(pid, limit)  # of who holds a sandbox: a share
+        resource.prlimit(pid, limit, (min(soft, hard), hard))
     os.sched_setaffinity(pid, before["cores"])
     os.sched_setscheduler(pid, before["class"], os.sched_param(0))
     Path(f"/proc/{pid}/oom_score_adj").write_text(before["oom"])

@@ -103,7 +103,7 @@ def test_who_asks_reaches_neither_the_node_nor_private_addresses(
     found = said(slot, root, around(process) if inside else process)
     assert "reached" not in found.values()
     # Not for want of a network: these are refused.
-    assert {found[address] for address in (own_address(), *private)} == {"Permission denied"}
+    assert {found[address] for address in (own_address(), *private)} == {"Operation not permitted"}
 
 
 @pytest.mark.parametrize("slot", [networked(f"{own_address()}/32")], indirect=True)
@@ -238,5 +238,5 @@ def test_a_pilot_that_is_not_root_has_the_same(before: list[str], *, network: bo
             check=True,
             env={"PATH": os.environ["PATH"].replace(here, there)},
         ).stdout
-    refused = "Permission denied" if network else "Network is unreachable"
+    refused = "Operation not permitted" if network else "Network is unreachable"
     assert said.splitlines()[-1] == f"1000 2  {refused}"
