@@ -20,7 +20,7 @@ SUCCEEDED = "SUCCEEDED"
 #: a kernel. What a wrong call gets (EINVAL, EFAULT, EBADF …) is none of them.
 _REFUSALS = (
     *("EPERM", "EACCES", "EROFS", "ENOENT", "ESRCH"),
-    *("ENOSYS", "EOPNOTSUPP", "EAFNOSUPPORT", "NOTHING"),
+    *("ENOSYS", "ENOTSUP", "EAFNOSUPPORT", "NOTHING"),
 )
 #: ``only_if`` of what no tool can do in the open either, for a reason that stands beside it.
 NEVER = "raise NothingError('what slots do already prevents it')"

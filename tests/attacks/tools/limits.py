@@ -25,6 +25,7 @@ _SHARED = [
 for _ in range(int(read("/proc/sys/fs/inotify/max_user_instances")) // 2 + 1):
     c("inotify_init1", 0)
 """,
+        refusals=["EMFILE"],
     ),
     Attack(
         "takes most of the user's timers",
@@ -33,6 +34,7 @@ timer = ctypes.c_void_p()
 for _ in range(v.signals // 2 + 1):
     c("timer_create", 1, None, ctypes.byref(timer))
 """,
+        refusals=["EAGAIN"],
     ),
     Attack(
         "takes most of the user's room for messages",
@@ -43,6 +45,7 @@ for _ in range(v.messages // 2 // 80_000 + 1):
     call("mq_open", name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600, sizes)
     call("mq_unlink", name)
 """,
+        refusals=["EMFILE"],
     ),
     kernel(
         "takes most of the node's terminals",
@@ -53,6 +56,7 @@ most, kept = (int(read(f"/proc/sys/kernel/pty/{name}")) for name in ("max", "res
 for _ in range((most - kept) // 2 + 1):
     os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY)
 """,
+        refusals=["ENOSPC"],
     ),
 ]
 
