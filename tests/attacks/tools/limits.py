@@ -106,6 +106,31 @@ finally:
         refusals=_FILE_FULL,
         ends=_OF_MEMORY,
     ),
+    # Each of them may be as large as a job's disk.
+    Attack(
+        "takes memory by many files in /dev/shm",
+        f"""
+paths = [f"/dev/shm/{{v.token}}-large-{{number}}" for number in range({_MEMORY})]
+try:
+    for path in paths:
+        with open(path, "wb") as file:
+            file.write(bytes(1 << 20))
+finally:
+    for path in filter(os.path.exists, paths):
+        os.unlink(path)
+""",
+        refusals=["ENOSPC", "ENOMEM", "SIGKILL"],
+        ends=_OF_MEMORY,
+    ),
+    Attack(
+        "takes memory by many files without a name",
+        f"""
+for _ in range({_MEMORY}):
+    require(os.write(os.memfd_create("x"), bytes(1 << 20)) == 1 << 20, "no more is written")
+""",
+        refusals=["ENOMEM", "SIGKILL"],
+        ends=_OF_MEMORY,
+    ),
     Attack(
         "takes memory by a file in /tmp",
         _FILL + """

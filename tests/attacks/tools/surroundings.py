@@ -113,6 +113,8 @@ class Surroundings:
         for pid in [server.pid, *(child.pid for child in server.children(recursive=True))]:
             _restore(pid, self._slot)
         _restore(self.process.pid, self._slot)
+        # Not of the others: what a slot starts has another priority than it.
+        Path(f"/proc/{self.process.pid}/oom_score_adj").write_text(self._slot["oom"])
         self._fill()
         self._before = _state(self.process.pid)
         self.runner.run.path.chmod(self._mode)
@@ -313,7 +315,6 @@ def _restore(pid: int, before: dict[str, Any]) -> None:
         resource.prlimit(pid, limit, (min(soft, hard), hard))
     os.sched_setaffinity(pid, before["cores"])
     os.sched_setscheduler(pid, before["class"], os.sched_param(0))
-    Path(f"/proc/{pid}/oom_score_adj").write_text(before["oom"])
 
 
 def _handle(path: Path) -> str:
