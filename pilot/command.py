@@ -52,18 +52,9 @@ def main(arguments: list[str] | None = None) -> int:
     }
     try:
         settings = PilotSettings(**given)
-    except ValidationError as error:
-        for wrong in error.errors():
-            name = "__".join(map(str, wrong["loc"]))
-            where = (
-                f"--{name.replace('_', '-')}" if name in given else f"SLUICE_PILOT_{name.upper()}"
-            )
-            print(f"sluice-pilot: {where}: {sentence_of(wrong)}", file=sys.stderr)
-        return 2
-    except SettingsError as error:
-        what = str(error).split(" from source")[0]
-        why = f'it is not JSON ({error.__cause__}); a list is written so: \'["one", "two"]\''
-        print(f"sluice-pilot: SLUICE_PILOT_…: {what}: {why}", file=sys.stderr)
+    except (ValidationError, SettingsError) as error:
+        for sentence in _wrong(error, given):
+            print(f"sluice-pilot: {sentence}", file=sys.stderr)
         return 2
     configure_logging("pilot", level=settings.log_level)
     structlog.contextvars.bind_contextvars(pilot=settings.name)

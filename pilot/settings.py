@@ -5,13 +5,15 @@ import socket
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from pilot.node.system_files import why_hidden
 from pilot.sandbox.network import usable
 from pilot.sandbox.sandbox import SandboxUse
 from sluice.contracts.base import Name
 from sluice.contracts.states import ContainerEngine
+from sluice.contracts.wording import in_words
 
 
 def _default_work_dir() -> Path:
@@ -83,7 +85,8 @@ class PilotSettings(BaseSettings):
     #: ended after each job. It has to be able to get to the work folder.
     slot_users: list[Annotated[str, BeforeValidator(str)]] = Field(default_factory=list)
     #: Files and folders that all tools in the sandbox may read as well: where software of this node
-    #: lies beside the system's.
+    #: lies beside the system's. Each has to be there when the pilot starts, and neither below
+    #: /tmp, /dev or /proc, where tools have their own, nor in the work folder.
     sandbox_paths: list[Path] = Field(default_factory=list)
     #: Networks that tools in the sandbox reach which ask for one (NetworkAccess), beside the
     #: Internet: such as 192.168.4.0/24. The node's own loopback is never among them.
@@ -109,3 +112,15 @@ class PilotSettings(BaseSettings):
             raise ValueError(
                 f"{path}: the pilot's user has no home folder; give a work folder"
             ) from error
+
+    @field_validator("sandbox_paths")
+    @classmethod
+    def _seen_by_tools(cls, paths: list[Path], known: ValidationInfo) -> list[Path]:
+        """Where there is to be a sandbox: else nobody looks at them."""
+        if known.data.get("sandbox") == "off" or "work_dir" not in known.data:
+            return paths
+        for path in paths:
+            why = why_hidden(str(path), str(known.data["work_dir"]))
+            if why is not None:
+                raise in_words(f"tools would not see {path}: {why}")
+        return paths

@@ -59,14 +59,14 @@ async def run_pilot(settings: PilotSettings) -> None:
     folder = open_folder(settings.work_dir / settings.name, patience=_FOLDER_PATIENCE)
     uid = uuid.uuid4()
     run = folder.run(uid)
-    # What is left behind of their tries is not for this process to bury.
-    walls = await asyncio.to_thread(_find_walls, settings, run)
-    await asyncio.to_thread(_remove_left_containers, walls.engines, folder.earlier_runs(uid))
-    adopt_orphans()
     resources = offered(
         detect(run.path), cores=settings.cores, memory=settings.memory, slots=settings.slots
     )
     slots = settings.slots or max(1, int(resources.cores))
+    # What is left behind of their tries is not for this process to bury.
+    walls = await asyncio.to_thread(_find_walls, settings, run, slots)
+    await asyncio.to_thread(_remove_left_containers, walls.engines, folder.earlier_runs(uid))
+    adopt_orphans()
     walls = await asyncio.to_thread(_with_users, walls, settings, slots, folder=folder, run=run)
     pilot = RegisterPilot(
         uid=uid,
@@ -133,7 +133,7 @@ class _Walls:
         return SandboxKind.USERS if self.users else SandboxKind.NONE
 
 
-def _find_walls(settings: PilotSettings, run: RunFolder) -> _Walls:
+def _find_walls(settings: PilotSettings, run: RunFolder, slots: int) -> _Walls:
     sandbox = find_sandbox(
         settings.sandbox, run.system, settings.sandbox_paths, hidden=settings.work_dir
     )
@@ -141,6 +141,7 @@ def _find_walls(settings: PilotSettings, run: RunFolder) -> _Walls:
         limits = {
             "processes": settings.sandbox_processes,
             "open_files": settings.sandbox_open_files,
+            "slots": slots,
         }
         sandbox = with_network(sandbox, settings.sandbox, settings.sandbox_networks)
         sandbox = sandbox.model_copy(update=limits)

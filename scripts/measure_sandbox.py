@@ -16,6 +16,7 @@ from pathlib import Path
 
 from pilot.node.sandboxes import find_sandbox
 from pilot.sandbox.bubblewrap import MountKind, MountPoint, Namespaces
+from pilot.sandbox.process_limits import ProcessLimits
 from pilot.sandbox.sandbox import Extras, HeldSandbox, Sandbox
 from pilot.sandbox.view import SeenFile, View
 
@@ -60,7 +61,7 @@ def held(sandbox: Sandbox, folder: str) -> Callable[[int], None]:
                     environment=ENVIRONMENT,
                     folder="/job",
                     streams=[nothing.fileno()] * 2,
-                    limits={},
+                    limits=ProcessLimits(),
                     view=view,
                 )
                 if program.end().status != 0:

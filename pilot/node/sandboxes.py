@@ -11,11 +11,14 @@ import structlog
 from pilot.node.system_files import copy_settings, system_paths, within
 from pilot.sandbox.bubblewrap import MountKind, MountPoint, to_read
 from pilot.sandbox.network import UserNetwork
+from pilot.sandbox.process_limits import ProcessLimits
 from pilot.sandbox.sandbox import Extras, HeldSandbox, Sandbox, SandboxError, SandboxUse
 from pilot.sandbox.view import SeenFile, View
 
 log = structlog.get_logger(__name__)
 
+#: What they tell of keys is of all of the user's. Nobody can open them then.
+_KEYS = ("/proc/keys", "/proc/key-users")
 #: What is run in a sandbox to see that it works.
 _PROBE = "true"
 
@@ -53,7 +56,10 @@ def find_sandbox(
         log.info("sandbox.found", kind="namespaces", bubblewrap=found.bubblewrap)
         return found
     if use == "required":
-        raise NoSandboxError(found)
+        raise NoSandboxError(
+            f"SLUICE_PILOT_SANDBOX is required, and {found}; see to that (what a node needs:"
+            " docs/how-to/contain-tools.md), or set it to preferred, to run tools without"
+        )
     return found
 
 
@@ -78,7 +84,7 @@ def _failure(sandbox: Sandbox, *, network: bool) -> str | None:
                 environment={"PATH": os.environ.get("PATH", os.defpath)},
                 folder="/tmp",  # noqa: S108 - the program's own
                 streams=[nothing.fileno()] * 2,
-                limits={},
+                limits=ProcessLimits(),
                 view=View([SeenFile("/tmp", out, writable=True)]),  # noqa: S108
             )
             status = program.end().status
@@ -102,8 +108,11 @@ def _system(settings: str, more: Sequence[str], hidden: str) -> list[MountPoint]
         MountPoint(kind=MountKind.DEVICES, path="/dev"),
         *(MountPoint(kind=MountKind.MEMORY, path=path) for path in memory),
         MountPoint(kind=MountKind.PROCESSES, path="/proc"),
-        # Some of the kernel's settings belong to root's tools, some to these namespaces.
-        MountPoint(kind=MountKind.CLOSED, path="/proc"),
+        *(
+            MountPoint(kind=MountKind.READ, path=path, source=os.devnull)
+            for path in _KEYS
+            if os.path.exists(path)
+        ),
         *(
             MountPoint(kind=MountKind.FOLDER, path=path)
             for path in ("/tmp", "/var/tmp", "/run")  # noqa: S108

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from pilot.sandbox.process_limits import ProcessLimits
 from pilot.users.programs import UserError, UserPrograms
 from pilot.users.slot_user import SlotUser, give, let_pass, let_read
 
@@ -151,7 +152,7 @@ def _run(programs: UserPrograms, arguments: Sequence[str], folder: str, said: in
             environment={"PATH": os.environ.get("PATH", os.defpath)},
             folder=folder,
             streams=[nothing.fileno(), said, said],
-            limits={},
+            limits=ProcessLimits(),
         )
     os.kill(pid, 0)  # who may not could not end a tool
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

@@ -17,10 +17,10 @@ from pilot.runner.attempts.context import SlotContext, lasting_children
 from pilot.runner.attempts.live_log import LiveLogs
 from pilot.runner.containers.containers import Containers
 from pilot.runner.containers.options import walls
+from pilot.runner.containment.containment import containment_of
 from pilot.runner.files.shared_inputs import SharedFiles
 from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.memory import memory_of
-from pilot.runner.programs.oom_priority import children_go_first
 from pilot.runner.programs.orphans import adopt_orphans
 from pilot.runner.programs.slot_group import SlotGroup
 from pilot.runner.programs.zygote import Zygote
@@ -36,8 +36,6 @@ from pilot.runner.protocol import (
 )
 from pilot.runner.signals import leave_ending_to_the_pilot
 from pilot.runner.tools.loading import Loaded, load
-from pilot.sandbox.sandbox import Sandboxes
-from pilot.users.programs import UserPrograms
 from sluice.contracts.pilots import PilotTask
 from sluice.servicekit.logging import log_ids
 
@@ -65,24 +63,23 @@ class SlotProcess:
         most = None if sandboxed is None else sandboxed.processes
         group = SlotGroup(self._settings.memory_groups, most)
         zygote = Zygote()
-        sandbox, user = self._held(), self._user()
+        containment = containment_of(self._settings, self._number)
         control = SlotControl(self._connection)
         live = LiveLogs(self._settings.live_logs)
         run = RunFolder(Path(self._settings.run_folder))
         context = SlotContext(
             settings=self._settings,
-            folder=run.work_folder(os.getpid(), None if user is None else user.user),
+            folder=run.work_folder(os.getpid(), containment.user),
             journal=Journal(run.journals, f"slot-{os.getpid()}"),
             control=control,
             zygote=zygote,
             shared=SharedFiles(run.shared_folder(os.getpid())),
             phase=ProgressFile(run.phase_file(os.getpid())),
-            containers=self._containers(control, partial(lasting_children, zygote, sandbox, user)),
+            containers=self._containers(control, partial(lasting_children, zygote, containment)),
             live=live,
             memory=memory,
             group=group,
-            sandbox=sandbox,
-            user=user,
+            containment=containment,
         )
         if context.containers is not None:
             control.on_gone = partial(context.containers.remove, None)
@@ -99,22 +96,6 @@ class SlotProcess:
                     context.shared.forget(uid)
                 case JobFrame() as frame:
                     self._connection.sendall(frame_bytes(self._run(frame, context)))
-
-    def _held(self) -> Sandboxes | None:
-        """For tools; None where the node has no sandbox."""
-        if self._settings.sandbox is None:
-            return None
-        run = RunFolder(Path(self._settings.run_folder))
-        return Sandboxes(self._settings.sandbox, run.job_sources())
-
-    def _user(self) -> UserPrograms | None:
-        """For tools; None where they run as the pilot's."""
-        if not self._settings.users:
-            return None
-        programs = UserPrograms(self._settings.users[self._number])
-        with children_go_first():  # as what starts them does
-            programs.tidy_up()  # those of a slot that was killed with its pilot
-        return programs
 
     def _containers(
         self, control: SlotControl, spared: Callable[[], frozenset[int]]
@@ -153,8 +134,7 @@ class SlotProcess:
                     task,
                     str(RunFolder(Path(self._settings.run_folder)).documents),
                     context.containers,
-                    sandbox=self._settings.sandbox,
-                    user=None if context.user is None else context.user.user,
+                    walls=context.containment.inner,
                 )
             return tool
 

@@ -18,9 +18,16 @@ import threading
 from typing import Any, NamedTuple
 
 from pilot.sandbox.channel import Channel
-from pilot.sandbox.kernel import ends_of_children, keep_devices, own_mounts, shut_off
+from pilot.sandbox.kernel import (
+    ends_of_children,
+    keep_devices,
+    keep_settings,
+    own_mounts,
+    shut_off,
+)
 from pilot.sandbox.loopback import Loopback
 from pilot.sandbox.room import RoomError, ToolRoom
+from pilot.sandbox.shares import take_share
 
 _MOST_CHUNK = 1 << 12
 
@@ -193,9 +200,11 @@ def main(descriptor: int) -> None:
         connection.send({"made": True})
         settings, _ = connection.receive()
         own_mounts()  # those that bubblewrap has made may belong to a user that this one is not
+        take_share(settings["slots"])
         keep_devices()
+        keep_settings()
         io = os.open("/proc/self/io", os.O_RDONLY)  # afterwards it is no more this user's
-        shut_off(settings["open_files"])
+        shut_off(settings["limits"])
         connection.send({"memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss})
         calls = settings["calls"]
         Holder(

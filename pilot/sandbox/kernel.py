@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import sys
+from collections.abc import Sequence
 
 CLONE_NEWIPC = 0x08000000
 _CLONE_NEWNS, _CLONE_NEWNET = 0x00020000, 0x40000000
@@ -68,6 +69,18 @@ def keep_devices() -> None:
                 _mount(place, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _flags(place))
 
 
+def keep_settings() -> None:
+    """Of the kernel's, in /proc, as they are: some belong to root's programs, some to these
+    namespaces."""
+    _mount("/proc", _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _flags("/proc"))
+
+
+def mount_terminals(most: int) -> None:
+    """The terminals that programs make are counted apart from all others."""
+    options = f"newinstance,ptmxmode=0666,mode=620,max={most}"
+    _mount("/dev/pts", _MS_NOSUID | _MS_NOEXEC, source="devpts", kind=f"devpts {options}")
+
+
 def mount_memory(place: str, options: str) -> None:
     """A file system in memory. Nobody has read its folders who has only looked into them."""
     _mount(place, _MS_NOSUID | _MS_NODEV | _MS_NOATIME, source="tmpfs", kind=f"tmpfs {options}")
@@ -115,19 +128,25 @@ def ends_of_children() -> int:
     return int(descriptor)
 
 
-def shut_off(open_files: int) -> None:
+def shut_off(limits: Sequence[tuple[int, int]]) -> None:
     """No program reads this process's memory or has its descriptors, and none gets rights back by
-    its user's number."""
+    its user's number, or beyond ``limits``, which are this process's as well."""
     for name in os.listdir("/proc/self/fd"):
         with contextlib.suppress(OSError):  # the list's own
             if int(name) > sys.stderr.fileno():
                 os.set_inheritable(int(name), False)
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = open_files if hard == resource.RLIM_INFINITY else min(open_files, hard)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, most), most))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for number, wanted in limits:
+        soft, _ = resource.getrlimit(number)
+        most = within_hard(number, wanted)
+        resource.setrlimit(number, (min(soft, most), most))
     _called(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0))
     drop_bounding_set()
+
+
+def within_hard(number: int, most: int) -> int:
+    """``most``, or what this process may have at the most of a resource where that is less."""
+    _, hard = resource.getrlimit(number)
+    return most if hard == resource.RLIM_INFINITY else min(most, hard)
 
 
 def drop_bounding_set() -> None:

@@ -19,6 +19,7 @@ from pilot.sandbox.kernel import (
     only_read,
     own_mounts,
     own_shared_memory,
+    within_hard,
 )
 
 #: Where the folders lie from which programs get their files; no program sees it.
@@ -70,8 +71,7 @@ class ToolRoom:
             for number, most in self.asked["limits"]:
                 soft, hard = resource.getrlimit(number)
                 self._limits.append((number, (soft, hard)))
-                within = most if hard == resource.RLIM_INFINITY else min(most, hard)
-                resource.setrlimit(number, (within, hard))
+                resource.setrlimit(number, (within_hard(number, most), hard))
             self._new = _state(_SHARED_MEMORY)
             if self._calls is not None:
                 filter_calls(self._calls)

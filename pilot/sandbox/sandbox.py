@@ -4,7 +4,6 @@ the other, each with its own view."""
 import contextlib
 import glob
 import os
-import resource
 import signal
 import socket
 import subprocess
@@ -20,6 +19,7 @@ from pilot.sandbox.bare_python import bare_environment, bare_python
 from pilot.sandbox.bubblewrap import MountKind, MountPoint, Namespaces
 from pilot.sandbox.channel import Channel
 from pilot.sandbox.network import UserNetwork
+from pilot.sandbox.process_limits import ProcessLimits
 from pilot.sandbox.room import SOURCES
 from pilot.sandbox.seccomp import Filter, filter_program
 from pilot.sandbox.view import SeenFile, View
@@ -56,7 +56,8 @@ class Extras:
 class Sandbox(Contract):
     """``bubblewrap``: its path. ``system``: what every program sees: of the node's files those that
     belong to the system, and what the kernel offers. ``processes``, ``open_files``: the most that a
-    program may have of them, open files in each process. ``network``: of tools that ask for one.
+    program may have of them, open files in each process. ``slots``: of the pilot, which share what
+    the kernel counts for each user. ``network``: of tools that ask for one.
     Where none can be had, ``no_network`` says why, and they get the node's own if ``node_network``
     allows it."""
 
@@ -67,6 +68,7 @@ class Sandbox(Contract):
     node_network: bool = False
     processes: int = 4096
     open_files: int = 65536
+    slots: int = 1
 
     def namespaces(self, sources: Sequence[str], gets: Extras) -> Namespaces:
         """For their holder, with the folders ``sources`` in order in ``SOURCES``."""
@@ -164,21 +166,21 @@ class HeldSandbox:
         environment: Mapping[str, str],
         folder: str,
         streams: Sequence[int],
-        limits: Mapping[int, int],
+        limits: ProcessLimits,
         view: View,
         stdin: str = os.devnull,
     ) -> "Contained":
         """``streams``: descriptors of standard output and error. ``stdin``: path of its standard
         input, which is opened where the program sees it: what is opened outside could be written
-        to through its descriptor. ``limits``: of resource (see setrlimit(2)) → the most. One at a
-        time. Raises ``OSError`` where there is no such program, ``SandboxError``."""
+        to through its descriptor. One at a time. Raises ``OSError`` where there is no such program,
+        ``SandboxError``."""
         program = {
             "arguments": list(arguments),
             "environment": dict(environment),
             "folder": folder,
             "stdin": stdin,
         }
-        allowed = {resource.RLIMIT_NPROC: self._sandbox.processes, **limits}
+        allowed = ProcessLimits(processes=self._sandbox.processes) | limits
         new = self._process is None
         answer = self._asked(program, self._room(view, allowed), streams)
         if "room" in answer and not new:
@@ -193,12 +195,12 @@ class HeldSandbox:
                 raise OSError(number, os.strerror(number), arguments[0])
         raise SandboxError(answer.get("room", "the process that holds it did not say why"))
 
-    def _room(self, view: View, limits: Mapping[int, int]) -> dict[str, Any]:
+    def _room(self, view: View, limits: ProcessLimits) -> dict[str, Any]:
         """What is asked of the holder, which can see the files from here on. Raises
         ``SandboxError``."""
         self._make_visible([seen.source for seen in view.files])
         return {
-            "limits": [*limits.items()],
+            "limits": limits.as_numbers(),
             "files": [self._file(seen) for seen in view.files],
             "links": dict(view.links),
             "shared_memory": view.shared_memory,
@@ -298,7 +300,10 @@ class HeldSandbox:
             connection.send(
                 {
                     "calls": None if calls is None else calls.hex(),
-                    "open_files": self._sandbox.open_files,
+                    "limits": ProcessLimits(
+                        open_files=self._sandbox.open_files, core=0
+                    ).as_numbers(),
+                    "slots": self._sandbox.slots,
                     "network": self._gets.network,
                 }
             )

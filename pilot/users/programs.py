@@ -1,7 +1,6 @@
 """Programs that run as a slot's user."""
 
 import os
-import resource
 import socket
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -10,6 +9,7 @@ from typing import Any
 
 from pilot.sandbox.bare_python import bare_environment, bare_python
 from pilot.sandbox.channel import Channel
+from pilot.sandbox.process_limits import ProcessLimits
 from pilot.sandbox.seccomp import Filter, filter_program
 from pilot.users import launcher
 from pilot.users.slot_user import SlotUser
@@ -44,18 +44,18 @@ class UserPrograms:
         environment: Mapping[str, str],
         folder: str,
         streams: Sequence[int],
-        limits: Mapping[int, int],
+        limits: ProcessLimits,
     ) -> int:
         """The pid of the program, a child of this process in a session of its own. ``streams``:
-        descriptors of standard input, output and error. ``limits``: of resource (see setrlimit(2))
-        → the most. Raises ``OSError`` where it cannot be started, ``UserError``."""
-        most = {resource.RLIMIT_NPROC: self.user.processes, resource.RLIMIT_CORE: 0, **limits}
+        descriptors of standard input, output and error. Raises ``OSError`` where it cannot be
+        started, ``UserError``."""
+        own = ProcessLimits(processes=self.user.processes, core=0)
         answer = self._asked(
             {
                 "arguments": list(arguments),
                 "environment": dict(environment),
                 "folder": folder,
-                "limits": list(most.items()),
+                "limits": (own | limits).as_numbers(),
                 "calls": None if self._calls is None else self._calls.hex(),
             },
             streams,

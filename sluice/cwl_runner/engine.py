@@ -1,6 +1,7 @@
 """Any CWL process: cwltool works out what follows what, and every tool runs as a job on the
 system's pilots."""
 
+import logging
 import os
 import re
 from argparse import Namespace
@@ -15,6 +16,7 @@ from cwltool.command_line_tool import CommandLineTool
 from cwltool.context import LoadingContext, RuntimeContext
 from cwltool.errors import UnsupportedRequirement, WorkflowException
 from cwltool.executors import JobExecutor
+from cwltool.process import shortname
 from cwltool.update import ORIGINAL_CWLVERSION
 from cwltool.workflow import default_make_tool
 from ruamel.yaml import RoundTripRepresenter
@@ -29,6 +31,10 @@ from sluice.cwl_runner.values import AsWritten
 from sluice.cwltool_types import take_types_from_the_newest
 
 _CUDA = "http://commonwl.org/cwltool#CUDARequirement"
+#: A pilot's setting, and its value that forbids tools to run without one: it holds here as well.
+_SANDBOX, _REQUIRED = "SLUICE_PILOT_SANDBOX", "required"
+#: cwltool's, which its options are for.
+_log = logging.getLogger("cwltool")
 #: What cwltool carries out where tools run, and pilots do not → why a process cannot do without it.
 _UNSUPPORTED = {
     "Secrets": "inputs that it names would be kept as any others are",
@@ -110,6 +116,7 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
     def __init__(self, executor: "_Executor", document: Any, context: LoadingContext) -> None:
         super().__init__(document, context)
         self._executor = executor
+        self._told = False
         choices = executor.choices
         docker, required = self.get_requirement("DockerRequirement")
         if docker is None and choices.default_container and choices.containers:
@@ -124,13 +131,11 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
     def job(
         self, job_order: Any, output_callbacks: Any, runtimeContext: RuntimeContext
     ) -> Iterator[Any]:
-        inplace, _ = self.get_requirement("InplaceUpdateRequirement")
-        if inplace is not None and inplace.get("inplaceUpdate"):
-            yield from super().job(
-                job_order, output_callbacks, runtimeContext
-            )  # here alone are the files to be changed
-            return
         _refuse_unsupported(self)  # also where a process has just been generated
+        if _changes_inputs(self):
+            self._tell_of_no_sandbox()
+            yield from super().job(job_order, output_callbacks, runtimeContext)
+            return
         builder = self._init_job(job_order, runtimeContext)
         process = {**self.tool, "requirements": self._requirements(), "hints": self.hints}
         process["inputs"] = [
@@ -143,6 +148,17 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
             "loaded_from": self.metadata.get(ORIGINAL_CWLVERSION) or "v1.2",
         }
         yield _Job(self._executor, invocation, self._needs(builder), output_callbacks)
+
+    def _tell_of_no_sandbox(self) -> None:
+        """Once."""
+        if self._told:
+            return
+        self._told = True
+        _log.warning(
+            "%s: InplaceUpdateRequirement is on, so the tool runs on this machine, with your rights"
+            " and without a sandbox",
+            shortname(self.tool["id"]),
+        )
 
     def _requirements(self) -> list[Any]:
         """With variables of this process that the tool does not set itself."""
@@ -317,13 +333,26 @@ class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not fo
 
 
 def _refuse_unsupported(process: Any) -> None:
-    """What would give other data, not only less, in the process or in any inside it; each knows
-    also what steps, overrides and the job order ask of it. Raises ``UnsupportedRequirement``."""
+    """What would give other data, not only less, and what must not run here, in the process or in
+    any inside it; each knows also what steps, overrides and the job order ask of it. Raises
+    ``UnsupportedRequirement``."""
     for name, why in _UNSUPPORTED.items():
         if any(process.get_requirement(f"{prefix}{name}")[0] is not None for prefix in _CWLTOOL):
             raise UnsupportedRequirement(f"cwltool:{name} is not supported: {why}")
+    if _changes_inputs(process) and os.environ.get(_SANDBOX) == _REQUIRED:
+        raise UnsupportedRequirement(
+            f"{shortname(process.tool['id'])}: a tool whose InplaceUpdateRequirement is on runs on"
+            f" this machine without a sandbox, which {_SANDBOX}={_REQUIRED} forbids: have it give a"
+            " changed copy as its output, or unset that"
+        )
     for step in getattr(process, "steps", ()):
         _refuse_unsupported(step.embedded_tool)
+
+
+def _changes_inputs(process: Any) -> bool:
+    """In their place: only on this machine are they."""
+    inplace, _ = process.get_requirement("InplaceUpdateRequirement")
+    return inplace is not None and bool(inplace.get("inplaceUpdate"))
 
 
 def _with_numbers_as_written(value: Any) -> Any:

@@ -1,10 +1,18 @@
 """Pilots of the embedded system: processes of their own, started again when they die."""
 
 import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import structlog
 
+from sluice.clients.wms import WmsClient
+from sluice.contracts.pilots import Pilot
+from sluice.contracts.problems import ServiceError
+from sluice.embedded.last_words import last_words
+from sluice.embedded.readiness import OK, STARTING
 from sluice.pilot_launchers.local_process import LocalPilot, end_pilot, launch_pilot
 from sluice.servicekit.lifecycle import cancel_and_wait
 
@@ -14,19 +22,53 @@ log = structlog.get_logger(__name__)
 RESTART_PAUSE = 1.0
 
 
+@dataclass(slots=True)
+class _Run:
+    """The last start of a pilot. ``failure``: why it, or the one before it, has ended."""
+
+    started: datetime
+    process: asyncio.subprocess.Process
+    failure: str
+
+    def state(self, name: str, known: Iterable[Pilot]) -> str:
+        """``known``: to the WMS."""
+        alive = self.process.returncode is None
+        if alive and any(
+            pilot.name == name and pilot.registered_at >= self.started for pilot in known
+        ):
+            return OK
+        return self.failure or STARTING
+
+
 class PilotProcesses:
     """Component: ``count`` pilots with ``slots`` each, talking to the WMS at ``wms_url``. They end
-    by themselves where this process is killed."""
+    by themselves where this process is killed. ``tell``: called with a sentence when one does not
+    run, for another reason than before."""
 
-    def __init__(self, *, wms_url: str, count: int, slots: int, work: Path, logs: Path) -> None:
+    def __init__(
+        self,
+        *,
+        wms_url: str,
+        count: int,
+        slots: int,
+        work: Path,
+        logs: Path,
+        tell: Callable[[str], None],
+    ) -> None:
         names = [f"embedded-{number}" for number in range(1, count + 1)]
         self._pilots = [
             LocalPilot(name, wms_url, slots, work / name, logs / f"pilot-{name}.log")
             for name in names
         ]
+        self._tell = tell
         self._tasks: list[asyncio.Task[None]] = []
         self._hurried = asyncio.Event()
-        self.processes: dict[str, asyncio.subprocess.Process] = {}
+        self._runs: dict[str, _Run] = {}
+
+    @property
+    def at_work(self) -> bool:
+        """Is there any that was started and not stopped?"""
+        return bool(self._runs)
 
     async def start(self) -> None:
         self._tasks = [
@@ -40,18 +82,42 @@ class PilotProcesses:
         for task in self._tasks:
             await cancel_and_wait(task)
         self._tasks = []
-        ends = (end_pilot(process, self._hurried) for process in self.processes.values())
+        ends = (end_pilot(run.process, self._hurried) for run in self._runs.values())
         await asyncio.gather(*ends)
-        self.processes.clear()
+        self._runs.clear()
 
     def hurry(self) -> None:
         """A stop, this one or the next, has the pilots hand back what they run. What does not end
         in time then is killed; its jobs return when their leases end."""
         self._hurried.set()
 
+    async def states(self, wms: WmsClient) -> dict[str, str]:
+        """Of each pilot: ``OK`` once the WMS knows it, ``STARTING``, or why it does not run."""
+        try:
+            known = (await wms.pilots()).pilots
+        except ServiceError:
+            known = []
+        return {name: run.state(name, known) for name, run in self._runs.items()}
+
     async def _keep_running(self, pilot: LocalPilot) -> None:
+        failure = ""
         while True:
-            self.processes[pilot.name] = process = await launch_pilot(pilot)
+            begin = pilot.log.stat().st_size if pilot.log.exists() else 0
+            started = datetime.now(UTC)
+            process = await launch_pilot(pilot)
+            self._runs[pilot.name] = run = _Run(started, process, failure)
             code = await process.wait()
-            log.warning("pilot.ended", pilot=pilot.name, code=code)
+            run.failure = "" if code == 0 else _failure(pilot, last_words(pilot.log, begin, code))
+            if run.failure != failure:
+                failure = run.failure
+                log.warning("pilot.ended", pilot=pilot.name, code=code)
+                if failure:
+                    self._tell(f"pilot {pilot.name} is {failure}")
             await asyncio.sleep(RESTART_PAUSE)
+
+
+def _failure(pilot: LocalPilot, said: str) -> str:
+    return (
+        f"not running: {said} (tried again every {RESTART_PAUSE:g} s, with the settings that the"
+        f" system was started with; its log: {pilot.log})"
+    )

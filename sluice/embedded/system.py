@@ -3,7 +3,7 @@ processes."""
 
 import asyncio
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -22,6 +22,7 @@ from sluice.embedded.home import Home
 from sluice.embedded.pilots import PilotProcesses
 from sluice.embedded.port import require_free_port
 from sluice.embedded.postgres import EmbeddedPostgres
+from sluice.embedded.readiness import OK, PILOTS, READY_PATH, STARTING
 from sluice.embedded.remains import end_remains
 from sluice.embedded.services import SERVICES, build_service
 from sluice.garbage_collection import keep_what_is_loaded, look_for_none
@@ -84,11 +85,14 @@ def _http_settings() -> _HttpSettings:
 
 class EmbeddedSystem:
     """Component: everything of one home folder. ``start`` returns when it can be worked with, and
-    ``url`` says where."""
+    ``url`` says where. ``tell``: called with a sentence when a pilot does not run."""
 
-    def __init__(self, home: Home, options: SystemOptions) -> None:
+    def __init__(
+        self, home: Home, options: SystemOptions, *, tell: Callable[[str], None] | None = None
+    ) -> None:
         self.home = home
         self.options = options
+        self._tell = tell or (lambda _: None)
         self.url = ""
         self.transport: Transport | None = None
         self._postgres = EmbeddedPostgres(
@@ -126,7 +130,7 @@ class EmbeddedSystem:
 
     async def jobs_at_work(self) -> int:
         """That pilots have now; 0 where nobody can tell."""
-        if self._wms is None or self._pilots is None or not self._pilots.processes:
+        if self._wms is None or self._pilots is None or not self._pilots.at_work:
             return 0
         try:
             async with asyncio.timeout(LOOK):
@@ -170,8 +174,9 @@ class EmbeddedSystem:
         }
         links.apps.update({name: service.app for name, service in services.items()})
         await self._begin(_Together(list(services.values())))
+        self._wms = WmsClient(links.http("wms"))
         server = HttpServer(
-            _one_port(services, links),
+            _one_port(services, links, self._pilot_states),
             host=self.options.host,
             port=self.options.port,
             limits=http.limits(settings=SHARED_PREFIX),
@@ -181,15 +186,20 @@ class EmbeddedSystem:
         await self._begin(server)
         self.url = f"http://{self.options.host}:{server.port}"
         await self._register_storages(DmsClient(links.http("dms")))
-        self._wms = WmsClient(links.http("wms"))
         self._pilots = PilotProcesses(
             wms_url=f"{self.url}/services/wms",
             count=self.options.pilots,
             slots=self.options.slots,
             work=self.home.pilots,
             logs=self.home.logs,
+            tell=self._tell,
         )
         await self._begin(self._pilots)
+
+    async def _pilot_states(self) -> dict[str, str]:
+        if self._wms is None or self._pilots is None:
+            return {}
+        return await self._pilots.states(self._wms)
 
     async def _begin(self, component: Component) -> None:
         await start_all([component])
@@ -222,16 +232,22 @@ def _import_services() -> None:
         importlib.import_module(f"{name}.wiring")
 
 
-def _one_port(services: dict[str, Service], links: ProcessLinks) -> Starlette:
+def _one_port(
+    services: dict[str, Service],
+    links: ProcessLinks,
+    pilot_states: Callable[[], Awaitable[dict[str, str]]],
+) -> Starlette:
     """The operator's pages at the root, every other service below ``/services/<its name>``."""
     clients = {name: links.http(name) for name in services}
 
     async def readyz(request: Request) -> JSONResponse:
         answers = await asyncio.gather(*(client.get("/readyz") for client in clients.values()))
         report = {name: answer.json() for name, answer in zip(clients, answers, strict=True)}
-        return JSONResponse(
-            report, status_code=200 if all(answer.is_success for answer in answers) else 503
+        pilots = await pilot_states()
+        ready = all(answer.is_success for answer in answers) and {OK, STARTING}.issuperset(
+            pilots.values()
         )
+        return JSONResponse({**report, PILOTS: pilots}, status_code=200 if ready else 503)
 
     others = [
         Mount(f"/services/{name.removeprefix('wfms.')}", service.app)
@@ -239,7 +255,7 @@ def _one_port(services: dict[str, Service], links: ProcessLinks) -> Starlette:
         if name != "wfms.operator"
     ]
     return Starlette(
-        routes=[Route("/system/readyz", readyz), *others, Mount("/", services["wfms.operator"].app)]
+        routes=[Route(READY_PATH, readyz), *others, Mount("/", services["wfms.operator"].app)]
     )
 
 

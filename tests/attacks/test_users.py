@@ -9,7 +9,7 @@ import pytest
 from pilot.users.slot_user import let_pass
 from tests.attacks.rooms import OPEN
 from tests.attacks.tools import limits, network, next_job
-from tests.attacks.tools.attack import SUCCEEDED, Attack
+from tests.attacks.tools.attack import Attack
 from tests.attacks.tools.trying import ATTACKS, AttackedSlot, carry_out, cases, made_room
 from tests.unit.pilot.slot_users import new_user, open_folder, start
 
@@ -24,10 +24,11 @@ _OPEN_FILES = {
     "reads through a link that it makes",
     "reads through a link that lies in the storage",
 }
-#: Which processes there are, and their command lines; disks by their names.
+#: Which processes there are, and their command lines; keys by their number; disks by their names.
 _SIGHT = {
     "reads the arguments of any process",
     "finds the pilot's paths in the arguments of any process",
+    "reads how many keys users have",
     "sees another process",
     "sees its slot",
     "has the node's disks",
@@ -72,5 +73,4 @@ def as_a_user() -> Iterator[AttackedSlot]:
 def test_attack_fails_as_a_user(attack: Attack, *, inside: bool, as_a_user: AttackedSlot) -> None:
     succeeded, said = carry_out(attack, as_a_user, inside=inside)
     assert not succeeded
-    # Not because it was not tried.
-    assert said.startswith(("failed: ", SUCCEEDED)), said
+    assert attack.held(said), said

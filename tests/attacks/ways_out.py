@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator
 
 from pilot.sandbox.network import UserNetwork
+from pilot.sandbox.process_limits import ProcessLimits
 from pilot.sandbox.sandbox import Extras, HeldSandbox, Sandbox
 from pilot.sandbox.view import View
 
@@ -139,7 +140,7 @@ def main() -> None:
             environment={},
             folder="/",
             streams=[said.fileno()] * 2,
-            limits={},
+            limits=ProcessLimits(),
             view=View([]),
         )
         program.end()

@@ -193,3 +193,31 @@ def test_a_demonstration_that_stays_up_says_how_to_stop_it(
         shlex.split(command), env={"HOME": "/nowhere"}, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (0, "stopped\n")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "reason"),
+    [
+        ("SLUICE_PILOT_CORES", "none", "SLUICE_PILOT_CORES: Input should be a valid number"),
+        ("PATH", "/nowhere", "SLUICE_PILOT_SANDBOX is required, and there is no bubblewrap"),
+    ],
+    ids=["wrong setting", "no sandbox"],
+)
+def test_a_pilot_that_cannot_start_is_told_of(
+    place: Place, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, reason: str
+) -> None:
+    """By the command that starts it, and as long as it is so."""
+    monkeypatch.setenv("SLUICE_PILOT_SANDBOX", "required")
+    monkeypatch.setenv(variable, value)
+    said = sluice("up", "--detach", "--port", "0", *place.option)
+    assert said.stdout.startswith("Sluice is ready at http://")
+    assert f"warning: pilot embedded-1 is not running: {reason}" in said.stderr
+    assert "pilot-embedded-1.log" in said.stderr
+
+    told = sluice("status", *place.option, code=1).stdout
+    assert f"  pilot embedded-1: not running: {reason}" in told
+
+    sluice("down", *place.option)
+    monkeypatch.undo()
+    assert sluice("up", "--detach", "--port", "0", *place.option).stderr == ""
+    assert "  pilot embedded-1: ok\n" in sluice("status", *place.option).stdout

@@ -51,8 +51,6 @@ class AttemptRun:
             pilot=context.settings.pilot,
             started=datetime.now(UTC),
             redaction=self._secrets.redaction,
-            no_sandbox=context.settings.no_sandbox,
-            user="" if context.user is None else context.user.user.name,
         )
         self._memory_limit = memory_limit_of(task, job, context.settings)
         self._execution = Execution(
@@ -115,7 +113,9 @@ class AttemptRun:
         files: list[Produced] = []
         for entry in entries:
             protected = ProtectedInputs(
-                work.spares, in_place=tool.in_place, shared=self._context.user is not None
+                work.spares,
+                in_place=tool.in_place,
+                shared=self._context.containment.user is not None,
             )
             job_files = JobFiles(work.known(plain=self._plain_names), protected.linked)
             try:
@@ -134,9 +134,9 @@ class AttemptRun:
 
     def _require_sandbox(self) -> None:
         """Raises ``AttemptError`` where the job may not run without, and this node has none."""
-        if self._task.needs.sandbox and self._context.sandbox is None:
+        why = self._context.containment.no_sandbox
+        if self._task.needs.sandbox and why:
             asked = "for its secrets" if self._task.needs.secrets else "(sluice:sandbox)"
-            why = self._context.settings.no_sandbox
             raise AttemptError(
                 ErrorClass.INTERNAL, f"the job is to run in a sandbox {asked}, and {why}"
             )
@@ -171,18 +171,9 @@ class AttemptRun:
             job_files, values, source=source, protected=protected, secrets=self._secrets
         )
         self._story.command, self._story.note = prepared.arguments, prepared.note
-        self._story.network = self._network(prepared)
         prepared.input_bytes = sum(file.size for file in (*entry.inputs, *shared))
         prepared.targets, prepared.in_place = protected.targets, protected.in_place
         return prepared
-
-    def _network(self, prepared: PreparedJob) -> str:
-        """Of a tool that asks for one, where it has more of it than it should."""
-        sandbox = self._context.settings.sandbox
-        inside = prepared.container is not None
-        if not prepared.network or inside or sandbox is None or sandbox.network is not None:
-            return ""
-        return f"network: the node's own, as {sandbox.no_network}"
 
     def _require_undamaged(self, protected: ProtectedInputs, end: ProgramEnd) -> None:
         """Raises where the tool wrote to a file of a storage, however it ended; of one that was

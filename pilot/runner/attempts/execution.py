@@ -8,9 +8,7 @@ from typing import IO
 
 from pilot.folders.work_folder import OUT, SYSTEM_TMP, TMP
 from pilot.runner.attempts.context import SlotContext
-from pilot.runner.attempts.handover import hand_over
 from pilot.runner.attempts.job_log import Story
-from pilot.runner.attempts.job_view import job_view
 from pilot.runner.attempts.memory_limit import MemoryLimit
 from pilot.runner.failures import AttemptError, sandbox_error, user_error
 from pilot.runner.files.job_files import ForeignFileError
@@ -21,13 +19,11 @@ from pilot.runner.programs.program import (
     ProgramLimits,
     Start,
     as_child,
-    as_user,
-    in_sandbox,
     run_program,
     start_child,
 )
 from pilot.runner.tools.prepared_job import PreparedJob
-from pilot.sandbox.sandbox import Extras, SandboxError
+from pilot.sandbox.sandbox import SandboxError
 from pilot.users.programs import UserError
 from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.contracts.states import ErrorClass
@@ -67,12 +63,12 @@ class Execution:
         """To its end. Raises ``AttemptError`` where it cannot be run, ``OSError``."""
         self._streams.close()
         self._story.streams.clear()
-        if prepared.container is not None:
-            self._story.no_sandbox = ""  # the engine keeps it in
+        containment = self._context.containment
+        if prepared.container is None:  # else its engine keeps it in
+            self._story.reach = containment.reach(prepared)
+            containment.hand_over(prepared)
         folder = prepared.job_files.folder
         apart = prepared.container is not None and prepared.container.own_limit
-        if self._context.user is not None and prepared.container is None:
-            hand_over(prepared, self._context.user.user)
         with ExitStack() as streams:
             program = Program(
                 arguments=prepared.arguments,
@@ -88,8 +84,8 @@ class Execution:
             try:
                 return self._run(program, self._limits(prepared, apart=apart), prepared)
             except OSError as error:
-                contained = self._contained(prepared)
-                raise _cannot_start(prepared.arguments[0], error, contained=contained) from error
+                hidden = containment.hides_programs and not prepared.outside
+                raise _cannot_start(prepared.arguments[0], error, hidden=hidden) from error
             except SandboxError as error:
                 raise sandbox_error(error) from error
             except UserError as error:
@@ -106,23 +102,14 @@ class Execution:
             inputs=prepared.input_bytes / (1 << 20),
         )
 
-    def _contained(self, prepared: PreparedJob) -> bool:
-        """In the pilot's own sandbox?"""
-        apart = prepared.container is not None or prepared.own_python
-        return self._context.sandbox is not None and not apart
-
     def _start(self, prepared: PreparedJob) -> Start:
         context, container = self._context, prepared.container
-        if context.user is not None and container is None and not prepared.own_python:
-            return as_user(context.user, context.lasting)
-        if context.sandbox is not None and self._contained(prepared):
-            gets = Extras(network=prepared.network, gpus=self._task.needs.gpus > 0)
-            return in_sandbox(context.sandbox.of(gets), job_view(prepared, self._memory_limit.most))
-
-        def known() -> frozenset[int]:
-            return context.lasting() if container is None else container.known()
-
-        return as_child(known, context.zygote.start if prepared.own_python else start_child)
+        known = context.lasting if container is None else container.known
+        if prepared.outside:
+            return as_child(known, context.zygote.start if prepared.own_python else start_child)
+        return context.containment.start(
+            prepared, memory=self._memory_limit.most, gpus=self._task.needs.gpus > 0, known=known
+        )
 
     def _run(self, program: Program, limits: ProgramLimits, prepared: PreparedJob) -> ProgramEnd:
         container = prepared.container
@@ -142,8 +129,7 @@ class Execution:
         finally:
             if container is not None:
                 container.end()
-            if self._context.user is not None:
-                self._context.user.tidy_up()
+            self._context.containment.tidy_up()
 
     def _stream(
         self, title: str, path: str | None, prepared: PreparedJob, streams: ExitStack
@@ -161,9 +147,7 @@ class Execution:
                 ErrorClass.TOOL_REFUSED, f"the tool's {title} cannot be written: {error}"
             ) from error
         streams.callback(os.close, descriptor)
-        if self._context.user is not None:
-            # It can be opened by its own path, as by /dev/stderr.
-            os.fchown(descriptor, self._context.user.user.uid, self._context.user.user.gid)
+        self._context.containment.hand_over_stream(descriptor)
         if path is None or title == "stderr":  # else it is an output, and no message
             self._story.streams[title] = reading = os.open(
                 f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC
@@ -193,10 +177,11 @@ def _in_memory(data: bytes) -> IO[bytes]:
     return file
 
 
-def _cannot_start(program: str, error: OSError, *, contained: bool) -> AttemptError:
-    """With the exit code that a shell gives in this case."""
+def _cannot_start(program: str, error: OSError, *, hidden: bool) -> AttemptError:
+    """With the exit code that a shell gives in this case. ``hidden``: tools see only some of the
+    node's programs."""
     if isinstance(error, FileNotFoundError):
-        if contained and os.path.isabs(program) and os.path.exists(program):
+        if hidden and os.path.isabs(program) and os.path.exists(program):
             sentence = (
                 f"program {program!r}, or its interpreter, lies where tools see nothing in this"
                 " pilot's sandbox: keep it out of /tmp, in a folder that"

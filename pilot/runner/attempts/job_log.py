@@ -27,12 +27,8 @@ class Story:
     #: How the tool was run, where that is to be told.
     note: str = ""
     redaction: Redaction = NOTHING
-    #: Which it had, where that is to be told.
-    network: str = ""
-    #: Why it was in no sandbox; empty: it was.
-    no_sandbox: str = ""
-    #: The user that it ran as instead; empty: the pilot's.
-    user: str = ""
+    #: What it could reach that it should not, where that is to be told.
+    reach: list[str] = field(default_factory=list)
 
 
 def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, limit: int) -> bytes:
@@ -50,9 +46,7 @@ def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, li
         f"inputs {names}",
         f"command {command if len(command) <= _MOST_COMMAND else command[:_MOST_COMMAND] + ' …'}",
     ]
-    lines += filter(None, (story.note, story.network))
-    if story.no_sandbox:
-        lines.append(_containment(story))
+    lines += filter(None, (story.note, *story.reach))
     if story.ended is not None:
         ended = story.ended
         memory = "" if ended.memory is None else f", memory at most {ended.memory:.1f} MiB"
@@ -69,15 +63,6 @@ def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, li
         parts.append(f"\n--- {title} ---\n".encode())
         parts.append(_shortened(stream, limit, story.redaction))
     return b"".join(parts)
-
-
-def _containment(story: Story) -> str:
-    if not story.user:
-        return f"no sandbox: {story.no_sandbox}; it had the rights of the pilot's user"
-    return (
-        f"contained by a user of its own only: {story.no_sandbox}; it had the rights of user"
-        f" {story.user}, and the node's network"
-    )
 
 
 def _shortened(file: int, limit: int, hide: Redaction) -> bytes:

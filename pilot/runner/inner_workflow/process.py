@@ -2,10 +2,10 @@
 pilot.runner.inner_workflow FOLDER OUT``.
 
 A process of its own, so that the limits of a job hold for it and for everything that it starts.
-Reads ``process.cwl``, ``order.json`` and ``javascript.json``, and values of secrets from its
-standard input, where that is a file; writes ``result.json`` (the output object); exit status 0, or
-another (``REFUSED``: one more attempt would do no better) and the reasons on standard error, of
-which ``failure.json`` has the first.
+Reads ``process.cwl``, ``order.json``, ``javascript.json`` and ``walls.json``, and values of secrets
+from its standard input, where that is a file; writes ``result.json`` (the output object); exit
+status 0, or another (``REFUSED``: one more attempt would do no better) and the reasons on standard
+error, of which ``failure.json`` has the first.
 """
 
 import json
@@ -38,20 +38,18 @@ from pilot.runner.files.access_errors import (
     refused_output,
 )
 from pilot.runner.files.job_files import Identity, JobFiles
-from pilot.runner.inner_workflow.contained_tools import ContainedTools, Walls
+from pilot.runner.inner_workflow.contained_tools import ContainedTools
 from pilot.runner.inner_workflow.containers import JobsInContainers, read_inner
 from pilot.runner.inner_workflow.failures import FailureWatch
-from pilot.runner.inner_workflow.sandbox import InnerSandbox, InnerSandboxWalls
 from pilot.runner.inner_workflow.tools import tool_maker
-from pilot.runner.inner_workflow.user import InnerUserWalls
+from pilot.runner.inner_workflow.walls import read_walls
 from pilot.runner.job_secrets import taken
 from pilot.runner.redaction import Redaction
-from pilot.users.slot_user import SlotUser
 
 PROCESS, ORDER, JAVASCRIPT, RESULT = "process.cwl", "order.json", "javascript.json", "result.json"
 #: Only where there are any, and where something failed.
 CONTAINERS, FAILURE = "containers.json", "failure.json"
-SANDBOX, USER = "sandbox.json", "user.json"
+WALLS = "walls.json"
 
 #: Exit status.
 REFUSED = 3
@@ -100,7 +98,8 @@ def _run(folder: str, out: str, secrets: SecretStore, hide: Redaction) -> int:
         )
     watch.install()
     containers = None if inner is None else JobsInContainers(inner)
-    contained = _contained(folder, watch)
+    walls = read_walls(f"{folder}/{WALLS}")
+    contained = None if walls is None else ContainedTools(walls, failed=watch.failed)
     loading.construct_tool_object = tool_maker(
         watch, containers, contained, secrets=secrets, job_files=job_files
     )
@@ -145,29 +144,6 @@ def _run(folder: str, out: str, secrets: SecretStore, hide: Redaction) -> int:
         json.dump(result, file)
     os.replace(f"{folder}/{RESULT}.new", f"{folder}/{RESULT}")
     return 0
-
-
-def _contained(folder: str, watch: FailureWatch) -> ContainedTools | None:
-    """None where tools run as this process."""
-    sandbox, user = _text(f"{folder}/{SANDBOX}"), _text(f"{folder}/{USER}")
-    walls: Walls
-    if sandbox:
-        walls = InnerSandboxWalls(
-            InnerSandbox.model_validate_json(sandbox), os.path.dirname(folder)
-        )
-    elif user:
-        walls = InnerUserWalls(SlotUser.model_validate_json(user), folder)
-    else:
-        return None
-    return ContainedTools(walls, failed=watch.failed)
-
-
-def _text(path: str) -> str:
-    """Empty where there is no such file."""
-    if not os.path.exists(path):
-        return ""
-    with open(path) as file:
-        return file.read()
 
 
 def _job_files(folder: str, order: Any) -> JobFiles:

@@ -6,6 +6,7 @@ from typing import Any
 from pilot.folders.work_folder import IN, SYSTEM_TMP, TMP
 from pilot.runner.inner_workflow.contained_tools import InnerTool
 from pilot.runner.programs.running import Running
+from pilot.sandbox.process_limits import ProcessLimits
 from pilot.sandbox.sandbox import Extras, Sandbox, Sandboxes
 from pilot.sandbox.view import SeenFile, View, links_to
 from sluice.contracts.base import Contract
@@ -38,7 +39,7 @@ class InnerSandboxWalls:
             environment=tool.environment,
             folder=tool.folder,
             streams=tool.streams[1:],
-            limits={},
+            limits=ProcessLimits(),
             view=self._view(tool.job),
             stdin=tool.stdin,
         )

@@ -5,6 +5,7 @@ import os
 from pilot.runner.inner_workflow.contained_tools import InnerTool
 from pilot.runner.programs.orphans import adopt_orphans, children
 from pilot.runner.programs.running import Child, Running
+from pilot.sandbox.process_limits import ProcessLimits
 from pilot.users.programs import UserPrograms
 from pilot.users.slot_user import SlotUser, give, let_all_read_below
 
@@ -31,9 +32,9 @@ class InnerUserWalls:
             environment=tool.environment,
             folder=tool.folder,
             streams=tool.streams,
-            limits={},
+            limits=ProcessLimits(),
         )
-        return Child(pid, lambda: known | self._programs.pids, {})
+        return Child(pid, lambda: known | self._programs.pids, ProcessLimits())
 
     def close(self) -> None:
         self._programs.close()

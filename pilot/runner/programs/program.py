@@ -2,12 +2,11 @@
 behind."""
 
 import os
-import resource
 import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import IO
@@ -17,9 +16,8 @@ from pilot.runner.programs.memory import Memory, OutOfMemory, ProcessMemory
 from pilot.runner.programs.oom_priority import children_go_first
 from pilot.runner.programs.running import Child, Running
 from pilot.runner.programs.usage import folder_size
-from pilot.sandbox.sandbox import HeldSandbox, Usage
-from pilot.sandbox.view import View
-from pilot.users.programs import UserPrograms
+from pilot.sandbox.process_limits import ProcessLimits
+from pilot.sandbox.sandbox import Usage
 
 _MIB = 1 << 20
 
@@ -102,8 +100,8 @@ def start_child(program: Program) -> int:
     return popen.pid
 
 
-#: Starts a program within limits as of setrlimit(2). Raises ``OSError`` where it cannot be started.
-Start = Callable[[Program, Mapping[int, int]], Running]
+#: Starts a program within limits. Raises ``OSError`` where it cannot be started.
+Start = Callable[[Program, ProcessLimits], Running]
 
 
 def as_child(
@@ -112,45 +110,6 @@ def as_child(
     """Programs that are children of this process. ``known``: those children that are not the
     program's."""
     return lambda program, limits: Child(start(program), known, limits)
-
-
-def in_sandbox(sandbox: HeldSandbox, view: View) -> Start:
-    """Programs in a sandbox. They raise ``SandboxError`` as well."""
-
-    def start(program: Program, limits: Mapping[int, int]) -> Running:
-        # Its first one starts what holds the sandbox, of which they have their priority.
-        with children_go_first():
-            return sandbox.start(
-                program.arguments,
-                environment=program.environment,
-                folder=program.folder,
-                streams=[program.stdout, program.stderr],
-                limits=limits,
-                view=view,
-                stdin=program.stdin_path or os.devnull,
-            )
-
-    return start
-
-
-def as_user(programs: UserPrograms, known: Callable[[], frozenset[int]]) -> Start:
-    """Programs of a user of their own, which are children of this process. ``known``: as for
-    ``as_child``. They raise ``UserError`` as well."""
-
-    def start(program: Program, limits: Mapping[int, int]) -> Running:
-        # They have their priority of what starts them, which may have to be started anew.
-        with children_go_first(), open(os.devnull, "rb") as nothing:
-            stdin = nothing if isinstance(program.stdin, int) else program.stdin
-            pid = programs.start(
-                program.arguments,
-                environment=program.environment,
-                folder=program.folder,
-                streams=[stdin.fileno(), program.stdout, program.stderr],
-                limits=limits,
-            )
-        return Child(pid, known, {})
-
-    return start
 
 
 def run_program(
@@ -168,7 +127,7 @@ def run_program(
     memory.open(limits.memory, limits.inputs)
     try:
         with control.starting():
-            running = start(program, _rlimits(program, limits, memory))
+            running = start(program, _of_each_process(program, limits, memory))
             control.started(running)
     except BaseException:
         memory.close()
@@ -213,12 +172,10 @@ def _peak_memory(usage: Usage, seen: float) -> float | None:
     return max(usage.memory / 1024, seen) if usage.memory > usage.floor else seen or None
 
 
-def _rlimits(program: Program, limits: ProgramLimits, memory: Memory) -> dict[int, int]:
+def _of_each_process(program: Program, limits: ProgramLimits, memory: Memory) -> ProcessLimits:
     """No single file can grow beyond the job's disk, however fast it is written."""
-    found = {} if memory.brake is None else {resource.RLIMIT_DATA: memory.brake}
-    if limits.disk and program.limit_files:
-        found[resource.RLIMIT_FSIZE] = int(limits.disk * _MIB)
-    return found
+    limited = limits.disk and program.limit_files
+    return ProcessLimits(data=memory.brake, file_size=int(limits.disk * _MIB) if limited else None)
 
 
 class _Watch:

@@ -3,11 +3,12 @@
 import os
 import resource
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
 from pilot.runner.programs.orphans import kill_group, kill_orphans
+from pilot.sandbox.process_limits import ProcessLimits
 from pilot.sandbox.sandbox import Usage
 
 
@@ -38,17 +39,17 @@ class Running(Protocol):
 
 class Child:
     """A child of this process, in a session of its own. ``known``: children of this process that
-    are not the program's. ``limits``: as of setrlimit(2)."""
+    are not the program's."""
 
     beside = 0.0
 
     def __init__(
-        self, pid: int, known: Callable[[], frozenset[int]], limits: Mapping[int, int]
+        self, pid: int, known: Callable[[], frozenset[int]], limits: ProcessLimits
     ) -> None:
         self.root = pid
         self._known = known
         self.descriptor = os.pidfd_open(pid)
-        for number, most in limits.items():
+        for number, most in limits.as_numbers():
             with suppress(ProcessLookupError, ValueError, PermissionError):
                 resource.prlimit(pid, number, (most, most))
 

@@ -4,9 +4,7 @@ from pilot.runner.containers.containers import Containers
 from pilot.runner.cwl.documents import load_document
 from pilot.runner.tools.invocation import LoadedInvocation
 from pilot.runner.tools.tool import LoadedTool
-from pilot.runner.tools.workflow import LoadedWorkflow
-from pilot.sandbox.sandbox import Sandbox
-from pilot.users.slot_user import SlotUser
+from pilot.runner.tools.workflow import LoadedWorkflow, MakeWalls
 from sluice.contracts.pilots import PilotTask
 
 Loaded = LoadedTool | LoadedWorkflow | LoadedInvocation
@@ -17,16 +15,15 @@ def load(
     folder: str,
     containers: Containers | None,
     *,
-    sandbox: Sandbox | None,
-    user: SlotUser | None,
+    walls: MakeWalls,
 ) -> Loaded:
     """Loads a task's executable. ``folder``: for its description, which cwltool reads from a file.
-    ``containers``, ``sandbox``: None where the node has none. ``user``: that tools run as; None:
-    this process's. Raises ``AttemptError``."""
+    ``containers``: None where the node has none. ``walls``: for tools of a workflow.
+    Raises ``AttemptError``."""
     kind = task.executable.get("class")
     if kind == "Operation":
         return LoadedInvocation(task, containers)
     process = load_document(task.executable, folder, subject=f"the tool of step {task.step!r}")
     if kind == "CommandLineTool":
         return LoadedTool(task, process, containers)
-    return LoadedWorkflow(task, process, containers, sandbox=sandbox, user=user)
+    return LoadedWorkflow(task, process, containers, walls=walls)

@@ -45,6 +45,12 @@ class PreparedJob:
     #: It asks for a network (NetworkAccess).
     network: bool = False
 
+    @property
+    def outside(self) -> bool:
+        """Not contained by the slot: the engine of its container does, or it is ours and contains
+        the tools that it runs."""
+        return self.container is not None or self.own_python
+
 
 def prepared_job(job: Any, job_files: JobFiles) -> PreparedJob:
     """``job``: cwltool's. Raises ``AttemptError`` where no program can be given it."""

@@ -4,7 +4,7 @@ its own."""
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import cwltool.process
@@ -28,17 +28,17 @@ from pilot.runner.inner_workflow.process import (
     PROCESS,
     REFUSED,
     RESULT,
-    SANDBOX,
-    USER,
+    WALLS,
 )
-from pilot.runner.inner_workflow.sandbox import InnerSandbox
+from pilot.runner.inner_workflow.walls import InnerWalls
 from pilot.runner.job_secrets import JobSecrets
 from pilot.runner.tools.prepared_job import PreparedJob
 from pilot.runner.tools.tool import job_order
-from pilot.sandbox.sandbox import Sandbox
-from pilot.users.slot_user import SlotUser
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import ErrorClass
+
+#: What the tools of a task's workflow are kept in, for a job with these inputs.
+MakeWalls = Callable[[PilotTask, ProtectedInputs], InnerWalls]
 
 
 class LoadedWorkflow:
@@ -50,12 +50,10 @@ class LoadedWorkflow:
         process: Any,
         containers: Containers | None,
         *,
-        sandbox: Sandbox | None,
-        user: SlotUser | None,
+        walls: MakeWalls,
     ) -> None:
         self.task = task
-        self._sandbox = sandbox
-        self._user = user
+        self._walls = walls
         self.in_place = changes_inputs(task.executable)
         self._containers = containers
         if (
@@ -94,18 +92,8 @@ class LoadedWorkflow:
         write_document(order, f"{place}/{ORDER}")
         with open(f"{place}/{JAVASCRIPT}", "w") as file:
             file.write(engine().javascript.model_dump_json())
-        if self._sandbox is not None:
-            inner = InnerSandbox(
-                sandbox=self._sandbox,
-                targets=protected.targets,
-                in_place=protected.in_place,
-                gpus=self.task.needs.gpus > 0,
-            )
-            with open(f"{place}/{SANDBOX}", "w") as file:
-                file.write(inner.model_dump_json())
-        if self._user is not None:
-            with open(f"{place}/{USER}", "w") as file:
-                file.write(self._user.model_dump_json())
+        with open(f"{place}/{WALLS}", "w") as file:
+            file.write(self._walls(self.task, protected).model_dump_json())
         container = self._bring(place)
         kept = (
             "PATH",

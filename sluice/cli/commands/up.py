@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-import httpx
 import typer
 
 from sluice.cli.errors import plain_errors
@@ -18,7 +17,7 @@ from sluice.embedded.process import (
     stop_system,
     waiting_text,
 )
-from sluice.tls import trust
+from sluice.embedded.readiness import PILOTS, read_readiness, wait_for_pilots
 
 PortOption = Annotated[
     int,
@@ -80,10 +79,7 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
     if running is not None:
         out.print(f"Sluice already runs at {running.url} (process {running.pid})")
         return
-    roots = [
-        root if "://" in root else str(Path(root).expanduser().absolute())
-        for root in storage_root or []
-    ]
+    roots = _absolute(storage_root or [])
     if detach:
         options = {
             "--port": port,
@@ -95,8 +91,7 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
         given = [option for option in options.items() if option[1] is not None]
         given += [("--storage-root", root) for root in roots]
         words = [str(word) for option in given for word in option]
-        started = plain_errors(lambda: start_detached(place, words))
-        out.print(f"Sluice is ready at {started.url} (stop it with `sluice down`)")
+        plain_errors(lambda: _start_in_background(place, words))
         return
     import uvloop  # noqa: PLC0415 - a client alone needs no server's event loop
 
@@ -109,7 +104,9 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
 
     share = max(1, (os.cpu_count() or 1) // max(pilots, 1))
     system = EmbeddedSystem(
-        place, SystemOptions(port=port, pilots=pilots, slots=slots or share, storage_roots=roots)
+        place,
+        SystemOptions(port=port, pilots=pilots, slots=slots or share, storage_roots=roots),
+        tell=lambda sentence: err.print(f"warning: {sentence}"),
     )
     conduct = Conduct(
         on_ready=lambda url: out.print(f"Sluice is ready at {url}"),
@@ -119,6 +116,18 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
         end_with=int(os.environ[END_WITH]) if END_WITH in os.environ else None,
     )
     plain_errors(lambda: uvloop.run(run_until_signal(system, conduct)))
+
+
+def _start_in_background(place: Home, words: list[str]) -> None:
+    """Raises ``OSError``."""
+    started = start_detached(place, words)
+    out.print(f"Sluice is ready at {started.url} (stop it with `sluice down`)")
+    for down in wait_for_pilots(started.url).pilots_down:
+        err.print(f"warning: {down}")
+
+
+def _absolute(roots: list[str]) -> list[str]:
+    return [root if "://" in root else str(Path(root).expanduser().absolute()) for root in roots]
 
 
 def down(
@@ -160,14 +169,17 @@ def status(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> N
         else:
             out.print(f"no system runs in {home}")
         raise typer.Exit(1)
-    ready = httpx.get(f"{running.url}/system/readyz", timeout=10, verify=trust(running.url))
+    found = read_readiness(running.url)
     if as_json:
-        print_json({"running": True, "url": running.url, "pid": running.pid, "ready": ready.json()})
+        print_json({"running": True, "url": running.url, "pid": running.pid, "ready": found.parts})
     else:
         out.print(
             f"Sluice runs at {running.url} (process {running.pid}, since {running.started_at})"
         )
-        for name, state in ready.json().items():
-            out.print(f"  {name}: {state}")
-    if ready.status_code != httpx.codes.OK:
+        for name, state in found.parts.items():
+            if name != PILOTS:
+                out.print(f"  {name}: {state}")
+        for name, state in found.pilots.items():
+            out.print(f"  pilot {name}: {state}")
+    if not found.ready:
         raise typer.Exit(1)

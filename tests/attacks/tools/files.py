@@ -27,6 +27,7 @@ def _input(how: str, code: str) -> Attack:
         f"file = os.path.realpath(sys.argv[1])\n{code}",
         happened=lambda around: around.input_changed(),
         large=True,
+        refusals=["EXDEV"],
     )
 
 
@@ -190,7 +191,7 @@ for folder, _, names in os.walk("/sys/fs/cgroup"):
             return touch(folder + "/cgroup.procs")
         except OSError:
             pass
-raise PermissionError("there is none to be written to")
+raise NothingError("there is none to be written to")
 """,
     ),
 ]

@@ -1,9 +1,13 @@
 """More than a job may have: see ``LIMITED`` in ``tests/attacks/rooms.py``."""
 
-from tests.attacks.tools.attack import Attack
+from tests.attacks.tools.attack import Attack, kernel
 
 #: MiB: more than a job's memory in the sandbox, whatever is added to what it asked for.
 _MEMORY = 320
+
+#: In sentences that say why a job has ended.
+_OF_MEMORY, _OF_DISK = "MiB of memory", "filled its folder"
+_FILE_FULL = ("EFBIG", "ENOSPC")
 
 _FILL = f"""
 size = {_MEMORY} << 20
@@ -12,7 +16,52 @@ def fill(file):
         require(os.write(file, bytes(1 << 20)) == 1 << 20, "no more is written")
 """
 
+#: More than half of what the kernel counts for each user, whom slots have in common. In the open
+#: other programs may need the rest at the same time.
+_SHARED = [
+    kernel(
+        "takes most of the user's watches for changed files",
+        """
+for _ in range(int(read("/proc/sys/fs/inotify/max_user_instances")) // 2 + 1):
+    c("inotify_init1", 0)
+""",
+        refusals=["EMFILE"],
+    ),
+    Attack(
+        "takes most of the user's timers",
+        """
+timer = ctypes.c_void_p()
+for _ in range(v.signals // 2 + 1):
+    c("timer_create", 1, None, ctypes.byref(timer))
+""",
+        refusals=["EAGAIN"],
+    ),
+    Attack(
+        "takes most of the user's room for messages",
+        """
+sizes = struct.pack("8q", 0, 10, 8192, 0, 0, 0, 0, 0)
+name = f"{v.token}-{os.getpid()}".encode()
+for _ in range(v.messages // 2 // 80_000 + 1):
+    call("mq_open", name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600, sizes)
+    call("mq_unlink", name)
+""",
+        refusals=["EMFILE"],
+    ),
+    kernel(
+        "takes most of the node's terminals",
+        """
+soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+most, kept = (int(read(f"/proc/sys/kernel/pty/{name}")) for name in ("max", "reserve"))
+for _ in range((most - kept) // 2 + 1):
+    os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY)
+""",
+        refusals=["ENOSPC"],
+    ),
+]
+
 ATTACKS = [
+    *_SHARED,
     Attack(
         "starts 400 processes",
         """
@@ -31,7 +80,8 @@ finally:
     for pid in started:
         os.waitpid(pid, 0)
 """,
-        ends=True,
+        refusals=["EAGAIN"],
+        alone=True,
     ),
     Attack(
         "takes memory",
@@ -39,10 +89,11 @@ finally:
 flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE
 mmap.mmap(-1, {_MEMORY} << 20, flags=flags)[-1]
 """,
-        ends=True,
+        refusals=["ENOMEM", "SIGKILL"],
+        ends=_OF_MEMORY,
     ),
     Attack("takes memory by a file without a name",
-           _FILL + 'fill(os.memfd_create("x"))', ends=True),
+           _FILL + 'fill(os.memfd_create("x"))', refusals=_FILE_FULL, ends=_OF_MEMORY),
     Attack(
         "takes memory by a file in /dev/shm",
         _FILL + """
@@ -52,7 +103,8 @@ try:
 finally:
     os.unlink(path)
 """,
-        ends=True,
+        refusals=_FILE_FULL,
+        ends=_OF_MEMORY,
     ),
     Attack(
         "takes memory by a file in /tmp",
@@ -63,22 +115,25 @@ try:
 finally:
     os.unlink(path)
 """,
-        ends=True,
+        refusals=_FILE_FULL,
+        ends=_OF_DISK,
     ),
     Attack(
         "takes memory by shared memory",
         _FILL + """
 memory = c("shmget", 0, ctypes.c_size_t(size), 0o1600)
-place = libc.shmat(memory, None, 0)
+place = attached(memory)
 c("shmctl", memory, 0, None)  # goes with the last process
 ctypes.memset(place, 1, size)
 """,
-        ends=True,
+        refusals=["ENOMEM", "SIGKILL"],
+        ends=_OF_MEMORY,
     ),
     Attack(
         "makes a file of 1 TiB",
         "with open('x', 'wb') as file: file.truncate(1 << 40)",
-        ends=True,
+        refusals=_FILE_FULL,
+        alone=True,
     ),
     Attack(
         "makes 3 000 files",
@@ -92,7 +147,7 @@ begun = time.monotonic()
 while time.monotonic() < begun + 1.5:
     os.listdir('d')
 """,
-        ends=True,
+        ends=_OF_DISK,
     ),
     Attack(
         "opens 5 000 files",
@@ -103,10 +158,11 @@ for _ in range(5_000):
     os.open("/dev/null", os.O_RDONLY)
 """,
         only_if="require(resource.getrlimit(resource.RLIMIT_NOFILE)[1] > 5_100)",
+        refusals=["EMFILE"],
     ),
-    Attack(
+    # Python's own function has no number of the error.
+    kernel(
         "sets its limits higher",
-        "resource.setrlimit(resource.RLIMIT_MEMLOCK, (1 << 40, 1 << 40))",
-        only_if="resource.setrlimit(resource.RLIMIT_MEMLOCK, (1 << 40, 1 << 40))",
+        "c('setrlimit', resource.RLIMIT_MEMLOCK, struct.pack('2Q', 1 << 40, 1 << 40))",
     ),
 ]  # fmt: skip

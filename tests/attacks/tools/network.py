@@ -2,6 +2,8 @@
 
 from tests.attacks.tools.attack import Attack, kernel
 
+#: There is nobody, or no way.
+UNREACHABLE = ("ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL")
 #: Is there an address in a network?
 _OWN_ADDRESS = """
 out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -12,7 +14,10 @@ require(not out.getsockname()[0].startswith("127."))
 
 def _connects(what: str, family: str, address: str, *, only_if: str = "") -> Attack:
     return Attack(
-        f"connects to {what}", f"socket.socket(socket.{family}).connect({address})", only_if=only_if
+        f"connects to {what}",
+        f"socket.socket(socket.{family}).connect({address})",
+        only_if=only_if,
+        refusals=UNREACHABLE,
     )
 
 
@@ -35,6 +40,7 @@ ATTACKS = [
         "has an address in the network",
         _OWN_ADDRESS,
         only_if=_OWN_ADDRESS,
+        refusals=UNREACHABLE,
     ),
     kernel(
         "opens a raw socket",

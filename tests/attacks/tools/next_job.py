@@ -1,8 +1,9 @@
 """What a job leaves behind: itself, or something that the next job of its slot finds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tests.attacks.tools.attack import NEVER, Attack
+from tests.attacks.tools.network import UNREACHABLE
 from tests.attacks.tools.surroundings import Surroundings
 
 #: A process apart from its job, which pays no heed to signals and has a name of its own.
@@ -37,11 +38,12 @@ def _daemon(
     does: str = "pass",
     later: str = "",
     happened: Callable[[Surroundings], bool] | None = None,
+    refusals: Sequence[str] = (),
 ) -> Attack:
     """Slots adopt what tools leave behind, and kill it (``pilot/runner/programs/orphans.py``): in
     the open, too."""
     code = _DAEMON.replace("DOES", does)
-    return Attack(name, code, later=later, happened=happened, only_if=NEVER)
+    return Attack(name, code, later=later, happened=happened, only_if=NEVER, refusals=refusals)
 
 
 FILES = [
@@ -59,9 +61,9 @@ FILES = [
 SHARED = [
     Attack(
         "leaves shared memory",
-        "place = libc.shmat(c('shmget', v.key + 1, 4096, 0o1600), None, 0)\n"
+        "place = attached(c('shmget', v.key + 1, 4096, 0o1600))\n"
         "ctypes.memmove(place, v.mark.encode(), len(v.mark))",
-        later="place = libc.shmat(c('shmget', v.key + 1, 0, 0), None, 0)\n"
+        later="place = attached(c('shmget', v.key + 1, 0, 0))\n"
         "require(ctypes.string_at(place, len(v.mark)) == v.mark.encode())",
     ),
     Attack(
@@ -104,7 +106,7 @@ INHERITED = [
     Attack(
         "limits the next job",
         "for pid in family(v.pilot): lower(pid)",
-        later="require(resource.getrlimit(resource.RLIMIT_SIGPENDING)[0] < v.signals)",
+        later="require(resource.getrlimit(resource.RLIMIT_SIGPENDING)[0] == _LOWERED)",
     ),
     Attack(
         "leaves the next job one core",
@@ -115,6 +117,10 @@ INHERITED = [
     ),
 ]
 
+#: file_setattr(2) with FS_XFLAG_NODUMP.
+_SET_ATTRIBUTES = (
+    'call("file_setattr", -100, {}.encode(), struct.pack("Q4I", 0x80, 0, 0, 0, 0), 24, 0)'
+)
 _FOLDERS = "(os.environ['TMPDIR'], os.environ['HOME'])"
 
 #: On what the next job has as well. Slots restore their jobs' folders.
@@ -141,7 +147,29 @@ TRACES = [
         "leaves times of the folder for shared memory",
         "os.utime('/dev/shm', (1, v.key))",
         later="require(os.stat('/dev/shm').st_mtime == v.key)",
-        only_if="raise RuntimeError('outside, others use it in between')",
+        only_if="raise NothingError('outside, others use it in between')",
+    ),
+]
+
+#: What file systems keep of a folder beside all that: here that dumps leave it out (FS_NODUMP_FL).
+FLAGS = [
+    Attack(
+        "leaves a flag of a folder",
+        f"for folder in {_FOLDERS}: add_flag(folder, 0x40)",
+        later=f"require(any(flags(folder) & 0x40 for folder in {_FOLDERS}))",
+        only_if="add_flag('.', 0x40)",
+    ),
+    Attack(
+        "leaves a flag of a folder by a call of its own",
+        f"for folder in {_FOLDERS}: {_SET_ATTRIBUTES.format('folder')}",
+        later=f"require(any(flags(folder) & 0x40 for folder in {_FOLDERS}))",
+        only_if=_SET_ATTRIBUTES.format("'.'"),
+    ),
+    Attack(
+        "leaves a folder's version",
+        f"for folder in {_FOLDERS}: add_flag(folder, 1 << 20, *_VERSION)",
+        later=f"require(any(flags(folder, _VERSION[0]) & 1 << 20 for folder in {_FOLDERS}))",
+        only_if="add_flag('.', 1 << 20, *_VERSION)",
     ),
 ]
 
@@ -187,7 +215,8 @@ DAEMONS = [
         "leaves a socket without a file",
         does="left = socket.socket(socket.AF_UNIX); left.bind(f'\\0{v.token}-left'); left.listen()",
         later="socket.socket(socket.AF_UNIX).connect(f'\\0{v.token}-left')",
+        refusals=UNREACHABLE,
     ),
 ]
 
-ATTACKS = [*FILES, *SHARED, *INHERITED, *TRACES, *NETWORK, *DAEMONS]
+ATTACKS = [*FILES, *SHARED, *INHERITED, *TRACES, *FLAGS, *NETWORK, *DAEMONS]

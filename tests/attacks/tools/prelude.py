@@ -2,8 +2,9 @@
 but the standard library.
 
 ``v`` in a program is what the tester tells it (see ``surroundings.py``), and ``v.answer``, the
-descriptor by which it says how it went. ``sys.argv[1]`` is the
-job's input. A program that is refused what it wants raises an exception.
+descriptor by which it says how it went. ``sys.argv[1]`` is the job's input. A program that is
+refused what it wants raises ``OSError``, or ``NothingError`` where it gets less than it wants. Any
+other exception is a fault of its own.
 """
 
 # What is imported here and not used is for the programs.
@@ -37,16 +38,32 @@ _NUMBERS = {
     "fsopen": (430, 430),
     "pidfd_getfd": (438, 438),
     "finit_module": (313, 273),
+    "file_setattr": (469, 469),
     "mq_open": (240, 180),
     "mq_unlink": (241, 181),
     "mq_timedsend": (242, 182),
     "mq_timedreceive": (243, 183),
 }
+#: FS_IOC_GETFLAGS and FS_IOC_SETFLAGS; FS_IOC_GETVERSION and FS_IOC_SETVERSION.
+_FLAGS, _VERSION = (0x80086601, 0x40086602), (0x80087601, 0x40087602)
 _MACHINES = ("x86_64", "aarch64")
 
 libc = ctypes.CDLL(None, use_errno=True)
-libc.shmat.restype = ctypes.c_void_p
+libc.shmat.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_int]
+libc.shmat.restype = ctypes.c_ssize_t
 libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+
+
+class NothingError(Exception):
+    """What was wanted is not there, or has come to nothing."""
+
+
+class _ChildError(Exception):
+    """``answer``: of a child that was refused what it wanted."""
+
+    def __init__(self, answer: str) -> None:
+        super().__init__(answer)
+        self.answer = answer
 
 
 def _checked(name: str, result: int) -> int:
@@ -70,12 +87,41 @@ def call(name: str, *arguments: Any) -> int:
 
 def require(condition: object, why: str = "there is none") -> None:
     if not condition:
-        raise RuntimeError(why)
+        raise NothingError(why)
+
+
+def first(found: Iterable[str]) -> str:
+    for one in found:
+        return one
+    raise NothingError("there is none")
+
+
+def attached(memory: int) -> int:
+    """The address of System V's shared memory."""
+    return _checked("shmat", libc.shmat(memory, None, 0))
 
 
 def touch(path: str) -> None:
     """Opens a file for writing, and leaves it as it is."""
     os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+
+
+def flags(path: str, read_by: int = _FLAGS[0]) -> int:
+    """Of a file or folder; see ioctl_iflags(2)."""
+    found = os.open(path, os.O_RDONLY)
+    try:
+        answer = fcntl.ioctl(found, read_by, bytes(8))
+    finally:
+        os.close(found)
+    return int(struct.unpack("Ii", answer)[0])
+
+
+def add_flag(path: str, flag: int, read_by: int = _FLAGS[0], set_by: int = _FLAGS[1]) -> None:
+    found = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.ioctl(found, set_by, struct.pack("Q", flags(path, read_by) | flag))
+    finally:
+        os.close(found)
 
 
 def others() -> list[int]:
@@ -115,8 +161,8 @@ def family(last: int) -> set[int]:
 
 
 def each_thread(pids: Iterable[int], act: Callable[[int], object]) -> None:
-    """Does it to all their threads. Raises ``OSError`` where none lets it be done."""
-    refused = OSError("there are none")
+    """Does it to all their threads. Raises where none lets it be done."""
+    refused: Exception = NothingError("there are none")
     done = 0
     for thread in [int(name) for pid in pids for name in os.listdir(f"/proc/{pid}/task")]:
         try:
@@ -128,55 +174,73 @@ def each_thread(pids: Iterable[int], act: Callable[[int], object]) -> None:
         raise refused
 
 
+#: Nobody else sets such a limit.
+_LOWERED = 4711
+
+
 def lower(pid: int) -> None:
     """The number of signals that may wait for a process."""
-    soft, hard = resource.prlimit(pid, resource.RLIMIT_SIGPENDING)
-    resource.prlimit(pid, resource.RLIMIT_SIGPENDING, (min(soft, hard) - 1, hard))
+    _, hard = resource.prlimit(pid, resource.RLIMIT_SIGPENDING)
+    resource.prlimit(pid, resource.RLIMIT_SIGPENDING, (_LOWERED, hard))
 
 
 def in_child(act: Callable[[], object]) -> None:
-    """Does it in a process of its own. Raises ``RuntimeError`` where it fails there."""
-    pid = os.fork()
-    if pid == 0:
-        try:
-            act()
-        except BaseException as error:
-            print(f"in a child: {error!r}", file=sys.stderr, flush=True)
-            os._exit(1)
-        os._exit(0)
-    status = os.waitpid(pid, 0)[1]
-    require(status == 0, f"the child ended with {status}")
+    """Does it in a process of its own. Raises where it fails there."""
+    answer = _answer_of_child(lambda _: act())
+    if answer != "SUCCEEDED":
+        raise _ChildError(answer)
 
 
 def carry_out(acts: dict[str, Callable[[Any], object]], told: dict[str, Any]) -> None:
     """Each in a process and a folder of its own. Writes down, as a JSON object by their names, how
-    they went."""
+    they went: see ``_tried``."""
     said = {}
     for number, (name, act) in enumerate(acts.items()):
-        ours, theirs = os.pipe()
-        sys.stdout.flush()
-        pid = os.fork()
-        if pid == 0:
-            os.close(ours)
-            told_too = told | {"answer": theirs}
-            os.write(theirs, _tried(act, told_too, f"{number}").encode())
-            os._exit(0)
-        status = os.waitpid(pid, 0)[1]
-        os.close(theirs)
-        os.set_blocking(ours, False)  # what it left behind may have the other end
-        try:
-            said[name] = os.read(ours, 4096).decode() or f"failed: ended with {status}"
-        except BlockingIOError:
-            said[name] = f"failed: ended with {status}"
-        os.close(ours)
+
+        def attack(answer: int, act: Callable[[Any], object] = act, at: str = f"{number}") -> None:
+            os.mkdir(at)
+            os.chdir(at)
+            act(SimpleNamespace(**told, answer=answer))
+
+        said[name] = _answer_of_child(attack)
     print(json.dumps(said))
 
 
-def _tried(act: Callable[[Any], object], told: dict[str, Any], folder: str) -> str:
+def _answer_of_child(act: Callable[[int], object]) -> str:
+    """How ``act``, which gets the descriptor that this is told by, goes in a process of its own: as
+    ``_tried`` has it, or the name of the signal that has ended the process."""
+    ours, theirs = os.pipe()
+    sys.stdout.flush()
+    pid = os.fork()
+    if pid == 0:
+        os.close(ours)
+        os.write(theirs, _tried(lambda: act(theirs)).encode()[:4096])
+        os._exit(0)
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    os.close(theirs)
+    os.set_blocking(ours, False)  # what it left behind may have the other end
     try:
-        os.mkdir(folder)
-        os.chdir(folder)
-        act(SimpleNamespace(**told))
+        answer = os.read(ours, 4096).decode()
+    except BlockingIOError:
+        answer = ""
+    finally:
+        os.close(ours)
+    return answer or (signal.Signals(-status).name if status < 0 else "BROKEN: said nothing")
+
+
+def _tried(act: Callable[[], object]) -> str:
+    """A word, and what there is to say of it: how the system has refused it, as errno names it;
+    NOTHING; BROKEN for faults of its own; SUCCEEDED."""
+    try:
+        act()
+    except _ChildError as error:
+        return error.answer
+    except NothingError as error:
+        return f"NOTHING: {error}"
+    except MemoryError as error:
+        return f"ENOMEM: {error!r}"
+    except OSError as error:
+        return f"{errno.errorcode.get(error.errno or 0, 'BROKEN')}: {error}"
     except BaseException as error:
-        return f"failed: {error!r}"[:4096]
+        return f"BROKEN: {error!r}"
     return "SUCCEEDED"

@@ -99,7 +99,7 @@ held = {int(name) for name in os.listdir("/proc/self/fd")} - {0, 1, 2, v.answer}
 mine = {name for name in held if os.path.exists(f"/proc/self/fd/{name}")}
 require(mine, "it has its three streams alone")
 """,
-        only_if="raise RuntimeError('slots leave none open')",
+        only_if="raise NothingError('slots leave none open')",
     ),
 ]
 

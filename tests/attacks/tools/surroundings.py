@@ -22,7 +22,7 @@ from typing import Any
 import psutil
 import pydantic
 
-from tests.attacks.tools.prelude import c, call, libc
+from tests.attacks.tools.prelude import attached, c, call, libc
 from tests.unit.pilot.slot_runner import Runner
 
 #: Another process of the pilot's user: it tells where its secret is, then which signals it gets.
@@ -98,6 +98,7 @@ class Surroundings:
             "bus": str(self.store / "bus"),
             "input": str(self.input),
             "signals": self._slot["limits"][0][0],
+            "messages": resource.getrlimit(resource.RLIMIT_MSGQUEUE)[0],
         }  # fmt: skip
 
     def prepare(self) -> None:
@@ -245,7 +246,7 @@ class Surroundings:
         self._key = 0x51000000 + (uuid.uuid4().int & 0xFFFFFE)
         self._unshare(self._key)
         memory = c("shmget", self._key, 4096, _IPC_CREAT | 0o600)
-        place = libc.shmat(memory, None, 0)
+        place = attached(memory)
         ctypes.memmove(place, self.mark.encode(), len(self.mark))
         libc.shmdt(ctypes.c_void_p(place))
         c("msgget", self._key, _IPC_CREAT | 0o600)
@@ -307,8 +308,9 @@ def _state(pid: int) -> dict[str, Any]:
 
 
 def _restore(pid: int, before: dict[str, Any]) -> None:
-    for limit, values in zip(_LIMITS, before["limits"], strict=True):
-        resource.prlimit(pid, limit, values)
+    for limit, (soft, _) in zip(_LIMITS, before["limits"], strict=True):
+        _, hard = resource.prlimit(pid, limit)  # of who holds a sandbox: a share
+        resource.prlimit(pid, limit, (min(soft, hard), hard))
     os.sched_setaffinity(pid, before["cores"])
     os.sched_setscheduler(pid, before["class"], os.sched_param(0))
     Path(f"/proc/{pid}/oom_score_adj").write_text(before["oom"])

@@ -86,12 +86,13 @@ def carry_out(attack: Attack, room: AttackedSlot, *, inside: bool) -> tuple[bool
 def _shared(room: AttackedSlot, *, inside: bool) -> dict[str, str]:
     """Those that share a job, and the next job, which finds what they have left."""
     sharing = [attack for attack in ATTACKS if attack.shares_its_job]
-    said: dict[str, str] = {}
-    for codes in (
-        {attack.name: attack.code for attack in sharing},
-        {attack.name: attack.later for attack in sharing if attack.later},
-    ):
-        said |= _run(codes, sharing[0], room, inside=inside)
+    codes = {attack.name: attack.code for attack in sharing}
+    said = _run(codes, sharing[0], room, inside=inside)
+    later = {attack.name: attack.later for attack in sharing if attack.later}
+    for name, found in _run(later, sharing[0], room, inside=inside).items():
+        # Else what has kept it from leaving anything is what counts.
+        if SUCCEEDED in (said[name], found):
+            said[name] = found
     return said
 
 

@@ -213,6 +213,7 @@ _FIND = """
 import os, sys
 from pathlib import Path
 from pilot.node.sandboxes import find_sandbox, with_network
+from pilot.sandbox.process_limits import ProcessLimits
 from pilot.sandbox.sandbox import Extras, HeldSandbox
 from pilot.sandbox.view import View
 found = find_sandbox("required", Path(sys.argv[1]), [], hidden=Path(sys.argv[1]) / "hidden")
@@ -223,7 +224,7 @@ if network:
 held = HeldSandbox(found, [], Extras(network=network))
 program = held.start(
     [sys.executable, "-I", "-S", "-c", sys.argv[2]], environment={}, folder="/",
-    streams=[1, 2], limits={}, view=View([]),
+    streams=[1, 2], limits=ProcessLimits(), view=View([]),
 )
 assert program.end().status == 0
 held.close()

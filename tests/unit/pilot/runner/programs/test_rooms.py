@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from pilot.node.sandboxes import find_sandbox
+from pilot.sandbox.process_limits import ProcessLimits
 from pilot.sandbox.sandbox import Contained, Extras, HeldSandbox, Sandbox, SandboxError
 from pilot.sandbox.view import SeenFile, View
 from tests.unit.pilot.attempts import python, run
@@ -54,7 +55,7 @@ class _Programs:
             environment={"PATH": os.environ["PATH"]},
             folder=folder,
             streams=streams,
-            limits={},
+            limits=ProcessLimits(),
             view=self.view,
             stdin=self.stdin,
         )
@@ -185,7 +186,7 @@ def test_without_its_program_there_is_no_sandbox_and_no_fault_of_the_tool(tmp_pa
             environment={},
             folder="/",
             streams=[nothing.fileno()] * 2,
-            limits={},
+            limits=ProcessLimits(),
             view=View([]),
         )
 

@@ -1,0 +1,207 @@
+"""What a slot keeps its tools in, where no engine of containers does: decided here, once."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from pilot.folders.run_folder import RunFolder
+from pilot.runner.containment.folders import hand_over
+from pilot.runner.containment.job_view import job_view
+from pilot.runner.files.input_protection import ProtectedInputs
+from pilot.runner.inner_workflow.sandbox import InnerSandbox
+from pilot.runner.inner_workflow.walls import InnerWalls
+from pilot.runner.programs.oom_priority import children_go_first
+from pilot.runner.programs.program import Program, Start, as_child
+from pilot.runner.programs.running import Child, Running
+from pilot.runner.protocol import RunnerSettings
+from pilot.runner.tools.prepared_job import PreparedJob
+from pilot.sandbox.process_limits import ProcessLimits
+from pilot.sandbox.sandbox import Extras, Sandbox, Sandboxes
+from pilot.users.programs import UserPrograms
+from pilot.users.slot_user import SlotUser
+from sluice.contracts.pilots import PilotTask
+
+#: Pids of a slot's children that are not of a program.
+Known = Callable[[], frozenset[int]]
+
+
+class Containment(Protocol):
+    """Of the tools of a slot, one after the other."""
+
+    #: Why it is not the pilot's sandbox; empty: it is.
+    no_sandbox: str
+    #: Do tools see only some of the node's programs?
+    hides_programs: bool
+
+    @property
+    def user(self) -> SlotUser | None:
+        """That tools run as; None: this process's."""
+        ...
+
+    @property
+    def pids(self) -> frozenset[int]:
+        """Of this process's children that belong to it."""
+        ...
+
+    def reach(self, prepared: PreparedJob) -> list[str]:
+        """What the tool can reach that it should not, for the job's log: a line each."""
+        ...
+
+    def hand_over(self, prepared: PreparedJob) -> None:
+        """The job's folders, to who runs its tool. Raises ``OSError``."""
+
+    def hand_over_stream(self, descriptor: int) -> None:
+        """That the tool writes to. Raises ``OSError``."""
+
+    def start(self, prepared: PreparedJob, *, memory: float, gpus: bool, known: Known) -> Start:
+        """``memory``: MiB that the job may use, 0: any. ``gpus``: it gets the node's. What it gives
+        raises ``SandboxError`` and ``UserError`` as well."""
+        ...
+
+    def tidy_up(self) -> None:
+        """After each tool. Raises ``UserError``."""
+
+    def inner(self, task: PilotTask, protected: ProtectedInputs) -> InnerWalls:
+        """For the tools of a workflow inside a job."""
+        ...
+
+
+def containment_of(settings: RunnerSettings, number: int) -> Containment:
+    """``number``: of the slot."""
+    if settings.sandbox is not None:
+        return _InSandbox(settings.sandbox, RunFolder(Path(settings.run_folder)).job_sources())
+    if settings.users:
+        return _AsUser(settings.users[number], settings.no_sandbox)
+    return _InTheOpen(settings.no_sandbox or "the pilot has looked for none")
+
+
+class _InTheOpen:
+    """With the rights of the pilot's user. ``no_sandbox``: why."""
+
+    hides_programs = False
+
+    def __init__(self, no_sandbox: str, user: SlotUser | None = None) -> None:
+        self.no_sandbox = no_sandbox
+        self.user = user
+
+    @property
+    def pids(self) -> frozenset[int]:
+        return frozenset()
+
+    def reach(self, prepared: PreparedJob) -> list[str]:
+        return [f"no sandbox: {self.no_sandbox}; it had the rights of the pilot's user"]
+
+    def hand_over(self, prepared: PreparedJob) -> None:
+        pass
+
+    def hand_over_stream(self, descriptor: int) -> None:
+        pass
+
+    def start(self, prepared: PreparedJob, *, memory: float, gpus: bool, known: Known) -> Start:
+        return as_child(known)
+
+    def tidy_up(self) -> None:
+        pass
+
+    def inner(self, task: PilotTask, protected: ProtectedInputs) -> InnerWalls:
+        return InnerWalls()
+
+
+class _InSandbox(_InTheOpen):
+    """The node's. ``sources``: folders that jobs get files from."""
+
+    hides_programs = True
+
+    def __init__(self, sandbox: Sandbox, sources: list[str]) -> None:
+        super().__init__("")
+        self._sandbox = sandbox
+        self._held = Sandboxes(sandbox, sources)
+
+    @property
+    def pids(self) -> frozenset[int]:
+        return self._held.pids
+
+    def reach(self, prepared: PreparedJob) -> list[str]:
+        if not prepared.network or self._sandbox.network is not None:
+            return []
+        return [f"network: the node's own, as {self._sandbox.no_network}"]
+
+    def start(self, prepared: PreparedJob, *, memory: float, gpus: bool, known: Known) -> Start:
+        sandbox = self._held.of(Extras(network=prepared.network, gpus=gpus))
+        view = job_view(prepared, memory)
+
+        def start(program: Program, limits: ProcessLimits) -> Running:
+            # Its first one starts what holds the sandbox, of which they have their priority.
+            with children_go_first():
+                return sandbox.start(
+                    program.arguments,
+                    environment=program.environment,
+                    folder=program.folder,
+                    streams=[program.stdout, program.stderr],
+                    limits=limits,
+                    view=view,
+                    stdin=program.stdin_path or os.devnull,
+                )
+
+        return start
+
+    def inner(self, task: PilotTask, protected: ProtectedInputs) -> InnerWalls:
+        return InnerWalls(
+            sandbox=InnerSandbox(
+                sandbox=self._sandbox,
+                targets=protected.targets,
+                in_place=protected.in_place,
+                gpus=task.needs.gpus > 0,
+            )
+        )
+
+
+class _AsUser(_InTheOpen):
+    """The slot's own. ``no_sandbox``: why not in one."""
+
+    def __init__(self, user: SlotUser, no_sandbox: str) -> None:
+        super().__init__(no_sandbox, user)
+        self._user = user
+        self._programs = UserPrograms(user)
+        with children_go_first():  # as what starts them does
+            self._programs.tidy_up()  # those of a slot that was killed with its pilot
+
+    @property
+    def pids(self) -> frozenset[int]:
+        return self._programs.pids
+
+    def reach(self, prepared: PreparedJob) -> list[str]:
+        return [
+            f"contained by a user of its own only: {self.no_sandbox}; it had the rights of user"
+            f" {self._user.name}, and the node's network"
+        ]
+
+    def hand_over(self, prepared: PreparedJob) -> None:
+        hand_over(prepared, self._user)
+
+    def hand_over_stream(self, descriptor: int) -> None:
+        # It can be opened by its own path, as by /dev/stderr.
+        os.fchown(descriptor, self._user.uid, self._user.gid)
+
+    def start(self, prepared: PreparedJob, *, memory: float, gpus: bool, known: Known) -> Start:
+        def start(program: Program, limits: ProcessLimits) -> Running:
+            # They have their priority of what starts them, which may have to be started anew.
+            with children_go_first(), open(os.devnull, "rb") as nothing:
+                stdin = nothing if isinstance(program.stdin, int) else program.stdin
+                pid = self._programs.start(
+                    program.arguments,
+                    environment=program.environment,
+                    folder=program.folder,
+                    streams=[stdin.fileno(), program.stdout, program.stderr],
+                    limits=limits,
+                )
+            return Child(pid, known, ProcessLimits())
+
+        return start
+
+    def tidy_up(self) -> None:
+        self._programs.tidy_up()
+
+    def inner(self, task: PilotTask, protected: ProtectedInputs) -> InnerWalls:
+        return InnerWalls(user=self.user)

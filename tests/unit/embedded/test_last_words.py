@@ -1,0 +1,33 @@
+"""Why a pilot has ended, from its log."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sluice.embedded.last_words import last_words
+
+
+def _structured(**fields: str) -> str:
+    return json.dumps({"level": "error", **fields})
+
+
+@pytest.mark.parametrize(
+    ("lines", "code", "said"),
+    [
+        (["sluice-pilot: --name: 'a/b' has '/'", ""], 2, "--name: 'a/b' has '/'"),
+        ([_structured(event="pilot.no_sandbox", reason="no bwrap")], 2, "no bwrap"),
+        ([_structured(event="x", exception="Traceback:\n  a\nOSError: full")], 1, "OSError: full"),
+        ([_structured(event="pilot.ended")], 1, "pilot.ended"),
+        (["[1]"], 1, "[1]"),
+        ([], 3, "it ended with exit code 3"),
+        (["all is well"], -9, "it was killed by SIGKILL"),
+    ],
+)
+def test_the_last_sentence_says_why(tmp_path: Path, lines: list[str], code: int, said: str) -> None:
+    log = tmp_path / "log"
+    log.write_text("of an earlier start\n")
+    begin = log.stat().st_size
+    with log.open("a") as file:
+        file.writelines(f"{line}\n" for line in lines)
+    assert last_words(log, begin, code) == said

@@ -1,0 +1,52 @@
+"""Classic BPF as the kernel runs it for filters on system calls: see seccomp(2), bpf(4)."""
+
+import operator
+import struct
+from collections.abc import Callable, Sequence
+from functools import cache
+
+_LOAD, _AND, _RETURN, _GO_ON = 0x20, 0x54, 0x06, 0x05
+#: Jumps: of what was loaded and the instruction's value, does it hold?
+_HOLDS: dict[int, Callable[[int, int], bool]] = {
+    0x15: operator.eq,
+    0x25: operator.gt,
+    0x35: operator.ge,
+    0x45: lambda seen, bits: seen & bits != 0,
+}
+_INSTRUCTION = struct.Struct("=HBBI")
+#: Of a call: its number, the architecture, where it was made, its arguments.
+_DATA = struct.Struct("=IIQ6Q")
+#: The most that the kernel takes.
+_MOST_INSTRUCTIONS = 4096
+
+
+def answer(program: bytes, architecture: int, number: int, arguments: Sequence[int] = ()) -> int:
+    """What ``program`` returns for a call; arguments that are not named are 0. Raises
+    ``ValueError`` where the kernel would not take the program."""
+    data = _DATA.pack(number, architecture, 0, *arguments, *[0] * (6 - len(arguments)))
+    steps = _steps(program)
+    seen, place = 0, 0
+    while place < len(steps):
+        code, yes, no, value = steps[place]
+        place += 1
+        if code == _RETURN:
+            return value
+        if code == _LOAD and value % 4 == 0 and value < _DATA.size:
+            [seen] = struct.unpack_from("=I", data, value)
+        elif code == _AND:
+            seen &= value
+        elif code == _GO_ON:
+            place += value
+        elif code in _HOLDS:
+            place += yes if _HOLDS[code](seen, value) else no
+        else:
+            raise ValueError(f"{place - 1}: instruction {code:#x} with {value:#x}")
+    raise ValueError("the program has no end")
+
+
+@cache
+def _steps(program: bytes) -> list[tuple[int, int, int, int]]:
+    steps = list(_INSTRUCTION.iter_unpack(program))
+    if not 0 < len(steps) <= _MOST_INSTRUCTIONS:
+        raise ValueError(f"a program of {len(steps)} instructions")
+    return steps
