@@ -8,7 +8,7 @@ import pytest
 
 from pilot.users.slot_user import let_pass
 from tests.attacks.rooms import OPEN
-from tests.attacks.tools import limits, network
+from tests.attacks.tools import limits, network, next_job
 from tests.attacks.tools.attack import Attack
 from tests.attacks.tools.trying import ATTACKS, AttackedSlot, carry_out, cases, made_room
 from tests.unit.pilot.slot_users import new_user, open_folder, start
@@ -44,7 +44,7 @@ _NOT_KEPT_OUT = {
     *_OPEN_FILES,
     *_SIGHT,
     *_LEFT,
-    *(attack.name for attack in network.ATTACKS),
+    *(attack.name for attack in (*network.ATTACKS, *next_job.NETWORK)),
     # Those of a job are tried where they are given.
     *(attack.name for attack in limits.ATTACKS),
 }

@@ -173,6 +173,37 @@ FLAGS = [
     ),
 ]
 
+#: A port of the loopback interface, of which others may know.
+_PORT = "20000 + v.key % 10000"
+
+NETWORK = [
+    # The side that closes first waits for a minute.
+    Attack(
+        "leaves a port in use",
+        f"""
+server = socket.create_server(("127.0.0.1", {_PORT}))
+client = socket.create_connection(server.getsockname())
+server.accept()[0].close()
+client.close()
+""",
+        later=f"""
+try:
+    socket.socket().bind(("127.0.0.1", {_PORT}))
+except OSError as error:
+    require(error.errno == errno.EADDRINUSE)
+else:
+    require(False)
+""",
+    ),
+    Attack(
+        "leaves a count of what it has sent",
+        "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', 9))",
+        later="lines = open('/proc/net/snmp').read().splitlines()\n"
+        "names, counts = (line.split() for line in lines if line.startswith('Udp:'))\n"
+        "require(int(counts[names.index('OutDatagrams')]))",
+    ),
+]
+
 DAEMONS = [
     _daemon("outlives its job", happened=lambda around: around.outlived()),
     _daemon(
@@ -188,4 +219,4 @@ DAEMONS = [
     ),
 ]
 
-ATTACKS = [*FILES, *SHARED, *INHERITED, *TRACES, *FLAGS, *DAEMONS]
+ATTACKS = [*FILES, *SHARED, *INHERITED, *TRACES, *FLAGS, *NETWORK, *DAEMONS]

@@ -36,6 +36,16 @@ for address in sys.argv[2:]:
         print(address, error.strerror or error)
 """
 
+#: Sends a datagram to the address and the port that it is given.
+_SEND = """
+import errno, socket, sys
+out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+out.sendto(b"a question", (sys.argv[1], int(sys.argv[2])))
+# Once this is refused, that has been carried.
+assert socket.socket().connect_ex(("10.0.2.3", 1)) == errno.ENETUNREACH
+print("sent it")
+"""
+
 
 @pytest.fixture(scope="module")
 def listener() -> Iterator[int]:
@@ -113,6 +123,26 @@ def test_what_an_operator_allows_is_reached(slot: Runner, root: Path, listener: 
         own_address(): "reached",
         "127.0.0.1": "Connection refused",
     }
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
+@pytest.mark.parametrize("slot", [networked(f"{own_address()}/32")], indirect=True)
+def test_no_answer_comes_after_a_tools_end(slot: Runner, root: Path, *, inside: bool) -> None:
+    """It would come to the next tool that has the same port."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.bind((own_address(), 0))
+        server.settimeout(20)
+        process = tool(
+            [sys.executable, "-I", "-c"],
+            arguments=[_SEND, *map(str, server.getsockname())],
+            requirements={"NetworkAccess": {"networkAccess": True}},
+        )
+        assert said(slot, root, around(process) if inside else process) == {"sent": "it"}
+        _, sender = server.recvfrom(16)
+        server.connect(sender)
+        server.send(b"an answer")
+        with pytest.raises(ConnectionRefusedError):
+            server.recv(16)
 
 
 @pytest.mark.parametrize(

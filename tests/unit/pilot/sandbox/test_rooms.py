@@ -97,6 +97,37 @@ def test_none_follows_one_that_wrote_to_shared_memory(programs: _Programs, code:
     assert programs.room() != before
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "server = socket.create_server(('127.0.0.1', 0))\n"
+        "socket.create_connection(server.getsockname())",
+        "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'', ('127.0.0.1', 9))",
+        "socket.socket(socket.AF_INET).connect_ex(('10.1.2.3', 9))",
+        "socket.socket(socket.AF_INET6).connect_ex(('fd00::1', 9))",
+        # A label of a flow that is kept for 30 s; see IPV6_FLOWLABEL_MGR in linux/in6.h.
+        "socket.socket(socket.AF_INET6).setsockopt(socket.IPPROTO_IPV6, 32, struct.pack("
+        "'16s4sBBHHHI', socket.inet_pton(socket.AF_INET6, '::1'), bytes([0, 0, 0, 7]),"
+        "0, 255, 1, 0, 30, 0))",
+    ],
+    ids=["connection", "datagram", "in vain", "in vain by IPv6", "label"],
+)
+def test_none_follows_one_that_used_the_network(programs: _Programs, code: str) -> None:
+    """What the kernel has counted there, and ports that it keeps for a while, are gone."""
+    tell = "import os; print(os.readlink('/proc/self/ns/net'), open('/proc/net/dev').read())"
+    before = programs.say(tell)
+    assert programs.say(tell) == before
+    programs.say(f"import socket, struct\n{code}")
+    after = programs.say(tell)
+    assert after.split()[0] != before.split()[0]
+    assert after.split()[1:] == before.split()[1:]
+    # There, too, are programs reached by others.
+    programs.say(
+        "import socket; server = socket.create_server(('127.0.0.1', 0))\n"
+        "socket.create_connection(server.getsockname())"
+    )
+
+
 def test_a_folder_made_anew_is_seen(programs: _Programs) -> None:
     programs.room()
     programs.folder.rename(programs.folder.with_name("earlier"))

@@ -1,0 +1,52 @@
+"""A tool with a network that names the interface by which it sends, as routes say nothing about:
+without rules it gets to the node's own services and its neighbours' groups, with them nowhere."""
+
+import json
+import subprocess
+import sys
+from functools import cache
+from typing import Any
+
+import pytest
+
+from pilot.node.sandboxes import with_network
+from tests.attacks.ways_out import GROUPS, OWN
+from tests.unit.pilot.sandboxes import found_sandbox
+
+_NAMING = ("SO_BINDTODEVICE", "SO_BINDTOIFINDEX", "IP_UNICAST_IF", "IP_PKTINFO")
+_WAYS = [
+    *(f"UDP to {place} by {way}" for place in ("127.0.0.1", OWN, *GROUPS) for way in _NAMING),
+    *(f"UDP to {group} by IP_MULTICAST_IF" for group in GROUPS),
+    f"UDP to {GROUPS[0]} by IP_ADD_MEMBERSHIP",
+    *(f"UDP to {group} by SO_DONTROUTE and SO_BINDTODEVICE" for group in GROUPS),
+    *(f"UDP to ::ffff:{place} by SO_BINDTODEVICE" for place in ("127.0.0.1", OWN)),
+    "TCP to 127.0.0.1",
+    f"TCP to {OWN}",
+]
+
+
+@cache
+def _tried(rules: str) -> dict[str, Any]:
+    sandbox = with_network(found_sandbox(), "required", [])
+    assert sandbox.network is not None, sandbox.no_network
+    done = subprocess.run(
+        [
+            *("unshare", "--net", sys.executable, "-m", "tests.attacks.ways_out"),
+            *(sandbox.model_dump_json(), rules),
+        ],
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+@pytest.mark.parametrize("way", _WAYS)
+def test_without_rules_it_gets_out(way: str) -> None:
+    assert way in _tried("none")["got"]
+
+
+def test_with_them_no_way_leads_anywhere() -> None:
+    """Not for want of a network: of a port where nobody listens, the last thing that it tries, it
+    is told by who carries its packets."""
+    assert _tried("as they are") == {"got": [], "said": "Network is unreachable\n"}
