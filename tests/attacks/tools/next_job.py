@@ -142,6 +142,18 @@ TRACES = [
         only_if=NEVER,
     ),
     Attack(
+        "leaves a folder that has grown",
+        f"""
+names = [f"{{folder}}/{{number:0250}}" for folder in {_FOLDERS} for number in range(200)]
+for name in names:
+    os.mknod(name)
+for name in names:
+    os.unlink(name)
+""",
+        later=f"require(any(os.stat(folder).st_size > 8192 for folder in {_FOLDERS}))",
+        only_if=NEVER,
+    ),
+    Attack(
         "leaves times of the folder for shared memory",
         "os.utime('/dev/shm', (1, v.key))",
         later="require(os.stat('/dev/shm').st_mtime == v.key)",
