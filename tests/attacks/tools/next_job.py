@@ -143,14 +143,15 @@ TRACES = [
     ),
     Attack(
         "leaves a folder that has grown",
-        f"""
-names = [f"{{folder}}/{{number:0250}}" for folder in {_FOLDERS} for number in range(200)]
+        # The other folder keeps what is left on it in the open.
+        """
+names = [f"{os.environ['HOME']}/{number:0250}" for number in range(200)]
 for name in names:
     os.mknod(name)
 for name in names:
     os.unlink(name)
 """,
-        later=f"require(any(os.stat(folder).st_size > 8192 for folder in {_FOLDERS}))",
+        later="require(os.stat(os.environ['HOME']).st_size > 8192)",
         only_if=NEVER,
     ),
     Attack(
