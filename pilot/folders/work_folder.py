@@ -26,22 +26,29 @@ class OpenFolder(NamedTuple):
 
 
 class _FolderState(NamedTuple):
-    """What a folder has beside its files, when it is new."""
+    """What a folder has beside its files, when it is new. ``blocks``: that it takes itself. Some
+    file systems never take them back from one that has had many files: it would stay slow, and tell
+    of them."""
 
     mode: int
     owner: tuple[int, int]
     attributes: list[str]
+    blocks: int
 
     @classmethod
     def of(cls, path: str) -> "_FolderState":
         found = os.stat(path)
-        return cls(stat.S_IMODE(found.st_mode), (found.st_uid, found.st_gid), attributes(path))
+        owner = found.st_uid, found.st_gid
+        return cls(stat.S_IMODE(found.st_mode), owner, attributes(path), found.st_blocks)
 
     def restore(self, path: str) -> None:
-        """With the time of now. Raises ``OSError``."""
+        """With the time of now; one that has grown is made anew. Raises ``OSError``."""
         for name in attributes(path):
             if name not in self.attributes:
                 os.removexattr(path, name)
+        if os.stat(path).st_blocks > self.blocks:
+            delete_tree(path)
+            os.mkdir(path)
         os.chown(path, *self.owner)
         os.chmod(path, self.mode)
         os.utime(path)

@@ -8,21 +8,7 @@ from typing import Any, TextIO
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
 from rich.segment import Segment
 
-_ALLOWED = "\n\t"
-#: C0, DEL and C1 (ECMA-48), and what turns the direction of text (Unicode, UAX 9).
-_OBEYED = [*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
-#: Control pictures where Unicode has them, else the number.
-_SHOWN = {
-    code: chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else f"<U+{code:04X}>"
-    for code in _OBEYED
-}
-_PICTURES = {code: shown for code, shown in _SHOWN.items() if chr(code) not in _ALLOWED}
-
-
-def visible(text: str) -> str:
-    """The text with control pictures, or numbers, for all that a terminal would obey; lines and
-    tabs stay."""
-    return text.translate(_PICTURES)
+from sluice.visible_text import visible
 
 
 def console(**options: Any) -> Console:

@@ -8,6 +8,7 @@ from pilot.domain.model import StopReason
 from pilot.runner.attempts.job_log import Story
 from sluice.contracts.pilots import AttemptReport, LeasedJob, LogFile, OutputFile
 from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.visible_text import visible_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +64,14 @@ def report_of(
         ended_at=datetime.now(UTC),
         exit_code=exit_code,
         error_class=end.error_class,
-        message=end.message[:4000].encode(errors="backslashreplace").decode(),
+        message=_sentence(end.message),
         outputs=list(outputs),
         log=log,
         peak_memory=None if ended is None or ended.memory is None else round(ended.memory, 1),
         cpu_seconds=None if ended is None or ended.cpu is None else round(ended.cpu, 4),
     )
+
+
+def _sentence(message: str) -> str:
+    """In it may stand what tools have said, and names of their files."""
+    return visible_line(message).encode(errors="backslashreplace").decode()[:4000]

@@ -144,6 +144,19 @@ TRACES = [
         only_if=NEVER,
     ),
     Attack(
+        "leaves a folder that has grown",
+        # The other folder keeps what is left on it in the open.
+        """
+names = [f"{os.environ['HOME']}/{number:0250}" for number in range(200)]
+for name in names:
+    os.mknod(name)
+for name in names:
+    os.unlink(name)
+""",
+        later="require(os.stat(os.environ['HOME']).st_size > 8192)",
+        only_if=NEVER,
+    ),
+    Attack(
         "leaves times of the folder for shared memory",
         "os.utime('/dev/shm', (1, v.key))",
         later="require(os.stat('/dev/shm').st_mtime == v.key)",

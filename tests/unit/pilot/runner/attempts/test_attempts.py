@@ -55,6 +55,14 @@ def test_the_input_is_untouched_and_nothing_is_left_of_the_job(runner: Runner, r
     ] == []
 
 
+def test_what_a_tool_says_is_looked_at_and_obeyed_by_nobody(runner: Runner, root: Path) -> None:
+    says = "import sys; sys.exit('a\\x1b]0;taken\\x07\\tb\\u202egpj')"
+    report = run(runner, task(root, python(says)), [input_file(root / "in" / "a.dat")])
+    assert report.outcome is AttemptOutcome.FAILED
+    assert report.message.endswith("a\u241b]0;taken\u2407\u2409b<U+202E>gpj")
+    assert "\x1b]0;taken" in log_of(report)
+
+
 def test_the_report_is_in_the_journal_before_it_is_told(runner: Runner, root: Path) -> None:
     report = run(runner, task(root, SHA), [input_file(root / "in" / "a.dat")])
     trace = read_journals(runner.run.journals)[(report.id, report.attempt)]

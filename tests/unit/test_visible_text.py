@@ -1,0 +1,21 @@
+"""Nothing that others wrote ends a line, moves a cursor or turns text around."""
+
+import unicodedata
+
+from sluice.visible_text import visible, visible_line
+
+_CONTROLS = "".join(
+    char for char in map(chr, range(0x3000)) if unicodedata.category(char) in ("Cc", "Zl", "Zp")
+)
+_TURNING = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+
+def test_no_control_stays_in_a_line() -> None:
+    shown = visible_line(f"a{_CONTROLS}{_TURNING}b")
+    assert shown.isprintable()
+    assert (shown[:3], shown[-9:]) == ("a\u2400\u2401", "<U+2069>b")
+
+
+def test_lines_and_tabs_stay_in_a_text() -> None:
+    assert visible("a\tb\r\nc") == "a\tb\u240d\nc"
+    assert visible("ä 日本 \u2264") == "ä 日本 \u2264"
