@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from pilot.node.system_files import why_hidden
+from pilot.sandbox.added_paths import why_hidden
 from pilot.sandbox.network import usable
 from pilot.sandbox.sandbox import SandboxUse
 from sluice.contracts.base import Name
@@ -120,7 +120,7 @@ class PilotSettings(BaseSettings):
         if known.data.get("sandbox") == "off" or "work_dir" not in known.data:
             return paths
         for path in paths:
-            why = why_hidden(str(path), str(known.data["work_dir"]))
+            why = why_hidden(path, known.data["work_dir"])
             if why is not None:
                 raise in_words(f"tools would not see {path}: {why}")
         return paths

@@ -71,8 +71,6 @@ _ETC = (
     "vulkan",
     "xdg",
 )
-#: Where tools see their job's own, or the kernel's, whatever the node has there.
-_OF_THE_JOB = ("/tmp", "/dev", "/proc")  # noqa: S108 - the names that tools know
 #: Beside programs, in a folder of theirs.
 _BESIDE = ("bin", "sbin", "lib", "lib32", "lib64", "libexec")
 
@@ -86,24 +84,6 @@ def system_paths(search_path: str, more: Iterable[str]) -> list[str]:
         if os.path.lexists(path) and not any(within(path, known) for known in found):
             found = [known for known in found if not within(known, path)] + [path]
     return found
-
-
-def why_hidden(path: str, work_dir: str) -> str | None:
-    """Why tools would not see what an operator adds, and what to do; None: they see it.
-    ``work_dir``: the pilot's, which they never see."""
-    if not os.path.isabs(path):
-        return "it is no absolute path: give one"
-    try:
-        real = os.path.realpath(path, strict=True)
-    except OSError as error:
-        return f"{error.strerror or error} on this node: mount or make it, or take it off the list"
-    for place in dict.fromkeys((path, real)):
-        leads = "" if place == path else f"leads to {place}, which "
-        if any(within(place, covered) for covered in _OF_THE_JOB):
-            return f"it {leads}lies where each job has files of its own: move it elsewhere"
-        if within(place, os.path.realpath(work_dir)):
-            return f"it {leads}lies in the pilot's work folder: move it, or the work folder"
-    return None
 
 
 def copy_settings(folder: Path, more: Iterable[str]) -> None:

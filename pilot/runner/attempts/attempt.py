@@ -14,6 +14,8 @@ from pilot.runner.attempts.context import SlotContext
 from pilot.runner.attempts.entries import JobEntry, combined, job_entries, put_aside
 from pilot.runner.attempts.execution import Execution
 from pilot.runner.attempts.job_log import Story, write_log
+from pilot.runner.attempts.job_view import shared_memory_of
+from pilot.runner.attempts.limit_hints import RefusedAmounts
 from pilot.runner.attempts.memory_limit import memory_limit_of
 from pilot.runner.attempts.report import FINISHED, STOPPED, AttemptResult, report_of
 from pilot.runner.attempts.verdict import Judge
@@ -32,6 +34,8 @@ from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass
 from sluice.storage import StorageError
 
 log = structlog.get_logger(__name__)
+
+_MIB = 1 << 20
 
 
 class AttemptRun:
@@ -57,12 +61,25 @@ class AttemptRun:
             task, job, context, story=self._story, memory_limit=self._memory_limit
         )
         self._judge = Judge(
-            task.needs.resources, self._memory_limit, context.memory, self._secrets.redaction
+            task.needs.resources,
+            self._memory_limit,
+            context.memory,
+            self._refused(),
+            self._secrets.redaction,
         )
         #: An engine of containers may see no other name of the folder than its real one.
         self._plain_names = task.needs.container is None or context.containers is None
         self._outputs: list[OutputFile] = []
         self._placed = False
+
+    def _refused(self) -> RefusedAmounts:
+        sandbox, user = self._context.settings.sandbox, self._context.user
+        disk = self._task.needs.resources.disk
+        if sandbox is None:
+            processes = None if user is None else user.user.processes
+            return RefusedAmounts(processes, None, disk, 0)
+        shared = shared_memory_of(self._memory_limit.most) / _MIB
+        return RefusedAmounts(sandbox.processes, sandbox.open_files, disk, shared)
 
     def run(self, load: Callable[[], Loaded]) -> EndedFrame:
         """``load`` gives the task's tool, loading it where it is the first job's. The report is in

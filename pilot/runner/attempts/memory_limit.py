@@ -19,7 +19,9 @@ class MemoryLimit:
     def note(self) -> str:
         """What the limit follows from, as part of a sentence."""
         if self.asked:
-            return f"having asked for {self.asked} MiB"
+            return (
+                f"having asked for {self.asked} MiB (ramMin), which lets it use {self.most:.0f} MiB"
+            )
         return (
             f"all that this node lets a job have that asks for none (ramMin): {self.most:.0f} MiB"
         )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from pilot.folders.disk_space import has_room
+from pilot.runner.attempts.limit_hints import RefusedAmounts
 from pilot.runner.attempts.memory_limit import MemoryLimit
 from pilot.runner.failures import AttemptError, StoppedError
 from pilot.runner.inner_workflow.failures import read_failure
@@ -26,6 +27,7 @@ class Judge:
     resources: Resources
     memory_limit: MemoryLimit
     memory: Memory
+    refused: RefusedAmounts
     redaction: Redaction = NOTHING
 
     def require_success(
@@ -44,7 +46,7 @@ class Judge:
         if inner is not None:
             raise AttemptError(
                 error_class,
-                inner.message,
+                self._with_limit(prepared, code, inner.message),
                 exit_code=code if inner.exit_code is None else inner.exit_code,
             )
         raise self._failure(error_class, prepared, end, last_line(stderr, hide=self.redaction))
@@ -59,7 +61,7 @@ class Judge:
             case CutReason.TIME:
                 error_class = ErrorClass.TOOL_TIMEOUT
                 limit = in_full(self.resources.time_limit)
-                sentence = f"ran longer than its limit of {limit} s and was ended"
+                sentence = f"ran longer than its limit of {limit} s (ToolTimeLimit) and was ended"
             case CutReason.MEMORY:
                 error_class = ErrorClass.OUT_OF_MEMORY
                 sentence = (
@@ -75,7 +77,10 @@ class Judge:
                 )
             case CutReason.DISK:
                 error_class = ErrorClass.TOOL_FAILED
-                sentence = f"filled its folder: it may write {self.resources.disk} MiB"
+                sentence = (
+                    f"filled its folder: it may write {self.resources.disk} MiB (tmpdirMin and"
+                    " outdirMin)"
+                )
             case _:
                 assert_never(end.cut)
         raise AttemptError(error_class, sentence, exit_code=end.exit_code)
@@ -97,6 +102,14 @@ class Judge:
             and self.memory.refused(said)
         ):
             used = f", and had used {end.memory:.0f} MiB" if end.memory is not None else ""
-            limit = f"it may use {self.memory_limit.most:.0f} MiB of memory{used}"
+            limit = f"it may use {self.memory_limit.most:.0f} MiB of memory (ramMin){used}"
             error_class, sentence = ErrorClass.OUT_OF_MEMORY, f"{sentence} ({limit})"
+        else:
+            sentence = self._with_limit(prepared, code, sentence)
         return AttemptError(error_class, sentence, exit_code=code)
+
+    def _with_limit(self, prepared: PreparedJob, code: int, sentence: str) -> str:
+        """``sentence``: what it says of its end, and a limit that it may have met; those of
+        containers are their engine's."""
+        hint = "" if prepared.container is not None else self.refused.hint(code, sentence)
+        return f"{sentence} ({hint})" if hint else sentence

@@ -22,5 +22,10 @@ def job_view(prepared: PreparedJob, memory: float) -> View:
             *(SeenFile(path, os.path.realpath(path)) for path in dict.fromkeys(prepared.targets)),
         ],
         links=links_to(known, real),
-        shared_memory=int(memory * _MIB) or SHARED_MEMORY,
+        shared_memory=shared_memory_of(memory),
     )
+
+
+def shared_memory_of(memory: float) -> int:
+    """Bytes, of a job that may use so many MiB; 0: what the node has."""
+    return int(memory * _MIB) or SHARED_MEMORY

@@ -179,16 +179,27 @@ def test_of_many_pilots_those_that_are_there_and_those_nobody_has_acknowledged_a
     active = pilot("active", state=PilotState.ACTIVE, registered=-9)
     page = overview([*gone, *lost, active])
     names = [pilot.name for pilot in page.listed_pilots]
-    assert names[:5] == ["active", "lost-2", "lost-1", "lost-0", "gone-4"], (
-        "and of the others the last"
+    assert names[:5] == ["active", "lost-0", "lost-1", "lost-2", "gone-49"], (
+        "and of the others the last, each kind by when it was seen"
     )
     assert (len(names), page.more_pilots) == (MOST_PILOTS, 4)
-    assert [pilot.name for pilot in overview(lost).listed_pilots] == ["lost-2", "lost-1", "lost-0"]
     assert (
         overview(lost).more_pilots,
         overview(None).more_pilots,
         overview(None).listed_pilots,
     ) == (0, 0, [])
+
+
+def test_pilots_that_are_there_stand_in_the_order_in_which_they_began_before_all_others() -> None:
+    listed = overview(
+        [
+            pilot("gone", state=PilotState.GONE, registered=-9),
+            pilot("second", state=PilotState.DRAINING, registered=2),
+            pilot("lost", registered=9),
+            pilot("first", state=PilotState.ACTIVE, registered=1),
+        ]
+    ).listed_pilots
+    assert [pilot.name for pilot in listed] == ["first", "second", "lost", "gone"]
 
 
 def overview(pilots: list[Pilot] | None) -> Overview:

@@ -5,9 +5,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from pilot.command import main
 from pilot.settings import PilotSettings
+from sluice.contracts.wording import sentence_of
 
 
 def test_wrong_settings_are_said_in_words(
@@ -43,12 +45,9 @@ def test_a_list_that_is_none_is_said_in_words(
     ],
 )
 def test_a_path_that_tools_would_not_see_is_refused(
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    path: str,
-    why: str,
+    monkeypatch: pytest.MonkeyPatch, path: str, why: str
 ) -> None:
-    """With its setting and what to do, before anything is started."""
+    """With its setting and what to do."""
     with (
         tempfile.TemporaryDirectory(dir="/tmp") as covered,
         tempfile.TemporaryDirectory(dir=Path(__file__).parent) as home,
@@ -58,10 +57,11 @@ def test_a_path_that_tools_would_not_see_is_refused(
         places = {"tmp": covered, "home": home}
         wrong = path.format(**places)
         monkeypatch.setenv("SLUICE_PILOT_SANDBOX_PATHS", json.dumps(["/usr", wrong]))
-        assert main(["--work-dir", f"{home}/work"]) == 2
-    [said] = capsys.readouterr().err.splitlines()
-    start = f"sluice-pilot: SLUICE_PILOT_SANDBOX_PATHS: tools would not see {wrong}: "
-    assert said.startswith(start + why.format(**places))
+        with pytest.raises(ValidationError) as refused:
+            PilotSettings(work_dir=Path(home, "work"))
+    [error] = refused.value.errors()
+    assert error["loc"] == ("sandbox_paths",)
+    assert sentence_of(error).startswith(f"tools would not see {wrong}: {why.format(**places)}")
 
 
 def test_paths_that_tools_see_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

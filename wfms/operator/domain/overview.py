@@ -39,9 +39,11 @@ class Overview:
     @property
     def listed_pilots(self) -> list[Pilot]:
         """All that there is room for, else the ones that matter most (a WMS of the release before
-        gives all); in the order in which they began."""
+        gives all): those that are there in the order in which they began, then lost and gone ones,
+        that seen last first."""
         chosen = sorted([] if self.pilots is None else self.pilots.pilots, key=_place)[:MOST_PILOTS]
-        return sorted(chosen, key=lambda pilot: pilot.registered_at)
+        there = [pilot for pilot in chosen if pilot.state in _PRESENT]
+        return sorted(there, key=lambda pilot: pilot.registered_at) + chosen[len(there) :]
 
     @property
     def more_pilots(self) -> int:

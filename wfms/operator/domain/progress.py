@@ -8,6 +8,7 @@ from sluice.contracts.chains import Chain, ChainStep
 from sluice.contracts.numbers import counted
 from sluice.contracts.states import ChainState, StepState, TaskState
 from sluice.contracts.tasks import TaskStatus
+from sluice.stalled_steps import is_stalled
 from wfms.operator.domain.formatting import count_text
 
 
@@ -124,11 +125,22 @@ def shortfall_of(state: StepState, task: TaskStatus | None) -> Shortfall | None:
 @dataclass(frozen=True, slots=True)
 class StepProgress:
     """``task`` None: the WMS does not have it (yet), or does not answer. ``over``: its chain has
-    ended."""
+    ended. ``wait``: why its jobs wait; empty where some are at work, or nobody was asked."""
 
     step: ChainStep
     task: TaskStatus | None
     over: bool = False
+    wait: str = ""
+
+    @property
+    def stalled(self) -> bool:
+        """Could jobs of it run, and none does?"""
+        task = self.task
+        return (
+            task is not None
+            and not task.state.final
+            and is_stalled(ready=task.ready, leased=task.leased, running=task.running)
+        )
 
     @property
     def counts(self) -> ProgressCounts | None:

@@ -16,6 +16,7 @@ from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_chain_list import read_progress
 from wfms.operator.usecases.read_outputs import outputs_of
+from wfms.operator.usecases.read_step_waits import with_step_waits
 from wfms.operator.usecases.read_templates import read_template_by_id
 from wfms.operator.usecases.read_upload_waits import with_upload_waits
 
@@ -76,7 +77,10 @@ async def read_chain_detail(context: OperatorContext, uid: UUID) -> ChainDetail:
         read_template_by_id(context.database, chain.template_id),
         asyncio.gather(*(_known(dms, entry) for entry in chain.datasets)),
     )
-    return ChainDetail(progress[0], template, datasets, await _results(dms, chain, template))
+    [explained], results = await asyncio.gather(
+        with_step_waits(context.wms, progress), _results(dms, chain, template)
+    )
+    return ChainDetail(explained, template, datasets, results)
 
 
 async def _results(

@@ -9,6 +9,7 @@ from wfms.operator.domain.overview import Overview
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_attention import read_attention
 from wfms.operator.usecases.read_chain_list import newest_running, read_progress
+from wfms.operator.usecases.read_step_waits import with_step_waits
 from wfms.operator.usecases.read_templates import read_templates
 
 _MOST_RUNNING, _MOST_ENDED, _MOST_NOTICES = 50, 10, 10
@@ -24,7 +25,7 @@ async def read_overview(context: OperatorContext) -> Overview:
     )
     progress = await read_progress(context.wms, [*running, *ended])
     return Overview(
-        running=progress[: len(running)],
+        running=await with_step_waits(context.wms, progress[: len(running)]),
         ended=progress[len(running) :],
         chains=attention.chains,
         work=attention.work,

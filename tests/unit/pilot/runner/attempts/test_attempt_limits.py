@@ -17,7 +17,7 @@ def test_time_limit_ends_a_tool_that_traps_sigterm(runner: Runner, root: Path) -
     task_ = task(root, executable, resources=Resources(time_limit=1.0))
     error_class, message = failed(run(runner, task_, [input_file(root / "in" / "a.dat")]))
     assert error_class is ErrorClass.TOOL_TIMEOUT
-    assert message == "ran longer than its limit of 1 s and was ended"
+    assert message == "ran longer than its limit of 1 s (ToolTimeLimit) and was ended"
 
 
 def test_too_much_memory(runner: Runner, root: Path) -> None:
@@ -55,7 +55,7 @@ def test_one_file_too_large(runner: Runner, root: Path) -> None:
     )
     assert (error_class, message) == (
         ErrorClass.TOOL_FAILED,
-        "filled its folder: it may write 16 MiB",
+        "filled its folder: it may write 16 MiB (tmpdirMin and outdirMin)",
     )
 
 
@@ -73,7 +73,7 @@ def test_many_files_too_large_together(runner: Runner, root: Path) -> None:
     )
     assert (error_class, message) == (
         ErrorClass.TOOL_FAILED,
-        "filled its folder: it may write 16 MiB",
+        "filled its folder: it may write 16 MiB (tmpdirMin and outdirMin)",
     )
 
 

@@ -140,7 +140,7 @@ def test_a_container_that_is_too_slow_is_ended(runner: Runner, podman: Podman, r
     error_class, message = failed(run(runner, endless, [input_file(root / "in" / "a.dat")]))
     assert (error_class, message) == (
         ErrorClass.TOOL_TIMEOUT,
-        "ran longer than its limit of 3 s and was ended",
+        "ran longer than its limit of 3 s (ToolTimeLimit) and was ended",
     )
     assert podman.containers() == []
 
@@ -154,7 +154,8 @@ def test_a_container_that_takes_too_much_memory_is_ended(runner: Runner, root: P
     report = run(runner, greedy, [input_file(root / "in" / "a.dat")])
     assert failed(report) == (
         ErrorClass.OUT_OF_MEMORY,
-        "used 128 MiB of memory, having asked for 64 MiB, and was ended",
+        "used 128 MiB of memory, having asked for 64 MiB (ramMin), which lets it use"
+        " 128 MiB, and was ended",
     )
 
 
@@ -165,7 +166,10 @@ def test_a_container_that_writes_too_much_is_ended(runner: Runner, root: Path) -
         resources=Resources(disk=20, time_limit=60.0),
     )
     report = run(runner, writer, [input_file(root / "in" / "a.dat")])
-    assert failed(report) == (ErrorClass.TOOL_FAILED, "filled its folder: it may write 20 MiB")
+    assert failed(report) == (
+        ErrorClass.TOOL_FAILED,
+        "filled its folder: it may write 20 MiB (tmpdirMin and outdirMin)",
+    )
 
 
 @pytest.mark.parametrize("reason", [StopReason.CANCEL, StopReason.LEASE])

@@ -91,7 +91,10 @@ def tasked(root: Path, command: list[str], *arguments: str) -> PilotTask:
 def test_a_greedy_tool_is_ended_at_its_limit(limited: Runner, kind: str, root: Path) -> None:
     report = attempt(limited, root, ["python3", "-c"], GREEDY)
     assert report.error_class is ErrorClass.OUT_OF_MEMORY, report.message
-    assert report.message.endswith(f" MiB of memory, having asked for {ASKED} MiB, and was ended")
+    assert report.message.endswith(
+        f" MiB of memory, having asked for {ASKED} MiB (ramMin), which lets it use {LIMIT} MiB, and"
+        " was ended"
+    )
     most = LIMIT if kind == "group" else 2 * LIMIT + 1024 + 64 * (os.cpu_count() or 1)
     assert 0.5 * LIMIT < taken(report) <= most
     assert report.peak_memory is not None
@@ -129,7 +132,7 @@ def test_nothing_left_of_the_nodes_memory_is_the_jobs_fault_where_it_used_more_t
     assert report.message.startswith(
         "was ended by the kernel: the node had no memory left, of which it used "
     )
-    assert report.message.endswith(f" MiB, having asked for {asked} MiB")
+    assert f" MiB, having asked for {asked} MiB (ramMin), which lets it use " in report.message
 
 
 def test_the_next_tool_has_the_limit_to_itself(limited: Runner, root: Path) -> None:
@@ -156,7 +159,7 @@ def test_a_refusal_that_a_tool_tells_of_is_one_of_memory(runner: Runner, root: P
     report = attempt(runner, root, ["python3", "-c", greedy])
     assert report.error_class is ErrorClass.OUT_OF_MEMORY
     assert "MemoryError" in report.message
-    assert f"it may use {LIMIT} MiB" in report.message
+    assert f"it may use {LIMIT} MiB of memory (ramMin)" in report.message
 
 
 def test_files_of_earlier_jobs_in_memory_are_no_room_for_the_next(

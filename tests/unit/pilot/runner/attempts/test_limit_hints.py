@@ -1,0 +1,75 @@
+"""A tool that the kernel refuses something fails with its limit's name and value, in a real slot
+process with a sandbox."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sluice.contracts.needs import Resources
+from sluice.contracts.states import ErrorClass
+from tests.unit.pilot.attempts import failed, python, run
+from tests.unit.pilot.builders import input_file, task
+from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.slot_runner import Runner
+
+PROCESSES, FILES = 100, 64
+#: MiB. What a job may use that asks for little memory is the runner's floor.
+DISK, FLOOR = 16, 64
+
+
+@pytest.fixture(scope="module")
+def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+    limits = {"processes": PROCESSES, "open_files": FILES}
+    sandbox = found_sandbox().model_copy(update=limits)
+    runner = Runner(tmp_path_factory.mktemp("limited"), settings={"sandbox": sandbox})
+    yield runner
+    runner.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "disk", "hint"),
+    [
+        (
+            f"kept = [open('/dev/null') for _ in range({FILES})]",
+            0,
+            f"each of its processes may have {FILES} files open (SLUICE_PILOT_SANDBOX_OPEN_FILES)",
+        ),
+        (
+            f"open('/dev/shm/large', 'wb').write(bytes({DISK} + 1 << 20))",
+            DISK,
+            f"no file of it may be larger than {DISK} MiB (tmpdirMin and outdirMin)",
+        ),
+        (
+            f"import os; file = os.open('/dev/shm/large', os.O_CREAT | os.O_WRONLY);"
+            f" os.posix_fallocate(file, 0, {FLOOR} + 1 << 20)",
+            0,
+            f"/dev/shm may hold {FLOOR} MiB, as much as its memory (ramMin)",
+        ),
+        (
+            # Root's tools are limited by control groups, which not every machine lets one make.
+            "import errno, os; raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))",
+            0,
+            f"it may have {PROCESSES} processes and threads at a time"
+            " (SLUICE_PILOT_SANDBOX_PROCESSES)",
+        ),
+    ],
+    ids=["open files", "large file", "shared memory", "processes"],
+)
+def test_a_failure_names_the_limit_that_was_met(
+    limited: Runner, root: Path, code: str, disk: int, hint: str
+) -> None:
+    needs = Resources(ram=FLOOR // 4, disk=disk, time_limit=60.0)
+    report = run(
+        limited, task(root, python(code), resources=needs), [input_file(root / "in" / "a")]
+    )
+    error_class, message = failed(report)
+    assert error_class is ErrorClass.TOOL_FAILED
+    assert message.endswith(f" ({hint})"), message
+
+
+def test_other_failures_name_none(limited: Runner, root: Path) -> None:
+    report = run(
+        limited, task(root, python("raise ValueError(7)")), [input_file(root / "in" / "a")]
+    )
+    assert failed(report)[1].endswith("ended with exit code 1: ValueError: 7")

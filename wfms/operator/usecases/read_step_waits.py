@@ -1,0 +1,47 @@
+"""Reads why steps wait of which no job is at work."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+from uuid import UUID
+
+from sluice.clients.wms import WmsClient
+from sluice.contracts.problems import ServiceError
+from wfms.operator.domain.progress import ChainProgress
+
+#: Steps of one page that are asked about, the first ones: each costs the WMS a look at what waits.
+_MOST = 10
+
+
+async def with_step_waits(wms: WmsClient, found: Sequence[ChainProgress]) -> list[ChainProgress]:
+    """The chains, with what the WMS says of their steps that wait; without, where it does not
+    answer. Effect: none."""
+    waiting = (
+        progress.step.task_uid
+        for chain in found
+        for progress in chain.steps
+        if progress.stalled and progress.step.task_uid is not None
+    )
+    uids = list(islice(waiting, _MOST))
+    said = await asyncio.gather(*(_wait(wms, uid) for uid in uids))
+    waits = dict(zip(uids, said, strict=True))
+    return [
+        replace(
+            chain,
+            steps=[
+                replace(progress, wait=waits[progress.step.task_uid])
+                if progress.step.task_uid in waits
+                else progress
+                for progress in chain.steps
+            ],
+        )
+        for chain in found
+    ]
+
+
+async def _wait(wms: WmsClient, uid: UUID) -> str:
+    try:
+        return (await wms.explain_task(uid)).text
+    except ServiceError:
+        return ""
