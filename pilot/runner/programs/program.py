@@ -65,7 +65,7 @@ class Program:
     stdin: IO[bytes] | int
     stdout: int
     stderr: int
-    #: No file that it writes may be larger than the job's disk.
+    #: No file that it writes may be larger than the job's disk, or its memory if that is more.
     limit_files: bool = True
     #: Of the file that ``stdin`` is, as the program sees it; None: it is none.
     stdin_path: str | None = None
@@ -208,10 +208,11 @@ def _peak_memory(usage: Usage, seen: float) -> float | None:
 
 
 def _rlimits(program: Program, limits: ProgramLimits, memory: Memory) -> dict[int, int]:
-    """No single file can grow beyond the job's disk, however fast it is written."""
+    """No single file can grow beyond the job's disk, however fast it is written; but those that lie
+    in memory, which the kernel does not tell apart, may be as large as that."""
     found = {} if memory.brake is None else {resource.RLIMIT_DATA: memory.brake}
     if limits.disk and program.limit_files:
-        found[resource.RLIMIT_FSIZE] = int(limits.disk * _MIB)
+        found[resource.RLIMIT_FSIZE] = int(max(limits.disk, limits.memory) * _MIB)
     return found
 
 

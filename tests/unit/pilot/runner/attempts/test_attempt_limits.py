@@ -106,6 +106,17 @@ def test_no_tool_writes_more_than_its_disk(runner: Runner, root: Path, how: str)
     assert failed(report) == (ErrorClass.TOOL_FAILED, "filled its folder: it may write 16 MiB")
 
 
+def test_a_file_in_memory_may_be_larger_than_the_disk(runner: Runner, root: Path) -> None:
+    executable = python("import os; print(os.write(os.memfd_create('x'), bytes(32 << 20)))")
+    report = run(
+        runner,
+        task(root, executable, resources=Resources(disk=8, ram=200)),
+        [input_file(root / "in" / "a.dat")],
+    )
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    assert (root / "out" / report.outputs[0].name).read_text() == f"{32 << 20}\n"
+
+
 def test_what_lay_there_before_is_not_the_jobs_disk(runner: Runner, root: Path) -> None:
     executable = python("import sys; open(sys.argv[1], 'ab').write(b'x')", requirements=_IN_PLACE)
     report = run(
