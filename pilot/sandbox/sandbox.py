@@ -70,6 +70,10 @@ class Sandbox(Contract):
     open_files: int = 65536
     slots: int = 1
 
+    @property
+    def limits(self) -> ProcessLimits:
+        return ProcessLimits(processes=self.processes, open_files=self.open_files, core=0)
+
     def namespaces(self, sources: Sequence[str], gets: Extras) -> Namespaces:
         """For their holder, with the folders ``sources`` in order in ``SOURCES``."""
         devices = gpu_devices() if gets.gpus else []
@@ -180,13 +184,12 @@ class HeldSandbox:
             "folder": folder,
             "stdin": stdin,
         }
-        allowed = ProcessLimits(processes=self._sandbox.processes) | limits
         new = self._process is None
-        answer = self._asked(program, self._room(view, allowed), streams)
+        answer = self._asked(program, self._room(view, limits), streams)
         if "room" in answer and not new:
             # A folder may have been made anew since the holder got to see it.
             self.close()
-            answer = self._asked(program, self._room(view, allowed), streams)
+            answer = self._asked(program, self._room(view, limits), streams)
         match answer:
             case {"started": True}:
                 process, connection = self._opened()
@@ -300,9 +303,7 @@ class HeldSandbox:
             connection.send(
                 {
                     "calls": None if calls is None else calls.hex(),
-                    "limits": ProcessLimits(
-                        open_files=self._sandbox.open_files, core=0
-                    ).as_numbers(),
+                    "limits": self._sandbox.limits.as_numbers(),
                     "slots": self._sandbox.slots,
                     "network": self._gets.network,
                 }

@@ -49,13 +49,12 @@ class UserPrograms:
         """The pid of the program, a child of this process in a session of its own. ``streams``:
         descriptors of standard input, output and error. Raises ``OSError`` where it cannot be
         started, ``UserError``."""
-        own = ProcessLimits(processes=self.user.processes, core=0)
         answer = self._asked(
             {
                 "arguments": list(arguments),
                 "environment": dict(environment),
                 "folder": folder,
-                "limits": (own | limits).as_numbers(),
+                "limits": (self.user.limits | limits).as_numbers(),
                 "calls": None if self._calls is None else self._calls.hex(),
             },
             streams,

@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Iterator
 
+from pilot.sandbox.process_limits import ProcessLimits
 from sluice.contracts.base import Contract
 
 _OTHERS_READ, _OTHERS_ENTER = stat.S_IROTH, stat.S_IXOTH
@@ -17,6 +18,10 @@ class SlotUser(Contract):
     uid: int
     gid: int
     processes: int = 4096
+
+    @property
+    def limits(self) -> ProcessLimits:
+        return ProcessLimits(processes=self.processes, core=0)
 
 
 def give(path: str, user: SlotUser) -> None:

@@ -14,7 +14,6 @@ from pilot.runner.attempts.context import SlotContext
 from pilot.runner.attempts.entries import JobEntry, combined, job_entries, put_aside
 from pilot.runner.attempts.execution import Execution
 from pilot.runner.attempts.job_log import Story, write_log
-from pilot.runner.attempts.job_view import shared_memory_of
 from pilot.runner.attempts.limit_hints import RefusedAmounts
 from pilot.runner.attempts.memory_limit import memory_limit_of
 from pilot.runner.attempts.report import FINISHED, STOPPED, AttemptResult, report_of
@@ -25,7 +24,7 @@ from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.outputs import outgoing
 from pilot.runner.files.staging import Produced, log_url, stage_in, stage_log, stage_out
 from pilot.runner.job_secrets import NO_SECRETS, JobSecrets
-from pilot.runner.programs.program import CutReason, ProgramEnd
+from pilot.runner.programs.program import CutReason, ProgramEnd, largest_file
 from pilot.runner.protocol import EndedFrame, JobFrame
 from pilot.runner.tools.loading import Loaded
 from pilot.runner.tools.prepared_job import PreparedJob
@@ -34,8 +33,6 @@ from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass
 from sluice.storage import StorageError
 
 log = structlog.get_logger(__name__)
-
-_MIB = 1 << 20
 
 
 class AttemptRun:
@@ -73,13 +70,12 @@ class AttemptRun:
         self._placed = False
 
     def _refused(self) -> RefusedAmounts:
-        sandbox, user = self._context.settings.sandbox, self._context.user
-        disk = self._task.needs.resources.disk
-        if sandbox is None:
-            processes = None if user is None else user.user.processes
-            return RefusedAmounts(processes, None, disk, 0)
-        shared = shared_memory_of(self._memory_limit.most) / _MIB
-        return RefusedAmounts(sandbox.processes, sandbox.open_files, disk, shared)
+        containment, memory = self._context.containment, self._memory_limit.most
+        return RefusedAmounts(
+            containment.limits,
+            largest_file=largest_file(self._task.needs.resources.disk, memory),
+            shared_memory=containment.shared_memory(memory),
+        )
 
     def run(self, load: Callable[[], Loaded]) -> EndedFrame:
         """``load`` gives the task's tool, loading it where it is the first job's. The report is in

@@ -6,7 +6,7 @@ import subprocess
 from contextlib import ExitStack
 from typing import IO
 
-from pilot.folders.work_folder import OUT, SYSTEM_TMP, TMP
+from pilot.folders.work_folder import OUT
 from pilot.runner.attempts.context import SlotContext
 from pilot.runner.attempts.job_log import Story
 from pilot.runner.attempts.memory_limit import MemoryLimit
@@ -74,7 +74,7 @@ class Execution:
                 arguments=prepared.arguments,
                 environment=prepared.environment,
                 folder=f"{folder}/{OUT}",
-                watched=[f"{folder}/{name}" for name in (OUT, TMP, SYSTEM_TMP)],
+                watched=folder,
                 stdin=_stdin(prepared, streams),
                 stdout=self._stream("stdout", prepared.stdout, prepared, streams),
                 stderr=self._stream("stderr", prepared.stderr, prepared, streams),

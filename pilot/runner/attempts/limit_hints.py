@@ -4,6 +4,8 @@ import re
 import signal
 from dataclasses import dataclass
 
+from pilot.sandbox.process_limits import ProcessLimits
+
 _PROCESSES = re.compile(
     r"Resource temporarily unavailable|\bEAGAIN\b|can't start new thread"
     r"|unable to create (?:new )?native thread|[Cc]annot fork|fork: retry"
@@ -16,29 +18,30 @@ _NO_SPACE = re.compile(r"No space left on device|\bENOSPC\b")
 @dataclass(frozen=True, slots=True)
 class RefusedAmounts:
     """The most that the kernel lets a tool have; it refuses more, and nobody ends the tool for it.
-    ``processes``, ``open_files`` (of each process): None: not limited by the pilot. ``disk``,
-    ``shared_memory``: MiB; 0: no limit."""
+    ``kept``: by what contains it. ``largest_file``, ``shared_memory``: MiB; 0: no limit."""
 
-    processes: int | None
-    open_files: int | None
-    disk: int
+    kept: ProcessLimits
+    largest_file: float
     shared_memory: float
 
     def hint(self, exit_code: int, said: str) -> str:
         """The limit that it seems to have met, its value, and where to raise it; empty: none.
         ``said``: the last that it said."""
-        if self.processes is not None and _PROCESSES.search(said):
+        if self.kept.processes is not None and _PROCESSES.search(said):
             return (
-                f"it may have {self.processes} processes and threads at a time"
+                f"it may have {self.kept.processes} processes and threads at a time"
                 " (SLUICE_PILOT_SANDBOX_PROCESSES)"
             )
-        if self.open_files is not None and _OPEN_FILES.search(said):
+        if self.kept.open_files is not None and _OPEN_FILES.search(said):
             return (
-                f"each of its processes may have {self.open_files} files open"
+                f"each of its processes may have {self.kept.open_files} files open"
                 " (SLUICE_PILOT_SANDBOX_OPEN_FILES)"
             )
-        if self.disk and (exit_code == -signal.SIGXFSZ or _LARGE_FILE.search(said)):
-            return f"no file of it may be larger than {self.disk} MiB (tmpdirMin and outdirMin)"
+        if self.largest_file and (exit_code == -signal.SIGXFSZ or _LARGE_FILE.search(said)):
+            return (
+                f"no file of it may be larger than {self.largest_file:.0f} MiB, as much as it has"
+                " of disk (tmpdirMin and outdirMin) or of memory (ramMin)"
+            )
         if self.shared_memory and _NO_SPACE.search(said):
             most = f"{self.shared_memory:.0f} MiB"
             return f"/dev/shm may hold {most}, as much as its memory (ramMin)"  # noqa: S108 - a name

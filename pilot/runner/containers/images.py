@@ -108,7 +108,7 @@ class Images:
                     arguments=[self._engine.program, *command],
                     environment=engine_environment(),
                     folder=str(self._folder),
-                    watched=[],
+                    watched=str(self._folder),
                     stdin=subprocess.DEVNULL,
                     stdout=stream.fileno(),
                     stderr=stream.fileno(),

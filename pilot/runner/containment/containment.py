@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pilot.folders.run_folder import RunFolder
 from pilot.runner.containment.folders import hand_over
-from pilot.runner.containment.job_view import job_view
+from pilot.runner.containment.job_view import job_view, shared_memory_of
 from pilot.runner.files.input_protection import ProtectedInputs
 from pilot.runner.inner_workflow.sandbox import InnerSandbox
 from pilot.runner.inner_workflow.walls import InnerWalls
@@ -22,6 +22,8 @@ from pilot.users.programs import UserPrograms
 from pilot.users.slot_user import SlotUser
 from sluice.contracts.pilots import PilotTask
 
+_MIB = 1 << 20
+
 #: Pids of a slot's children that are not of a program.
 Known = Callable[[], frozenset[int]]
 
@@ -33,6 +35,8 @@ class Containment(Protocol):
     no_sandbox: str
     #: Do tools see only some of the node's programs?
     hides_programs: bool
+    #: That it keeps for all tools.
+    limits: ProcessLimits
 
     @property
     def user(self) -> SlotUser | None:
@@ -46,6 +50,10 @@ class Containment(Protocol):
 
     def reach(self, prepared: PreparedJob) -> list[str]:
         """What the tool can reach that it should not, for the job's log: a line each."""
+        ...
+
+    def shared_memory(self, memory: float) -> float:
+        """MiB of a tool that may use ``memory`` MiB (0: any); 0: as much as the node has."""
         ...
 
     def hand_over(self, prepared: PreparedJob) -> None:
@@ -84,6 +92,7 @@ class _InTheOpen:
     def __init__(self, no_sandbox: str, user: SlotUser | None = None) -> None:
         self.no_sandbox = no_sandbox
         self.user = user
+        self.limits = ProcessLimits() if user is None else user.limits
 
     @property
     def pids(self) -> frozenset[int]:
@@ -91,6 +100,9 @@ class _InTheOpen:
 
     def reach(self, prepared: PreparedJob) -> list[str]:
         return [f"no sandbox: {self.no_sandbox}; it had the rights of the pilot's user"]
+
+    def shared_memory(self, memory: float) -> float:
+        return 0.0
 
     def hand_over(self, prepared: PreparedJob) -> None:
         pass
@@ -116,6 +128,7 @@ class _InSandbox(_InTheOpen):
     def __init__(self, sandbox: Sandbox, sources: list[str]) -> None:
         super().__init__("")
         self._sandbox = sandbox
+        self.limits = sandbox.limits
         self._held = Sandboxes(sandbox, sources)
 
     @property
@@ -126,6 +139,9 @@ class _InSandbox(_InTheOpen):
         if not prepared.network or self._sandbox.network is not None:
             return []
         return [f"network: the node's own, as {self._sandbox.no_network}"]
+
+    def shared_memory(self, memory: float) -> float:
+        return shared_memory_of(memory) / _MIB
 
     def start(self, prepared: PreparedJob, *, memory: float, gpus: bool, known: Known) -> Start:
         sandbox = self._held.of(Extras(network=prepared.network, gpus=gpus))

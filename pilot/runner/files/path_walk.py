@@ -6,8 +6,8 @@ import os
 import stat
 from collections.abc import Sequence
 
+from pilot.folders.openat2 import look_beneath
 from pilot.folders.work_folder import OpenFolder
-from pilot.runner.files.openat2 import look_beneath
 from sluice.storage import MOST_FOLDERS
 
 #: For looking only, and at a link itself.

@@ -12,10 +12,10 @@ from enum import Enum, auto
 from typing import IO
 
 from pilot.runner.programs.control import SlotControl
+from pilot.runner.programs.disk import folder_size, nameless_size
 from pilot.runner.programs.memory import Memory, OutOfMemory, ProcessMemory
 from pilot.runner.programs.oom_priority import children_go_first
 from pilot.runner.programs.running import Child, Running
-from pilot.runner.programs.usage import folder_size
 from pilot.sandbox.process_limits import ProcessLimits
 from pilot.sandbox.sandbox import Usage
 
@@ -58,12 +58,12 @@ class Program:
     arguments: list[str]
     environment: dict[str, str]
     folder: str
-    #: Folders whose size counts as the job's disk.
-    watched: list[str]
+    #: What is written below it counts as the job's disk.
+    watched: str
     stdin: IO[bytes] | int
     stdout: int
     stderr: int
-    #: No file that it writes may be larger than the job's disk.
+    #: No file that it writes may be larger than the job's disk, or its memory if that is more.
     limit_files: bool = True
     #: Of the file that ``stdin`` is, as the program sees it; None: it is none.
     stdin_path: str | None = None
@@ -125,6 +125,7 @@ def run_program(
     begun = time.monotonic()
     memory = memory or ProcessMemory()
     memory.open(limits.memory, limits.inputs)
+    disk = _Disk(program.watched, limits.disk)
     try:
         with control.starting():
             running = start(program, _of_each_process(program, limits, memory))
@@ -133,7 +134,7 @@ def run_program(
         memory.close()
         raise
     memory.started(running)
-    watch = _Watch(running, program.watched, limits=limits, control=control, memory=memory)
+    watch = _Watch(running, disk, limits=limits, control=control, memory=memory)
     try:
         watch.until_end()
     finally:
@@ -146,14 +147,7 @@ def run_program(
     cut = watch.cut
     if cut is None and over is not None:
         cut = _CUTS[over]
-    # A program that ignores SIGXFSZ, as Python does, fails by itself once a file has reached the
-    # limit.
-    if (
-        cut is None
-        and exit_code
-        and limits.disk
-        and folder_size(program.watched) >= 0.99 * limits.disk
-    ):
+    if cut is None and disk.filled(failed=exit_code != 0):
         cut = CutReason.DISK
     reached = limits.memory if cut is CutReason.MEMORY else 0.0
     return ProgramEnd(
@@ -173,9 +167,40 @@ def _peak_memory(usage: Usage, seen: float) -> float | None:
 
 
 def _of_each_process(program: Program, limits: ProgramLimits, memory: Memory) -> ProcessLimits:
-    """No single file can grow beyond the job's disk, however fast it is written."""
-    limited = limits.disk and program.limit_files
-    return ProcessLimits(data=memory.brake, file_size=int(limits.disk * _MIB) if limited else None)
+    """No single file can grow beyond the job's disk, however fast it is written; but those that lie
+    in memory, which the kernel does not tell apart, may be as large as that."""
+    largest = largest_file(limits.disk, limits.memory) if program.limit_files else 0
+    return ProcessLimits(data=memory.brake, file_size=int(largest * _MIB) or None)
+
+
+def largest_file(disk: float, memory: float) -> float:
+    """That a program may write which may have so much. All in MiB; 0: any."""
+    return max(disk, memory) if disk else 0
+
+
+class _Disk:
+    """What a program has written below ``root``, beside what lay there before. ``most``: MiB; 0:
+    any."""
+
+    def __init__(self, root: str, most: float) -> None:
+        self._root = root
+        self._most = most
+        self._limit = most + folder_size(root) if most else 0.0
+
+    def passed(self, leader: int) -> bool:
+        """By a program that runs, and what it has started; ``leader``: its pid."""
+        used = folder_size(self._root, self._limit) if self._most else 0.0
+        return bool(self._most) and (
+            used > self._limit or used + nameless_size(leader, self._root) > self._limit
+        )
+
+    def filled(self, *, failed: bool) -> bool:
+        """By one that has ended. ``failed``: one that ignores SIGXFSZ, as Python does, fails by
+        itself once a file has reached the limit."""
+        if not self._most:
+            return False
+        used = folder_size(self._root, self._limit)
+        return used > self._limit or (failed and used >= self._limit - 0.01 * self._most)
 
 
 class _Watch:
@@ -184,7 +209,7 @@ class _Watch:
     def __init__(
         self,
         running: Running,
-        watched: list[str],
+        disk: _Disk,
         *,
         limits: ProgramLimits,
         control: SlotControl,
@@ -194,7 +219,7 @@ class _Watch:
         self.cut: CutReason | None = None
         self.peak = 0.0
         self._running = running
-        self._watched = watched
+        self._disk = disk
         self._limits = limits
         self._control = control
         self._end = begun + limits.time if limits.time else None
@@ -245,8 +270,8 @@ class _Watch:
         over = self._memory.over(used)
         if over is not None:
             self._cut_short(_CUTS[over])
-        elif self._limits.disk and time.monotonic() >= self._look_at_disk:
-            if folder_size(self._watched) > self._limits.disk:
+        elif time.monotonic() >= self._look_at_disk:
+            if self._disk.passed(self._running.root):
                 self._cut_short(CutReason.DISK)
             self._look_at_disk = time.monotonic() + _NEXT_LOOK
 

@@ -44,37 +44,90 @@ def test_a_tool_is_told_what_its_version_gives_it(
         assert (root / "out" / report.outputs[0].name).read_text() == f"{expected}\n"
 
 
-def test_one_file_too_large(runner: Runner, root: Path) -> None:
-    executable = python("f = open('big', 'wb')\nwhile True: f.write(bytes(1 << 20))")
-    error_class, message = failed(
-        run(
-            runner,
-            task(root, executable, resources=Resources(disk=16)),
-            [input_file(root / "in" / "a.dat")],
-        )
+_IN_PLACE = {
+    "InlineJavascriptRequirement": {},
+    "InplaceUpdateRequirement": {"inplaceUpdate": True},
+    "InitialWorkDirRequirement": {"listing": [{"entry": "$(inputs.f)", "writable": True}]},
+}
+_WRITES = """
+import os, sys, time
+def fill(number):
+    file = os.open(f"part{number}", os.O_CREAT | os.O_WRONLY)
+    os.write(file, bytes(4 << 20))
+    return file
+"""
+#: Each writes 32 MiB, in files of 4.
+_FILLS = {
+    "one file": "f = open('big', 'wb')\nwhile True: f.write(bytes(1 << 20))",
+    "files": _WRITES + "for n in range(8): fill(n)\ntime.sleep(60)",
+    "files, and ends well at once": _WRITES + "for n in range(8): fill(n)",
+    "files without a name": _WRITES + """
+for n in range(8):
+    fill(n)
+    os.unlink(f"part{n}")
+time.sleep(60)
+""",
+    "files of a child that are without a name": _WRITES + """
+if os.fork() == 0:
+    for n in range(8):
+        fill(n)
+        os.unlink(f"part{n}")
+time.sleep(60)
+""",
+    "files deeper than any path": _WRITES + """
+for n in range(3_000):
+    os.mkdir("deep")
+    os.chdir("deep")
+for n in range(8): fill(n)
+time.sleep(60)
+""",
+    "its standard error, and ends well": """
+import os
+for n in range(32): os.write(2, bytes(1 << 20))
+""",
+    "its input": """
+import sys
+with open(sys.argv[1], "ab") as file:
+    for _ in range(32): file.write(bytes(1 << 20))
+""",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", _FILLS)
+def test_no_tool_writes_more_than_its_disk(runner: Runner, root: Path, how: str) -> None:
+    requirements = _IN_PLACE if how == "its input" else {}
+    # As far as its memory reaches, no file is too large for the kernel.
+    resources = Resources(disk=16, ram=200, time_limit=30.0)
+    report = run(
+        runner,
+        task(root, python(_FILLS[how], requirements=requirements), resources=resources),
+        [input_file(root / "in" / "a.dat")],
     )
-    assert (error_class, message) == (
+    assert failed(report) == (
         ErrorClass.TOOL_FAILED,
         "filled its folder: it may write 16 MiB (tmpdirMin and outdirMin)",
     )
 
 
-def test_many_files_too_large_together(runner: Runner, root: Path) -> None:
-    executable = python(
-        "import time\nfor n in range(8): open(f'part{n}', 'wb').write(bytes(4 <<"
-        " 20))\ntime.sleep(60)"
+def test_a_file_in_memory_may_be_larger_than_the_disk(runner: Runner, root: Path) -> None:
+    executable = python("import os; print(os.write(os.memfd_create('x'), bytes(32 << 20)))")
+    report = run(
+        runner,
+        task(root, executable, resources=Resources(disk=8, ram=200)),
+        [input_file(root / "in" / "a.dat")],
     )
-    error_class, message = failed(
-        run(
-            runner,
-            task(root, executable, resources=Resources(disk=16)),
-            [input_file(root / "in" / "a.dat")],
-        )
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    assert (root / "out" / report.outputs[0].name).read_text() == f"{32 << 20}\n"
+
+
+def test_what_lay_there_before_is_not_the_jobs_disk(runner: Runner, root: Path) -> None:
+    executable = python("import sys; open(sys.argv[1], 'ab').write(b'x')", requirements=_IN_PLACE)
+    report = run(
+        runner,
+        task(root, executable, resources=Resources(disk=1)),
+        [input_file(root / "in" / "a.dat", data=bytes(4 << 20))],
     )
-    assert (error_class, message) == (
-        ErrorClass.TOOL_FAILED,
-        "filled its folder: it may write 16 MiB (tmpdirMin and outdirMin)",
-    )
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
 
 
 def test_long_streams_are_cut_in_the_middle(runner: Runner, root: Path) -> None:

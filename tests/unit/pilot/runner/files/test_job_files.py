@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from pilot.folders.dotless_names import DotlessName
+from pilot.folders.openat2 import look_beneath
 from pilot.folders.work_folder import WorkFolder
 from pilot.runner.cwl.file_access import access_to
 from pilot.runner.files import path_walk
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
-from pilot.runner.files.openat2 import look_beneath
 from pilot.runner.files.output_globs import matching_paths
 from sluice.storage import put_open
 
