@@ -16,8 +16,9 @@ from pathlib import Path
 
 from pilot.node.sandboxes import find_sandbox
 from pilot.sandbox.bubblewrap import MountKind, MountPoint, Namespaces
+from pilot.sandbox.held_sandbox import HeldSandbox
 from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import Extras, HeldSandbox, Sandbox
+from pilot.sandbox.sandbox import Extras, Sandbox
 from pilot.sandbox.view import SeenFile, View
 
 PROGRAM = "/bin/true"

@@ -10,9 +10,10 @@ import structlog
 
 from pilot.node.system_files import copy_settings, system_paths, within
 from pilot.sandbox.bubblewrap import MountKind, MountPoint, to_read
+from pilot.sandbox.held_sandbox import HeldSandbox, SandboxError
 from pilot.sandbox.network import UserNetwork
 from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import Extras, HeldSandbox, Sandbox, SandboxError, SandboxUse
+from pilot.sandbox.sandbox import Extras, Sandbox, SandboxUse
 from pilot.sandbox.view import SeenFile, View
 
 log = structlog.get_logger(__name__)

@@ -1,6 +1,6 @@
 """How an attempt fails: its class and a sentence that a person understands."""
 
-from pilot.sandbox.sandbox import SandboxError
+from pilot.sandbox.held_sandbox import SandboxError
 from pilot.users.programs import UserError
 from sluice.contracts.states import ErrorClass
 from sluice.storage import ChecksumMismatch, FileMissing, StorageError, StorageFull, is_full

@@ -14,9 +14,10 @@ import sys
 import tempfile
 from collections.abc import Iterator
 
+from pilot.sandbox.held_sandbox import HeldSandbox
 from pilot.sandbox.network import UserNetwork
 from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import Extras, HeldSandbox, Sandbox
+from pilot.sandbox.sandbox import Extras, Sandbox
 from pilot.sandbox.view import View
 
 OWN, GROUPS = "198.51.100.7", ("239.1.2.3", "224.0.0.251")

@@ -23,7 +23,7 @@ from pilot.runner.programs.program import (
     start_child,
 )
 from pilot.runner.tools.prepared_job import PreparedJob
-from pilot.sandbox.sandbox import SandboxError
+from pilot.sandbox.held_sandbox import SandboxError
 from pilot.users.programs import UserError
 from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.contracts.states import ErrorClass

@@ -16,8 +16,9 @@ from pilot.runner.programs.program import Program, Start, as_child
 from pilot.runner.programs.running import Child, Running
 from pilot.runner.protocol import RunnerSettings
 from pilot.runner.tools.prepared_job import PreparedJob
+from pilot.sandbox.held_sandbox import Sandboxes
 from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import Extras, Sandbox, Sandboxes
+from pilot.sandbox.sandbox import Extras, Sandbox
 from pilot.users.programs import UserPrograms
 from pilot.users.slot_user import SlotUser
 from sluice.contracts.pilots import PilotTask

@@ -15,7 +15,7 @@ import cwltool.job
 
 from pilot.runner.failures import AttemptError, sandbox_error, user_error
 from pilot.runner.programs.running import Running
-from pilot.sandbox.sandbox import SandboxError
+from pilot.sandbox.held_sandbox import SandboxError
 from pilot.users.programs import UserError
 
 #: cwltool's, so that who watches what it says is told of a time limit as by it.

@@ -6,8 +6,9 @@ from typing import Any
 from pilot.folders.work_folder import IN, SYSTEM_TMP, TMP
 from pilot.runner.inner_workflow.contained_tools import InnerTool
 from pilot.runner.programs.running import Running
+from pilot.sandbox.held_sandbox import Sandboxes
 from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import Extras, Sandbox, Sandboxes
+from pilot.sandbox.sandbox import Extras, Sandbox
 from pilot.sandbox.view import SeenFile, View, links_to
 from sluice.contracts.base import Contract
 

@@ -16,8 +16,8 @@ from pilot.runner.programs.disk import folder_size, nameless_size
 from pilot.runner.programs.memory import Memory, OutOfMemory, ProcessMemory
 from pilot.runner.programs.oom_priority import children_go_first
 from pilot.runner.programs.running import Child, Running
+from pilot.sandbox.held_sandbox import Usage
 from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import Usage
 
 _MIB = 1 << 20
 

@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import Protocol
 
 from pilot.runner.programs.orphans import kill_group, kill_orphans
+from pilot.sandbox.held_sandbox import Usage
 from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import Usage
 
 
 class Running(Protocol):

@@ -214,7 +214,8 @@ import os, sys
 from pathlib import Path
 from pilot.node.sandboxes import find_sandbox, with_network
 from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import Extras, HeldSandbox
+from pilot.sandbox.held_sandbox import HeldSandbox
+from pilot.sandbox.sandbox import Extras
 from pilot.sandbox.view import View
 found = find_sandbox("required", Path(sys.argv[1]), [], hidden=Path(sys.argv[1]) / "hidden")
 network = sys.argv[3] == "True"

@@ -12,8 +12,9 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from pilot.node.sandboxes import find_sandbox
+from pilot.sandbox.held_sandbox import Contained, HeldSandbox, SandboxError
 from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import Contained, Extras, HeldSandbox, Sandbox, SandboxError
+from pilot.sandbox.sandbox import Extras, Sandbox
 from pilot.sandbox.view import SeenFile, View
 from tests.unit.pilot.attempts import python, run
 from tests.unit.pilot.builders import input_file, task
