@@ -10,7 +10,8 @@ from tests.architecture.sources import PRODUCT, ROOT, Source, imports, sources
 PURE = {
     "abc", "bisect", "collections", "collections.abc", "dataclasses", "datetime", "difflib",
     "enum", "fnmatch", "fractions", "functools", "graphlib", "hashlib", "heapq", "itertools",
-    "json", "math", "operator", "re", "shlex", "sluice.backoff", "statistics", "string", "types",
+    "json", "math", "operator", "re", "shlex", "sluice.backoff", "sluice.stalled_steps",
+    "statistics", "string", "types",
     "typing", "urllib.parse", "uuid",
 }  # fmt: skip
 

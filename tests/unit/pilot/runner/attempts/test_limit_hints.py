@@ -36,9 +36,10 @@ def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
             f"each of its processes may have {FILES} files open (SLUICE_PILOT_SANDBOX_OPEN_FILES)",
         ),
         (
-            f"open('/dev/shm/large', 'wb').write(bytes({DISK} + 1 << 20))",
+            f"import os; os.truncate(os.memfd_create('x'), {FLOOR} + 1 << 20)",
             DISK,
-            f"no file of it may be larger than {DISK} MiB (tmpdirMin and outdirMin)",
+            f"no file of it may be larger than {FLOOR} MiB, as much as it has of disk (tmpdirMin"
+            " and outdirMin) or of memory (ramMin)",
         ),
         (
             f"import os; file = os.open('/dev/shm/large', os.O_CREAT | os.O_WRONLY);"
