@@ -8,7 +8,9 @@ import stat
 from pilot.folders.attributes import attributes
 from pilot.folders.ownership import PRIVATE
 
-#: Bytes of the largest file that is kept, and of all of them.
+#: Bytes on disk that a file counts at least: there are not too many of them, empty ones either.
+_LEAST = 4096
+#: Bytes on disk of the largest file that is kept, and of all of them.
 _MOST, _MOST_TOGETHER = 1 << 18, 64 << 20
 
 
@@ -29,18 +31,19 @@ class SpareFiles:
         else can have a hold on."""
         found = entry.stat(follow_symlinks=False)
         plain = found.st_mode == self._mode and found.st_nlink == 1 and found.st_uid == os.geteuid()
+        size = max(_LEAST, found.st_size, found.st_blocks * 512)
         if (
             not plain
             or attributes(entry.path)
-            or found.st_size > _MOST
-            or self._bytes + found.st_size > _MOST_TOGETHER
+            or size > _MOST
+            or self._bytes + size > _MOST_TOGETHER
         ):
             return False
         path = f"{self._folder}/{self._number}"
         os.rename(entry.path, path)
         self._number += 1
-        self._kept.append((path, found.st_size))
-        self._bytes += found.st_size
+        self._kept.append((path, size))
+        self._bytes += size
         return True
 
     def give(self, path: str) -> bool:

@@ -32,10 +32,11 @@ from sluice.storage.operations import (
 from sluice.storage.places import local_path, local_url, require_within, through_link, within
 from sluice.storage.probe import probe
 from sluice.storage.reader import Reader, open_reader
-from sluice.storage.values import MOST_FOLDERS, MOST_NESTED, Flaw, flaw_in, read_json
+from sluice.storage.values import MOST_FOLDERS, MOST_JSON, MOST_NESTED, Flaw, flaw_in, read_json
 
 __all__ = [
     "MOST_FOLDERS",
+    "MOST_JSON",
     "MOST_NESTED",
     "BehindLink",
     "BundleError",

@@ -150,7 +150,7 @@ class _Packer:
             status = os.fstat(descriptor)
             if not stat.S_ISDIR(status.st_mode):
                 with open(descriptor, "rb", closefd=False) as file:
-                    self._archive.addfile(_member(name, status), file)
+                    self._append(_member(name, status), file)
                 return
             names = sorted(os.listdir(descriptor))
         finally:
@@ -163,9 +163,13 @@ class _Packer:
                 f"{name[:80]!r}… lies more than {MOST_FOLDERS} folders deep: make it flatter, or an"
                 " archive"
             )
-        self._archive.addfile(_member(name, status))
+        self._append(_member(name, status))
         for entry in names:
             self._add(f"{source}/{entry}", f"{name}/{entry}", within=(*within, here))
+
+    def _append(self, member: tarfile.TarInfo, file: IO[bytes] | None = None) -> None:
+        self._archive.addfile(member, file)
+        self._archive.getmembers().clear()  # else it would keep all of them in memory
 
 
 def _member(name: str, status: os.stat_result | None = None) -> tarfile.TarInfo:

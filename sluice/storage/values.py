@@ -2,8 +2,10 @@
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,11 +13,16 @@ from urllib.parse import urlsplit
 MOST_NESTED = 256
 #: Folders within one another, which are two levels each where they are listed.
 MOST_FOLDERS = 100
+#: Bytes of JSON that are read, and brackets and commas in it: each may become an object of Python's
+#: of some hundred bytes.
+MOST_JSON, MOST_PARTS = 16 << 20, 500_000
 #: Digits of a whole number: Python reads and writes no more.
 _MOST_DIGITS = 4300
 _TOO_LONG = 10**_MOST_DIGITS
 
 _SHOWN = 4
+#: A text, which may have brackets and commas in it, or one of these.
+_TEXT_OR_PART = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[{,]', re.DOTALL)
 
 #: The way from a value to one inside it; None: it itself.
 _Way = tuple["_Way", "str | int"] | None
@@ -41,13 +48,24 @@ class Flaw:
 
 def read_json(text: bytes) -> Any:
     """The value, which may have flaws: what Python itself would not read as a number too. Raises
-    ``ValueError``, a sentence."""
+    ``ValueError``, a sentence, also where it would take too much memory."""
+    if len(text) > MOST_JSON:
+        raise ValueError(f"it has more than {MOST_JSON >> 20} MiB")
+    if _has_many_parts(text):
+        raise ValueError(f"it has more than {MOST_PARTS} brackets and commas")
     try:
         return json.loads(text.decode(), parse_int=_whole)
     except UnicodeDecodeError as error:
         raise ValueError(f"byte {error.start} is not of a text in UTF-8") from error
     except RecursionError as error:
         raise ValueError(f"it nests lists and objects more than {MOST_NESTED} deep") from error
+
+
+def _has_many_parts(text: bytes) -> bool:
+    if sum(map(text.count, (b"[", b"{", b","))) <= MOST_PARTS:
+        return False
+    parts = (1 for found in _TEXT_OR_PART.finditer(text) if found[0][0] != ord('"'))
+    return next(islice(parts, MOST_PARTS, None), None) is not None
 
 
 def flaw_in(value: Any) -> Flaw | None:

@@ -167,7 +167,14 @@ class AttemptRun:
         self._judge.require_success(tool, prepared, end, stderr=self._story.streams["stderr"])
         found = tool.collect(prepared, end.exit_code)
         self._stop_if_told()
-        return outgoing(self._task, self._job, found=found, job_files=job_files, entry=entry.number)
+        return outgoing(
+            self._task,
+            self._job,
+            found=found,
+            job_files=job_files,
+            inputs=protected.size,
+            entry=entry.number,
+        )
 
     def _prepare(
         self, tool: Loaded, entry: JobEntry, protected: ProtectedInputs, job_files: JobFiles
@@ -184,7 +191,7 @@ class AttemptRun:
             job_files, values, source=source, protected=protected, secrets=self._secrets
         )
         self._story.command, self._story.note = prepared.arguments, prepared.note
-        prepared.input_bytes = sum(file.size for file in (*entry.inputs, *shared))
+        prepared.input_bytes = protected.size
         prepared.targets, prepared.in_place = protected.targets, protected.in_place
         return prepared
 

@@ -14,10 +14,8 @@ from cwl_utils.errors import JavascriptException
 from cwl_utils.sandboxjs import NodeJSEngine, code_fragment_to_js, get_js_engine, set_js_engine
 
 from pilot.runner.expressions.javascript import MEMORY, JavaScript
-from sluice.storage import flaw_in
+from sluice.storage import MOST_JSON, flaw_in, read_json
 
-#: Bytes: the most that an expression may give.
-_MOST_ANSWER = 64 << 20
 _MOST_SAID = 4096
 _CHUNK = 1 << 16
 #: Characters of an expression that stand in a message.
@@ -181,7 +179,7 @@ class _Exchange:
                 if stdout not in selector.get_map():
                     self._errors += _rest(stderr)
                     raise EOFError
-        found = json.loads(self._answer)
+        found = read_json(bytes(self._answer))
         if (
             not isinstance(found, dict)
             or found.get("id") != request
@@ -202,8 +200,8 @@ class _Exchange:
     def _read(self, descriptor: int) -> bool:
         piece = os.read(descriptor, _CHUNK)
         self._answer += piece
-        if len(self._answer) > _MOST_ANSWER:
-            raise ValueError(f"it is longer than {_MOST_ANSWER >> 20} MiB")
+        if len(self._answer) > MOST_JSON:
+            raise ValueError(f"it is longer than {MOST_JSON >> 20} MiB")
         return bool(piece)
 
     def _read_errors(self, descriptor: int) -> bool:

@@ -12,11 +12,9 @@ from cwltool.process import shortname
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from sluice.contracts.states import ErrorClass
-from sluice.storage import Flaw, flaw_in, read_json
+from sluice.storage import MOST_JSON, Flaw, flaw_in, read_json
 
 _OBJECT = "cwl.output.json"
-#: Bytes of it.
-_MOST_OBJECT = 64 << 20
 
 
 class UnsoundError(WorkflowException):  # type: ignore[misc] # cwltool's types are not followed
@@ -53,26 +51,24 @@ def require_sound_object(job_files: JobFiles, outdir: str) -> bool:
 
     Raises ``UnsoundError``, ``ForeignFileError``, ``OSError``."""
     path = f"{outdir}/{_OBJECT}"
-    found = job_files.status(path)
-    if found is None:
+    status = job_files.status(path)
+    if status is None:
         return False
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise UnsoundError(
             f"{_OBJECT} is a folder: let the tool write a file, or call it otherwise"
         )
-    with open(job_files.open(path), "rb") as file:
-        text = file.read(_MOST_OBJECT + 1)
-    if len(text) > _MOST_OBJECT:
+    if status.st_size > MOST_JSON:
         raise UnsoundError(
-            f"{_OBJECT} has more than {_MOST_OBJECT >> 20} MiB: let the tool write what is large"
-            " into files"
+            f"{_OBJECT} has more than {MOST_JSON >> 20} MiB: let the tool write what is large into"
+            " files"
         )
     try:
-        found = read_json(text)
+        found = read_json(_read(job_files, path))
     except ValueError as error:
         raise UnsoundError(
-            f"{_OBJECT} is no JSON ({error}): let the tool write one object with its outputs by"
-            " name"
+            f"{_OBJECT} cannot be read as JSON ({error}): let the tool write one object with its"
+            " outputs by name, and what is large into files"
         ) from error
     if not isinstance(found, dict):
         raise UnsoundError(
@@ -80,6 +76,17 @@ def require_sound_object(job_files: JobFiles, outdir: str) -> bool:
         )
     require_sound(found)
     return True
+
+
+def read_result(job_files: JobFiles, path: str) -> Any:
+    """JSON of a file of the job's. Raises ``ForeignFileError``, ``OSError``, ``ValueError``."""
+    return read_json(_read(job_files, path))
+
+
+def _read(job_files: JobFiles, path: str) -> bytes:
+    """As much as is good for ``read_json``."""
+    with open(job_files.open(path), "rb") as file:
+        return file.read(MOST_JSON + 1)
 
 
 def unreadable_object(error: Exception) -> UnsoundError:
@@ -140,8 +147,7 @@ def port_of_object(job_files: JobFiles, path: str, *, outdir: str, inner_outdir:
     """As ``port_naming``, of the output object that a tool has written. ``inner_outdir``:
     ``outdir`` as the tool knows it."""
     try:
-        with open(job_files.open(f"{outdir}/{_OBJECT}"), "rb") as file:
-            text = file.read()
+        text = _read(job_files, f"{outdir}/{_OBJECT}")
         return port_naming(read_json(text.replace(inner_outdir.encode(), outdir.encode())), path)
     except (OSError, ValueError, ForeignFileError):
         return None

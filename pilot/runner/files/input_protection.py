@@ -35,6 +35,8 @@ class ProtectedInputs:
         #: Where the job's symbolic links lead to.
         self.targets: list[str] = []
         self._noted: dict[str, tuple[str, Mark]] = {}
+        #: Bytes of all files that were brought.
+        self.size = 0
 
     def bring(
         self, name: str, url: str, path: str, *, checksum: str | None, size: int | None
@@ -90,6 +92,7 @@ class ProtectedInputs:
             raise stage_in_error(name, error) from error
         if linked and self._shared and not others_may_read(path):
             return self._fetched(name, url, path, most=sys.maxsize, expected=expected)
+        self.size += mark(path)[2]
         return linked
 
     def _note_target(self, path: str) -> None:

@@ -3,6 +3,7 @@ a data set."""
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ from urllib.parse import unquote, urlsplit
 from pydantic import TypeAdapter, ValidationError
 
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.access_errors import refused_output
+from pilot.runner.files.access_errors import UnsoundError, refused_output
+from pilot.runner.files.allowance import Allowance
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.staging import Produced
 from sluice.contracts.base import FileName
@@ -49,14 +51,17 @@ def outgoing(
     *,
     found: Mapping[str, Any],
     job_files: JobFiles,
+    inputs: int,
     entry: int | None = None,
 ) -> list[Produced]:
     """``found``: the output object of the tool, for the job's entry of that number (None: for the
-    job). What it names need not be the job's own. Raises ``AttemptError``, ``OSError``.
+    job). What it names need not be the job's own. ``inputs``: bytes of the job's. Raises
+    ``AttemptError``, ``OSError``.
 
     Entries that are no plain files are packed here. An output that gave nothing has no file.
     """
-    packer = _Packer(job_files)
+    allowance = Allowance(job_files, disk=task.needs.resources.disk, inputs=inputs)
+    packer = _Packer(job_files, allowance)
     values = [
         value for output in task.outputs for value in _values(output, found.get(output.port), entry)
     ]
@@ -127,6 +132,7 @@ def _name(job: LeasedJob, entry: _OutputValue, own: str) -> str:
 @dataclass(slots=True)
 class _Packer:
     job_files: JobFiles
+    allowance: Allowance
 
     def file_of(self, entry: _OutputValue) -> _File:
         if entry.output.kind is EntryKind.FILE:
@@ -134,8 +140,8 @@ class _Packer:
         # A folder that the tool, which has ended, cannot have prepared links in.
         path = f"{self.job_files.new_folder()}/bundle"
         try:
-            pack(entry.value, Path(path), opened=self.job_files.open)
-        except ForeignFileError as error:
+            pack(entry.value, Path(path), opened=self.allowance.open)
+        except (ForeignFileError, UnsoundError) as error:
             raise refused_output(error, port=entry.output.port) from error
         except BundleError as error:
             raise AttemptError(
@@ -164,7 +170,18 @@ class _Packer:
         if "contents" in value and location.startswith("_:"):
             return _File(self._written(value["contents"]), name or port)
         path = unquote(urlsplit(location).path) if location.startswith("file://") else location
+        self._count(port, path)
         return _File(path, name or os.path.basename(path))
+
+    def _count(self, port: str, path: str) -> None:
+        """What is not there, or not the job's, is told when it is stored."""
+        with suppress(ForeignFileError):
+            status = self.job_files.status(path)
+            try:
+                if status is not None:
+                    self.allowance.take(status)
+            except UnsoundError as error:
+                raise refused_output(error, port=port) from error
 
     def _written(self, contents: str) -> str:
         path = f"{self.job_files.new_folder()}/literal"

@@ -13,7 +13,8 @@ from pilot.runner.containers.containers import Containers
 from pilot.runner.cwl.documents import load_again, load_document
 from pilot.runner.cwl.exact_values import read_exact
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.access_errors import port_naming, refused_output
+from pilot.runner.files.access_errors import UnsoundError, port_naming, refused_output
+from pilot.runner.files.allowance import Allowance
 from pilot.runner.files.input_protection import ProtectedInputs, changes_inputs
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.staging import file_url
@@ -83,9 +84,11 @@ class LoadedInvocation:
         with _not_again():
             found = self._running.collect(prepared, exit_code)
             path = f"{job_files.new_folder()}/outputs"
+            disk = self._task.needs.resources.disk
+            allowance = Allowance(job_files, disk=disk, inputs=prepared.input_bytes)
             try:
-                pack(found, Path(path), opened=job_files.open)
-            except ForeignFileError as error:
+                pack(found, Path(path), opened=allowance.open)
+            except (ForeignFileError, UnsoundError) as error:
                 raise refused_output(
                     error, port=port_naming(found, error.path), exit_code=exit_code
                 ) from error

@@ -1,7 +1,6 @@
 """A step whose executable is a Workflow or an ExpressionTool: run inside one job, by a process of
 its own."""
 
-import json
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -17,6 +16,7 @@ from pilot.runner.cwl.exact_values import write_document
 from pilot.runner.cwl.process_files import write_process
 from pilot.runner.expressions.engine import engine
 from pilot.runner.failures import AttemptError
+from pilot.runner.files.access_errors import read_result
 from pilot.runner.files.input_protection import ProtectedInputs, changes_inputs
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.inner_workflow.containers import InnerContainers
@@ -154,9 +154,11 @@ class LoadedWorkflow:
     def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
         """The output object. Raises ``AttemptError``."""
         try:
-            with open(prepared.job_files.open(f"{prepared.job}/{RESULT}")) as file:
-                found: dict[str, Any] = json.load(file)
-        except (ForeignFileError, OSError, ValueError) as error:
+            found: dict[str, Any] = read_result(prepared.job_files, f"{prepared.job}/{RESULT}")
+        except ValueError as error:
+            sentence = f"the workflow's outputs cannot be read: {error}"
+            raise AttemptError(ErrorClass.TOOL_REFUSED, sentence, exit_code=exit_code) from error
+        except (ForeignFileError, OSError) as error:
             sentence = "the process inside the job ended well, and left no result"
             raise AttemptError(ErrorClass.INTERNAL, sentence, exit_code=exit_code) from error
         return found

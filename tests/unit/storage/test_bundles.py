@@ -4,6 +4,7 @@ should not."""
 import io
 import os
 import tarfile
+import tracemalloc
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -173,3 +174,16 @@ def test_a_value_that_cannot_be_read_makes_no_bundle(value: bytes, tmp_path: Pat
         archive.addfile(member, io.BytesIO(value))
     with pytest.raises(BundleError, match="is no bundle"):
         unpack(tmp_path / "x.tar", tmp_path / "out")
+
+
+def test_many_files_take_little_memory(tmp_path: Path) -> None:
+    (folder := tmp_path / "d").mkdir()
+    (folder / "0").touch()
+    for number in range(1, 5_000):
+        os.link(folder / "0", folder / str(number))
+    tracemalloc.start()
+    try:
+        pack({"class": "Directory", "path": str(folder)}, tmp_path / "bundle")
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()

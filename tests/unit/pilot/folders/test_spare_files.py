@@ -2,6 +2,7 @@
 tool has done to them."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -86,3 +87,21 @@ def test_no_more_is_kept_than_is_worth_it(tmp_path: Path) -> None:
         assert spares.give(f"{tmp_path}/{number}")
     assert not spares.give(f"{tmp_path}/more")
     assert len(list(tmp_path.glob("[0-9]*"))) == len(taken)
+
+
+def test_empty_files_take_room_too(tmp_path: Path) -> None:
+    spares = SpareFiles(str(tmp_path / "spare"))
+    (jobs := tmp_path / "in").mkdir()
+    for number in range(20_000):
+        (jobs / str(number)).touch()
+    with os.scandir(jobs) as found:
+        assert sum(map(spares.take, found)) == (64 << 20) // 4096
+
+
+def test_room_beyond_the_end_of_a_file_counts(tmp_path: Path) -> None:
+    spares = SpareFiles(str(tmp_path / "spare"))
+    (jobs := tmp_path / "in").mkdir()
+    (jobs / "large").touch()
+    subprocess.run(["fallocate", "--keep-size", "-l", "1MiB", jobs / "large"], check=True)
+    with os.scandir(jobs) as found:
+        assert not any(map(spares.take, found))

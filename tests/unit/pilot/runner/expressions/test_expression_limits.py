@@ -93,7 +93,7 @@ def test_an_answer_has_an_end(runner: Runner, root: Path) -> None:
     report = run(
         runner, task(root, saying("$('x'.repeat(70000000))")), [input_file(root / "in" / "a.dat")]
     )
-    assert "longer than 64 MiB" in failed(report)[1]
+    assert "longer than 16 MiB" in failed(report)[1]
 
 
 @pytest.mark.parametrize(

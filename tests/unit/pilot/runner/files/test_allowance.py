@@ -1,0 +1,96 @@
+"""What a job hands on takes no more of a storage than the job may write: in a real slot process."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sluice.contracts.needs import Resources
+from sluice.contracts.pilots import AttemptReport
+from sluice.contracts.states import AttemptOutcome, EntryKind, ErrorClass
+from tests.unit.pilot.attempts import failed, python, run
+from tests.unit.pilot.builders import input_file, output, task
+from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.runner.tools.test_invocations import OPERATION, invocation
+from tests.unit.pilot.slot_runner import Runner
+
+_HOLES = """
+import os
+os.mkdir("d")
+for n in range(10): open(f"d/{n}", "wb").truncate(4 << 20)
+"""
+_AGAIN = """
+import json
+open("x", "wb").write(bytes(4 << 20))
+json.dump({"o": [{"class": "File", "path": "x"}] * 10}, open("cwl.output.json", "w"))
+"""
+_FOLDER = {"type": "Directory", "outputBinding": {"glob": "d"}}
+_FILES = {"type": "File[]", "outputBinding": {"glob": "d/*"}}
+
+
+def _handed_on(
+    runner: Runner,
+    root: Path,
+    code: str,
+    port: Any,
+    *,
+    spread: bool = False,
+    data: bytes = b"",
+    inside: bool = False,
+) -> AttemptReport:
+    process = python(code, outputs={"o": port})
+    del process["stdout"]
+    document = around(process) if inside else process
+    if inside:
+        document["outputs"]["o"]["type"] = port["type"]
+    kind = EntryKind.FILE if spread else EntryKind.BUNDLE
+    to = output(root, "o").model_copy(update={"kind": kind, "spread": spread})
+    return run(
+        runner,
+        task(root, document, outputs=[to], resources=Resources(disk=8)),
+        [input_file(root / "in" / "a.dat", data=data)],
+    )
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
+@pytest.mark.parametrize(
+    ("code", "port", "spread"),
+    [
+        pytest.param(_HOLES, _FOLDER, False, id="files with holes"),
+        pytest.param(_AGAIN, _FILES, False, id="one file many times"),
+        pytest.param(_HOLES, _FILES, True, id="files with holes, each by itself"),
+    ],
+)
+def test_no_more_is_handed_on_than_may_be_written(
+    runner: Runner, root: Path, code: str, port: Any, *, spread: bool, inside: bool
+) -> None:
+    report = _handed_on(runner, root, code, port, spread=spread, inside=inside)
+    error_class, message = failed(report)
+    assert error_class is ErrorClass.TOOL_REFUSED, message
+    assert message.startswith(
+        "output 'o' cannot be taken: its files are larger than the 8 MiB that the job may write"
+    )
+    assert not list((root / "out").glob("*"))
+
+
+def test_an_invocation_hands_on_no_more(runner: Runner, root: Path) -> None:
+    """It is of the outer task that the disk is asked. What comes of it would be refused as well,
+    but would have been written by then."""
+    process = python(_HOLES, inputs={}, outputs={"o": _FOLDER})
+    process["arguments"] = process["arguments"][:1]
+    del process["stdout"]
+    outer = task(root, OPERATION, resources=Resources(disk=8))
+    error_class, message = failed(run(runner, outer, [invocation(root, process, {})]))
+    assert error_class is ErrorClass.TOOL_REFUSED
+    assert message.startswith("what the tool left cannot be taken: its files are larger than")
+
+
+def test_inputs_may_be_handed_on_beside_it(runner: Runner, root: Path) -> None:
+    code = """
+import os, sys
+os.mkdir("d")
+os.symlink(sys.argv[1], "d/input")
+open("d/own", "wb").write(bytes(6 << 20))
+"""
+    report = _handed_on(runner, root, code, _FOLDER, data=bytes(20 << 20))
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
