@@ -13,8 +13,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.access_errors import UnsoundError, refused_output
-from pilot.runner.files.allowance import Allowance
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
+from pilot.runner.files.output_allowance import OutputAllowance
 from pilot.runner.files.staging import Produced
 from sluice.contracts.base import FileName
 from sluice.contracts.counts import COUNTS, WrongCounts, require_counts
@@ -60,7 +60,7 @@ def outgoing(
 
     Entries that are no plain files are packed here. An output that gave nothing has no file.
     """
-    allowance = Allowance(job_files, disk=task.needs.resources.disk, inputs=inputs)
+    allowance = OutputAllowance(job_files, disk=task.needs.resources.disk, inputs=inputs)
     packer = _Packer(job_files, allowance)
     values = [
         value for output in task.outputs for value in _values(output, found.get(output.port), entry)
@@ -132,7 +132,7 @@ def _name(job: LeasedJob, entry: _OutputValue, own: str) -> str:
 @dataclass(slots=True)
 class _Packer:
     job_files: JobFiles
-    allowance: Allowance
+    allowance: OutputAllowance
 
     def file_of(self, entry: _OutputValue) -> _File:
         if entry.output.kind is EntryKind.FILE:

@@ -14,9 +14,9 @@ from pilot.runner.cwl.documents import load_again, load_document
 from pilot.runner.cwl.exact_values import read_exact
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.access_errors import UnsoundError, port_naming, refused_output
-from pilot.runner.files.allowance import Allowance
 from pilot.runner.files.input_protection import ProtectedInputs, changes_inputs
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
+from pilot.runner.files.output_allowance import OutputAllowance
 from pilot.runner.files.staging import file_url
 from pilot.runner.job_secrets import JobSecrets
 from pilot.runner.tools.command_line import CommandLine
@@ -85,7 +85,7 @@ class LoadedInvocation:
             found = self._running.collect(prepared, exit_code)
             path = f"{job_files.new_folder()}/outputs"
             disk = self._task.needs.resources.disk
-            allowance = Allowance(job_files, disk=disk, inputs=prepared.input_bytes)
+            allowance = OutputAllowance(job_files, disk=disk, inputs=prepared.input_bytes)
             try:
                 pack(found, Path(path), opened=allowance.open)
             except (ForeignFileError, UnsoundError) as error:

@@ -383,26 +383,3 @@ def test_what_a_tool_leaves_beside_its_outputs_may_be_deep(runner: Runner, root:
     )
     report = run(runner, task(root, looks), [file], seq=2)
     assert (root / "out" / report.outputs[0].name).read_text() == "['a.out']\n"
-
-
-@pytest.mark.parametrize(
-    ("what", "fields"),
-    [
-        ("argument 1", {"arguments": ["${return 'a\\u0000b';}"]}),
-        (
-            "environment variable A",
-            {"requirements": {"EnvVarRequirement": {"envDef": {"A": "${return 'a\\u0000b';}"}}}},
-        ),
-        ("stream stdout", {"stdout": "${return 'a\\u0000b';}", "outputs": {"o": "stdout"}}),
-    ],
-)
-def test_what_no_program_can_be_given_is_the_tools_fault(
-    runner: Runner, root: Path, what: str, fields: dict[str, Any]
-) -> None:
-    process = tool(["echo"], **fields)
-    process["requirements"] = {"InlineJavascriptRequirement": {}, **process.get("requirements", {})}
-    error_class, message = failed(
-        run(runner, task(root, process), [input_file(root / "in" / "a.dat")])
-    )
-    assert error_class is ErrorClass.TOOL_REFUSED
-    assert message == f"the tool's {what} has a NUL character, which no program can be given"

@@ -10,7 +10,7 @@ _MIB = 1 << 20
 _LEAST = 4096
 
 
-class Allowance:
+class OutputAllowance:
     """``disk``: MiB that the job may write; 0: any. ``inputs``: bytes of its inputs, which it may
     hand on beside that."""
 

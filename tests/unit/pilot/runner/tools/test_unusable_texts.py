@@ -1,0 +1,34 @@
+"""Texts that no program can be given are the tool's fault."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sluice.contracts.states import ErrorClass
+from tests.unit.pilot.attempts import failed, run
+from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.slot_runner import Runner
+
+
+@pytest.mark.parametrize(
+    ("what", "fields"),
+    [
+        ("argument 1", {"arguments": ["${return 'a\\u0000b';}"]}),
+        (
+            "environment variable A",
+            {"requirements": {"EnvVarRequirement": {"envDef": {"A": "${return 'a\\u0000b';}"}}}},
+        ),
+        ("stream stdout", {"stdout": "${return 'a\\u0000b';}", "outputs": {"o": "stdout"}}),
+    ],
+)
+def test_what_no_program_can_be_given_is_the_tools_fault(
+    runner: Runner, root: Path, what: str, fields: dict[str, Any]
+) -> None:
+    process = tool(["echo"], **fields)
+    process["requirements"] = {"InlineJavascriptRequirement": {}, **process.get("requirements", {})}
+    error_class, message = failed(
+        run(runner, task(root, process), [input_file(root / "in" / "a.dat")])
+    )
+    assert error_class is ErrorClass.TOOL_REFUSED
+    assert message == f"the tool's {what} has a NUL character, which no program can be given"
