@@ -12,7 +12,6 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.states import AttemptOutcome, EntryKind, ErrorClass
 from sluice.contracts.tasks import TaskOutput
@@ -161,40 +160,6 @@ def test_an_output_object_that_cannot_be_kept_is_the_tools_fault(
         )
         assert error_class is ErrorClass.TOOL_REFUSED, message
         assert said in message
-
-
-def test_a_large_output_object_is_not_read(runner: Runner, root: Path) -> None:
-    """A file with a hole takes no disk."""
-    process = python("open('cwl.output.json', 'wb').truncate(1 << 30)", outputs={"o": "Any"})
-    del process["stdout"]
-    for document in (process, around(process)):
-        before = peak_memory(runner)
-        error_class, message = failed(
-            run(
-                runner,
-                task(root, document, outputs=[bundled(root)], resources=Resources(disk=2048)),
-                [input_file(root / "in" / "a.dat")],
-            )
-        )
-        assert error_class is ErrorClass.TOOL_REFUSED, message
-        assert "cwl.output.json has more than 16 MiB: let the tool write what is large" in message
-        assert peak_memory(runner) < before + 64
-
-
-def peak_memory(runner: Runner) -> int:
-    """MiB that the slot's process has had at most."""
-    lines = Path(f"/proc/{runner.slot_pid}/status").read_text().splitlines()
-    return int(next(line.split()[1] for line in lines if line.startswith("VmHWM:"))) >> 10
-
-
-def test_a_text_may_have_many_commas(runner: Runner, root: Path) -> None:
-    content = b'{"o": "%s"}' % (b'[{,\\"' * 200_000)
-    report = run(
-        runner,
-        task(root, writing("Any"), outputs=[bundled(root)]),
-        [input_file(root / "in" / "a.dat", data=content)],
-    )
-    assert report.outcome is AttemptOutcome.FINISHED, report.message
 
 
 def test_what_goes_deep_and_is_not_too_deep_is_kept(runner: Runner, root: Path) -> None:

@@ -1,0 +1,45 @@
+"""What a tool gives is not read where it is too large: in a real slot process."""
+
+from pathlib import Path
+
+from sluice.contracts.needs import Resources
+from sluice.contracts.states import AttemptOutcome, ErrorClass
+from tests.unit.pilot.attempts import failed, python, run
+from tests.unit.pilot.builders import input_file, task
+from tests.unit.pilot.runner.files.test_any_output import bundled, writing
+from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.slot_runner import Runner
+
+
+def test_a_large_output_object_is_not_read(runner: Runner, root: Path) -> None:
+    """A file with a hole takes no disk."""
+    process = python("open('cwl.output.json', 'wb').truncate(1 << 30)", outputs={"o": "Any"})
+    del process["stdout"]
+    for document in (process, around(process)):
+        before = peak_memory(runner)
+        error_class, message = failed(
+            run(
+                runner,
+                task(root, document, outputs=[bundled(root)], resources=Resources(disk=2048)),
+                [input_file(root / "in" / "a.dat")],
+            )
+        )
+        assert error_class is ErrorClass.TOOL_REFUSED, message
+        assert "cwl.output.json has more than 16 MiB: let the tool write what is large" in message
+        assert peak_memory(runner) < before + 64
+
+
+def peak_memory(runner: Runner) -> int:
+    """MiB that the slot's process has had at most."""
+    lines = Path(f"/proc/{runner.slot_pid}/status").read_text().splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith("VmHWM:"))) >> 10
+
+
+def test_a_text_may_have_many_commas(runner: Runner, root: Path) -> None:
+    content = b'{"o": "%s"}' % (b'[{,\\"' * 200_000)
+    report = run(
+        runner,
+        task(root, writing("Any"), outputs=[bundled(root)]),
+        [input_file(root / "in" / "a.dat", data=content)],
+    )
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
