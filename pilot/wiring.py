@@ -138,14 +138,14 @@ def _find_walls(settings: PilotSettings, run: RunFolder, slots: int) -> _Walls:
         settings.sandbox, run.system, settings.sandbox_paths, hidden=settings.work_dir
     )
     if isinstance(sandbox, Sandbox):
-        limits = {
-            "processes": settings.sandbox_processes,
-            "open_files": settings.sandbox_open_files,
-            "slots": slots,
-        }
         sandbox = with_network(sandbox, settings.sandbox, settings.sandbox_networks)
-        sandbox = sandbox.model_copy(update=limits)
+        sandbox = sandbox.model_copy(update={**_limits(settings), "slots": slots})
     return _Walls(find_engines(settings.containers), sandbox)
+
+
+def _limits(settings: PilotSettings) -> dict[str, int]:
+    """Of a sandbox, or of a user for a slot."""
+    return {"processes": settings.sandbox_processes, "open_files": settings.sandbox_open_files}
 
 
 def _with_users(
@@ -153,11 +153,8 @@ def _with_users(
 ) -> _Walls:
     """Users for the tools where there is no sandbox, if they can be had. Raises
     ``WrongUsersError``, ``OSError``."""
-    users = (
-        named_users(settings.slot_users, slots, processes=settings.sandbox_processes)
-        if settings.slot_users
-        else []
-    )
+    named = named_users(settings.slot_users, slots) if settings.slot_users else []
+    users = [user.model_copy(update=_limits(settings)) for user in named]
     if isinstance(walls.sandbox, Sandbox):
         return walls
     why = walls.sandbox

@@ -42,10 +42,10 @@ class WrongUsersError(Exception):
         super().__init__(f"SLUICE_PILOT_SLOT_USERS: {why}")
 
 
-def named_users(names: Sequence[str], slots: int, *, processes: int) -> list[SlotUser]:
+def named_users(names: Sequence[str], slots: int) -> list[SlotUser]:
     """One for each slot, in order. ``names``: or numbers, which need no entry among the node's
-    users. ``processes``: the most that each may have. Raises ``WrongUsersError``."""
-    users = [_user(name, processes) for name in names]
+    users. Raises ``WrongUsersError``."""
+    users = [_user(name) for name in names]
     if len(users) < slots:
         raise WrongUsersError(
             f"{len(users)} for {slots} slots: name at least as many as there are slots"
@@ -60,7 +60,7 @@ def named_users(names: Sequence[str], slots: int, *, processes: int) -> list[Slo
     return users[:slots]
 
 
-def _user(name: str, processes: int) -> SlotUser:
+def _user(name: str) -> SlotUser:
     number = int(name) if name.isascii() and name.isdigit() else None
     try:
         found = pwd.getpwnam(name) if number is None else pwd.getpwuid(number)
@@ -69,14 +69,10 @@ def _user(name: str, processes: int) -> SlotUser:
             raise WrongUsersError(f"there is no user {name!r} on this node") from None
         if number >= 1 << 32 - 1:
             raise WrongUsersError(f"{name} is too large for a user's number") from None
-        user = SlotUser(name=name, uid=number, gid=number, processes=processes)
+        user = SlotUser(name=name, uid=number, gid=number)
     else:
-        user = SlotUser(
-            name=f"{found.pw_name} ({found.pw_uid})",
-            uid=found.pw_uid,
-            gid=found.pw_gid,
-            processes=processes,
-        )
+        name = f"{found.pw_name} ({found.pw_uid})"
+        user = SlotUser(name=name, uid=found.pw_uid, gid=found.pw_gid)
     if user.uid in {0, os.geteuid(), NOBODY}:
         whose = "root, the pilot itself, or whom others take for nobody"
         raise WrongUsersError(f"user {user.name} is {whose}: give each slot a user of its own")

@@ -17,7 +17,7 @@ from pilot.runner.attempts.context import SlotContext, lasting_children
 from pilot.runner.attempts.live_log import LiveLogs
 from pilot.runner.containers.containers import Containers
 from pilot.runner.containers.options import walls
-from pilot.runner.containment.containment import containment_of
+from pilot.runner.containment.containment import containment_of, most_processes
 from pilot.runner.files.shared_inputs import SharedFiles
 from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.memory import memory_of
@@ -59,8 +59,7 @@ class SlotProcess:
         adopt_orphans()
         # Before there is a process that does not come along.
         memory = memory_of(self._settings.memory_groups)
-        sandboxed = self._settings.sandbox
-        most = None if sandboxed is None else sandboxed.processes
+        most = most_processes(self._settings, self._number)
         group = SlotGroup(self._settings.memory_groups, most)
         zygote = Zygote()
         containment = containment_of(self._settings, self._number)
@@ -134,7 +133,6 @@ class SlotProcess:
                     task,
                     str(RunFolder(Path(self._settings.run_folder)).documents),
                     context.containers,
-                    walls=context.containment.inner,
                 )
             return tool
 

@@ -135,10 +135,8 @@ def shut_off(limits: Sequence[tuple[int, int]]) -> None:
         with contextlib.suppress(OSError):  # the list's own
             if int(name) > sys.stderr.fileno():
                 os.set_inheritable(int(name), False)
-    for number, wanted in limits:
-        soft, _ = resource.getrlimit(number)
-        most = within_hard(number, wanted)
-        resource.setrlimit(number, (min(soft, most), most))
+    for number, most in limits:
+        lower_limit(number, most)
     _called(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0))
     drop_bounding_set()
 
@@ -147,6 +145,13 @@ def within_hard(number: int, most: int) -> int:
     """``most``, or what this process may have at the most of a resource where that is less."""
     _, hard = resource.getrlimit(number)
     return most if hard == resource.RLIM_INFINITY else min(most, hard)
+
+
+def lower_limit(number: int, most: int) -> None:
+    """Of this process, for good. What programs find set stays where it is below that."""
+    soft, _ = resource.getrlimit(number)
+    hard = within_hard(number, most)
+    resource.setrlimit(number, (hard if soft == resource.RLIM_INFINITY else min(soft, hard), hard))
 
 
 def drop_bounding_set() -> None:

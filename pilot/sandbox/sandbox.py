@@ -48,7 +48,7 @@ class Sandbox(Contract):
     no_network: str = ""
     node_network: bool = False
     processes: int = 4096
-    open_files: int = 65536
+    open_files: int = 16384
     slots: int = 1
 
     @property

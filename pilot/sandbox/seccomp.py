@@ -106,7 +106,7 @@ def filter_program(kind: Filter, machine: str | None = None) -> bytes | None:
         _refuse(errno.ENOSYS),
         # No filter can look into what it is given. The C library falls back to clone.
         *_if_one_of([calls["clone3"]], errno.ENOSYS),
-        *_if_one_of([calls[name] for name in _REFUSED[kind] if name in calls], errno.EPERM),
+        *_if_one_of(known.numbers(_REFUSED[kind]), errno.EPERM),
     ]
     if kind is Filter.JAVASCRIPT:
         program += _of_call(calls["clone"], [*_unless_bits(_CLONE_THREAD), _refuse(errno.EPERM)])

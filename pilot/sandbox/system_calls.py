@@ -1,7 +1,7 @@
 """Numbers of the kernel's system calls, by name: of those that filters have rules for. They never
 change; see syscalls(2), and unistd.h for each architecture."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 #: On x86-64 and on AArch64; None: there is no such call.
@@ -81,6 +81,13 @@ class Architecture:
 
     audit: int
     calls: Mapping[str, int]
+
+    def numbers(self, names: Sequence[str]) -> list[int]:
+        """Of those that it has. Raises ``KeyError`` for a name that stands nowhere here."""
+        unknown = [name for name in names if name not in _NUMBERS]
+        if unknown:
+            raise KeyError(f"give system_calls.py the numbers of {', '.join(unknown)}")
+        return [self.calls[name] for name in names if name in self.calls]
 
 
 def _calls(place: int) -> dict[str, int]:

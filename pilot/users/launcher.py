@@ -8,7 +8,6 @@ that the program's author has chosen comes into play.
 
 import contextlib
 import os
-import resource
 import shutil
 import signal
 import socket
@@ -17,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from pilot.sandbox.channel import Channel
-from pilot.sandbox.kernel import drop_bounding_set, filter_calls, gain_nothing, within_hard
+from pilot.sandbox.kernel import drop_bounding_set, filter_calls, gain_nothing, lower_limit
 from pilot.sandbox.room import program_file
 
 #: Folders of the system that everybody may write to.
@@ -53,7 +52,7 @@ def _become(request: Mapping[str, Any], streams: Sequence[int], told: int) -> No
         for target, descriptor in enumerate(streams):
             os.dup2(descriptor, target)
         for number, most in request["limits"]:
-            resource.setrlimit(number, (within_hard(number, most),) * 2)
+            lower_limit(number, most)
         for number in _AS_USUAL:
             signal.signal(number, signal.SIG_DFL)
         _change_user(request["uid"], request["gid"])

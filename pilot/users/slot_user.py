@@ -12,16 +12,17 @@ _OTHERS_READ, _OTHERS_ENTER = stat.S_IROTH, stat.S_IXOTH
 
 class SlotUser(Contract):
     """``gid``: its only group, that no other slot's user has. ``processes``: the most that it may
-    have at a time."""
+    have at a time; ``open_files``: each of them."""
 
     name: str
     uid: int
     gid: int
     processes: int = 4096
+    open_files: int = 16384
 
     @property
     def limits(self) -> ProcessLimits:
-        return ProcessLimits(processes=self.processes, core=0)
+        return ProcessLimits(processes=self.processes, open_files=self.open_files, core=0)
 
 
 def give(path: str, user: SlotUser) -> None:

@@ -10,9 +10,11 @@ from pilot.folders.work_folder import OUT
 from pilot.runner.attempts.context import SlotContext
 from pilot.runner.attempts.job_log import Story
 from pilot.runner.attempts.memory_limit import MemoryLimit
+from pilot.runner.containment.containment import Allotment
 from pilot.runner.failures import AttemptError, sandbox_error, user_error
 from pilot.runner.files.job_files import ForeignFileError
 from pilot.runner.files.staging import live_url
+from pilot.runner.inner_workflow.walls import write_walls
 from pilot.runner.programs.program import (
     Program,
     ProgramEnd,
@@ -67,6 +69,8 @@ class Execution:
         if prepared.container is None:  # else its engine keeps it in
             self._story.reach = containment.reach(prepared)
             containment.hand_over(prepared)
+        if prepared.own_python:
+            write_walls(containment.inner(prepared, self._allotted), prepared.job)
         folder = prepared.job_files.folder
         apart = prepared.container is not None and prepared.container.own_limit
         with ExitStack() as streams:
@@ -107,9 +111,11 @@ class Execution:
         known = context.lasting if container is None else container.known
         if prepared.outside:
             return as_child(known, context.zygote.start if prepared.own_python else start_child)
-        return context.containment.start(
-            prepared, memory=self._memory_limit.most, gpus=self._task.needs.gpus > 0, known=known
-        )
+        return context.containment.start(prepared, self._allotted, known)
+
+    @property
+    def _allotted(self) -> Allotment:
+        return Allotment(self._memory_limit.most, gpus=self._task.needs.gpus > 0)
 
     def _run(self, program: Program, limits: ProgramLimits, prepared: PreparedJob) -> ProgramEnd:
         container = prepared.container

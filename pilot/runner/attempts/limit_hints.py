@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pilot.sandbox.process_limits import ProcessLimits
 
+_WATCHES = re.compile(r"inotify", re.IGNORECASE)
 _PROCESSES = re.compile(
     r"Resource temporarily unavailable|\bEAGAIN\b|can't start new thread"
     r"|unable to create (?:new )?native thread|[Cc]annot fork|fork: retry"
@@ -25,16 +26,21 @@ class RefusedAmounts:
     shared_memory: float
 
     def hint(self, exit_code: int, said: str) -> str:
-        """The limit that it seems to have met, its value, and where to raise it; empty: none.
-        ``said``: the last that it said."""
+        """The limit that it may have met, its value, and where to raise it; empty: none. ``said``:
+        the last that it said. The kernel has one word for several limits."""
+        if self.shared_memory and _WATCHES.search(said):
+            return (
+                "slots share what the pilot's user may watch of files (the node's"
+                " fs.inotify.max_user_instances and max_user_watches)"
+            )
         if self.kept.processes is not None and _PROCESSES.search(said):
             return (
-                f"it may have {self.kept.processes} processes and threads at a time"
+                f"if a process or thread was too many: it may have {self.kept.processes} at a time"
                 " (SLUICE_PILOT_SANDBOX_PROCESSES)"
             )
         if self.kept.open_files is not None and _OPEN_FILES.search(said):
             return (
-                f"each of its processes may have {self.kept.open_files} files open"
+                f"if a file was too many: each process may have {self.kept.open_files} open"
                 " (SLUICE_PILOT_SANDBOX_OPEN_FILES)"
             )
         if self.largest_file and (exit_code == -signal.SIGXFSZ or _LARGE_FILE.search(said)):
@@ -44,5 +50,5 @@ class RefusedAmounts:
             )
         if self.shared_memory and _NO_SPACE.search(said):
             most = f"{self.shared_memory:.0f} MiB"
-            return f"/dev/shm may hold {most}, as much as its memory (ramMin)"  # noqa: S108 - a name
+            return f"if that was /dev/shm: it may hold {most}, as much as its memory (ramMin)"
         return ""

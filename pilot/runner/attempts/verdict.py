@@ -46,7 +46,7 @@ class Judge:
         if inner is not None:
             raise AttemptError(
                 error_class,
-                self._with_limit(prepared, code, inner.message),
+                self._with_limit(error_class, prepared, code, inner.message),
                 exit_code=code if inner.exit_code is None else inner.exit_code,
             )
         raise self._failure(error_class, prepared, end, last_line(stderr, hide=self.redaction))
@@ -105,11 +105,14 @@ class Judge:
             limit = f"it may use {self.memory_limit.most:.0f} MiB of memory (ramMin){used}"
             error_class, sentence = ErrorClass.OUT_OF_MEMORY, f"{sentence} ({limit})"
         else:
-            sentence = self._with_limit(prepared, code, sentence)
+            sentence = self._with_limit(error_class, prepared, code, sentence)
         return AttemptError(error_class, sentence, exit_code=code)
 
-    def _with_limit(self, prepared: PreparedJob, code: int, sentence: str) -> str:
+    def _with_limit(
+        self, error_class: ErrorClass, prepared: PreparedJob, code: int, sentence: str
+    ) -> str:
         """``sentence``: what it says of its end, and a limit that it may have met; those of
         containers are their engine's."""
-        hint = "" if prepared.container is not None else self.refused.hint(code, sentence)
+        others = prepared.container is not None or error_class is ErrorClass.NO_ROOM
+        hint = "" if others else self.refused.hint(code, sentence)
         return f"{sentence} ({hint})" if hint else sentence

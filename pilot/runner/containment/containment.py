@@ -1,14 +1,14 @@
 """What a slot keeps its tools in, where no engine of containers does: decided here, once."""
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from pilot.folders.run_folder import RunFolder
 from pilot.runner.containment.folders import hand_over
 from pilot.runner.containment.job_view import job_view, shared_memory_of
-from pilot.runner.files.input_protection import ProtectedInputs
 from pilot.runner.inner_workflow.sandbox import InnerSandbox
 from pilot.runner.inner_workflow.walls import InnerWalls
 from pilot.runner.programs.oom_priority import children_go_first
@@ -21,7 +21,6 @@ from pilot.sandbox.process_limits import ProcessLimits
 from pilot.sandbox.sandbox import Extras, Sandbox
 from pilot.users.programs import UserPrograms
 from pilot.users.slot_user import SlotUser
-from sluice.contracts.pilots import PilotTask
 
 _MIB = 1 << 20
 
@@ -29,51 +28,59 @@ _MIB = 1 << 20
 Known = Callable[[], frozenset[int]]
 
 
-class Containment(Protocol):
-    """Of the tools of a slot, one after the other."""
+@dataclass(frozen=True, slots=True)
+class Allotment:
+    """What a job's tools may have. ``memory``: MiB; 0: any. ``gpus``: the node's."""
 
-    #: Why it is not the pilot's sandbox; empty: it is.
-    no_sandbox: str
+    memory: float
+    gpus: bool
+
+
+class Containment(ABC):
+    """Of the tools of a slot, one after the other. ``no_sandbox``: why it is not the pilot's
+    sandbox; empty: it is. ``limits``: that it keeps for all tools."""
+
     #: Do tools see only some of the node's programs?
-    hides_programs: bool
-    #: That it keeps for all tools.
-    limits: ProcessLimits
+    hides_programs = False
+    #: That tools run as; None: this process's.
+    user: SlotUser | None = None
+
+    def __init__(self, no_sandbox: str, limits: ProcessLimits) -> None:
+        self.no_sandbox = no_sandbox
+        self.limits = limits
 
     @property
-    def user(self) -> SlotUser | None:
-        """That tools run as; None: this process's."""
-        ...
-
-    @property
+    @abstractmethod
     def pids(self) -> frozenset[int]:
         """Of this process's children that belong to it."""
-        ...
 
+    @abstractmethod
     def reach(self, prepared: PreparedJob) -> list[str]:
         """What the tool can reach that it should not, for the job's log: a line each."""
-        ...
 
+    @abstractmethod
     def shared_memory(self, memory: float) -> float:
         """MiB of a tool that may use ``memory`` MiB (0: any); 0: as much as the node has."""
-        ...
 
+    @abstractmethod
     def hand_over(self, prepared: PreparedJob) -> None:
         """The job's folders, to who runs its tool. Raises ``OSError``."""
 
+    @abstractmethod
     def hand_over_stream(self, descriptor: int) -> None:
         """That the tool writes to. Raises ``OSError``."""
 
-    def start(self, prepared: PreparedJob, *, memory: float, gpus: bool, known: Known) -> Start:
-        """``memory``: MiB that the job may use, 0: any. ``gpus``: it gets the node's. What it gives
-        raises ``SandboxError`` and ``UserError`` as well."""
-        ...
+    @abstractmethod
+    def start(self, prepared: PreparedJob, allotted: Allotment, known: Known) -> Start:
+        """What it gives raises ``SandboxError`` and ``UserError`` as well."""
 
+    @abstractmethod
+    def inner(self, prepared: PreparedJob, allotted: Allotment) -> InnerWalls:
+        """For the tools of a workflow inside the job."""
+
+    @abstractmethod
     def tidy_up(self) -> None:
         """After each tool. Raises ``UserError``."""
-
-    def inner(self, task: PilotTask, protected: ProtectedInputs) -> InnerWalls:
-        """For the tools of a workflow inside a job."""
-        ...
 
 
 def containment_of(settings: RunnerSettings, number: int) -> Containment:
@@ -82,18 +89,18 @@ def containment_of(settings: RunnerSettings, number: int) -> Containment:
         return _InSandbox(settings.sandbox, RunFolder(Path(settings.run_folder)).job_sources())
     if settings.users:
         return _AsUser(settings.users[number], settings.no_sandbox)
-    return _InTheOpen(settings.no_sandbox or "the pilot has looked for none")
+    return _InTheOpen(settings.no_sandbox or "the pilot has looked for none", ProcessLimits())
 
 
-class _InTheOpen:
-    """With the rights of the pilot's user. ``no_sandbox``: why."""
+def most_processes(settings: RunnerSettings, number: int) -> int | None:
+    """That the tools of slot ``number`` may have together; None: any number."""
+    if settings.sandbox is not None:
+        return settings.sandbox.processes
+    return settings.users[number].processes if settings.users else None
 
-    hides_programs = False
 
-    def __init__(self, no_sandbox: str, user: SlotUser | None = None) -> None:
-        self.no_sandbox = no_sandbox
-        self.user = user
-        self.limits = ProcessLimits() if user is None else user.limits
+class _InTheOpen(Containment):
+    """With the rights of the pilot's user."""
 
     @property
     def pids(self) -> frozenset[int]:
@@ -106,30 +113,29 @@ class _InTheOpen:
         return 0.0
 
     def hand_over(self, prepared: PreparedJob) -> None:
-        pass
+        """It has them."""
 
     def hand_over_stream(self, descriptor: int) -> None:
-        pass
+        """It has it."""
 
-    def start(self, prepared: PreparedJob, *, memory: float, gpus: bool, known: Known) -> Start:
+    def start(self, prepared: PreparedJob, allotted: Allotment, known: Known) -> Start:
         return as_child(known)
 
-    def tidy_up(self) -> None:
-        pass
-
-    def inner(self, task: PilotTask, protected: ProtectedInputs) -> InnerWalls:
+    def inner(self, prepared: PreparedJob, allotted: Allotment) -> InnerWalls:
         return InnerWalls()
 
+    def tidy_up(self) -> None:
+        """Nobody knows what it has left."""
 
-class _InSandbox(_InTheOpen):
+
+class _InSandbox(Containment):
     """The node's. ``sources``: folders that jobs get files from."""
 
     hides_programs = True
 
     def __init__(self, sandbox: Sandbox, sources: list[str]) -> None:
-        super().__init__("")
+        super().__init__("", sandbox.limits)
         self._sandbox = sandbox
-        self.limits = sandbox.limits
         self._held = Sandboxes(sandbox, sources)
 
     @property
@@ -137,16 +143,23 @@ class _InSandbox(_InTheOpen):
         return self._held.pids
 
     def reach(self, prepared: PreparedJob) -> list[str]:
-        if not prepared.network or self._sandbox.network is not None:
+        own = self._sandbox.network is None and self._sandbox.node_network
+        if not prepared.network or not own:
             return []
         return [f"network: the node's own, as {self._sandbox.no_network}"]
 
     def shared_memory(self, memory: float) -> float:
         return shared_memory_of(memory) / _MIB
 
-    def start(self, prepared: PreparedJob, *, memory: float, gpus: bool, known: Known) -> Start:
-        sandbox = self._held.of(Extras(network=prepared.network, gpus=gpus))
-        view = job_view(prepared, memory)
+    def hand_over(self, prepared: PreparedJob) -> None:
+        """It sees them."""
+
+    def hand_over_stream(self, descriptor: int) -> None:
+        """It gets it as it starts."""
+
+    def start(self, prepared: PreparedJob, allotted: Allotment, known: Known) -> Start:
+        sandbox = self._held.of(Extras(network=prepared.network, gpus=allotted.gpus))
+        view = job_view(prepared, allotted.memory)
 
         def start(program: Program, limits: ProcessLimits) -> Running:
             # Its first one starts what holds the sandbox, of which they have their priority.
@@ -163,23 +176,27 @@ class _InSandbox(_InTheOpen):
 
         return start
 
-    def inner(self, task: PilotTask, protected: ProtectedInputs) -> InnerWalls:
+    def inner(self, prepared: PreparedJob, allotted: Allotment) -> InnerWalls:
         return InnerWalls(
             sandbox=InnerSandbox(
                 sandbox=self._sandbox,
-                targets=protected.targets,
-                in_place=protected.in_place,
-                gpus=task.needs.gpus > 0,
+                targets=list(prepared.targets),
+                in_place=prepared.in_place,
+                gpus=allotted.gpus,
+                shared_memory=shared_memory_of(allotted.memory),
             )
         )
 
+    def tidy_up(self) -> None:
+        """What holds it has done it."""
 
-class _AsUser(_InTheOpen):
+
+class _AsUser(Containment):
     """The slot's own. ``no_sandbox``: why not in one."""
 
     def __init__(self, user: SlotUser, no_sandbox: str) -> None:
-        super().__init__(no_sandbox, user)
-        self._user = user
+        super().__init__(no_sandbox, user.limits)
+        self.user: SlotUser = user
         self._programs = UserPrograms(user)
         with children_go_first():  # as what starts them does
             self._programs.tidy_up()  # those of a slot that was killed with its pilot
@@ -191,17 +208,20 @@ class _AsUser(_InTheOpen):
     def reach(self, prepared: PreparedJob) -> list[str]:
         return [
             f"contained by a user of its own only: {self.no_sandbox}; it had the rights of user"
-            f" {self._user.name}, and the node's network"
+            f" {self.user.name}, and the node's network"
         ]
 
+    def shared_memory(self, memory: float) -> float:
+        return 0.0
+
     def hand_over(self, prepared: PreparedJob) -> None:
-        hand_over(prepared, self._user)
+        hand_over(prepared, self.user)
 
     def hand_over_stream(self, descriptor: int) -> None:
         # It can be opened by its own path, as by /dev/stderr.
-        os.fchown(descriptor, self._user.uid, self._user.gid)
+        os.fchown(descriptor, self.user.uid, self.user.gid)
 
-    def start(self, prepared: PreparedJob, *, memory: float, gpus: bool, known: Known) -> Start:
+    def start(self, prepared: PreparedJob, allotted: Allotment, known: Known) -> Start:
         def start(program: Program, limits: ProcessLimits) -> Running:
             # They have their priority of what starts them, which may have to be started anew.
             with children_go_first(), open(os.devnull, "rb") as nothing:
@@ -217,8 +237,8 @@ class _AsUser(_InTheOpen):
 
         return start
 
+    def inner(self, prepared: PreparedJob, allotted: Allotment) -> InnerWalls:
+        return InnerWalls(user=self.user)
+
     def tidy_up(self) -> None:
         self._programs.tidy_up()
-
-    def inner(self, task: PilotTask, protected: ProtectedInputs) -> InnerWalls:
-        return InnerWalls(user=self.user)

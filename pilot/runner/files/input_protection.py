@@ -3,7 +3,6 @@ and is caught at."""
 
 import os
 import sys
-from typing import Any
 
 from pilot.folders.spare_files import SpareFiles
 from pilot.runner.failures import AttemptError, stage_in_error
@@ -116,21 +115,6 @@ class ProtectedInputs:
             " (InitialWorkDirRequirement, with writable: true)"
         )
         return AttemptError(ErrorClass.TOOL_REFUSED, sentence)
-
-
-def changes_inputs(process: Any) -> bool:
-    """Does a CWL process, or one inside it, ask to change its inputs in place?"""
-    match process:
-        case {"class": "InplaceUpdateRequirement", **fields}:
-            return bool(fields.get("inplaceUpdate"))
-        case dict():
-            asked = process.get("InplaceUpdateRequirement")
-            return bool(asked and asked.get("inplaceUpdate")) or any(
-                map(changes_inputs, process.values())
-            )
-        case list():
-            return any(map(changes_inputs, process))
-    return False
 
 
 def mark(path: str) -> Mark:

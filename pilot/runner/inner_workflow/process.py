@@ -49,7 +49,6 @@ from pilot.runner.redaction import Redaction
 PROCESS, ORDER, JAVASCRIPT, RESULT = "process.cwl", "order.json", "javascript.json", "result.json"
 #: Only where there are any, and where something failed.
 CONTAINERS, FAILURE = "containers.json", "failure.json"
-WALLS = "walls.json"
 
 #: Exit status.
 REFUSED = 3
@@ -98,7 +97,7 @@ def _run(folder: str, out: str, secrets: SecretStore, hide: Redaction) -> int:
         )
     watch.install()
     containers = None if inner is None else JobsInContainers(inner)
-    walls = read_walls(f"{folder}/{WALLS}")
+    walls = read_walls(folder)
     contained = None if walls is None else ContainedTools(walls, failed=watch.failed)
     loading.construct_tool_object = tool_maker(
         watch, containers, contained, secrets=secrets, job_files=job_files

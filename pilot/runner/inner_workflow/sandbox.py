@@ -15,12 +15,14 @@ from sluice.contracts.base import Contract
 
 class InnerSandbox(Contract):
     """``targets``: where links to the job's inputs lead. ``in_place``: its tools change inputs,
-    which are copies. ``gpus``: they get the node's."""
+    which are copies. ``gpus``: they get the node's. ``shared_memory``: bytes that each tool may
+    have."""
 
     sandbox: Sandbox
     targets: list[str]
     in_place: bool
     gpus: bool
+    shared_memory: int
 
 
 class InnerSandboxWalls:
@@ -65,4 +67,5 @@ class InnerSandboxWalls:
                 ),
             ],
             links=self._links,
+            shared_memory=self._inner.shared_memory,
         )

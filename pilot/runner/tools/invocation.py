@@ -12,9 +12,10 @@ from pilot.folders.work_folder import IN, TMP
 from pilot.runner.containers.containers import Containers
 from pilot.runner.cwl.documents import load_again, load_document
 from pilot.runner.cwl.exact_values import read_exact
+from pilot.runner.cwl.requirements import changes_inputs
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.access_errors import UnsoundError, port_naming, refused_output
-from pilot.runner.files.input_protection import ProtectedInputs, changes_inputs
+from pilot.runner.files.input_protection import ProtectedInputs
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.output_allowance import OutputAllowance
 from pilot.runner.files.staging import file_url

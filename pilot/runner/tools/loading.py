@@ -4,7 +4,7 @@ from pilot.runner.containers.containers import Containers
 from pilot.runner.cwl.documents import load_document
 from pilot.runner.tools.invocation import LoadedInvocation
 from pilot.runner.tools.tool import LoadedTool
-from pilot.runner.tools.workflow import LoadedWorkflow, MakeWalls
+from pilot.runner.tools.workflow import LoadedWorkflow
 from sluice.contracts.pilots import PilotTask
 
 Loaded = LoadedTool | LoadedWorkflow | LoadedInvocation
@@ -14,16 +14,13 @@ def load(
     task: PilotTask,
     folder: str,
     containers: Containers | None,
-    *,
-    walls: MakeWalls,
 ) -> Loaded:
     """Loads a task's executable. ``folder``: for its description, which cwltool reads from a file.
-    ``containers``: None where the node has none. ``walls``: for tools of a workflow.
-    Raises ``AttemptError``."""
+    ``containers``: None where the node has none. Raises ``AttemptError``."""
     kind = task.executable.get("class")
     if kind == "Operation":
         return LoadedInvocation(task, containers)
     process = load_document(task.executable, folder, subject=f"the tool of step {task.step!r}")
     if kind == "CommandLineTool":
         return LoadedTool(task, process, containers)
-    return LoadedWorkflow(task, process, containers, walls=walls)
+    return LoadedWorkflow(task, process, containers)

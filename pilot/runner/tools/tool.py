@@ -7,8 +7,9 @@ import cwltool.process
 
 from pilot.runner.containers.containers import Containers
 from pilot.runner.cwl.exact_values import exact
+from pilot.runner.cwl.requirements import changes_inputs
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.input_protection import ProtectedInputs, changes_inputs
+from pilot.runner.files.input_protection import ProtectedInputs
 from pilot.runner.files.job_files import JobFiles
 from pilot.runner.job_secrets import JobSecrets
 from pilot.runner.tools.command_line import CommandLine

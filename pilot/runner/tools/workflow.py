@@ -3,7 +3,7 @@ its own."""
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import cwltool.process
@@ -14,10 +14,11 @@ from pilot.runner.containers.container_run import ContainerRun
 from pilot.runner.containers.containers import Containers
 from pilot.runner.cwl.exact_values import write_document
 from pilot.runner.cwl.process_files import write_process
+from pilot.runner.cwl.requirements import changes_inputs, wants_network
 from pilot.runner.expressions.engine import engine
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.access_errors import read_result
-from pilot.runner.files.input_protection import ProtectedInputs, changes_inputs
+from pilot.runner.files.input_protection import ProtectedInputs
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.inner_workflow.containers import InnerContainers
 from pilot.runner.inner_workflow.process import (
@@ -28,17 +29,12 @@ from pilot.runner.inner_workflow.process import (
     PROCESS,
     REFUSED,
     RESULT,
-    WALLS,
 )
-from pilot.runner.inner_workflow.walls import InnerWalls
 from pilot.runner.job_secrets import JobSecrets
 from pilot.runner.tools.prepared_job import PreparedJob
 from pilot.runner.tools.tool import job_order
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import ErrorClass
-
-#: What the tools of a task's workflow are kept in, for a job with these inputs.
-MakeWalls = Callable[[PilotTask, ProtectedInputs], InnerWalls]
 
 
 class LoadedWorkflow:
@@ -49,11 +45,8 @@ class LoadedWorkflow:
         task: PilotTask,
         process: Any,
         containers: Containers | None,
-        *,
-        walls: MakeWalls,
     ) -> None:
         self.task = task
-        self._walls = walls
         self.in_place = changes_inputs(task.executable)
         self._containers = containers
         if (
@@ -92,8 +85,6 @@ class LoadedWorkflow:
         write_document(order, f"{place}/{ORDER}")
         with open(f"{place}/{JAVASCRIPT}", "w") as file:
             file.write(engine().javascript.model_dump_json())
-        with open(f"{place}/{WALLS}", "w") as file:
-            file.write(self._walls(self.task, protected).model_dump_json())
         container = self._bring(place)
         kept = (
             "PATH",
@@ -120,6 +111,7 @@ class LoadedWorkflow:
             container=container,
             failure=f"{place}/{FAILURE}",
             own_python=True,
+            network=wants_network(self.task.executable),
             handed_on=secrets.handed_on(),
             note=self._note(container),
         )

@@ -31,10 +31,10 @@ def closed(jobs: Path) -> Path:
 
 
 def test_names_and_numbers() -> None:
-    found = named_users(["daemon", "61001", "61002"], 2, processes=99)
+    found = named_users(["daemon", "61001", "61002"], 2)
     assert found == [
-        SlotUser(name=f"daemon ({KNOWN.pw_uid})", uid=KNOWN.pw_uid, gid=KNOWN.pw_gid, processes=99),
-        SlotUser(name="61001", uid=61001, gid=61001, processes=99),
+        SlotUser(name=f"daemon ({KNOWN.pw_uid})", uid=KNOWN.pw_uid, gid=KNOWN.pw_gid),
+        SlotUser(name="61001", uid=61001, gid=61001),
     ]
 
 
@@ -54,7 +54,7 @@ def test_names_and_numbers() -> None:
 )
 def test_wrong_ones_are_refused_with_the_reason(names: list[str], sentence: str) -> None:
     with pytest.raises(WrongUsersError, match=f"^SLUICE_PILOT_SLOT_USERS: {sentence}"):
-        named_users(names, 2, processes=99)
+        named_users(names, 2)
 
 
 def test_those_that_share_a_group_are_refused() -> None:
@@ -64,7 +64,7 @@ def test_those_that_share_a_group_are_refused() -> None:
     numbers = {0, *(entry.pw_uid for entry in entries)}
     known = next(entry for entry in entries if entry.pw_uid and entry.pw_gid not in numbers)
     with pytest.raises(WrongUsersError, match=f"group {known.pw_gid} is there 2 times"):
-        named_users([known.pw_name, str(known.pw_gid)], 2, processes=99)
+        named_users([known.pw_name, str(known.pw_gid)], 2)
 
 
 def test_one_pilot_at_a_time_has_them() -> None:

@@ -244,3 +244,8 @@ def test_numbers_are_those_of_the_kernels_headers(machine: str) -> None:
     known = ARCHITECTURES[machine].calls
     assert known == {name: int(defined[name]) for name in known}
     assert machine == "x86_64" or not _NOT_ON_AARCH64 & defined.keys()
+
+
+def test_no_call_is_refused_by_a_name_that_nothing_knows() -> None:
+    with pytest.raises(KeyError, match="numbers of mlockall, swapofff"):
+        ARCHITECTURES["x86_64"].numbers(["mlockall", "swapoff", "swapofff"])

@@ -33,7 +33,8 @@ def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
         (
             f"kept = [open('/dev/null') for _ in range({FILES})]",
             0,
-            f"each of its processes may have {FILES} files open (SLUICE_PILOT_SANDBOX_OPEN_FILES)",
+            f"if a file was too many: each process may have {FILES} open"
+            " (SLUICE_PILOT_SANDBOX_OPEN_FILES)",
         ),
         (
             f"import os; os.truncate(os.memfd_create('x'), {FLOOR} + 1 << 20)",
@@ -45,17 +46,28 @@ def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
             f"import os; file = os.open('/dev/shm/large', os.O_CREAT | os.O_WRONLY);"
             f" os.posix_fallocate(file, 0, {FLOOR} + 1 << 20)",
             0,
-            f"/dev/shm may hold {FLOOR} MiB, as much as its memory (ramMin)",
+            f"if that was /dev/shm: it may hold {FLOOR} MiB, as much as its memory (ramMin)",
+        ),
+        (
+            """import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+for _ in range(1000):
+    if libc.inotify_init1(0) < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()) + ': inotify_init1')
+""",
+            0,
+            "slots share what the pilot's user may watch of files (the node's"
+            " fs.inotify.max_user_instances and max_user_watches)",
         ),
         (
             # Root's tools are limited by control groups, which not every machine lets one make.
             "import errno, os; raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))",
             0,
-            f"it may have {PROCESSES} processes and threads at a time"
+            f"if a process or thread was too many: it may have {PROCESSES} at a time"
             " (SLUICE_PILOT_SANDBOX_PROCESSES)",
         ),
     ],
-    ids=["open files", "large file", "shared memory", "processes"],
+    ids=["open files", "large file", "shared memory", "watches", "processes"],
 )
 def test_a_failure_names_the_limit_that_was_met(
     limited: Runner, root: Path, code: str, disk: int, hint: str

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from pilot.domain.model import StopReason
-from pilot.runner.files.input_protection import MOST_COPIED, changes_inputs
+from pilot.runner.cwl.requirements import changes_inputs
+from pilot.runner.files.input_protection import MOST_COPIED
 from sluice.contracts.pilots import InputFile
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.attempts import failed, log_of, run

@@ -1,0 +1,109 @@
+"""What contains a tool gives it the same, by itself and inside a workflow."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sluice.contracts.needs import Resources
+from sluice.contracts.pilots import AttemptReport
+from sluice.contracts.states import AttemptOutcome
+from tests.unit.pilot.attempts import log_of, python, run
+from tests.unit.pilot.builders import input_file, task
+from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.slot_runner import Runner
+from tests.unit.pilot.slot_users import new_user, open_folder, start
+
+#: MiB, of which a job may use twice as much.
+RAM = 150
+ASKING = {"NetworkAccess": {"networkAccess": True}}
+NO_CARRIER = {"no_network": "there is no slirp4netns"}
+
+each_way = pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
+
+
+@pytest.fixture(scope="module")
+def without_carrier(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+    """Tools that ask for a network get the node's own."""
+    sandbox = found_sandbox().model_copy(update={**NO_CARRIER, "node_network": True})
+    yield from _runner(tmp_path_factory.mktemp("preferred"), sandbox=sandbox)
+
+
+@pytest.fixture(scope="module")
+def refusing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+    """They get none."""
+    sandbox = found_sandbox().model_copy(update={**NO_CARRIER, "node_network": False})
+    yield from _runner(tmp_path_factory.mktemp("required"), sandbox=sandbox)
+
+
+def _runner(folder: Path, **settings: Any) -> Iterator[Runner]:
+    runner = Runner(folder, settings=settings)
+    yield runner
+    runner.close()
+
+
+def _run(
+    runner: Runner, root: Path, code: str, *, inside: bool, asking: bool = False
+) -> AttemptReport:
+    process = python(code, requirements=ASKING if asking else {})
+    needs = Resources(ram=RAM, time_limit=60.0)
+    document = around(process) if inside else process
+    return run(runner, task(root, document, resources=needs), [input_file(root / "in" / "a.dat")])
+
+
+def _said(report: AttemptReport) -> str:
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    return Path(report.outputs[0].url.removeprefix("file://")).read_text().strip()
+
+
+@each_way
+def test_the_log_tells_of_the_nodes_own_network(
+    without_carrier: Runner, root: Path, *, inside: bool
+) -> None:
+    code = "import socket; print(len(socket.if_nameindex()))"
+    asked = _run(without_carrier, root, code, inside=inside, asking=True)
+    assert int(_said(asked)) == len(_interfaces())
+    assert "network: the node's own, as there is no slirp4netns" in log_of(asked)
+    other = _run(without_carrier, root, code, inside=inside)
+    assert _said(other) == "1"
+    assert "network" not in log_of(other).partition("---")[0]
+
+
+def _interfaces() -> list[str]:
+    return [path.name for path in Path("/sys/class/net").iterdir() if path.is_dir()]
+
+
+@each_way
+def test_it_tells_of_none_where_the_tool_got_none(
+    refusing: Runner, root: Path, *, inside: bool
+) -> None:
+    report = _run(refusing, root, "print()", inside=inside, asking=True)
+    assert report.outcome is AttemptOutcome.FAILED
+    assert "there is no slirp4netns" in report.message
+    assert "network: the node's own" not in log_of(report)
+
+
+@each_way
+def test_shared_memory_is_as_much_as_the_jobs_memory(
+    refusing: Runner, root: Path, *, inside: bool
+) -> None:
+    code = "import os; found = os.statvfs('/dev/shm'); print(found.f_blocks * found.f_bsize)"
+    assert _said(_run(refusing, root, code, inside=inside)) == str(2 * RAM << 20)
+
+
+@pytest.mark.in_the_open("slots have users where there is no sandbox")
+@each_way
+def test_users_have_the_limits_of_a_sandbox(*, inside: bool) -> None:
+    code = (
+        "import resource as r; print(r.getrlimit(r.RLIMIT_NPROC)[1],"
+        " r.getrlimit(r.RLIMIT_NOFILE)[1], r.getrlimit(r.RLIMIT_CORE)[1])"
+    )
+    with open_folder() as folder:
+        user = new_user(processes=77).model_copy(update={"open_files": 1234})
+        runner = start(folder, [user])
+        try:
+            assert _said(_run(runner, folder / "store", code, inside=inside)) == "77 1234 0"
+        finally:
+            runner.close()
