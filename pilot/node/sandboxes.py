@@ -2,8 +2,9 @@
 
 import os
 import shutil
+import stat
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import structlog
@@ -20,6 +21,9 @@ log = structlog.get_logger(__name__)
 
 #: What they tell of keys is of all of the user's. Nobody can open them then.
 _KEYS = ("/proc/keys", "/proc/key-users")
+#: Settings, which only change with rights that no tool has, and what comes and goes with devices:
+#: folders of /proc where nothing can be masked for good.
+_UNMASKED = ("sys", "irq")
 #: What is run in a sandbox to see that it works.
 _PROBE = "true"
 
@@ -109,13 +113,34 @@ def _system(settings: str, more: Sequence[str], hidden: str) -> list[MountPoint]
         MountPoint(kind=MountKind.DEVICES, path="/dev"),
         *(MountPoint(kind=MountKind.MEMORY, path=path) for path in memory),
         MountPoint(kind=MountKind.PROCESSES, path="/proc"),
-        *(
-            MountPoint(kind=MountKind.READ, path=path, source=os.devnull)
-            for path in _KEYS
-            if os.path.exists(path)
-        ),
+        *(mask for path in (*_KEYS, *_of_root_alone()) for mask in _masks(path)),
         *(
             MountPoint(kind=MountKind.FOLDER, path=path)
             for path in ("/tmp", "/var/tmp", "/run")  # noqa: S108
         ),
     ]
+
+
+def _of_root_alone() -> Iterator[str]:
+    """Paths in /proc, beside those of processes. Tools of a pilot that is root could read them."""
+    for folder, folders, files in os.walk("/proc"):
+        if folder == "/proc":
+            folders[:] = [n for n in folders if not n.isdigit() and n not in _UNMASKED]
+        private = [n for n in (*folders, *files) if _is_private(os.path.join(folder, n))]
+        folders[:] = [name for name in folders if name not in private]
+        yield from (os.path.join(folder, name) for name in private)
+
+
+def _is_private(path: str) -> bool:
+    """Can it be read, but not by everybody?"""
+    mode = os.lstat(path).st_mode
+    return bool(mode & stat.S_IRUSR) and not mode & stat.S_IROTH
+
+
+def _masks(path: str) -> list[MountPoint]:
+    """What hides a file or folder, if it is there."""
+    if os.path.isdir(path):
+        return [MountPoint(kind=kind, path=path) for kind in (MountKind.MEMORY, MountKind.CLOSED)]
+    if os.path.exists(path):
+        return [MountPoint(kind=MountKind.READ, path=path, source=os.devnull)]
+    return []

@@ -49,6 +49,9 @@ _FILE_REQUESTS = (
     0x4020940D,
     0xC0189436,
 )
+#: Commands of fcntl(2) by which all others wait who open a file, or that tell what others do in a
+#: folder: F_SETLEASE, F_NOTIFY, F_SETDELEG.
+_LEASES = (1024, 1026, 1040)
 #: Kinds of sockets: local ones, the Internet's, and what asks the kernel about its network.
 _SOCKETS = (1, 2, 10, 16)
 
@@ -128,6 +131,8 @@ def _tool_arguments(calls: Mapping[str, int]) -> list[bytes]:
             [_argument(0), _step(_JUMP_EQUAL, CLONE_NEWIPC, yes=1), _refuse(errno.EPERM)],
         ),
         *_of_call(calls["ioctl"], _requests()),
+        # What the kernel answers for files of other users.
+        *_of_call(calls["fcntl"], [_argument(1), *_if_one_of(_LEASES, errno.EACCES)]),
         *(
             step
             for name in ("socket", "socketpair")

@@ -18,6 +18,7 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "delete_module": (176, 106),
     "execveat": (322, 281),
     "fanotify_init": (300, 262),
+    "fcntl": (72, 25),
     "finit_module": (313, 273),
     "fork": (57, None),
     "fsconfig": (431, 431),

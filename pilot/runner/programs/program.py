@@ -12,8 +12,9 @@ from enum import Enum, auto
 from typing import IO
 
 from pilot.runner.programs.control import SlotControl
-from pilot.runner.programs.disk import folder_size, nameless_size
+from pilot.runner.programs.disk import folder_size
 from pilot.runner.programs.memory import Memory, OutOfMemory, ProcessMemory
+from pilot.runner.programs.nameless_files import nameless_size
 from pilot.runner.programs.oom_priority import children_go_first
 from pilot.runner.programs.running import Child, Running
 from pilot.sandbox.held_sandbox import Usage
@@ -24,6 +25,9 @@ _MIB = 1 << 20
 #: Seconds until memory and disk are first looked at, at the latest, and between looks at the disk.
 _FIRST_LOOK = 0.5
 _NEXT_LOOK = 1.0
+#: A look must not become the job's main load: the next comes after so many times as long, and after
+#: so many seconds at the latest.
+_REST, _LATEST_LOOK = 20, 10.0
 
 
 class CutReason(Enum):
@@ -260,20 +264,19 @@ class _Watch:
             self._cut_short(CutReason.TIME)
         elif self._kill is None and now >= self._look:
             self._look_at_usage()
-            # Looking at a folder of very many files takes its time; it must not become the job's
-            # main load.
-            self._look = time.monotonic() + max(self._memory.pause, 20 * (time.monotonic() - now))
 
     def _look_at_usage(self) -> None:
+        begun = time.monotonic()
         used = self._memory.used()
         self.peak = max(self.peak, used)
         over = self._memory.over(used)
+        self._look = next_look(begun, self._memory.pause)
         if over is not None:
             self._cut_short(_CUTS[over])
-        elif time.monotonic() >= self._look_at_disk:
+        elif (begun := time.monotonic()) >= self._look_at_disk:
             if self._disk.passed(self._running.root):
                 self._cut_short(CutReason.DISK)
-            self._look_at_disk = time.monotonic() + _NEXT_LOOK
+            self._look_at_disk = next_look(begun, _NEXT_LOOK)
 
     def _cut_short(self, cut: CutReason) -> None:
         """SIGTERM first where the tool may still tidy up; a tool over its memory or disk gets no
@@ -288,3 +291,9 @@ class _Watch:
         else:
             self._running.signal(signal.SIGKILL)
             self._kill = time.monotonic() + 60.0
+
+
+def next_look(begun: float, pause: float) -> float:
+    """When, after one that ends now; ``pause``: seconds from now at least."""
+    now = time.monotonic()
+    return now + min(_LATEST_LOOK, max(pause, _REST * (now - begun)))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -35,7 +36,7 @@ class Attack:
     do outside of any tool what the attack comes down to; where it cannot, neither can the tool in
     the open. ``large``: its input is one of which no copy is made. ``environment``: set by the
     tool's description. ``alone``: it has a job of its own. ``ends``: so it has, and a
-    limit may end that, with this in the sentence that says why."""
+    limit may end that, with a match of this in the sentence that says why."""
 
     name: str
     code: str
@@ -60,7 +61,11 @@ class Attack:
         if self.happened and said == SUCCEEDED:
             return True
         kind = said.partition(":")[0]
-        return kind in _REFUSALS or kind in self.refusals or bool(self.ends and self.ends in said)
+        return (
+            kind in _REFUSALS
+            or kind in self.refusals
+            or bool(self.ends and re.search(self.ends, said))
+        )
 
 
 def kernel(name: str, code: str, *, refusals: Sequence[str] = ()) -> Attack:

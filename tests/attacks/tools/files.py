@@ -172,6 +172,34 @@ INPUTS = [
     _input("by a file beside it", "open(v.input + '.more', 'w').close()"),
 ]  # fmt: skip
 
+#: Who opens the file has to wait for the tool, up to /proc/sys/fs/lease-break-time.
+_LEASE = """
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+file = os.open(path, os.O_RDONLY)
+fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+try:
+    os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+except BlockingIOError:
+    return
+raise NothingError("it can be opened")
+"""
+
+OTHERS = [
+    Attack(
+        "keeps others from opening its input",
+        "path = sys.argv[1]" + _LEASE,
+        only_if="open('x', 'w').close(); path = 'x'" + _LEASE,
+        large=True,
+    ),
+    kernel(
+        "is told what others do in a folder",
+        """
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+fcntl.fcntl(os.open("/usr/lib", os.O_RDONLY), fcntl.F_NOTIFY, fcntl.DN_ACCESS)
+""",
+    ),
+]
+
 SYSTEM = [
     _opens("a file of /usr", "'/usr/lib/os-release'"),
     _opens("a file of /etc", "'/etc/passwd'"),
@@ -196,4 +224,4 @@ raise NothingError("there is none to be written to")
     ),
 ]
 
-ATTACKS = [*READING, *WRITING, *INPUTS, *SYSTEM]
+ATTACKS = [*READING, *WRITING, *INPUTS, *OTHERS, *SYSTEM]

@@ -104,6 +104,11 @@ os.close(os.open(disk, os.O_RDONLY | os.O_NONBLOCK))
     kernel("opens the memory of the kernel", "os.close(os.open('/dev/kmem', os.O_RDONLY))"),
     kernel("opens the kernel's messages", "os.close(os.open('/dev/kmsg', os.O_RDONLY))"),
     kernel("reads the kernel's messages", "c('klogctl', 3, ctypes.create_string_buffer(64), 64)"),
+    kernel(
+        "reads what pages of memory are used for", "require(open('/proc/kpageflags', 'rb').read(8))"
+    ),
+    kernel("reads what timers others have set", "require(open('/proc/timer_list').read(1))"),
+    kernel("reads about serial ports", "require(open('/proc/tty/driver/serial').read(1))"),
     Attack(
         "types on a terminal",
         """

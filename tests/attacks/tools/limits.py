@@ -7,6 +7,8 @@ _MEMORY = 320
 
 #: In sentences that say why a job has ended.
 _OF_MEMORY, _OF_DISK = "MiB of memory", "filled its folder"
+#: Of a job whose /tmp is in memory, whichever is seen first.
+_OF_EITHER = f"{_OF_MEMORY}|{_OF_DISK}"
 _FILE_FULL = ("EFBIG", "ENOSPC")
 
 _FILL = f"""
@@ -141,7 +143,7 @@ finally:
     os.unlink(path)
 """,
         refusals=_FILE_FULL,
-        ends=_OF_DISK,
+        ends=_OF_EITHER,
     ),
     Attack(
         "takes memory by shared memory",

@@ -41,7 +41,10 @@ _NOT_ON_AARCH64 = {"fork", "vfork", "iopl", "ioperm"}
 #: Where the arguments decide.
 _DEPENDING = {
     Filter.JAVASCRIPT: {"clone"},
-    Filter.TOOL: {"clone", "unshare", "ioctl", "socket", "socketpair", "setrlimit", "prlimit64"},
+    Filter.TOOL: {
+        *("clone", "unshare", "ioctl", "fcntl"),
+        *("socket", "socketpair", "setrlimit", "prlimit64"),
+    },
 }
 
 machines = pytest.mark.parametrize("machine", ARCHITECTURES)
@@ -200,6 +203,17 @@ def test_files_keep_what_their_file_system_notes_of_them(machine: str, high: int
 
 
 @machines
+@given(descriptor=_words, high=_words)
+def test_no_file_is_kept_from_others(machine: str, descriptor: int, high: int) -> None:
+    """By leases and delegations; nor does a folder tell what they do in it."""
+    ask = _asking(Filter.TOOL, machine)
+    refused = {1024, 1026, 1040}  # F_SETLEASE, F_NOTIFY, F_SETDELEG
+    for command in (*range(64), *range(1024, 1088)):
+        expected = _REFUSED | errno.EACCES if command in refused else _ALLOWED
+        assert ask("fcntl", descriptor, _noise(command, high), 1) == expected, command
+
+
+@machines
 @pytest.mark.parametrize("call", ["socket", "socketpair"])
 @given(family=st.one_of(st.integers(0, 64), _words), high=_words)
 def test_sockets_are_of_the_usual_kinds(machine: str, call: str, family: int, high: int) -> None:
@@ -240,7 +254,7 @@ def test_numbers_are_those_of_the_kernels_headers(machine: str) -> None:
     headers: Sequence[Path] = [path for path in map(Path, _HEADERS[machine]) if path.exists()]
     if not headers:
         pytest.skip("the kernel's headers (package linux-libc-dev) are not here")
-    defined = dict(re.findall(r"#define __NR_(\w+)\s+(\d+)", headers[0].read_text()))
+    defined = dict(re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", headers[0].read_text()))
     known = ARCHITECTURES[machine].calls
     assert known == {name: int(defined[name]) for name in known}
     assert machine == "x86_64" or not _NOT_ON_AARCH64 & defined.keys()

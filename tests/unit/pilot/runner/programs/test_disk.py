@@ -4,13 +4,15 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
 from pilot.folders.ownership import PASSAGE
-from pilot.runner.programs.disk import folder_size, nameless_size
+from pilot.runner.programs.disk import folder_size
+from tests.unit.pilot.runner.programs.other_programs import started
 
 _NOBODY = 65534
 _LOOKS = """
@@ -61,16 +63,37 @@ def test_it_stops_where_it_is_enough(folder: Path) -> None:
     assert folder_size(str(folder), 0.1) == pytest.approx(0.1, abs=4096 / (1 << 20))
 
 
-def test_files_without_a_name_count_once_and_on_this_disk_alone(folder: Path) -> None:
-    before = nameless_size(os.getpid(), str(folder))
-    memory = os.memfd_create("memory")
-    os.write(memory, bytes(2 << 20))
-    with (folder / "large").open("wb") as file:
-        file.write(bytes(4 << 20))
-        file.flush()
-        again = os.dup(file.fileno())
-        assert nameless_size(os.getpid(), str(folder)) == before
-        (folder / "large").unlink()
-        assert nameless_size(os.getpid(), str(folder)) - before == pytest.approx(4, abs=0.1)
-    os.close(again)
-    os.close(memory)
+def test_a_file_of_several_names_counts_once(folder: Path) -> None:
+    (folder / "large").write_bytes(bytes(4 << 20))
+    (folder / "more").mkdir()
+    for place in ("again", "more/again"):
+        os.link(folder / "large", folder / place)
+    assert folder_size(str(folder)) == pytest.approx(4, abs=0.1)
+
+
+#: Gives a file or folder new names all the time.
+_RENAMES = """
+import os, sys
+from itertools import count
+before = sys.argv[1]
+print(flush=True)
+for number in count():
+    name = f"{sys.argv[1]}{number}"
+    os.rename(before, name)
+    before = name
+"""
+
+
+@pytest.mark.parametrize("way", [["large"], ["a", "large"], ["a", "b", "large"]], ids=len)
+def test_what_gets_other_names_all_the_time_is_found(folder: Path, way: list[str]) -> None:
+    """In most looks: a file, or all folders that it is in, with many others."""
+    place = folder.joinpath(*way)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(bytes(16 << 20))
+    for number in range(300):
+        (folder / f"other{number}").mkdir()
+    with ExitStack() as stack:
+        for path in (place, *place.parents[: len(way) - 1]):
+            stack.enter_context(started(_RENAMES, path.name, folder=path.parent))
+        sizes = [folder_size(str(folder)) for _ in range(20)]
+    assert sum(size > 16 for size in sizes) > 10, sizes

@@ -1,0 +1,23 @@
+"""Programs that run beside a test."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def started(code: str, *arguments: str, folder: Path) -> Iterator[int]:
+    """A program in Python, by its pid, once it has written a line."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *arguments], cwd=folder,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"\n"
+        yield process.pid
+    finally:
+        process.kill()
+        process.communicate()

@@ -1,0 +1,71 @@
+"""What a job keeps that no folder has."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pilot.runner.programs.nameless_files import nameless_size
+from pilot.runner.programs.usage import group_memory
+from tests.unit.pilot.runner.programs.other_programs import started
+
+#: Programs that do something, say so, and wait to be ended: at once, or in a thread that is left
+#: when the first one has ended.
+_DOES = """
+import ctypes, os, signal, sys, threading
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+def act():
+    file = os.open("large", os.O_RDWR | os.O_CREAT)
+    os.write(file, bytes(4 << 20))
+    exec(sys.argv[1])
+    print(flush=True)
+    signal.pause()
+"""
+_WAYS = {
+    "at once": _DOES + "act()",
+    "in a thread": _DOES
+    + """
+def act_later():
+    while open("/proc/self/stat").read().rpartition(") ")[2][0] != "Z":
+        pass
+    act()
+threading.Thread(target=act_later).start()
+libc.syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)  # exit, of this thread
+""",
+}
+ways = pytest.mark.parametrize("way", _WAYS.values(), ids=_WAYS)
+
+_UNLINK = "os.unlink('large');"
+_MAP = "libc.mmap(None, {}, 1, 1, file, 0); os.close(file)"
+#: What is held, and how many MiB of it count.
+_HELD = {
+    "a name": ("pass", 0),
+    "open": (_UNLINK, 4),
+    "open twice": (_UNLINK + "os.dup(file)", 4),
+    "mapped": (_UNLINK + _MAP.format(4 << 20), 4),
+    "memory": ("os.write(os.memfd_create('memory'), bytes(4 << 20))", 0),
+}
+
+
+@ways
+@pytest.mark.parametrize(("held", "mib"), _HELD.values(), ids=_HELD)
+def test_it_counts_once_and_on_this_disk_alone(
+    held: str, mib: float, way: str, tmp_path: Path
+) -> None:
+    with started(way, held, folder=tmp_path) as pid:
+        assert nameless_size(pid, str(tmp_path)) == pytest.approx(mib, abs=0.1)
+
+
+@ways
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may look at a file that is mapped")
+def test_all_of_a_file_counts_that_is_mapped_in_part(way: str, tmp_path: Path) -> None:
+    with started(way, _UNLINK + _MAP.format(4096), folder=tmp_path) as pid:
+        assert nameless_size(pid, str(tmp_path)) == pytest.approx(4, abs=0.1)
+
+
+@ways
+def test_memory_counts_whichever_thread_is_left(way: str, tmp_path: Path) -> None:
+    with started(way, "global kept; kept = b'x' * (64 << 20)", folder=tmp_path) as pid:
+        assert group_memory(pid) > 64
