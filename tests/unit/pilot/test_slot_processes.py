@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -78,10 +79,14 @@ async def agent(run: RunFolder, outbox: Outbox) -> AsyncIterator[Agent]:
     watching = asyncio.create_task(watch_deadlines(agent))
     yield agent
     watching.cancel()
+    slots = slots_in(run)
     await slot_processes.stop()
+    for slot in slots:
+        with suppress(psutil.NoSuchProcess):  # as it should be
+            slot.kill()
 
 
-@pytest.mark.in_the_open
+@pytest.mark.in_the_open("its tool waits at a gate that no sandbox shows")
 async def test_a_slot_that_does_not_stop_its_job_is_replaced_and_runs_the_next(
     agent: Agent, outbox: Outbox, run: RunFolder, root: Path
 ) -> None:
@@ -91,7 +96,7 @@ async def test_a_slot_that_does_not_stop_its_job_is_replaced_and_runs_the_next(
     jobs = [job(stuck, [file], job_id=1), job(after, [file], job_id=2)]
     agent.tell(LeaseGranted(now().tick, Lease(seconds=600.0, jobs=jobs, tasks=[stuck, after])))
     await eventually(lambda: phase(agent) is AttemptPhase.RUN)
-    slot = slot_in(run)
+    (slot,) = slots_in(run)
     slot.suspend()
     cancel = Command(kind="cancel", job=JobToken(id=1, attempt=1))
     answer = HeartbeatAnswer(lease=600.0, commands=[cancel])
@@ -110,12 +115,11 @@ def phase(agent: Agent) -> AttemptPhase | None:
     return next((running.phase for running in agent.heartbeat().running), None)
 
 
-def slot_in(run: RunFolder) -> psutil.Process:
-    """The one that the server of this pilot has forked."""
-    (slot,) = (
+def slots_in(run: RunFolder) -> list[psutil.Process]:
+    """Those that the server of this pilot has forked."""
+    return [
         slot
         for server in psutil.Process().children()
         if str(run.path) in server.cmdline()[-1]
         for slot in server.children()
-    )
-    return slot
+    ]
