@@ -13,6 +13,7 @@ from pilot.dispatch import AskForSecrets, Dispatch
 from pilot.domain.core import PilotCore
 from pilot.domain.model import (
     AttemptEnded,
+    EndSlot,
     Event,
     ForgetTask,
     GiveTask,
@@ -126,6 +127,8 @@ class Agent:
             case StopJob(slot=slot, token=token, reason=reason):
                 log.info("job.stop", job=token[0], attempt=token[1], reason=reason)
                 self._dispatch.send(slot, StopFrame(id=token[0], attempt=token[1], reason=reason))
+            case EndSlot(slot=slot):
+                self._slot_processes.end_slot(slot)
             case SendReport(report=report):
                 self._send(report)
             case Salvage(report=report):

@@ -3,9 +3,11 @@ gone."""
 
 import asyncio
 import os
+import signal
 import socket
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +45,8 @@ _ENVIRONMENT = (
     "SSL_CERT_DIR",
 )
 
+_NOT_STOPPED = "did not stop it when it was told to, and was killed"
+
 #: Frames may hold tasks with large tools.
 _MOST_FRAME = 1 << 26
 
@@ -78,6 +82,8 @@ class SlotProcesses:
         self._writers: dict[int, asyncio.StreamWriter] = {}
         self._readers: dict[int, asyncio.Task[None]] = {}
         self._pids: dict[int, int] = {}
+        #: Slots that are being ended.
+        self._ended: set[int] = set()
         self._stopping = False
         # Slots are often lost all at once, with the server: one of them starts the next server, and
         # the others wait for it.
@@ -114,6 +120,14 @@ class SlotProcesses:
         writer = self._writers.get(slot)
         if writer is not None and not writer.is_closing():
             writer.write(frame_bytes(frame))
+
+    def end_slot(self, slot: int) -> None:
+        """Kills a slot that was ready, whatever it is at; the rest is as of one that ends by
+        itself."""
+        log.error("slot.ended", slot=slot, note="it did not stop its job when it was told to")
+        self._ended.add(slot)
+        with suppress(KeyError, ProcessLookupError):  # it has just gone
+            os.kill(self._pids[slot], signal.SIGKILL)
 
     def progress(self) -> dict[Token, Progress]:
         """Of the jobs that the slots are at, as far as they have noted it."""
@@ -193,4 +207,6 @@ class SlotProcesses:
             await asyncio.to_thread(
                 remove_containers, self._settings.engine, f"{SLOT_LABEL}={run}.{pid}"
             )
-        self._listener.lost(slot, "ended unexpectedly")
+        told = slot in self._ended
+        self._ended.discard(slot)
+        self._listener.lost(slot, _NOT_STOPPED if told else "ended unexpectedly")

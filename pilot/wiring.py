@@ -95,7 +95,7 @@ async def run_pilot(settings: PilotSettings) -> None:
             runner, environment=settings.worker_environment, inherit=[folder.lock], reap=True
         )
         node = Booked(resources.cores, resources.ram, len(resources.gpus))
-        core = PilotCore(slots, PrefetchPolicy(horizon=settings.horizon), node)
+        core = PilotCore(slots, _policy(settings), node)
         agent = Agent(core, slot_processes, outbox, run, ask_for_secrets=session.secrets)
         _drain_on_signals(agent, settings.drain_timeout)
         ending = asyncio.create_task(
@@ -170,6 +170,10 @@ def _with_users(
     note = "tools run with the rights of the pilot's user, and reach what it reaches"
     log.warning("sandbox.none", reason=why, note=note)
     return replace(walls, sandbox=why)
+
+
+def _policy(settings: PilotSettings) -> PrefetchPolicy:
+    return PrefetchPolicy(horizon=settings.horizon, grace=settings.grace)
 
 
 async def _work(

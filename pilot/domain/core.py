@@ -12,6 +12,7 @@ from pilot.domain.held_jobs import HeldJob, Slot, token_of
 from pilot.domain.model import (
     AttemptEnded,
     DrainAsked,
+    EndSlot,
     Event,
     ForgetTask,
     GiveTask,
@@ -36,9 +37,6 @@ from pilot.domain.prefetch import Pace, PrefetchPolicy, spare_jobs
 from pilot.domain.reports import canceled_unstarted, given_back, lost_with_slot, without_task
 from sluice.contracts.pilots import Command, Heartbeat, JobToken, PilotTask, Room
 from sluice.contracts.states import AttemptOutcome
-
-#: Most jobs that one lease request may name.
-_MOST_A_LEASE = 1024
 
 
 class PilotCore:
@@ -105,7 +103,7 @@ class PilotCore:
         target = (
             starts + sum(slot.ready and bool(slot.queue) for slot in self.slots) + self._spare(now)
         )
-        want = min(target - len(self._jobs), _MOST_A_LEASE)
+        want = min(target - len(self._jobs), self.policy.most_a_lease)
         return want if want > 0 and (starts > 0 or want >= max(1, target // 3)) else 0
 
     def room(self, now: Now, wanted: int) -> Room | None:
@@ -143,6 +141,11 @@ class PilotCore:
         ticks = [
             held.deadline for held in self._jobs.values() if held.stopping is not StopReason.LEASE
         ]
+        ticks += [
+            tick
+            for slot in self.slots
+            if (tick := slot.obeys_by(self.policy.stop_limit)) is not None
+        ]
         if self._waiting:
             ticks.append(self._waiting[0].leased + self.policy.return_after)
         return min(ticks, default=None)
@@ -166,7 +169,7 @@ class PilotCore:
             case DrainAsked():
                 moves = self._on_drain(now)
             case ShutdownAsked():
-                moves = self._on_shutdown()
+                moves = self._on_shutdown(now)
             case _:
                 assert_never(event)
         return [*moves, *self._fill_slots(now)]
@@ -228,7 +231,7 @@ class PilotCore:
         elif held.stopping is None or (
             held.stopping is StopReason.CANCEL and reason is StopReason.ABANDON
         ):
-            yield self._stop(held, reason)
+            yield self._stop(held, reason, now)
 
     def _on_ended(self, event: AttemptEnded, now: Now) -> Iterator[Instruction]:
         slot = self.slots[event.slot]
@@ -264,6 +267,7 @@ class PilotCore:
 
     def _on_time(self, now: Now) -> Iterator[Instruction]:
         yield from self._stop_overdue(now)
+        yield from self._end_stuck(now)
         yield from self._give_back_stuck(now)
 
     def _stop_overdue(self, now: Now) -> Iterator[Instruction]:
@@ -271,7 +275,15 @@ class PilotCore:
             if held.slot is None:
                 self._drop(held)
             elif held.stopping is not StopReason.LEASE:
-                yield self._stop(held, StopReason.LEASE)
+                yield self._stop(held, StopReason.LEASE, now)
+
+    def _end_stuck(self, now: Now) -> Iterator[Instruction]:
+        """Slots that do not obey a stop get no more jobs."""
+        for slot in self.slots:
+            tick = slot.obeys_by(self.policy.stop_limit)
+            if tick is not None and tick <= now.tick:
+                slot.ready = False
+                yield EndSlot(slot.number)
 
     def _give_back_stuck(self, now: Now) -> Iterator[Instruction]:
         """One at a time: behind a job that finds no room there may be others that do."""
@@ -285,12 +297,12 @@ class PilotCore:
         while self._waiting:
             yield SendReport(given_back(self._drop(self._waiting[0]).job, now.wall))
 
-    def _on_shutdown(self) -> Iterator[Instruction]:
+    def _on_shutdown(self, now: Now) -> Iterator[Instruction]:
         while self._waiting:
             self._returned.append(self._drop(self._waiting[0]).token)
         for held in list(self._jobs.values()):
             if held.stopping is None:
-                yield self._stop(held, StopReason.SHUTDOWN)
+                yield self._stop(held, StopReason.SHUTDOWN, now)
 
     # --- moves ---
 
@@ -324,8 +336,9 @@ class PilotCore:
         needs = self._tasks[held.job.task_uid].needs
         yield RunJob(slot.number, held.job, secrets=bool(needs.secrets))
 
-    def _stop(self, held: HeldJob, reason: StopReason) -> Instruction:
+    def _stop(self, held: HeldJob, reason: StopReason, now: Now) -> Instruction:
         held.stopping = reason
+        held.stopped = now.tick if held.stopped is None else held.stopped
         assert held.slot is not None  # noqa: S101 - callers drop jobs that wait
         return StopJob(held.slot, held.token, reason)
 

@@ -13,7 +13,7 @@ from sluice.contracts.pilots import JobToken, LeasedJob, StartedJob
 @dataclass(slots=True)
 class HeldJob:
     """``deadline``: tick by which it is stopped unless its lease is renewed. ``needs``: while it
-    runs."""
+    runs. ``stopped``: tick at which it was first told to stop."""
 
     job: LeasedJob
     deadline: float
@@ -21,6 +21,7 @@ class HeldJob:
     needs: Booked
     slot: int | None = None
     stopping: StopReason | None = None
+    stopped: float | None = None
 
     @property
     def token(self) -> Token:
@@ -53,6 +54,12 @@ class Slot:
     def booked(self) -> Booked:
         """Of the node: the second job begins when the first has ended, before anybody is asked."""
         return reduce(Booked.most, [held.needs for held in self.queue] or [Booked()])
+
+    def obeys_by(self, patience: float) -> float | None:
+        """Tick by which its first job, told to stop, is gone: ``patience`` seconds after it was
+        told, and could be. None: it was not told, or the slot is being ended."""
+        stopped = self.queue[0].stopped if self.ready and self.queue else None
+        return None if stopped is None else max(stopped, self.since) + patience
 
     def further_needs(self, held: HeldJob) -> Booked:
         """What the job takes beyond that."""

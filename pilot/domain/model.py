@@ -72,7 +72,7 @@ class SlotReady:
 
 @dataclass(frozen=True, slots=True)
 class SlotLost:
-    """The slot's process ended by itself; ``reason`` completes a sentence, "the process …"."""
+    """The slot's process has ended; ``reason`` completes a sentence, "the process …"."""
 
     slot: int
     reason: str
@@ -89,7 +89,7 @@ class AttemptEnded:
 
 @dataclass(frozen=True, slots=True)
 class TimePassed:
-    """It is time to look at leases again (``PilotCore.next_check``)."""
+    """It is time to look at leases and stops again (``PilotCore.next_check``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +148,13 @@ class StopJob:
 
 
 @dataclass(frozen=True, slots=True)
+class EndSlot:
+    """Its process does not obey: it is killed, and ``SlotLost`` follows."""
+
+    slot: int
+
+
+@dataclass(frozen=True, slots=True)
 class SendReport:
     report: AttemptReport
 
@@ -165,4 +172,6 @@ class RestartSlot:
     slot: int
 
 
-Instruction = GiveTask | ForgetTask | RunJob | StopJob | SendReport | Salvage | RestartSlot
+Instruction = (
+    GiveTask | ForgetTask | RunJob | StopJob | EndSlot | SendReport | Salvage | RestartSlot
+)

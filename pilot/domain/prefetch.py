@@ -7,19 +7,29 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class PrefetchPolicy:
     """``horizon``: seconds of work to have at hand. ``most_per_slot``: jobs waiting per slot at the
-    most. ``short``: seconds below which the next job is handed to a slot while it still works.
-    ``return_after``: seconds after which jobs that wait behind longer ones than expected are given
-    back. ``margin_share``: of a lease, kept as a margin of ``shortest_margin`` to
-    ``longest_margin`` seconds."""
+    most; ``most_a_lease``: asked for at once. ``short``: seconds below which the next job is handed
+    to a slot while it still works. ``return_after``: seconds after which jobs that wait behind
+    longer ones than expected are given back. ``grace``: seconds that a tool that is told to stop
+    has before it is killed; ``patience``: that its slot has after that, before it is killed too.
+    ``margin_share``: of a lease, kept as a margin of ``shortest_margin`` to ``longest_margin``
+    seconds."""
 
     horizon: float = 0.75
     most_per_slot: int = 64
     short: float = 0.2
     return_after: float = 5.0
+    grace: float = 5.0
+    patience: float = 30.0
     margin_share: float = 0.15
     shortest_margin: float = 0.2
     longest_margin: float = 6.0
     most_tasks: int = 32
+    most_a_lease: int = 1024
+
+    @property
+    def stop_limit(self) -> float:
+        """Seconds after which a job that was told to stop is gone, or else its slot is ended."""
+        return self.grace + self.patience
 
     def margin(self, lease: float) -> float:
         """Seconds before the end of a lease at which a job is stopped: its process has to be gone

@@ -11,6 +11,7 @@ from cwltool.process import uri_file_path
 from cwltool.stdfsaccess import StdFsAccess, abspath
 from schema_salad.ref_resolver import file_uri
 
+from pilot.runner.files.access_errors import require_bounded
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.output_globs import matching_paths
 
@@ -54,8 +55,20 @@ class JobFileAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are no
 
     def listdir(self, fn: str) -> list[str]:
         return [
-            abspath(quote(self._readable(name)), fn) for name in self.job_files.names(self._abs(fn))
+            self._listed(abspath(quote(self._readable(name)), fn))
+            for name in self.job_files.names(self._abs(fn))
         ]
+
+    def _listed(self, path: str) -> str:
+        self.job_files.cost.add_path(path)
+        require_bounded(self.job_files, path)
+        return path
+
+    def _abs(self, p: str) -> str:
+        """All that is looked for has its path from here. Raises ``UnsoundError``."""
+        path = str(super()._abs(p))
+        require_bounded(self.job_files, path)
+        return path
 
     def _readable(self, path: str) -> str:
         """CWL names files in texts. Raises ``ForeignFileError``."""

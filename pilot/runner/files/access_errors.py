@@ -15,6 +15,8 @@ from sluice.contracts.states import ErrorClass
 from sluice.storage import MOST_JSON, Flaw, flaw_in, read_json
 
 _OBJECT = "cwl.output.json"
+#: Characters of a path in a sentence.
+_SHOWN = 120
 
 
 class UnsoundError(WorkflowException):  # type: ignore[misc] # cwltool's types are not followed
@@ -44,6 +46,17 @@ def require_sound(value: Any, port: str | None = None) -> None:
 def unsound(flaw: Flaw) -> UnsoundError:
     port = next(iter(flaw.way), None)
     return UnsoundError(str(flaw), port if isinstance(port, str) else None)
+
+
+def require_bounded(job_files: JobFiles, path: str) -> None:
+    """Before more is looked for, at ``path``. Raises ``UnsoundError``."""
+    excess = job_files.cost.excess
+    if excess is not None:
+        raise UnsoundError(
+            f"finding {job_files.shown(path)[:_SHOWN]!r} and what came before takes {excess}: let"
+            " the tool leave fewer files, or an archive of them, and no links back to folders, or"
+            " use fewer wildcards"
+        )
 
 
 def require_sound_object(job_files: JobFiles, outdir: str) -> bool:

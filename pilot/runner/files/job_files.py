@@ -23,6 +23,7 @@ from pilot.runner.files.path_walk import (
     folder_of,
     straight_to_end,
 )
+from pilot.runner.files.search_cost import SearchCost
 from sluice.storage import MOST_FOLDERS
 
 #: Device and inode.
@@ -58,11 +59,13 @@ class OpenJobFile:
 
 class JobFiles:
     """``folders``: of the job, by all names that they have; the first is the one that it runs in,
-    as it knows it. ``inputs``: files elsewhere that it has links to."""
+    as it knows it. ``inputs``: files elsewhere that it has links to. ``cost``: of all that was
+    looked for."""
 
     def __init__(self, folders: Sequence[OpenFolder], inputs: Collection[Identity]) -> None:
         self._folders = folders
         self._inputs = inputs
+        self.cost = SearchCost()
         self.folder = folders[0].path
         #: By path, once nothing changes any more.
         self._seen: dict[str, os.stat_result | None] | None = None
@@ -145,7 +148,9 @@ class JobFiles:
         """Of what a folder holds. Raises ``ForeignFileError``, ``OSError``."""
         descriptor = self.open(path)
         try:
-            return os.listdir(descriptor)
+            names = os.listdir(descriptor)
+            self.cost.steps += len(names)
+            return names
         finally:
             os.close(descriptor)
 
@@ -246,9 +251,10 @@ class JobFiles:
         ``ForeignFileError``, ``OSError``."""
         if "\0" in path:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        walk = PathWalk(self._folders)
         try:
             found = straight_to_end(path, self._folders)
-            return PathWalk(self._folders).to_end(path) if found is None else found
+            return walk.to_end(path) if found is None else found
         except OutsideError as outside:
             return self._input(path, outside.path)
         except CircleError as error:
@@ -259,6 +265,8 @@ class JobFiles:
                 " archive of it"
             )
             raise self._special(path, reason) from error
+        finally:
+            self.cost.steps += 1 + walk.steps
 
     def _input(self, path: str, outside: str) -> int:
         """One of the job's inputs, elsewhere."""

@@ -3,7 +3,7 @@ room, also where it takes none of the job's disk."""
 
 import os
 
-from pilot.runner.files.access_errors import UnsoundError
+from pilot.runner.files.access_errors import UnsoundError, require_bounded
 from pilot.runner.files.job_files import JobFiles
 
 _MIB = 1 << 20
@@ -21,6 +21,7 @@ class OutputAllowance:
 
     def open(self, path: str) -> int:
         """As ``JobFiles.open``, of what is handed on. Raises as ``take`` too."""
+        require_bounded(self._job_files, path)
         descriptor = self._job_files.open(path)
         try:
             self.take(os.fstat(descriptor))

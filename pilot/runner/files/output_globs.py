@@ -1,13 +1,16 @@
 """Patterns by which a tool's outputs are found among its job's files."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import filter as matching
 
+from pilot.runner.files.access_errors import UnsoundError, require_bounded
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 
 _MAGIC = re.compile(r"[*?[]")
+#: Characters of a pattern with wildcards: as many as the system lets a path have.
+_MOST_PATTERN = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,26 +23,46 @@ class _Match:
 
 def matching_paths(pattern: str, job_files: JobFiles) -> list[str]:
     """Paths that match, as ``glob.glob`` finds them. A wildcard passes over links that lead
-    elsewhere. Raises ``ForeignFileError``."""
+    elsewhere. Raises ``ForeignFileError``, ``UnsoundError``."""
     root = job_files.folder_with(pattern)
     parts = pattern[len(root) + 1 :].split("/")
     if "" not in parts and not _MAGIC.search(pattern, len(root)):
         return [pattern] if job_files.has_entry(pattern) else []
+    if len(pattern) > _MOST_PATTERN:
+        raise UnsoundError(
+            f"the pattern {job_files.shown(pattern)[:120]!r}… has more than {_MOST_PATTERN}"
+            " characters: give a shorter one"
+        )
     found = [_Match(root)]
     for number, part in enumerate(parts, 1):
         last = number == len(parts)
-        found = [match for base in found for match in _matches(base, part, job_files, last=last)]
+        found = [
+            match
+            for base in found
+            for match in _counted(_matches(base, part, job_files, last=last), pattern, job_files)
+        ]
     return [match.path for match in found]
+
+
+def _counted(matches: Iterable[_Match], pattern: str, job_files: JobFiles) -> Iterator[_Match]:
+    """Raises ``UnsoundError`` where the search for ``pattern`` takes too much."""
+    require_bounded(job_files, pattern)
+    for match in matches:
+        job_files.cost.add_path(match.path)
+        require_bounded(job_files, pattern)
+        yield match
 
 
 def _matches(base: _Match, part: str, job_files: JobFiles, *, last: bool) -> Iterator[_Match]:
     """What one part of a pattern matches below ``base``."""
     path, chosen = base.path, base.chosen
+    found: Iterable[str]
     try:
         if not part:
             found = [path] if not last else [f"{path}/"] if job_files.is_folder(path) else []
         elif _MAGIC.search(part):
-            found, chosen = [f"{path}/{name}" for name in _names(path, part, job_files)], True
+            names, chosen = _names(path, part, job_files), True
+            found = (f"{path}/{name}" for name in names)
         else:
             path = f"{path}/{part}"
             found = [path] if not last or job_files.has_entry(path) else []

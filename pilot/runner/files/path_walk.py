@@ -13,6 +13,8 @@ from sluice.storage import MOST_FOLDERS
 #: For looking only, and at a link itself.
 LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 MOST_LINKS = 40
+#: Names on the way, those in links and those that lead up again included.
+_MOST_STEPS = 2000
 #: Folders between one of the job's and what a tool in it makes.
 _ABOVE = 4
 #: After the name of a folder: of itself, of what it holds.
@@ -53,18 +55,20 @@ def straight_to_end(path: str, folders: Sequence[OpenFolder]) -> int | None:
 
 
 class PathWalk:
-    """From one of the job's folders down; up again no further than to it."""
+    """From one of the job's folders down; up again no further than to it. ``steps``: taken so
+    far."""
 
     def __init__(self, folders: Sequence[OpenFolder], *, links: bool = True) -> None:
         self._folders = folders
         self._follow = links
+        self.steps = 0
         self._links = 0
         self._root = folders[0]
         self._passed: list[int] = []
         self._parts: list[str] = []
 
     def to_end(self, path: str) -> int:
-        """Raises ``OutsideError``, ``CircleError``, ``OSError``."""
+        """Raises ``OutsideError``, ``CircleError``, ``DeepError``, ``OSError``."""
         try:
             self._begin(path)
             while self._parts:
@@ -87,6 +91,9 @@ class PathWalk:
         self._passed = []
 
     def _step(self, part: str) -> None:
+        self.steps += 1
+        if self.steps > _MOST_STEPS:
+            raise DeepError
         if part in ("", ".", ".."):
             self._require_folder()
             if part == "..":

@@ -1,15 +1,27 @@
-"""Slots that are lost come back, however long that takes."""
+"""Slots that are lost, or do not obey, come back, however long that takes."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
-from pilot.agent import Agent
+import psutil
+import pytest
+
+from pilot.agent import Agent, now
 from pilot.domain.core import PilotCore
-from pilot.domain.model import SlotLost, SlotReady
+from pilot.domain.model import HeartbeatAnswered, LeaseGranted, SlotLost, SlotReady
+from pilot.domain.prefetch import PrefetchPolicy
 from pilot.folders.run_folder import RunFolder
+from pilot.loops.deadlines import watch_deadlines
 from pilot.reports.outbox import Outbox
+from pilot.runner.protocol import RunnerSettings
 from pilot.slot_processes import SlotProcesses
-from tests.unit.pilot.builders import leftovers, no_secrets
+from sluice.contracts.pilots import Command, HeartbeatAnswer, JobToken, Lease
+from sluice.contracts.states import AttemptOutcome, AttemptPhase
+from tests.unit.pilot.builders import SHA, input_file, job, leftovers, no_secrets, task, tool
+from tests.unit.pilot.conftest import gone
+from tests.waiting import Gate, eventually
 
 
 class BrokenSlots(SlotProcesses):
@@ -42,3 +54,72 @@ async def test_a_slot_that_cannot_be_started_is_tried_again(tmp_path: Path) -> N
     async with asyncio.timeout(20):
         await slot_processes.started.wait()
     assert slot_processes.asked == 3
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunFolder:
+    run = RunFolder(tmp_path / "run")
+    run.make()
+    return run
+
+
+@pytest.fixture
+def outbox(run: RunFolder) -> Outbox:
+    return Outbox(run.journals, leftovers())
+
+
+@pytest.fixture
+async def agent(run: RunFolder, outbox: Outbox) -> AsyncIterator[Agent]:
+    """Of one real slot, with which it has little patience."""
+    settings = RunnerSettings(pilot="tester", run_folder=str(run.path), grace=0.2)
+    slot_processes = SlotProcesses(settings, environment=[], inherit=[], reap=False)
+    core = PilotCore(1, PrefetchPolicy(grace=0.2, patience=0.5, return_after=600.0))
+    agent = Agent(core, slot_processes, outbox, run, ask_for_secrets=no_secrets)
+    await agent.start()
+    watching = asyncio.create_task(watch_deadlines(agent))
+    yield agent
+    watching.cancel()
+    slots = slots_in(run)
+    await slot_processes.stop()
+    for slot in slots:
+        with suppress(psutil.NoSuchProcess):  # as it should be
+            slot.kill()
+
+
+@pytest.mark.in_the_open("its tool waits at a gate that no sandbox shows")
+async def test_a_slot_that_does_not_stop_its_job_is_replaced_and_runs_the_next(
+    agent: Agent, outbox: Outbox, run: RunFolder, root: Path
+) -> None:
+    gate = Gate(run.path / "go")
+    stuck, after = task(root, tool(["cat", str(gate)])), task(root, SHA)
+    file = input_file(root / "in" / "a.dat")
+    jobs = [job(stuck, [file], job_id=1), job(after, [file], job_id=2)]
+    agent.tell(LeaseGranted(now().tick, Lease(seconds=600.0, jobs=jobs, tasks=[stuck, after])))
+    await eventually(lambda: phase(agent) is AttemptPhase.RUN)
+    (slot,) = slots_in(run)
+    slot.suspend()
+    cancel = Command(kind="cancel", job=JobToken(id=1, attempt=1))
+    answer = HeartbeatAnswer(lease=600.0, commands=[cancel])
+    agent.tell(HeartbeatAnswered(now().tick, agent.heartbeat(), answer))
+    await eventually(lambda: gone(slot.pid), what="the slot that does not obey is still there")
+    await eventually(lambda: agent.core.idle)
+    await eventually(lambda: len(outbox.next_batch()) == 2)
+    gate.open()
+    first, second = sorted(outbox.next_batch(), key=lambda report: report.id)
+    assert "did not stop it when it was told to, and was killed" in first.message
+    assert second.outcome is AttemptOutcome.FINISHED, second.message
+
+
+def phase(agent: Agent) -> AttemptPhase | None:
+    """Of the job that runs."""
+    return next((running.phase for running in agent.heartbeat().running), None)
+
+
+def slots_in(run: RunFolder) -> list[psutil.Process]:
+    """Those that the server of this pilot has forked."""
+    return [
+        slot
+        for server in psutil.Process().children()
+        if str(run.path) in server.cmdline()[-1]
+        for slot in server.children()
+    ]

@@ -11,6 +11,7 @@ from pilot.domain.booking import Booked
 from pilot.domain.core import PilotCore
 from pilot.domain.model import (
     DrainAsked,
+    EndSlot,
     HeartbeatAnswered,
     Instruction,
     LeaseGranted,
@@ -142,17 +143,24 @@ _moves = st.lists(
 
 
 class Node:
-    """Carries out what the core says, as slots do: of each, the first of its jobs runs."""
+    """Carries out what the core says, as slots do: of each, the first of its jobs runs. ``killed``:
+    slots that are on their way out."""
 
     def __init__(self, short: float) -> None:
-        self.core = pilot(4, node=NODE, policy=PrefetchPolicy(short=short))
+        self.core = pilot(4, node=NODE, policy=PrefetchPolicy(short=short, grace=1.0, patience=4.0))
+        self.killed: set[int] = set()
         self.queues: dict[int, list[LeasedJob]] = {slot: [] for slot in range(4)}
         self.tick = 0.0
         self.number = 0
 
     def obey(self, instructions: list[Instruction]) -> None:
         for instruction in instructions:
+            if isinstance(instruction, EndSlot):
+                assert self.queues[instruction.slot]
+                assert instruction.slot not in self.killed
+                self.killed.add(instruction.slot)
             if isinstance(instruction, RunJob):
+                assert instruction.slot not in self.killed
                 self.queues[instruction.slot].append(instruction.job)
 
     def running(self) -> Booked:
@@ -179,8 +187,9 @@ class Node:
                     self.end(busy[place % len(busy)])
             case "lose", int(slot):
                 self.queues[slot].clear()
+                self.killed.discard(slot)
                 self.obey(self.core.handle(SlotLost(slot, "ended"), now))
-            case "ready", int(slot):
+            case "ready", int(slot) if slot not in self.killed:
                 self.obey(self.core.handle(SlotReady(slot), now))
             case "cancel", int(number):
                 command = Command(kind="cancel", job=JobToken(id=number, attempt=1))
@@ -193,10 +202,18 @@ class Node:
             case "wait", float(seconds):
                 self.tick += seconds
                 self.obey(self.core.handle(TimePassed(), at(self.tick)))
+                self.require_stopped()
             case "drain", _:
                 self.obey(self.core.handle(DrainAsked(), now))
             case "shutdown", _:
                 self.obey(self.core.handle(ShutdownAsked(), now))
+
+    def require_stopped(self) -> None:
+        """Does every job obey a stop that was told long ago, or its slot go?"""
+        for slot in self.core.slots:
+            first = slot.queue[0] if slot.queue else None
+            if first is not None and first.stopped is not None and slot.number not in self.killed:
+                assert self.tick < max(first.stopped, slot.since) + 5.0
 
     def end(self, slot: int) -> None:
         job = self.queues[slot].pop(0)
@@ -215,6 +232,8 @@ def test_never_overbooked_and_all_released_after_any_end(
         assert node.core.free.holds(Booked())
         assert NODE.minus(node.core.free).holds(node.running())
     for slot in range(4):
+        if slot in node.killed:
+            node.move("lose", slot)
         node.move("ready", slot)
     while any(node.queues.values()):
         node.end(next(slot for slot, queue in node.queues.items() if queue))

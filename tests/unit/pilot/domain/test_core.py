@@ -216,7 +216,7 @@ def test_a_waiting_job_whose_lease_ended_is_dropped_unsaid() -> None:
 
 
 def test_a_job_being_canceled_is_stopped_hard_when_its_lease_ends() -> None:
-    core = pilot(1)
+    core = pilot(1, policy=PrefetchPolicy(patience=1000.0))
     granted(core, 1)
     assert stops(command(core, "cancel", 1)) == [(1, StopReason.CANCEL)]
     check = core.next_check()

@@ -4,7 +4,18 @@ they have ended."""
 import pytest
 
 from pilot.domain.core import PilotCore
-from pilot.domain.model import HeartbeatAnswered, ShutdownAsked, SlotLost, StopReason, TimePassed
+from pilot.domain.model import (
+    EndSlot,
+    HeartbeatAnswered,
+    RestartSlot,
+    Salvage,
+    ShutdownAsked,
+    SlotLost,
+    SlotReady,
+    StopReason,
+    TimePassed,
+)
+from pilot.domain.prefetch import PrefetchPolicy
 from sluice.contracts.pilots import Command, Heartbeat, HeartbeatAnswer, JobToken
 from sluice.contracts.states import AttemptOutcome
 from tests.unit.pilot.domain.cores import at, command, ended, granted, pilot, reports, runs, stops
@@ -26,7 +37,7 @@ def overdue(core: PilotCore) -> list[tuple[int, StopReason]]:
 
 
 def test_what_is_given_up_or_overdue_is_renewed_no_more() -> None:
-    core = pilot(2)
+    core = pilot(2, policy=PrefetchPolicy(patience=1000.0))
     granted(core, 1, 2)
     assert stops(command(core, "abandon", 1)) == [(1, StopReason.ABANDON)]
     assert named(core) == [2]
@@ -97,3 +108,67 @@ def test_a_job_behind_another_in_a_slot_that_dies_is_stopped_all_the_same(why: s
     )
     assert (one(4) in core.heartbeat().confirmed) is (why != "shutdown")
     assert (one(4) in core.returned) is (why == "shutdown")
+
+
+# --- slots that do not obey ---
+
+PATIENT = PrefetchPolicy(grace=2.0, patience=10.0)
+
+
+def ends(core: PilotCore, tick: float) -> list[int]:
+    """Slots that are ended when it is that late."""
+    moves = core.handle(TimePassed(), at(tick))
+    return [move.slot for move in moves if isinstance(move, EndSlot)]
+
+
+@pytest.mark.parametrize("why", ["cancel", "abandon", "shutdown", "lease"])
+def test_a_slot_that_does_not_stop_its_job_is_ended_once(why: str) -> None:
+    core = pilot(1, policy=PATIENT)
+    granted(core, 1)
+    told = 1.0
+    if why == "shutdown":
+        core.handle(ShutdownAsked(), at(told))
+    elif why == "lease":
+        told = core.next_check() or 0.0
+        core.handle(TimePassed(), at(told))
+    else:
+        command(core, why, 1, tick=told)
+    assert core.next_check() == told + 12.0
+    assert ends(core, told + 11.9) == []
+    assert ends(core, told + 12.0) == [0]
+    assert ends(core, told + 13.0) == []
+    assert granted(core, 2, tick=told + 13.0) == []
+    lost = core.handle(SlotLost(0, "was killed"), at(told + 14.0))
+    assert [move.report.id for move in lost if isinstance(move, Salvage)] == [1]
+    assert RestartSlot(0) in lost
+    assert runs(core.handle(SlotReady(0), at(told + 15.0))) == [(0, 2)]
+
+
+def test_a_slot_whose_job_stops_in_time_is_kept() -> None:
+    core = pilot(1, policy=PATIENT)
+    granted(core, 1)
+    command(core, "cancel", 1)
+    core.handle(ended(1, outcome=AttemptOutcome.CANCELED), at(5))
+    assert core.next_check() is None
+    assert ends(core, 20.0) == []
+    assert runs(granted(core, 2, tick=20.0)) == [(0, 2)]
+
+
+def test_a_second_stop_gives_no_more_time() -> None:
+    core = pilot(1, policy=PATIENT)
+    granted(core, 1)
+    command(core, "cancel", 1, tick=1.0)
+    command(core, "abandon", 1, tick=9.0)
+    assert ends(core, 13.0) == [0]
+
+
+def test_a_job_behind_another_can_stop_once_it_has_its_turn() -> None:
+    core = pilot(1, policy=PATIENT)
+    granted(core, 1)
+    core.handle(ended(1, seconds=0.01), at(0))
+    granted(core, 2, 3)
+    command(core, "cancel", 3, tick=1.0)
+    assert ends(core, 20.0) == []
+    core.handle(ended(2, seconds=20.0), at(20.0))
+    assert ends(core, 31.9) == []
+    assert ends(core, 32.0) == [0]

@@ -1,0 +1,127 @@
+"""What a tool leaves is not searched without end, whatever its links and patterns."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cwltool.utils import get_listing
+
+from pilot.folders.dotless_names import DotlessName
+from pilot.folders.work_folder import WorkFolder
+from pilot.runner.cwl.file_access import access_to
+from pilot.runner.files.access_errors import UnsoundError
+from pilot.runner.files.job_files import ForeignFileError, JobFiles
+from pilot.runner.files.output_allowance import OutputAllowance
+from pilot.runner.files.output_globs import matching_paths
+from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.storage import pack
+from tests.unit.pilot.attempts import failed, python, run
+from tests.unit.pilot.builders import SHA, input_file, task
+from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.slot_runner import Runner
+
+_STEPS, _PATHS = 10_000_000, 1_000_000
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> WorkFolder:
+    return WorkFolder(f"{os.path.realpath(tmp_path)}/slot", DotlessName(str(tmp_path), "own"))
+
+
+@pytest.fixture
+def own(work: WorkFolder) -> JobFiles:
+    return JobFiles(work.folders, set())
+
+
+@pytest.fixture
+def out(work: WorkFolder) -> Path:
+    """Folders that links double, one after the other: 2^30 paths lead to the last."""
+    folder = Path(work.path, "out")
+    for level in range(30):
+        (folder / f"d{level}").mkdir(parents=True)
+        for name in "ab":
+            (folder / f"d{level}" / name).symlink_to(f"../d{level + 1}")
+    (folder / "d30").mkdir()
+    return folder
+
+
+def listed(own: JobFiles, out: Path) -> None:
+    get_listing(
+        access_to(own)(str(out)), {"class": "Directory", "location": f"file://{out}/d0"}, True
+    )
+
+
+def packed(own: JobFiles, out: Path) -> None:
+    allowance = OutputAllowance(own, disk=0, inputs=0)
+    value = {"class": "Directory", "location": f"file://{out}/d0"}
+    pack(value, out.parent / "bundle", opened=allowance.open)
+
+
+def found(own: JobFiles, out: Path) -> None:
+    matching_paths(f"{out}/d0{'/*' * 29}/z", own)
+
+
+@pytest.mark.parametrize(
+    ("search", "steps", "paths"),
+    [
+        (listed, _STEPS - 1000, 0),
+        (listed, 0, _PATHS - 1000),
+        (packed, _STEPS - 1000, 0),
+        (found, _STEPS - 1000, 0),
+        (found, 0, _PATHS - 1000),
+    ],
+)
+def test_a_search_that_does_not_end_is_refused(
+    own: JobFiles, out: Path, search: Callable[[JobFiles, Path], None], steps: int, paths: int
+) -> None:
+    own.cost.steps, own.cost.paths = steps, paths
+    with pytest.raises(UnsoundError, match="use fewer wildcards"):
+        search(own, out)
+    assert own.cost.steps < _STEPS + 10_000
+
+
+def test_patterns_that_lead_up_and_down_again_are_bounded(own: JobFiles, out: Path) -> None:
+    own.cost.paths = _PATHS - 10_000
+    with pytest.raises(UnsoundError, match=r"more than 1000000 paths"):
+        matching_paths(f"{out}/{'*/../' * 20}*", own)
+
+
+def test_a_long_pattern_is_refused(own: JobFiles, out: Path) -> None:
+    with pytest.raises(UnsoundError, match="more than 4096 characters"):
+        matching_paths(f"{out}/*{'/.' * 100_000}", own)
+
+
+def test_links_with_long_ways_are_not_followed(own: JobFiles, out: Path) -> None:
+    (out / "way").symlink_to("d1/../" * 500 + "d1")
+    (out / "ways").symlink_to("way/../" * 3 + "way")
+    assert own.is_folder(f"{out}/way")
+    with pytest.raises(ForeignFileError, match="folders deep"):
+        own.is_folder(f"{out}/ways")
+    assert own.cost.steps < 4000
+
+
+def test_honest_searches_cost_little(own: JobFiles, work: WorkFolder) -> None:
+    folder = Path(work.path, "out", "many")
+    folder.mkdir(parents=True)
+    for number in range(1000):
+        (folder / f"{number}.dat").touch()
+    assert len(matching_paths(f"{work.path}/out/*/*.dat", own)) == 1000
+    assert own.cost.steps < 2000
+    assert own.cost.paths < 2000
+
+
+@pytest.mark.parametrize("wrap", [dict, around], ids=["alone", "in a workflow"])
+def test_links_back_into_a_folder_do_not_keep_a_slot(
+    runner: Runner, root: Path, wrap: Callable[[Any], Any]
+) -> None:
+    files = {"type": "File", "outputBinding": {"glob": "*/*/*/*/*/*/*/zz"}}
+    process = python(
+        "import os\nfor n in range(20): os.symlink('.', f'l{n}')", outputs={"o": files}
+    )
+    file = input_file(root / "in" / "a.dat")
+    error_class, message = failed(run(runner, task(root, wrap(process)), [file]))
+    assert error_class is ErrorClass.TOOL_REFUSED, message
+    assert "output 'o' cannot be taken: finding '*/*/*/*/*/*/*/zz' and what came" in message
+    assert run(runner, task(root, SHA), [file]).outcome is AttemptOutcome.FINISHED
