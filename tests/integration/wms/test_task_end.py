@@ -58,8 +58,8 @@ async def test_minimum_out_of_reach_fails_at_once(stage: Stage) -> None:
     status = await stage.status(task)
     assert (status.state, status.failed, status.canceled) == (TaskState.FAILED, 3, 7)
     assert (
-        "3 of 10 jobs failed, so that the 8 that must succeed (minimum 0.8) cannot be reached"
-        in status.reason
+        "3 of 10 jobs failed, so that the 8 that must succeed (minimum 0.8 of them,"
+        " sluice:boundary) cannot be reached" in status.reason
     )
     assert (await stage.sent()).close_at == {
         task.main_output.dat_out_uid: [0],
