@@ -3,13 +3,14 @@ SIGTERM again: at once)."""
 
 import argparse
 import asyncio
+import os
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 
 import structlog
 from pydantic import ValidationError
-from pydantic_settings import SettingsError
+from pydantic_core import ErrorDetails
 
 from pilot.folders.ownership import UnsafeFolderError
 from pilot.folders.pilot_folder import FolderInUseError
@@ -17,9 +18,12 @@ from pilot.node.sandboxes import NoSandboxError
 from pilot.node.slot_users import WrongUsersError
 from pilot.settings import PilotSettings
 from pilot.wiring import run_pilot
-from sluice.contracts.wording import sentence_of
+from sluice.contracts.wording import names_value, sentence_of
 from sluice.garbage_collection import keep_what_is_loaded
 from sluice.servicekit.logging import configure_logging
+from sluice.servicekit.settings_sources import unknown_among
+
+log = structlog.get_logger(__name__)
 
 #: What is logged where no pilot can start, and its exit code.
 _REFUSALS: dict[type[Exception], tuple[str, int]] = {
@@ -52,30 +56,36 @@ def main(arguments: list[str] | None = None) -> int:
     }
     try:
         settings = PilotSettings(**given)
-    except (ValidationError, SettingsError) as error:
-        for sentence in _wrong(error, given):
-            print(f"sluice-pilot: {sentence}", file=sys.stderr)
+    except ValidationError as error:
+        for wrong in error.errors():
+            print(f"sluice-pilot: {_sentence(wrong, given)}", file=sys.stderr)
         return 2
     configure_logging("pilot", level=settings.log_level)
     structlog.contextvars.bind_contextvars(pilot=settings.name)
+    if unknown := unknown_among(os.environ, PilotSettings):
+        log.warning("settings.unknown", variables=unknown)
     keep_what_is_loaded()
     try:
         asyncio.run(run_pilot(settings))
     except tuple(_REFUSALS) as error:
         event, code = _REFUSALS[type(error)]
-        structlog.get_logger(__name__).error(event, reason=str(error))
+        log.error(event, reason=str(error))
         return code
     return 0
 
 
-def _wrong(error: ValidationError | SettingsError, given: Collection[str]) -> Iterator[str]:
-    """Sentences on wrong settings. ``given``: names of those from the command line."""
-    if isinstance(error, SettingsError):
-        what = str(error).split(" from source")[0]
-        how = """a list is written so: '["one", "two"]'"""
-        yield f"SLUICE_PILOT_…: {what}: it is not JSON ({error.__cause__}); {how}"
-        return
-    for wrong in error.errors():
-        name = "__".join(map(str, wrong["loc"]))
-        option = f"--{name.replace('_', '-')}"
-        yield f"{option if name in given else f'SLUICE_PILOT_{name.upper()}'}: {sentence_of(wrong)}"
+def _sentence(wrong: ErrorDetails, given: Collection[str]) -> str:
+    """What is wrong with a setting, and its value. ``given``: names of those from the command
+    line."""
+    name, *place = wrong["loc"]
+    setting = (
+        f"--{name}".replace("_", "-") if name in given else f"SLUICE_PILOT_{str(name).upper()}"
+    )
+    if wrong["type"] == "list_type":
+        return (
+            f"{setting}: {wrong['input']!r} is no list, which is written as JSON:"
+            """ '["one", "two"]'"""
+        )
+    where = "".join(f", number {index + 1}" for index in place if isinstance(index, int))
+    value = "" if names_value(wrong) else f", not {str(wrong['input'])[:200]!r}"
+    return f"{setting}{where}: {sentence_of(wrong)}{value}"

@@ -3,10 +3,16 @@ first."""
 
 import socket
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic.fields import FieldInfo
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from pilot.sandbox.added_paths import why_hidden
 from pilot.sandbox.network import usable
@@ -20,6 +26,17 @@ def _default_work_dir() -> Path:
     from platformdirs import user_state_path  # noqa: PLC0415 - a pilot that is told its folder does without
 
     return user_state_path("sluice", appauthor=False) / "pilot"
+
+
+class PilotVariables(EnvSettingsSource):
+    """The environment. What is no JSON where it should be is left as it is: so it is found wrong
+    together with all else that is."""
+
+    def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
+        try:
+            return super().decode_complex_value(field_name, field, value)
+        except ValueError:
+            return value
 
 
 class PilotSettings(BaseSettings):
@@ -102,6 +119,17 @@ class PilotSettings(BaseSettings):
     expressions: Literal["preferred", "required"] = "preferred"
     #: Seconds that one expression may take.
     expression_limit: Annotated[float, Field(gt=0)] = 20.0
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        *others: PydanticBaseSettingsSource,
+        **named: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """In place of pydantic's own (the others)."""
+        return init_settings, PilotVariables(settings_cls)
 
     @field_validator("work_dir")
     @classmethod

@@ -40,7 +40,8 @@ empty value counts as none):
 
 In each place, a service's own variable (`SLUICE_DMS_LOG_LEVEL`) goes before the one for all
 services (`SLUICE_LOG_LEVEL`), where there is one. Variables that begin like a service's own and
-that it does not know are named in its log (`settings.unknown`). Pilots read the environment alone.
+that it does not know are named in its log (`settings.unknown`). Pilots, which name them too, read
+the environment alone.
 """
 
 

@@ -62,13 +62,14 @@ def tell_more(after: object | None) -> None:
 
 
 def print_problem(error: ServiceError) -> None:
-    """The sentence of an error, and every finding with its place."""
+    """The sentence of an error, and every finding that says more than it."""
     sentence = error.detail
     if {"why", "forced"} <= error.fields.keys():  # a ``NeedsForce``
         sentence = f"{error.fields['why']}; --force {error.fields['forced']}"
     err.print(Text.assemble(("error:", "bold red"), f" {sentence}"))
     for finding in error.findings:
-        err.print(f"  {finding}")
+        if finding.file or finding.message not in sentence:
+            err.print(f"  {finding}")
 
 
 def human_bytes(size: float) -> str:

@@ -18,7 +18,7 @@ from sluice.contracts.chains import (
 )
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.states import ChainState, StepState
-from sluice.contracts.tasks import Prioritise, TaskStatus
+from sluice.contracts.tasks import Cancel, Prioritise, TaskStatus
 
 
 class ChainsClient(ServiceClient):
@@ -90,10 +90,10 @@ class ChainsClient(ServiceClient):
         where somebody else has seen it first."""
         return await self.call("POST", f"{API}/chains/{uid}/acknowledge", body=asked, answer=Chain)
 
-    async def cancel_chain(self, uid: UUID) -> Chain:
+    async def cancel_chain(self, uid: UUID, asked: Cancel | None = None) -> Chain:
         """The chain as it is now: canceled once its running tasks have stopped. Repeating it is
         fine. Raises ``NotFound``, ``Conflict`` (all its steps are done)."""
-        return await self.call("POST", f"{API}/chains/{uid}/cancel", answer=Chain)
+        return await self.call("POST", f"{API}/chains/{uid}/cancel", body=asked, answer=Chain)
 
     async def plan_rerun(self, uid: UUID, asked: RerunChain) -> RerunPlan:
         """What ``rerun_chain`` would do. Raises as that, but for what is missing."""
@@ -147,10 +147,10 @@ class ChainsClient(ServiceClient):
             "GET", f"{API}/tasks/{uid}", answer=ChainTask, params={"full": full or None}
         )
 
-    async def cancel_task(self, uid: UUID) -> TaskStatus:
+    async def cancel_task(self, uid: UUID, asked: Cancel | None = None) -> TaskStatus:
         """Passed on to the WMS; the chain ends as canceled with its task. Raises ``NotFound``,
         ``Conflict``."""
-        return await self.call("POST", f"{API}/tasks/{uid}/cancel", answer=TaskStatus)
+        return await self.call("POST", f"{API}/tasks/{uid}/cancel", body=asked, answer=TaskStatus)
 
     async def prioritise(self, uid: UUID, rank: float) -> TaskStatus:
         """Passed on to the WMS. Raises ``NotFound``, ``Conflict``."""

@@ -5,16 +5,24 @@ from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient
 from sluice.contracts.states import JobState
-from sluice.contracts.tasks import Explanation, Job, JobOrder, JobPage, Prioritise, TaskStatus
+from sluice.contracts.tasks import (
+    Cancel,
+    Explanation,
+    Job,
+    JobOrder,
+    JobPage,
+    Prioritise,
+    TaskStatus,
+)
 
 
 class JobCalls(ServiceClient):
     """Moving a task on, its jobs, and why they wait."""
 
-    async def cancel_task(self, uid: UUID) -> TaskStatus:
+    async def cancel_task(self, uid: UUID, asked: Cancel | None = None) -> TaskStatus:
         """Repeating it is fine. Raises ``NotFound``; ``Conflict`` where the task has ended
         otherwise."""
-        return await self.call("POST", f"{API}/tasks/{uid}/cancel", answer=TaskStatus)
+        return await self.call("POST", f"{API}/tasks/{uid}/cancel", body=asked, answer=TaskStatus)
 
     async def retry_task(self, uid: UUID) -> TaskStatus:
         """Gives the task's failed and held jobs another round. Raises ``NotFound``,

@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from sluice.contracts.base import Contract, FileName, StorageUrl, Timestamp, absent
+from sluice.contracts.bounds import NewText
 from sluice.contracts.needs import Needs
 from sluice.contracts.plan import Boundary, Hopeless, MergeGroups, mode_on_the_wire
 from sluice.contracts.states import (
@@ -184,6 +185,16 @@ class Prioritise(Contract):
     """A task's new rank; higher runs earlier."""
 
     rank: Annotated[float, Field(ge=0.0, le=1e6)]
+
+
+class Cancel(Contract):
+    """A task or a chain is to be canceled, for this reason."""
+
+    reason: Annotated[NewText, Field(min_length=1)] = "canceled by request"
+
+
+#: What is asked by a request without a body.
+BY_REQUEST = Cancel()
 
 
 class Boost(Contract):

@@ -7,7 +7,7 @@ share (``SLUICE_LOG_LEVEL``). An empty value counts as none.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -103,13 +103,19 @@ def load_settings(owner: type[SettingsT], *, prefix: str | None = None) -> Setti
 
 
 def unknown_variables(owner: type[LayeredSettings]) -> list[str]:
-    """Variables with the prefix of ``owner`` that name none of its fields: likely misspelt."""
-    prefix = str(owner.model_config["env_prefix"]).lower()
-    names = {name for place in places() for name in place.variables if name.startswith(prefix)}
+    """Variables of all places that ``unknown_among`` finds."""
+    return unknown_among({name for place in places() for name in place.variables}, owner)
+
+
+def unknown_among(names: Iterable[str], owner: type[BaseSettings]) -> list[str]:
+    """Of variables those with the prefix of ``owner`` that name none of its fields: likely
+    misspelt."""
+    prefix = str(owner.model_config["env_prefix"]).upper()
+    fields = {f"{prefix}{field}".upper() for field in owner.model_fields}
     return sorted(
-        name.upper()
-        for name in names
-        if name.removeprefix(prefix).split("__")[0] not in owner.model_fields
+        name
+        for name in map(str.upper, names)
+        if name.startswith(prefix) and name.split("__")[0] not in fields
     )
 
 

@@ -201,7 +201,13 @@ def test_run_ends_where_no_node_will_ever_fit(system: LiveSystem, tmp_path: Path
         done.stderr.split()
     )
     chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
-    assert [chain["state"] for chain in chains if chain["template_name"] == "huge"] == ["canceled"]
+    [chain] = [chain for chain in chains if chain["template_name"] == "huge"]
+    assert chain["state"] == "canceled"
+    why = "`sluice run` gave up: step shout cannot run, for no node fits: a job needs 9999 cores"
+    assert chain["reason"].startswith(why)
+    tasks = json.loads(sluice("task", "list", "--json", "--url", system.url).stdout)
+    [ended] = [task["jobs"] for task in tasks if task["chain_uid"] == chain["uid"] and task["jobs"]]
+    assert ended["reason"] == chain["reason"]
 
 
 def test_run_tells_what_keeps_a_step_waiting(system: LiveSystem, tmp_path: Path) -> None:

@@ -9,8 +9,10 @@ from sluice.contracts.attention import WorkCounts
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import JobState, TaskState
 from sluice.contracts.tasks import (
+    BY_REQUEST,
     Boosted,
     Boosts,
+    Cancel,
     Explanation,
     Job,
     JobOrder,
@@ -102,10 +104,11 @@ def task_requests_router(context: WmsContext) -> APIRouter:
         return await prioritise_task(context, uid, body.rank)
 
     @router.post("/{uid}/cancel", responses=errors(NotFound, Conflict))
-    async def cancel(uid: UUID) -> TaskStatus:
+    async def cancel(uid: UUID, body: Cancel = BY_REQUEST) -> TaskStatus:
         """Cancels a task with all its open jobs; pilots are told with their next heartbeat.
-        Repeating it is fine; one that has finished or failed is refused (409)."""
-        return await cancel_task(context, uid)
+        Repeating it is fine, the first reason stays; one that has finished or failed is refused
+        (409)."""
+        return await cancel_task(context, uid, body)
 
     @router.post("/{uid}/retry", responses=errors(NotFound, Conflict))
     async def retry(uid: UUID) -> TaskStatus:

@@ -77,11 +77,7 @@ def ending(boundary: Boundary, counts: JobCounts) -> Ending | None:
             f"{finished} of {total} jobs finished" + _rest(failed, rest, sufficient),
         )
     if finished + counts.open + counts.held < minimum:
-        return Ending(
-            TaskState.FAILED,
-            f"{failed} of {total} jobs failed, so that the {minimum} that must succeed (minimum"
-            f" {boundary.minimum:g}) cannot be reached",
-        )
+        return Ending(TaskState.FAILED, _too_many(failed, total, boundary))
     if not counts.open and finished >= minimum:
         return Ending(
             TaskState.FINISHED,
@@ -94,6 +90,18 @@ def ending(boundary: Boundary, counts: JobCounts) -> Ending | None:
             f" {total})",
         )
     return None
+
+
+def _too_many(failed: int, total: int, boundary: Boundary) -> str:
+    """``failed`` jobs put the minimum out of reach."""
+    share = f"{failed} of {total} jobs failed"
+    if boundary.minimum == 1:
+        every = f"all {total} must" if total > 1 else "it must"
+        return f"{share}; {every} succeed (sluice:boundary lets a step go on without some)"
+    return (
+        f"{share}, so that the {needed(boundary.minimum, total)} that must succeed (minimum"
+        f" {boundary.minimum:g} of them, sluice:boundary) cannot be reached"
+    )
 
 
 def _rest(failed: int, left: int, sufficient: int) -> str:

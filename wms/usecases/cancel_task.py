@@ -4,7 +4,7 @@ from uuid import UUID
 
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import TaskState
-from sluice.contracts.tasks import TaskStatus
+from sluice.contracts.tasks import BY_REQUEST, Cancel, TaskStatus
 from wms.db.status import task_status
 from wms.db.tasks import lock_tasks
 from wms.domain.task_completion import Ending
@@ -12,7 +12,7 @@ from wms.usecases.context import WmsContext
 from wms.usecases.end_task import end_task
 
 
-async def cancel_task(context: WmsContext, uid: UUID) -> TaskStatus:
+async def cancel_task(context: WmsContext, uid: UUID, asked: Cancel = BY_REQUEST) -> TaskStatus:
     """Precondition: the task exists and has not finished or failed; repeated, it answers with the
     canceled task.
 
@@ -30,9 +30,7 @@ async def cancel_task(context: WmsContext, uid: UUID) -> TaskStatus:
                 state=locked.state,
             )
         known = (await context.tasks.get(transaction.connection, [uid]))[uid]
-        canceled = await end_task(
-            transaction, known, Ending(TaskState.CANCELED, "canceled by request")
-        )
+        canceled = await end_task(transaction, known, Ending(TaskState.CANCELED, asked.reason))
         status = await task_status(transaction.connection, uid)
     if canceled:
         context.metrics.tasks_ended.labels(TaskState.CANCELED).inc()

@@ -27,10 +27,12 @@ from sluice.cli.transfer.results import fetch_results, write_manifest
 from sluice.cli.transfer.upload import take_dataset_back, upload_files
 from sluice.cli.watch.chain import failed_jobs
 from sluice.cli.watch.wait_reasons import StepNeverFits
+from sluice.contracts.bounds import MOST_TEXT
 from sluice.contracts.chain_requirements import DatasetFacts
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.states import ChainState
+from sluice.contracts.tasks import Cancel
 from sluice.contracts.templates import Template
 from sluice.embedded.home import Home
 from sluice.embedded.process import system_of_ours
@@ -168,7 +170,9 @@ async def _run(url: str, arguments: _Arguments, begun: list[UUID]) -> bool:
             )
         except StepNeverFits as error:
             err.print(f"{error}. The chain is canceled; with --wait it would wait for such a node.")
-            chain = await connection.operator.cancel_chain(chain.uid)
+            chain = await connection.operator.cancel_chain(
+                chain.uid, Cancel(reason=f"`sluice run` gave up: {error}"[:MOST_TEXT])
+            )
             chain, tasks = await follow_with_bars(connection, chain, quiet=True)
         return await _finish(
             connection, chain, tasks, arguments=arguments, seconds=time.monotonic() - started

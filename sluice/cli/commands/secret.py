@@ -38,7 +38,7 @@ def set_secret(
             "--for",
             metavar="GLOB",
             help="Name of a template that may use it, or a pattern such as 'places*'; may be"
-            " repeated. Without it, those that may use the version before.",
+            " repeated. It replaces the list of the version before, which is kept without it.",
         ),
     ] = None,
 ) -> None:
@@ -85,7 +85,7 @@ def remove(
 
 
 def _value(file: Path | None) -> str:
-    """As it is, with whatever stands at its end. Raises ``Unprocessable``, ``OSError``."""
+    """As it is, with whatever stands at its end. Raises ``Unprocessable``."""
     if file is None and sys.stdin.isatty():
         value = getpass.getpass("value: ")
         if value != getpass.getpass("again: "):
@@ -94,8 +94,13 @@ def _value(file: Path | None) -> str:
     if file is None:
         data = sys.stdin.buffer.read(MOST_SECRET + 1)
     else:
-        with file.open("rb") as opened:
-            data = opened.read(MOST_SECRET + 1)
+        try:
+            with file.open("rb") as opened:
+                data = opened.read(MOST_SECRET + 1)
+        except OSError as error:
+            raise Unprocessable(
+                f"the value cannot be read from --file {file}: {error.strerror}"
+            ) from None
     if len(data) > MOST_SECRET:
         raise Unprocessable(
             f"the value of a secret may have {MOST_SECRET} bytes, and this one has more: give a"

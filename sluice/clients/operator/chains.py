@@ -13,6 +13,7 @@ from sluice.contracts.chains import (
     RerunPlan,
 )
 from sluice.contracts.states import ChainState
+from sluice.contracts.tasks import Cancel
 
 
 class ChainCalls(ServiceClient):
@@ -67,9 +68,9 @@ class ChainCalls(ServiceClient):
         """What the chain gives in the end. Raises ``NotFound``."""
         return await self.call("GET", f"{API}/chains/{uid}/outputs", answer=ChainOutputs)
 
-    async def cancel_chain(self, uid: UUID) -> Chain:
+    async def cancel_chain(self, uid: UUID, asked: Cancel | None = None) -> Chain:
         """Raises ``NotFound``; ``Conflict`` where it has ended otherwise."""
-        return await self.call("POST", f"{API}/chains/{uid}/cancel", answer=Chain)
+        return await self.call("POST", f"{API}/chains/{uid}/cancel", body=asked, answer=Chain)
 
     async def plan_rerun(self, uid: UUID, asked: RerunChain) -> RerunPlan:
         """What ``rerun_chain`` would do. Raises as that, but for what is missing."""

@@ -29,6 +29,8 @@ from sluice.contracts.states import (
     TaskState,
 )
 from sluice.contracts.tasks import (
+    BY_REQUEST,
+    Cancel,
     Prioritise,
     TaskStatus,
 )
@@ -120,8 +122,8 @@ def _ending_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
 
     @router.post("/chains/{uid}/cancel")
-    async def cancel_chain(uid: UUID) -> Chain:
-        return rows.cancel_chain(rows.chain(uid).uid)
+    async def cancel_chain(uid: UUID, body: Cancel = BY_REQUEST) -> Chain:
+        return rows.cancel_chain(rows.chain(uid).uid, body)
 
     @router.post("/chains/{uid}/discard")
     async def discard_chain(uid: UUID) -> Chain:
@@ -215,8 +217,8 @@ def _task_routes(rows: Rows) -> APIRouter:
         raise NotFound(f"there is no task {uid}")
 
     @router.post("/tasks/{uid}/cancel")
-    async def cancel_task(uid: UUID) -> TaskStatus:
-        rows.cancel_chain((await task(uid)).chain_uid)
+    async def cancel_task(uid: UUID, body: Cancel = BY_REQUEST) -> TaskStatus:
+        rows.cancel_chain((await task(uid)).chain_uid, body)
         return rows.change(uid, state=TaskState.CANCELED, ended_at=CLOCK.now())
 
     @router.post("/tasks/{uid}/rank")

@@ -27,6 +27,7 @@ from sluice.contracts.states import (
     StepState,
 )
 from sluice.contracts.tasks import (
+    Cancel,
     Job,
     TaskStatus,
 )
@@ -99,7 +100,7 @@ class Rows:
             raise NotFound(f"there is no data set {uid}")
         return self.datasets[uid]
 
-    def cancel_chain(self, uid: UUID) -> Chain:
+    def cancel_chain(self, uid: UUID, asked: Cancel) -> Chain:
         found = self.chains[uid]
         if found.state in {ChainState.FINISHED, ChainState.FAILED}:
             raise Conflict(f"the chain is {found.state}", state=found.state)
@@ -112,7 +113,7 @@ class Rows:
         ended = {
             "state": ChainState.CANCELED,
             "ended_at": CLOCK.now(),
-            "reason": "canceled by a person",
+            "reason": asked.reason,
             "steps": steps,
         }
         self.chains[uid] = found.model_copy(update=ended)

@@ -60,6 +60,11 @@ async def test_what_is_wrong_is_told_without_the_value(sluice: Command, tmp_path
         (["places-api", "--for", "*"], f"{VALUE}\0", "has a NUL character"),
         (["places-api", "--for", "*"], VALUE * MOST_SECRET, f"may have {MOST_SECRET} bytes"),
         (["places-api", "--for", "*", "--file", str(binary)], "", "no text in UTF-8"),
+        (
+            ["places-api", "--for", "*", "--file", str(tmp_path / "none")],
+            "",
+            "the value cannot be read from --file",
+        ),
         (["places-api", "--for", "a/b"], VALUE, "'a/b' has '/'"),
         (["a b", "--for", "*"], VALUE, "'a b' has ' '"),
     ):

@@ -10,6 +10,7 @@ import pytest
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import ChainState, DatasetState, JobState, StepState, TaskState
+from sluice.contracts.tasks import BY_REQUEST, Cancel
 from sluice.contracts.templates import NewTemplate
 from tests.integration.operator.conftest import Operator, operating
 from tests.integration.operator.scene import Scene
@@ -114,8 +115,13 @@ async def test_chains_and_tasks_are_listed_filtered_and_canceled(
     assert len(tasks) == 2
     assert all(task.jobs is not None for task in tasks)
     assert (await operator.client.prioritise(tasks[0].task_id, 7.5)).rank == 7.5
-    assert (await operator.client.cancel_task(tasks[0].task_id)).state is TaskState.CANCELED
-    assert (await operator.client.chain(tasks[0].chain_uid)).state is ChainState.CANCELED
+    why = Cancel(reason="there is no node for it")
+    assert (await operator.client.cancel_task(tasks[0].task_id, why)).state is TaskState.CANCELED
+    canceled = await operator.client.chain(tasks[0].chain_uid)
+    assert (canceled.state, canceled.reason) == (ChainState.CANCELED, why.reason)
+    assert (await operator.client.cancel_chain(tasks[1].chain_uid)).reason == BY_REQUEST.reason
+    again = Cancel(reason="it is too late")
+    assert (await operator.client.cancel_chain(tasks[1].chain_uid, again)).reason == again.reason
     assert (await operator.client.task(tasks[0].task_id)).status is StepState.CANCELED
 
 

@@ -196,6 +196,29 @@ async def test_a_failed_task_fails_the_chain_with_its_reason(world: World) -> No
     ], "input and logs are kept"
 
 
+async def test_tasks_beside_one_that_failed_are_canceled_for_the_reason_of_the_chain(
+    world: World,
+) -> None:
+    both = plan(step("slow"), step("wrong"), outputs=[("slow", "out"), ("wrong", "out")])
+    chain = await world.new_chain(await world.input("a"), world.template(both))
+    await world.start_steps()
+    await world.deliver()
+    tasks = (await world.chains.tasks(chain=chain.uid)).tasks
+    [wrong] = [task.task_id for task in tasks if task.step == "wrong"]
+    long = f"no: {'x' * 5_000}"
+    await world.end_task(wrong, TaskState.FAILED, failed=3, reason=long)
+    await world.follow()
+    await world.stop_tasks()
+    await world.follow()
+    why = f"step wrong failed: {long}"
+    chain = await world.chain(chain.uid)
+    assert (chain.state, chain.reason) == (ChainState.FAILED, why)
+    assert {step.name: step.reason for step in chain.steps} == {
+        "slow": why[:4_000],
+        "wrong": long,
+    }
+
+
 async def test_canceling_stops_the_running_task(world: World) -> None:
     chain = await world.new_chain(await world.input("a"), world.template(three_steps()))
     await world.start_steps()

@@ -73,11 +73,13 @@ async def test_a_rerun_uses_the_newest(world: World) -> None:
 
 async def test_what_cannot_be_had_is_told_before_there_is_a_chain(world: World) -> None:
     dataset, template = await world.input("a"), world.template(asking())
-    with pytest.raises(Unprocessable, match="`sluice secret set places-api --for 'wf'` sets it"):
+    with pytest.raises(Unprocessable, match="`sluice secret set places-api --for wf` sets it"):
         await world.new_chain(dataset, template)
-    keep(world, 1, templates="other")
-    with pytest.raises(Unprocessable, match="is not for this template, but for other"):
+    keep(world, 1, templates="other*")
+    with pytest.raises(Unprocessable, match="is not for this template, but for other") as refused:
         await world.new_chain(dataset, template)
+    how = "`sluice secret set places-api --for 'other*' --for wf` adds it"
+    assert f"{how}, and asks for the value again" in refused.value.detail
     assert (await world.chains.chains()).chains == []
 
 

@@ -8,7 +8,16 @@ from fastapi import APIRouter, Query
 
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import TaskState
-from sluice.contracts.tasks import Boosted, Boosts, Prioritise, Task, TaskStatus, TaskStatusList
+from sluice.contracts.tasks import (
+    BY_REQUEST,
+    Boosted,
+    Boosts,
+    Cancel,
+    Prioritise,
+    Task,
+    TaskStatus,
+    TaskStatusList,
+)
 
 
 class SmallWms:
@@ -84,12 +93,12 @@ class SmallWms:
             )
 
         @router.post("/tasks/{uid}/cancel")
-        async def cancel(uid: UUID) -> TaskStatus:
+        async def cancel(uid: UUID, body: Cancel = BY_REQUEST) -> TaskStatus:
             match self.status(uid).state:
                 case TaskState.FINISHED | TaskState.FAILED as state:
                     raise Conflict(f"task {uid} is {state}", state=state)
                 case _:
-                    self.end(uid, TaskState.CANCELED, reason="canceled by request")
+                    self.end(uid, TaskState.CANCELED, reason=body.reason)
             return self.status(uid)
 
         @router.post("/tasks/{uid}/rank")

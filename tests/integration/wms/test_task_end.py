@@ -7,9 +7,10 @@ import pytest
 from sluice.contracts.plan import Boundary
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import ErrorClass, JobState, ReportAnswer, TaskState
-from sluice.contracts.tasks import Task
+from sluice.contracts.tasks import Cancel, Task
 from tests.integration.wms.stage import Stage, make_task
 from wms.usecases.cancel_task import cancel_task
+from wms.usecases.explain import explain_task
 from wms.usecases.prioritise_task import prioritise_task
 from wms.usecases.read_tasks import read_task_status, read_task_statuses
 
@@ -57,8 +58,8 @@ async def test_minimum_out_of_reach_fails_at_once(stage: Stage) -> None:
     status = await stage.status(task)
     assert (status.state, status.failed, status.canceled) == (TaskState.FAILED, 3, 7)
     assert (
-        "3 of 10 jobs failed, so that the 8 that must succeed (minimum 0.8) cannot be reached"
-        in status.reason
+        "3 of 10 jobs failed, so that the 8 that must succeed (minimum 0.8 of them,"
+        " sluice:boundary) cannot be reached" in status.reason
     )
     assert (await stage.sent()).close_at == {
         task.main_output.dat_out_uid: [0],
@@ -99,6 +100,14 @@ async def test_cancel_stops_everything_and_may_be_repeated(stage: Stage) -> None
         await cancel_task(stage.context, make_task().uid)
     with pytest.raises(Conflict):
         await prioritise_task(stage.context, task.uid, 5)
+
+
+async def test_a_canceled_task_keeps_the_first_reason_that_was_given(stage: Stage) -> None:
+    task = await stage.add_task(make_task(), jobs=2)
+    status = await cancel_task(stage.context, task.uid, Cancel(reason="step b failed"))
+    assert status.reason == "step b failed"
+    assert (await cancel_task(stage.context, task.uid)).reason == "step b failed"
+    assert (await explain_task(stage.context, task.uid)).text == "Canceled: step b failed."
 
 
 async def test_jobs_that_failed_are_not_killed_and_lists_count_them_where_asked_to(

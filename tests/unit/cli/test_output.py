@@ -3,7 +3,7 @@
 import pytest
 
 from sluice.cli.output import human_bytes, print_problem, print_table
-from sluice.contracts.problems import Conflict, NeedsForce, NotFound
+from sluice.contracts.problems import Conflict, Finding, NeedsForce, NotFound, Unprocessable
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,18 @@ def test_what_is_done_when_forced_is_said_with_the_option_of_the_command(
     printed = capsys.readouterr().err
     assert "error: it may be the last copy; --force deletes it for good" in printed
     assert "force=true" not in printed
+
+
+def test_a_finding_is_printed_where_it_says_more_than_the_sentence(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    said = Finding(message="there is no secret 'key'")
+    placed = Finding(message=said.message, file="wf.cwl", line=3, column=1)
+    more = Finding(message="nor is there a file")
+    print_problem(Unprocessable(f"no chain is made: {said.message}", findings=[said, placed, more]))
+    printed = capsys.readouterr().err.splitlines()
+    assert printed == [
+        "error: no chain is made: there is no secret 'key'",
+        "  wf.cwl:3:1: error: there is no secret 'key'",
+        "  error: nor is there a file",
+    ]

@@ -1,6 +1,9 @@
 """The pilot's command line."""
 
 import json
+import os
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -16,21 +19,40 @@ def test_wrong_settings_are_said_in_words(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SLUICE_PILOT_CORES", "none")
-    assert main(["--wms-url", "http://127.0.0.1:1", "--name", "farm/1"]) == 2
+    monkeypatch.setenv("SLUICE_PILOT_LEASE_WAIT", "61")
+    monkeypatch.setenv("SLUICE_PILOT_SANDBOX_PATHS", "/software")
+    monkeypatch.setenv("SLUICE_PILOT_CONTAINERS", '["docker", "dockr"]')
+    monkeypatch.setenv("SLUICE_PILOT_EXPRESION_LIMIT", "7")
+    assert main(["--wms-url", "http://127.0.0.1:1", "--name", "farm/1", "--slots", "0"]) == 2
     said = capsys.readouterr().err.splitlines()
     assert said[0].startswith("sluice-pilot: --name: 'farm/1' has '/': a name has letters")
-    assert said[1].startswith("sluice-pilot: SLUICE_PILOT_CORES: Input should be a valid number")
-    assert len(said) == 2
+    assert said[0].endswith("begins with a letter, digit or _"), "the value is named once"
+    assert said[1:5] == [
+        "sluice-pilot: --slots: Input should be greater than or equal to 1, not '0'",
+        "sluice-pilot: SLUICE_PILOT_CORES: Input should be a valid number, unable to parse string"
+        " as a number, not 'none'",
+        "sluice-pilot: SLUICE_PILOT_LEASE_WAIT: Input should be less than or equal to 60, not '61'",
+        "sluice-pilot: SLUICE_PILOT_CONTAINERS, number 2: Input should be 'docker', 'podman',"
+        " 'apptainer' or 'udocker', not 'dockr'",
+    ]
+    assert said[5:] == [
+        "sluice-pilot: SLUICE_PILOT_SANDBOX_PATHS: '/software' is no list, which is written as"
+        """ JSON: '["one", "two"]'"""
+    ]
 
 
-def test_a_list_that_is_none_is_said_in_words(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SLUICE_PILOT_SANDBOX_PATHS", "/software")
-    assert main([]) == 2
-    [said] = capsys.readouterr().err.splitlines()
-    assert 'field "sandbox_paths": it is not JSON' in said
-    assert said.endswith("""a list is written so: '["one", "two"]'""")
+def test_variables_that_are_no_settings_are_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()  # is no folder: it does not start
+    ended = subprocess.run(
+        [sys.executable, "-m", "pilot", "--work-dir", str(tmp_path / "file")],
+        env={**os.environ, "SLUICE_PILOT_EXPRESION_LIMIT": "7"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 2
+    [told] = [json.loads(line) for line in ended.stderr.splitlines() if "settings.unknown" in line]
+    assert told["variables"] == ["SLUICE_PILOT_EXPRESION_LIMIT"]
 
 
 @pytest.mark.parametrize(

@@ -81,10 +81,17 @@ def test_errors_are_weighed_only_where_the_minimum_asks_for_half() -> None:
 def test_sentences_carry_numbers() -> None:
     decided = ending(Boundary(minimum=0.8), JobCounts(ready=7, failed=3))
     assert decided is not None
-    assert (
-        decided.reason
-        == "3 of 10 jobs failed, so that the 8 that must succeed (minimum 0.8) cannot be reached"
+    assert decided.reason == (
+        "3 of 10 jobs failed, so that the 8 that must succeed (minimum 0.8 of them,"
+        " sluice:boundary) cannot be reached"
     )
+    for counts, why in (
+        (JobCounts(ready=6, failed=1), "1 of 7 jobs failed; all 7 must succeed"),
+        (JobCounts(failed=1), "1 of 1 jobs failed; it must succeed"),
+    ):
+        decided = ending(Boundary(), counts)
+        assert decided is not None
+        assert decided.reason == f"{why} (sluice:boundary lets a step go on without some)"
     decided = ending(
         Boundary(minimum=0.5, sufficient=0.8), JobCounts(ready=1, failed=1, finished=8)
     )

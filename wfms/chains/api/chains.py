@@ -10,6 +10,7 @@ from sluice.contracts.chains import Chain, ChainPage, NewChain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import ChainState
+from sluice.contracts.tasks import BY_REQUEST, Cancel
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import api_router, errors
 from wfms.chains.db.reading import ChainQuery
@@ -106,11 +107,11 @@ def _add_reading(router: APIRouter, database: Database) -> None:
 
 def _add_ending(router: APIRouter, database: Database, wake: Callable[[], None]) -> None:
     @router.post("/chains/{uid}/cancel", responses=errors(NotFound, Conflict))
-    async def cancel(uid: UUID) -> Chain:
+    async def cancel(uid: UUID, body: Cancel = BY_REQUEST) -> Chain:
         """Cancels a chain, once its running tasks have stopped. One whose output is on its way
         to the output storage is canceled at once, and what is not safe there is deleted. Repeating
-        it is fine."""
-        await cancel_chain(database, uid, withdraw=True)
+        it is fine, the first reason stays."""
+        await cancel_chain(database, uid, reason=body.reason, withdraw=True)
         wake()
         return await read_chain(database, uid)
 

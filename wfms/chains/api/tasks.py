@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from sluice.contracts.chains import ChainTask, ChainTaskList, Release, TaskEnded
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import StepState
-from sluice.contracts.tasks import Prioritise, TaskStatus
+from sluice.contracts.tasks import BY_REQUEST, Cancel, Prioritise, TaskStatus
 from sluice.servicekit.http import api_router, errors
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.forward_task_request import forward_cancel, forward_rank
@@ -55,9 +55,9 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
         return await read_task(context, uid, full=full)
 
     @router.post("/{uid}/cancel", responses=errors(NotFound, Conflict, NotAvailable))
-    async def cancel(uid: UUID) -> TaskStatus:
+    async def cancel(uid: UUID, body: Cancel = BY_REQUEST) -> TaskStatus:
         """Cancels a task: passed on to the WMS."""
-        return await forward_cancel(context, uid)
+        return await forward_cancel(context, uid, body)
 
     @router.post("/{uid}/rank", responses=errors(NotFound, Conflict, NotAvailable))
     async def rank(uid: UUID, new: Prioritise) -> TaskStatus:

@@ -58,13 +58,15 @@ CLAIM_CANCELS = f"""
 -- Running tasks of chains that are going to end: asked to stop, again after a while until they
 -- have.
 UPDATE steps SET next_try_at = now() + $1
-WHERE (chain_uid, name) IN (
-    SELECT steps.chain_uid, steps.name FROM steps JOIN chains ON chains.uid = steps.chain_uid
+FROM (
+    SELECT steps.chain_uid, steps.name, chains.reason
+    FROM steps JOIN chains ON chains.uid = steps.chain_uid
     WHERE steps.state = '{StepState.IN_PROGRESS}' AND steps.next_try_at <= now()
     AND chains.ending IS NOT NULL AND chains.state = '{ChainState.IN_PROGRESS}'
     ORDER BY steps.next_try_at LIMIT $2 FOR UPDATE OF steps SKIP LOCKED
-)
-RETURNING chain_uid, name, task_uid
+) AS due
+WHERE steps.chain_uid = due.chain_uid AND steps.name = due.name
+RETURNING steps.chain_uid, steps.task_uid, due.reason
 """
 
 STEP_OF_TASK = "SELECT chain_uid, name, task_uid FROM steps WHERE task_uid = $1"
@@ -88,6 +90,15 @@ class StepTask:
     chain: UUID
     step: str
     task: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class CancelClaim:
+    """``reason``: why its chain ends."""
+
+    chain: UUID
+    task: UUID
+    reason: str
 
 
 async def claim_steps(
@@ -141,9 +152,11 @@ async def move_steps(
     return len(rows) > 0
 
 
-async def claim_cancels(connection: Connection, *, again: timedelta, limit: int) -> list[StepTask]:
+async def claim_cancels(
+    connection: Connection, *, again: timedelta, limit: int
+) -> list[CancelClaim]:
     """Tasks to be asked to stop, which nobody else is given before ``again`` is over."""
-    return [_step_task(row) for row in await connection.fetch(CLAIM_CANCELS, again, limit)]
+    return [CancelClaim(*row) for row in await connection.fetch(CLAIM_CANCELS, again, limit)]
 
 
 async def step_of_task(connection: Connection, task: UUID) -> StepTask | None:

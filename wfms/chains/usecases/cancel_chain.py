@@ -5,11 +5,10 @@ from uuid import UUID
 
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import ChainState
+from sluice.contracts.tasks import BY_REQUEST
 from sluice.servicekit.database import Database
 from wfms.chains.db import chains
 from wfms.chains.usecases.advance_chain import advance_chain
-
-REASON = "canceled by request"
 
 
 class UnknownChain(NotFound):
@@ -31,7 +30,7 @@ class TooLate(Conflict):
 
 
 async def cancel_chain(
-    database: Database, uid: UUID, *, reason: str = REASON, withdraw: bool = False
+    database: Database, uid: UUID, *, reason: str = BY_REQUEST.reason, withdraw: bool = False
 ) -> None:
     """Effect: the chain is going to end as canceled; steps that were not sent end at once, running
     tasks are stopped by the loop ``stop_tasks``; the chain is canceled when the last of them has

@@ -1,6 +1,8 @@
 """Looks up the secrets that a new chain needs, so that a chain that is accepted can run."""
 
 import asyncio
+import shlex
+from collections.abc import Sequence
 
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.chains import NewChain
@@ -34,14 +36,21 @@ async def find_secrets(operator: OperatorClient, new: NewChain) -> Plan:
 
 async def _newest(operator: OperatorClient, new: NewChain, ref: SecretRef) -> int | str:
     """Its version, or why it cannot be had."""
-    how = f"`sluice secret set {ref.name} --for {new.template_name!r}` sets it"
     try:
         newest = (await operator.secret(ref.name)).newest
     except NotFound:
-        return f"there is no secret {ref.name!r}; {how}"
+        how = _command(ref, [new.template_name])
+        return f"there is no secret {ref.name!r}; {how} sets it"
     if not newest.may_be_used_by(new.template_name):
+        how = _command(ref, [*newest.templates, new.template_name])
         return (
             f"secret {ref.name!r} is not for this template, but for"
-            f" {', '.join(newest.templates)}; {how}"
+            f" {', '.join(newest.templates)}; {how} adds it, and asks for the value again"
         )
     return newest.version
+
+
+def _command(ref: SecretRef, templates: Sequence[str]) -> str:
+    """What makes the next version of the secret, for ``templates`` and no others."""
+    patterns = " ".join(f"--for {shlex.quote(pattern)}" for pattern in templates)
+    return f"`sluice secret set {ref.name} {patterns}`"

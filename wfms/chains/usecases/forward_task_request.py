@@ -2,18 +2,18 @@
 
 from uuid import UUID
 
-from sluice.contracts.tasks import TaskStatus
+from sluice.contracts.tasks import Cancel, TaskStatus
 from sluice.servicekit.database import Database
 from wfms.chains.db.reading import tasks_page
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.read_tasks import NoSuchTask
 
 
-async def forward_cancel(context: ChainsContext, uid: UUID) -> TaskStatus:
+async def forward_cancel(context: ChainsContext, uid: UUID, asked: Cancel) -> TaskStatus:
     """Effect: none here; the chain ends when the watcher reports the task's end. Messages: none.
     Errors: ``NoSuchTask``, the WMS's."""
     await _known(context.database, uid)
-    return await context.wms.cancel_task(uid)
+    return await context.wms.cancel_task(uid, asked)
 
 
 async def forward_rank(context: ChainsContext, uid: UUID, rank: float) -> TaskStatus:

@@ -5,10 +5,12 @@ import asyncio
 import structlog
 
 from sluice.clients.wms import WmsClient
+from sluice.contracts.bounds import MOST_TEXT
 from sluice.contracts.problems import Conflict, NotFound, ServiceError
+from sluice.contracts.tasks import Cancel
 from sluice.servicekit.logging import log_ids
 from wfms.chains.db import steps
-from wfms.chains.db.steps import StepTask
+from wfms.chains.db.steps import CancelClaim
 from wfms.chains.usecases.context import ChainsContext
 
 log = structlog.get_logger(__name__)
@@ -17,19 +19,19 @@ BATCH = 50
 
 
 async def stop_tasks(context: ChainsContext) -> bool:
-    """Effect: asks the WMS to cancel each of them, every ``cancel_again`` until the watcher says
-    that it has ended. One that the WMS does not know has not come through its queue yet. Messages:
-    none. Errors: none. True when there may be more."""
+    """Effect: asks the WMS to cancel each of them, for the reason that its chain ends, every
+    ``cancel_again`` until the watcher says that it has ended. One that the WMS does not know has
+    not come through its queue yet. Messages: none. Errors: none. True when there may be more."""
     async with context.database.connection() as connection:
         running = await steps.claim_cancels(connection, again=context.cancel_again, limit=BATCH)
     await asyncio.gather(*(_cancel(context.wms, step) for step in running))
     return len(running) == BATCH
 
 
-async def _cancel(wms: WmsClient, step: StepTask) -> None:
+async def _cancel(wms: WmsClient, step: CancelClaim) -> None:
     with log_ids(chain=step.chain, task=step.task):
         try:
-            await wms.cancel_task(step.task)
+            await wms.cancel_task(step.task, Cancel(reason=step.reason[:MOST_TEXT]))
         except (NotFound, Conflict) as error:
             log.info("task.cancel_waits", reason=error.detail)
         except ServiceError as error:

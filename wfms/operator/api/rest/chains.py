@@ -14,6 +14,7 @@ from sluice.contracts.chains import (
 from sluice.contracts.labels import meant
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import ChainState
+from sluice.contracts.tasks import Cancel
 from wfms.operator.api.rest.route import Answered, Route
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_outputs import read_outputs
@@ -65,7 +66,7 @@ class ChainRoutes:
             Route("POST", uid + "/cancel", self.cancel,
                   "Cancels a chain and its running tasks; one that uploads gives up what is not "
                   "safe yet.",
-                  answer=Chain, errors=(NotFound, Conflict, NotAvailable)),
+                  answer=Chain, body=Cancel, errors=(NotFound, Conflict, NotAvailable)),
             Route("POST", uid + "/discard", self.discard,
                   "Has all data of a chain deleted once it is over, outputs too.",
                   answer=Chain, errors=(NotFound, NotAvailable)),
@@ -103,8 +104,8 @@ class ChainRoutes:
         chain, made = await request_rerun(self._context, uid, body)
         return Answered(chain, 201 if made else 200)
 
-    async def cancel(self, uid: UUID) -> Chain:
-        return await self._chains.cancel_chain(uid)
+    async def cancel(self, uid: UUID, body: Cancel) -> Chain:
+        return await self._chains.cancel_chain(uid, body)
 
     async def discard(self, uid: UUID) -> Chain:
         return await self._chains.discard_chain(uid)

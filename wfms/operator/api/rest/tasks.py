@@ -11,7 +11,7 @@ from sluice.contracts.chains import ChainTask, ChainTaskList
 from sluice.contracts.logs import FollowedLog
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import StepState
-from sluice.contracts.tasks import Prioritise, TaskStatus
+from sluice.contracts.tasks import Cancel, Prioritise, TaskStatus
 from wfms.operator.api.rest.route import Answered, Route
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.find_tasks import TaskSearch, find_tasks
@@ -60,7 +60,7 @@ class TaskRoutes:
             Route("GET", uid, self.read, "Reads a task.", answer=ChainTask, query=OneTaskQuery,
                   errors=(NotFound, NotAvailable)),
             Route("POST", uid + "/cancel", self.cancel, "Cancels a task.",
-                  answer=TaskStatus, errors=(NotFound, Conflict, NotAvailable)),
+                  answer=TaskStatus, body=Cancel, errors=(NotFound, Conflict, NotAvailable)),
             Route("POST", uid + "/rank", self.prioritise,
                   "Changes a task's rank; higher runs earlier.",
                   answer=TaskStatus, body=Prioritise, errors=(NotFound, Conflict, NotAvailable)),
@@ -91,8 +91,8 @@ class TaskRoutes:
     async def read(self, uid: UUID, query: OneTaskQuery) -> ChainTask:
         return await self._chains.task(uid, full=query.full)
 
-    async def cancel(self, uid: UUID) -> TaskStatus:
-        return await self._chains.cancel_task(uid)
+    async def cancel(self, uid: UUID, body: Cancel) -> TaskStatus:
+        return await self._chains.cancel_task(uid, body)
 
     async def prioritise(self, uid: UUID, body: Prioritise) -> TaskStatus:
         return await self._chains.prioritise(uid, body.rank)
