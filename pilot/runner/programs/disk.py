@@ -77,7 +77,8 @@ def _met(status: os.stat_result, before: set[tuple[int, int]]) -> bool:
 
 
 def _entries(folder: int) -> Iterator[tuple[str, os.stat_result]]:
-    """Of an open folder. What has got another name before it is looked at is looked for again."""
+    """Of an open folder. What has got another name before it is looked at is looked for again, and
+    what the tool has closed is opened to its owner."""
     wanted: set[int] | None = None
     for _ in range(_TRIES):
         missed: set[int] = set()
@@ -87,7 +88,10 @@ def _entries(folder: int) -> Iterator[tuple[str, os.stat_result]]:
                     continue
                 try:
                     status = entry.stat(follow_symlinks=False)
-                except OSError:
+                except OSError as error:
+                    if isinstance(error, PermissionError):
+                        with suppress(OSError):  # of somebody else
+                            _unlock(folder)
                     missed.add(entry.inode())
                     continue
                 yield entry.name, status
@@ -135,8 +139,14 @@ def _open(place: int, path: str) -> int:
         if closed is None:
             raise
         try:
+            _unlock(closed)
             here = f"/proc/self/fd/{closed}"
-            os.chmod(here, stat.S_IMODE(os.stat(here).st_mode) | stat.S_IRWXU)
             return os.open(here, _FOLDER & ~os.O_NOFOLLOW)
         finally:
             os.close(closed)
+
+
+def _unlock(folder: int) -> None:
+    """Opens a folder to its owner. Raises ``OSError``."""
+    here = f"/proc/self/fd/{folder}"
+    os.chmod(here, stat.S_IMODE(os.stat(here).st_mode) | stat.S_IRWXU)

@@ -32,12 +32,13 @@ def folder() -> Iterator[Path]:
         yield inner
 
 
-def test_a_folder_that_is_closed_is_looked_into(folder: Path) -> None:
+@pytest.mark.parametrize("mode", [0, 0o400, 0o100], ids=oct)
+def test_a_folder_that_is_closed_is_looked_into(folder: Path, mode: int) -> None:
     """Root gets into any."""
     closed = folder / "closed"
     closed.mkdir()
     (closed / "large").write_bytes(bytes(4 << 20))
-    closed.chmod(0)
+    closed.chmod(mode)
     user = _NOBODY if os.geteuid() == 0 else os.geteuid()
     for path in (folder, closed, closed / "large"):
         os.chown(path, user, -1)
