@@ -52,3 +52,12 @@ def wait_for_pilots(url: str) -> Readiness:
         time.sleep(_LOOK)
         found = read_readiness(url)
     return found
+
+
+def read_pilots_down(url: str) -> list[str]:
+    """A sentence for each pilot of an embedded system that does not run; none where no such system
+    answers at ``url``."""
+    try:
+        return read_readiness(url).pilots_down
+    except (httpx.HTTPError, ValueError):
+        return []

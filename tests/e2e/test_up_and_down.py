@@ -195,6 +195,20 @@ def test_a_demonstration_that_stays_up_says_how_to_stop_it(
     assert (done.returncode, done.stdout) == (0, "stopped\n")
 
 
+def why_it_waits(place: Place) -> str:
+    """What `sluice run` says of its first step; its chain is left."""
+    workflow = write_workflow(place.folder / "run.cwl")
+    texts = write_texts(place.folder / "run", "a")
+    out = ["-o", str(place.folder / "out")]
+    command = [SLUICE, "run", str(workflow), "-i", *texts, *out, *place.option]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        line = next(line for line in process.stderr if "waits:" in line)
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+    return line
+
+
 @pytest.mark.parametrize(
     ("variable", "value", "reason"),
     [
@@ -206,16 +220,20 @@ def test_a_demonstration_that_stays_up_says_how_to_stop_it(
 def test_a_pilot_that_cannot_start_is_told_of(
     place: Place, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, reason: str
 ) -> None:
-    """By the command that starts it, and as long as it is so."""
+    """By the command that starts it, by what waits for it, and as long as it is so."""
     monkeypatch.setenv("SLUICE_PILOT_SANDBOX", "required")
     monkeypatch.setenv(variable, value)
-    said = sluice("up", "--detach", "--port", "0", *place.option)
+    said = sluice("up", "--detach", "--port", "0", *place.option, code=1)
     assert said.stdout.startswith("Sluice is ready at http://")
     assert f"warning: pilot embedded-1 is not running: {reason}" in said.stderr
     assert "pilot-embedded-1.log" in said.stderr
 
     told = sluice("status", *place.option, code=1).stdout
     assert f"  pilot embedded-1: not running: {reason}" in told
+    assert {"  dms: ok", "  wms: ok"} < set(told.splitlines())
+    waits = why_it_waits(place)
+    assert "No pilot: none has registered" in waits
+    assert f"(pilot embedded-1 is not running: {reason}" in waits
 
     sluice("down", *place.option)
     monkeypatch.undo()

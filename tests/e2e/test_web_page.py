@@ -211,6 +211,20 @@ async def test_progress_is_followed_and_a_chain_is_canceled_after_a_question(
         await expect(page.get_by_role("button", name="Cancel the chain")).to_have_count(0)
 
 
+async def test_names_of_chains_that_ended_are_whole_where_there_is_room(
+    browser: Browser, base: str, scene: Scene
+) -> None:
+    """And leave room for the rest of the table where there is none."""
+    scene.chain("photographs-of-2026-11-24-night-3", 5, [], ChainState.FINISHED)
+    async with opened(browser, base) as page:
+        await page.goto("/")
+        name = page.get_by_role("region", name="Ended last").get_by_role("link").first
+        assert await name.evaluate("name => name.scrollWidth <= name.clientWidth")
+        await page.set_viewport_size(NARROW)
+        width = await page.evaluate("document.documentElement.scrollWidth")
+        assert width == NARROW["width"]
+
+
 async def test_following_leaves_what_is_typed_and_the_keyboards_place_alone(
     browser: Browser, base: str, operator: Operator, scene: Scene
 ) -> None:

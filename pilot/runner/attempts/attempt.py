@@ -66,6 +66,8 @@ class AttemptRun:
         )
         #: An engine of containers may see no other name of the folder than its real one.
         self._plain_names = task.needs.container is None or context.containers is None
+        #: Of the job, by all the names that they have had.
+        self._folders: set[str] = set()
         self._outputs: list[OutputFile] = []
         self._placed = False
 
@@ -130,7 +132,9 @@ class AttemptRun:
                 in_place=tool.in_place,
                 shared=self._context.containment.user is not None,
             )
-            job_files = JobFiles(work.known(plain=self._plain_names), protected.linked)
+            folders = work.known(plain=self._plain_names)
+            self._folders.update(folder.path for folder in folders)
+            job_files = JobFiles(folders, protected.linked)
             try:
                 produced = self._run_entry(tool, entry, protected, job_files)
                 if entry is not entries[-1]:
@@ -228,7 +232,14 @@ class AttemptRun:
             log_file, trouble = self._store_log(end)
             if trouble:
                 end = replace(end, message="; ".join(filter(None, (end.message, trouble))))
+        end = replace(end, message=self._without_folders(end.message))
         return report_of(self._job, end, self._story, outputs=self._outputs, log=log_file)
+
+    def _without_folders(self, message: str) -> str:
+        """Where the job's files lay on the node helps nobody once they are gone; the log has it."""
+        for folder in self._folders:
+            message = message.replace(f"file://{folder}/", "").replace(f"{folder}/", "")
+        return message
 
     def _store_log(self, end: AttemptResult) -> tuple[LogFile | None, str]:
         """The log on its storage; or None, and a sentence why not: a job that has its outputs is

@@ -17,7 +17,7 @@ from sluice.embedded.process import (
     stop_system,
     waiting_text,
 )
-from sluice.embedded.readiness import PILOTS, read_readiness, wait_for_pilots
+from sluice.embedded.readiness import OK, PILOTS, read_readiness, wait_for_pilots
 
 PortOption = Annotated[
     int,
@@ -52,6 +52,16 @@ DrainOption = Annotated[
         ),
     ),
 ]
+DetachOption = Annotated[
+    bool,
+    typer.Option(
+        "--detach",
+        help=(
+            "Return when it is ready; it goes on in the background. Exits 1 when a pilot does not"
+            " start."
+        ),
+    ),
+]
 NowOption = Annotated[
     bool,
     typer.Option("--now", help="Do not wait for running jobs: hand them back, to be run again."),
@@ -65,10 +75,7 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
     pilots: PilotsOption = 1,
     slots: SlotsOption = 0,
     storage_root: RootsOption = None,
-    detach: Annotated[
-        bool,
-        typer.Option("--detach", help="Return when it is ready; it goes on in the background."),
-    ] = False,
+    detach: DetachOption = False,
     drain_timeout: DrainOption = None,
     log_level: Annotated[str, typer.Option(help="DEBUG, INFO, WARNING or ERROR.")] = "INFO",
 ) -> None:
@@ -122,8 +129,11 @@ def _start_in_background(place: Home, words: list[str]) -> None:
     """Raises ``OSError``."""
     started = start_detached(place, words)
     out.print(f"Sluice is ready at {started.url} (stop it with `sluice down`)")
-    for down in wait_for_pilots(started.url).pilots_down:
-        err.print(f"warning: {down}")
+    down = wait_for_pilots(started.url).pilots_down
+    for sentence in down:
+        err.print(f"warning: {sentence}")
+    if down:
+        raise typer.Exit(1)
 
 
 def _absolute(roots: list[str]) -> list[str]:
@@ -178,8 +188,13 @@ def status(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> N
         )
         for name, state in found.parts.items():
             if name != PILOTS:
-                out.print(f"  {name}: {state}")
+                out.print(f"  {name}: {_in_words(state)}")
         for name, state in found.pilots.items():
             out.print(f"  pilot {name}: {state}")
     if not found.ready:
         raise typer.Exit(1)
+
+
+def _in_words(needs: dict[str, str]) -> str:
+    """What a service misses of what it needs."""
+    return "; ".join(f"{need}: {answer}" for need, answer in needs.items() if answer != OK) or OK

@@ -1,5 +1,6 @@
 """Why the jobs of a step that are ready are not at work."""
 
+import asyncio
 import time
 from collections.abc import Callable, Sequence
 
@@ -7,6 +8,7 @@ from sluice.cli.connection import Connection
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import ChainState
+from sluice.embedded.readiness import read_pilots_down
 from sluice.stalled_steps import LONG_WAIT, is_stalled, reason_in
 
 #: Step, or the upload; reason.
@@ -67,9 +69,9 @@ class ChainWaits:
             raise StepNeverFits(task.step, outlook.reason)
 
     async def _tell(self, task: ChainTask) -> None:
-        self._tell_anew(
-            task.step, (await self._connection.operator.explain_task(task.task_id)).text
-        )
+        why = (await self._connection.operator.explain_task(task.task_id)).text
+        down = await asyncio.to_thread(read_pilots_down, self._connection.url)
+        self._tell_anew(task.step, f"{why} ({'; '.join(down)})" if down else why)
 
     def _tell_anew(self, waiting: str, sentence: str) -> None:
         reason = reason_in(sentence)

@@ -125,7 +125,7 @@ def test_a_program_that_cannot_be_run(runner: Runner, root: Path) -> None:
     report = run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
     error_class, message = failed(report)
     assert error_class is ErrorClass.TOOL_FAILED
-    assert message.endswith("/in/a.dat' cannot be started: Permission denied")
+    assert message == "program 'in/a.dat' cannot be started: Permission denied"
     assert report.exit_code == 126
 
 
@@ -200,6 +200,18 @@ def test_odd_names(runner: Runner, root: Path, name: str) -> None:
         hashlib.sha256(b"frame").hexdigest()
         in (root / "out" / f"00000001.1-{stem}.out").read_text()
     )
+
+
+@pytest.mark.parametrize("name", ["path", "f'file://{path}'", "os.path.realpath(path)"])
+def test_the_message_names_files_of_the_job_without_its_folder(
+    runner: Runner, root: Path, name: str
+) -> None:
+    """The log says where they lay."""
+    says = f"import os, sys; path = sys.argv[-1]; sys.exit('no picture: ' + {name})"
+    report = run(runner, task(root, python(says)), [input_file(root / "in" / "a.dat")])
+    _, message = failed(report)
+    assert message.endswith(": no picture: in/a.dat")
+    assert "/in/a.dat" in log_of(report).partition("no picture: ")[2]
 
 
 def test_wrong_checksum(runner: Runner, root: Path) -> None:

@@ -1,0 +1,23 @@
+"""What the page of a task says."""
+
+from sluice.contracts.states import TaskState
+from tests.integration.operator.conftest import Operator
+from tests.integration.operator.scene import Scene
+from tests.integration.operator.test_pages import scene
+
+__all__ = ["scene"]  # a fixture
+
+
+async def test_attempts_are_said_to_be_tried_again_only_where_they_may_be(
+    operator: Operator, scene: Scene
+) -> None:
+    tasks = operator.neighbours.tasks
+    uid = next(task.uid for task in tasks.values() if task.state is TaskState.ACTIVE)
+    for failed_attempts, again in ((3, True), (2, False)):
+        tasks[uid] = tasks[uid].model_copy(
+            update={"failed": 1, "held": 1, "failed_attempts": failed_attempts}
+        )
+        page = (await operator.http.get(f"/tasks/{uid}")).text
+        assert "</span> · spd · " in page, "the state, and what the task is of"
+        assert f"{failed_attempts} attempts did not succeed" in page
+        assert ("jobs are tried again as the template says" in page) is again
