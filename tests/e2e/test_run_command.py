@@ -202,7 +202,7 @@ def test_run_ends_where_no_node_will_ever_fit(system: LiveSystem, tmp_path: Path
     )
     chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
     [chain] = [chain for chain in chains if chain["template_name"] == "huge"]
-    assert chain["state"] == "canceled"
+    assert chain["state"] == ChainState.CANCELED
     why = "`sluice run` gave up: step shout cannot run, for no node fits: a job needs 9999 cores"
     assert chain["reason"].startswith(why)
     tasks = json.loads(sluice("task", "list", "--json", "--url", system.url).stdout)
