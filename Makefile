@@ -71,7 +71,7 @@ style: install
 # Three processes for two cores: they wait a third of their time.
 test: check ## checks, and all tests on real PostgreSQL and RabbitMQ but the long ones (twelve minutes on two cores)
 	@scripts/install-test-needs.sh
-	@scripts/in-memory.sh $(BIN)/python -m pytest -n 4 --dist loadgroup -m "not long" $(PYTEST_ARGS)
+	@scripts/in-memory.sh $(BIN)/python -m pytest -n 3 --dist loadgroup -m "not long" $(PYTEST_ARGS)
 
 # What is random draws others each time; failures print what to put above the test as @example, so that `make test` has it from then on.
 # The tools of the pilot's tests run in the open; in the second call they run in the sandbox.

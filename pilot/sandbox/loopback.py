@@ -4,6 +4,7 @@ import fcntl
 import os
 import socket
 import struct
+import time
 
 from pilot.sandbox.kernel import own_network
 
@@ -13,6 +14,8 @@ _SOCKETS = "sockstat"
 #: from one process to another that both have ended.
 _TELLING = ("dev", "snmp", "snmp6", "netstat", "ip6_flowlabel", _SOCKETS)
 _MOST = 1 << 16
+#: What it says where there are none, and seconds after which it is taken as it is.
+_NO_SOCKETS, _SETTLED = b"sockets: used 0", 0.2
 _SIOCSIFFLAGS, _IFF_UP = 0x8914, 1
 
 
@@ -44,6 +47,11 @@ class Loopback:
             if os.path.exists(path)  # not all of them where there is no IPv6
         }
         self._new = self._state()
+        # Sockets that were used to set it up are counted for some milliseconds more.
+        end = time.monotonic() + _SETTLED
+        while self._new.get(_SOCKETS) != _NO_SOCKETS and time.monotonic() < end:
+            time.sleep(0.001)
+            self._new = self._state()
 
     def _state(self) -> dict[str, bytes]:
         texts = {name: os.pread(descriptor, _MOST, 0) for name, descriptor in self._files.items()}

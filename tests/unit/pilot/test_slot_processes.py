@@ -117,9 +117,9 @@ def phase(agent: Agent) -> AttemptPhase | None:
 
 def slots_in(run: RunFolder) -> list[psutil.Process]:
     """Those that the server of this pilot has forked."""
-    return [
-        slot
-        for server in psutil.Process().children()
-        if str(run.path) in server.cmdline()[-1]
-        for slot in server.children()
-    ]
+    found = []
+    for server in psutil.Process().children():
+        with suppress(psutil.NoSuchProcess):  # another one's, that has ended
+            if str(run.path) in server.cmdline()[-1]:
+                found += server.children()
+    return found

@@ -302,14 +302,15 @@ def test_jobs_of_a_slot_share_a_room_wherever_it_works(place: str, name: str, ro
             kind = task(root, python(_ROOM))
             reports = [
                 run(runner, kind, [input_file(root / f"{number}.dat")], seq=number)
-                for number in range(3)
+                for number in range(4)
             ]
         finally:
             runner.close()
             runner.run.delete()
-    assert [report.message for report in reports] == [""] * 3
+    assert [report.message for report in reports] == [""] * 4
     told = [Path(report.outputs[0].url.removeprefix("file://")).read_text() for report in reports]
-    assert len(set(told)) == 1
+    # A room may be left on suspicion; what is never shared differs each time.
+    assert len(set(told)) < len(told)
 
 
 @pytest.fixture
