@@ -63,7 +63,7 @@ def test_variables_that_are_no_settings_are_told(tmp_path: Path) -> None:
         ("{tmp}", "it lies where each job has files of its own: move it elsewhere"),
         ("/proc/self/status", "it lies where each job has files of its own"),
         ("{home}/link", "it leads to {tmp}, which lies where each job has files of its own"),
-        ("{home}/work/software", "it lies in the pilot's work folder: move it"),
+        ("{home}/pilot/software", "it lies in the pilot's work folder: move it"),
     ],
 )
 def test_a_path_that_tools_would_not_see_is_refused(
@@ -75,12 +75,12 @@ def test_a_path_that_tools_would_not_see_is_refused(
         tempfile.TemporaryDirectory(dir=Path(__file__).parent) as home,
     ):
         Path(home, "link").symlink_to(covered)
-        Path(home, "work", "software").mkdir(parents=True)
+        Path(home, "pilot", "software").mkdir(parents=True)
         places = {"tmp": covered, "home": home}
         wrong = path.format(**places)
         monkeypatch.setenv("SLUICE_PILOT_SANDBOX_PATHS", json.dumps(["/usr", wrong]))
         with pytest.raises(ValidationError) as refused:
-            PilotSettings(work_dir=Path(home, "work"))
+            PilotSettings(work_dir=Path(home, "pilot"))
     [error] = refused.value.errors()
     assert error["loc"] == ("sandbox_paths",)
     assert sentence_of(error).startswith(f"tools would not see {wrong}: {why.format(**places)}")
