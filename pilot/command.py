@@ -5,20 +5,17 @@ import argparse
 import asyncio
 import os
 import sys
-from collections.abc import Collection
 from pathlib import Path
 
 import structlog
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from pilot.folders.ownership import UnsafeFolderError
 from pilot.folders.pilot_folder import FolderInUseError
 from pilot.node.sandboxes import NoSandboxError
 from pilot.node.slot_users import WrongUsersError
-from pilot.settings import PilotSettings
+from pilot.settings import PilotSettings, sentences_of
 from pilot.wiring import run_pilot
-from sluice.contracts.wording import names_value, sentence_of
 from sluice.garbage_collection import keep_what_is_loaded
 from sluice.servicekit.logging import configure_logging
 from sluice.servicekit.settings_sources import unknown_among
@@ -57,8 +54,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         settings = PilotSettings(**given)
     except ValidationError as error:
-        for wrong in error.errors():
-            print(f"sluice-pilot: {_sentence(wrong, given)}", file=sys.stderr)
+        for sentence in sentences_of(error, given):
+            print(f"sluice-pilot: {sentence}", file=sys.stderr)
         return 2
     configure_logging("pilot", level=settings.log_level)
     structlog.contextvars.bind_contextvars(pilot=settings.name)
@@ -72,20 +69,3 @@ def main(arguments: list[str] | None = None) -> int:
         log.error(event, reason=str(error))
         return code
     return 0
-
-
-def _sentence(wrong: ErrorDetails, given: Collection[str]) -> str:
-    """What is wrong with a setting, and its value. ``given``: names of those from the command
-    line."""
-    name, *place = wrong["loc"]
-    setting = (
-        f"--{name}".replace("_", "-") if name in given else f"SLUICE_PILOT_{str(name).upper()}"
-    )
-    if wrong["type"] == "list_type":
-        return (
-            f"{setting}: {wrong['input']!r} is no list, which is written as JSON:"
-            """ '["one", "two"]'"""
-        )
-    where = "".join(f", number {index + 1}" for index in place if isinstance(index, int))
-    value = "" if names_value(wrong) else f", not {str(wrong['input'])[:200]!r}"
-    return f"{setting}{where}: {sentence_of(wrong)}{value}"

@@ -2,11 +2,20 @@
 first."""
 
 import socket
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -19,7 +28,7 @@ from pilot.sandbox.network import usable
 from pilot.sandbox.sandbox import SandboxUse
 from sluice.contracts.base import Name
 from sluice.contracts.states import ContainerEngine
-from sluice.contracts.wording import in_words
+from sluice.contracts.wording import in_words, names_value, sentence_of
 
 
 def _default_work_dir() -> Path:
@@ -152,3 +161,24 @@ class PilotSettings(BaseSettings):
             if why is not None:
                 raise in_words(f"tools would not see {path}: {why}")
         return paths
+
+
+def sentences_of(error: ValidationError, given: Collection[str] = ()) -> list[str]:
+    """What is wrong with each setting, and its value. ``given``: names of those from the command
+    line."""
+    return [_sentence(wrong, given) for wrong in error.errors()]
+
+
+def _sentence(wrong: ErrorDetails, given: Collection[str]) -> str:
+    name, *place = wrong["loc"]
+    setting = (
+        f"--{name}".replace("_", "-") if name in given else f"SLUICE_PILOT_{str(name).upper()}"
+    )
+    if wrong["type"] == "list_type":
+        return (
+            f"{setting}: {wrong['input']!r} is no list, which is written as JSON:"
+            """ '["one", "two"]'"""
+        )
+    where = "".join(f", number {index + 1}" for index in place if isinstance(index, int))
+    value = "" if names_value(wrong) else f", not {str(wrong['input'])[:200]!r}"
+    return f"{setting}{where}: {sentence_of(wrong)}{value}"

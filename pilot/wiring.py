@@ -3,10 +3,8 @@
 import asyncio
 import platform
 import signal
-import socket
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from importlib.metadata import version
 
 import httpx
@@ -24,24 +22,20 @@ from pilot.loops.heartbeats import send_heartbeats
 from pilot.loops.leasing import request_jobs
 from pilot.loops.reporting import send_reports
 from pilot.loops.takeover import take_over
-from pilot.node.engines import RUN_LABEL, Engine, find_engines, remove_containers
+from pilot.node.engines import RUN_LABEL, Engine, remove_containers
 from pilot.node.memory_groups import find_memory_groups
 from pilot.node.resources import detect, offered
-from pilot.node.sandboxes import find_sandbox, with_network
-from pilot.node.slot_users import claim, named_users, why_not
 from pilot.reports.leftovers import Leftovers
 from pilot.reports.outbox import Outbox
 from pilot.runner.programs.orphans import adopt_orphans
 from pilot.runner.protocol import RunnerSettings
-from pilot.sandbox.sandbox import Sandbox
 from pilot.settings import PilotSettings
 from pilot.slot_processes import SlotProcesses
-from pilot.users.slot_user import SlotUser
+from pilot.walls import NodeWalls, find_walls, with_users
 from pilot.wms_session import WmsSession
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import RegisterPilot, SignOff
 from sluice.contracts.problems import ServiceError
-from sluice.contracts.states import SandboxKind
 from sluice.servicekit.processes import until_ended
 from sluice.tls import trust
 
@@ -64,10 +58,10 @@ async def run_pilot(settings: PilotSettings) -> None:
     )
     slots = settings.slots or max(1, int(resources.cores))
     # What is left behind of their tries is not for this process to bury.
-    walls = await asyncio.to_thread(_find_walls, settings, run, slots)
+    walls = await asyncio.to_thread(find_walls, settings, run, slots)
     await asyncio.to_thread(_remove_left_containers, walls.engines, folder.earlier_runs(uid))
     adopt_orphans()
-    walls = await asyncio.to_thread(_with_users, walls, settings, slots, folder=folder, run=run)
+    walls = await asyncio.to_thread(with_users, walls, settings, slots, folder=folder, run=run)
     pilot = RegisterPilot(
         uid=uid,
         name=settings.name,
@@ -113,63 +107,6 @@ async def run_pilot(settings: PilotSettings) -> None:
     if outbox.empty.is_set():
         run.delete()
     folder.close()
-
-
-@dataclass(frozen=True, slots=True)
-class _Walls:
-    """What contains tools on this node. ``sandbox``: or a sentence why there is none. ``users``:
-    that tools run as instead, one for each slot."""
-
-    engines: list[Engine]
-    sandbox: Sandbox | str
-    users: Sequence[SlotUser] = ()
-    #: Keeps other pilots from them.
-    claims: Sequence[socket.socket] = ()
-
-    @property
-    def kind(self) -> SandboxKind:
-        if isinstance(self.sandbox, Sandbox):
-            return SandboxKind.NAMESPACES
-        return SandboxKind.USERS if self.users else SandboxKind.NONE
-
-
-def _find_walls(settings: PilotSettings, run: RunFolder, slots: int) -> _Walls:
-    sandbox = find_sandbox(
-        settings.sandbox, run.system, settings.sandbox_paths, hidden=settings.work_dir
-    )
-    if isinstance(sandbox, Sandbox):
-        sandbox = with_network(sandbox, settings.sandbox, settings.sandbox_networks)
-        sandbox = sandbox.model_copy(update={**_limits(settings), "slots": slots})
-    return _Walls(find_engines(settings.containers), sandbox)
-
-
-def _limits(settings: PilotSettings) -> dict[str, int]:
-    """Of a sandbox, or of a user for a slot."""
-    return {"processes": settings.sandbox_processes, "open_files": settings.sandbox_open_files}
-
-
-def _with_users(
-    walls: _Walls, settings: PilotSettings, slots: int, *, folder: PilotFolder, run: RunFolder
-) -> _Walls:
-    """Users for the tools where there is no sandbox, if they can be had. Raises
-    ``WrongUsersError``, ``OSError``."""
-    named = named_users(settings.slot_users, slots) if settings.slot_users else []
-    users = [user.model_copy(update=_limits(settings)) for user in named]
-    if isinstance(walls.sandbox, Sandbox):
-        return walls
-    why = walls.sandbox
-    if users and settings.sandbox == "preferred":
-        claims = claim(users)
-        folder.let_users_pass(run)
-        failure = why_not(users, run.slots, run.journals)
-        if failure is None:
-            log.warning("sandbox.users", reason=why, note="each slot has a user of its own only")
-            return replace(walls, users=users, claims=claims)
-        folder.keep_users_out()
-        why = f"{why}; {failure}"
-    note = "tools run with the rights of the pilot's user, and reach what it reaches"
-    log.warning("sandbox.none", reason=why, note=note)
-    return replace(walls, sandbox=why)
 
 
 def _policy(settings: PilotSettings) -> PrefetchPolicy:
@@ -279,7 +216,7 @@ def _remove_left_containers(engines: Sequence[Engine], runs: Sequence[RunFolder]
 
 
 def _runner_settings(
-    settings: PilotSettings, folder: PilotFolder, run: RunFolder, walls: _Walls
+    settings: PilotSettings, folder: PilotFolder, run: RunFolder, walls: NodeWalls
 ) -> RunnerSettings:
     return RunnerSettings(
         pilot=settings.name,

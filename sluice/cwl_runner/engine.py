@@ -16,6 +16,7 @@ from cwltool.command_line_tool import CommandLineTool
 from cwltool.context import LoadingContext, RuntimeContext
 from cwltool.errors import UnsupportedRequirement, WorkflowException
 from cwltool.executors import JobExecutor
+from cwltool.job import CommandLineJob
 from cwltool.process import shortname
 from cwltool.update import ORIGINAL_CWLVERSION
 from cwltool.workflow import default_make_tool
@@ -24,6 +25,11 @@ from ruamel.yaml.scalarfloat import ScalarFloat
 from schema_salad.exceptions import ValidationException
 from schema_salad.sourceline import cmap
 
+from sluice.cwl_runner.in_place import (
+    ContainedJob,
+    changes_inputs,
+    why_in_the_open,
+)
 from sluice.cwl_runner.paths import fetcher_of
 from sluice.cwl_runner.session import FAILURES, RunnerSession
 from sluice.cwl_runner.template import InvocationNeeds
@@ -31,8 +37,6 @@ from sluice.cwl_runner.values import AsWritten
 from sluice.cwltool_types import take_types_from_the_newest
 
 _CUDA = "http://commonwl.org/cwltool#CUDARequirement"
-#: A pilot's setting, and its value that forbids tools to run without one: it holds here as well.
-_SANDBOX, _REQUIRED = "SLUICE_PILOT_SANDBOX", "required"
 #: cwltool's, which its options are for.
 _log = logging.getLogger("cwltool")
 #: What cwltool carries out where tools run, and pilots do not → why a process cannot do without it.
@@ -132,7 +136,7 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
         self, job_order: Any, output_callbacks: Any, runtimeContext: RuntimeContext
     ) -> Iterator[Any]:
         _refuse_unsupported(self)  # also where a process has just been generated
-        if _changes_inputs(self):
+        if changes_inputs(self):
             self._tell_of_no_sandbox()
             yield from super().job(job_order, output_callbacks, runtimeContext)
             return
@@ -149,16 +153,21 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
         }
         yield _Job(self._executor, invocation, self._needs(builder), output_callbacks)
 
+    def make_job_runner(self, runtimeContext: RuntimeContext) -> Any:
+        """Of a job that runs here."""
+        return CommandLineJob if why_in_the_open() else ContainedJob
+
     def _tell_of_no_sandbox(self) -> None:
         """Once."""
-        if self._told:
-            return
-        self._told = True
-        _log.warning(
-            "%s: InplaceUpdateRequirement is on, so the tool runs on this machine, with your rights"
-            " and without a sandbox",
-            shortname(self.tool["id"]),
-        )
+        why = why_in_the_open()
+        if why and not self._told:
+            self._told = True
+            _log.warning(
+                "%s: InplaceUpdateRequirement is on, so the tool runs on this machine, with your"
+                " rights and without a sandbox: %s",
+                shortname(self.tool["id"]),
+                why,
+            )
 
     def _requirements(self) -> list[Any]:
         """With variables of this process that the tool does not set itself."""
@@ -339,20 +348,10 @@ def _refuse_unsupported(process: Any) -> None:
     for name, why in _UNSUPPORTED.items():
         if any(process.get_requirement(f"{prefix}{name}")[0] is not None for prefix in _CWLTOOL):
             raise UnsupportedRequirement(f"cwltool:{name} is not supported: {why}")
-    if _changes_inputs(process) and os.environ.get(_SANDBOX) == _REQUIRED:
-        raise UnsupportedRequirement(
-            f"{shortname(process.tool['id'])}: a tool whose InplaceUpdateRequirement is on runs on"
-            f" this machine without a sandbox, which {_SANDBOX}={_REQUIRED} forbids: have it give a"
-            " changed copy as its output, or unset that"
-        )
+    if changes_inputs(process):
+        why_in_the_open()
     for step in getattr(process, "steps", ()):
         _refuse_unsupported(step.embedded_tool)
-
-
-def _changes_inputs(process: Any) -> bool:
-    """In their place: only on this machine are they."""
-    inplace, _ = process.get_requirement("InplaceUpdateRequirement")
-    return inplace is not None and bool(inplace.get("inplaceUpdate"))
 
 
 def _with_numbers_as_written(value: Any) -> Any:

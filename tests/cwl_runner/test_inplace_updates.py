@@ -1,19 +1,21 @@
-"""Tools that change their input files, which runs on the machine of `sluice cwl-runner`."""
+"""Tools that change their input files, which run on the machine of `sluice cwl-runner`."""
 
+import shutil
 from pathlib import Path
 from subprocess import CompletedProcess
 
-from tests.cwl_runner.runners import TOOL, run_in, write
+from tests.cwl_runner.runners import PROGRAMS, TOOL, run_in, write
 
 #: Of the command, where something is not supported.
 _UNSUPPORTED = 33
+_APPEND = 'echo more >> "$0"'
 
 
-def _run(folder: Path, **environment: str) -> CompletedProcess[str]:
+def _run(folder: Path, script: str = _APPEND, **environment: str) -> CompletedProcess[str]:
     """A workflow that has a tool change two files, each with a line, on no system."""
     tool = TOOL | {
         "id": "append",
-        "baseCommand": ["sh", "-c", 'echo more >> "$0"'],
+        "baseCommand": ["sh", "-c", script],
         "inputs": {"file": {"type": "File", "inputBinding": {}}},
         "requirements": {
             "InplaceUpdateRequirement": {"inplaceUpdate": True},
@@ -43,17 +45,46 @@ def _run(folder: Path, **environment: str) -> CompletedProcess[str]:
     return run_in(folder, command, arguments, environment)
 
 
+def _without_bubblewrap(folder: Path) -> str:
+    """A PATH."""
+    programs = folder / "programs"
+    programs.mkdir()
+    for name in ("sh", "node"):
+        (programs / name).symlink_to(str(shutil.which(name)))
+    return f"{PROGRAMS}:{programs}"
+
+
+def test_the_file_is_changed_where_it_lies_in_a_sandbox(tmp_path: Path) -> None:
+    done = _run(tmp_path, SLUICE_PILOT_SANDBOX="required")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text() == "one\nmore\n"
+    assert "InplaceUpdateRequirement" not in done.stderr
+
+
+def test_nothing_else_of_the_caller_is_reached(tmp_path: Path) -> None:
+    (tmp_path / "another").write_text("private\n")
+    names = ("another", "made", "changes.cwl")
+    script = _APPEND + "".join(
+        f'; cat {tmp_path}/{name} >> "$0"; echo x >> {tmp_path}/{name}' for name in names
+    )
+    done = _run(tmp_path, f"{script}; true", SLUICE_PILOT_SANDBOX="preferred")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "a").read_text() == "one\nmore\n"
+    assert (tmp_path / "another").read_text() == "private\n"
+    assert not (tmp_path / "made").exists()
+
+
 def test_that_it_runs_without_a_sandbox_is_said_once(tmp_path: Path) -> None:
-    done = _run(tmp_path, SLUICE_PILOT_SANDBOX="preferred")
+    done = _run(tmp_path, SLUICE_PILOT_SANDBOX="off")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "b").read_text() == "one\nmore\n"
     assert done.stderr.count("append: InplaceUpdateRequirement is on, so the tool runs") == 1
-    assert "with your rights and without a sandbox" in done.stderr
+    assert "without a sandbox: the pilot's sandbox is switched off" in done.stderr
 
 
-def test_where_a_sandbox_is_required_it_is_refused(tmp_path: Path) -> None:
-    done = _run(tmp_path, SLUICE_PILOT_SANDBOX="required")
+def test_where_a_sandbox_is_required_and_not_to_be_had_it_is_refused(tmp_path: Path) -> None:
+    path = _without_bubblewrap(tmp_path)
+    done = _run(tmp_path, SLUICE_PILOT_SANDBOX="required", PATH=path)
     assert done.returncode == _UNSUPPORTED, done.stderr
-    assert "append: a tool whose InplaceUpdateRequirement is on" in done.stderr
-    assert "SLUICE_PILOT_SANDBOX=required forbids" in done.stderr
+    assert "SLUICE_PILOT_SANDBOX is required, and there is no bubblewrap" in done.stderr
     assert (tmp_path / "a").read_text() == "one\n"

@@ -1,0 +1,167 @@
+"""``python -m pilot.contained FILE PROGRAM …``: a program in the sandbox that a pilot with the
+settings of this environment would have on this node. ``FILE``: a ``ContainedTool``. Without
+arguments: prints why there is no sandbox, if there is none."""
+
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from shutil import copyfileobj
+from threading import Thread
+
+from pydantic import ValidationError
+
+from pilot.node.sandboxes import NoSandboxError
+from pilot.sandbox.held_sandbox import Contained, HeldSandbox, SandboxError
+from pilot.sandbox.process_limits import ProcessLimits
+from pilot.sandbox.sandbox import Extras
+from pilot.sandbox.view import SeenFile, View
+from pilot.settings import PilotSettings, sentences_of
+from pilot.walls import sandbox_of
+from sluice.contracts.base import Contract
+from sluice.servicekit.logging import configure_logging
+
+#: Exit codes, as of ``docker run``: the program was not started; it is not there; with the signal
+#: that ended it.
+_NOT_STARTED, _NOT_THERE, _BY_SIGNAL = 125, 127, 128
+#: Seconds for a program that is told to end.
+_GRACE = 5
+
+
+class ContainedTool(Contract):
+    """What a program gets. ``reads``, ``writes``: files and folders of the node that it sees, by
+    these paths; the folder of this process, which will be its own, is one of them."""
+
+    environment: dict[str, str]
+    reads: list[str]
+    writes: list[str]
+    network: bool
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The exit code: of the program, or 128 and the signal that it ended by; 2: settings are wrong,
+    or ask for a sandbox that is not to be had; 125: the program could not be started; 127: it is
+    not there."""
+    configure_logging("contained", level="ERROR")
+    with tempfile.TemporaryDirectory(prefix="sluice-") as own:
+        try:
+            settings = PilotSettings(work_dir=Path(own))
+            if not arguments:
+                sandbox = sandbox_of(settings, Path(own, "system"), network=False)
+                print(sandbox if isinstance(sandbox, str) else "")
+                return 0
+            tool = ContainedTool.model_validate_json(Path(arguments[0]).read_bytes())
+            return _run(tool, arguments[1:], settings, Path(own))
+        except ValidationError as error:
+            return _told(2, *sentences_of(error))
+        except NoSandboxError as error:
+            return _told(2, str(error))
+        except SandboxError as error:
+            return _told(_NOT_STARTED, str(error))
+        except OSError as error:
+            return _told(_NOT_THERE, str(error))
+
+
+def _told(code: int, *sentences: str) -> int:
+    for sentence in sentences:
+        print(sentence, file=sys.stderr)
+    return code
+
+
+def _run(tool: ContainedTool, arguments: Sequence[str], settings: PilotSettings, own: Path) -> int:
+    """Raises ``OSError`` where there is no such program, ``NoSandboxError``, ``SandboxError``."""
+    sandbox = sandbox_of(settings, own / "system", network=tool.network)
+    if isinstance(sandbox, str):
+        raise SandboxError(sandbox)
+    if tool.network and sandbox.network is None and sandbox.node_network:
+        _told(0, f"network: the node's own, as {sandbox.no_network}")
+    temporary = own / "tmp"
+    temporary.mkdir()
+    held = HeldSandbox(sandbox, [str(temporary)], Extras(network=tool.network))
+    ending = _Ending()
+    with _streams(tool.writes) as streams, closing(held):
+        program = held.start(
+            arguments,
+            environment=tool.environment,
+            folder=os.getcwd(),
+            streams=streams,
+            limits=ProcessLimits(),
+            view=_view(tool, str(temporary)),
+            stdin=_path_of(0),
+        )
+        ending.of(program)
+        status = os.waitstatus_to_exitcode(program.end().status)
+    return status if status >= 0 else _BY_SIGNAL - status
+
+
+def _view(tool: ContainedTool, temporary: str) -> View:
+    """By the names that are known, and by those without links, of which some are asked for."""
+    files = {"/tmp": SeenFile("/tmp", temporary, writable=True)}  # noqa: S108 - its own
+    for paths, writable in ((tool.reads, False), (tool.writes, True)):
+        for path in paths:
+            source = os.path.realpath(path)
+            files.update({seen: SeenFile(seen, source, writable) for seen in (source, path)})
+    return View(list(files.values()))
+
+
+def _path_of(descriptor: int) -> str:
+    """Of an open file; no file: of an empty one."""
+    path = os.readlink(f"/proc/self/fd/{descriptor}")
+    return path if os.path.isfile(path) else os.devnull
+
+
+@contextmanager
+def _streams(writes: Sequence[str]) -> Iterator[list[int]]:
+    """Standard output and error for the program: this process's where they are files that it
+    writes; else it would get at a terminal, or at more of a file than its end."""
+    roots = tuple(os.path.join(os.path.realpath(path), "") for path in writes)
+    with ExitStack() as ended:
+        streams = []
+        for number in (1, 2):
+            if _path_of(number).startswith(roots):
+                streams.append(number)
+                continue
+            from_it, for_it = os.pipe()
+            copied = ended.enter_context(open(from_it, "rb", 0))
+            to = ended.enter_context(open(number, "wb", 0, closefd=False))
+            copy = Thread(target=copyfileobj, args=(copied, to))
+            copy.start()
+            ended.callback(copy.join)
+            ended.callback(os.close, for_it)
+            streams.append(for_it)
+        yield streams
+
+
+class _Ending:
+    """Has the program told when this process is told to end; it gets a few seconds for it."""
+
+    def __init__(self) -> None:
+        self._told = 0
+        self._program: Contained | None = None
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._told_to)
+        signal.signal(signal.SIGALRM, self._kill)
+
+    def of(self, program: Contained) -> None:
+        self._program = program
+        self._pass_on()
+
+    def _told_to(self, number: int, _: object) -> None:
+        self._told = number
+        self._pass_on()
+
+    def _pass_on(self) -> None:
+        if self._program is not None and self._told:
+            self._program.signal(self._told)
+            signal.alarm(_GRACE)
+
+    def _kill(self, *_: object) -> None:
+        if self._program is not None:
+            self._program.kill()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,89 @@
+"""What contains tools on this node: the sandbox, engines of containers, a user for each slot."""
+
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import structlog
+
+from pilot.folders.pilot_folder import PilotFolder
+from pilot.folders.run_folder import RunFolder
+from pilot.node.engines import Engine, find_engines
+from pilot.node.sandboxes import find_sandbox, with_network
+from pilot.node.slot_users import claim, named_users, why_not
+from pilot.sandbox.sandbox import Sandbox
+from pilot.settings import PilotSettings
+from pilot.users.slot_user import SlotUser
+from sluice.contracts.states import SandboxKind
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeWalls:
+    """What contains tools on this node. ``sandbox``: or a sentence why there is none. ``users``:
+    that tools run as instead, one for each slot."""
+
+    engines: list[Engine]
+    sandbox: Sandbox | str
+    users: Sequence[SlotUser] = ()
+    #: Keeps other pilots from them.
+    claims: Sequence[socket.socket] = ()
+
+    @property
+    def kind(self) -> SandboxKind:
+        if isinstance(self.sandbox, Sandbox):
+            return SandboxKind.NAMESPACES
+        return SandboxKind.USERS if self.users else SandboxKind.NONE
+
+
+def find_walls(settings: PilotSettings, run: RunFolder, slots: int) -> NodeWalls:
+    """Raises ``NoSandboxError``, ``OSError``."""
+    sandbox = sandbox_of(settings, run.system, network=True)
+    if isinstance(sandbox, Sandbox):
+        sandbox = sandbox.model_copy(update={"slots": slots})
+    return NodeWalls(find_engines(settings.containers), sandbox)
+
+
+def sandbox_of(settings: PilotSettings, folder: Path, *, network: bool) -> Sandbox | str:
+    """As the settings want it; or a sentence why there is none. ``folder``: made, for files that
+    all tools see. ``network``: for those that ask for one? Raises ``NoSandboxError``, ``OSError``.
+    """
+    sandbox = find_sandbox(
+        settings.sandbox, folder, settings.sandbox_paths, hidden=settings.work_dir
+    )
+    if isinstance(sandbox, str):
+        return sandbox
+    if network:
+        sandbox = with_network(sandbox, settings.sandbox, settings.sandbox_networks)
+    return sandbox.model_copy(update=_limits(settings))
+
+
+def _limits(settings: PilotSettings) -> dict[str, int]:
+    """Of a sandbox, or of a user for a slot."""
+    return {"processes": settings.sandbox_processes, "open_files": settings.sandbox_open_files}
+
+
+def with_users(
+    walls: NodeWalls, settings: PilotSettings, slots: int, *, folder: PilotFolder, run: RunFolder
+) -> NodeWalls:
+    """Users for the tools where there is no sandbox, if they can be had. Raises
+    ``WrongUsersError``, ``OSError``."""
+    named = named_users(settings.slot_users, slots) if settings.slot_users else []
+    users = [user.model_copy(update=_limits(settings)) for user in named]
+    if isinstance(walls.sandbox, Sandbox):
+        return walls
+    why = walls.sandbox
+    if users and settings.sandbox == "preferred":
+        claims = claim(users)
+        folder.let_users_pass(run)
+        failure = why_not(users, run.slots, run.journals)
+        if failure is None:
+            log.warning("sandbox.users", reason=why, note="each slot has a user of its own only")
+            return replace(walls, users=users, claims=claims)
+        folder.keep_users_out()
+        why = f"{why}; {failure}"
+    note = "tools run with the rights of the pilot's user, and reach what it reaches"
+    log.warning("sandbox.none", reason=why, note=note)
+    return replace(walls, sandbox=why)
