@@ -122,6 +122,8 @@ _SET_ATTRIBUTES = (
     'call("file_setattr", -100, {}.encode(), struct.pack("Q4I", 0x80, 0, 0, 0, 0), 24, 0)'
 )
 _FOLDERS = "(os.environ['TMPDIR'], os.environ['HOME'])"
+#: Folders hand their flags down to new ones: so those of a workflow's tools, too.
+_FLAGGED = f"(*{_FOLDERS}, os.path.dirname(os.environ['TMPDIR']))"
 
 #: On what the next job has as well. Slots restore their jobs' folders.
 TRACES = [
@@ -168,20 +170,20 @@ for name in names:
 FLAGS = [
     Attack(
         "leaves a flag of a folder",
-        f"for folder in {_FOLDERS}: add_flag(folder, 0x40)",
-        later=f"require(any(flags(folder) & 0x40 for folder in {_FOLDERS}))",
+        f"for folder in {_FLAGGED}: add_flag(folder, 0x40)",
+        later=f"require(any(flags(folder) & 0x40 for folder in {_FLAGGED}))",
         only_if="add_flag('.', 0x40)",
     ),
     Attack(
         "leaves a flag of a folder by a call of its own",
-        f"for folder in {_FOLDERS}: {_SET_ATTRIBUTES.format('folder')}",
-        later=f"require(any(flags(folder) & 0x40 for folder in {_FOLDERS}))",
+        f"for folder in {_FLAGGED}: {_SET_ATTRIBUTES.format('folder')}",
+        later=f"require(any(flags(folder) & 0x40 for folder in {_FLAGGED}))",
         only_if=_SET_ATTRIBUTES.format("'.'"),
     ),
     Attack(
         "leaves a folder's version",
-        f"for folder in {_FOLDERS}: add_flag(folder, 1 << 20, *_VERSION)",
-        later=f"require(any(flags(folder, _VERSION[0]) & 1 << 20 for folder in {_FOLDERS}))",
+        f"for folder in {_FLAGGED}: add_flag(folder, 1 << 20, *_VERSION)",
+        later=f"require(any(flags(folder, _VERSION[0]) & 1 << 20 for folder in {_FLAGGED}))",
         only_if="add_flag('.', 1 << 20, *_VERSION)",
     ),
 ]
