@@ -120,10 +120,12 @@ class Agent:
                 self._dispatch.send(slot, TaskFrame(task=task))
             case ForgetTask(slot=slot, uid=uid):
                 self._dispatch.send(slot, ForgetFrame(uid=uid))
-            case RunJob(slot=slot, job=job, secrets=True):
-                self._dispatch.send_with_secrets(slot, job)
-            case RunJob(slot=slot, job=job):
-                self._dispatch.send(slot, JobFrame(job=job))
+            case RunJob(slot=slot, job=job, secrets=secrets, gpus=gpus):
+                frame = JobFrame(job=job, gpus=list(gpus))
+                if secrets:
+                    self._dispatch.send_with_secrets(slot, frame)
+                else:
+                    self._dispatch.send(slot, frame)
             case StopJob(slot=slot, token=token, reason=reason):
                 log.info("job.stop", job=token[0], attempt=token[1], reason=reason)
                 self._dispatch.send(slot, StopFrame(id=token[0], attempt=token[1], reason=reason))

@@ -24,9 +24,10 @@ Send = Callable[[int, ToSlot], None]
 
 @dataclass(slots=True)
 class _Awaited:
-    """A job whose secrets are being asked for. ``stop``: it is to be stopped meanwhile."""
+    """A job whose secrets are being asked for, without them. ``stop``: it is to be stopped
+    meanwhile."""
 
-    job: LeasedJob
+    frame: JobFrame
     values: "asyncio.Task[SecretValues]"
     stop: StopReason | None = None
 
@@ -41,11 +42,10 @@ class _Line:
     def job_of(self, stop: StopFrame) -> "_Awaited | JobFrame | None":
         """That is meant, where it waits here."""
         for entry in self.waiting:
-            if isinstance(entry, _Awaited | JobFrame) and (entry.job.id, entry.job.attempt) == (
-                stop.id,
-                stop.attempt,
-            ):
-                return entry
+            if isinstance(entry, _Awaited | JobFrame):
+                job = (entry.frame if isinstance(entry, _Awaited) else entry).job
+                if (job.id, job.attempt) == (stop.id, stop.attempt):
+                    return entry
         return None
 
 
@@ -75,9 +75,9 @@ class Dispatch:
                 case None:
                     self._send(slot, frame)
 
-    def send_with_secrets(self, slot: int, job: LeasedJob) -> None:
+    def send_with_secrets(self, slot: int, frame: JobFrame) -> None:
         line = self._lines.setdefault(slot, _Line())
-        line.waiting.append(_Awaited(job, asyncio.create_task(self._values(job))))
+        line.waiting.append(_Awaited(frame, asyncio.create_task(self._values(frame.job))))
         if line.work is None:
             line.work = asyncio.create_task(self._work(slot, line), name=f"secrets of slot {slot}")
 
@@ -118,10 +118,10 @@ class Dispatch:
 
 def _frame_of(entry: _Awaited) -> JobFrame:
     if entry.stop is not None:
-        return JobFrame(job=entry.job, stop=entry.stop)
+        return entry.frame.model_copy(update={"stop": entry.stop})
     error = entry.values.exception()
     if error is None:
-        return JobFrame(job=entry.job, secrets=entry.values.result().values)
+        return entry.frame.model_copy(update={"secrets": entry.values.result().values})
     reason = error.detail if isinstance(error, ServiceError) else type(error).__name__
-    log.warning("secrets.none", job=entry.job.id, reason=reason)
-    return JobFrame(job=entry.job, trouble=reason)
+    log.warning("secrets.none", job=entry.frame.job.id, reason=reason)
+    return entry.frame.model_copy(update={"trouble": reason})

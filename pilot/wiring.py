@@ -11,7 +11,6 @@ import httpx
 import structlog
 
 from pilot.agent import Agent
-from pilot.domain.booking import Booked
 from pilot.domain.core import PilotCore
 from pilot.domain.model import DrainAsked, ShutdownAsked
 from pilot.domain.prefetch import PrefetchPolicy
@@ -23,6 +22,7 @@ from pilot.loops.leasing import request_jobs
 from pilot.loops.reporting import send_reports
 from pilot.loops.takeover import take_over
 from pilot.node.engines import RUN_LABEL, Engine, remove_containers
+from pilot.node.gpus import NodeGpu, find_gpus
 from pilot.node.memory_groups import find_memory_groups
 from pilot.node.resources import detect, offered
 from pilot.reports.leftovers import Leftovers
@@ -34,8 +34,9 @@ from pilot.slot_processes import SlotProcesses
 from pilot.walls import NodeWalls, find_walls, with_users
 from pilot.wms_session import WmsSession
 from sluice.clients.wms import WmsClient
-from sluice.contracts.pilots import RegisterPilot, SignOff
+from sluice.contracts.pilots import NodeResources, RegisterPilot, SignOff
 from sluice.contracts.problems import ServiceError
+from sluice.fit import Offer
 from sluice.servicekit.processes import until_ended
 from sluice.tls import trust
 
@@ -53,9 +54,8 @@ async def run_pilot(settings: PilotSettings) -> None:
     folder = open_folder(settings.work_dir / settings.name, patience=_FOLDER_PATIENCE)
     uid = uuid.uuid4()
     run = folder.run(uid)
-    resources = offered(
-        detect(run.path), cores=settings.cores, memory=settings.memory, slots=settings.slots
-    )
+    gpus = await asyncio.to_thread(find_gpus)
+    resources = _resources(settings, run, gpus)
     slots = settings.slots or max(1, int(resources.cores))
     # What is left behind of their tries is not for this process to bury.
     walls = await asyncio.to_thread(find_walls, settings, run, slots)
@@ -83,12 +83,13 @@ async def run_pilot(settings: PilotSettings) -> None:
         limits = {
             "memory_unasked": int(resources.ram * _UNASKED_SHARE),
             "memory_groups": groups and groups.groups,
+            "gpus": {found.gpu.uuid: found.path for found in gpus},
         }
         runner = _runner_settings(settings, folder, run, walls).model_copy(update=limits)
         slot_processes = SlotProcesses(
             runner, environment=settings.worker_environment, inherit=[folder.lock], reap=True
         )
-        node = Booked(resources.cores, resources.ram, len(resources.gpus))
+        node = Offer.of(resources.cores, resources.ram, resources.devices)
         core = PilotCore(slots, _policy(settings), node)
         agent = Agent(core, slot_processes, outbox, run, ask_for_secrets=session.secrets)
         _drain_on_signals(agent, settings.drain_timeout)
@@ -107,6 +108,12 @@ async def run_pilot(settings: PilotSettings) -> None:
     if outbox.empty.is_set():
         run.delete()
     folder.close()
+
+
+def _resources(settings: PilotSettings, run: RunFolder, gpus: Sequence[NodeGpu]) -> NodeResources:
+    """What jobs may take."""
+    node = detect(run.path, gpus=[found.gpu for found in gpus])
+    return offered(node, cores=settings.cores, memory=settings.memory, slots=settings.slots)
 
 
 def _policy(settings: PilotSettings) -> PrefetchPolicy:

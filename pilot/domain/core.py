@@ -3,11 +3,12 @@ to the WMS."""
 
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
 from types import MappingProxyType
 from typing import assert_never
 from uuid import UUID
 
-from pilot.domain.booking import BOUNDLESS, Booked, booking_of
+from pilot.domain.booking import wanted_by
 from pilot.domain.held_jobs import HeldJob, Slot, token_of
 from pilot.domain.model import (
     AttemptEnded,
@@ -37,6 +38,7 @@ from pilot.domain.prefetch import Pace, PrefetchPolicy, spare_jobs
 from pilot.domain.reports import canceled_unstarted, given_back, lost_with_slot, without_task
 from sluice.contracts.pilots import Command, Heartbeat, JobToken, PilotTask, Room
 from sluice.contracts.states import AttemptOutcome
+from sluice.fit import BOUNDLESS, Booked, Offer
 
 
 class PilotCore:
@@ -48,7 +50,7 @@ class PilotCore:
     """
 
     def __init__(
-        self, slots: int, policy: PrefetchPolicy | None = None, node: Booked = BOUNDLESS
+        self, slots: int, policy: PrefetchPolicy | None = None, node: Offer = BOUNDLESS
     ) -> None:
         self.policy = policy or PrefetchPolicy()
         self.node = node
@@ -188,9 +190,8 @@ class PilotCore:
             if job.task_uid not in self._tasks:
                 yield SendReport(without_task(job, now.wall))
                 continue
-            held = HeldJob(
-                job, deadline, leased=now.tick, needs=booking_of(self._tasks[job.task_uid], job)
-            )
+            wanted = wanted_by(self._tasks[job.task_uid], job)
+            held = HeldJob(job, deadline, leased=now.tick, wanted=wanted)
             self._tasks.move_to_end(job.task_uid)
             self._jobs[held.token] = held
             self._waiting.append(held)
@@ -317,13 +318,14 @@ class PilotCore:
             for slot in self.slots:
                 if not self._waiting:
                     return
-                if (
-                    slot.ready
-                    and len(slot.queue) < depth
-                    and free.holds(further := slot.further_needs(self._waiting[0]))
-                ):
-                    free = free.minus(further)
+                if not slot.ready or len(slot.queue) >= depth:
+                    continue
+                booked = slot.place_for(self._waiting[0], free, self.node.devices)
+                if booked is not None:
+                    free = free.plus(slot.booked)
+                    self._waiting[0].booked = booked
                     yield from self._hand(self._waiting.popleft(), slot, now)
+                    free = free.minus(slot.booked)
 
     def _hand(self, held: HeldJob, slot: Slot, now: Now) -> Iterator[Instruction]:
         if held.job.task_uid not in slot.tasks:
@@ -333,8 +335,8 @@ class PilotCore:
         slot.queue.append(held)
         if slot.queue[0] is held:
             slot.since, slot.started = now.tick, now.wall
-        needs = self._tasks[held.job.task_uid].needs
-        yield RunJob(slot.number, held.job, secrets=bool(needs.secrets))
+        secrets = bool(self._tasks[held.job.task_uid].needs.secrets)
+        yield RunJob(slot.number, held.job, secrets, gpus=tuple(held.booked.gpus))
 
     def _stop(self, held: HeldJob, reason: StopReason, now: Now) -> Instruction:
         held.stopping = reason
@@ -387,10 +389,7 @@ class PilotCore:
         return sum(slot.ready and not slot.queue for slot in self.slots)
 
     def _without(self, booked: Iterable[Booked]) -> Booked:
-        left = self.node
-        for part in booked:
-            left = left.minus(part)
-        return left
+        return reduce(Booked.minus, booked, self.node.amounts)
 
     def _spare(self, now: Now) -> int:
         running = [now.tick - slot.since for slot in self.slots if slot.queue]

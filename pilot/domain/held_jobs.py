@@ -1,24 +1,27 @@
 """What a pilot has at hand: jobs with their leases, and slots with the jobs handed to them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import reduce
 from uuid import UUID
 
-from pilot.domain.booking import Booked
 from pilot.domain.model import Progress, StopReason, Token
+from sluice.contracts.gpus import Gpu
 from sluice.contracts.pilots import JobToken, LeasedJob, StartedJob
+from sluice.fit import Booked, Wanted, fit
 
 
 @dataclass(slots=True)
 class HeldJob:
-    """``deadline``: tick by which it is stopped unless its lease is renewed. ``needs``: while it
-    runs. ``stopped``: tick at which it was first told to stop."""
+    """``deadline``: tick by which it is stopped unless its lease is renewed. ``booked``: of the
+    node, once it is handed to a slot. ``stopped``: tick at which it was first told to stop."""
 
     job: LeasedJob
     deadline: float
     leased: float
-    needs: Booked
+    wanted: Wanted
+    booked: Booked = field(default_factory=Booked)
     slot: int | None = None
     stopping: StopReason | None = None
     stopped: float | None = None
@@ -53,7 +56,7 @@ class Slot:
     @property
     def booked(self) -> Booked:
         """Of the node: the second job begins when the first has ended, before anybody is asked."""
-        return reduce(Booked.most, [held.needs for held in self.queue] or [Booked()])
+        return reduce(Booked.most, [held.booked for held in self.queue] or [Booked()])
 
     def obeys_by(self, patience: float) -> float | None:
         """Tick by which its first job, told to stop, is gone: ``patience`` seconds after it was
@@ -61,12 +64,12 @@ class Slot:
         stopped = self.queue[0].stopped if self.ready and self.queue else None
         return None if stopped is None else max(stopped, self.since) + patience
 
-    def further_needs(self, held: HeldJob) -> Booked:
-        """What the job takes beyond that."""
+    def place_for(self, held: HeldJob, free: Booked, devices: Mapping[str, Gpu]) -> Booked | None:
+        """What the job would take here; None: there is no room for it. ``free``: of the node, on
+        top of what the slot has."""
         if not self.queue:
-            return held.needs
-        booked = self.booked
-        return booked.most(held.needs).minus(booked)
+            return fit(free, held.wanted, devices)
+        return fit(free.plus(self.booked), held.wanted, devices)
 
 
 def token_of(job: JobToken) -> Token:

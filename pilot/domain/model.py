@@ -133,11 +133,13 @@ class ForgetTask:
 
 @dataclass(frozen=True, slots=True)
 class RunJob:
-    """``secrets``: it is not to run without those of its task."""
+    """``secrets``: it is not to run without those of its task. ``gpus``: by uuid, that it may
+    use."""
 
     slot: int
     job: LeasedJob
     secrets: bool = False
+    gpus: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

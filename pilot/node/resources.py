@@ -1,30 +1,30 @@
 """What this node has: cores, memory, disk, GPUs."""
 
 import contextlib
-import importlib
 import math
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import psutil
 
+from sluice.contracts.gpus import Gpu
 from sluice.contracts.pilots import NodeResources
 
 _MIB = 1 << 20
 
 
-def detect(work_dir: Path, *, root: Path = Path("/")) -> NodeResources:
-    """Cores and memory that this process may use, disk free where jobs work, names of GPUs.
-    ``root``: of the kernel's files."""
+def detect(work_dir: Path, *, gpus: Sequence[Gpu] = (), root: Path = Path("/")) -> NodeResources:
+    """Cores and memory that this process may use, disk free where jobs work. ``root``: of the
+    kernel's files."""
     cores, ram = _limits(root)
     return NodeResources(
         cores=min(len(os.sched_getaffinity(0)), cores),
         ram=int(min(psutil.virtual_memory().total, ram) // _MIB),
         disk=shutil.disk_usage(work_dir).free // _MIB,
-        gpus=_gpus(),
+        gpus=[gpu.name for gpu in gpus],
+        devices=list(gpus),
     )
 
 
@@ -63,21 +63,3 @@ def offered(
     return node.model_copy(
         update={"cores": cores or max(node.cores, slots or 0), "ram": memory or node.ram}
     )
-
-
-def _gpus() -> list[str]:
-    """Names of NVIDIA GPUs; none where the library (nvidia-ml-py) or the driver is missing."""
-    try:
-        nvml: Any = importlib.import_module("pynvml")
-    except ImportError:
-        return []
-    try:
-        nvml.nvmlInit()
-        names = [
-            nvml.nvmlDeviceGetName(nvml.nvmlDeviceGetHandleByIndex(number))
-            for number in range(nvml.nvmlDeviceGetCount())
-        ]
-        nvml.nvmlShutdown()
-    except nvml.NVMLError:
-        return []
-    return [name.decode() if isinstance(name, bytes) else name for name in names]

@@ -31,7 +31,8 @@ class RunnerSettings(Contract):
     ``expression_limit``: seconds for each expression. ``engine``: what containers are run with;
     ``images``: folder for what it needs beside. ``memory_groups``: where the kernel keeps the tools
     of each slot within their memory. ``sandbox``: what tools run in; where there is none,
-    ``no_sandbox`` says why. ``users``: of each slot, where tools run as those instead."""
+    ``no_sandbox`` says why. ``users``: of each slot, where tools run as those instead. ``gpus``:
+    the node's: paths of their device files by their uuid."""
 
     pilot: str
     run_folder: str
@@ -49,6 +50,7 @@ class RunnerSettings(Contract):
     sandbox: Sandbox | None = None
     no_sandbox: str = ""
     users: list[SlotUser] = Field(default_factory=list)
+    gpus: dict[str, str] = Field(default_factory=dict)
 
 
 class TaskFrame(Contract):
@@ -63,13 +65,14 @@ class ForgetFrame(Contract):
 
 class JobFrame(HoldsSecrets):
     """``secrets``: values by port of the tool. ``trouble``: why there are none though the job needs
-    them. ``stop``: it is to be stopped already."""
+    them. ``stop``: it is to be stopped already. ``gpus``: by uuid, that it may use."""
 
     kind: Literal["job"] = "job"
     job: LeasedJob
     secrets: dict[str, SecretText] = Field(default_factory=dict)
     trouble: str = ""
     stop: StopReason | None = None
+    gpus: list[str] = Field(default_factory=list)
 
 
 class StopFrame(Contract):

@@ -3,7 +3,8 @@ the other, each with its own view."""
 
 import glob
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from os.path import isdir
 from pathlib import Path
@@ -16,8 +17,9 @@ from pilot.sandbox.process_limits import ProcessLimits
 from pilot.sandbox.room import SOURCES
 from sluice.contracts.base import Contract
 
-#: Where devices of GPUs are.
-_GPUS = ("/dev/nvidia*", "/dev/nvidia-caps/*", "/dev/dri/*", "/dev/kfd")
+#: Where device files of GPUs are, and what that of a single one is called.
+_GPUS = ("/dev/nvidia*", "/dev/nvidia-caps/*")
+_ONE_GPU = re.compile(r"/dev/nvidia\d+")
 #: User and group of tools of a pilot that is root. What only root does they would try, such as
 #: giving what they unpack to who made it, and there is nobody else in their namespace.
 _NOBODY = 65534
@@ -28,10 +30,10 @@ SandboxUse = Literal["required", "preferred", "off"]
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """What a program gets beside its files. ``gpus``: the devices of all of the node's."""
+    """What a program gets beside its files. ``devices``: files of GPUs."""
 
     network: bool = False
-    gpus: bool = False
+    devices: tuple[str, ...] = ()
 
 
 class Sandbox(Contract):
@@ -57,13 +59,15 @@ class Sandbox(Contract):
 
     def namespaces(self, sources: Sequence[str], gets: Extras) -> Namespaces:
         """For their holder, with the folders ``sources`` in order in ``SOURCES``."""
-        devices = gpu_devices() if gets.gpus else []
         folders = {f"{SOURCES}/{number}": source for number, source in enumerate(sources)}
         return Namespaces(
             bubblewrap=self.bubblewrap,
             mounts=[
                 *self.system,
-                *(MountPoint(kind=MountKind.DEVICE, path=path, source=path) for path in devices),
+                *(
+                    MountPoint(kind=MountKind.DEVICE, path=path, source=path)
+                    for path in gets.devices
+                ),
                 MountPoint(kind=MountKind.CLOSED, path="/dev"),
                 MountPoint(kind=MountKind.MEMORY, path=SOURCES),
                 MountPoint(kind=MountKind.READ, path=f"{SOURCES}/{_OURS.name}", source=str(_OURS)),
@@ -80,6 +84,10 @@ class Sandbox(Contract):
         )
 
 
-def gpu_devices() -> list[str]:
-    """Of this node: NVIDIA's, AMD's, and those of the kernel's own interface."""
-    return sorted(path for pattern in _GPUS for path in glob.glob(pattern) if not isdir(path))
+def gpu_devices(own: Collection[str]) -> tuple[str, ...]:
+    """Device files for who has the GPUs with these files: theirs, and what NVIDIA's driver has for
+    all of them."""
+    if not own:
+        return ()
+    found = sorted(path for pattern in _GPUS for path in glob.glob(pattern) if not isdir(path))
+    return tuple(path for path in found if path in own or not _ONE_GPU.fullmatch(path))

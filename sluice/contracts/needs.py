@@ -10,7 +10,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from sluice.contracts.base import Contract, ImageName
+from sluice.contracts.base import Contract, ImageName, absent
+from sluice.contracts.gpus import GpuNeeds
 from sluice.contracts.secrets import SecretRef
 from sluice.contracts.states import DeviceType
 
@@ -54,10 +55,12 @@ class Needs(Contract):
     """``container``: None where the tool runs on the node as it is. ``sandbox``: only a node with a
     sandbox can run a job, as is asked for or has secrets; False where every tool has to run in a
     container, whose engine keeps it as well. ``secrets``: by the tool's port; which version is open
-    in a template's plan, and fixed when a chain is made."""
+    in a template's plan, and fixed when a chain is made. ``device_type``: a GPU, for who asks no
+    further; ``gpu``: which, and how much of it."""
 
     resources: Resources = Resources()
     device_type: DeviceType = DeviceType.CPU
+    gpu: Annotated[GpuNeeds | None, Field(exclude_if=absent)] = None
     container: Container | None = None
     sandbox: Annotated[bool, Field(exclude_if=operator.not_)] = False
     secrets: Annotated[dict[str, SecretRef], Field(exclude_if=operator.not_)] = Field(
@@ -65,9 +68,11 @@ class Needs(Contract):
     )
 
     @property
-    def gpus(self) -> int:
-        """Of a node, that one job takes."""
-        return 1 if self.device_type is DeviceType.GPU else 0
+    def gpus(self) -> GpuNeeds | None:
+        """None: it needs none."""
+        if self.gpu is not None:
+            return self.gpu
+        return GpuNeeds() if self.device_type is DeviceType.GPU else None
 
     @property
     def needs_engine(self) -> bool:

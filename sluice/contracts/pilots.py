@@ -1,6 +1,7 @@
 """What pilots and the WMS say to each other (REST, asked by the pilot)."""
 
 import operator
+from collections import Counter
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -19,6 +20,7 @@ from sluice.contracts.base import (
 )
 from sluice.contracts.bounds import MOST_GPUS, MOST_WORD, NewUrl, NewWord
 from sluice.contracts.counts import Counts
+from sluice.contracts.gpus import FreeGpu, Gpu
 from sluice.contracts.needs import Needs
 from sluice.contracts.states import (
     AttemptOutcome,
@@ -36,12 +38,26 @@ from sluice.contracts.wording import in_words
 
 
 class NodeResources(Contract):
-    """``ram`` and ``disk`` in MiB."""
+    """``ram`` and ``disk`` in MiB. ``gpus``: names; ``devices``: each of them, left out where there
+    is none, as the release before does not know it."""
 
     cores: Annotated[float, Field(gt=0)]
     ram: int
     disk: int
     gpus: list[str] = Field(default_factory=list)
+    devices: Annotated[list[Gpu], Field(exclude_if=operator.not_)] = Field(default_factory=list)
+
+    @property
+    def known_gpus(self) -> list[Gpu]:
+        """Of a pilot of the release before, nothing but their number and names."""
+        return self.devices or [
+            Gpu(uuid=str(number), name=name) for number, name in enumerate(self.gpus)
+        ]
+
+    @property
+    def gpus_in_words(self) -> str:
+        """``2 × NVIDIA A2``; empty where there is none."""
+        return ", ".join(f"{number} × {name}" for name, number in Counter(self.gpus).items())
 
 
 class _WithContainment(Contract):
@@ -58,7 +74,8 @@ class _WithContainment(Contract):
 
 
 def _few(node: NodeResources) -> NodeResources:
-    if len(node.gpus) > MOST_GPUS or any(len(gpu) > MOST_WORD for gpu in node.gpus):
+    most = max(len(node.gpus), len(node.devices))
+    if most > MOST_GPUS or any(len(gpu) > MOST_WORD for gpu in node.gpus):
         raise in_words(
             f"a node names at most {MOST_GPUS} GPUs, each with {MOST_WORD} characters at most"
         )
@@ -141,7 +158,7 @@ class Amounts(Contract):
 
     cores: Annotated[float, Field(ge=0)]
     ram: Annotated[int, Field(ge=0)]
-    gpus: Annotated[int, Field(ge=0)] = 0
+    gpus: Annotated[list[FreeGpu], Field(max_length=MOST_GPUS)] = Field(default_factory=list)
 
 
 class Room(Contract):

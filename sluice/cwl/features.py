@@ -166,7 +166,7 @@ CWLTOOL_NAMESPACE = "http://commonwl.org/cwltool#"
 #: Extensions of cwltool. What is refused is so also as a hint: data would be other than what was
 #: asked for.
 OF_CWLTOOL: Features = {
-    "CUDARequirement": _yes("the job needs a GPU"),
+    "CUDARequirement": _yes("the job needs so many GPUs, of that capability, with that CUDA"),
     "TimeLimit": _yes("as `ToolTimeLimit`, in v1.0"),
     "MPIRequirement": _no(
         "let the tool start its processes itself, and ask for their cores with"
@@ -192,5 +192,5 @@ CONTAINERS: Features = {
 #: Extension fields that are planned; each with the way round it.
 LATER: Features = {
     "warm": _no("tools are started anew for each job"),
-    "device": _no("ask for a GPU with the hint 'cwltool:CUDARequirement'"),
+    "device": _no("ask for a GPU with the hint 'cwltool:CUDARequirement', or with 'sluice:gpu'"),
 }

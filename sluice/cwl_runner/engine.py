@@ -204,6 +204,17 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
             )
         return str(docker.get("dockerPull") or docker.get("dockerImageId") or "")
 
+    def _gpu(self, builder: Any) -> dict[str, Any] | None:
+        """With the values of its expressions."""
+        asked, _ = self.get_requirement(_CUDA)
+        if asked is None:
+            return None
+        return {
+            key: _with_numbers_as_written(builder.do_eval(value))
+            for key, value in asked.items()
+            if key != "class"
+        }
+
     def _needs(self, builder: Any) -> InvocationNeeds:
         asked, _ = self.get_requirement("ResourceRequirement")
         limit, _ = self.get_requirement("ToolTimeLimit")
@@ -223,7 +234,7 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
             ),
             disk=given["tmpdirSize"] + given["outdirSize"] if wants_disk else 0,
             time_limit=seconds,
-            gpu=self.get_requirement(_CUDA)[0] is not None,
+            gpu=self._gpu(builder),
             container=self._container(),
         )
 

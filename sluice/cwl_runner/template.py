@@ -3,7 +3,9 @@
 import hashlib
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 _TEXT = """\
 cwlVersion: v1.2
@@ -33,7 +35,7 @@ steps:
 """
 _GPU = """\
       hints:
-        cwltool:CUDARequirement: {cudaVersionMin: "1.0", cudaComputeCapability: "1.0"}
+        cwltool:CUDARequirement: {gpu}
 """
 
 
@@ -45,7 +47,8 @@ class InvocationNeeds:
     ram: int = 0
     disk: int = 0
     time_limit: float = 0.0
-    gpu: bool = False
+    #: A CUDARequirement, as JSON; empty: none.
+    gpu: str = ""
     #: Name of the image of a container that it must have.
     container: str = ""
 
@@ -57,7 +60,7 @@ class InvocationNeeds:
         ram: float | None = None,
         disk: float = 0,
         time_limit: float = 0,
-        gpu: bool = False,
+        gpu: Mapping[str, Any] | None = None,
         container: str = "",
     ) -> "InvocationNeeds":
         """As a tool asks for; None: it does not say."""
@@ -66,7 +69,7 @@ class InvocationNeeds:
             ram=math.ceil(ram or 0),
             disk=math.ceil(disk),
             time_limit=float(time_limit),
-            gpu=gpu,
+            gpu="" if gpu is None else json.dumps(gpu, sort_keys=True),
             container=container,
         )
 
@@ -85,7 +88,9 @@ class InvocationNeeds:
             if self.container
             else ""
         )
-        return _TEXT.format(**amounts, container=container, hints=_GPU if self.gpu else "")
+        return _TEXT.format(
+            **amounts, container=container, hints=_GPU.format(gpu=self.gpu) if self.gpu else ""
+        )
 
     @property
     def name(self) -> str:

@@ -11,11 +11,13 @@ IN_FLIGHT = """
         count(*) FILTER (WHERE state = '{job.RUNNING}') AS running,
         count(*) FILTER (WHERE place <= slots AND (state = '{job.RUNNING}'
             OR cores <= (resources->>'cores')::float + 1e-6 AND ram <= (resources->>'ram')::bigint
-            AND gpus <= coalesce(jsonb_array_length(resources->'gpus'), 0))) AS busy
+            AND coalesce(gpus, 0) <= coalesce(jsonb_array_length(resources->'gpus'), 0) + 1e-6
+        )) AS busy
     FROM (
         SELECT j.pilot, j.state, p.slots, p.resources, row_number() OVER turn AS place,
             sum(t.cores) OVER turn AS cores, sum(coalesce(j.ram, t.ram)) OVER turn AS ram,
-            count(*) FILTER (WHERE t.device_type = 'gpu') OVER turn AS gpus
+            sum(coalesce((t.needs->'gpu'->>'share')::float, (t.needs->'gpu'->>'least')::float, 1))
+                FILTER (WHERE t.device_type = 'gpu') OVER turn AS gpus
         FROM jobs AS j JOIN tasks AS t ON t.uid = j.task_uid JOIN pilots AS p ON p.uid = j.pilot
         WHERE j.state IN ('{job.LEASED}', '{job.RUNNING}')
         WINDOW turn AS (

@@ -4,9 +4,11 @@ numbers."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sluice.contracts.needs import Needs
 from sluice.contracts.numbers import counted, in_full
 from sluice.contracts.states import JobState, TaskState
 from sluice.contracts.tasks import Job, TaskStatus
+from sluice.fit import gpus_in_words, why_unsuited
 from wms.domain.matching import (
     ENGINES,
     USERS,
@@ -103,8 +105,9 @@ def why_waiting(task: TaskStatus, facts: WaitingFacts) -> str:
 
 
 def _need(demand: Demand) -> str:
-    cores, gpu = demand.needs.resources.cores, " and a GPU" if demand.needs.gpus else ""
-    return f"needs {cores:g} {'core' if cores == 1 else 'cores'}, {demand.ram} MiB of memory{gpu}"
+    cores, gpus = demand.needs.resources.cores, demand.needs.gpus
+    rest = "" if gpus is None else f" and {gpus_in_words(gpus)}"
+    return f"needs {cores:g} {'core' if cores == 1 else 'cores'}, {demand.ram} MiB of memory{rest}"
 
 
 def why_none_fits(demand: Demand, nodes: Sequence[PilotNode]) -> str:
@@ -123,10 +126,15 @@ def why_none_fits(demand: Demand, nodes: Sequence[PilotNode]) -> str:
         who = "some have" if several else "it has"
         instead = f" ({who} {USERS})" if any(node.has_users for node in nodes) else ""
         return f"needs {sandbox_for(needs)}, and {none}{instead}"
-    largest = max(
-        able, key=lambda node: (len(node.resources.gpus), node.resources.cores, node.resources.ram)
-    )
+    largest = max(able, key=lambda node: _size(node, needs))
     return f"{misfit(demand, largest)} (the largest of {counted(len(nodes), 'pilot')})"
+
+
+def _size(node: PilotNode, needs: Needs) -> tuple[bool, int, float, int]:
+    """Of two nodes, one with the GPUs that are needed is the larger one."""
+    gpus, has = needs.gpus, node.resources
+    suited = gpus is None or why_unsuited(has.known_gpus, gpus) is None
+    return suited, len(has.gpus), has.cores, has.ram
 
 
 def job_explanation(  # noqa: PLR0911 - one sentence for each state

@@ -9,6 +9,7 @@ from sluice.contracts.needs import Needs
 from sluice.contracts.numbers import in_full
 from sluice.contracts.pilots import NodeResources
 from sluice.contracts.states import ContainerEngine, SandboxKind
+from sluice.fit import Wanted, why_unsuited
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,10 @@ class Demand:
     def ram(self) -> int:
         """MiB that a node must have left for one job."""
         return self.needs.resources.counted_ram if self.larger is None else self.larger
+
+    def wanted(self, ram: int | None = None) -> Wanted:
+        """By one job; ``ram``: MiB, where that is not what the task says."""
+        return Wanted(self.needs.resources.cores, self.ram if ram is None else ram, self.needs.gpus)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +81,8 @@ def misfit(demand: Demand, on: PilotNode) -> str | None:
     ):
         if need > has:
             return f"needs {in_full(need)} {unit}, the node has {in_full(has)}"
-    if needs.gpus > len(node.gpus):
-        return "needs a GPU, the node has none"
+    if needs.gpus is not None and (why := why_unsuited(node.known_gpus, needs.gpus)) is not None:
+        return why
     if needs.needs_engine and not on.engines:
         return f"needs a container, the node has none of {ENGINES}"
     if needs.sandbox and not on.has_sandbox:

@@ -65,7 +65,8 @@ async def lease_jobs(
             leased = Leased(
                 context.terms.lease + loop.time() - started, former=request.room is None
             )
-            giving = _Giving(connection, context, pilot, seen.node, PilotCapacity(request))
+            gpus = seen.node.resources.known_gpus
+            giving = _Giving(connection, context, pilot, seen.node, PilotCapacity(request, gpus))
             for demand in choose(demands, seen.node):
                 if leased.former and demand.needs.secrets:
                     continue  # it would run the job without them

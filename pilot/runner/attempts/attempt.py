@@ -25,6 +25,7 @@ from pilot.runner.files.outputs import outgoing
 from pilot.runner.files.staging import Produced, log_url, stage_in, stage_log, stage_out
 from pilot.runner.job_secrets import NO_SECRETS, JobSecrets
 from pilot.runner.programs.program import CutReason, ProgramEnd, largest_file
+from pilot.runner.programs.visible_gpus import visible
 from pilot.runner.protocol import EndedFrame, JobFrame
 from pilot.runner.tools.loading import Loaded
 from pilot.runner.tools.prepared_job import PreparedJob
@@ -54,8 +55,14 @@ class AttemptRun:
             redaction=self._secrets.redaction,
         )
         self._memory_limit = memory_limit_of(task, job, context.settings)
+        self._gpus = frame.gpus
         self._execution = Execution(
-            task, job, context, story=self._story, memory_limit=self._memory_limit
+            task,
+            job,
+            context,
+            story=self._story,
+            memory_limit=self._memory_limit,
+            gpus=frame.gpus,
         )
         self._judge = Judge(
             task.needs.resources,
@@ -190,10 +197,18 @@ class AttemptRun:
         )
         if self._context.containers is not None:
             self._context.containers.memory = int(self._memory_limit.most)
+            self._context.containers.gpus = self._gpus
         source = entry.inputs[0].url if entry.inputs else ""
         prepared = tool.prepare(
-            job_files, values, source=source, protected=protected, secrets=self._secrets
+            job_files,
+            values,
+            source=source,
+            protected=protected,
+            secrets=self._secrets,
+            gpus=len(self._gpus),
         )
+        if self._context.settings.gpus:
+            prepared.environment |= visible(self._gpus)
         self._story.command, self._story.note = prepared.arguments, prepared.note
         prepared.input_bytes = protected.size
         prepared.targets, prepared.in_place = protected.targets, protected.in_place

@@ -3,6 +3,7 @@
 import errno
 import os
 import subprocess
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import IO
 
@@ -26,6 +27,7 @@ from pilot.runner.programs.program import (
 )
 from pilot.runner.tools.prepared_job import PreparedJob
 from pilot.sandbox.held_sandbox import SandboxError
+from pilot.sandbox.sandbox import gpu_devices
 from pilot.users.programs import UserError
 from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.contracts.states import ErrorClass
@@ -36,7 +38,7 @@ _NOT_EXECUTABLE = frozenset({errno.EACCES, errno.ENOEXEC, errno.ENOTDIR, errno.E
 
 class Execution:
     """Of the tool of one attempt, for one of its entries after the other. As a context manager it
-    closes the streams that ``story`` has of the last."""
+    closes the streams that ``story`` has of the last. ``gpus``: by uuid, that it may use."""
 
     def __init__(
         self,
@@ -46,11 +48,13 @@ class Execution:
         *,
         story: Story,
         memory_limit: MemoryLimit,
+        gpus: Sequence[str],
     ) -> None:
         self._task = task
         self._context = context
         self._story = story
         self._memory_limit = memory_limit
+        self._gpus = gpus
         self._live_url = live_url(task, job)
         #: Closes what is read for the log.
         self._streams = ExitStack()
@@ -115,7 +119,9 @@ class Execution:
 
     @property
     def _allotted(self) -> Allotment:
-        return Allotment(self._memory_limit.most, gpus=self._task.needs.gpus > 0)
+        paths = self._context.settings.gpus
+        own = [paths[uuid] for uuid in self._gpus]
+        return Allotment(self._memory_limit.most, gpu_devices(own))
 
     def _run(self, program: Program, limits: ProgramLimits, prepared: PreparedJob) -> ProgramEnd:
         container = prepared.container

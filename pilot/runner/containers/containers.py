@@ -10,6 +10,7 @@ import structlog
 from pilot.node.engines import RUN_LABEL, SLOT_LABEL, Engine, removal, remove_containers
 from pilot.runner.containers.engine_calls import call_engine
 from pilot.runner.containers.images import Images
+from pilot.runner.containers.options import gpu_options
 from pilot.runner.failures import AttemptError
 from pilot.runner.programs.control import SlotControl
 
@@ -39,6 +40,8 @@ class Containers:
         self.spared = spared
         #: MiB that each of the containers started next may use; 0: as much as there is.
         self.memory = 0
+        #: By uuid, that they may use.
+        self.gpus: Sequence[str] = ()
         self.slot = f"{run}.{os.getpid()}"
         self._run = run
         self._walls = walls
@@ -53,7 +56,8 @@ class Containers:
             return []
         memory = [f"--memory={self.memory}m"] if self.memory and self.engine.limits_memory else []
         labels = [f"--label={RUN_LABEL}={self._run}", f"--label={SLOT_LABEL}={self.slot}"]
-        return ["--pull=never", *labels, *memory, *self._walls]
+        gpus = gpu_options(self.engine.kind, self.gpus)
+        return ["--pull=never", *labels, *memory, *gpus, *self._walls]
 
     def ran_out_of_memory(self, name: str) -> bool:
         """Did the container end because of its limit? Some engines say so of its first process

@@ -1,7 +1,7 @@
 """How cwltool is told to use containers, and what is added to the commands that it makes."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, assert_never, cast
 
 from cwltool.context import RuntimeContext
@@ -15,7 +15,7 @@ from sluice.contracts.needs import ContainerImage
 from sluice.contracts.states import ContainerEngine, ErrorClass
 
 #: Of the vendor's description of devices, which its container toolkit writes.
-_PODMAN_GPUS = "--device=nvidia.com/gpu=all"
+_PODMAN_GPU = "--device=nvidia.com/gpu="
 
 
 def walls(engine: Engine, sandbox: Sandbox) -> list[str]:
@@ -47,6 +47,15 @@ def flags(engine: Engine) -> dict[str, Any]:
     return found
 
 
+def gpu_options(engine: ContainerEngine, gpus: Sequence[str]) -> list[str]:
+    """For a container that is to have these of the node's GPUs, by uuid."""
+    if not gpus:
+        return []
+    if engine is ContainerEngine.PODMAN:  # it has the other option since release 5 only
+        return [f"{_PODMAN_GPU}{uuid}" for uuid in gpus]
+    return [f'--gpus="device={",".join(gpus)}"']  # in quotes, as the value is a list itself
+
+
 def runtime_of(
     create: Callable[[dict[str, str], RuntimeContext], Any],
     context: RuntimeContext,
@@ -62,9 +71,8 @@ def runtime_of(
     runtime = cast(list[str], create(environment, own)[0])
     if engine.kind is ContainerEngine.UDOCKER and os.geteuid() == 0:
         runtime.insert(1, "--allow-root")
-    # It has the option of this name since release 5 only.
-    if engine.kind is ContainerEngine.PODMAN:
-        runtime = [_PODMAN_GPUS if part.startswith("--gpus=") else part for part in runtime]
+    # cwltool's: any, so many of them.
+    runtime = [part for part in runtime if not part.startswith("--gpus=")]
     runtime = _without_secrets(runtime, environment, engine, context.secret_store)
     if engine.apart and not any(part.startswith("--log-driver") for part in runtime):
         runtime.append("--log-driver=none")

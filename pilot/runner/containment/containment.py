@@ -30,10 +30,10 @@ Known = Callable[[], frozenset[int]]
 
 @dataclass(frozen=True, slots=True)
 class Allotment:
-    """What a job's tools may have. ``memory``: MiB; 0: any. ``gpus``: the node's."""
+    """What a job's tools may have. ``memory``: MiB; 0: any. ``devices``: files of its GPUs."""
 
     memory: float
-    gpus: bool
+    devices: tuple[str, ...] = ()
 
 
 class Containment(ABC):
@@ -158,7 +158,7 @@ class _InSandbox(Containment):
         """It gets it as it starts."""
 
     def start(self, prepared: PreparedJob, allotted: Allotment, known: Known) -> Start:
-        sandbox = self._held.of(Extras(network=prepared.network, gpus=allotted.gpus))
+        sandbox = self._held.of(Extras(network=prepared.network, devices=allotted.devices))
         view = job_view(prepared, allotted.memory)
 
         def start(program: Program, limits: ProcessLimits) -> Running:
@@ -182,7 +182,7 @@ class _InSandbox(Containment):
                 sandbox=self._sandbox,
                 targets=list(prepared.targets),
                 in_place=prepared.in_place,
-                gpus=allotted.gpus,
+                devices=list(allotted.devices),
                 shared_memory=shared_memory_of(allotted.memory),
             )
         )

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from cwltool.command_line_tool import CommandLineTool
-from cwltool.context import LoadingContext
+from cwltool.context import LoadingContext, RuntimeContext
 from cwltool.errors import WorkflowException
 from cwltool.process import shortname
 from cwltool.workflow import default_make_tool
@@ -20,15 +20,28 @@ from pilot.runner.files.access_errors import (
     unreadable_object,
 )
 
+_CUDA = "http://commonwl.org/cwltool#CUDARequirement"
 _SELF = re.compile(r"\bself\b")
 
 
 class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not followed
     """It tells which output names what is not the job's own, and works checksums out where they are
     asked for. Outputs may be named by both names of the job's folder: ``builder`` has the one that
-    the tool was told, the system tells the real one."""
+    the tool was told, the system tells the real one. ``gpus``: that it has, whatever it asks for:
+    they were asked of the WMS, and cwltool would look for them anew."""
 
+    gpus = 0
     _given: dict[str, Any]
+
+    def __init__(self, document: Any, context: LoadingContext) -> None:
+        super().__init__(document, context)
+        self._asks_for_gpus = self.get_requirement(_CUDA)[0] is not None
+        self.requirements: list[Any] = _without_cuda(self.requirements)
+        self.hints: list[Any] = _without_cuda(self.hints)
+
+    def evalResources(self, builder: Any, context: RuntimeContext) -> dict[str, Any]:
+        found: dict[str, Any] = super().evalResources(builder, context)
+        return found | ({"cudaDeviceCount": self.gpus} if self._asks_for_gpus else {})
 
     def collect_output_ports(
         self, ports: Any, builder: Any, outdir: str, *arguments: Any, **options: Any
@@ -88,6 +101,10 @@ class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are 
             self._given[port] = found
             require_sound(found, port)
         return found
+
+
+def _without_cuda(requirements: list[Any]) -> list[Any]:
+    return [one for one in requirements if one["class"] != _CUDA]
 
 
 def make_process(document: Any, context: LoadingContext) -> Any:

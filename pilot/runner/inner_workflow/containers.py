@@ -45,6 +45,9 @@ class JobsInContainers:
             def get_from_requirements(self, asked: Any, *_: Any, **__: Any) -> str:
                 return inner.images[_name(asked)]
 
+            def _preserve_environment_on_containers_warning(self, *_: Any) -> None:
+                """Those that tell of GPUs do no harm there."""
+
             def create_runtime(
                 self, environment: Any, context: RuntimeContext
             ) -> tuple[list[str], str | None]:

@@ -39,11 +39,16 @@ from pilot.runner.files.access_errors import (
 )
 from pilot.runner.files.job_files import Identity, JobFiles
 from pilot.runner.inner_workflow.contained_tools import ContainedTools
-from pilot.runner.inner_workflow.containers import JobsInContainers, read_inner
+from pilot.runner.inner_workflow.containers import (
+    InnerContainers,
+    JobsInContainers,
+    read_inner,
+)
 from pilot.runner.inner_workflow.failures import FailureWatch
 from pilot.runner.inner_workflow.tools import tool_maker
 from pilot.runner.inner_workflow.walls import read_walls
 from pilot.runner.job_secrets import taken
+from pilot.runner.programs.visible_gpus import VISIBLE
 from pilot.runner.redaction import Redaction
 
 PROCESS, ORDER, JAVASCRIPT, RESULT = "process.cwl", "order.json", "javascript.json", "result.json"
@@ -103,20 +108,7 @@ def _run(folder: str, out: str, secrets: SecretStore, hide: Redaction) -> int:
         watch, containers, contained, secrets=secrets, job_files=job_files
     )
     process = load_tool(f"file://{folder}/{PROCESS}", loading)
-    context = RuntimeContext(
-        {
-            **({"use_container": False} if inner is None else flags(inner.engine)),
-            "basedir": folder,
-            "outdir": out,
-            "tmpdir_prefix": f"{folder}/t-",
-            "tmp_outdir_prefix": f"{folder}/o-",
-            "compute_checksum": False,
-            "move_outputs": "move",
-            "make_fs_access": access_to(job_files),
-            "path_mapper": mapper_in(job_files, JobFileMapper),
-            "secret_store": secrets,
-        }
-    )
+    context = _context(folder, out, inner, job_files=job_files, secrets=secrets)
     cwltool.job.relink_initialworkdir = partial(relink_initial, job_files)
     executor = SingleJobExecutor()
     if contained is not None:
@@ -143,6 +135,31 @@ def _run(folder: str, out: str, secrets: SecretStore, hide: Redaction) -> int:
         json.dump(result, file)
     os.replace(f"{folder}/{RESULT}.new", f"{folder}/{RESULT}")
     return 0
+
+
+def _context(
+    folder: str,
+    out: str,
+    inner: InnerContainers | None,
+    *,
+    job_files: JobFiles,
+    secrets: SecretStore,
+) -> RuntimeContext:
+    return RuntimeContext(
+        {
+            **({"use_container": False} if inner is None else flags(inner.engine)),
+            "basedir": folder,
+            "outdir": out,
+            "tmpdir_prefix": f"{folder}/t-",
+            "tmp_outdir_prefix": f"{folder}/o-",
+            "compute_checksum": False,
+            "preserve_environment": [name for name in VISIBLE if name in os.environ],
+            "move_outputs": "move",
+            "make_fs_access": access_to(job_files),
+            "path_mapper": mapper_in(job_files, JobFileMapper),
+            "secret_store": secrets,
+        }
+    )
 
 
 def _job_files(folder: str, order: Any) -> JobFiles:

@@ -15,13 +15,13 @@ from sluice.contracts.base import Contract
 
 class InnerSandbox(Contract):
     """``targets``: where links to the job's inputs lead. ``in_place``: its tools change inputs,
-    which are copies. ``gpus``: they get the node's. ``shared_memory``: bytes that each tool may
+    which are copies. ``devices``: files of its GPUs. ``shared_memory``: bytes that each tool may
     have."""
 
     sandbox: Sandbox
     targets: list[str]
     in_place: bool
-    gpus: bool
+    devices: list[str]
     shared_memory: int
 
 
@@ -36,7 +36,7 @@ class InnerSandboxWalls:
 
     def start(self, tool: InnerTool) -> Running:
         """Raises ``OSError``, ``SandboxError``."""
-        gets = Extras(network=bool(tool.job.networkaccess), gpus=self._inner.gpus)
+        gets = Extras(network=bool(tool.job.networkaccess), devices=tuple(self._inner.devices))
         return self._sandboxes.of(gets).start(
             tool.arguments,
             environment=tool.environment,

@@ -13,6 +13,7 @@ from pilot.runner.files.job_files import JobFiles
 from pilot.runner.inner_workflow.contained_tools import ContainedTools
 from pilot.runner.inner_workflow.containers import JobsInContainers
 from pilot.runner.inner_workflow.failures import FailureWatch
+from pilot.runner.programs.visible_gpus import number_of_gpus
 
 
 def tool_maker(
@@ -30,6 +31,8 @@ def tool_maker(
         return watch.around(kind if contained is None else contained.around(kind))
 
     class Tool(CommandTool):
+        gpus = number_of_gpus()
+
         def make_job_runner(self, context: RuntimeContext) -> Any:
             return around(_without_secret_files(self._kind(context), secrets, job_files))
 

@@ -29,8 +29,6 @@ from pilot.runner.tools.prepared_job import PreparedJob, prepared_job
 from sluice.contracts.needs import Resources
 from sluice.contracts.states import ErrorClass
 
-_CUDA = "http://commonwl.org/cwltool#CUDARequirement"
-
 
 class CommandLine:
     """A tool of cwltool's. ``success``, ``temporary``, ``permanent``: its exit codes."""
@@ -59,10 +57,6 @@ class CommandLine:
             }
         )
         self._runtime.workflow_eval_lock = threading.Condition(threading.RLock())
-        self._gpu = any(hint["class"] == _CUDA for hint in tool.hints)
-        # A GPU that was not asked of the WMS is no reason to refuse: cwltool refuses even for a
-        # hint.
-        tool.hints = [hint for hint in tool.hints if hint["class"] != _CUDA]
         missing = engine().missing
         if (
             missing is not None
@@ -88,9 +82,12 @@ class CommandLine:
         resources: Resources | None,
         *,
         secrets: SecretStore,
+        gpus: int,
     ) -> PreparedJob:
-        """``resources``: what the job has (None: what it asks for). ``secrets``: whose placeholders
-        are in the order. Raises ``AttemptError`` where tool and order do not fit."""
+        """``resources``: what the job has (None: what it asks for), and so many ``gpus``.
+        ``secrets``: whose placeholders are in the order. Raises ``AttemptError`` where tool and
+        order do not fit."""
+        self._tool.gpus = gpus
         contained, folder = self._contained, job_files.folder
         context = self._runtime.copy()
         context.basedir, context.stagedir = folder, f"{folder}/{IN}"
@@ -101,11 +98,7 @@ class CommandLine:
         if contained:
             context.tmpdir_prefix, context.cidfile_dir = f"{folder}/{TMP}/t-", f"{folder}/{TMP}"
         if resources is not None:
-            # With a GPU, the engine lets the container have the node's.
-            devices = {"cudaDeviceCount": 1} if contained and self._gpu else {}
-            context.select_resources = lambda asked, _context: (
-                _runtime_values(asked, resources) | devices
-            )
+            context.select_resources = lambda asked, _context: _runtime_values(asked, resources)
         try:
             with self._own_expressions():
                 job = next(self._tool.job(order, None, context))

@@ -62,6 +62,7 @@ class LoadedInvocation:
         source: str,
         protected: ProtectedInputs,
         secrets: JobSecrets,
+        gpus: int,
     ) -> PreparedJob:
         """``values``: the invocation, whose URL is ``source``; it has no secrets. Raises
         ``AttemptError``."""
@@ -77,7 +78,7 @@ class LoadedInvocation:
                 protected=protected,
             )
             self._line = self._load(invocation.model_copy(update={"process": process}), folder)
-            return self._line.prepare(job_files, order, None, secrets=secrets.store)
+            return self._line.prepare(job_files, order, None, secrets=secrets.store, gpus=gpus)
 
     def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
         """The output object, as a bundle. Raises ``AttemptError``."""

@@ -39,13 +39,14 @@ class LoadedTool:
         source: str,
         protected: ProtectedInputs,
         secrets: JobSecrets,
+        gpus: int,
     ) -> PreparedJob:
         """``values``: what the job gets at each data port. ``source``: URL of the first.
-        ``protected``: for what is still to be brought. Raises ``AttemptError`` where they do not
-        fit."""
+        ``protected``: for what is still to be brought. ``gpus``: how many it has. Raises
+        ``AttemptError`` where they do not fit."""
         order = job_order(self._task, self._types, values) | secrets.placeholders
         return self._line.prepare(
-            job_files, order, self._task.needs.resources, secrets=secrets.store
+            job_files, order, self._task.needs.resources, secrets=secrets.store, gpus=gpus
         )
 
     def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:

@@ -76,6 +76,7 @@ class LoadedWorkflow:
         source: str,
         protected: ProtectedInputs,
         secrets: JobSecrets,
+        gpus: int,
     ) -> PreparedJob:
         """``values``: what the job gets at each data port. Raises ``AttemptError``, ``OSError``."""
         folder = job_files.folder

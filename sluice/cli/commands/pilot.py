@@ -32,21 +32,11 @@ def list_pilots(
     if system.as_json:
         print_json(pilots)
         return
+    jobs = ("slots", "running", "ahead", "finished", "failed", "seen")
+    has_gpus = any(pilot.resources.gpus for pilot in pilots)
     print_table(
-        [
-            "pilot",
-            "name",
-            "host",
-            "state",
-            "sandbox",
-            "slots",
-            "running",
-            "ahead",
-            "finished",
-            "failed",
-            "seen",
-        ],
-        [_row(pilot) for pilot in pilots],
+        ["pilot", "name", "host", "state", "sandbox", *(["gpus"] if has_gpus else []), *jobs],
+        [_row(pilot, has_gpus=has_gpus) for pilot in pilots],
         empty="no pilot: start one with `sluice-pilot` on a compute node",
     )
 
@@ -66,9 +56,11 @@ def drain(
     )
 
 
-def _row(pilot: Pilot) -> tuple[object, ...]:
-    """``ahead``: jobs that it has, and that wait for what runs there."""
+def _row(pilot: Pilot, *, has_gpus: bool) -> tuple[object, ...]:
+    """``ahead``: jobs that it has, and that wait for what runs there. ``has_gpus``: does any pilot
+    of the table have some?"""
     ahead = max(0, pilot.running + pilot.leased - pilot.busy_slots)
     jobs = (pilot.slots, pilot.busy_slots, ahead, pilot.finished, pilot.failed)
     node = (pilot.name, pilot.host, pilot.state.value, pilot.sandbox.value)
-    return (pilot.uid, *node, *jobs, f"{pilot.seen_at:%F %T}")
+    gpus = (pilot.resources.gpus_in_words,) if has_gpus else ()
+    return (pilot.uid, *node, *gpus, *jobs, f"{pilot.seen_at:%F %T}")

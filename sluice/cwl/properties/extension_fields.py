@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ValidationError
 from ruamel.yaml.comments import CommentedMap
 
+from sluice.contracts.gpus import GpuAmount
 from sluice.contracts.plan import Batch, Boundary, Condition, MergeGroups, Require, Retention, Retry
 from sluice.contracts.secrets import SCHEME, SecretRef
 from sluice.contracts.wording import sentence_of
@@ -275,6 +276,9 @@ FIELDS: dict[str, ExtensionField] = {
     "rank": ExtensionField("step", _rank, comes_down=True),
     "sandbox": ExtensionField(
         "step", _sandbox, "sluice:sandbox: required", comes_down=True, for_all=True
+    ),
+    "gpu": ExtensionField(
+        "step", _model(GpuAmount), "sluice:gpu: {share: 0.25, memory: 4096}", comes_down=True
     ),
     "merge": ExtensionField("step", _merge, "sluice:merge: {files: 25}"),
     "invoke": ExtensionField("step", _invoke),

@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sluice.contracts.gpus import GpuNeeds
 from sluice.contracts.needs import Container, Needs, Resources
 from sluice.contracts.secrets import SecretRef
 from sluice.contracts.states import DeviceType
 from sluice.cwl.documents.workflow import Step, Workflow
 from sluice.cwl.properties.containers import container_image
 from sluice.cwl.properties.extension_reader import Fields
+from sluice.cwl.properties.gpus import read_gpu_needs
 from sluice.cwl.properties.requirements import (
-    CUDA_REQUIREMENT,
     OLD_TIME_LIMIT,
     Requirement,
     Requirements,
@@ -56,9 +57,11 @@ def _needs_of(
         asked["sandbox"] = True
     if _is_contained(step, held, inner):
         asked.pop("sandbox", None)
+    gpu = read_gpu_needs([held, *inner], asked.pop("gpu", None), step.place, findings)
     return Needs(
         resources=_resources(step, held, inner, findings),
-        device_type=_device_type([held, *inner]),
+        device_type=DeviceType.CPU if gpu is None else DeviceType.GPU,
+        gpu=None if gpu == GpuNeeds() else gpu,
         container=_container(step, [held, *inner], findings),
         secrets=secrets,
         **{name: asked[name] for name in Needs.model_fields if name in asked},
@@ -73,10 +76,6 @@ def _is_contained(step: Step, held: Requirements, inner: Sequence[Requirements])
     tools = [asked for process, asked in processes if process.get("class") == "CommandLineTool"]
     containers = [asked.get("DockerRequirement") for asked in tools]
     return bool(tools) and all(wish is not None and wish.required for wish in containers)
-
-
-def _device_type(tools: Sequence[Requirements]) -> DeviceType:
-    return DeviceType.GPU if any(CUDA_REQUIREMENT in held for held in tools) else DeviceType.CPU
 
 
 def _container(step: Step, tools: Sequence[Requirements], findings: Findings) -> Container | None:

@@ -351,10 +351,10 @@ class Scene:
         )
 
     def _pilots(self) -> None:
-        for name, state, sandbox, running, failed in (
-            ("farm-07", PilotState.ACTIVE, SandboxKind.NAMESPACES, 8, 1),
-            ("farm-08", PilotState.ACTIVE, SandboxKind.NONE, 4, 0),
-            ("farm-03", PilotState.LOST, SandboxKind.NAMESPACES, 0, 2),
+        for name, state, sandbox, gpus, running, failed in (
+            ("farm-07", PilotState.ACTIVE, SandboxKind.NAMESPACES, ["A2", "A2", "H200"], 8, 1),
+            ("farm-08", PilotState.ACTIVE, SandboxKind.NONE, [], 4, 0),
+            ("farm-03", PilotState.LOST, SandboxKind.NAMESPACES, [], 0, 2),
         ):
             self.neighbours.pilots.append(
                 Pilot(
@@ -367,7 +367,7 @@ class Scene:
                     running=running,
                     finished=412,
                     failed=failed,
-                    resources=NodeResources(cores=8, ram=32_768, disk=200_000),
+                    resources=NodeResources(cores=8, ram=32_768, disk=200_000, gpus=gpus),
                     registered_at=self.now,
                     seen_at=self.now - timedelta(seconds=4 if state is PilotState.ACTIVE else 900),
                 )

@@ -146,6 +146,18 @@ async def test_the_page_tells_what_contains_tools_on_the_node_of_each_pilot(
     assert told == [("farm-07", "namespaces"), ("farm-08", "none"), ("farm-03", "namespaces")]
 
 
+async def test_the_page_tells_which_gpus_the_node_of_a_pilot_has(
+    operator: Operator, scene: Scene
+) -> None:
+    page = (await operator.http.get("/")).text
+    told = re.findall(r'<span class="muted">(farm-\d+\.example\.org.*?)</span>', page)
+    assert told == [
+        "farm-07.example.org, 2 × A2, 1 × H200",
+        "farm-08.example.org",
+        "farm-03.example.org",
+    ]
+
+
 @pytest.mark.parametrize("before", [False, True])
 async def test_of_many_pilots_the_page_lists_some_and_counts_the_others(
     operator: Operator, scene: Scene, before: bool

@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 
 import orjson
 
+from sluice.contracts.gpus import Gpu
 from sluice.contracts.messages import DMS_FILES, TASK_ENDED, RegisterFiles, TaskEndedEvent
 from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import (
@@ -150,12 +151,20 @@ class Stage:
         cores: float = 8,
         ram: int = 16_000,
         gpus: Sequence[str] = (),
+        devices: Sequence[Gpu] = (),
         engines: Sequence[ContainerEngine] = (),
         sandbox: SandboxKind = SandboxKind.NONE,
         uid: UUID | None = None,
     ) -> UUID:
+        """``gpus``: names of those of which nothing else is known."""
         uid = uid or uuid4()
-        node = NodeResources(cores=cores, ram=ram, disk=1_000_000, gpus=list(gpus))
+        node = NodeResources(
+            cores=cores,
+            ram=ram,
+            disk=1_000_000,
+            gpus=[*gpus, *(device.name for device in devices)],
+            devices=list(devices),
+        )
         pilot = RegisterPilot(
             uid=uid,
             name=name,

@@ -8,21 +8,28 @@ import orjson
 import pytest
 
 from sluice.contracts import pilots
+from sluice.contracts.gpus import FreeGpu, Gpu, GpuNeeds
 from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import Amounts, LeaseRequest
 from sluice.contracts.states import DeviceType, ErrorClass
 from sluice.contracts.tasks import Task
 from tests.integration.wms.stage import Stage, make_task
+from tests.unit.gpus import gpu
 from wms.usecases.explain import explain_task
 from wms.usecases.lease_jobs import Leased, lease_jobs
 
 BIG = Resources(cores=8)
 
 
+def whole_gpus(number: int) -> list[FreeGpu]:
+    """Of a pilot that has said nothing of its devices but their names."""
+    return [FreeGpu(uuid=str(place), share=1, memory=0) for place in range(number)]
+
+
 async def ask(
     stage: Stage, pilot: UUID, jobs: int, *, cores: float, ram: int = 16_000, gpus: int = 0
 ) -> Leased:
-    free = Amounts(cores=cores, ram=ram, gpus=gpus)
+    free = Amounts(cores=cores, ram=ram, gpus=whole_gpus(gpus))
     return await lease_jobs(
         stage.context, pilot, LeaseRequest(jobs=jobs, room=pilots.Room(free=free, soon=free))
     )
@@ -61,6 +68,46 @@ async def test_gpus_are_counted(stage: Stage) -> None:
     pilot = await stage.add_pilot(gpus=["A", "B"])
     assert of(await ask(stage, pilot, 8, cores=8, gpus=2)) == {task.uid: 2}
     assert of(await ask(stage, pilot, 8, cores=6)) == {}
+
+
+async def ask_with(stage: Stage, pilot: UUID, *free: FreeGpu, jobs: int = 8) -> Leased:
+    """With so much left of its GPUs, and plenty else."""
+    left = Amounts(cores=64, ram=64_000, gpus=list(free))
+    return await lease_jobs(
+        stage.context, pilot, LeaseRequest(jobs=jobs, room=pilots.Room(free=left, soon=left))
+    )
+
+
+def left_of(device: Gpu, share: float = 1.0) -> FreeGpu:
+    return FreeGpu(uuid=device.uuid, share=share, memory=int(share * device.memory))
+
+
+async def test_jobs_go_where_the_gpus_are_that_they_need(stage: Stage) -> None:
+    old, new = gpu("GPU-old", memory=8_000), gpu("GPU-new", memory=80_000, capability="9.0")
+    weak = await stage.add_pilot(name="weak", devices=[old])
+    strong = await stage.add_pilot(name="strong", devices=[old, new])
+    needs = GpuNeeds(capability="9.0", memory=40_000)
+    task = await add(stage, device_type=DeviceType.GPU, gpu=needs)
+    assert of(await ask_with(stage, weak, left_of(old))) == {}
+    assert of(await ask_with(stage, strong, left_of(old))) == {}, "the right one is taken"
+    assert of(await ask_with(stage, strong, left_of(old), left_of(new))) == {task.uid: 1}
+
+
+async def test_jobs_share_a_gpu_as_far_as_it_goes(stage: Stage) -> None:
+    device = gpu(memory=16_000)
+    pilot = await stage.add_pilot(devices=[device])
+    shared = GpuNeeds(share=0.25, memory=5_000)
+    task = await add(stage, device_type=DeviceType.GPU, gpu=shared)
+    assert of(await ask_with(stage, pilot, left_of(device))) == {task.uid: 3}
+    assert of(await ask_with(stage, pilot, left_of(device, 0.2))) == {}
+
+
+async def test_why_no_gpu_will_do_is_said_in_numbers(stage: Stage) -> None:
+    await stage.add_pilot(name="small", devices=[gpu(memory=8_000)])
+    await stage.add_pilot(name="many cores", cores=64)
+    task = await add(stage, device_type=DeviceType.GPU, gpu=GpuNeeds(memory=40_000))
+    said = await explain_task(stage.context, task.uid)
+    assert "needs a GPU with 40000 MiB of memory, the node has 8000" in str(said)
 
 
 async def test_a_pilot_is_kept_free_for_a_big_job_that_has_waited(stage: Stage) -> None:
@@ -137,7 +184,8 @@ async def test_a_pilot_of_the_release_before_is_told_what_it_understands(
         None
         if former
         else pilots.Room(
-            free=Amounts(cores=8, ram=9000, gpus=1), soon=Amounts(cores=8, ram=9000, gpus=1)
+            free=Amounts(cores=8, ram=9000, gpus=whole_gpus(1)),
+            soon=Amounts(cores=8, ram=9000, gpus=whole_gpus(1)),
         )
     )
     leased = await lease_jobs(stage.context, pilot, LeaseRequest(jobs=1, room=room))

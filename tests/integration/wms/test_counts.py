@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 
 from sluice.contracts.attention import Acknowledge, WorkCounts
+from sluice.contracts.gpus import GpuNeeds
 from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import Pilot, RegisterPilot
 from sluice.contracts.plan import Boundary
@@ -99,6 +100,14 @@ async def test_jobs_running_have_a_gpu_each_where_they_need_one(stage: Stage) ->
     await stage.add_task(make_task(), jobs=2)
     await stage.lease(other, 2)
     assert await busy(stage) == {"p": 2, "q": 2}
+
+
+async def test_jobs_that_share_gpus_run_as_far_as_their_shares_go(stage: Stage) -> None:
+    pilot = await stage.add_pilot(gpus=["a"])
+    task = make_task(device_type=DeviceType.GPU, gpu=GpuNeeds(share=0.4))
+    await stage.add_task(task, jobs=4)
+    await stage.lease(pilot, 4)
+    assert await busy(stage) == {"p": 2}
 
 
 async def test_jobs_that_a_pilot_began_count_before_those_that_it_was_given_earlier(

@@ -12,6 +12,8 @@ from tests.unit.cwl.samples import GRAPH, LINEAR, edited, unmarked
 
 Edits = list[tuple[str, str]]
 
+CUDA = ("$namespaces:", '$namespaces:\n  cwltool: "http://commonwl.org/cwltool#"')
+
 CASES: dict[str, tuple[Edits, list[str]]] = {
     "misspelt field of a step": (
         [("    scatter: frame", "    ¦scater: frame"), ("frame: frames", "¦frame: frames"), ("parts: count", "¦parts: count")],
@@ -34,6 +36,14 @@ CASES: dict[str, tuple[Edits, list[str]]] = {
     "merge tree of something else": ([("    sluice:merge: {files: 10}", "    ¦sluice:merge: {files: 10, tree: true}"), ("        joined: stdout", "        joined: {type: int, outputBinding: {glob: x, outputEval: '$(self[0].size)'}}"), ("    type: File\n    outputSource", "    type: int\n    outputSource")], ["its output 'joined' is int"]),
     "groups on a map step": ([("sluice:boundary: {minimum: 0.9}", "¦sluice:merge: {files: 3}")], ["groups are for steps that take a File[]"]),
     "extension not there yet": ([("sluice:merge: {files: 10}", "¦sluice:warm: true")], ["'sluice:warm' is not supported yet"]),
+    "share of a GPU out of range": ([("sluice:boundary: {minimum: 0.9}", "sluice:gpu: {¦share: 1.5}")], ["less than or equal to 1, not 1.5"]),
+    "unknown key of a GPU": ([("sluice:boundary: {minimum: 0.9}", "sluice:gpu: {¦shares: 0.5}")], ["did you mean 'share'?"]),
+    "version of CUDA that is a number": ([CUDA, ("{timelimit: 10}\n  join", "{timelimit: 10}\n        cwltool:CUDARequirement: {¦cudaVersionMin: 11.4}\n  join")], ["a version in quotes, such as \"11.4\", not 11.4"]),
+    "compute capability that is a word": ([CUDA, ("{timelimit: 10}\n  join", "{timelimit: 10}\n        cwltool:CUDARequirement: {¦cudaComputeCapability: ['8.0', ampere]}\n  join")], ["not 'ampere'"]),
+    "no GPUs": ([CUDA, ("{timelimit: 10}\n  join", "{timelimit: 10}\n        cwltool:CUDARequirement: {¦cudaDeviceCountMin: 0}\n  join")], ["a number from 1 to 64, not 0"]),
+    "fewer GPUs than the least": ([CUDA, ("{timelimit: 10}\n  join", "{timelimit: 10}\n        cwltool:CUDARequirement: {cudaDeviceCountMin: 3, ¦cudaDeviceCountMax: 2}\n  join")], ["is fewer than 'cudaDeviceCountMin', 3"]),
+    "misspelt field of a CUDARequirement": ([CUDA, ("{timelimit: 10}\n  join", "{timelimit: 10}\n        cwltool:CUDARequirement: {¦cudaVersion: '11'}\n  join")], ["did you mean 'cudaVersionMin'?"]),
+    "share of several GPUs": ([CUDA, ("    out: [number]", "    out: [number]\n    sluice:gpu: {share: 0.5}"), ("{timelimit: 10}\n  join", "{timelimit: 10}\n        ¦cwltool:CUDARequirement: {cudaDeviceCountMin: 2}\n  join")], ["a share is of one GPU"]),
     "batch of a merge": ([("sluice:merge: {files: 10}", "¦sluice:batch: {files: 10}")], ["batches are for steps that run their tool on each file"]),
     "batch of nothing": ([("sluice:boundary: {minimum: 0.9}", "sluice:batch: {¦files: 0}")], ["greater than or equal to 1"]),
     "namespace not declared": ([('  sluice: "urn:sluice:cwl:"', "  x: 'urn:x:'"), ("sluice:match", "¦sluice:match")], ["prefix 'sluice' is not declared"]),

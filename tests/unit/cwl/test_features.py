@@ -172,6 +172,7 @@ SAMPLES: dict[str, Sample] = {
     "sluice:retry": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:retry: {attempts: 2}")]),
     "sluice:rank": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:rank: 2")]),
     "sluice:sandbox": Sample([("doc: Counts", "sluice:sandbox: required\ndoc: Counts"), ("sluice:boundary: {minimum: 0.9}", "sluice:sandbox: required")]),
+    "sluice:gpu": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:gpu: {share: 0.5}")]),
     "sluice:merge": Sample([]),
     "sluice:invoke": Sample([("steps:\n", INVOKE)]),
     "sluice:batch": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:batch: {files: 2}")]),

@@ -8,6 +8,7 @@ from cwltool.context import LoadingContext
 from cwltool.load_tool import load_tool
 from cwltool.workflow import default_make_tool
 
+from sluice.contracts.gpus import GpuNeeds
 from sluice.contracts.needs import Container, ContainerImage
 from sluice.contracts.plan import (
     Source,
@@ -90,6 +91,67 @@ def test_a_gpu_is_asked_for_by_cwltools_own_requirement() -> None:
     assert (count.needs.device_type, join.needs.device_type) == (DeviceType.GPU, DeviceType.CPU)
     assert [hint["class"] for hint in count.tool["hints"]] == ["cwltool:CUDARequirement"]
     assert count.tool["$namespaces"] == {"cwltool": "http://commonwl.org/cwltool#"}
+
+
+def gpu_needs(cuda: str, more: str = "") -> GpuNeeds | None:
+    """Of a step with the fields ``cuda`` of the requirement. ``more``: fields of ours."""
+    text = edited(
+        ("$namespaces:", '$namespaces:\n  cwltool: "http://commonwl.org/cwltool#"'),
+        (
+            "{timelimit: 10}\n  join",
+            f"{{timelimit: 10}}\n        cwltool:CUDARequirement: {{{cuda}}}\n  join",
+        ),
+        ("    out: [number]", f"    out: [number]{more}"),
+    )
+    return plan_of(text).steps[0].needs.gpus
+
+
+@pytest.mark.parametrize(
+    ("cuda", "needs"),
+    [
+        ("", GpuNeeds()),
+        ("cudaVersionMin: '11.4'", GpuNeeds(cuda="11.4")),
+        ("cudaComputeCapability: '8.0'", GpuNeeds(capability="8.0")),
+        ("cudaComputeCapability: ['7.5', '8.0']", GpuNeeds(capabilities=["7.5", "8.0"])),
+        ("cudaDeviceCountMin: 2", GpuNeeds(least=2, most=2)),
+        ("cudaDeviceCountMax: 3", GpuNeeds(least=1, most=3)),
+        ("cudaDeviceCountMin: 2, cudaDeviceCountMax: 4", GpuNeeds(least=2, most=4)),
+        ("cudaDeviceCountMin: $(inputs.n)", GpuNeeds()),
+    ],
+)
+def test_all_that_it_says_of_gpus_is_asked_for(cuda: str, needs: GpuNeeds) -> None:
+    assert gpu_needs(cuda) == needs
+
+
+def test_a_step_may_ask_for_a_part_of_a_gpu() -> None:
+    share = "\n    sluice:gpu: {share: 0.25, memory: 4096}"
+    both = GpuNeeds(share=0.25, memory=4096, capability="8.0")
+    assert gpu_needs("cudaComputeCapability: '8.0'", share) == both
+    plan = plan_of(edited(("    out: [number]", f"    out: [number]{share}")))
+    assert plan.steps[0].needs.gpus == GpuNeeds(share=0.25, memory=4096)
+    assert plan.steps[0].needs.device_type is DeviceType.GPU
+
+
+def test_tools_of_one_job_get_what_each_of_them_needs() -> None:
+    text = (Path(__file__).parents[2] / "differential" / "templates" / "nested.cwl").read_text()
+    first, second = (
+        f"ToolTimeLimit: {{timelimit: {seconds}}}, cwltool:CUDARequirement: {{{cuda}}}"
+        for seconds, cuda in (
+            (60, "cudaComputeCapability: ['7.5', '8.0'], cudaVersionMin: '12.10'"),
+            (30, "cudaDeviceCountMin: 2, cudaComputeCapability: ['8.0'], cudaVersionMin: '12.9'"),
+        )
+    )
+    text = edited(
+        (
+            "{LC_ALL: C}}, ToolTimeLimit: {timelimit: 60}",
+            f"{{LC_ALL: C}}}}, {second}",
+        ),
+        text=text,
+    ).replace("ToolTimeLimit: {timelimit: 60}", first, 1)
+    namespaces = '$namespaces: {cwltool: "http://commonwl.org/cwltool#"}'
+    text = text.replace("cwlVersion: v1.2\n", f"cwlVersion: v1.2\n{namespaces}\n", 1)
+    [clean] = plan_of(text).steps
+    assert clean.needs.gpus == GpuNeeds(least=2, most=2, capabilities=["8.0"], cuda="12.10")
 
 
 @pytest.mark.parametrize("kind", ["requirements", "hints"])

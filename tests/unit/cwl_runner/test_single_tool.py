@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
+from sluice.contracts.gpus import GpuNeeds
 from sluice.cwl import compile_template
 from sluice.cwl_runner.single_tool import NotSimple, read_simple
 from sluice.cwl_runner.template import InvocationNeeds
@@ -75,7 +76,7 @@ def test_what_the_tool_needs_is_asked_for(tmp_path: Path) -> None:
     [
         InvocationNeeds(),
         InvocationNeeds(cores=0.5, ram=4096, disk=100, time_limit=60.0),
-        InvocationNeeds(gpu=True),
+        InvocationNeeds(gpu='{"cudaComputeCapability": "8.0", "cudaDeviceCountMin": 2}'),
     ],
 )
 def test_the_template_of_invocations_is_right(needs: InvocationNeeds) -> None:
@@ -89,11 +90,11 @@ def test_the_template_of_invocations_is_right(needs: InvocationNeeds) -> None:
     )
     assert (
         step.needs.resources.time_limit,
-        step.needs.device_type == "gpu",
+        step.needs.gpus,
         step.boundary.minimum,
     ) == (
         needs.time_limit,
-        needs.gpu,
+        GpuNeeds(least=2, most=2, capability="8.0") if needs.gpu else None,
         0.0,
     )
 

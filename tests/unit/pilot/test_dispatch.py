@@ -50,9 +50,9 @@ async def test_what_comes_behind_waits_in_order() -> None:
     scene = Scene()
     forget = ForgetFrame(uid=TASK.uid)
     scene.dispatch.send(0, forget)
-    scene.dispatch.send_with_secrets(0, job(1))
+    scene.dispatch.send_with_secrets(0, JobFrame(job=job(1)))
     scene.dispatch.send(0, JobFrame(job=job(2)))
-    scene.dispatch.send_with_secrets(0, job(3))
+    scene.dispatch.send_with_secrets(0, JobFrame(job=job(3)))
     await eventually(lambda: scene.asked == [1, 3], what="both are asked for at once")
     assert scene.sent == [forget]
     for _ in range(2):
@@ -70,7 +70,7 @@ async def test_what_comes_behind_waits_in_order() -> None:
 async def test_a_stop_of_what_runs_waits_for_nothing() -> None:
     scene = Scene()
     scene.dispatch.send(0, JobFrame(job=job(1)))
-    scene.dispatch.send_with_secrets(0, job(2))
+    scene.dispatch.send_with_secrets(0, JobFrame(job=job(2)))
     scene.dispatch.send(0, stop(1))
     assert scene.sent[-1] == stop(1)
     scene.dispatch.forget(0)
@@ -78,7 +78,7 @@ async def test_a_stop_of_what_runs_waits_for_nothing() -> None:
 
 async def test_a_job_that_is_to_stop_does_not_wait_for_its_secrets() -> None:
     scene = Scene()
-    scene.dispatch.send_with_secrets(0, job(1))
+    scene.dispatch.send_with_secrets(0, JobFrame(job=job(1)))
     scene.dispatch.send(0, stop(1))
     await scene.has_sent(1)
     assert scene.sent == [JobFrame(job=job(1), stop=StopReason.CANCEL)]
@@ -88,7 +88,7 @@ async def test_it_is_asked_again_while_nobody_answers_and_a_refusal_is_told() ->
     scene = Scene()
     for answer in (NotAvailable("away"), Conflict("it was removed")):
         scene.answers.put_nowait(answer)
-    scene.dispatch.send_with_secrets(0, job(1))
+    scene.dispatch.send_with_secrets(0, JobFrame(job=job(1)))
     await scene.has_sent(1)
     assert scene.asked == [1, 1]
     assert scene.sent == [JobFrame(job=job(1), trouble="it was removed")]
@@ -96,7 +96,7 @@ async def test_it_is_asked_again_while_nobody_answers_and_a_refusal_is_told() ->
 
 async def test_what_was_for_a_lost_slot_is_not_for_the_next() -> None:
     scene = Scene()
-    scene.dispatch.send_with_secrets(0, job(1))
+    scene.dispatch.send_with_secrets(0, JobFrame(job=job(1)))
     scene.dispatch.send(0, JobFrame(job=job(2)))
     scene.dispatch.forget(0)
     scene.answers.put_nowait(VALUE)

@@ -9,30 +9,43 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.contracts import pilots
+from sluice.contracts.gpus import FreeGpu, Gpu, GpuNeeds
 from sluice.contracts.needs import Needs, Resources
 from sluice.contracts.pilots import Amounts, LeaseRequest
 from sluice.contracts.states import DeviceType
+from tests.unit.gpus import gpu
 from wms.domain.capacity import PATIENCE, PilotCapacity, is_kept_free
 from wms.domain.matching import Demand
 
 PILOT, OTHER = UUID(int=7), UUID(int=8)
 
 
-def demand(*, cores: float = 1, ram: int = 100, ready: int = 100, gpu: bool = False) -> Demand:
+def demand(
+    *, cores: float = 1, ram: int = 100, ready: int = 100, gpu: GpuNeeds | None = None
+) -> Demand:
     needs = Needs(
         resources=Resources(cores=cores, ram=ram, disk=100),
-        device_type=DeviceType.GPU if gpu else DeviceType.CPU,
+        device_type=DeviceType.CPU if gpu is None else DeviceType.GPU,
+        gpu=gpu,
     )
     return Demand(UUID(int=1), 1.0, datetime(2026, 1, 1, tzinfo=UTC), ready, needs)
 
 
 def room(jobs: int, free: Amounts, soon: Amounts | None = None, ahead: int = 0) -> PilotCapacity:
     return PilotCapacity(
-        LeaseRequest(jobs=jobs, room=pilots.Room(free=free, soon=soon or free, ahead=ahead))
+        LeaseRequest(jobs=jobs, room=pilots.Room(free=free, soon=soon or free, ahead=ahead)), GPUS
     )
 
 
-NODE = Amounts(cores=8, ram=1000, gpus=1)
+GPUS = [gpu("GPU-0", memory=8_000), gpu("GPU-1", memory=16_000, capability="9.0")]
+
+
+def free_gpu(number: int, share: float = 1.0) -> FreeGpu:
+    """So much of one is left."""
+    return FreeGpu(uuid=f"GPU-{number}", share=share, memory=int(share * GPUS[number].memory))
+
+
+NODE = Amounts(cores=8, ram=1000, gpus=[free_gpu(0), free_gpu(1)])
 
 
 @pytest.mark.parametrize(
@@ -44,7 +57,16 @@ NODE = Amounts(cores=8, ram=1000, gpus=1)
         (demand(cores=9), 0),
         (demand(cores=0.1, ram=1), 10),
         (demand(ram=300), 3),
-        (demand(gpu=True), 1),
+        (demand(gpu=GpuNeeds()), 2),
+        (demand(gpu=GpuNeeds(memory=10_000)), 1),
+        (demand(gpu=GpuNeeds(capability="9.0")), 1),
+        (demand(gpu=GpuNeeds(capabilities=["8.6", "7.5"])), 1),
+        (demand(gpu=GpuNeeds(cuda="12.10")), 0),
+        (demand(gpu=GpuNeeds(least=2, most=2)), 1),
+        (demand(gpu=GpuNeeds(least=3, most=3)), 0),
+        (demand(gpu=GpuNeeds(share=0.3)), 6),
+        (demand(gpu=GpuNeeds(share=0.1, memory=4_000)), 6),
+        (demand(gpu=GpuNeeds(share=0.1, memory=9_000)), 1),
     ],
 )
 def test_as_many_as_fit_together(asked: Demand, offered: int) -> None:
@@ -93,14 +115,21 @@ _amounts = st.builds(
     Amounts,
     cores=st.integers(0, 80).map(lambda tenths: tenths / 10),
     ram=st.integers(0, 2000),
-    gpus=st.integers(0, 2),
+    gpus=st.lists(
+        st.builds(free_gpu, st.integers(0, 1), st.sampled_from([0.2, 0.5, 1.0])),
+        max_size=2,
+        unique_by=lambda left: left.uuid,
+    ),
+)
+_gpu_needs = st.none() | st.sampled_from(
+    [GpuNeeds(), GpuNeeds(share=0.5), GpuNeeds(share=0.2, memory=3_000), GpuNeeds(least=2, most=2)]
 )
 _demands = st.builds(
     lambda tenths, ram, ready, gpu: demand(cores=tenths / 10, ram=ram, ready=ready, gpu=gpu),
     st.integers(1, 90),
     st.integers(0, 1500),
     st.integers(1, 12),
-    st.booleans(),
+    _gpu_needs,
 )
 
 
@@ -114,7 +143,10 @@ def test_never_more_than_is_free(free: Amounts, demands: list[Demand], jobs: int
     assert len(given_) <= jobs
     assert sum(wanted.needs.resources.cores for wanted in given_) <= free.cores + 1e-6
     assert sum(wanted.ram for wanted in given_) <= free.ram
-    assert sum(wanted.needs.gpus for wanted in given_) <= free.gpus
+    shares = [
+        wanted.needs.gpu.share * wanted.needs.gpu.least for wanted in given_ if wanted.needs.gpu
+    ]
+    assert sum(shares) <= sum(left.share for left in free.gpus) + 1e-6
 
 
 @given(free=_amounts, wanted=_demands, jobs=st.integers(1, 20))
@@ -127,5 +159,15 @@ def test_no_room_is_left_for_a_job_that_could_have_been_given(
         one_more * wanted.needs.resources.cores > free.cores + 1e-6
         or one_more * wanted.ram > free.ram
     )
-    short_of_gpus = wanted.needs.gpus and one_more > free.gpus
+    needs, devices = wanted.needs.gpu, {found.uuid: found for found in GPUS}
+    places = sum(_places(devices[left.uuid], left, needs) for left in free.gpus) if needs else 0
+    short_of_gpus = needs is not None and one_more > places // needs.least
     assert over or short_of_gpus or offered in {jobs, wanted.ready}
+
+
+def _places(device: Gpu, left: FreeGpu, needs: GpuNeeds) -> int:
+    """Jobs that get a part of the device."""
+    if needs.share == 1:
+        return int(left.share == 1)
+    memory = needs.memory or int(needs.share * device.memory)
+    return min(int((left.share + 1e-6) / needs.share), left.memory // memory)

@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
-from pilot.domain.booking import BOUNDLESS, Booked
 from pilot.domain.core import PilotCore
 from pilot.domain.model import (
     AttemptEnded,
@@ -18,9 +17,11 @@ from pilot.domain.model import (
     StopReason,
 )
 from pilot.domain.prefetch import PrefetchPolicy
+from sluice.contracts.gpus import GpuNeeds
 from sluice.contracts.needs import Needs, Resources
 from sluice.contracts.pilots import AttemptReport, HeartbeatAnswer, Lease, LeasedJob, PilotTask
 from sluice.contracts.states import AttemptOutcome, DeviceType, TaskMode
+from sluice.fit import BOUNDLESS, Offer
 
 EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
 TASK = uuid4()
@@ -31,8 +32,9 @@ def at(tick: float) -> Now:
 
 
 def task(
-    uid: UUID = TASK, resources: Resources | None = None, device: DeviceType = DeviceType.CPU
+    uid: UUID = TASK, resources: Resources | None = None, gpu: GpuNeeds | None = None
 ) -> PilotTask:
+    device = DeviceType.CPU if gpu is None else DeviceType.GPU
     return PilotTask(
         uid=uid,
         chain_uid=uuid4(),
@@ -44,7 +46,7 @@ def task(
         outputs=[],
         log_out_uid=uuid4(),
         log_out_url="file:///logs",
-        needs=Needs(resources=resources or Resources(), device_type=device),
+        needs=Needs(resources=resources or Resources(), device_type=device, gpu=gpu),
     )
 
 
@@ -67,7 +69,10 @@ def ended(
 
 
 def pilot(
-    slots: int = 1, *, policy: PrefetchPolicy | None = None, node: Booked = BOUNDLESS
+    slots: int = 1,
+    *,
+    policy: PrefetchPolicy | None = None,
+    node: Offer = BOUNDLESS,
 ) -> PilotCore:
     core = PilotCore(slots, policy, node)
     for slot in range(slots):

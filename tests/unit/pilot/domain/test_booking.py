@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pilot.domain.booking import Booked
 from pilot.domain.core import PilotCore
 from pilot.domain.model import (
     DrainAsked,
@@ -22,19 +21,26 @@ from pilot.domain.model import (
     TimePassed,
 )
 from pilot.domain.prefetch import PrefetchPolicy
+from sluice.contracts.gpus import GpuNeeds
 from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import Command, HeartbeatAnswer, JobToken, Lease, LeasedJob, PilotTask
-from sluice.contracts.states import AttemptOutcome, DeviceType
+from sluice.contracts.states import AttemptOutcome
+from sluice.fit import Booked, GpuPart
+from tests.unit.gpus import gpu, node
 from tests.unit.pilot.domain.cores import at, ended, pilot, reports, runs, task
 
-NODE = Booked(8, 16_000, 1)
+GPUS = [gpu("GPU-0"), gpu("GPU-1", memory=8_000)]
+NODE = node(8, 16_000, *GPUS)
 BIG, SMALL = UUID(int=8), UUID(int=1)
 KINDS = {
     BIG: task(BIG, Resources(cores=8)),
     SMALL: task(SMALL, Resources(cores=1)),
     UUID(int=2): task(UUID(int=2), Resources(cores=0.3, ram=5_000)),
-    UUID(int=3): task(UUID(int=3), Resources(cores=3, ram=100), DeviceType.GPU),
+    UUID(int=3): task(UUID(int=3), Resources(cores=3, ram=100), GpuNeeds()),
     UUID(int=4): task(UUID(int=4), Resources(cores=2.5, ram=16_000)),
+    UUID(int=6): task(UUID(int=6), Resources(cores=0.5), GpuNeeds(share=0.5, memory=5_000)),
+    UUID(int=7): task(UUID(int=7), Resources(cores=0.5), GpuNeeds(share=0.3)),
+    UUID(int=9): task(UUID(int=9), Resources(cores=1), GpuNeeds(least=2, most=2)),
 }
 
 
@@ -81,7 +87,7 @@ def test_a_job_that_finds_no_room_is_given_back_and_lets_the_others_in() -> None
 
 
 def test_the_second_job_of_a_slot_is_booked_as_far_as_it_needs_more() -> None:
-    core = pilot(2, node=Booked(4, 16_000, 0), policy=PrefetchPolicy(short=10.0))
+    core = pilot(2, node=node(4, 16_000), policy=PrefetchPolicy(short=10.0))
     granted(core, (1, SMALL))
     core.handle(ended(1, seconds=0.01), at(1.0))
     three = task(UUID(int=5), Resources(cores=3))
@@ -95,11 +101,11 @@ def test_the_second_job_of_a_slot_is_booked_as_far_as_it_needs_more() -> None:
         at(2.0),
     )
     assert [[held.job.id for held in slot.queue] for slot in core.slots] == [[2, 4], [3, 5]]
-    assert core.free == Booked(0, 16_000 - 512, 0)
+    assert core.free == Booked(0, 16_000 - 512)
     core.handle(ended(2), at(3.0))
-    assert core.free == Booked(0, 16_000 - 512, 0)
+    assert core.free == Booked(0, 16_000 - 512)
     core.handle(ended(4), at(4.0))
-    assert core.free == Booked(3, 16_000 - 256, 0)
+    assert core.free == Booked(3, 16_000 - 256)
 
 
 def test_a_pilot_asks_with_what_is_free_and_what_will_be_soon() -> None:
@@ -109,15 +115,16 @@ def test_a_pilot_asks_with_what_is_free_and_what_will_be_soon() -> None:
     assert core.jobs_wanted(at(11.0)) == 6
     room = core.room(at(11.0), 6)
     assert room is not None
-    assert (room.free.cores, room.free.ram, room.free.gpus, room.ahead) == (4, 16_000 - 356, 0, 0)
-    assert (room.soon.cores, room.soon.ram, room.soon.gpus) == (5, 15_900, 0)
+    assert (room.free.cores, room.free.ram, room.ahead) == (4, 16_000 - 356, 0)
+    assert [left.uuid for left in room.free.gpus] == ["GPU-0"], "the smaller one was enough"
+    assert (room.soon.cores, room.soon.ram, room.soon.gpus) == (5, 15_900, room.free.gpus)
     granted(core, (3, SMALL), (4, SMALL), (5, SMALL), (6, SMALL), tick=11.0)
     assert core.jobs_wanted(at(11.0)) == 0
     assert pilot(8).room(at(0), 3) is None
 
 
 def test_jobs_ahead_of_their_turn_are_told_apart() -> None:
-    core = pilot(2, node=Booked(2, 16_000, 0))
+    core = pilot(2, node=node(2, 16_000))
     granted(core, (1, SMALL))
     core.handle(ended(1, seconds=0.1), at(1.0))
     wanted = core.jobs_wanted(at(1.0))
@@ -142,6 +149,13 @@ _moves = st.lists(
 )
 
 
+def part_of(uuid: str, needs: GpuNeeds | None) -> GpuPart:
+    """What a job that has this device takes of it."""
+    assert needs is not None
+    [memory] = [found.memory for found in GPUS if found.uuid == uuid]
+    return GpuPart(needs.share, needs.memory or int(needs.share * memory))
+
+
 class Node:
     """Carries out what the core says, as slots do: of each, the first of its jobs runs. ``killed``:
     slots that are on their way out."""
@@ -149,7 +163,7 @@ class Node:
     def __init__(self, short: float) -> None:
         self.core = pilot(4, node=NODE, policy=PrefetchPolicy(short=short, grace=1.0, patience=4.0))
         self.killed: set[int] = set()
-        self.queues: dict[int, list[LeasedJob]] = {slot: [] for slot in range(4)}
+        self.queues: dict[int, list[RunJob]] = {slot: [] for slot in range(4)}
         self.tick = 0.0
         self.number = 0
 
@@ -161,17 +175,16 @@ class Node:
                 self.killed.add(instruction.slot)
             if isinstance(instruction, RunJob):
                 assert instruction.slot not in self.killed
-                self.queues[instruction.slot].append(instruction.job)
+                self.queues[instruction.slot].append(instruction)
 
     def running(self) -> Booked:
         total = Booked()
         for queue in self.queues.values():
             if queue:
-                kind = KINDS[queue[0].task_uid]
-                gpus = 1 if kind.needs.device_type is DeviceType.GPU else 0
-                total = total.plus(
-                    Booked(kind.needs.resources.cores, kind.needs.resources.ram, gpus)
-                )
+                needs = KINDS[queue[0].job.task_uid].needs
+                parts = {uuid: part_of(uuid, needs.gpu) for uuid in queue[0].gpus}
+                assert needs.gpu is None or len(parts) == needs.gpu.least
+                total = total.plus(Booked(needs.resources.cores, needs.resources.ram, parts))
         return total
 
     def move(self, kind: str, value: object) -> None:
@@ -216,7 +229,7 @@ class Node:
                 assert self.tick < max(first.stopped, slot.since) + 5.0
 
     def end(self, slot: int) -> None:
-        job = self.queues[slot].pop(0)
+        job = self.queues[slot].pop(0).job
         self.obey(self.core.handle(ended(job.id, slot=slot, seconds=0.1), at(self.tick)))
 
 
@@ -228,15 +241,15 @@ def test_never_overbooked_and_all_released_after_any_end(
     node = Node(short)
     for kind, value in moves:
         node.move(kind, value)
-        assert NODE.holds(node.running())
+        assert NODE.amounts.holds(node.running())
         assert node.core.free.holds(Booked())
-        assert NODE.minus(node.core.free).holds(node.running())
+        assert NODE.amounts.minus(node.core.free).holds(node.running())
     for slot in range(4):
         if slot in node.killed:
             node.move("lose", slot)
         node.move("ready", slot)
     while any(node.queues.values()):
         node.end(next(slot for slot, queue in node.queues.items() if queue))
-        assert NODE.holds(node.running())
-    assert node.core.free.amounts() == NODE.amounts()
+        assert NODE.amounts.holds(node.running())
+    assert node.core.free.amounts() == NODE.amounts.amounts()
     assert node.core.idle

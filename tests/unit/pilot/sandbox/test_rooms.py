@@ -313,18 +313,19 @@ def test_jobs_of_a_slot_share_a_room_wherever_it_works(place: str, name: str, ro
     assert len(set(told)) < len(told)
 
 
+_USUAL = ("/dev/net/tun", "/dev/fuse", "/dev/kmsg", "/dev/autofs", "/dev/rtc0", "/dev/hpet")
+#: That is in no sandbox, and that whoever runs this may open: it stands for a GPU's.
+_DEVICE = next((path for path in _USUAL if os.access(path, os.R_OK)), "")
+
+
 @pytest.fixture
-def device(monkeypatch: pytest.MonkeyPatch) -> str:
-    """One that is in no sandbox, and that whoever runs this may open: it stands for a GPU's."""
-    usual = ("/dev/net/tun", "/dev/fuse", "/dev/kmsg", "/dev/autofs", "/dev/rtc0", "/dev/hpet")
-    found = next((path for path in usual if os.access(path, os.R_OK)), None)
-    if found is None:
-        pytest.skip(f"none of {', '.join(usual)} can be opened here")
-    monkeypatch.setattr("pilot.sandbox.sandbox._GPUS", (found,))
-    return found
+def device() -> str:
+    if not _DEVICE:
+        pytest.skip(f"none of {', '.join(_USUAL)} can be opened here")
+    return _DEVICE
 
 
-@pytest.mark.parametrize("gets", [Extras(gpus=True)])
+@pytest.mark.parametrize("gets", [Extras(devices=(_DEVICE,))])
 def test_devices_of_gpus_can_be_used_and_stay_as_they_are(programs: _Programs, device: str) -> None:
     used = f"import os; print(os.open({device!r}, os.O_RDONLY | os.O_NONBLOCK) > 2)"
     assert programs.say(used) == "True"

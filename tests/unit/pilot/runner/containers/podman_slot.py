@@ -40,6 +40,7 @@ def start(podman: Podman, engine: Engine | None, folder: Path) -> Runner:
         "engine": engine,
         "images": str(folder / "images"),
         "sandbox": found_sandbox(),
+        "gpus": {"GPU-a": "/dev/nvidia0", "GPU-b": "/dev/nvidia1"},
     }
     return Runner(folder / "pilot", environment=environment, settings=settings)
 

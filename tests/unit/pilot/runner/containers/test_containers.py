@@ -8,8 +8,9 @@ import pytest
 
 from pilot.domain.model import StopReason
 from pilot.node.engines import RUN_LABEL, SLOT_LABEL, Engine, remove_containers
+from pilot.runner.containers.options import gpu_options
 from sluice.contracts.needs import Container, ContainerImage, Resources
-from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.contracts.states import AttemptOutcome, ContainerEngine, ErrorClass
 from tests.servers.image_registry import ImageRegistry
 from tests.servers.podman import IMAGE, Podman
 from tests.unit.pilot.attempts import failed, log_of, run
@@ -244,23 +245,40 @@ def test_a_file_of_the_node_is_not_brought_in(runner: Runner, root: Path) -> Non
     assert message == f"the job could not be set up: '{secret}' is no file of the job"
 
 
-def test_a_tool_that_asks_for_a_gpu_gets_the_nodes(runner: Runner, root: Path) -> None:
+@pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
+def test_a_container_gets_the_gpus_of_its_job(runner: Runner, root: Path, *, inside: bool) -> None:
     """There is none here, so the engine refuses; but it has been asked."""
     cuda = {
         "class": "cwltool:CUDARequirement",
         "cudaVersionMin": "11",
         "cudaComputeCapability": "5",
     }
-    executable = {
-        **shell("true"),
-        "hints": [cuda],
-        "$namespaces": {"cwltool": "http://commonwl.org/cwltool#"},
-    }
-    report = run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
-    error_class, message = failed(report)
-    assert error_class is ErrorClass.STAGE_IN_FAILED
-    assert message.startswith("the container could not be started: Error: ")
-    assert "--device=nvidia.com/gpu=all" in log_of(report)
+    namespaces = {"$namespaces": {"cwltool": "http://commonwl.org/cwltool#"}}
+    executable = {**shell("true"), "hints": [cuda]}
+    executable = {**(around(executable) if inside else executable), **namespaces}
+    asked = Container(images=[ContainerImage(name=IMAGE)])
+    kind = task(root, executable, container=asked)
+    one_job = job(kind, [input_file(root / "in" / "a.dat")])
+    report = runner.attempt(kind, one_job, gpus=["GPU-a", "GPU-b"])
+    assert failed(report)[0] is (ErrorClass.TOOL_FAILED if inside else ErrorClass.STAGE_IN_FAILED)
+    assert "--device=nvidia.com/gpu=GPU-a" in log_of(report)
+    assert "nvidia.com/gpu=GPU-b" in log_of(report)
+    assert "--gpus" not in log_of(report)
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (ContainerEngine.DOCKER, ['--gpus="device=GPU-a,GPU-b"']),
+        (
+            ContainerEngine.PODMAN,
+            ["--device=nvidia.com/gpu=GPU-a", "--device=nvidia.com/gpu=GPU-b"],
+        ),
+    ],
+)
+def test_each_engine_is_told_in_its_own_words(kind: ContainerEngine, expected: list[str]) -> None:
+    assert gpu_options(kind, ["GPU-a", "GPU-b"]) == expected
+    assert gpu_options(kind, []) == []
 
 
 def test_a_hint_is_used_where_there_is_an_engine(runner: Runner, root: Path) -> None:

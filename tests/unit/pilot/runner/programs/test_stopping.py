@@ -140,11 +140,13 @@ def test_stop_of_a_running_job(
 
 def test_a_gentle_tool_may_tidy_up_when_canceled(runner: Runner, root: Path) -> None:
     code = (
-        "import signal, sys\n"
-        "def tidy(*_): print('tidied', 'up', file=sys.stderr); sys.exit(0)\n"
-        "signal.signal(15, tidy)\n"
+        "import os, signal, sys\n"
+        "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])\n"
+        "os.mkfifo('gate')\n"
+        "signal.sigwait([signal.SIGTERM])\n"
+        "print('tidied', 'up', file=sys.stderr)\n"
     )
-    task_ = task(root, python(code + waiting_at("gate")))
+    task_ = task(root, python(code))
     running = job(task_, [input_file(root / "in" / "a.dat")], job_id=4)
     runner.submit(task_, running)
     wait_for(runner, "gate")

@@ -1,0 +1,118 @@
+"""What each step's jobs need of GPUs: of cwltool's ``CUDARequirement``, and of our own field."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from sluice.contracts.gpus import MOST_GPUS_OF_A_JOB, GpuAmount, GpuNeeds, Version, version_key
+from sluice.contracts.wording import sentence_of
+from sluice.cwl.properties.requirements import CUDA_REQUIREMENT, Requirement, Requirements
+from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
+from sluice.cwl.reading.nodes import plain_json
+
+_CUDA, _CAPABILITY, _LEAST, _MOST = _FIELDS = (
+    "cudaVersionMin",
+    "cudaComputeCapability",
+    "cudaDeviceCountMin",
+    "cudaDeviceCountMax",
+)
+_version: TypeAdapter[str] = TypeAdapter(Version)
+
+
+def read_gpu_needs(
+    tools: Sequence[Requirements],
+    amount: GpuAmount | None,
+    place: TextPlace,
+    findings: Findings,
+) -> GpuNeeds | None:
+    """Of a job that runs these tools, one after the other: as much as any of them needs; None: no
+    GPU. ``amount``: what our own field says of the step at ``place``."""
+    asked = [held[CUDA_REQUIREMENT] for held in tools if CUDA_REQUIREMENT in held]
+    if not asked and amount is None:
+        return None
+    found = [dict(_Reader(requirement, findings).read()) for requirement in asked]
+    least = max((body.get("least", 1) for body in found), default=1)
+    needs: dict[str, Any] = {
+        "least": least,
+        "most": max([least, *(body["most"] for body in found if "most" in body)]),
+        "capability": _newest(found, "capability"),
+        "capabilities": _common(found),
+        "cuda": _newest(found, "cuda"),
+        **({} if amount is None else amount.model_dump()),
+    }
+    try:
+        return GpuNeeds.model_validate(needs)
+    except ValidationError as error:
+        for wrong in error.errors():
+            findings.error(asked[0].place if asked else place, sentence_of(wrong))
+        return None
+
+
+def _newest(found: Sequence[dict[str, Any]], name: str) -> str | None:
+    return max((body[name] for body in found if name in body), key=version_key, default=None)
+
+
+def _common(found: Sequence[dict[str, Any]]) -> list[str]:
+    """What all accept of those that list what they do."""
+    lists = [body["capabilities"] for body in found if "capabilities" in body] or [[]]
+    return [version for version in lists[0] if all(version in other for other in lists)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    requirement: Requirement
+    findings: Findings
+
+    def read(self) -> Iterator[tuple[str, Any]]:
+        """Fields of ``GpuNeeds``; what is wrong is an error."""
+        body = self.requirement.body
+        for key in body:
+            if key not in (*_FIELDS, "class"):
+                self._wrong(key, f"is none of a CUDARequirement's{did_you_mean(key, _FIELDS)}")
+        if body.get(_CUDA) is not None and self._is_version(_CUDA, body[_CUDA]):
+            yield "cuda", str(body[_CUDA])
+        match body.get(_CAPABILITY):
+            case None:
+                pass
+            case list() as versions:
+                if all([self._is_version(_CAPABILITY, version) for version in versions]):
+                    yield "capabilities", [str(version) for version in versions]
+            case version:
+                if self._is_version(_CAPABILITY, version):
+                    yield "capability", str(version)
+        counts = {
+            key: body[key]
+            for key in (_LEAST, _MOST)
+            if body.get(key) is not None and self._is_count(key, body[key])
+        }
+        if counts.get(_MOST, counts.get(_LEAST, 1)) < counts.get(_LEAST, 1):
+            self._wrong(_MOST, f"is fewer than {_LEAST!r}, {counts[_LEAST]}")
+            return
+        for key, name in ((_LEAST, "least"), (_MOST, "most")):
+            if key in counts:
+                yield name, counts[key]
+
+    def _is_version(self, key: str, value: Any) -> bool:
+        try:
+            _version.validate_python(value, strict=True)
+        except ValidationError:
+            self._wrong(key, f'is a version in quotes, such as "11.4", not {plain_json(value)!r}')
+            return False
+        return True
+
+    def _is_count(self, key: str, value: Any) -> bool:
+        if isinstance(value, str):
+            self.findings.warning(
+                text_place(self.requirement.body, key),
+                f"'{key}' is an expression, which only the job can work out: one GPU is asked for",
+            )
+            return False
+        if type(value) is int and 1 <= value <= MOST_GPUS_OF_A_JOB:
+            return True
+        self._wrong(key, f"is a number from 1 to {MOST_GPUS_OF_A_JOB}, not {plain_json(value)!r}")
+        return False
+
+    def _wrong(self, key: str, message: str) -> None:
+        self.findings.error(text_place(self.requirement.body, key), f"'{key}' {message}")

@@ -1,0 +1,231 @@
+"""What fits into what a node has left of its cores, memory and GPUs. Pure: the WMS asks it before
+it gives jobs away, and pilots before they start them."""
+
+import math
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from sluice.contracts.gpus import FreeGpu, Gpu, GpuNeeds, version_key
+from sluice.contracts.numbers import in_full
+from sluice.contracts.pilots import Amounts
+
+#: Fractions add up to whole ones, whatever their binary rounding.
+_ROUNDED = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class GpuPart:
+    """Of a device: ``share`` of it (1: all), ``memory`` in MiB."""
+
+    share: float = 0.0
+    memory: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Booked:
+    """Amounts of a node's resources. ``ram`` in MiB; ``gpus`` by their uuid."""
+
+    cores: float = 0.0
+    ram: float = 0
+    gpus: Mapping[str, GpuPart] = field(default_factory=dict)
+
+    def most(self, other: "Booked") -> "Booked":
+        """As much as both need, one after the other."""
+        return self._with(other, max)
+
+    def plus(self, other: "Booked") -> "Booked":
+        return self._with(other, operator.add)
+
+    def minus(self, other: "Booked") -> "Booked":
+        return self._with(other, operator.sub)
+
+    def holds(self, other: "Booked") -> bool:
+        return (
+            self.cores + _ROUNDED >= other.cores
+            and self.ram >= other.ram
+            and all(
+                one.share + _ROUNDED >= two.share and one.memory >= two.memory
+                for _, one, two in self._beside(other)
+            )
+        )
+
+    @property
+    def has_any(self) -> bool:
+        """Is there room for any job at all?"""
+        return self.cores > _ROUNDED and self.ram > 0
+
+    def amounts(self) -> Amounts:
+        return Amounts(
+            cores=max(0.0, round(self.cores, 6)),
+            ram=max(0, int(self.ram)),
+            gpus=[
+                FreeGpu(uuid=uuid, share=min(1.0, round(part.share, 6)), memory=int(part.memory))
+                for uuid, part in self.gpus.items()
+                if part.share > _ROUNDED and part.memory >= 0
+            ],
+        )
+
+    @classmethod
+    def of(cls, amounts: Amounts) -> "Booked":
+        parts = {part.uuid: GpuPart(part.share, part.memory) for part in amounts.gpus}
+        return cls(amounts.cores, amounts.ram, parts)
+
+    def _with(self, other: "Booked", joined: Callable[[float, float], float]) -> "Booked":
+        """Amount by amount."""
+        cores, ram = joined(self.cores, other.cores), joined(self.ram, other.ram)
+        if not self.gpus and not other.gpus:
+            return Booked(cores, ram)
+        parts = {
+            uuid: GpuPart(joined(one.share, two.share), joined(one.memory, two.memory))
+            for uuid, one, two in self._beside(other)
+        }
+        return Booked(cores, ram, parts)
+
+    def _beside(self, other: "Booked") -> Iterator[tuple[str, GpuPart, GpuPart]]:
+        none = GpuPart()
+        for uuid in {**self.gpus, **other.gpus}:
+            yield uuid, self.gpus.get(uuid, none), other.gpus.get(uuid, none)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Of a node, to all of its jobs together. ``devices``: its GPUs, by uuid."""
+
+    amounts: Booked
+    devices: Mapping[str, Gpu] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, cores: float, ram: float, gpus: Iterable[Gpu] = ()) -> "Offer":
+        devices = {gpu.uuid: gpu for gpu in gpus}
+        parts = {uuid: GpuPart(1.0, gpu.memory) for uuid, gpu in devices.items()}
+        return cls(Booked(cores, ram, parts), devices)
+
+
+#: Of a node that nobody has measured.
+BOUNDLESS = Offer.of(math.inf, math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """By one job, while it runs. ``ram`` in MiB."""
+
+    cores: float = 1.0
+    ram: float = 0
+    gpus: GpuNeeds | None = None
+
+
+def fit(free: Booked, wanted: Wanted, devices: Mapping[str, Gpu]) -> Booked | None:
+    """What the job takes of what is left, if that is enough; None: it is not. ``devices``: of the
+    node, by uuid.
+
+    Of GPUs that would do, whole ones are taken the smallest first, and shares of those that have
+    the least left: so that what needs much finds it.
+    """
+    if free.cores == math.inf:
+        return Booked(wanted.cores, wanted.ram)
+    if free.cores + _ROUNDED < wanted.cores or free.ram < wanted.ram:
+        return None
+    if wanted.gpus is None:
+        return Booked(wanted.cores, wanted.ram)
+    needs, found = wanted.gpus, []
+    for uuid, left in free.gpus.items():
+        gpu = devices.get(uuid)
+        if gpu is None or not is_suitable(gpu, needs):
+            continue
+        part = _part(gpu, needs)
+        if left.share + _ROUNDED >= part.share and left.memory >= part.memory:
+            found.append((left.share, gpu.memory, uuid, part))
+    if len(found) < needs.least:
+        return None
+    taken = sorted(found, key=lambda candidate: candidate[:3])[: needs.most]
+    return Booked(wanted.cores, wanted.ram, {uuid: part for _, _, uuid, part in taken})
+
+
+def how_many(free: Booked, wanted: Wanted, devices: Mapping[str, Gpu], *, most: int) -> int:
+    """Such jobs that fit beside one another, of ``most``."""
+    if wanted.gpus is None:
+        times = (free.cores + _ROUNDED) // wanted.cores
+        if wanted.ram:
+            times = min(times, free.ram // wanted.ram)
+        return int(max(0, min(times, most)))
+    for number in range(most):
+        taken = fit(free, wanted, devices)
+        if taken is None:
+            return number
+        free = free.minus(taken)
+    return most
+
+
+def is_suitable(gpu: Gpu, needs: GpuNeeds) -> bool:
+    """Is it of a kind that will do? A pilot of the release before tells nothing of its devices, and
+    gives a job all of one: such do for everything."""
+    return all(demand.is_met(gpu, needs) for demand in _DEMANDS)
+
+
+def gpus_in_words(needs: GpuNeeds) -> str:
+    """How many, for a person."""
+    if needs.share < 1:
+        return f"{needs.share:g} of a GPU"
+    return "a GPU" if needs.least == 1 else f"{needs.least} GPUs"
+
+
+def why_unsuited(devices: Iterable[Gpu], needs: GpuNeeds) -> str | None:
+    """What a job needs of these devices and they have not ("needs 2 GPUs, the node has 1"); None:
+    they will do."""
+    left, wish = list(devices), gpus_in_words(needs)
+    if len(left) < needs.least:
+        return f"needs {wish}, the node has {len(left) or 'none'}"
+    for demand in _DEMANDS:  # the first that leaves too few is what stands in the way
+        able = [gpu for gpu in left if demand.is_met(gpu, needs)]
+        if len(able) < needs.least:
+            known = ", ".join(dict.fromkeys(str(demand.known(gpu)) for gpu in left))
+            return f"needs {wish} with {demand.asked(needs)}, the node has {known}"
+        left = able
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Demand:
+    """``asked``: for a person. ``known``: what a device has of it."""
+
+    is_met: Callable[[Gpu, GpuNeeds], bool]
+    asked: Callable[[GpuNeeds], str]
+    known: Callable[[Gpu], object]
+
+
+def _has_capability(gpu: Gpu, needs: GpuNeeds) -> bool:
+    if gpu.capability is None:
+        return True
+    has = version_key(gpu.capability)
+    return (needs.capability is None or has >= version_key(needs.capability)) and (
+        not needs.capabilities or has in {version_key(version) for version in needs.capabilities}
+    )
+
+
+def _asked_capability(needs: GpuNeeds) -> str:
+    exactly = " or ".join(needs.capabilities)
+    return f"compute capability {exactly or f'{needs.capability} or higher'}"
+
+
+def _has_cuda(gpu: Gpu, needs: GpuNeeds) -> bool:
+    if gpu.cuda is None or needs.cuda is None:
+        return True
+    return version_key(gpu.cuda) >= version_key(needs.cuda)
+
+
+_DEMANDS = (
+    _Demand(
+        lambda gpu, needs: not gpu.memory or gpu.memory >= needs.memory,
+        lambda needs: f"{in_full(needs.memory)} MiB of memory",
+        lambda gpu: in_full(gpu.memory),
+    ),
+    _Demand(_has_capability, _asked_capability, lambda gpu: gpu.capability),
+    _Demand(_has_cuda, lambda needs: f"a driver for CUDA {needs.cuda}", lambda gpu: gpu.cuda),
+)
+
+
+def _part(gpu: Gpu, needs: GpuNeeds) -> GpuPart:
+    if needs.share >= 1:
+        return GpuPart(1.0, gpu.memory)
+    return GpuPart(needs.share, needs.memory or math.floor(needs.share * gpu.memory))

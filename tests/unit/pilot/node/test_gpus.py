@@ -1,0 +1,90 @@
+"""Which GPUs a pilot finds on its node."""
+
+import os
+
+import pynvml
+import pytest
+
+from pilot.node.gpus import NodeGpu, find_gpus
+from sluice.contracts.gpus import Gpu
+from tests.unit.pilot.node.nvml import Device, Nvml
+
+_A2 = Gpu(
+    uuid="GPU-a",
+    name="NVIDIA A2",
+    memory=15_356,
+    capability="8.6",
+    driver="550.54.15",
+    cuda="12.4",
+)
+_TWO = (Device("GPU-a"), Device("GPU-b", minor=3, can_be_divided=True))
+
+
+def uuids(nvml: Nvml, **environment: str) -> list[str]:
+    found = [each.gpu.uuid for each in find_gpus(environment, nvml)]
+    assert nvml.open == 0
+    return found
+
+
+def test_each_is_described() -> None:
+    found = find_gpus({}, Nvml(_TWO))
+    assert found[0] == NodeGpu(_A2, "/dev/nvidia0")
+    assert (found[1].gpu.uuid, found[1].path) == ("GPU-b", "/dev/nvidia3")
+
+
+def test_without_a_driver_there_is_none() -> None:
+    assert uuids(Nvml(_TWO, driver="")) == []
+
+
+def test_one_that_is_divided_is_its_instances() -> None:
+    parts = {0: Device("MIG-1", "H100 MIG 3g.40gb", 40_000), 4: Device("MIG-2", memory=10_000)}
+    whole = Device("GPU-h", capability=(9, 0), minor=1, instances=parts)
+    found = find_gpus({}, Nvml([Device("GPU-a"), whole]))
+    assert [(each.gpu.uuid, each.gpu.memory, each.gpu.capability, each.path) for each in found] == [
+        ("GPU-a", 15_356, "8.6", "/dev/nvidia0"),
+        ("MIG-1", 40_000, "9.0", "/dev/nvidia1"),
+        ("MIG-2", 10_000, "9.0", "/dev/nvidia1"),
+    ]
+
+
+def test_one_that_is_broken_hides_no_other() -> None:
+    assert uuids(Nvml([Device("GPU-x", broken=True), *_TWO])) == ["GPU-a", "GPU-b"]
+
+
+@pytest.mark.parametrize(
+    ("visible", "expected"),
+    [
+        ("0,1", ["GPU-a", "GPU-b"]),
+        ("1", ["GPU-b"]),
+        ("GPU-a", ["GPU-a"]),
+        ("GPU-", ["GPU-a", "GPU-b"]),
+        (" 0 , GPU-b ", ["GPU-a", "GPU-b"]),
+        ("", []),
+        ("-1", []),
+        ("NoDevFiles", []),
+        ("7", []),
+    ],
+)
+def test_a_batch_system_says_which_are_the_pilots(visible: str, expected: list[str]) -> None:
+    assert uuids(Nvml(_TWO), CUDA_VISIBLE_DEVICES=visible) == expected
+
+
+def test_the_package_has_what_its_stand_in_has() -> None:
+    """And raises as it does."""
+    for name in (name for name in dir(Nvml()) if name.lower().startswith("nvml")):
+        assert hasattr(pynvml, name), name
+    assert issubclass(pynvml.NVMLError_NotSupported, pynvml.NVMLError)
+    assert issubclass(pynvml.NVMLError_NotFound, pynvml.NVMLError)
+
+
+def test_this_node_says_of_its_own_what_the_stand_in_says() -> None:
+    found = find_gpus({})
+    assert (found != []) == os.path.exists("/dev/nvidia0")
+    for each in found:
+        assert each.gpu.uuid[:4] in {"GPU-", "MIG-"}
+        assert os.path.exists(each.path)
+        assert each.gpu.memory > 0
+        assert each.gpu.name
+        assert each.gpu.capability
+        assert each.gpu.cuda
+        assert each.gpu.driver

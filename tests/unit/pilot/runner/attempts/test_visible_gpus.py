@@ -1,0 +1,87 @@
+"""A job finds the GPUs that it was given, and no other."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pilot.sandbox.sandbox import gpu_devices
+from sluice.contracts.pilots import AttemptReport
+from tests.unit.pilot.attempts import python
+from tests.unit.pilot.builders import input_file, job, task
+from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.slot_runner import Runner
+
+_TELL = """
+import json, os
+print(json.dumps(os.environ.get("CUDA_VISIBLE_DEVICES")))
+"""
+_TOOL = python(_TELL)
+
+
+@pytest.fixture(params=["open", "sandbox"])
+def slot(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Runner]:
+    contained = request.param == "sandbox"
+    walls = {"sandbox": found_sandbox()} if contained else {"no_sandbox": "a test"}
+    gpus = {"GPU-a": "/dev/nvidia7", "GPU-b": "/dev/nvidia8"}
+    runner = Runner(tmp_path / "pilot", settings={**walls, "gpus": gpus})
+    yield runner
+    runner.close()
+
+
+def told(report: AttemptReport) -> object:
+    assert report.message == ""
+    [found] = report.outputs
+    return json.loads(Path(found.url.removeprefix("file://")).read_text())
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
+@pytest.mark.parametrize("gpus", [[], ["GPU-b"], ["GPU-a", "GPU-b"]])
+def test_it_is_told_which(slot: Runner, tmp_path: Path, gpus: list[str], *, inside: bool) -> None:
+    root = tmp_path / "data"
+    kind = task(root, around(_TOOL) if inside else _TOOL)
+    report = slot.attempt(kind, job(kind, [input_file(root / "a.dat")]), gpus=gpus)
+    assert told(report) == ",".join(gpus)
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
+def test_a_tool_can_be_told_how_many(slot: Runner, tmp_path: Path, *, inside: bool) -> None:
+    cuda = {"class": "cwltool:CUDARequirement", "cudaVersionMin": "1", "cudaComputeCapability": "1"}
+    counting = _TOOL | {
+        "arguments": ["import sys; print(sys.argv[1])", "$(runtime.cudaDeviceCount)"],
+        "requirements": [{"class": "InlineJavascriptRequirement"}],
+        "hints": [cuda],
+    }
+    named = {"$namespaces": {"cwltool": "http://commonwl.org/cwltool#"}}
+    root = tmp_path / "data"
+    kind = task(root, (around(counting) if inside else counting) | named)
+    report = slot.attempt(kind, job(kind, [input_file(root / "a.dat")]), gpus=["GPU-a", "GPU-b"])
+    assert told(report) == 2
+
+
+def test_where_the_node_has_none_nothing_is_said(tmp_path: Path) -> None:
+    runner = Runner(tmp_path / "pilot", environment={"CUDA_VISIBLE_DEVICES": "0"})
+    root = tmp_path / "data"
+    try:
+        kind = task(root, _TOOL)
+        assert told(runner.attempt(kind, job(kind, [input_file(root / "a.dat")]))) is None
+    finally:
+        runner.close()
+
+
+def test_of_the_device_files_it_gets_its_own_and_those_of_the_driver(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    names = ("nvidia0", "nvidia1", "nvidia10", "nvidiactl", "nvidia-uvm", "tty")
+    for name in names:
+        (tmp_path / name).touch()
+    monkeypatch.setattr("pilot.sandbox.sandbox._GPUS", (f"{tmp_path}/nvidia*",))
+    monkeypatch.setattr(
+        "pilot.sandbox.sandbox._ONE_GPU", re.compile(rf"{re.escape(str(tmp_path))}/nvidia\d+")
+    )
+    found = [Path(path).name for path in gpu_devices([f"{tmp_path}/nvidia1"])]
+    assert found == ["nvidia-uvm", "nvidia1", "nvidiactl"]
+    assert gpu_devices([]) == ()

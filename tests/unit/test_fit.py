@@ -1,0 +1,199 @@
+"""What fits into what a node has left."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from sluice.contracts.gpus import Gpu, GpuNeeds, version_key
+from sluice.fit import (
+    BOUNDLESS,
+    Booked,
+    GpuPart,
+    Wanted,
+    fit,
+    how_many,
+    is_suitable,
+    why_unsuited,
+)
+from tests.unit.gpus import gpu, node
+
+SMALL, LARGE = gpu("GPU-s", memory=8_000), gpu("GPU-l", memory=80_000, capability="9.0")
+OFFER = node(8, 1000, LARGE, SMALL)
+NODE, DEVICES = OFFER.amounts, OFFER.devices
+
+
+def gpus_of(booked: Booked | None) -> dict[str, GpuPart] | None:
+    return None if booked is None else dict(booked.gpus)
+
+
+def wanted(needs: GpuNeeds | None = None, *, cores: float = 1, ram: float = 10) -> Wanted:
+    return Wanted(cores, ram, needs)
+
+
+def test_a_job_takes_what_it_asks_for() -> None:
+    assert fit(NODE, wanted(cores=8, ram=1000), DEVICES) == Booked(8, 1000)
+    assert fit(NODE, wanted(cores=8.1), DEVICES) is None
+    assert fit(NODE, wanted(ram=1001), DEVICES) is None
+    assert fit(BOUNDLESS.amounts, wanted(GpuNeeds()), {}) == Booked(1, 10)
+
+
+def test_tenths_of_a_core_add_up() -> None:
+    free = Booked(1.0, 100)
+    for _ in range(10):
+        taken = fit(free, wanted(cores=0.1, ram=0), {})
+        assert taken is not None
+        free = free.minus(taken)
+    assert fit(free, wanted(cores=0.1, ram=0), {}) is None
+
+
+def test_the_smallest_that_will_do_is_taken() -> None:
+    assert gpus_of(fit(NODE, wanted(GpuNeeds()), DEVICES)) == {"GPU-s": GpuPart(1, 8_000)}
+    assert gpus_of(fit(NODE, wanted(GpuNeeds(capability="9")), DEVICES)) == {
+        "GPU-l": GpuPart(1, 80_000)
+    }
+
+
+def test_as_many_as_there_are_up_to_what_is_asked() -> None:
+    several = GpuNeeds(least=1, most=4)
+    assert set(gpus_of(fit(NODE, wanted(several), DEVICES)) or ()) == {"GPU-s", "GPU-l"}
+    assert fit(NODE, wanted(GpuNeeds(least=3, most=4)), DEVICES) is None
+
+
+def test_shares_are_put_together() -> None:
+    """So that a whole one is left for who needs it."""
+    quarter = wanted(GpuNeeds(share=0.25))
+    first = fit(NODE, quarter, DEVICES)
+    assert gpus_of(first) == {"GPU-s": GpuPart(0.25, 2_000)}
+    assert first is not None
+    second = fit(NODE.minus(first), quarter, DEVICES)
+    assert gpus_of(second) == {"GPU-s": GpuPart(0.25, 2_000)}
+    assert gpus_of(fit(NODE.minus(first), wanted(GpuNeeds()), DEVICES)) == {
+        "GPU-l": GpuPart(1, 80_000)
+    }
+
+
+def test_a_share_may_say_how_much_memory_it_needs() -> None:
+    needs = wanted(GpuNeeds(share=0.1, memory=6_000))
+    taken = fit(NODE, needs, DEVICES)
+    assert gpus_of(taken) == {"GPU-s": GpuPart(0.1, 6_000)}
+    assert taken is not None
+    assert set(gpus_of(fit(NODE.minus(taken), needs, DEVICES)) or ()) == {"GPU-l"}
+
+
+@pytest.mark.parametrize(
+    ("needs", "devices", "why"),
+    [
+        (GpuNeeds(), [], "needs a GPU, the node has none"),
+        (GpuNeeds(least=2, most=2), [SMALL], "needs 2 GPUs, the node has 1"),
+        (GpuNeeds(share=0.5), [], "needs 0.5 of a GPU, the node has none"),
+        (
+            GpuNeeds(memory=40_000),
+            [SMALL, SMALL],
+            "needs a GPU with 40000 MiB of memory, the node has 8000",
+        ),
+        (
+            GpuNeeds(capability="9.0"),
+            [SMALL],
+            "needs a GPU with compute capability 9.0 or higher, the node has 8.6",
+        ),
+        (
+            GpuNeeds(capabilities=["7.5", "8.0"]),
+            [SMALL, LARGE],
+            "needs a GPU with compute capability 7.5 or 8.0, the node has 8.6, 9.0",
+        ),
+        (
+            GpuNeeds(cuda="13"),
+            [SMALL],
+            "needs a GPU with a driver for CUDA 13, the node has 12.4",
+        ),
+        (
+            GpuNeeds(least=2, most=2, memory=10_000),
+            [SMALL, LARGE],
+            "needs 2 GPUs with 10000 MiB of memory, the node has 8000, 80000",
+        ),
+        (GpuNeeds(least=2, most=2, cuda="12.4"), [SMALL, LARGE], None),
+    ],
+)
+def test_why_devices_will_not_do(needs: GpuNeeds, devices: list[Gpu], why: str | None) -> None:
+    assert why_unsuited(devices, needs) == why
+
+
+def test_one_of_which_nothing_is_known_does_for_everything() -> None:
+    unknown = Gpu(uuid="0", name="A2")
+    assert is_suitable(unknown, GpuNeeds(memory=10**6, capability="99", cuda="99"))
+
+
+@pytest.mark.parametrize(
+    ("less", "more"), [("8.6", "9"), ("12.9", "12.10"), ("11", "11.0.1"), ("0.1", "1")]
+)
+def test_versions_are_compared_by_their_numbers(less: str, more: str) -> None:
+    assert version_key(less) < version_key(more)
+    assert version_key(less) == version_key(f"{less}.0")
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"least": 3, "most": 2}, "at most 2 GPUs are fewer than the least, 3"),
+        ({"share": 0.5, "most": 2}, "a share is of one GPU"),
+        ({"share": 0.001}, "greater than or equal to 0.01"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(fields: dict[str, float], said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        GpuNeeds.model_validate(fields)
+
+
+_needs = st.one_of(
+    st.none(),
+    st.builds(
+        GpuNeeds,
+        share=st.sampled_from([0.1, 0.25, 0.3, 0.5]),
+        memory=st.sampled_from([0, 3_000, 20_000]),
+    ),
+    st.builds(
+        lambda least, more, capability: GpuNeeds(
+            least=least, most=least + more, capability=capability
+        ),
+        st.integers(1, 3),
+        st.integers(0, 2),
+        st.sampled_from([None, "8.0", "9.0"]),
+    ),
+)
+_wanted = st.builds(Wanted, st.sampled_from([0.1, 1.0, 2.5]), st.integers(0, 300), _needs)
+
+
+@given(st.lists(_wanted, max_size=30), st.randoms())
+def test_never_more_than_there_is_and_all_of_it_again(jobs: list[Wanted], random: object) -> None:
+    free, held = NODE, list[Booked]()
+    for job in jobs:
+        taken = fit(free, job, DEVICES)
+        if taken is None:
+            continue
+        held.append(taken)
+        free = free.minus(taken)
+        assert NODE.holds(free)
+        assert free.holds(Booked())
+        if job.gpus is not None:
+            assert job.gpus.least <= len(taken.gpus) <= job.gpus.most
+            assert all(is_suitable(DEVICES[uuid], job.gpus) for uuid in taken.gpus)
+    random.shuffle(held)  # type: ignore[attr-defined]
+    for taken in held:
+        free = free.plus(taken)
+    assert free.cores == pytest.approx(NODE.cores)
+    assert free.holds(replace(NODE, cores=free.cores))
+
+
+@given(_wanted, st.integers(0, 40))
+def test_so_many_as_fit_one_after_the_other(job: Wanted, most: int) -> None:
+    free, number = NODE, 0
+    while number < most and (taken := fit(free, job, DEVICES)) is not None:
+        free, number = free.minus(taken), number + 1
+    assert how_many(NODE, job, DEVICES, most=most) == number
+
+
+def test_a_node_offers_all_of_each_device_its_memory_too() -> None:
+    assert dict(NODE.gpus) == {"GPU-l": GpuPart(1.0, 80_000), "GPU-s": GpuPart(1.0, 8_000)}
