@@ -108,15 +108,21 @@ def test_a_file_that_its_output_goes_to_is_only_added_to(tmp_path: Path) -> None
     assert log.read_text() == "private\nmore\n"
 
 
-@pytest.mark.parametrize("script", ["", "trap '' TERM;"], ids=["at once", "by force"])
-def test_it_ends_with_the_program_when_it_is_told_to(tmp_path: Path, script: str) -> None:
-    asked = _asked(tmp_path, "sh", "-c", f"{script} echo begun; while :; do sleep 1; done")
+@pytest.mark.parametrize(
+    ("handler", "ended_by"),
+    [("SIG_DFL", signal.SIGTERM), ("SIG_IGN", signal.SIGKILL)],
+    ids=["at once", "by force"],
+)
+def test_it_ends_with_the_program_when_it_is_told_to(
+    tmp_path: Path, handler: str, ended_by: signal.Signals
+) -> None:
+    code = f"signal.signal(15, signal.{handler}); print('begun', flush=True); signal.pause()"
+    asked = _asked(tmp_path, "python3", "-c", f"import signal; {code}")
     with subprocess.Popen(asked, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         assert running.stdout.readline() == "begun\n"
         running.terminate()
-        ended = signal.SIGKILL if script else signal.SIGTERM
-        assert running.wait(30) == 128 + ended
+        assert running.wait(30) == 128 + ended_by
 
 
 def test_wrong_settings_are_named(tmp_path: Path) -> None:
