@@ -138,7 +138,7 @@ def fit(free: Booked, wanted: Wanted, devices: Mapping[str, Gpu]) -> Booked | No
             found.append((left.share, gpu.memory, uuid, part))
     if len(found) < needs.least:
         return None
-    taken = sorted(found, key=lambda candidate: candidate[:3])[: needs.most]
+    taken = sorted(found, key=lambda candidate: candidate[:3])[: max(needs.least, needs.most)]
     return Booked(wanted.cores, wanted.ram, {uuid: part for _, _, uuid, part in taken})
 
 

@@ -4,11 +4,11 @@ import operator
 from functools import cache
 from typing import Annotated
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints
 
 from sluice.contracts.base import Contract, absent
 from sluice.contracts.bounds import NewWord
-from sluice.contracts.wording import Spelling, in_words
+from sluice.contracts.wording import Spelling
 
 #: Numbers with dots between them, such as 12.4 (CUDA) or 8.6 (compute capability).
 Version = Annotated[
@@ -80,11 +80,3 @@ class GpuNeeds(GpuAmount):
         default_factory=list
     )
     cuda: Annotated[Version | None, Field(exclude_if=absent)] = None
-
-    @model_validator(mode="after")
-    def _makes_sense(self) -> "GpuNeeds":
-        if self.most < self.least:
-            raise in_words(f"at most {self.most} GPUs are fewer than the least, {self.least}")
-        if self.share < 1 and self.most > 1:
-            raise in_words("a share is of one GPU: ask for a single one, or for whole ones")
-        return self

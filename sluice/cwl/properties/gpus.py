@@ -7,7 +7,6 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from sluice.contracts.gpus import MOST_GPUS_OF_A_JOB, GpuAmount, GpuNeeds, Version, version_key
-from sluice.contracts.wording import sentence_of
 from sluice.cwl.properties.requirements import CUDA_REQUIREMENT, Requirement, Requirements
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
 from sluice.cwl.reading.nodes import plain_json
@@ -28,26 +27,25 @@ def read_gpu_needs(
     findings: Findings,
 ) -> GpuNeeds | None:
     """Of a job that runs these tools, one after the other: as much as any of them needs; None: no
-    GPU. ``amount``: what our own field says of the step at ``place``."""
+    GPU. ``amount``: what our own field says, at ``place``."""
     asked = [held[CUDA_REQUIREMENT] for held in tools if CUDA_REQUIREMENT in held]
     if not asked and amount is None:
         return None
     found = [dict(_Reader(requirement, findings).read()) for requirement in asked]
     least = max((body.get("least", 1) for body in found), default=1)
-    needs: dict[str, Any] = {
-        "least": least,
-        "most": max([least, *(body["most"] for body in found if "most" in body)]),
-        "capability": _newest(found, "capability"),
-        "capabilities": _common(found),
-        "cuda": _newest(found, "cuda"),
+    most = max([least, *(body["most"] for body in found if "most" in body)])
+    if amount is not None and amount.share < 1 and most > 1:
+        findings.error(
+            place, f"a share is of one GPU, and the tool asks for up to {most}: ask for whole ones"
+        )
+    return GpuNeeds(
+        least=least,
+        most=most,
+        capability=_newest(found, "capability"),
+        capabilities=_common(found),
+        cuda=_newest(found, "cuda"),
         **({} if amount is None else amount.model_dump()),
-    }
-    try:
-        return GpuNeeds.model_validate(needs)
-    except ValidationError as error:
-        for wrong in error.errors():
-            findings.error(asked[0].place if asked else place, sentence_of(wrong))
-        return None
+    )
 
 
 def _newest(found: Sequence[dict[str, Any]], name: str) -> str | None:

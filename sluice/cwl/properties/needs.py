@@ -50,14 +50,16 @@ def _needs_of(
 ) -> Needs:
     """A field of ours that has the name of one of ``Needs`` is taken as it was read: the step's, or
     else the workflow's."""
-    own = template.extensions.steps.get(step.name, Fields()).values
-    asked = {**template.extensions.workflow.values, **own}
+    own = template.extensions.steps.get(step.name, Fields())
+    asked = {**template.extensions.workflow.values, **own.values}
     held, inner = requirements_of(step, template), requirements_inside(step, template)
     if secrets:
         asked["sandbox"] = True
     if _is_contained(step, held, inner):
         asked.pop("sandbox", None)
-    gpu = read_gpu_needs([held, *inner], asked.pop("gpu", None), step.place, findings)
+    gpu = read_gpu_needs(
+        [held, *inner], asked.pop("gpu", None), own.places.get("gpu", step.place), findings
+    )
     return Needs(
         resources=_resources(step, held, inner, findings),
         device_type=DeviceType.CPU if gpu is None else DeviceType.GPU,

@@ -43,7 +43,7 @@ CASES: dict[str, tuple[Edits, list[str]]] = {
     "no GPUs": ([CUDA, ("{timelimit: 10}\n  join", "{timelimit: 10}\n        cwltool:CUDARequirement: {¦cudaDeviceCountMin: 0}\n  join")], ["a number from 1 to 64, not 0"]),
     "fewer GPUs than the least": ([CUDA, ("{timelimit: 10}\n  join", "{timelimit: 10}\n        cwltool:CUDARequirement: {cudaDeviceCountMin: 3, ¦cudaDeviceCountMax: 2}\n  join")], ["is fewer than 'cudaDeviceCountMin', 3"]),
     "misspelt field of a CUDARequirement": ([CUDA, ("{timelimit: 10}\n  join", "{timelimit: 10}\n        cwltool:CUDARequirement: {¦cudaVersion: '11'}\n  join")], ["did you mean 'cudaVersionMin'?"]),
-    "share of several GPUs": ([CUDA, ("    out: [number]", "    out: [number]\n    sluice:gpu: {share: 0.5}"), ("{timelimit: 10}\n  join", "{timelimit: 10}\n        ¦cwltool:CUDARequirement: {cudaDeviceCountMin: 2}\n  join")], ["a share is of one GPU"]),
+    "share of several GPUs": ([CUDA, ("    out: [number]", "    out: [number]\n    ¦sluice:gpu: {share: 0.5}"), ("{timelimit: 10}\n  join", "{timelimit: 10}\n        cwltool:CUDARequirement: {cudaDeviceCountMin: 2}\n  join")], ["a share is of one GPU"]),
     "batch of a merge": ([("sluice:merge: {files: 10}", "¦sluice:batch: {files: 10}")], ["batches are for steps that run their tool on each file"]),
     "batch of nothing": ([("sluice:boundary: {minimum: 0.9}", "sluice:batch: {¦files: 0}")], ["greater than or equal to 1"]),
     "namespace not declared": ([('  sluice: "urn:sluice:cwl:"', "  x: 'urn:x:'"), ("sluice:match", "¦sluice:match")], ["prefix 'sluice' is not declared"]),
