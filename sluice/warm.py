@@ -1,0 +1,296 @@
+"""Programs that stay loaded between jobs: ``serve(main)`` makes any ``main(arguments)`` one.
+
+    from sluice.warm import once, serve
+
+    @once
+    def model(path): ...          # loaded by the first job, kept for all
+
+    def main(arguments): ...      # one job; its exit code, or None
+
+    if __name__ == "__main__":
+        serve(main)
+
+Started as usual the program runs once. Started with ``--persistent_worker`` it serves one request
+after the other, by the protocol of Bazel's persistent workers: one JSON object a line, in on its
+standard input, out on its standard output. ``main`` notices nothing of it: each request has
+``sys.argv``, folder, environment and umask as a start of its own would have, standard input is
+empty, what is written to standard output (by C code and by children, too) is the job's, and
+standard error is its log. What else ``main`` changes stays as it was left: files that it does not
+close, threads, handlers of signals, global variables.
+
+It needs nothing but Python's own library, and imports little of that.
+"""
+
+import functools
+import os
+import select
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from types import FrameType
+from typing import Any, ParamSpec, TypeVar
+
+#: The program is to serve requests.
+FLAG = "--persistent_worker"
+#: Variable with the path of the file that is each job's standard output; where there is none the
+#: answer carries what was written.
+STDOUT_PATH = "WARM_STDOUT"
+
+#: Descriptors of the protocol: above those that a program closes that wants to be rid of all.
+_FIRST_DESCRIPTOR = 64
+_MOST_CHUNK = 1 << 16
+#: What Python gives where standard output could not be written in the end, and where Ctrl-C ended
+#: it.
+_UNWRITTEN, _INTERRUPTED = 120, 130
+_STDERR = 2
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+Main = Callable[[Sequence[str]], int | None]
+
+
+def serve(main: Main) -> None:
+    """Runs ``main`` once with the command line's arguments, or serves requests until there are no
+    more. Ends the process with ``main``'s exit code, or with 0."""
+    if FLAG not in sys.argv[1:]:
+        raise SystemExit(main(sys.argv[1:]))
+    fixed = [argument for argument in sys.argv[1:] if argument != FLAG]
+    _Worker(main, fixed).serve()
+    raise SystemExit(0)
+
+
+def once(load: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """What the first call of ``load`` gives is kept for the life of the process, whatever further
+    calls are given. (All jobs of a process have the same values at the inputs that ``key`` of
+    ``sluice:warm`` names.)"""
+    kept: list[Result] = []
+
+    @functools.wraps(load)
+    def loaded(*arguments: Parameters.args, **named: Parameters.kwargs) -> Result:
+        if not kept:
+            kept.append(load(*arguments, **named))
+        return kept[0]
+
+    return loaded
+
+
+class _Requests:
+    """The lines that come in. One that asks to cancel the request in hand raises
+    ``KeyboardInterrupt`` there, as Ctrl-C would."""
+
+    def __init__(self, descriptor: int) -> None:
+        import fcntl  # noqa: PLC0415 - for who serves alone, as all that is imported below
+
+        self._descriptor = descriptor
+        self._text = b""
+        self._waiting: list[dict[str, Any]] = []
+        self._current: int | None = None
+        self.canceled = False
+        # The kernel tells by a signal that something has come: a thread that waits for it would be
+        # in the way of programs that fork.
+        signal.signal(signal.SIGIO, self._on_input)
+        fcntl.fcntl(descriptor, fcntl.F_SETOWN, os.getpid())
+        flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
+        fcntl.fcntl(descriptor, fcntl.F_SETFL, flags | os.O_ASYNC)
+
+    def next(self) -> dict[str, Any] | None:
+        """None: there are no more. Raises ``ValueError`` where a line is no request."""
+        while True:
+            while self._waiting:
+                request = self._waiting.pop(0)
+                if not request.get("cancel"):  # else it has been answered already
+                    return request
+            if not self._read():
+                return None
+
+    def begin(self, number: int) -> None:
+        self.canceled = False
+        self._current = number
+        self._look()
+
+    def end(self) -> None:
+        self._current = None
+
+    def _on_input(self, _number: int, _frame: FrameType | None) -> None:
+        self._look()
+
+    def _look(self) -> None:
+        """Is there one that cancels the request in hand?"""
+        while self._current is not None and select.select([self._descriptor], [], [], 0)[0]:
+            if not self._read():
+                break
+        for request in self._waiting:
+            if request.get("cancel") and request.get("requestId", 0) == self._current:
+                self._waiting.remove(request)
+                self._current, self.canceled = None, True
+                raise KeyboardInterrupt
+
+    def _read(self) -> bool:
+        """False: the other side has gone."""
+        import json  # noqa: PLC0415
+
+        chunk = os.read(self._descriptor, _MOST_CHUNK)
+        *lines, self._text = (self._text + chunk).split(b"\n")
+        for line in filter(bytes.strip, lines):
+            request = json.loads(line)
+            if not isinstance(request, dict):
+                raise ValueError(f"a request is a JSON object, not {line[:80]!r}")
+            self._waiting.append(request)
+        return bool(chunk)
+
+
+class _Worker:
+    """``fixed``: what stands before the arguments of each request."""
+
+    def __init__(self, main: Main, fixed: Sequence[str]) -> None:
+        self._main = main
+        self._fixed = list(fixed)
+        self._program = sys.argv[0]
+        self._stdout_path = os.environ.pop(STDOUT_PATH, None)
+        self._environment = dict(os.environ)
+        self._folder = _moved(os.open(".", os.O_RDONLY | os.O_DIRECTORY), close=True)
+        self._umask = os.umask(0)
+        os.umask(self._umask)
+        self._requests = _Requests(_moved(0))
+        self._answers = _moved(1)
+        self._streams = (sys.stdin, sys.stdout, sys.stderr)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
+        os.dup2(2, 1)
+
+    def serve(self) -> None:
+        while (request := self._requests.next()) is not None:
+            self._answer(self._serve(request))
+
+    def _serve(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        number = int(request.get("requestId", 0))
+        output = self._open_stdout()
+        os.dup2(output, 1)
+        try:
+            self._start(request)
+            code = self._ran([*self._fixed, *request.get("arguments", ())], number)
+            code = self._flushed(code)
+            text = "" if self._in_file else _content(output)
+        finally:
+            os.close(output)
+            os.dup2(2, 1)  # what threads write between jobs
+            self._restore()
+        answer = {"exitCode": code, "output": text, "requestId": number}
+        return answer | ({"wasCancelled": True} if self._requests.canceled else {})
+
+    def _start(self, request: Mapping[str, Any]) -> None:
+        folder = request.get("sandboxDir")
+        if folder:
+            os.chdir(folder)
+
+    def _ran(self, arguments: list[str], number: int) -> int:
+        """Its exit code, as a start of its own would have."""
+        sys.argv = [self._program, *arguments]
+        try:
+            self._requests.begin(number)
+            try:
+                ended: object = self._main(arguments)
+            finally:
+                self._requests.end()
+        except SystemExit as error:
+            ended = error.code
+        except KeyboardInterrupt:
+            if not self._requests.canceled:
+                _tell_failure()
+            return _INTERRUPTED
+        except BaseException:
+            _tell_failure()
+            return 1
+        if ended is None:
+            return 0
+        if isinstance(ended, int):
+            return int(ended) & 0xFF
+        print(ended, file=sys.stderr)
+        return 1
+
+    def _open_stdout(self) -> int:
+        """The file that is the job's, or one of ours."""
+        self._in_file = False
+        if self._stdout_path is not None:
+            try:
+                descriptor = os.open(self._stdout_path, os.O_WRONLY | os.O_APPEND)
+            except FileNotFoundError:
+                pass
+            else:
+                self._in_file = True
+                return _moved(descriptor, close=True)
+        return _moved(os.memfd_create("stdout"), close=True)
+
+    def _flushed(self, code: int) -> int:
+        """What Python and C keep back goes out while it is this job's."""
+        import ctypes  # noqa: PLC0415
+
+        for stream in {sys.stdout, sys.stderr, *self._streams[1:]}:
+            try:
+                if stream is not None and not stream.closed:
+                    stream.flush()
+            except OSError as error:
+                os.write(2, f"standard output cannot be written: {error.strerror}\n".encode())
+                # What it still holds is not to come to the next one.
+                nothing = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nothing, stream.fileno())
+                os.close(nothing)
+                stream.flush()
+                code = code or _UNWRITTEN
+        ctypes.CDLL(None).fflush(None)
+        return code
+
+    def _restore(self) -> None:
+        """What the next request finds as the first did."""
+        os.fchdir(self._folder)
+        os.umask(self._umask)
+        if dict(os.environ) != self._environment:
+            os.environ.clear()
+            os.environ.update(self._environment)
+        sys.argv = [self._program, *self._fixed]
+        stdin, stdout, stderr = self._streams
+        sys.stdin = _stream(0) if stdin is None or stdin.closed else stdin
+        sys.stdout = _stream(1) if stdout is None or stdout.closed else stdout
+        sys.stderr = _stream(2) if stderr is None or stderr.closed else stderr
+        self._streams = (sys.stdin, sys.stdout, sys.stderr)
+
+    def _answer(self, answer: dict[str, Any]) -> None:
+        import json  # noqa: PLC0415
+
+        text = (json.dumps(answer) + "\n").encode()
+        while text:
+            text = text[os.write(self._answers, text) :]
+
+
+def _moved(descriptor: int, *, close: bool = False) -> int:
+    """A copy where neither this program's ``main`` nor its children find it. ``close``: the given
+    one."""
+    import fcntl  # noqa: PLC0415
+
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _FIRST_DESCRIPTOR)
+    if close:
+        os.close(descriptor)
+    return moved
+
+
+def _stream(descriptor: int) -> Any:
+    mode, buffering = ("w" if descriptor else "r"), (1 if descriptor == _STDERR else -1)
+    return open(descriptor, mode, buffering=buffering, closefd=False)
+
+
+def _content(descriptor: int) -> str:
+    """Bytes that are no text come out as they are where the text is encoded in the same way."""
+    size = os.fstat(descriptor).st_size
+    pieces = list[bytes]()
+    while size:
+        piece = os.pread(descriptor, size, sum(map(len, pieces)))
+        pieces.append(piece)
+        size -= len(piece)
+    return b"".join(pieces).decode(errors="surrogateescape")
+
+
+def _tell_failure() -> None:
+    """As Python does where a program fails."""
+    if sys.stderr is not None and not sys.stderr.closed:
+        sys.excepthook(*sys.exc_info())
