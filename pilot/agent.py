@@ -18,13 +18,16 @@ from pilot.domain.model import (
     ForgetTask,
     GiveTask,
     Instruction,
+    LetSlotGo,
     Now,
-    RestartSlot,
+    PilotStarted,
     RunJob,
     Salvage,
     SendReport,
+    SlotLeft,
     SlotLost,
     SlotReady,
+    StartSlot,
     StopJob,
     Token,
 )
@@ -67,13 +70,15 @@ class Agent:
         self._outbox = outbox
         self._run = run
         self._journals: dict[Token, str] = {}
-        self._restarts = [Backoff(longest=30.0) for _ in core.slots]
+        #: Of slots that were started and have ended no job since.
+        self._starts: dict[int, Backoff] = {}
         self._side_work: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        await self._slot_processes.start(
-            len(self.core.slots), SlotListener(self._slot_ready, self._ended, self._slot_lost)
-        )
+        """Raises ``OSError``."""
+        listener = SlotListener(self._slot_ready, self._ended, self._slot_lost, self._slot_left)
+        await self._slot_processes.start(listener)
+        self.tell(PilotStarted())
 
     def tell(self, event: Event) -> None:
         for instruction in self.core.handle(event, now()):
@@ -108,8 +113,12 @@ class Agent:
         self._dispatch.forget(slot)
         self.tell(SlotLost(slot, reason))
 
+    def _slot_left(self, slot: int) -> None:
+        self._starts.pop(slot, None)
+        self.tell(SlotLeft(slot))
+
     def _ended(self, slot: int, frame: EndedFrame) -> None:
-        self._restarts[slot].reset()
+        self._starts.pop(slot, None)
         if frame.journal is not None:
             self._journals[(frame.report.id, frame.report.attempt)] = frame.journal
         self.tell(AttemptEnded(slot, frame.report, frame.seconds))
@@ -135,8 +144,10 @@ class Agent:
                 self._send(report)
             case Salvage(report=report):
                 self._beside(self._salvage(report))
-            case RestartSlot(slot=slot):
-                self._beside(self._restart(slot))
+            case StartSlot(slot=slot):
+                self._beside(self._start_slot(slot))
+            case LetSlotGo(slot=slot):
+                self._slot_processes.let_go(slot)
             case _:
                 assert_never(instruction)
 
@@ -153,11 +164,14 @@ class Agent:
             await self._outbox.leftovers.remove(trace.urls)
         self._outbox.add(report)
 
-    async def _restart(self, slot: int) -> None:
+    async def _start_slot(self, slot: int) -> None:
         """Until it is there: what starts the slots may itself have just gone, or find no room on a
         full disk."""
         while not (self.core.draining and self.core.idle):
-            await self._restarts[slot].wait()
+            if slot in self._starts:
+                await self._starts[slot].wait()
+            else:
+                self._starts[slot] = Backoff(longest=30.0)
             try:
                 await self._slot_processes.start_slot(slot)
             except OSError as error:

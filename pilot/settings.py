@@ -56,10 +56,13 @@ class PilotSettings(BaseSettings):
     #: Default: the name of the machine. One pilot of a name at a time on a node; a new start takes
     #: over what an earlier one left behind.
     name: Name = Field(default_factory=socket.gethostname)
-    #: Jobs run at the same time; None: as many as there are cores.
+    #: Most jobs run at the same time, each in a process of its own (slot). How many are, follows
+    #: from what they need; slots are started when there is work for them, and those that had none
+    #: for five minutes end. None: ten for each core, 16 at the least; or as many as there are
+    #: slot_users, where tools run as these.
     slots: Annotated[int, Field(ge=1, le=4096)] | None = None
-    #: Cores that its jobs may take together; None: all of the node, and no fewer than there are
-    #: slots.
+    #: Cores that its jobs may take together; None: all of the node. More than it has: that many
+    #: jobs of one core share it.
     cores: Annotated[float, Field(gt=0)] | None = None
     #: MiB of memory that they may ask for together; None: all of the node. Pilots that share a node
     #: are each given a part.
@@ -105,7 +108,8 @@ class PilotSettings(BaseSettings):
     #: own (see slot_users), or with the rights of the pilot's user, and their logs say so.
     #: required: where it cannot be had, the pilot does not start. off: none.
     sandbox: SandboxUse = "preferred"
-    #: Users that tools run as, one for each slot, where the sandbox is preferred and cannot be had,
+    #: Users that tools run as, one for each slot and no fewer than there are cores, where the
+    #: sandbox is preferred and cannot be had,
     #: and the pilot is root: names or numbers (which need no entry in /etc/passwd), such as
     #: `[61001, 61002]`. Each for one slot of one pilot of the node alone: all of its processes are
     #: ended after each job. It has to be able to get to the work folder.

@@ -16,6 +16,7 @@ import structlog
 from pilot.domain.model import Progress, Token
 from pilot.folders.run_folder import RunFolder
 from pilot.node.engines import ENGINE_VARIABLES, SLOT_LABEL, remove_containers
+from pilot.node.memory_groups import remove_slot_groups
 from pilot.runner.programs.orphans import has_ended, kill_orphans
 from pilot.runner.progress_file import read_slot_progress
 from pilot.runner.protocol import (
@@ -58,6 +59,7 @@ class SlotListener:
     ready: Callable[[int], None]
     ended: Callable[[int, EndedFrame], None]
     lost: Callable[[int, str], None]
+    left: Callable[[int], None]
 
 
 class SlotProcesses:
@@ -84,16 +86,17 @@ class SlotProcesses:
         self._pids: dict[int, int] = {}
         #: Slots that are being ended.
         self._ended: set[int] = set()
+        #: Those that were told to end as there is no use for them.
+        self._leaving: set[int] = set()
         self._stopping = False
         # Slots are often lost all at once, with the server: one of them starts the next server, and
         # the others wait for it.
         self._starting = asyncio.Lock()
 
-    async def start(self, slots: int, listener: SlotListener) -> None:
+    async def start(self, listener: SlotListener) -> None:
+        """Slots can be started then. Raises ``OSError``."""
         self._listener = listener
         await self._start_server()
-        for slot in range(slots):
-            await self.start_slot(slot)
 
     async def start_slot(self, slot: int) -> None:
         """Starts (again) the process of one slot. Raises ``OSError`` where that cannot be, now."""
@@ -129,6 +132,14 @@ class SlotProcesses:
         with suppress(KeyError, ProcessLookupError):  # it has just gone
             os.kill(self._pids[slot], signal.SIGKILL)
 
+    def let_go(self, slot: int) -> None:
+        """A slot that is ready and has no job ends by itself, as when its pilot has gone."""
+        log.info("slot.leaves", slot=slot)
+        self._leaving.add(slot)
+        writer = self._writers.get(slot)
+        if writer is not None:  # else it has just gone
+            writer.write_eof()
+
     def progress(self) -> dict[Token, Progress]:
         """Of the jobs that the slots are at, as far as they have noted it."""
         run = RunFolder(Path(self._settings.run_folder))
@@ -137,6 +148,12 @@ class SlotProcesses:
             for pid in self._pids.values()
             if (found := read_slot_progress(run.phase_file(pid))) is not None
         )
+
+    def _forget(self, pid: int) -> None:
+        """What a slot that has left needed."""
+        RunFolder(Path(self._settings.run_folder)).forget_slot(pid)
+        if self._settings.memory_groups is not None:
+            remove_slot_groups(self._settings.memory_groups, pid)
 
     async def stop(self) -> None:
         """Ends all slots; tools that still run are killed by them."""
@@ -193,7 +210,10 @@ class SlotProcesses:
         self._writers.pop(slot).close()
         if self._stopping:
             return
-        log.error("slot.lost", slot=slot)
+        leaving = slot in self._leaving
+        self._leaving.discard(slot)
+        if not leaving:
+            log.error("slot.lost", slot=slot)
         if self._reap:
             # Its connection ends before its children change their parent: those would be missed.
             while pid is not None and not has_ended(pid):  # noqa: ASYNC110 - the kernel sends no event for it
@@ -207,6 +227,11 @@ class SlotProcesses:
             await asyncio.to_thread(
                 remove_containers, self._settings.engine, f"{SLOT_LABEL}={run}.{pid}"
             )
+        if leaving:
+            if pid is not None:
+                await asyncio.to_thread(self._forget, pid)
+            self._listener.left(slot)
+            return
         told = slot in self._ended
         self._ended.discard(slot)
         self._listener.lost(slot, _NOT_STOPPED if told else "ended unexpectedly")

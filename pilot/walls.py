@@ -66,11 +66,13 @@ def _limits(settings: PilotSettings) -> dict[str, int]:
 
 
 def with_users(
-    walls: NodeWalls, settings: PilotSettings, slots: int, *, folder: PilotFolder, run: RunFolder
+    walls: NodeWalls, settings: PilotSettings, least: int, *, folder: PilotFolder, run: RunFolder
 ) -> NodeWalls:
-    """Users for the tools where there is no sandbox, if they can be had. Raises
-    ``WrongUsersError``, ``OSError``."""
-    named = named_users(settings.slot_users, slots) if settings.slot_users else []
+    """Users for the tools where there is no sandbox, if they can be had: as many as there may be
+    slots, or else as are given, which are ``least`` at the least. Raises ``WrongUsersError``,
+    ``OSError``."""
+    named = named_users(settings.slot_users, least) if settings.slot_users else []
+    named = named[: settings.slots]
     users = [user.model_copy(update=_limits(settings)) for user in named]
     if isinstance(walls.sandbox, Sandbox):
         return walls

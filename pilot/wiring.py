@@ -1,6 +1,7 @@
 """Puts a pilot together and runs it from registration to sign-off."""
 
 import asyncio
+import math
 import platform
 import signal
 import uuid
@@ -24,7 +25,7 @@ from pilot.loops.takeover import take_over
 from pilot.node.engines import RUN_LABEL, Engine, remove_containers
 from pilot.node.gpus import NodeGpu, find_gpus
 from pilot.node.memory_groups import find_memory_groups
-from pilot.node.resources import detect, offered
+from pilot.node.resources import detect, most_slots, offered
 from pilot.reports.leftovers import Leftovers
 from pilot.reports.outbox import Outbox
 from pilot.runner.programs.orphans import adopt_orphans
@@ -44,6 +45,8 @@ log = structlog.get_logger(__name__)
 
 #: Of the node's memory, what a job may use that asked for none: the rest keeps the node alive.
 _UNASKED_SHARE = 0.9
+#: Slots that a pilot starts with, at the most.
+_FEW_SLOTS = 4
 #: Seconds that processes of an earlier pilot of this name may need to end.
 _FOLDER_PATIENCE = 20.0
 
@@ -56,22 +59,15 @@ async def run_pilot(settings: PilotSettings) -> None:
     run = folder.run(uid)
     gpus = await asyncio.to_thread(find_gpus)
     resources = _resources(settings, run, gpus)
-    slots = settings.slots or max(1, int(resources.cores))
+    slots = settings.slots or most_slots(resources.cores)
     # What is left behind of their tries is not for this process to bury.
     walls = await asyncio.to_thread(find_walls, settings, run, slots)
     await asyncio.to_thread(_remove_left_containers, walls.engines, folder.earlier_runs(uid))
     adopt_orphans()
-    walls = await asyncio.to_thread(with_users, walls, settings, slots, folder=folder, run=run)
-    pilot = RegisterPilot(
-        uid=uid,
-        name=settings.name,
-        host=platform.node(),
-        slots=slots,
-        resources=resources,
-        version=version("sluice"),
-        engines=[found.kind for found in walls.engines],
-        sandbox=walls.kind,
-    )
+    least = settings.slots or math.ceil(resources.cores)
+    walls = await asyncio.to_thread(with_users, walls, settings, least, folder=folder, run=run)
+    slots = len(walls.users) or slots
+    pilot = _registration(settings, uid, slots=slots, resources=resources, walls=walls)
     async with httpx.AsyncClient(
         base_url=settings.wms_url, timeout=httpx.Timeout(10.0), verify=trust(settings.wms_url)
     ) as http:
@@ -90,7 +86,7 @@ async def run_pilot(settings: PilotSettings) -> None:
             runner, environment=settings.worker_environment, inherit=[folder.lock], reap=True
         )
         node = Offer.of(resources.cores, resources.ram, resources.devices)
-        core = PilotCore(slots, _policy(settings), node)
+        core = PilotCore(slots, _policy(settings), node, few=_few_slots(resources))
         agent = Agent(core, slot_processes, outbox, run, ask_for_secrets=session.secrets)
         _drain_on_signals(agent, settings.drain_timeout)
         ending = asyncio.create_task(
@@ -110,10 +106,35 @@ async def run_pilot(settings: PilotSettings) -> None:
     folder.close()
 
 
+def _registration(
+    settings: PilotSettings,
+    uid: uuid.UUID,
+    *,
+    slots: int,
+    resources: NodeResources,
+    walls: NodeWalls,
+) -> RegisterPilot:
+    return RegisterPilot(
+        uid=uid,
+        name=settings.name,
+        host=platform.node(),
+        slots=slots,
+        resources=resources,
+        version=version("sluice"),
+        engines=[found.kind for found in walls.engines],
+        sandbox=walls.kind,
+    )
+
+
 def _resources(settings: PilotSettings, run: RunFolder, gpus: Sequence[NodeGpu]) -> NodeResources:
     """What jobs may take."""
     node = detect(run.path, gpus=[found.gpu for found in gpus])
-    return offered(node, cores=settings.cores, memory=settings.memory, slots=settings.slots)
+    return offered(node, cores=settings.cores, memory=settings.memory)
+
+
+def _few_slots(resources: NodeResources) -> int:
+    """From the start: so the first jobs wait for none."""
+    return max(1, min(_FEW_SLOTS, int(resources.cores)))
 
 
 def _policy(settings: PilotSettings) -> PrefetchPolicy:

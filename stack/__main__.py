@@ -50,7 +50,7 @@ def _up(arguments: argparse.Namespace) -> int:
         folder=folder,
         replicas=arguments.replicas,
         extra=arguments.set
-        | ({"SLUICE_PILOT_SLOTS": str(arguments.slots)} if arguments.slots else {}),
+        | ({"SLUICE_PILOT_CORES": str(arguments.slots)} if arguments.slots else {}),
         direct=arguments.direct,
         stop_limit=arguments.stop_limit,
     )
@@ -136,7 +136,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="SERVICE=N,…",
         help="instead of those in the compose file",
     )
-    up.add_argument("--slots", type=int, help="of each pilot, instead of those in its env file")
+    up.add_argument(
+        "--slots", type=int, help="cores of each pilot, instead of those in its env file"
+    )
     up.add_argument(
         "--set",
         type=_pairs,

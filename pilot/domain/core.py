@@ -1,15 +1,16 @@
 """The pilot's core: which jobs to ask for, which slot runs what, when a job must stop, what is said
 to the WMS."""
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from functools import reduce
 from types import MappingProxyType
 from typing import assert_never
 from uuid import UUID
 
-from pilot.domain.booking import wanted_by
-from pilot.domain.held_jobs import HeldJob, Slot, token_of
+from pilot.domain.booking import how_many_start, wanted_by
+from pilot.domain.heartbeats import heartbeat_of
+from pilot.domain.held_jobs import HeldJob, token_of
+from pilot.domain.known_tasks import KnownTasks
 from pilot.domain.model import (
     AttemptEnded,
     DrainAsked,
@@ -20,25 +21,30 @@ from pilot.domain.model import (
     HeartbeatAnswered,
     Instruction,
     LeaseGranted,
+    LetSlotGo,
     Now,
+    PilotStarted,
     Progress,
-    RestartSlot,
     RunJob,
     Salvage,
     SendReport,
     ShutdownAsked,
+    SlotLeft,
     SlotLost,
     SlotReady,
+    StartSlot,
     StopJob,
     StopReason,
     TimePassed,
     Token,
 )
-from pilot.domain.prefetch import Pace, PrefetchPolicy, spare_jobs
+from pilot.domain.prefetch import Pace, PrefetchPolicy
 from pilot.domain.reports import canceled_unstarted, given_back, lost_with_slot, without_task
-from sluice.contracts.pilots import Command, Heartbeat, JobToken, PilotTask, Room
+from pilot.domain.slots import Slot, Slots
+from pilot.domain.supply import Supply
+from sluice.contracts.pilots import Command, Heartbeat, JobToken, Room
 from sluice.contracts.states import AttemptOutcome
-from sluice.fit import BOUNDLESS, Booked, Offer
+from sluice.fit import BOUNDLESS, Booked, Offer, fit
 
 
 class PilotCore:
@@ -46,20 +52,25 @@ class PilotCore:
     order.
 
     Invariant 6: whatever happens, an attempt is told to stop before its lease ends. What runs never
-    needs more than ``node`` has.
+    needs more than ``node`` has. ``slots``: the most that there may be; ``few``: from the start.
     """
 
     def __init__(
-        self, slots: int, policy: PrefetchPolicy | None = None, node: Offer = BOUNDLESS
+        self,
+        slots: int,
+        policy: PrefetchPolicy | None = None,
+        node: Offer = BOUNDLESS,
+        *,
+        few: int = 1,
     ) -> None:
         self.policy = policy or PrefetchPolicy()
         self.node = node
         self.pace = Pace()
         self.draining = False
-        self.slots = [Slot(number) for number in range(slots)]
+        self.slots = Slots(slots, few)
         self._jobs: dict[Token, HeldJob] = {}
         self._waiting: deque[HeldJob] = deque()
-        self._tasks: OrderedDict[UUID, PilotTask] = OrderedDict()
+        self._tasks = KnownTasks()
         self._confirmed: list[Token] = []
         self._returned: list[Token] = []
 
@@ -71,12 +82,12 @@ class PilotCore:
 
     @property
     def supplied(self) -> bool:
-        """Is there a next job for every slot?"""
-        return len(self._waiting) >= len(self.slots)
+        """Is there a next job for every one that ends?"""
+        return bool(self._waiting) and len(self._waiting) >= len(self.slots.busy)
 
     @property
     def known_tasks(self) -> list[UUID]:
-        return list(self._tasks)
+        return self._tasks.uids
 
     @property
     def returned(self) -> list[JobToken]:
@@ -94,74 +105,49 @@ class PilotCore:
     @property
     def free(self) -> Booked:
         """Of the node: what no job that runs takes up."""
-        return self._without(slot.booked for slot in self.slots if slot.queue)
+        return self._supply.free
 
     def jobs_wanted(self, now: Now) -> int:
-        """How many jobs to ask for now; 0: none. Small refills are put off while every slot has
-        work."""
-        if self.draining or not any(slot.ready for slot in self.slots):
-            return 0
-        starts = self._starts
-        target = (
-            starts + sum(slot.ready and bool(slot.queue) for slot in self.slots) + self._spare(now)
-        )
-        want = min(target - len(self._jobs), self.policy.most_a_lease)
-        return want if want > 0 and (starts > 0 or want >= max(1, target // 3)) else 0
+        """How many jobs to ask for now; 0: none."""
+        return 0 if self.draining else self._supply.jobs_wanted(now)
 
     def room(self, now: Now, wanted: int) -> Room | None:
         """What so many jobs have to fit in; None: nobody has measured the node."""
-        if self.node is BOUNDLESS:
-            return None
-        long = [
-            slot.booked
-            for slot in self.slots
-            if slot.queue and now.tick - slot.since > self.policy.horizon
-        ]
-        return Room(
-            free=self.free.amounts(),
-            soon=self._without(long).amounts(),
-            ahead=max(0, wanted - self._starts),
-        )
+        return None if self.node is BOUNDLESS else self._supply.room(now, wanted)
 
     def heartbeat(self, progress: Mapping[Token, Progress] = MappingProxyType({})) -> Heartbeat:
-        """Names every job that this pilot still wants, and the commands carried out. ``progress``:
-        as far as it is known."""
-        running, waiting = [], []
-        for held in self._jobs.values():
-            if held.stopping in {StopReason.ABANDON, StopReason.LEASE}:
-                continue
-            slot = None if held.slot is None else self.slots[held.slot]
-            if slot is not None and slot.queue[0] is held and slot.started is not None:
-                running.append(held.started_job(slot.started, progress.get(held.token)))
-            else:
-                waiting.append(JobToken(id=held.job.id, attempt=held.job.attempt))
-        confirmed = [JobToken(id=token[0], attempt=token[1]) for token in self._confirmed]
-        return Heartbeat(running=running, waiting=waiting, confirmed=confirmed)
+        """``progress``: as far as it is known."""
+        return heartbeat_of(
+            self._jobs.values(), self.slots, confirmed=self._confirmed, progress=progress
+        )
 
     def next_check(self) -> float | None:
         """Tick of the next ``TimePassed``; None: nothing to watch."""
         ticks = [
             held.deadline for held in self._jobs.values() if held.stopping is not StopReason.LEASE
         ]
-        ticks += [
-            tick
-            for slot in self.slots
-            if (tick := slot.obeys_by(self.policy.stop_limit)) is not None
-        ]
+        obeyed = (slot.obeys_by(self.policy.stop_limit) for slot in self.slots)
+        ticks += [tick for tick in obeyed if tick is not None]
         if self._waiting:
             ticks.append(self._waiting[0].leased + self.policy.return_after)
+        ticks += [slot.since + self.policy.keep_idle for slot in self.slots.unused()]
         return min(ticks, default=None)
 
     # --- what happened ---
 
     def handle(self, event: Event, now: Now) -> list[Instruction]:
+        moves: Iterable[Instruction] = ()
         match event:
             case LeaseGranted():
                 moves = self._on_lease(event, now)
             case HeartbeatAnswered():
                 moves = self._on_heartbeat(event, now)
-            case SlotReady():
-                moves = self._on_slot_ready(event)
+            case PilotStarted():
+                moves = self._start_slots(self.slots.few)
+            case SlotReady(slot=number):
+                self.slots.make_ready(number, now.tick)
+            case SlotLeft(slot=number):
+                self.slots.remove(number)
             case SlotLost():
                 moves = self._on_slot_lost(event, now)
             case AttemptEnded():
@@ -176,13 +162,13 @@ class PilotCore:
                 assert_never(event)
         return [*moves, *self._fill_slots(now)]
 
-    def _on_slot_ready(self, event: SlotReady) -> Iterator[Instruction]:
-        self.slots[event.slot].ready = True
-        yield from ()
+    def _start_slots(self, number: int) -> Iterator[Instruction]:
+        """As far as there may be so many more."""
+        for slot in self.slots.start(number):
+            yield StartSlot(slot.number)
 
     def _on_lease(self, event: LeaseGranted, now: Now) -> Iterator[Instruction]:
-        for task in event.lease.tasks:
-            self._tasks[task.uid] = task
+        self._tasks.learn(event.lease.tasks)
         deadline = event.sent + event.lease.seconds - self.policy.margin(event.lease.seconds)
         for job in event.lease.jobs:
             if (job.id, job.attempt) in self._jobs or deadline <= now.tick:
@@ -192,7 +178,7 @@ class PilotCore:
                 continue
             wanted = wanted_by(self._tasks[job.task_uid], job)
             held = HeldJob(job, deadline, leased=now.tick, wanted=wanted)
-            self._tasks.move_to_end(job.task_uid)
+            self._tasks.use(job.task_uid)
             self._jobs[held.token] = held
             self._waiting.append(held)
         yield from self._forget_tasks()
@@ -264,12 +250,13 @@ class PilotCore:
             del self._jobs[first.token]
             self._confirm_stopped(first)
             yield Salvage(lost_with_slot(first.job, event.reason, now.wall))
-        yield RestartSlot(event.slot)
+        yield StartSlot(event.slot)
 
     def _on_time(self, now: Now) -> Iterator[Instruction]:
         yield from self._stop_overdue(now)
         yield from self._end_stuck(now)
         yield from self._give_back_stuck(now)
+        yield from self._let_go(now)
 
     def _stop_overdue(self, now: Now) -> Iterator[Instruction]:
         for held in [held for held in self._jobs.values() if held.deadline <= now.tick]:
@@ -293,6 +280,12 @@ class PilotCore:
             yield SendReport(given_back(self._drop(self._waiting[0]).job, now.wall))
             yield from self._fill_slots(now)
 
+    def _let_go(self, now: Now) -> Iterator[Instruction]:
+        for slot in self.slots.unused():
+            if slot.since + self.policy.keep_idle <= now.tick:
+                slot.ready, slot.leaving = False, True
+                yield LetSlotGo(slot.number)
+
     def _on_drain(self, now: Now) -> Iterator[Instruction]:
         self.draining = True
         while self._waiting:
@@ -309,29 +302,41 @@ class PilotCore:
 
     def _fill_slots(self, now: Now) -> Iterator[Instruction]:
         """Hands waiting jobs to the slots, in order; a second one only where jobs are short. One
-        that finds no room lets none pass: so it has its turn, however many small ones there are."""
-        if not self._waiting:
-            return
-        short = self.pace.mean is not None and self.pace.mean < self.policy.short
-        free = self.free
-        for depth in (1, 2) if short else (1,):
-            for slot in self.slots:
-                if not self._waiting:
-                    return
-                if not slot.ready or len(slot.queue) >= depth:
-                    continue
-                booked = slot.place_for(self._waiting[0], free, self.node.devices)
-                if booked is not None:
-                    free = free.plus(slot.booked)
-                    self._waiting[0].booked = booked
-                    yield from self._hand(self._waiting.popleft(), slot, now)
-                    free = free.minus(slot.booked)
+        that finds no room lets none pass: so it has its turn, however many small ones there are.
+        Where there is room and no slot, one is started."""
+        free, idle = self.free, self.slots.idle
+        while self._waiting and idle:
+            held = self._waiting[0]
+            booked = fit(free, held.wanted, self.node.devices)
+            if booked is None:
+                break
+            slot = next((one for one in idle if held.job.task_uid in one.tasks), idle[0])
+            idle.remove(slot)
+            yield from self._hand(self._waiting.popleft(), slot, booked, now)
+            free = free.minus(booked)
+        could = how_many_start(free, (held.wanted for held in self._waiting), self.node.devices)
+        yield from self._start_slots(could - self.slots.coming)
+        if self.pace.mean is not None and self.pace.mean < self.policy.short:
+            yield from self._hand_second(free, now)
 
-    def _hand(self, held: HeldJob, slot: Slot, now: Now) -> Iterator[Instruction]:
+    def _hand_second(self, free: Booked, now: Now) -> Iterator[Instruction]:
+        """``free``: of the node."""
+        for slot in self.slots.busy:
+            if not self._waiting:
+                return
+            if not slot.ready or len(slot.queue) > 1:
+                continue
+            before = slot.booked
+            booked = slot.place_for(self._waiting[0], free, self.node.devices)
+            if booked is not None:
+                yield from self._hand(self._waiting.popleft(), slot, booked, now)
+                free = free.plus(before).minus(slot.booked)
+
+    def _hand(self, held: HeldJob, slot: Slot, booked: Booked, now: Now) -> Iterator[Instruction]:
         if held.job.task_uid not in slot.tasks:
             slot.tasks.add(held.job.task_uid)
             yield GiveTask(slot.number, self._tasks[held.job.task_uid])
-        held.slot = slot.number
+        held.slot, held.booked = slot.number, booked
         slot.queue.append(held)
         if slot.queue[0] is held:
             slot.since, slot.started = now.tick, now.wall
@@ -354,7 +359,7 @@ class PilotCore:
         self._confirm_stopped(held)
         if held in slot.queue:
             slot.queue.remove(held)
-        slot.since, slot.started = (now.tick, now.wall) if slot.queue else (0.0, None)
+        slot.since, slot.started = now.tick, now.wall if slot.queue else None
 
     def _confirm_stopped(self, held: HeldJob) -> None:
         if held.stopping in {StopReason.CANCEL, StopReason.ABANDON}:
@@ -369,31 +374,14 @@ class PilotCore:
             self._returned.append(held.token)
 
     def _forget_tasks(self) -> Iterator[Instruction]:
-        """Tools loaded long ago and without jobs are given up: a pilot may live for months."""
         used = {held.job.task_uid for held in self._jobs.values()}
-        for uid in [uid for uid in self._tasks if uid not in used][
-            : max(0, len(self._tasks) - self.policy.most_tasks)
-        ]:
-            del self._tasks[uid]
+        for uid in self._tasks.forget(used, most=self.policy.most_tasks):
             for slot in self.slots:
                 if uid in slot.tasks:
                     slot.tasks.discard(uid)
                     yield ForgetTask(slot.number, uid)
 
     @property
-    def _starts(self) -> int:
-        """Jobs that could start at once, as far as slots go: none where a job waits for room, or
-        where there is none."""
-        if self._waiting or not self.free.has_any:
-            return 0
-        return sum(slot.ready and not slot.queue for slot in self.slots)
-
-    def _without(self, booked: Iterable[Booked]) -> Booked:
-        return reduce(Booked.minus, booked, self.node.amounts)
-
-    def _spare(self, now: Now) -> int:
-        running = [now.tick - slot.since for slot in self.slots if slot.queue]
-        ready = sum(slot.ready for slot in self.slots)
-        return spare_jobs(
-            self.policy, slots=ready, expected=self.pace.expected(max(running, default=0.0))
-        )
+    def _supply(self) -> Supply:
+        waiting, held = len(self._waiting), len(self._jobs)
+        return Supply(self.node, self.slots, self.policy, self.pace, waiting, held)

@@ -66,7 +66,19 @@ class HeartbeatAnswered:
 
 
 @dataclass(frozen=True, slots=True)
+class PilotStarted:
+    """Slots can be started from now on."""
+
+
+@dataclass(frozen=True, slots=True)
 class SlotReady:
+    slot: int
+
+
+@dataclass(frozen=True, slots=True)
+class SlotLeft:
+    """The process of a slot that was to leave has ended."""
+
     slot: int
 
 
@@ -105,7 +117,9 @@ class ShutdownAsked:
 Event = (
     LeaseGranted
     | HeartbeatAnswered
+    | PilotStarted
     | SlotReady
+    | SlotLeft
     | SlotLost
     | AttemptEnded
     | TimePassed
@@ -170,10 +184,27 @@ class Salvage:
 
 
 @dataclass(frozen=True, slots=True)
-class RestartSlot:
+class StartSlot:
+    """For the first time, or again: ``SlotReady`` follows."""
+
+    slot: int
+
+
+@dataclass(frozen=True, slots=True)
+class LetSlotGo:
+    """It has no job, and there is no use for it: ``SlotLeft`` follows."""
+
     slot: int
 
 
 Instruction = (
-    GiveTask | ForgetTask | RunJob | StopJob | EndSlot | SendReport | Salvage | RestartSlot
+    GiveTask
+    | ForgetTask
+    | RunJob
+    | StopJob
+    | EndSlot
+    | SendReport
+    | Salvage
+    | StartSlot
+    | LetSlotGo
 )

@@ -11,8 +11,8 @@ class PrefetchPolicy:
     to a slot while it still works. ``return_after``: seconds after which jobs that wait behind
     longer ones than expected are given back. ``grace``: seconds that a tool that is told to stop
     has before it is killed; ``patience``: that its slot has after that, before it is killed too.
-    ``margin_share``: of a lease, kept as a margin of ``shortest_margin`` to ``longest_margin``
-    seconds."""
+    ``keep_idle``: seconds after which a slot that had no job may end. ``margin_share``: of a lease,
+    kept as a margin of ``shortest_margin`` to ``longest_margin`` seconds."""
 
     horizon: float = 0.75
     most_per_slot: int = 64
@@ -20,6 +20,7 @@ class PrefetchPolicy:
     return_after: float = 5.0
     grace: float = 5.0
     patience: float = 30.0
+    keep_idle: float = 300.0
     margin_share: float = 0.15
     shortest_margin: float = 0.2
     longest_margin: float = 6.0
@@ -59,8 +60,8 @@ class Pace:
 
 
 def spare_jobs(policy: PrefetchPolicy, *, slots: int, expected: float | None) -> int:
-    """Jobs to have waiting besides those running: ``horizon`` seconds of work, none where jobs last
-    longer than that."""
+    """Jobs to have waiting besides those that run in so many ``slots``: ``horizon`` seconds of
+    work, none where jobs last longer than that."""
     if expected is None or expected >= policy.horizon:
         return 0
     return min(slots * policy.most_per_slot, round(slots * policy.horizon / max(expected, 1e-6)))

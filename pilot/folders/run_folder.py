@@ -75,6 +75,13 @@ class RunFolder:
         self._plain(PRIVATE).forget()
         delete_tree(self.path)
 
+    def forget_slot(self, pid: int) -> None:
+        """Its process has ended, and had no job."""
+        for folder in self.slots.glob(f"{pid}-*"):
+            delete_tree(folder)
+        delete_tree(self.shared_folder(pid))
+        self.phase_file(pid).unlink(missing_ok=True)
+
     def phase_file(self, pid: int) -> Path:
         return self.path / _PHASES / str(pid)
 

@@ -82,6 +82,17 @@ def remove_groups(folder: str) -> None:
     _remove_if_left(_beside(Path(folder)))
 
 
+def remove_slot_groups(groups: MemoryGroups, pid: int) -> None:
+    """Of a slot whose process has ended."""
+    for folder in dict.fromkeys(filter(None, (groups.folder, groups.processes, groups.cores))):
+        _remove(Path(folder) / slot_group(pid))
+
+
+def slot_group(pid: int | str) -> str:
+    """The name of a slot's group, by the number of its process."""
+    return f"slot-{pid}"
+
+
 def limit_file(groups: MemoryGroups) -> str:
     return "memory.max" if groups.version == 2 else "memory.limit_in_bytes"
 

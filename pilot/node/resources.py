@@ -13,6 +13,7 @@ from sluice.contracts.gpus import Gpu
 from sluice.contracts.pilots import NodeResources
 
 _MIB = 1 << 20
+_SLOTS_A_CORE, _FEWEST_SLOTS, _MOST_SLOTS = 10, 16, 4096
 
 
 def detect(work_dir: Path, *, gpus: Sequence[Gpu] = (), root: Path = Path("/")) -> NodeResources:
@@ -55,11 +56,11 @@ def _groups(root: Path) -> Iterator[Path]:
     yield top
 
 
-def offered(
-    node: NodeResources, *, cores: float | None, memory: int | None, slots: int | None
-) -> NodeResources:
-    """What a pilot's jobs may take of the node, as its settings have it. Where it is given more
-    slots than there are cores, the cores are meant to be shared by so many jobs."""
-    return node.model_copy(
-        update={"cores": cores or max(node.cores, slots or 0), "ram": memory or node.ram}
-    )
+def offered(node: NodeResources, *, cores: float | None, memory: int | None) -> NodeResources:
+    """What a pilot's jobs may take of the node, as its settings have it."""
+    return node.model_copy(update={"cores": cores or node.cores, "ram": memory or node.ram})
+
+
+def most_slots(cores: float) -> int:
+    """Where nobody has said: for jobs of a tenth of a core."""
+    return min(_MOST_SLOTS, max(_FEWEST_SLOTS, math.ceil(_SLOTS_A_CORE * cores)))

@@ -42,13 +42,14 @@ class WrongUsersError(Exception):
         super().__init__(f"SLUICE_PILOT_SLOT_USERS: {why}")
 
 
-def named_users(names: Sequence[str], slots: int) -> list[SlotUser]:
-    """One for each slot, in order. ``names``: or numbers, which need no entry among the node's
-    users. Raises ``WrongUsersError``."""
+def named_users(names: Sequence[str], least: int) -> list[SlotUser]:
+    """In order. ``names``: or numbers, which need no entry among the node's users. ``least``: so
+    many slots there are to be. Raises ``WrongUsersError``."""
     users = [_user(name) for name in names]
-    if len(users) < slots:
+    if len(users) < least:
         raise WrongUsersError(
-            f"{len(users)} for {slots} slots: name at least as many as there are slots"
+            f"{len(users)} for {least} slots: name at least as many as there are slots"
+            " (SLUICE_PILOT_SLOTS; where that is not set, one for each core)"
         )
     for what, numbers in (("user", [u.uid for u in users]), ("group", [u.gid for u in users])):
         number, times = Counter(numbers).most_common(1)[0]
@@ -57,7 +58,7 @@ def named_users(names: Sequence[str], slots: int) -> list[SlotUser]:
                 f"{what} {number} is there {times} times: give each slot a user with a group of"
                 " its own"
             )
-    return users[:slots]
+    return users
 
 
 def _user(name: str) -> SlotUser:

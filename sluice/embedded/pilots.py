@@ -41,7 +41,7 @@ class _Run:
 
 
 class PilotProcesses:
-    """Component: ``count`` pilots with ``slots`` each, talking to the WMS at ``wms_url``. They end
+    """Component: ``count`` pilots with ``cores`` each, talking to the WMS at ``wms_url``. They end
     by themselves where this process is killed. ``tell``: called with a sentence when one does not
     run, for another reason than before."""
 
@@ -50,14 +50,14 @@ class PilotProcesses:
         *,
         wms_url: str,
         count: int,
-        slots: int,
+        cores: int | None,
         work: Path,
         logs: Path,
         tell: Callable[[str], None],
     ) -> None:
         names = [f"embedded-{number}" for number in range(1, count + 1)]
         self._pilots = [
-            LocalPilot(name, wms_url, slots, work / name, logs / f"pilot-{name}.log")
+            LocalPilot(name, wms_url, cores, work / name, logs / f"pilot-{name}.log")
             for name in names
         ]
         self._tell = tell

@@ -51,7 +51,8 @@ class SystemOptions:
     host: str = "127.0.0.1"
     port: int = 8080
     pilots: int = 1
-    slots: int = 1
+    #: Of each pilot; None: as its own settings say.
+    cores: int | None = 1
     #: Where storages may lie besides the home folder.
     storage_roots: Sequence[str] = ()
 
@@ -189,7 +190,7 @@ class EmbeddedSystem:
         self._pilots = PilotProcesses(
             wms_url=f"{self.url}/services/wms",
             count=self.options.pilots,
-            slots=self.options.slots,
+            cores=self.options.cores,
             work=self.home.pilots,
             logs=self.home.logs,
             tell=self._tell,

@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+#: Variable that says how many cores a pilot's jobs may take.
+CORES = "SLUICE_PILOT_CORES"
 #: Variable that a pilot is told its folder with, by which it is known again.
 WORK_DIR = "SLUICE_PILOT_WORK_DIR"
 #: Seconds that a pilot gets to hand back what it has, once it is told to, and of these for its last
@@ -20,21 +22,22 @@ _COMMAND = (sys.executable, "-m", "pilot")
 
 @dataclass(frozen=True, slots=True)
 class LocalPilot:
-    """``work_dir``: its own folder. ``log``: file that its output is appended to."""
+    """``cores``: that its jobs may take; None: as its settings say otherwise. ``work_dir``: its own
+    folder. ``log``: file that its output is appended to."""
 
     name: str
     wms_url: str
-    slots: int
+    cores: int | None
     work_dir: Path
     log: Path
 
     @property
     def environment(self) -> dict[str, str]:
         """What its settings do not get from here they get from this process's environment."""
-        return os.environ | {
+        cores = {} if self.cores is None else {CORES: str(self.cores)}
+        return (os.environ | cores) | {
             "SLUICE_PILOT_WMS_URL": self.wms_url,
             "SLUICE_PILOT_NAME": self.name,
-            "SLUICE_PILOT_SLOTS": str(self.slots),
             WORK_DIR: str(self.work_dir),
             "SLUICE_PILOT_END_WITH": str(os.getpid()),
             "SLUICE_PILOT_FLUSH_TIMEOUT": str(FLUSH),

@@ -295,10 +295,10 @@ def _pilots(composition: Composition) -> Iterator[str]:
         settings = PilotSettings()
     if not any(settings.work_dir.is_relative_to(path) for path in composition.volumes("pilot")):
         yield f"pilot: {settings.work_dir} is on no volume"
-    if settings.slots != round(
+    if settings.cores != round(
         float(composition.services["pilot"]["deploy"]["resources"]["limits"]["cpus"])
     ):
-        yield "pilot: slots and its limit of cores differ"
+        yield "pilot: its cores and its limit of cores differ"
 
 
 def _addresses(composition: Composition) -> Iterator[str]:

@@ -193,11 +193,11 @@ def test_compose_file_agrees_with_the_code(composition: Composition) -> None:
         (SERVICES, "SLUICE_LOG_LEVEL=INFO", "SLUICE_LOG_LEVEL=LOUD", "must be one of"),
         (
             PILOT,
-            "SLUICE_PILOT_SLOTS",
-            "SLUICE_PILOT_SLOT",
-            "no setting is called SLUICE_PILOT_SLOT",
+            "SLUICE_PILOT_CORES",
+            "SLUICE_PILOT_CORE",
+            "no setting is called SLUICE_PILOT_CORE",
         ),
-        (PILOT, "SLUICE_PILOT_SLOTS=2", "SLUICE_PILOT_SLOTS=3", "limit of cores differ"),
+        (PILOT, "SLUICE_PILOT_CORES=2", "SLUICE_PILOT_CORES=3", "limit of cores differ"),
         (PILOT, "/data/pilots", "/scratch", "is on no volume"),
         (PILOT, "http://wms:8082", "http://wms:8080", "wms listens on 8082"),
         (

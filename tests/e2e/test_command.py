@@ -36,12 +36,11 @@ def test_lists_are_tables_and_json(system: LiveSystem, tmp_path: Path) -> None:
     task = next(task for task in tasks if task["step"] == "shout")
     jobs = json.loads(sluice("task", "jobs", task["task_id"], "--json", "--url", system.url).stdout)
     assert [job["inputs"] for job in jobs] == [["text 0.txt"], ["text 1.txt"]]
-    assert (
-        json.loads(sluice("pilot", "list", "--json", "--url", system.url).stdout)[0]["slots"] == 2
-    )
+    listed, *_ = json.loads(sluice("pilot", "list", "--json", "--url", system.url).stdout)
+    assert (listed["slots"], listed["resources"]["cores"]) == (20, 2)
     headings, pilot, *_ = sluice("pilot", "list", "--url", system.url).stdout.splitlines()
     told = dict(zip(headings.split(), pilot.split(), strict=False))
-    assert (told["state"], told["sandbox"], told["slots"]) == ("active", "none", "2")
+    assert (told["state"], told["sandbox"], told["slots"]) == ("active", "none", "20")
     datasets = json.loads(sluice("dataset", "list", "--json", "--url", system.url).stdout)
     uids = {one["uid"] for one in chain["datasets"]}
     [output] = [one for one in datasets if one["uid"] in uids and one["type"] == "output"]

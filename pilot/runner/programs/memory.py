@@ -10,15 +10,13 @@ from typing import Protocol
 
 import structlog
 
-from pilot.node.memory_groups import MemoryGroups, limit_file
+from pilot.node.memory_groups import MemoryGroups, limit_file, slot_group
 from pilot.runner.programs.running import Running
 from pilot.runner.programs.usage import group_memory
 
 log = structlog.get_logger(__name__)
 
 _MIB = 1 << 20
-#: The group of a slot, before the number of its process.
-_NAMED = "slot-"
 #: The kernel counts in pieces, of at most so many bytes.
 _CHARGED = _MIB
 #: MiB of files of earlier jobs that may stay in memory beside a tool.
@@ -88,10 +86,13 @@ class GroupMemory:
 
     def __init__(self, groups: MemoryGroups) -> None:
         parent = Path(groups.folder)
-        folder = parent / f"{_NAMED}{os.getpid()}"
-        for other in parent.glob(f"{_NAMED}*"):
+        folder = parent / slot_group(os.getpid())
+        for other in parent.glob(slot_group("*")):
             # A slot that lives may be about to enter its own.
-            if other == folder or not Path(f"/proc/{other.name.removeprefix(_NAMED)}").exists():
+            if (
+                other == folder
+                or not Path(f"/proc/{other.name.removeprefix(slot_group(''))}").exists()
+            ):
                 with suppress(OSError):  # what a dead one started has not ended yet
                     other.rmdir()
         folder.mkdir()

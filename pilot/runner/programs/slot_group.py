@@ -7,7 +7,7 @@ from pathlib import Path
 
 import structlog
 
-from pilot.node.memory_groups import MemoryGroups
+from pilot.node.memory_groups import MemoryGroups, slot_group
 
 log = structlog.get_logger(__name__)
 
@@ -27,7 +27,7 @@ class SlotGroup:
         self._asked = 1.0
         if groups is None:
             return
-        name = f"slot-{os.getpid()}"
+        name = slot_group(os.getpid())
         self._second = groups.version == 2
         try:
             if groups.processes is not None and processes is not None:

@@ -38,7 +38,13 @@ RootsOption = Annotated[
 ]
 SlotsOption = Annotated[
     int,
-    typer.Option(min=0, help="Jobs a pilot runs at once; 0: the cores, shared among the pilots."),
+    typer.Option(
+        min=0,
+        help=(
+            "Cores that a pilot's jobs may take: as many run at once as need one each. 0: as"
+            " SLUICE_PILOT_CORES says, else those of the machine, shared among the pilots."
+        ),
+    ),
 ]
 DrainOption = Annotated[
     float | None,
@@ -108,11 +114,12 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
         SystemOptions,
         run_until_signal,
     )
+    from sluice.pilot_launchers.local_process import CORES  # noqa: PLC0415 - as the system above
 
-    share = max(1, (os.cpu_count() or 1) // max(pilots, 1))
+    share = None if CORES in os.environ else max(1, (os.cpu_count() or 1) // max(pilots, 1))
     system = EmbeddedSystem(
         place,
-        SystemOptions(port=port, pilots=pilots, slots=slots or share, storage_roots=roots),
+        SystemOptions(port=port, pilots=pilots, cores=slots or share, storage_roots=roots),
         tell=lambda sentence: err.print(f"warning: {sentence}"),
     )
     conduct = Conduct(

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -10,15 +11,17 @@ import pytest
 
 from pilot.agent import Agent, now
 from pilot.domain.core import PilotCore
-from pilot.domain.model import HeartbeatAnswered, LeaseGranted, SlotLost, SlotReady
+from pilot.domain.model import HeartbeatAnswered, LeaseGranted, PilotStarted
 from pilot.domain.prefetch import PrefetchPolicy
 from pilot.folders.run_folder import RunFolder
 from pilot.loops.deadlines import watch_deadlines
 from pilot.reports.outbox import Outbox
 from pilot.runner.protocol import RunnerSettings
 from pilot.slot_processes import SlotProcesses
+from sluice.contracts.needs import Needs, Resources
 from sluice.contracts.pilots import Command, HeartbeatAnswer, JobToken, Lease
 from sluice.contracts.states import AttemptOutcome, AttemptPhase
+from sluice.fit import Offer
 from tests.unit.pilot.builders import SHA, input_file, job, leftovers, no_secrets, task, tool
 from tests.unit.pilot.conftest import gone
 from tests.waiting import Gate, eventually
@@ -49,8 +52,7 @@ async def test_a_slot_that_cannot_be_started_is_tried_again(tmp_path: Path) -> N
         run,
         ask_for_secrets=no_secrets,
     )
-    agent.tell(SlotReady(0))
-    agent.tell(SlotLost(0, "ended unexpectedly"))
+    agent.tell(PilotStarted())
     async with asyncio.timeout(20):
         await slot_processes.started.wait()
     assert slot_processes.asked == 3
@@ -70,10 +72,11 @@ def outbox(run: RunFolder) -> Outbox:
 
 @pytest.fixture
 async def agent(run: RunFolder, outbox: Outbox) -> AsyncIterator[Agent]:
-    """Of one real slot, with which it has little patience."""
+    """Of real slots, of which one stays, and with which it has little patience."""
     settings = RunnerSettings(pilot="tester", run_folder=str(run.path), grace=0.2)
     slot_processes = SlotProcesses(settings, environment=[], inherit=[], reap=False)
-    core = PilotCore(1, PrefetchPolicy(grace=0.2, patience=0.5, return_after=600.0))
+    policy = PrefetchPolicy(grace=0.2, patience=0.5, return_after=600.0, keep_idle=0.3)
+    core = PilotCore(2, policy, Offer.of(1.0, 8000))
     agent = Agent(core, slot_processes, outbox, run, ask_for_secrets=no_secrets)
     await agent.start()
     watching = asyncio.create_task(watch_deadlines(agent))
@@ -108,6 +111,31 @@ async def test_a_slot_that_does_not_stop_its_job_is_replaced_and_runs_the_next(
     first, second = sorted(outbox.next_batch(), key=lambda report: report.id)
     assert "did not stop it when it was told to, and was killed" in first.message
     assert second.outcome is AttemptOutcome.FINISHED, second.message
+
+
+async def test_slots_come_with_the_work_and_leave_without_a_trace(
+    agent: Agent, outbox: Outbox, run: RunFolder, root: Path
+) -> None:
+    half = Needs(resources=Resources(cores=0.5))
+    small = task(root, SHA).model_copy(update={"needs": half})
+    file = input_file(root / "in" / "a.dat")
+    jobs = [job(small, [file], job_id=number) for number in (1, 2)]
+    await eventually(lambda: len(slots_in(run)) == 1)
+    for reported in (2, 4):  # the number of a slot that has left is given again
+        agent.tell(LeaseGranted(now().tick, Lease(seconds=600.0, jobs=jobs, tasks=[small])))
+        assert len(agent.core.slots) == 2
+        await eventually(partial(has_reported, outbox, reported))
+        await eventually(lambda: len(slots_in(run)) == 1)
+        await eventually(lambda: len(agent.core.slots) == 1)
+        jobs = [one.model_copy(update={"attempt": 2}) for one in jobs]
+    assert {report.outcome for report in outbox.next_batch()} == {AttemptOutcome.FINISHED}
+    (left,) = slots_in(run)
+    folders = {path.name.partition("-")[0] for path in run.slots.iterdir()}
+    assert folders == {str(left.pid)} == {path.name for path in run.phase_file(0).parent.iterdir()}
+
+
+def has_reported(outbox: Outbox, number: int) -> bool:
+    return len(outbox.next_batch()) == number
 
 
 def phase(agent: Agent) -> AttemptPhase | None:

@@ -10,6 +10,7 @@ from pilot.domain.model import (
     Instruction,
     LeaseGranted,
     Now,
+    PilotStarted,
     RunJob,
     SendReport,
     SlotReady,
@@ -74,7 +75,9 @@ def pilot(
     policy: PrefetchPolicy | None = None,
     node: Offer = BOUNDLESS,
 ) -> PilotCore:
-    core = PilotCore(slots, policy, node)
+    """With all its slots from the start."""
+    core = PilotCore(slots, policy, node, few=slots)
+    core.handle(PilotStarted(), at(0))
     for slot in range(slots):
         core.handle(SlotReady(slot), at(0))
     return core

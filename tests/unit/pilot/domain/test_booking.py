@@ -14,10 +14,14 @@ from pilot.domain.model import (
     HeartbeatAnswered,
     Instruction,
     LeaseGranted,
+    LetSlotGo,
+    PilotStarted,
     RunJob,
     ShutdownAsked,
+    SlotLeft,
     SlotLost,
     SlotReady,
+    StartSlot,
     TimePassed,
 )
 from pilot.domain.prefetch import PrefetchPolicy
@@ -32,6 +36,7 @@ from tests.unit.pilot.domain.cores import at, ended, pilot, reports, runs, task
 GPUS = [gpu("GPU-0"), gpu("GPU-1", memory=8_000)]
 NODE = node(8, 16_000, *GPUS)
 BIG, SMALL = UUID(int=8), UUID(int=1)
+MOST = 6
 KINDS = {
     BIG: task(BIG, Resources(cores=8)),
     SMALL: task(SMALL, Resources(cores=1)),
@@ -139,10 +144,10 @@ _moves = st.lists(
             st.just("lease"), st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=6)
         ),
         st.tuples(st.just("end"), st.integers(0, 5)),
-        st.tuples(st.just("lose"), st.integers(0, 3)),
+        st.tuples(st.just("lose"), st.integers(0, MOST - 1)),
         st.tuples(st.just("cancel"), st.integers(1, 40)),
         st.tuples(st.just("wait"), st.floats(0, 10)),
-        st.tuples(st.just("ready"), st.integers(0, 3)),
+        st.tuples(st.sampled_from(["ready", "left"]), st.integers(0, MOST - 1)),
         st.tuples(st.sampled_from(["drain", "shutdown"]), st.none()),
     ),
     max_size=60,
@@ -161,11 +166,15 @@ class Node:
     slots that are on their way out."""
 
     def __init__(self, short: float) -> None:
-        self.core = pilot(4, node=NODE, policy=PrefetchPolicy(short=short, grace=1.0, patience=4.0))
+        policy = PrefetchPolicy(short=short, grace=1.0, patience=4.0, keep_idle=6.0)
+        self.core = PilotCore(MOST, policy, NODE, few=2)
         self.killed: set[int] = set()
-        self.queues: dict[int, list[RunJob]] = {slot: [] for slot in range(4)}
+        self.leaving: set[int] = set()
+        self.starting: set[int] = set()
+        self.queues: dict[int, list[RunJob]] = {}
         self.tick = 0.0
         self.number = 0
+        self.obey(self.core.handle(PilotStarted(), at(0)))
 
     def obey(self, instructions: list[Instruction]) -> None:
         for instruction in instructions:
@@ -174,8 +183,16 @@ class Node:
                 assert instruction.slot not in self.killed
                 self.killed.add(instruction.slot)
             if isinstance(instruction, RunJob):
-                assert instruction.slot not in self.killed
+                assert instruction.slot not in self.killed | self.leaving | self.starting
                 self.queues[instruction.slot].append(instruction)
+            if isinstance(instruction, StartSlot):
+                assert instruction.slot not in self.starting | self.leaving
+                assert not self.queues.setdefault(instruction.slot, [])
+                self.starting.add(instruction.slot)
+            if isinstance(instruction, LetSlotGo):
+                assert not self.queues[instruction.slot]
+                self.leaving.add(instruction.slot)
+        assert len(self.queues) <= MOST
 
     def running(self) -> Booked:
         total = Booked()
@@ -198,12 +215,17 @@ class Node:
                 busy = [slot for slot, queue in self.queues.items() if queue]
                 if busy:
                     self.end(busy[place % len(busy)])
-            case "lose", int(slot):
+            case "lose", int(slot) if slot in self.queues.keys() - self.starting - self.leaving:
                 self.queues[slot].clear()
                 self.killed.discard(slot)
                 self.obey(self.core.handle(SlotLost(slot, "ended"), now))
-            case "ready", int(slot) if slot not in self.killed:
+            case "ready", int(slot) if slot in self.starting:
+                self.starting.remove(slot)
                 self.obey(self.core.handle(SlotReady(slot), now))
+            case "left", int(slot) if slot in self.leaving:
+                self.leaving.remove(slot)
+                del self.queues[slot]
+                self.obey(self.core.handle(SlotLeft(slot), now))
             case "cancel", int(number):
                 command = Command(kind="cancel", job=JobToken(id=number, attempt=1))
                 answer = HeartbeatAnswer(lease=1e6, commands=[command])
@@ -220,6 +242,15 @@ class Node:
                 self.obey(self.core.handle(DrainAsked(), now))
             case "shutdown", _:
                 self.obey(self.core.handle(ShutdownAsked(), now))
+
+    def settle(self) -> None:
+        """All slots come and go as they were told to."""
+        while self.killed or self.starting or self.leaving:
+            for slot in list(self.queues):
+                if slot in self.killed:
+                    self.move("lose", slot)
+                self.move("ready", slot)
+                self.move("left", slot)
 
     def require_stopped(self) -> None:
         """Does every job obey a stop that was told long ago, or its slot go?"""
@@ -244,12 +275,14 @@ def test_never_overbooked_and_all_released_after_any_end(
         assert NODE.amounts.holds(node.running())
         assert node.core.free.holds(Booked())
         assert NODE.amounts.minus(node.core.free).holds(node.running())
-    for slot in range(4):
-        if slot in node.killed:
-            node.move("lose", slot)
-        node.move("ready", slot)
+    node.settle()
     while any(node.queues.values()):
         node.end(next(slot for slot, queue in node.queues.items() if queue))
         assert NODE.amounts.holds(node.running())
+        node.settle()
     assert node.core.free.amounts() == NODE.amounts.amounts()
     assert node.core.idle
+    for _ in range(2):
+        node.move("wait", 10.0)
+        node.settle()
+    assert len(node.queues) == len(node.core.slots) == 2

@@ -11,13 +11,14 @@ from pilot.domain.model import (
     GiveTask,
     HeartbeatAnswered,
     LeaseGranted,
-    RestartSlot,
+    PilotStarted,
     RunJob,
     Salvage,
     SendReport,
     ShutdownAsked,
     SlotLost,
     SlotReady,
+    StartSlot,
     StopReason,
     TimePassed,
 )
@@ -40,7 +41,8 @@ from tests.unit.pilot.domain.cores import (
 
 
 def test_nothing_is_asked_for_before_a_slot_is_ready() -> None:
-    core = PilotCore(2)
+    core = PilotCore(2, few=2)
+    assert core.handle(PilotStarted(), at(0)) == [StartSlot(0), StartSlot(1)]
     assert core.jobs_wanted(at(0)) == 0
     core.handle(SlotReady(1), at(0))
     assert core.jobs_wanted(at(0)) == 1
@@ -252,7 +254,7 @@ def test_a_lost_slot_fails_its_job_and_gives_the_next_one_to_another() -> None:
     (salvage,) = [instruction for instruction in instructions if isinstance(instruction, Salvage)]
     assert (salvage.report.id, salvage.report.error_class) == (3, ErrorClass.INTERNAL)
     assert "ended unexpectedly" in salvage.report.message
-    assert RestartSlot(0) in instructions
+    assert StartSlot(0) in instructions
     assert runs(instructions) == [(1, 4)]
     granted(core, 5)
     again = core.handle(SlotReady(0), at(2))

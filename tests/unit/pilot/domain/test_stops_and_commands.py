@@ -7,11 +7,11 @@ from pilot.domain.core import PilotCore
 from pilot.domain.model import (
     EndSlot,
     HeartbeatAnswered,
-    RestartSlot,
     Salvage,
     ShutdownAsked,
     SlotLost,
     SlotReady,
+    StartSlot,
     StopReason,
     TimePassed,
 )
@@ -140,7 +140,7 @@ def test_a_slot_that_does_not_stop_its_job_is_ended_once(why: str) -> None:
     assert granted(core, 2, tick=told + 13.0) == []
     lost = core.handle(SlotLost(0, "was killed"), at(told + 14.0))
     assert [move.report.id for move in lost if isinstance(move, Salvage)] == [1]
-    assert RestartSlot(0) in lost
+    assert StartSlot(0) in lost
     assert runs(core.handle(SlotReady(0), at(told + 15.0))) == [(0, 2)]
 
 

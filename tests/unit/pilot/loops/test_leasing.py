@@ -12,7 +12,7 @@ import pytest
 
 from pilot.agent import Agent
 from pilot.domain.core import PilotCore
-from pilot.domain.model import SlotReady
+from pilot.domain.model import PilotStarted, SlotReady
 from pilot.folders.run_folder import RunFolder
 from pilot.loops.leasing import request_jobs
 from pilot.reports.outbox import Outbox
@@ -45,6 +45,7 @@ async def test_no_job_is_asked_for_while_the_disk_is_full(
         run,
         ask_for_secrets=no_secrets,
     )
+    agent.tell(PilotStarted())
     agent.tell(SlotReady(0))
     looks: list[Path] = []
     free = 0

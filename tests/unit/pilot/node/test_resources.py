@@ -6,7 +6,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pilot.node.resources import detect, offered
+from pilot.node.resources import detect, most_slots, offered
 from sluice.contracts.pilots import NodeResources
 
 MIB = 1 << 20
@@ -44,19 +44,21 @@ def test_the_tightest_limit_of_the_groups_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cores", "memory", "slots", "expected"),
+    ("cores", "memory", "expected"),
     [
-        (None, None, None, (4, 1000)),
-        (None, None, 2, (4, 1000)),
-        (None, None, 9, (9, 1000)),
-        (3, 500, 9, (3, 500)),
-        (0.5, None, None, (0.5, 1000)),
+        (None, None, (4, 1000)),
+        (9, None, (9, 1000)),
+        (3, 500, (3, 500)),
+        (0.5, None, (0.5, 1000)),
     ],
 )
 def test_what_is_offered(
-    cores: float | None, memory: int | None, slots: int | None, expected: tuple[float, int]
+    cores: float | None, memory: int | None, expected: tuple[float, int]
 ) -> None:
-    node = offered(
-        NodeResources(cores=4, ram=1000, disk=1), cores=cores, memory=memory, slots=slots
-    )
+    node = offered(NodeResources(cores=4, ram=1000, disk=1), cores=cores, memory=memory)
     assert (node.cores, node.ram) == expected
+
+
+@pytest.mark.parametrize(("cores", "slots"), [(0.5, 16), (2, 20), (6.25, 63), (1000, 4096)])
+def test_there_may_be_slots_for_jobs_of_a_tenth_of_a_core(cores: float, slots: int) -> None:
+    assert most_slots(cores) == slots

@@ -1,0 +1,30 @@
+"""What a pilot's heartbeat says."""
+
+from collections.abc import Iterable, Mapping
+
+from pilot.domain.held_jobs import HeldJob
+from pilot.domain.model import Progress, StopReason, Token
+from pilot.domain.slots import Slots
+from sluice.contracts.pilots import Heartbeat, JobToken
+
+
+def heartbeat_of(
+    jobs: Iterable[HeldJob],
+    slots: Slots,
+    *,
+    confirmed: Iterable[Token],
+    progress: Mapping[Token, Progress],
+) -> Heartbeat:
+    """Names every job that the pilot still wants, and the commands carried out. ``progress``: as
+    far as it is known."""
+    running, waiting = [], []
+    for held in jobs:
+        if held.stopping in {StopReason.ABANDON, StopReason.LEASE}:
+            continue
+        slot = None if held.slot is None else slots[held.slot]
+        if slot is not None and slot.queue[0] is held and slot.started is not None:
+            running.append(held.started_job(slot.started, progress.get(held.token)))
+        else:
+            waiting.append(JobToken(id=held.job.id, attempt=held.job.attempt))
+    done = [JobToken(id=token[0], attempt=token[1]) for token in confirmed]
+    return Heartbeat(running=running, waiting=waiting, confirmed=done)

@@ -1,0 +1,39 @@
+"""Descriptions of tasks, as the WMS sent them with the first job of each."""
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from uuid import UUID
+
+from sluice.contracts.pilots import PilotTask
+
+
+class KnownTasks:
+    """In the order in which they had their last job."""
+
+    def __init__(self) -> None:
+        self._tasks: OrderedDict[UUID, PilotTask] = OrderedDict()
+
+    def __contains__(self, uid: UUID) -> bool:
+        return uid in self._tasks
+
+    def __getitem__(self, uid: UUID) -> PilotTask:
+        return self._tasks[uid]
+
+    @property
+    def uids(self) -> list[UUID]:
+        return list(self._tasks)
+
+    def learn(self, tasks: Iterable[PilotTask]) -> None:
+        self._tasks.update((task.uid, task) for task in tasks)
+
+    def use(self, uid: UUID) -> None:
+        self._tasks.move_to_end(uid)
+
+    def forget(self, used: set[UUID], *, most: int) -> list[UUID]:
+        """Those that go so that there are no more than ``most``, as far as they are not ``used``: a
+        pilot may live for months."""
+        unused = [uid for uid in self._tasks if uid not in used]
+        gone = unused[: max(0, len(self._tasks) - most)]
+        for uid in gone:
+            del self._tasks[uid]
+        return gone
