@@ -18,6 +18,7 @@ from sluice.servicekit.service_clients import Links
 from sluice.servicekit.transport.base import Transport
 from wms.api.pilot_protocol import pilot_protocol_router
 from wms.api.pilots import pilots_router
+from wms.api.steps import steps_router
 from wms.api.tasks import (
     boosts_router,
     counts_router,
@@ -54,6 +55,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
         boosts_router,
         counts_router,
         pilots_router,
+        steps_router,
     )
     give_secrets = GiveSecrets(
         context, OperatorClient(links.http("wfms.operator")), Sealer(settings.encryption_keys)

@@ -25,6 +25,7 @@ GROUPS = {
     "task": "sluice.cli.commands.task",
     "job": "sluice.cli.commands.job",
     "pilot": "sluice.cli.commands.pilot",
+    "step": "sluice.cli.commands.step",
     "queue": "sluice.cli.commands.queue",
     "attention": "sluice.cli.commands.attention",
     "bench": "sluice.bench.commands",

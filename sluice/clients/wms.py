@@ -1,6 +1,7 @@
 """Client of the WMS: tasks and jobs for everybody, leases and reports for pilots."""
 
 from collections.abc import Iterable
+from urllib.parse import quote
 from uuid import UUID
 
 from sluice.clients.base import API
@@ -22,6 +23,7 @@ from sluice.contracts.pilots import (
 )
 from sluice.contracts.secrets import SecretValues
 from sluice.contracts.states import TaskState
+from sluice.contracts.steps import SetStepPriority, StepList
 from sluice.contracts.tasks import Boosted, Boosts, Job, TaskStatus, TaskStatusList
 
 #: Seconds that an answer may take beyond the time the WMS was asked to wait for work.
@@ -90,6 +92,15 @@ class WmsClient(JobCalls):
         """Somebody has seen that it was lost. Raises ``NotFound``; ``Conflict`` where it is not, or
         where somebody else has seen it first."""
         await self.call("POST", f"{API}/pilots/{uid}/acknowledge", body=asked)
+
+    async def steps(self) -> StepList:
+        """Over all chains. Raises ``NotFound`` where a release before this one answers."""
+        return await self.call("GET", f"{API}/steps", answer=StepList)
+
+    async def prioritise_step(self, step: str, new: SetStepPriority) -> StepList:
+        """Repeating it is fine."""
+        path = f"{API}/steps/{quote(step, safe='')}/priority"
+        return await self.call("PUT", path, body=new, answer=StepList)
 
     async def register(self, pilot: RegisterPilot) -> Registration:
         return await self.call(

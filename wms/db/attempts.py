@@ -54,17 +54,26 @@ WITH ended AS (
         peak_memory = coalesce(e.peak_memory, 0)
     FROM ended AS e
     WHERE j.id = e.id AND j.attempt = e.attempt AND j.state IN ('{job.LEASED}', '{job.RUNNING}')
-    RETURNING 1
+    RETURNING j.task_uid, e.state, j.seconds::float8 AS seconds,
+        extract(epoch FROM now() - j.ready_at)::float8 AS whole
+), times AS (
+    -- A job waits for what of its time it does not run, attempts that did not count included.
+    SELECT task_uid, count(*) AS timed, sum(seconds) AS worked,
+        sum(greatest(whole - seconds, 0)) AS waited
+    FROM moved WHERE state = '{job.FINISHED}' AND whole IS NOT NULL GROUP BY task_uid
 ), counted AS (
     UPDATE tasks AS t SET
         ready = t.ready + d.ready, leased = t.leased + d.leased, running = t.running + d.running,
         finished = t.finished + d.finished, failed = t.failed + d.failed,
         canceled = t.canceled + d.canceled, held = t.held + d.held,
         failed_attempts = t.failed_attempts + d.failed_attempts,
-        errors = d.errors, registered = d.registered
+        errors = d.errors, registered = d.registered,
+        timed = t.timed + coalesce(n.timed, 0), worked = t.worked + coalesce(n.worked, 0),
+        waited = t.waited + coalesce(n.waited, 0)
     FROM jsonb_to_recordset($2) AS d(
         uid uuid, ready int, leased int, running int, finished int, failed int, canceled int,
         held int, failed_attempts int, errors jsonb, registered jsonb)
+    LEFT JOIN times AS n ON n.task_uid = d.uid
     WHERE t.uid = d.uid
 ), credited AS (
     UPDATE pilots SET finished = finished + $4, failed = failed + $5, seen_at = now() WHERE uid = $3

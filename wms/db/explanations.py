@@ -7,6 +7,7 @@ from uuid import UUID
 from sluice.servicekit.database import Connection
 from wms.db.pilots import active_nodes, node_of
 from wms.db.statement import statement
+from wms.db.steps import priority_of_task
 from wms.db.tasks import demands
 from wms.domain.explanations import WaitingFacts
 from wms.domain.matching import PilotNode
@@ -70,4 +71,5 @@ async def waiting_facts(connection: Connection, task: UUID) -> WaitingFacts:
         nodes=await active_nodes(connection),
         paused=paused["paused"] if paused else 0,
         next_in=paused["next_in"] if paused else None,
+        priority=await priority_of_task(connection, task),
     )

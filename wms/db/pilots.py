@@ -13,6 +13,7 @@ from sluice.contracts.problems import NotFound
 from sluice.contracts.states import ContainerEngine, PilotState, SandboxKind
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
+from wms.db.steps import TASKS_WITH_PRIORITY
 from wms.db.tasks import DEMAND, IN_DEMAND, demand_of
 from wms.domain.matching import Demand, PilotNode
 from wms.domain.transitions import PILOT_MOVES
@@ -46,7 +47,7 @@ _TOUCH_AND_LOOK = statement(f"""
 WITH seen AS ({_TOUCH})
 SELECT s.state AS pilot_state, CASE WHEN row_number() OVER () = 1 THEN s.resources END AS resources,
     s.engines, s.sandbox, {DEMAND}
-FROM seen AS s LEFT JOIN tasks AS t ON {IN_DEMAND}
+FROM seen AS s LEFT JOIN ({TASKS_WITH_PRIORITY}) ON {IN_DEMAND}
 """)
 
 _SEE_PILOT = "UPDATE pilots SET seen_at = now() WHERE uid = $1 RETURNING uid"

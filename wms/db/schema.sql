@@ -349,3 +349,31 @@ ALTER TABLE pilots
     DROP CONSTRAINT pilots_sandbox_check, ADD CONSTRAINT pilots_sandbox_check CHECK (sandbox IN ('namespaces', 'users', 'none'));
 
 UPDATE alembic_version SET version_num='wms0019' WHERE alembic_version.version_num = 'wms0018';
+
+-- Running upgrade wms0019 -> wms0020
+
+-- What people have set for steps, by name: of one template, or ('') of all that have a step called
+-- so. 0 or more is added to the rank of its tasks; with -1 no job of it is given away.
+CREATE TABLE step_priorities (
+    step text NOT NULL,
+    template text NOT NULL DEFAULT '',
+    priority double precision NOT NULL CHECK (priority >= 0 OR priority = -1),
+    reason text NOT NULL,
+    set_by text NOT NULL,
+    set_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (step, template)
+);
+
+ALTER TABLE jobs
+    -- When its input was there; NULL: it was made before that was written down.
+    ADD COLUMN ready_at timestamptz;
+
+ALTER TABLE jobs ALTER COLUMN ready_at SET DEFAULT now();
+
+ALTER TABLE tasks
+    -- Finished jobs whose times are known, and the seconds that they ran and waited in all.
+    ADD COLUMN timed bigint NOT NULL DEFAULT 0 CHECK (timed >= 0),
+    ADD COLUMN worked double precision NOT NULL DEFAULT 0,
+    ADD COLUMN waited double precision NOT NULL DEFAULT 0;
+
+UPDATE alembic_version SET version_num='wms0020' WHERE alembic_version.version_num = 'wms0019';

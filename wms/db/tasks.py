@@ -20,6 +20,7 @@ from sluice.contracts.states import TaskState
 from sluice.contracts.tasks import Task
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
+from wms.db.steps import PRIORITY, TASKS_WITH_PRIORITY
 from wms.domain.matching import Demand
 from wms.domain.task_completion import Ending, JobCounts
 from wms.domain.transitions import TASK_MOVES
@@ -42,15 +43,16 @@ WHERE uid = ANY($1::uuid[]) AND shared_inputs IS NOT NULL
 
 #: What a pilot could be given of task ``t``. A task that the release before stored has its needs in
 #: its description alone.
-DEMAND = """t.uid, t.rank, t.created_at, t.ready,
+DEMAND = f"""t.uid, t.rank + {PRIORITY} AS rank, t.created_at, t.ready,
     coalesce(t.needs, t.spec - ARRAY['executable', 'args'])::text AS needs,
     extract(epoch FROM now() - coalesce(t.served_at, t.created_at))::float AS waited,
     CASE WHEN t.kept_until > now() THEN t.kept_by END AS kept_by"""
 
-#: Only live tasks are looked at, and no job.
-IN_DEMAND = "t.state IN ('{task.SPLITTING}', '{task.ACTIVE}') AND t.ready > 0"
+#: Only live tasks are looked at, and no job. Steps that are switched off have a negative priority.
+IN_DEMAND = f"""t.state IN ('{{task.SPLITTING}}', '{{task.ACTIVE}}') AND t.ready > 0
+    AND {PRIORITY} >= 0"""
 
-_SELECT_DEMANDS = statement(f"SELECT {DEMAND} FROM tasks AS t WHERE {IN_DEMAND}")
+_SELECT_DEMANDS = statement(f"SELECT {DEMAND} FROM {TASKS_WITH_PRIORITY} WHERE {IN_DEMAND}")
 
 _LOCKED = """
 uid, chain_uid, state, ready, leased, running, finished, failed, canceled, held, errors, registered,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sluice.contracts.needs import Needs
 from sluice.contracts.numbers import counted, in_full
 from sluice.contracts.states import JobState, TaskState
+from sluice.contracts.steps import StepPriority, off_in_words
 from sluice.contracts.tasks import Job, TaskStatus
 from sluice.fit import gpus_in_words, why_unsuited
 from wms.domain.matching import (
@@ -23,13 +24,14 @@ from wms.domain.matching import (
 @dataclass(frozen=True, slots=True)
 class WaitingFacts:
     """What a task's waiting depends on: the other tasks with ready jobs, the pilots that take jobs,
-    seconds until the next of its jobs may be tried again (None: none pauses), and how many of its
-    ready jobs pause."""
+    seconds until the next of its jobs may be tried again (None: none pauses), how many of its
+    ready jobs pause, and what people have set for its step (None: nothing)."""
 
     demands: Sequence[Demand]
     nodes: Sequence[PilotNode]
     paused: int = 0
     next_in: float | None = None
+    priority: StepPriority | None = None
 
 
 def task_explanation(task: TaskStatus, facts: WaitingFacts) -> str:
@@ -56,7 +58,8 @@ def _explain_live(task: TaskStatus, facts: WaitingFacts) -> str:
     flying = task.leased + task.running
     if flying:
         held = f", {task.held} held" if task.held else ""
-        return f"In work: {done}, {flying} with pilots, {task.ready} ready{held}."
+        off = "" if (why := why_off(facts)) is None else f"; {why}"
+        return f"In work: {done}, {flying} with pilots, {task.ready} ready{held}{off}."
     if task.ready == 0:
         if task.held:
             jobs = counted(task.held, "job")
@@ -77,6 +80,11 @@ def _explain_live(task: TaskStatus, facts: WaitingFacts) -> str:
 
 def why_waiting(task: TaskStatus, facts: WaitingFacts) -> str:
     """Why ready jobs of the task are not leased."""
+    off = why_off(facts)
+    return _why_passed_over(task, facts) if off is None else f"{off[:1].upper()}{off[1:]}"
+
+
+def _why_passed_over(task: TaskStatus, facts: WaitingFacts) -> str:
     own = next((demand for demand in facts.demands if demand.uid == task.uid), None)
     if not facts.nodes:
         return "No pilot: none has registered that is alive and takes jobs"
@@ -102,6 +110,13 @@ def why_waiting(task: TaskStatus, facts: WaitingFacts) -> str:
         f"Next in line: all slots of {counted(len(facts.nodes), 'pilot')} are taken, or about to"
         " be asked for"
     )
+
+
+def why_off(facts: WaitingFacts) -> str | None:
+    """None: the step is not switched off."""
+    if facts.priority is None or not facts.priority.is_off:
+        return None
+    return off_in_words(facts.priority)
 
 
 def _need(demand: Demand) -> str:

@@ -11,6 +11,7 @@ from sluice.contracts.chains import (
 )
 from sluice.contracts.pilots import PilotList
 from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
+from sluice.contracts.steps import SetStepPriority, StepList
 
 
 class OperationCalls(ServiceClient):
@@ -40,6 +41,15 @@ class OperationCalls(ServiceClient):
 
     async def drain_pilot(self, uid: UUID) -> None:
         await self.call("POST", f"{API}/pilots/{uid}/drain")
+
+    async def steps(self) -> StepList:
+        """Those of published templates, and others that have tasks."""
+        return await self.call("GET", f"{API}/steps", answer=StepList)
+
+    async def prioritise_step(self, step: str, new: SetStepPriority) -> StepList:
+        """Raises ``NotFound`` where no template has such a step."""
+        path = f"{API}/steps/{quote(step, safe='')}/priority"
+        return await self.call("PUT", path, body=new, answer=StepList)
 
     async def queues(self) -> QueueList:
         """What waits between services, and what is dead."""

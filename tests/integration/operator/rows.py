@@ -26,6 +26,7 @@ from sluice.contracts.states import (
     ChainState,
     StepState,
 )
+from sluice.contracts.steps import StepLoad, StepPriority
 from sluice.contracts.tasks import (
     Cancel,
     Job,
@@ -50,6 +51,8 @@ class Rows:
         #: Not in the release before.
         self.counting = True
         self.work = WorkCounts(running=12, waiting=82, held=1, slots=16)
+        self.steps: list[StepLoad] = []
+        self.priorities: dict[str, StepPriority] = {}
         self.datasets: dict[UUID, Dataset] = {}
         self.storages: list[Storage] = []
         self.files: dict[UUID, list[File]] = {}

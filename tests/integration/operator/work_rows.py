@@ -1,5 +1,6 @@
 """The WMS's tasks and jobs as the operator sees them."""
 
+from datetime import UTC, datetime
 from uuid import UUID
 
 from fastapi import APIRouter
@@ -11,6 +12,7 @@ from sluice.contracts.problems import NotFound
 from sluice.contracts.states import (
     JobState,
 )
+from sluice.contracts.steps import SetStepPriority, StepList, StepPriority
 from sluice.contracts.tasks import (
     Explanation,
     Job,
@@ -30,6 +32,17 @@ def work_routes(rows: Rows) -> APIRouter:
         return TaskStatusList(
             tasks=(rows.troubled() if troubled else list(rows.tasks.values()))[:limit]
         )
+
+    @router.get("/steps")
+    async def steps() -> StepList:
+        return StepList(steps=rows.steps, priorities=list(rows.priorities.values()))
+
+    @router.put("/steps/{step}/priority")
+    async def prioritise_step(step: str, new: SetStepPriority) -> StepList:
+        rows.priorities[step] = StepPriority(
+            step=step, **new.model_dump(), since=datetime(2026, 1, 1, tzinfo=UTC)
+        )
+        return await steps()
 
     @router.get("/counts")
     async def counts(troubled: bool = False) -> WorkCounts:

@@ -1,7 +1,7 @@
 """What the operator service refuses, one class per fact.
 
 ServiceError
-├── NotFound ─ TemplateUnknown, RunTemplateUnknown, LogUnknown, SecretUnknown
+├── NotFound ─ TemplateUnknown, RunTemplateUnknown, LogUnknown, SecretUnknown, StepUnknown
 ├── Conflict ─ TemplateInUse (NeedsForce), TemplateDisabled, OvertakenVersion, DatasetUnusable,
 │              NoOutputs, SecretRefused
 ├── Unprocessable ─ TemplateRefused, RequestRefused, AddressRefused, ForNobody
@@ -41,6 +41,16 @@ class TemplateUnknown(NotFound):
 class RunTemplateUnknown(NotFound):
     def __init__(self, template_id: UUID) -> None:
         super().__init__(f"no run has brought a template {template_id}", id=template_id)
+
+
+class StepUnknown(NotFound):
+    """``steps``: the names of those that there are."""
+
+    def __init__(self, step: str, template: str | None, steps: Sequence[str]) -> None:
+        where = "any template" if template is None else f"template {template!r}"
+        others = ", ".join(steps[:MOST_NAMED]) + (", …" if len(steps) > MOST_NAMED else "")
+        known = f"; steps are: {others}" if steps else ""
+        super().__init__(f"there is no step {step!r} in {where}{known}", step=step)
 
 
 class TemplateInUse(NeedsForce):

@@ -14,6 +14,7 @@ from wfms.operator.api.pages.queues import QueuePages
 from wfms.operator.api.pages.reruns import RerunPages
 from wfms.operator.api.pages.run_templates import RunTemplatePages
 from wfms.operator.api.pages.start import StartPages
+from wfms.operator.api.pages.steps import StepPages
 from wfms.operator.api.pages.storages import StoragePages
 from wfms.operator.api.pages.tasks import TaskPages
 from wfms.operator.api.pages.templates import TemplatePages
@@ -32,6 +33,7 @@ def pages_blueprint(context: OperatorContext, bridge: Bridge) -> Blueprint:
         RunTemplatePages,
         *chains,
         TaskPages,
+        StepPages,
         QueuePages,
         StoragePages,
     ):

@@ -7,6 +7,7 @@ from wfms.operator.api.rest.queues import QueueRoutes
 from wfms.operator.api.rest.route import Route
 from wfms.operator.api.rest.run_templates import RunTemplateRoutes
 from wfms.operator.api.rest.secrets import SecretRoutes
+from wfms.operator.api.rest.steps import StepRoutes
 from wfms.operator.api.rest.tasks import TaskRoutes
 from wfms.operator.api.rest.templates import TemplateRoutes
 from wfms.operator.api.rest.unmatched import UnmatchedRoutes
@@ -20,6 +21,7 @@ def all_routes(context: OperatorContext, *, largest_body: int) -> list[Route]:
         *RunTemplateRoutes(context).routes(),
         *ChainRoutes(context).routes(),
         *TaskRoutes(context).routes(),
+        *StepRoutes(context).routes(),
         *SecretRoutes(context).routes(),
         *AttentionRoutes(context).routes(),
         *QueueRoutes(context).routes(),

@@ -17,7 +17,7 @@ function renew(id, html) {
   const inside = element.contains(active);
   if (inside && active.matches("input, textarea, select")) return;
   const place = inside ? active.id || active.getAttribute("href") : "";
-  const typed = [...element.querySelectorAll("input[type=text][id]")].map((box) => [box.id, box.value]);
+  const typed = [...element.querySelectorAll("input[type=text][id], input[type=number][id]")].filter((box) => box.value !== box.defaultValue).map((box) => [box.id, box.value]);
   const scrolled = [...element.querySelectorAll(".flow, .table, .log")].map((box) => [box.scrollLeft, box.scrollTop]);
   element.innerHTML = html;
   element.dataset.shown = html;

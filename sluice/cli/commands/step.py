@@ -1,0 +1,109 @@
+"""`sluice step …`"""
+
+import getpass
+from typing import Annotated
+
+import typer
+
+from sluice.cli.errors import plain_errors
+from sluice.cli.output import print_json, print_table
+from sluice.cli.system import System, with_system
+from sluice.contracts.numbers import in_full
+from sluice.contracts.steps import OFF, SetStepPriority, StepLoad, StepPriority, off_in_words
+
+app = typer.Typer(
+    no_args_is_help=True, help="Steps over all chains: what waits, and which goes first."
+)
+
+TemplateOption = Annotated[
+    str | None, typer.Option(help="Only the step of this template. Default: of all.")
+]
+ReasonOption = Annotated[str, typer.Option(help="Why, for the others.")]
+StepArgument = Annotated[str, typer.Argument(metavar="STEP", help="Its name in the template.")]
+
+
+@app.command("list")
+@with_system
+def list_steps(system: System) -> None:
+    """Steps of published templates, and others that have tasks: how many jobs wait and since when,
+    how many are with how many pilots, how long one takes (of the last day), and their priority."""
+    found = system.ask(lambda c: c.operator.steps())
+    if system.as_json:
+        print_json(found)
+        return
+    columns = ["step", "template", "waiting", "since", "with pilots", "pilots", "mean", "priority"]
+    print_table(
+        columns,
+        [_row(load) for load in found.steps],
+        empty="no step: upload a template first (sluice template upload)",
+    )
+
+
+@app.command("priority", context_settings={"ignore_unknown_options": True})
+@with_system
+def priority(
+    system: System,
+    step: StepArgument,
+    priority: Annotated[
+        float, typer.Argument(help="0 or more: added to the rank of its tasks; -1: switched off.")
+    ],
+    *,
+    template: TemplateOption = None,
+    reason: ReasonOption = "",
+) -> None:
+    """Rank a step against others over all chains, while these run; -1 switches it off: what runs is
+    finished, and nothing of it is started until it has another priority."""
+    _set(system, step, priority, template=template, reason=reason)
+
+
+@app.command("hold")
+@with_system
+def hold(
+    system: System,
+    step: StepArgument,
+    *,
+    template: TemplateOption = None,
+    reason: ReasonOption = "",
+) -> None:
+    """Switch a step off: the same as priority -1."""
+    _set(system, step, OFF, template=template, reason=reason)
+
+
+@app.command("release")
+@with_system
+def release(system: System, step: StepArgument, *, template: TemplateOption = None) -> None:
+    """Switch a step on again: the same as priority 0."""
+    _set(system, step, 0.0, template=template, reason="")
+
+
+def _set(system: System, step: str, priority: float, *, template: str | None, reason: str) -> None:
+    new = plain_errors(
+        lambda: SetStepPriority(
+            priority=priority, template=template, reason=reason, by=getpass.getuser()
+        )
+    )
+    found = system.ask(lambda c: c.operator.prioritise_step(step, new))
+    told = next(
+        (held for held in found.priorities if (held.step, held.template) == (step, template)), None
+    )
+    system.answer(found, _told(step, told))
+
+
+def _told(step: str, held: StepPriority | None) -> str:
+    if held is None or held.priority == 0:
+        return f"step {step}: no priority of its own"
+    return (
+        f"{off_in_words(held)}; what runs is finished"
+        if held.is_off
+        else f"step {step}: {in_full(held.priority)} is added to the rank of its tasks"
+    )
+
+
+def _row(load: StepLoad) -> tuple[object, ...]:
+    oldest = "" if load.oldest is None else f"{load.oldest:%F %T}"
+    mean = "" if load.mean is None else f"{load.mean:.1f} s"
+    held = (
+        "off" if load.is_off else "" if load.priority is None else in_full(load.priority.priority)
+    )
+    counts = (load.waiting, oldest, load.flying, load.pilots)
+    return (load.step, load.template, *counts, mean, "off" if load.is_off else held)

@@ -1,0 +1,88 @@
+"""Steps over all chains, as people see and rank them: page, REST, command."""
+
+import json
+import re
+from datetime import UTC, datetime
+
+import pytest
+
+from sluice.contracts.problems import NotFound
+from sluice.contracts.steps import OFF, SetStepPriority, StepLoad
+from sluice.contracts.templates import NewTemplate
+from tests.integration.operator.conftest import Operator
+from tests.integration.operator.test_template_command import Command, sluice
+
+__all__ = ["sluice"]
+
+#: Of a template that came with a run: not published.
+BUSY = StepLoad(
+    step="ocr-layout",
+    template="volume",
+    tasks=2,
+    waiting=1204,
+    flying=8,
+    pilots=2,
+    oldest=datetime.now(UTC),
+    timed=40,
+    mean=1.25,
+)
+
+
+async def test_steps_of_published_templates_stand_beside_those_that_have_tasks(
+    operator: Operator, spd_text: str
+) -> None:
+    await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
+    operator.neighbours.steps = [BUSY]
+    found = (await operator.client.steps()).steps
+    assert BUSY in found
+    idle = [load for load in found if load.template == "spd"]
+    assert [load.step for load in idle] == sorted(load.step for load in idle)
+    assert {(load.waiting, load.mean) for load in idle} == {(0, None)}
+    await operator.client.prioritise_step(idle[0].step, SetStepPriority(priority=3))
+    assert [load.priority.priority for load in (await operator.client.steps()).steps
+            if load.priority] == [3], "also of one that has nothing to do"  # fmt: skip
+
+
+async def test_a_step_that_there_is_not_is_refused_with_those_that_there_are(
+    operator: Operator,
+) -> None:
+    operator.neighbours.steps = [BUSY]
+    with pytest.raises(NotFound, match=r"no step 'layout' in any template; steps are: ocr-layout"):
+        await operator.client.prioritise_step("layout", SetStepPriority(priority=1))
+    with pytest.raises(NotFound, match="no step 'ocr-layout' in template 'maps'"):
+        await operator.client.prioritise_step(
+            "ocr-layout", SetStepPriority(priority=1, template="maps")
+        )
+    assert operator.neighbours.priorities == {}
+
+
+async def test_the_page_switches_a_step_off_and_on(operator: Operator) -> None:
+    operator.neighbours.steps = [BUSY]
+    page = (await operator.http.get("/steps")).text
+    assert "1\u202f204" in page
+    assert "1.2 s" in page
+    token = re.findall(r'name="csrf_token" value="([^"]+)"', page)[0]
+    form = {"csrf_token": token, "step": "ocr-layout", "template": "volume"}
+    answer = await operator.http.post("/steps", data={**form, "switch": "-1"})
+    assert answer.status_code == 303
+    assert operator.neighbours.priorities["ocr-layout"].priority == OFF
+    assert "nothing more is started" in (await operator.http.get("/steps")).text
+    for wrong in ("-3", "much", ""):
+        await operator.http.post("/steps", data={**form, "priority": wrong})
+        assert "Nothing was changed: a priority is" in (await operator.http.get("/steps")).text
+    await operator.http.post("/steps", data={**form, "switch": "0"})
+    assert operator.neighbours.priorities["ocr-layout"].priority == 0
+
+
+async def test_the_commands_say_what_holds_from_now_on(operator: Operator, sluice: Command) -> None:
+    operator.neighbours.steps = [BUSY]
+    said = await sluice("step", "priority", "ocr-layout", "-1", "--reason", "new model")
+    assert "step ocr-layout is switched off by" in said
+    assert "(new model): no job of it is given away; what runs is finished" in said
+    assert "2.5 is added" in await sluice("step", "priority", "ocr-layout", "2.5")
+    assert "switched off" in await sluice("step", "hold", "ocr-layout", "--template", "volume")
+    assert operator.neighbours.priorities["ocr-layout"].template == "volume"
+    assert "no priority of its own" in await sluice("step", "release", "ocr-layout")
+    [load] = json.loads(await sluice("step", "list", "--json"))["steps"]
+    assert (load["waiting"], load["mean"]) == (1204, 1.25)
+    assert "1204" in await sluice("step", "list")

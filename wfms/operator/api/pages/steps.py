@@ -1,0 +1,62 @@
+"""``/steps``: what waits for each step over all chains, and which step goes before which."""
+
+from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from pydantic import ValidationError
+from werkzeug.wrappers import Response as AnyResponse
+
+from sluice.contracts.numbers import in_full
+from sluice.contracts.problems import NotFound
+from sluice.contracts.steps import OFF, SetStepPriority, StepList
+from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.pages.rendering import live
+from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.read_steps import read_steps, set_step_priority
+
+
+class StepPages:
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._context = context
+        self._bridge = bridge
+
+    def add_to(self, pages: Blueprint) -> None:
+        pages.add_url_rule("/steps", "steps", self.list)
+        pages.add_url_rule("/steps/live", "steps_live", self.list_live)
+        pages.add_url_rule("/steps", "set_step", self.set, methods=["POST"])
+
+    def _read(self) -> StepList:
+        return self._bridge.run(read_steps(self._context))
+
+    def list(self) -> str:
+        return render_template("steps.html", steps=self._read().steps)
+
+    def list_live(self) -> Response:
+        return live({"steps": "parts/steps.html"}, again=True, steps=self._read().steps)
+
+    def set(self) -> AnyResponse:
+        step = request.form.get("step", "")
+        try:
+            new = SetStepPriority.model_validate(
+                {
+                    "priority": request.form.get("switch") or request.form.get("priority", ""),
+                    "template": request.form.get("template") or None,
+                    "reason": request.form.get("reason", ""),
+                }
+            )
+            self._bridge.run(set_step_priority(self._context, step, new))
+            flash(_told(step, new.priority))
+        except ValidationError:
+            flash(
+                "Nothing was changed: a priority is a number from 0 to 1 000 000, or -1, which"
+                " switches the step off."
+            )
+        except NotFound as refusal:
+            flash(f"Nothing was changed: {refusal.detail}.")
+        return redirect(url_for("pages.steps"), 303)
+
+
+def _told(step: str, priority: float) -> str:
+    if priority == OFF:
+        return f"Step {step} is switched off: what runs of it is finished, nothing more is started."
+    if priority == 0:
+        return f"Step {step} runs by the rank of its tasks alone."
+    return f"{in_full(priority)} is added to the rank of the tasks of step {step}."

@@ -1,0 +1,30 @@
+"""``/api/v1/steps``: steps over all chains."""
+
+from sluice.contracts.problems import NotAvailable, NotFound
+from sluice.contracts.steps import SetStepPriority, StepList
+from wfms.operator.api.rest.route import Route
+from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.read_steps import read_steps, set_step_priority
+
+
+class StepRoutes:
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("GET", "/steps", self.list,
+                  "Lists steps of published templates, and others that have tasks: how many jobs "
+                  "wait, how long jobs take, and what people have set.",
+                  answer=StepList, errors=(NotAvailable,)),
+            Route("PUT", "/steps/<string:step>/priority", self.prioritise,
+                  "Ranks a step against others over all chains: 0 or more is added to the rank of "
+                  "its tasks; with -1 no job of it is given away, and what runs is finished.",
+                  answer=StepList, body=SetStepPriority, errors=(NotFound, NotAvailable)),
+        ]  # fmt: skip
+
+    async def list(self) -> StepList:
+        return await read_steps(self._context)
+
+    async def prioritise(self, step: str, body: SetStepPriority) -> StepList:
+        return await set_step_priority(self._context, step, body)

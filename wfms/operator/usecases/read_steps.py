@@ -1,0 +1,35 @@
+"""Reads steps over all chains, with those of published templates that have nothing to do."""
+
+from sluice.contracts.steps import SetStepPriority, StepList, StepLoad, priority_of
+from wfms.operator.domain.errors import StepUnknown
+from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.read_templates import read_templates
+
+
+async def read_steps(context: OperatorContext) -> StepList:
+    """Effect: none. Raises ``NotAvailable`` where the WMS does not answer."""
+    found = await context.wms.steps()
+    known = {(load.step, load.template) for load in found.steps}
+    idle = {
+        (step.name, template.name)
+        for template in await read_templates(context.database)
+        for step in template.plan.steps
+    }
+    loads = [
+        StepLoad(step=step, template=name, priority=priority_of(step, name, found.priorities))
+        for step, name in idle - known
+    ]
+    steps = sorted([*found.steps, *loads], key=lambda load: (load.step, load.template))
+    return found.model_copy(update={"steps": steps})
+
+
+async def set_step_priority(context: OperatorContext, step: str, new: SetStepPriority) -> StepList:
+    """Precondition: a published template has such a step, or there are tasks of it, or a priority
+    is set for it. Effect: that of the WMS. Raises ``StepUnknown``, ``NotAvailable``."""
+    known = await read_steps(context)
+    names = {load.step for load in known.steps if new.template in {None, load.template}}
+    names |= {found.step for found in known.priorities if found.template == new.template}
+    if step not in names:
+        raise StepUnknown(step, new.template, sorted(names))
+    await context.wms.prioritise_step(step, new)
+    return await read_steps(context)

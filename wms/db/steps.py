@@ -1,0 +1,110 @@
+"""Statements on steps over all chains: priorities that people have set, and how much waits."""
+
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.states import TaskState
+from sluice.contracts.steps import (
+    SetStepPriority,
+    StepList,
+    StepLoad,
+    StepPriority,
+    priority_of,
+)
+from sluice.servicekit.database import Connection
+from wms.db.statement import statement
+
+#: Tasks ``t``, each with what is set for its step: of its template, or else of all.
+TASKS_WITH_PRIORITY = """tasks AS t
+    LEFT JOIN step_priorities AS own ON own.step = t.step AND own.template = t.template
+    LEFT JOIN step_priorities AS every ON every.step = t.step AND every.template = ''"""
+
+PRIORITY = "coalesce(own.priority, every.priority, 0)"
+
+_SET_PRIORITY = """
+INSERT INTO step_priorities (step, template, priority, reason, set_by) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (step, template) DO UPDATE SET
+    priority = excluded.priority, reason = excluded.reason, set_by = excluded.set_by,
+    set_at = CASE WHEN step_priorities.priority = excluded.priority
+        THEN step_priorities.set_at ELSE now() END
+"""
+
+#: 0 of all templates is what holds where nothing is set.
+_CLEAR_PRIORITY = "DELETE FROM step_priorities WHERE step = $1 AND template = $2"
+
+_SELECT_PRIORITIES = "SELECT step, template, priority, reason, set_by, set_at FROM step_priorities"
+
+_SELECT_PRIORITY_OF_TASK = """
+SELECT s.* FROM tasks AS t JOIN step_priorities AS s
+    ON s.step = t.step AND s.template IN (t.template, '')
+WHERE t.uid = $1 ORDER BY s.template DESC LIMIT 1
+"""
+
+_FINAL = ", ".join(f"'{state}'" for state in TaskState if state.final)
+
+SELECT_LOADS = statement(f"""
+-- Live tasks, by the index tasks_live, and those that began within a day, by tasks_created. The
+-- first job that waits is an end of the index jobs_ready; what pilots have is found by
+-- jobs_in_flight.
+WITH live AS (
+    SELECT uid, step, template, ready, leased + running AS flying FROM tasks
+    WHERE state NOT IN ({_FINAL})
+), waiting AS (
+    SELECT l.step, l.template, count(*) AS tasks, sum(l.ready) AS waiting, sum(l.flying) AS flying,
+        min(first.ready_at) AS oldest
+    FROM live AS l LEFT JOIN LATERAL (
+        SELECT ready_at FROM jobs WHERE task_uid = l.uid AND state = '{{job.READY}}' AND l.ready > 0
+        ORDER BY not_before, seq LIMIT 1
+    ) AS first ON true
+    GROUP BY l.step, l.template
+), flying AS (
+    SELECT l.step, l.template, count(DISTINCT j.pilot) AS pilots
+    FROM jobs AS j JOIN live AS l ON l.uid = j.task_uid
+    WHERE j.state IN ('{{job.LEASED}}', '{{job.RUNNING}}') GROUP BY l.step, l.template
+), done AS (
+    SELECT step, template, sum(timed) AS timed, sum(worked) AS worked FROM tasks
+    WHERE created_at > now() - interval '1 day' GROUP BY step, template
+)
+SELECT step, template, coalesce(w.tasks, 0) AS tasks, coalesce(w.waiting, 0)::bigint AS waiting,
+    coalesce(w.flying, 0)::bigint AS flying, coalesce(f.pilots, 0) AS pilots, w.oldest,
+    coalesce(d.timed, 0)::bigint AS timed, d.worked / nullif(d.timed, 0) AS mean
+FROM waiting AS w FULL JOIN done AS d USING (step, template)
+LEFT JOIN flying AS f USING (step, template)
+ORDER BY step, template
+""")
+
+
+async def set_priority(connection: Connection, step: str, new: SetStepPriority) -> None:
+    template = new.template or ""
+    if new.priority == 0 and not template:
+        await connection.execute(_CLEAR_PRIORITY, step, template)
+        return
+    await connection.execute(_SET_PRIORITY, step, template, new.priority, new.reason, new.by or "")
+
+
+async def priority_of_task(connection: Connection, task: UUID) -> StepPriority | None:
+    """What holds for its step; None: nobody has set anything."""
+    row = await connection.fetchrow(_SELECT_PRIORITY_OF_TASK, task)
+    return None if row is None else _priority(row)
+
+
+async def step_list(connection: Connection) -> StepList:
+    """Those with tasks that live or began within a day."""
+    rows = await connection.fetch(_SELECT_PRIORITIES)
+    priorities = {(row["step"], row["template"]): _priority(row) for row in rows}
+    loads = [
+        StepLoad(**row, priority=priority_of(row["step"], row["template"], priorities.values()))
+        for row in await connection.fetch(SELECT_LOADS)
+    ]
+    return StepList(steps=loads, priorities=[priorities[key] for key in sorted(priorities)])
+
+
+def _priority(row: Any) -> StepPriority:
+    return StepPriority(
+        step=row["step"],
+        priority=row["priority"],
+        template=row["template"] or None,
+        reason=row["reason"],
+        by=row["set_by"] or None,
+        since=row["set_at"],
+    )
