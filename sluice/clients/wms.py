@@ -1,7 +1,6 @@
 """Client of the WMS: tasks and jobs for everybody, leases and reports for pilots."""
 
 from collections.abc import Iterable
-from urllib.parse import quote
 from uuid import UUID
 
 from sluice.clients.base import API
@@ -23,7 +22,7 @@ from sluice.contracts.pilots import (
 )
 from sluice.contracts.secrets import SecretValues
 from sluice.contracts.states import TaskState
-from sluice.contracts.steps import SetStepPriority, StepList
+from sluice.contracts.steps import RankStep, StepList
 from sluice.contracts.tasks import Boosted, Boosts, Job, TaskStatus, TaskStatusList
 
 #: Seconds that an answer may take beyond the time the WMS was asked to wait for work.
@@ -97,10 +96,9 @@ class WmsClient(JobCalls):
         """Over all chains. Raises ``NotFound`` where a release before this one answers."""
         return await self.call("GET", f"{API}/steps", answer=StepList)
 
-    async def prioritise_step(self, step: str, new: SetStepPriority) -> StepList:
+    async def prioritise_step(self, new: RankStep) -> StepList:
         """Repeating it is fine."""
-        path = f"{API}/steps/{quote(step, safe='')}/priority"
-        return await self.call("PUT", path, body=new, answer=StepList)
+        return await self.call("PUT", f"{API}/steps", body=new, answer=StepList)
 
     async def register(self, pilot: RegisterPilot) -> Registration:
         return await self.call(

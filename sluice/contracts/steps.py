@@ -1,22 +1,22 @@
 """Steps over all chains: how much waits for each, and how they are ranked against one another."""
 
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import BeforeValidator, Field
 
 from sluice.contracts.attention import PersonName
 from sluice.contracts.base import Contract, Name, Timestamp, absent
-from sluice.contracts.bounds import NewText
+from sluice.contracts.bounds import NewText, NewWord
 from sluice.contracts.wording import in_words
 
 #: The priority with which no job of a step is given to a pilot.
-OFF = -1.0
+OFF: Literal[-1] = -1
 MOST_PRIORITY = 1e6
 
 
-def _possible(priority: float) -> float:
-    if priority == OFF or 0 <= priority <= MOST_PRIORITY:
+def _possible(priority: object) -> object:
+    if isinstance(priority, int | float) and (priority == OFF or 0 <= priority <= MOST_PRIORITY):
         return priority
     raise in_words(
         "a priority is a number from 0 to 1 000 000, which is added to the rank of the step's"
@@ -24,7 +24,9 @@ def _possible(priority: float) -> float:
     )
 
 
-StepPriorityValue = Annotated[float, AfterValidator(_possible)]
+StepPriorityValue = Annotated[
+    Literal[-1] | Annotated[float, Field(ge=0, le=MOST_PRIORITY)], BeforeValidator(_possible)
+]
 
 
 class SetStepPriority(Contract):
@@ -35,6 +37,12 @@ class SetStepPriority(Contract):
     template: Name | None = None
     reason: NewText = ""
     by: PersonName | None = None
+
+
+class RankStep(SetStepPriority):
+    """The same with the step's name (``PUT /steps`` of the WMS, which knows no templates)."""
+
+    step: Annotated[NewWord, Field(min_length=1)]
 
 
 class StepPriority(Contract):

@@ -1,16 +1,12 @@
 """Routes for operators: steps over all chains."""
 
-from typing import Annotated
+from fastapi import APIRouter
 
-from fastapi import APIRouter, Path
-
-from sluice.contracts.steps import SetStepPriority, StepList
+from sluice.contracts.steps import RankStep, StepList
 from sluice.servicekit.http import api_router
 from wms.usecases.context import WmsContext
 from wms.usecases.list_steps import list_steps
 from wms.usecases.prioritise_step import prioritise_step
-
-StepName = Annotated[str, Path(min_length=1, max_length=255)]
 
 
 def steps_router(context: WmsContext) -> APIRouter:
@@ -22,11 +18,11 @@ def steps_router(context: WmsContext) -> APIRouter:
         what pilots have, how long jobs take, and what people have set."""
         return await list_steps(context)
 
-    @router.put("/{step}/priority")
-    async def priority(step: StepName, new: SetStepPriority) -> StepList:
+    @router.put("")
+    async def priority(new: RankStep) -> StepList:
         """Ranks a step against others over all chains: 0 or more is added to the rank of its tasks;
         with -1 no job of it is given away, and what runs is finished. Repeating it is fine."""
-        await prioritise_step(context, step, new)
+        await prioritise_step(context, new)
         return await list_steps(context)
 
     return router

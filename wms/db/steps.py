@@ -5,7 +5,7 @@ from uuid import UUID
 
 from sluice.contracts.states import TaskState
 from sluice.contracts.steps import (
-    SetStepPriority,
+    RankStep,
     StepList,
     StepLoad,
     StepPriority,
@@ -74,12 +74,14 @@ ORDER BY step, template
 """)
 
 
-async def set_priority(connection: Connection, step: str, new: SetStepPriority) -> None:
+async def set_priority(connection: Connection, new: RankStep) -> None:
     template = new.template or ""
     if new.priority == 0 and not template:
-        await connection.execute(_CLEAR_PRIORITY, step, template)
+        await connection.execute(_CLEAR_PRIORITY, new.step, template)
         return
-    await connection.execute(_SET_PRIORITY, step, template, new.priority, new.reason, new.by or "")
+    await connection.execute(
+        _SET_PRIORITY, new.step, template, new.priority, new.reason, new.by or ""
+    )
 
 
 async def priority_of_task(connection: Connection, task: UUID) -> StepPriority | None:

@@ -12,7 +12,7 @@ from sluice.contracts.problems import NotFound
 from sluice.contracts.states import (
     JobState,
 )
-from sluice.contracts.steps import SetStepPriority, StepList, StepPriority
+from sluice.contracts.steps import RankStep, StepList, StepPriority
 from sluice.contracts.tasks import (
     Explanation,
     Job,
@@ -32,17 +32,6 @@ def work_routes(rows: Rows) -> APIRouter:
         return TaskStatusList(
             tasks=(rows.troubled() if troubled else list(rows.tasks.values()))[:limit]
         )
-
-    @router.get("/steps")
-    async def steps() -> StepList:
-        return StepList(steps=rows.steps, priorities=list(rows.priorities.values()))
-
-    @router.put("/steps/{step}/priority")
-    async def prioritise_step(step: str, new: SetStepPriority) -> StepList:
-        rows.priorities[step] = StepPriority(
-            step=step, **new.model_dump(), since=datetime(2026, 1, 1, tzinfo=UTC)
-        )
-        return await steps()
 
     @router.get("/counts")
     async def counts(troubled: bool = False) -> WorkCounts:
@@ -91,5 +80,22 @@ def work_routes(rows: Rows) -> APIRouter:
         if job not in rows.jobs:
             raise NotFound(f"there is no job {job}")
         return rows.jobs[job]
+
+    return router
+
+
+def step_routes(rows: Rows) -> APIRouter:
+    router = APIRouter(prefix="/api/v1/steps")
+
+    @router.get("")
+    async def steps() -> StepList:
+        return StepList(steps=rows.steps, priorities=list(rows.priorities.values()))
+
+    @router.put("")
+    async def prioritise_step(new: RankStep) -> StepList:
+        rows.priorities[new.step] = StepPriority(
+            **new.model_dump(), since=datetime(2026, 1, 1, tzinfo=UTC)
+        )
+        return await steps()
 
     return router

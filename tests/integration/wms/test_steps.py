@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from sluice.contracts.needs import Resources
 from sluice.contracts.states import TaskState
-from sluice.contracts.steps import OFF, SetStepPriority, StepLoad
+from sluice.contracts.steps import OFF, RankStep, SetStepPriority, StepLoad
 from sluice.contracts.tasks import Task
 from tests.integration.wms.stage import Stage, make_task
 from tests.integration.wms.test_query_plans import plan, scans
@@ -22,7 +22,7 @@ async def a_task(stage: Stage, step: str, *, jobs: int = 2, template: str = "ocr
 
 
 async def tell(stage: Stage, step: str, priority: float, **more: str) -> None:
-    await prioritise_step(stage.context, step, SetStepPriority(priority=priority, **more))
+    await prioritise_step(stage.context, RankStep(step=step, priority=priority, **more))
 
 
 async def load(stage: Stage, step: str, template: str = "ocr") -> StepLoad:

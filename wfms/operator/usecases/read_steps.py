@@ -1,6 +1,6 @@
 """Reads steps over all chains, with those of published templates that have nothing to do."""
 
-from sluice.contracts.steps import SetStepPriority, StepList, StepLoad, priority_of
+from sluice.contracts.steps import RankStep, SetStepPriority, StepList, StepLoad, priority_of
 from wfms.operator.domain.errors import StepUnknown
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_templates import read_templates
@@ -31,5 +31,5 @@ async def set_step_priority(context: OperatorContext, step: str, new: SetStepPri
     names |= {found.step for found in known.priorities if found.template == new.template}
     if step not in names:
         raise StepUnknown(step, new.template, sorted(names))
-    await context.wms.prioritise_step(step, new)
+    await context.wms.prioritise_step(RankStep(step=step, **new.model_dump()))
     return await read_steps(context)

@@ -1,7 +1,6 @@
 """``/steps``: what waits for each step over all chains, and which step goes before which."""
 
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
-from pydantic import ValidationError
 from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.numbers import in_full
@@ -37,14 +36,16 @@ class StepPages:
         try:
             new = SetStepPriority.model_validate(
                 {
-                    "priority": request.form.get("switch") or request.form.get("priority", ""),
+                    "priority": float(
+                        request.form.get("switch") or request.form.get("priority", "")
+                    ),
                     "template": request.form.get("template") or None,
                     "reason": request.form.get("reason", ""),
                 }
             )
             self._bridge.run(set_step_priority(self._context, step, new))
             flash(_told(step, new.priority))
-        except ValidationError:
+        except ValueError:  # what was typed is no number, or none that can be
             flash(
                 "Nothing was changed: a priority is a number from 0 to 1 000 000, or -1, which"
                 " switches the step off."
