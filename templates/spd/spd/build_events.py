@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from sluice.pack_command import Parser, positive, run_command
 from spd.blocks import EventBlock, HitBlock, read_hits, write_events
-from spd.command import Parser, positive, run_command
 from spd.quantities import calorimeter_energy, track_multiplicity
 
 DEFAULT_TIME_GAP_NS = 110

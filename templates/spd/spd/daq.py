@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from spd.command import (
+from sluice.pack_command import (
     Parser,
     UsageError,
     finite,

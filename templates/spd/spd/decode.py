@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from sluice.pack_command import BadData, Parser, not_negative, read_input, run_command
 from spd.blocks import FrameInfo, HitBlock, write_hits
-from spd.command import BadData, Parser, not_negative, read_input, run_command
 from spd.frame import FrameHeader, decode_frame
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from sluice.pack_command import Parser, finite, not_negative, run_command
 from spd.blocks import EventBlock, read_events, write_events
-from spd.command import Parser, finite, not_negative, run_command
 
 DEFAULT_MIN_MULTIPLICITY = 4
 DEFAULT_MIN_CALORIMETER_ENERGY = 1500.0

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from spd.command import BadData, UsageError
+from sluice.pack_command import BadData, UsageError
 from spd.detector import HIT, HitArray, known
 
 MAGIC = b"SPDFRAME"

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sluice.pack_command import BadData, read_input, write_complete
 from spd.blocks import EventBlock
-from spd.command import BadData, read_input, write_complete
 from spd.detector import GEOMETRY, Subdetector, number, subdetector
 from spd.quantities import owners
 from spd.timing import GUARD_NS

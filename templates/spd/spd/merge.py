@@ -16,8 +16,8 @@ import awkward as ak
 import numpy as np
 import uproot
 
+from sluice.pack_command import Parser, run_command
 from spd.blocks import EventBlock, read_events
-from spd.command import Parser, run_command
 from spd.detector import Subdetector, number, subdetector
 from spd.histograms import follows
 from spd.quantities import owners

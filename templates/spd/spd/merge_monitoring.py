@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from spd.command import Parser, run_command
+from sluice.pack_command import Parser, run_command
 from spd.histograms import merge_monitoring, read_monitoring, write_monitoring
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from sluice.pack_command import BadData, Parser, run_command
 from spd.blocks import EventBlock, read_events, write_events
-from spd.command import BadData, Parser, run_command
 from spd.detector import known
 from spd.histograms import monitor, write_monitoring
 from spd.quantities import calorimeter_energy, owners, track_multiplicity

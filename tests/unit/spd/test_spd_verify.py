@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from spd.blocks import EventBlock
 from spd.build_events import build_events
-from spd.command import BadData
 from spd.decode import decode
 from spd.filter_events import filter_events
 from spd.frame import FrameHeader, encode_frame
 from spd.histograms import monitor
 from spd.simulation import Conditions, simulate_frame
 from spd.verify import verify
+
+from sluice.pack_command import BadData
 
 SOURCE = Path("frame.selected")
 

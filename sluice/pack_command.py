@@ -1,4 +1,4 @@
-"""How every program of the pack takes its arguments, reports errors and writes files.
+"""How the programs of packs take their arguments, report errors and write files.
 
 Exit codes follow sysexits.h: 0 done, 64 wrong usage, 65 bad data, 66 no such input, 74 input or
 output failed. An error is one sentence on standard error that names the file and what is wrong with
