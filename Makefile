@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Containers often set it; every process that starts would compile the services anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help style format install conformance demo stack stack-demo stack-bench faults test test-long check lock clean docs bench
+.PHONY: help style format install ocr ocr-model conformance demo stack stack-demo stack-bench faults test test-long check lock clean docs bench
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -23,10 +23,17 @@ help: ## this list
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet uv
 	@VIRTUAL_ENV=.venv $(BIN)/uv pip install --quiet --compile-bytecode --require-hashes -r requirements.lock
 	@VIRTUAL_ENV=.venv $(BIN)/uv pip install --quiet --no-deps -e .
-	@$(BIN)/python -m compileall -q sluice wfms dms wms pilot templates/spd
+	@$(BIN)/python -m compileall -q sluice wfms dms wms pilot templates/ocr templates/spd
 	@touch $@
 
 install: .venv/installed ## everything into .venv
+
+ocr: install ## the programs of templates/ocr with pero-ocr and torch into .venv (1.5 GB; minutes)
+	@scripts/install-ocr.sh
+
+ocr-model: ocr ## the small model of templates/ocr anew, from generated pages (20 minutes; other processors, other last digits)
+	@scripts/install-fonts.sh
+	@nice -n 10 $(BIN)/ocr-train --config templates/ocr/config --out templates/ocr/config/ocr
 
 demo: install ## two runs of detector frames through the system, start to end (KEEP=1 leaves it up)
 	@$(BIN)/python -m spd.demo --home var/demo $(if $(KEEP),--keep)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What the tests need beside Python packages: RabbitMQ, Chromium for the web page, node.js for expressions, bubblewrap and
-# slirp4netns for the sandbox, Podman with runc and busybox for containers, and libfaketime for clocks that jump.
+# slirp4netns for the sandbox, Podman with runc and busybox for containers, fonts for scans, and libfaketime for clocks that jump.
 set -euo pipefail
 cd "$(dirname "$0")"
 ./install-rabbitmq.sh
@@ -11,4 +11,5 @@ cd "$(dirname "$0")"
 ./install-package.sh podman "the tests of containers" podman
 ./install-package.sh runc "the tests of containers" runc
 ./install-package.sh busybox-static "the tests of containers" busybox
+./install-fonts.sh
 ./install-faketime.sh

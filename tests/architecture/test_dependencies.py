@@ -29,6 +29,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "wms": ("services",),
     "wfms": ("services",),
     "pilot": ("pilot",),
+    "templates/ocr": ("ocr",),
     "templates/spd": ("spd",),
 }
 #: What is imported where a command comes to it: then the system is to run here.
@@ -44,8 +45,14 @@ DECLARED: dict[str, set[str]] = {
     extra: {_plain(Requirement(text).name) for text in [*PROJECT["dependencies"], *more]}
     for extra, more in {"": [], **PROJECT["optional-dependencies"]}.items()
 }
-PACKAGES = packages_distributions()
-OWN = {*PRODUCT, "spd"}
+#: The extra ``ocr`` need not be installed.
+PACKAGES = {
+    "cv2": ["opencv-python"],
+    "pero_ocr": ["pero-ocr"],
+    "torch": ["torch"],
+    **packages_distributions(),
+}
+OWN = {*PRODUCT, "ocr", "spd"}
 
 
 def extras_of(name: str) -> tuple[str, ...]:
@@ -90,7 +97,7 @@ def _imports(tree: ast.AST, *, when_called: bool = False) -> Iterator[tuple[ast.
 
 
 def test_what_each_part_imports_is_declared_for_it() -> None:
-    files = sources(*PRODUCT, "templates/spd")
+    files = sources(*PRODUCT, "templates/ocr", "templates/spd")
     assert len(files) > 500
     assert [finding for source in files for finding in undeclared(source)] == []
 

@@ -1,0 +1,1 @@
+"""Programs of the pack `templates/ocr`: scanned pages become transcriptions, by pero-ocr."""

@@ -1,0 +1,91 @@
+"""One page: text in lines and columns, drawn, and where each line is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from ocr.blemishes import BLEMISHES, Grey
+from ocr.fonts import FONTS, load_font
+from ocr.scan_text import draw_word
+
+WIDTH, HEIGHT, MARGIN = 1000, 1414, 90
+GUTTER = 80
+SIZES = (24, 28, 32, 36)
+#: Kinds of pages; all but `clean` and `columns` are what blemishes make of a clean page.
+KINDS = ("clean", "columns", *BLEMISHES)
+
+
+class Line(NamedTuple):
+    """A line of text and its baseline: left end and height, before any skew."""
+
+    text: str
+    left: int
+    baseline: int
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as it is printed, and its lines in reading order."""
+
+    kind: str
+    font: str
+    size: int
+    lines: list[Line]
+    pixels: Grey
+
+
+def draw_page(key: str, kind: str) -> Page:
+    """The page of that kind that `key` stands for: the same key, the same bytes."""
+    random = Random(key)  # noqa: S311 - scans are no secrets
+    font_name, size = random.choice(FONTS), random.choice(SIZES)
+    if kind == "columns":
+        size = random.choice(SIZES[:2])
+    font = load_font(font_name, size)
+    lines = [line for left, width in _columns(kind) for line in _column(random, font, left, width)]
+    image = Image.new("L", (WIDTH, HEIGHT), 255 - random.randrange(14))
+    pen = ImageDraw.Draw(image)
+    ink = random.randrange(10, 60)
+    for line in lines:
+        pen.text((line.left, line.baseline), line.text, fill=ink, font=font, anchor="ls")
+    pixels = np.asarray(image)
+    if kind in BLEMISHES:
+        pixels = BLEMISHES[kind](pixels, random)
+    return Page(kind, font_name, size, lines, pixels)
+
+
+def _columns(kind: str) -> list[tuple[int, int]]:
+    whole = WIDTH - 2 * MARGIN
+    if kind != "columns":
+        return [(MARGIN, whole)]
+    width = (whole - GUTTER) // 2
+    return [(MARGIN, width), (MARGIN + width + GUTTER, width)]
+
+
+def _column(random: Random, font: ImageFont.FreeTypeFont, left: int, width: int) -> list[Line]:
+    leading = round(font.size * random.uniform(1.45, 1.7))
+    lines: list[Line] = []
+    baseline = MARGIN + round(font.size)
+    until = HEIGHT - MARGIN - random.randrange(200)
+    last_of_paragraph = 0
+    words: list[str] = []
+    while baseline < until:
+        # A paragraph ends in a short line after three to nine whole ones.
+        limit = width
+        if last_of_paragraph == 0:
+            last_of_paragraph = random.randrange(4, 11)
+        last_of_paragraph -= 1
+        if last_of_paragraph == 0:
+            limit = round(width * random.uniform(0.3, 0.9))
+        while font.getlength(" ".join(words)) <= limit:
+            words.append(draw_word(random))
+        kept = words[:-1] or words
+        text = " ".join(kept)
+        words = words[len(kept) :]
+        lines.append(Line(text, left, baseline))
+        baseline += leading
+    return lines

@@ -1,0 +1,117 @@
+"""`ocr-scans`: writes scanned pages that nobody printed, and what stands on them to a place of its
+own."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ocr.damage import DAMAGES, Format
+from ocr.images import encode_image
+from ocr.scan_page import KINDS, draw_page
+from sluice.pack_command import (
+    Parser,
+    UsageError,
+    not_negative,
+    positive,
+    run_command,
+    write_complete,
+)
+
+MAX_PAGES = 99_999
+
+
+def page_name(volume: str, page: int) -> str:
+    """What all files of a page are called, without their extension; names sort as pages do."""
+    return f"{volume}-p{page:05d}"
+
+
+def write_volume(arguments: argparse.Namespace) -> None:
+    """Draw the pages one by one, damage those that are to be, and write down what is true."""
+    out: Path = arguments.out
+    truth: Path = arguments.truth or out.with_name(f"{out.name}-truth")
+    damages = _damages(arguments.damage, arguments.pages)
+    if truth.resolve().is_relative_to(out.resolve()):
+        raise UsageError(f"the truth must not lie among the scans: {truth} is inside {out}")
+    out.mkdir(parents=True, exist_ok=True)
+    truth.mkdir(parents=True, exist_ok=True)
+    kinds = arguments.kind or ["clean"]
+    pages: list[dict[str, Any]] = []
+    for number in range(1, arguments.pages + 1):
+        name = page_name(arguments.volume, number)
+        kind = kinds[(number - 1) % len(kinds)]
+        page = draw_page(f"{arguments.seed}/{arguments.volume}/{number}", kind)
+        file_format: Format = arguments.format
+        content = encode_image(page.pixels, file_format)
+        damage = damages.get(number)
+        lines = [] if damage else [line.text for line in page.lines]
+        write_complete(
+            out / f"{name}.{file_format}",
+            DAMAGES[damage](content, file_format) if damage else content,
+        )
+        write_complete(truth / f"{name}.txt", "".join(f"{line}\n" for line in lines).encode())
+        about = {"name": name, "kind": kind, "font": page.font, "size": page.size}
+        pages.append({**about, "damage": damage, "lines": len(lines)})
+    whole = {"volume": arguments.volume, "seed": arguments.seed, "pages": pages}
+    text = json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+    write_complete(truth / f"{arguments.volume}.json", text.encode())
+    print(f"{arguments.volume}: {arguments.pages} pages in {out}, truth in {truth}")
+
+
+def _damages(wanted: list[tuple[str, int]], pages: int) -> dict[int, str]:
+    for _, number in wanted:
+        if number > pages:
+            raise UsageError(f"page {number} cannot be damaged: there are pages 1 to {pages}")
+    return {number: damage for damage, number in wanted}
+
+
+def _damage(text: str) -> tuple[str, int]:
+    damage, _, number = text.partition("=")
+    if damage not in DAMAGES:
+        raise argparse.ArgumentTypeError(f"{damage!r} is none of {', '.join(DAMAGES)}")
+    return damage, positive(number)
+
+
+def _pages(text: str) -> int:
+    if (number := positive(text)) > MAX_PAGES:
+        raise argparse.ArgumentTypeError(f"a volume has at most {MAX_PAGES} pages")
+    return number
+
+
+def _volume(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no name of letters, digits, '.', '_', '-'")
+    return text
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `ocr-scans`."""
+    parser = Parser(
+        prog="ocr-scans", description="Draw the scanned pages of a volume, and write down its text."
+    )
+    add = parser.add_argument
+    add("--out", type=Path, required=True, metavar="DIR", help="folder for the scans")
+    add("--pages", type=_pages, required=True, metavar="N", help="number of pages")
+    add("--seed", type=not_negative, required=True, metavar="S", help="same seed, same bytes")
+    add("--volume", type=_volume, default="volume", metavar="NAME", help="default: %(default)s")
+    add(
+        "--kind",
+        choices=KINDS,
+        action="append",
+        help="kind of the pages; several take turns (default: clean)",
+    )
+    add("--format", choices=("png", "jpg"), default="png", help="default: %(default)s")
+    add(
+        "--damage",
+        type=_damage,
+        action="append",
+        default=[],
+        metavar="KIND=PAGE",
+        help=f"spoil this page: {', '.join(DAMAGES)}; repeatable",
+    )
+    add("--truth", type=Path, metavar="DIR", help="folder for the text; default: DIR-truth")
+    return run_command(parser, write_volume, argv)

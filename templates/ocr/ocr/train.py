@@ -1,0 +1,133 @@
+"""`ocr-train`: makes the small model from generated pages, and writes it as pero-ocr reads it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from ocr.alphabet import CHARACTERS
+from ocr.model import HEIGHT, LineReader
+from ocr.training_lines import Sample, training_lines
+from sluice.pack_command import Parser, not_negative, positive, run_command
+
+#: What pero-ocr puts on both sides of a line.
+PADDING = 32
+#: Pixels of all lines of a batch, in the length: as pero-ocr bounds them.
+BATCH = 16 * 480
+LEARNING_RATE = 4e-3
+
+
+def _batches(samples: list[Sample], random: Random) -> Iterator[list[Sample]]:
+    """Lines of like length together, batches in any order."""
+    ordered = sorted(samples, key=lambda sample: sample.crop.shape[1] + random.uniform(0, 60))
+    batches: list[list[Sample]] = []
+    batch: list[Sample] = []
+    for sample in ordered:
+        if batch and (len(batch) + 1) * sample.crop.shape[1] > BATCH:
+            batches.append(batch)
+            batch = []
+        batch.append(sample)
+    batches.append(batch)
+    random.shuffle(batches)
+    yield from batches
+
+
+def _tensors(batch: list[Sample], random: Random) -> tuple[Tensor, Tensor, Tensor]:
+    width = max(sample.crop.shape[1] for sample in batch) + 2 * PADDING
+    width = -(-width // 32) * 32
+    images = np.zeros((len(batch), HEIGHT, width), np.float32)
+    for image, sample in zip(images, batch, strict=True):
+        image[:, PADDING : PADDING + sample.crop.shape[1]] = _varied(sample.crop, random)
+    labels = [CHARACTERS.index(character) for sample in batch for character in sample.text]
+    lengths = [len(sample.text) for sample in batch]
+    lines = torch.from_numpy(images).unsqueeze(1).expand(-1, 3, -1, -1)
+    return lines, torch.tensor(labels), torch.tensor(lengths)
+
+
+def _varied(crop: NDArray[np.uint8], random: Random) -> NDArray[np.float32]:
+    """Lighter, darker, with more or less contrast, a little higher or lower."""
+    line = crop.astype(np.float32) / 255
+    line = (line - 0.5) * random.uniform(0.7, 1.15) + 0.5 + random.uniform(-0.12, 0.08)
+    return np.clip(np.roll(line, random.choice((-1, 0, 0, 1)), axis=0), 0, 1)
+
+
+def train(samples: list[Sample], *, seed: int, epochs: int) -> LineReader:
+    """The model after so many rounds over the lines; one thread, so that sums have one order."""
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+    random = Random(seed)  # noqa: S311 - of a training
+    model = LineReader(len(CHARACTERS))
+    optimizer = torch.optim.AdamW(model.parameters(), LEARNING_RATE, weight_decay=1e-4)
+    steps = epochs * (sum(1 for _ in _batches(samples, Random(seed))) + 2)  # noqa: S311
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, LEARNING_RATE, total_steps=steps, pct_start=0.15
+    )
+    loss_of = nn.CTCLoss(blank=len(CHARACTERS), zero_infinity=True)
+    for epoch in range(1, epochs + 1):
+        started, losses = time.monotonic(), []
+        for batch in _batches(samples, random):
+            lines, labels, lengths = _tensors(batch, random)
+            frames = model(lines).permute(2, 0, 1).log_softmax(2)
+            times = torch.full((len(batch),), frames.shape[0])
+            loss = loss_of(frames, labels, times, lengths)
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 5.0)
+            optimizer.step()
+            if schedule.last_epoch < steps:
+                schedule.step()
+            losses.append(loss.item())
+        took = time.monotonic() - started
+        print(f"round {epoch}/{epochs}: loss {np.mean(losses):.3f}, {took:.0f} s", flush=True)
+    return model
+
+
+def save(model: LineReader, folder: Path) -> None:
+    """`ocr.json` and `ocr.pt` with `ocr.pt.cpu`, a link to it: pero-ocr looks for that name where
+    there is no GPU."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with torch.no_grad():
+        scripted = torch.jit.script(model.eval())
+    torch.jit.save(scripted, folder / "ocr.pt")
+    on_cpu = folder / "ocr.pt.cpu"
+    on_cpu.unlink(missing_ok=True)
+    on_cpu.symlink_to("ocr.pt")
+    about = {
+        "line_px_height": HEIGHT,
+        "line_vertical_scale": 1.25,
+        "checkpoint": "ocr.pt",
+        "characters": list(CHARACTERS),
+        "net_name": "sluice-scans",
+    }
+    text = json.dumps(about, ensure_ascii=False) + "\n"
+    (folder / "ocr.json").write_text(text, encoding="utf-8")
+
+
+def _work(arguments: argparse.Namespace) -> None:
+    started = time.monotonic()
+    samples = training_lines(arguments.config, arguments.seed, arguments.pages)
+    print(f"{len(samples)} lines of {arguments.pages} pages, {time.monotonic() - started:.0f} s")
+    save(train(samples, seed=arguments.seed, epochs=arguments.rounds), arguments.out)
+    size = (arguments.out / "ocr.pt").stat().st_size
+    print(f"{arguments.out / 'ocr.pt'}: {size} bytes, {time.monotonic() - started:.0f} s in all")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `ocr-train`."""
+    parser = Parser(prog="ocr-train", description="Make the small model from generated pages.")
+    add = parser.add_argument
+    add("--config", type=Path, required=True, metavar="DIR", help="folder with layout/ and ocr/")
+    add("--out", type=Path, required=True, metavar="DIR", help="folder for the model")
+    add("--seed", type=not_negative, default=1, metavar="S", help="default: %(default)s")
+    add("--pages", type=positive, default=160, metavar="N", help="default: %(default)s")
+    add("--rounds", type=positive, default=10, metavar="N", help="default: %(default)s")
+    return run_command(parser, _work, argv)

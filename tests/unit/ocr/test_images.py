@@ -1,0 +1,87 @@
+"""What is no page is refused in one sentence, before anything large is made of it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ocr.images import read_page_image
+from PIL import Image
+
+from sluice.pack_command import BadData, MissingInput
+
+
+def test_a_page_is_read_as_it_stands(volume: Path) -> None:
+    path = next(volume.iterdir())
+    pixels = read_page_image(path)
+    assert pixels.shape == (1414, 1000, 3)
+    with Image.open(path) as image:
+        assert image.getpixel((500, 700)) == pixels[700, 500, 0]
+
+
+def test_colours_come_in_the_order_blue_green_red(tmp_path: Path) -> None:
+    Image.new("RGB", (3, 2), (10, 20, 30)).save(tmp_path / "colour.png")
+    assert read_page_image(tmp_path / "colour.png")[0, 0].tolist() == [30, 20, 10]
+
+
+def test_a_photo_that_lies_on_its_side_is_turned(tmp_path: Path) -> None:
+    image = Image.new("L", (4, 2), 255)
+    exif = image.getexif()
+    exif[0x0112] = 6
+    image.save(tmp_path / "turned.jpg", exif=exif)
+    assert read_page_image(tmp_path / "turned.jpg").shape == (4, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        ("cut", "the image cannot be decoded to its end"),
+        ("text", "this is no image"),
+        ("empty", "the file is empty"),
+        ("zero", "or one that is damaged or has no pixels"),
+        ("huge", "the image has 60000 × 60000 pixels, 3600 million; at most 150 million are read"),
+    ],
+)
+def test_what_is_no_page_is_refused(damaged: Path, damage: str, sentence: str) -> None:
+    with pytest.raises(BadData) as refused:
+        read_page_image(damaged / f"{damage}.png")
+    assert sentence in refused.value.reason
+
+
+def test_a_page_without_text_is_a_page(damaged: Path) -> None:
+    assert read_page_image(damaged / "blank.png").shape == (1414, 1000, 3)
+
+
+def test_one_that_is_cut_off_is_refused_as_jpeg_too(volume: Path, tmp_path: Path) -> None:
+    with Image.open(next(volume.iterdir())) as image:
+        image.save(tmp_path / "whole.jpg")
+    content = (tmp_path / "whole.jpg").read_bytes()
+    (tmp_path / "cut.jpg").write_bytes(content[: len(content) // 2])
+    with pytest.raises(BadData, match="to its end"):
+        read_page_image(tmp_path / "cut.jpg")
+
+
+def test_no_such_file(tmp_path: Path) -> None:
+    with pytest.raises(MissingInput):
+        read_page_image(tmp_path / "none.png")
+
+
+def test_an_image_that_unfolds_to_gigabytes_costs_no_memory(damaged: Path) -> None:
+    program = (
+        "import resource, sys\n"
+        "from pathlib import Path\n"
+        "from ocr.images import read_page_image\n"
+        "from sluice.pack_command import BadData\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "try:\n"
+        "    read_page_image(Path(sys.argv[1]))\n"
+        "except BadData:\n"
+        "    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(damaged / "huge.png")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(done.stdout) < 80 * 1024  # KiB

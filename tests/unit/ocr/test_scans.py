@@ -1,0 +1,92 @@
+"""Generated scans say what stands on them, are the same each time, and can be damaged."""
+
+import json
+from pathlib import Path
+
+import pytest
+from ocr import fonts, scans
+from ocr.alphabet import CHARACTERS
+from ocr.fonts import FONTS, load_font
+from ocr.scan_page import KINDS, draw_page
+
+
+def _draw(folder: Path, *options: str) -> dict[str, bytes]:
+    arguments = ["--out", str(folder), "--pages", "2", "--seed", "7", *options]
+    assert scans.main(arguments) == 0
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
+    kinds = ["--kind=noise", "--kind=stains"]
+    first = _draw(tmp_path / "a", *kinds)
+    assert sorted(first) == ["volume-p00001.png", "volume-p00002.png"]
+    assert _draw(tmp_path / "b", *kinds) == first
+    assert _draw(tmp_path / "c", *kinds, "--seed=8").values() != first.values()
+
+
+def test_pages_of_volumes_differ(tmp_path: Path) -> None:
+    pages = {*_draw(tmp_path / "a", "--volume=a").values()}
+    pages |= {*_draw(tmp_path / "b", "--volume=b").values()}
+    assert len(pages) == 4
+
+
+def test_the_truth_names_every_page_and_what_stands_on_it(volume: Path) -> None:
+    truth = volume.parent / "truth"
+    about = json.loads((truth / "kinds.json").read_text())
+    assert [page["kind"] for page in about["pages"]] == list(KINDS)
+    for page in about["pages"]:
+        lines = (truth / f"{page['name']}.txt").read_text().splitlines()
+        assert len(lines) == page["lines"] > 12
+        assert {*"".join(lines)} <= {*CHARACTERS}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "skew"])
+def test_lines_lie_where_they_are_said_to(kind: str) -> None:
+    page = draw_page("where", kind)
+    for line in page.lines:
+        ink = page.pixels[
+            line.baseline - page.size // 2 : line.baseline, line.left : line.left + 300
+        ]
+        assert ink.min() < 110
+
+
+def test_columns_stand_beside_each_other() -> None:
+    lefts = [line.left for line in draw_page("beside", "columns").lines]
+    assert lefts == sorted(lefts)
+    assert len({*lefts}) == 2
+
+
+@pytest.mark.parametrize("font", FONTS)
+def test_every_font_has_every_character(font: str) -> None:
+    loaded = load_font(font, 40)
+    missing = bytes(loaded.getmask("\U0010fffd"))
+    lacking = [char for char in CHARACTERS[1:] if bytes(loaded.getmask(char)) == missing]
+    assert lacking == []
+
+
+def test_a_font_that_is_missing_is_named_with_its_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(fonts, "FOLDER", tmp_path)
+    assert scans.main(["--out", str(tmp_path / "x"), "--pages", "1", "--seed", "1"]) == 69
+    told = capsys.readouterr().err
+    assert "is missing: apt-get install fonts-" in told
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--damage=torn=1"], "'torn' is none of cut, text"),
+        (["--damage=cut=3"], "page 3 cannot be damaged: there are pages 1 to 2"),
+        (["--volume=a/b"], "'a/b' is no name"),
+        (["--truth={out}/truth"], "must not lie among the scans"),
+    ],
+)
+def test_wrong_arguments_are_refused(
+    options: list[str], sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    given = [option.replace("{out}", str(out)) for option in options]
+    assert scans.main(["--out", str(out), "--pages", "2", "--seed", "1", *given]) == 64
+    assert sentence in capsys.readouterr().err
+    assert not out.exists()
