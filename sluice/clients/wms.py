@@ -12,6 +12,7 @@ from sluice.contracts.pilots import (
     JobToken,
     Lease,
     LeaseRequest,
+    PilotDetail,
     PilotList,
     RegisterPilot,
     Registration,
@@ -81,6 +82,19 @@ class WmsClient(JobCalls):
         without ``total``."""
         params = {"attention": attention or None, "limit": limit}
         return await self.call("GET", f"{API}/pilots", answer=PilotList, params=params)
+
+    async def pilot(self, uid: UUID) -> PilotDetail:
+        """With what it has, what it did last, and what failed there. Raises ``NotFound``."""
+        return await self.call("GET", f"{API}/pilots/{uid}", answer=PilotDetail)
+
+    async def stop_pilot(self, uid: UUID) -> None:
+        """Asks it to hand back what it has, and to end. Raises ``NotFound``; ``Conflict`` where it
+        has ended."""
+        await self.call("POST", f"{API}/pilots/{uid}/stop")
+
+    async def remove_pilot(self, uid: UUID) -> None:
+        """Off the lists. Raises ``NotFound``; ``Conflict`` where it is there."""
+        await self.call("DELETE", f"{API}/pilots/{uid}")
 
     async def drain_pilot(self, uid: UUID) -> None:
         """Asks the pilot, with its next heartbeat, to finish what it has and end. Raises

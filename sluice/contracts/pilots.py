@@ -2,6 +2,7 @@
 
 import operator
 from collections import Counter
+from enum import StrEnum
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -93,10 +94,22 @@ class RegisterPilot(_WithContainment):
     version: NewWord
 
 
+class PilotActivity(StrEnum):
+    """What a pilot does, for a person."""
+
+    STARTING = "starting"  #: has registered, and not been heard of since
+    WORKING = "working"
+    IDLE = "idle"
+    DRAINING = "draining"  #: finishes what it has
+    STOPPING = "stopping"  #: hands back what it has
+    FAILED = "failed"  #: stopped answering
+    GONE = "gone"
+
+
 class Pilot(_WithContainment):
     """``leased``, ``running``: what it has, by what its heartbeats said; ``busy``: slots in which a
-    job runs, only for who asked for a page, as is ``sandbox``. ``acknowledged``: who has seen that
-    it was lost."""
+    job runs, only for who asked for a page, as are ``sandbox`` and ``stopping``: it was told to
+    hand back what it has. ``acknowledged``: who has seen that it was lost."""
 
     uid: UUID
     name: Name
@@ -112,6 +125,23 @@ class Pilot(_WithContainment):
     failed: int = 0
     busy: int | None = Field(default=None, exclude_if=absent)
     acknowledged: Acknowledgement | None = Field(default=None, exclude_if=absent)
+    stopping: Annotated[bool, Field(exclude_if=operator.not_)] = False
+
+    @property
+    def activity(self) -> PilotActivity:
+        match self.state:
+            case PilotState.ACTIVE if self.busy_slots:
+                return PilotActivity.WORKING
+            case PilotState.ACTIVE if self.seen_at == self.registered_at:
+                return PilotActivity.STARTING
+            case PilotState.ACTIVE:
+                return PilotActivity.IDLE
+            case PilotState.DRAINING:
+                return PilotActivity.STOPPING if self.stopping else PilotActivity.DRAINING
+            case PilotState.LOST:
+                return PilotActivity.FAILED
+            case PilotState.GONE:
+                return PilotActivity.GONE
 
     @property
     def busy_slots(self) -> int:
@@ -123,6 +153,49 @@ class Pilot(_WithContainment):
             if self.state in {PilotState.ACTIVE, PilotState.DRAINING}
             else 0
         )
+
+
+class PilotJob(Contract):
+    """An attempt of a pilot at a job. ``outcome`` None: it has it now; ``started_at`` None: it has
+    not begun. ``seconds``: that it ran."""
+
+    job: int
+    attempt: int
+    task_uid: UUID
+    chain_uid: UUID
+    step: str
+    seq: int
+    outcome: AttemptOutcome | None = None
+    leased_at: Timestamp
+    started_at: Timestamp | None = None
+    ended_at: Timestamp | None = None
+    seconds: float | None = None
+    error_class: ErrorClass | None = None
+    message: str = ""
+
+
+class PilotStep(Contract):
+    """What a pilot did of a step lately: attempts that finished, that did not, and how many seconds
+    the finished ones ran."""
+
+    step: str
+    template: str
+    finished: int
+    failed: int
+    mean: float | None = None
+    longest: float | None = None
+
+
+class PilotDetail(Contract):
+    """A pilot with what it has now, the attempts that ended last, the last that did not finish, and
+    its last ``attempts`` by step."""
+
+    pilot: Pilot
+    jobs: list[PilotJob]
+    ended: list[PilotJob]
+    failures: list[PilotJob]
+    steps: list[PilotStep]
+    attempts: int
 
 
 class PilotList(Contract):

@@ -6,7 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 
 from sluice.contracts.attention import Acknowledge
-from sluice.contracts.pilots import PilotList
+from sluice.contracts.pilots import PilotDetail, PilotList
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.servicekit.http import api_router, errors
 from wms.db.pilot_pages import MOST, PilotQuery
@@ -14,6 +14,9 @@ from wms.usecases.acknowledge_pilot import acknowledge_pilot
 from wms.usecases.context import WmsContext
 from wms.usecases.drain_pilot import drain_pilot
 from wms.usecases.list_pilots import list_pilots
+from wms.usecases.read_pilot import read_pilot
+from wms.usecases.remove_pilot import remove_pilot
+from wms.usecases.stop_pilot import stop_pilot
 
 Attention = Annotated[
     bool,
@@ -43,6 +46,23 @@ def pilots_router(context: WmsContext) -> APIRouter:
         """Asks a pilot to finish what it has and end: it gets no more jobs. Repeating it is
         fine."""
         await drain_pilot(context, uid)
+
+    @router.get("/{uid}", responses=errors(NotFound))
+    async def pilot(uid: UUID) -> PilotDetail:
+        """Reads a pilot with what it has, what it did last, and what failed there."""
+        return await read_pilot(context, uid)
+
+    @router.post("/{uid}/stop", status_code=204, responses=errors(NotFound, Conflict))
+    async def stop(uid: UUID) -> None:
+        """Asks a pilot to stop its jobs, hand them back and end: others get them at once, and
+        nothing counts against them. Repeating it is fine; one that has ended is refused (409)."""
+        await stop_pilot(context, uid)
+
+    @router.delete("/{uid}", status_code=204, responses=errors(NotFound, Conflict))
+    async def remove(uid: UUID) -> None:
+        """Takes a pilot off the lists that has ended or was lost; what it did stays known. One that
+        is there is refused (409); one that comes back is listed again."""
+        await remove_pilot(context, uid)
 
     @router.post("/{uid}/acknowledge", status_code=204, responses=errors(NotFound, Conflict))
     async def acknowledge(uid: UUID, asked: Acknowledge) -> None:

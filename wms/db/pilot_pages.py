@@ -17,15 +17,16 @@ from wms.db.statement import statement
 #: Most pilots of a list whose reader does not go through pages.
 MOST = 10_000
 
-_PRESENT = "state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}')"
-_UNSEEN = "state = '{pilot.LOST}' AND acknowledged_at IS NULL AND NOT started_again"
-_PAST = """away_since > now() - interval '1 day'
+PRESENT = "state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}')"
+_UNSEEN = """state = '{pilot.LOST}' AND acknowledged_at IS NULL AND NOT started_again
+    AND removed_at IS NULL"""
+_PAST = """away_since > now() - interval '1 day' AND removed_at IS NULL
     AND (state = '{pilot.GONE}' OR acknowledged_at IS NOT NULL OR started_again)"""
 
 #: Which pilots, the time that orders them (the latest first), by the index: those that are there,
 #: by pilots_present; lost ones that nobody has acknowledged and that did not start again, by
 #: pilots_unseen; others that ended within a day, by pilots_away.
-_KINDS = ((_PRESENT, "registered_at"), (_UNSEEN, "away_since"), (_PAST, "away_since"))
+_KINDS = ((PRESENT, "registered_at"), (_UNSEEN, "away_since"), (_PAST, "away_since"))
 _ALL, _NEED_ATTENTION = range(len(_KINDS)), (1,)
 
 
@@ -45,8 +46,8 @@ SELECT_PILOTS = statement(f"""
 WITH flying AS ({IN_FLIGHT})
 SELECT p.uid, name, host, state, slots, resources, engines, sandbox, registered_at, seen_at,
     finished, failed, coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running,
-    acknowledged_by, acknowledged_at,
-    CASE WHEN {_PRESENT} THEN coalesce(f.busy, 0) ELSE 0 END AS busy,
+    acknowledged_by, acknowledged_at, stopping,
+    CASE WHEN {PRESENT} THEN coalesce(f.busy, 0) ELSE 0 END AS busy,
     kind || '/' || replace(place::text, ' ', 'T') || '/' || p.uid AS cursor
 FROM ({" UNION ALL ".join(_kind(number) for number in _ALL)}) AS p
 LEFT JOIN flying AS f ON f.pilot = p.uid
@@ -73,7 +74,7 @@ _BEGIN, _END = ("infinity", UUID(int=(1 << 128) - 1)), ("-infinity", UUID(int=0)
 class PilotQuery:
     """``name``: those called so. ``attention``: lost ones that nobody has acknowledged and that did
     not start again. ``limit`` None: for who does not know of pages, and reads none of ``next``,
-    ``total``, ``busy``, ``sandbox``."""
+    ``total``, ``busy``, ``sandbox``, ``stopping``."""
 
     name: str | None = None
     attention: bool = False
@@ -89,9 +90,9 @@ async def pilot_page(connection: Connection, query: PilotQuery) -> PilotList:
         SELECT_PILOTS, query.name, limit + 1, *page_places(query.after, numbers)
     )
     is_last, rows = len(rows) <= limit, rows[:limit]
-    pilots = [_pilot(dict(row)) for row in rows]
+    pilots = [pilot_of(dict(row)) for row in rows]
     if query.limit is None:
-        unknown = {"busy": None, "sandbox": SandboxKind.NONE}
+        unknown = {"busy": None, "sandbox": SandboxKind.NONE, "stopping": False}
         return PilotList(pilots=[pilot.model_copy(update=unknown) for pilot in pilots])
     total = await connection.fetchval(COUNT_PILOTS[numbers], query.name)
     return PilotList(pilots=pilots, next=None if is_last else rows[-1]["cursor"], total=total)
@@ -114,7 +115,7 @@ def _place(after: str) -> tuple[int, tuple[str, UUID]]:
         raise ForeignCursor(after) from error
 
 
-def _pilot(row: dict[str, Any]) -> Pilot:
+def pilot_of(row: dict[str, Any]) -> Pilot:
     by, at = row.pop("acknowledged_by"), row.pop("acknowledged_at")
-    del row["cursor"]
+    row.pop("cursor", None)
     return Pilot(**row, acknowledged=None if at is None else Acknowledgement(by=by, at=at))

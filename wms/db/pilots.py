@@ -26,7 +26,7 @@ ON CONFLICT (uid) DO UPDATE SET
     name = excluded.name, host = excluded.host, slots = excluded.slots,
     resources = excluded.resources, engines = excluded.engines, sandbox = excluded.sandbox,
     version = excluded.version,
-    state = '{pilot.ACTIVE}', drain = false, seen_at = now()
+    state = '{pilot.ACTIVE}', drain = false, stopping = false, removed_at = NULL, seen_at = now()
 """)
 
 _TOUCH = """
@@ -36,7 +36,7 @@ UPDATE pilots SET
     seen_at = now(),
     state = CASE WHEN state <> '{pilot.LOST}' THEN state
         WHEN drain THEN '{pilot.DRAINING}' ELSE '{pilot.ACTIVE}' END
-WHERE uid = $1 RETURNING state, resources, engines, sandbox
+WHERE uid = $1 RETURNING state, resources, engines, sandbox, stopping, name
 """
 
 _TOUCH_PILOT = statement(_TOUCH)
@@ -59,6 +59,21 @@ UPDATE pilots SET
 WHERE uid = $1 RETURNING uid
 """)
 
+_SET_STOPPING = statement("""
+-- What has ended by itself stays as it is.
+UPDATE pilots SET
+    drain = true, stopping = true,
+    state = CASE WHEN state = '{pilot.ACTIVE}' THEN '{pilot.DRAINING}' ELSE state END
+WHERE uid = $1 AND state <> '{pilot.GONE}' RETURNING uid
+""")
+
+_SET_REMOVED = statement("""
+UPDATE pilots SET removed_at = coalesce(removed_at, now())
+WHERE uid = $1 AND state IN ('{pilot.GONE}', '{pilot.LOST}') RETURNING uid
+""")
+
+_IS_STOPPING = "SELECT stopping FROM pilots WHERE uid = $1"
+
 _SET_GONE = statement("""
 UPDATE pilots SET state = '{pilot.GONE}', seen_at = now() WHERE uid = $1 RETURNING uid
 """)
@@ -67,7 +82,8 @@ _LOSABLE = ", ".join(f"'{state}'" for state in states_before(PILOT_MOVES, PilotS
 
 _SET_LOST = statement(f"""
 -- Those not seen for $1; SKIP LOCKED: whoever holds the row is seeing it right now.
-UPDATE pilots SET state = '{{pilot.LOST}}', acknowledged_by = NULL, acknowledged_at = NULL
+UPDATE pilots SET
+    state = '{{pilot.LOST}}', acknowledged_by = NULL, acknowledged_at = NULL, removed_at = NULL
 WHERE uid = ANY(ARRAY(
     SELECT uid FROM pilots
     WHERE state IN ({_LOSABLE}) AND seen_at < now() - $1::interval
@@ -112,8 +128,12 @@ SELECT resources, engines, sandbox FROM pilots WHERE state = '{pilot.ACTIVE}'
 
 @dataclass(frozen=True, slots=True)
 class SeenPilot:
+    """``stopping``: it is to hand back what it has."""
+
     state: PilotState
     node: PilotNode
+    name: str = ""
+    stopping: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +184,7 @@ async def store_pilot(connection: Connection, pilot: RegisterPilot) -> None:
 async def touch_pilot(connection: Connection, uid: UUID) -> SeenPilot:
     """Notes that the pilot is there. Raises ``NotFound``."""
     row = _require(uid, await connection.fetchrow(_TOUCH_PILOT, uid))
-    return SeenPilot(PilotState(row["state"]), node_of(row))
+    return SeenPilot(PilotState(row["state"]), node_of(row), row["name"], row["stopping"])
 
 
 async def touch_and_look(connection: Connection, uid: UUID) -> tuple[SeenPilot, list[Demand]]:
@@ -183,6 +203,20 @@ async def see_pilot(connection: Connection, uid: UUID) -> None:
 async def set_draining(connection: Connection, uid: UUID) -> None:
     """Raises ``NotFound``."""
     _require(uid, await connection.fetchval(_SET_DRAINING, uid))
+
+
+async def set_stopping(connection: Connection, uid: UUID) -> bool:
+    """False where it is not known, or has signed off."""
+    return await connection.fetchval(_SET_STOPPING, uid) is not None
+
+
+async def set_removed(connection: Connection, uid: UUID) -> bool:
+    """False where it is not known, or is there."""
+    return await connection.fetchval(_SET_REMOVED, uid) is not None
+
+
+async def is_stopping(connection: Connection, uid: UUID) -> bool:
+    return bool(await connection.fetchval(_IS_STOPPING, uid))
 
 
 async def set_gone(connection: Connection, uid: UUID) -> None:

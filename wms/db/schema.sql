@@ -377,3 +377,15 @@ ALTER TABLE tasks
     ADD COLUMN waited double precision NOT NULL DEFAULT 0;
 
 UPDATE alembic_version SET version_num='wms0020' WHERE alembic_version.version_num = 'wms0019';
+
+-- Running upgrade wms0020 -> wms0021
+
+ALTER TABLE pilots
+    -- It is to hand back what it has, and to end.
+    ADD COLUMN stopping boolean NOT NULL DEFAULT false,
+    -- Somebody has taken it off the lists, after it had gone.
+    ADD COLUMN removed_at timestamptz;
+
+CREATE INDEX attempts_by_pilot ON attempts (pilot, ended_at);
+
+UPDATE alembic_version SET version_num='wms0021' WHERE alembic_version.version_num = 'wms0020';

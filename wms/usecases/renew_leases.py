@@ -34,7 +34,8 @@ async def renew_leases(context: WmsContext, pilot: UUID, heartbeat: Heartbeat) -
 
     Effect: the leases on the jobs named, as far as they are still this pilot's, last until now +
     ``lease`` by the database's clock; started ones are running. Those that it has for too long
-    (``wms.domain.deadlines``) are renewed no more. The answer commands ``cancel`` for these and for
+    (``wms.domain.deadlines``) are renewed no more, nor is anything of a pilot that was told to
+    stop. The answer commands ``cancel`` for these and for
     attempts canceled meanwhile, ``abandon`` for those that are somebody else's. Messages: none.
     Raises ``NotFound`` for an unknown pilot.
     """
@@ -51,12 +52,27 @@ async def renew_leases(context: WmsContext, pilot: UUID, heartbeat: Heartbeat) -
                 connection, pilot=pilot, running=running, waiting=waiting, lease=context.terms.span
             )
             renewed = {(lease.id, lease.attempt) for lease in leases}
-            renewed -= await _stop_overdue(connection, context, leases, said=heartbeat, pilot=pilot)
+            if seen.stopping:
+                renewed -= await _stop_all(connection, leases, name=seen.name)
+            else:
+                renewed -= await _stop_overdue(
+                    connection, context, leases, said=heartbeat, pilot=pilot
+                )
             lost = [job for job in named if (job.id, job.attempt) not in renewed]
             commands = await _commands(connection, pilot, lost)
     return HeartbeatAnswer(
         lease=context.terms.lease, commands=commands, drain=seen.state is not PilotState.ACTIVE
     )
+
+
+async def _stop_all(
+    connection: Connection, leases: Sequence[ExtendedLease], *, name: str
+) -> set[tuple[int, int]]:
+    """The pilot was told to stop: what it has goes back when it says that it has stopped it."""
+    reason = f"pilot {name} was told to stop"
+    reasons = {(lease.id, lease.attempt): reason for lease in leases}
+    await stop_renewing(connection, reasons)
+    return set(reasons)
 
 
 async def _stop_overdue(

@@ -8,7 +8,7 @@ from sluice.contracts.pilots import AnsweredReport, AttemptReport
 from sluice.contracts.states import AttemptOutcome, ErrorClass, ReportAnswer
 from sluice.servicekit.database import Connection
 from wms.db.attempts import EndedAttempt, JobInFlight, jobs_in_flight, outcomes_reported
-from wms.db.pilots import most_ram, see_pilot
+from wms.db.pilots import is_stopping, most_ram, see_pilot
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask, lock_tasks_of_jobs
 from wms.domain.outputs import InvalidReport, check_report, log_file, output_files
@@ -41,7 +41,10 @@ async def report_attempts(
             if (job := flying.get(key[0])) and (job.attempt, job.pilot) == (key[1], pilot)
         }
         circumstances = _Circumstances(
-            context.terms.losses, await _most_ram(connection, first.values())
+            context.terms.losses,
+            await _most_ram(connection, first.values()),
+            stopping=any(job.stopping for job in mine.values())
+            and await is_stopping(connection, pilot),
         )
         ended = [
             _ended(
@@ -67,10 +70,11 @@ async def report_attempts(
 
 @dataclass(frozen=True, slots=True)
 class _Circumstances:
-    """As of ``attempt_verdict``."""
+    """As of ``attempt_verdict``. ``stopping``: the pilot was told to hand back what it has."""
 
     losses: int
     most_ram: int | None
+    stopping: bool = False
 
 
 async def _most_ram(connection: Connection, reports: Iterable[AttemptReport]) -> int | None:
@@ -135,6 +139,8 @@ def _ended(
             log_url = None if report.log is None else report.log.url
     if outcome is AttemptOutcome.CANCELED and job.stopping is not None:
         outcome, message = AttemptOutcome.LOST, job.stopping
+        if around.stopping:
+            outcome, message = AttemptOutcome.RETURNED, f"handed back: {job.stopping}"
     outcome, error = _normalised(outcome, error)
     duration = (
         None if report.started_at is None else (report.ended_at - report.started_at).total_seconds()

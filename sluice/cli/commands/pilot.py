@@ -6,9 +6,10 @@ import typer
 
 from sluice.cli.lookup import the_pilot
 from sluice.cli.options import PilotArgument
-from sluice.cli.output import err, print_json, print_table
+from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.contracts.pilots import Pilot
+from sluice.contracts.numbers import counted, in_full
+from sluice.contracts.pilots import Pilot, PilotJob, PilotStep
 
 app = typer.Typer(no_args_is_help=True, help="The agents that run jobs on compute nodes.")
 
@@ -41,6 +42,56 @@ def list_pilots(
     )
 
 
+@app.command("show")
+@with_system
+def show(system: System, pilot: PilotArgument) -> None:
+    """A pilot: what its node has, what it runs, what it did last and what failed there."""
+    uid = the_pilot(system, pilot)
+    found = system.ask(lambda c: c.operator.pilot(uid))
+    if system.as_json:
+        print_json(found)
+        return
+    shown, has = found.pilot, found.pilot.resources
+    out.print(f"{shown.name} on {shown.host}: {shown.activity.value}")
+    gpus = f", {has.gpus_in_words}" if has.gpus else ""
+    out.print(f"{in_full(has.cores)} cores, {has.ram} MiB of memory, {has.disk} MiB of disk{gpus}")
+    out.print(f"pilot {shown.uid}, since {shown.registered_at:%F %T}, seen {shown.seen_at:%F %T}")
+    columns = ["job", "step", "attempt", "since", "took", "how it ended"]
+    print_table(columns, [_job(job) for job in found.jobs], empty="it has no job now")
+    if found.steps:
+        out.print(f"\nits last {counted(found.attempts, 'attempt')}, by step:")
+        print_table(
+            ["step", "template", "finished", "failed", "mean", "longest"],
+            [_step(step) for step in found.steps],
+            empty="",
+        )
+    if found.failures:
+        out.print("\nwhat failed there last:")
+        print_table(columns, [_job(job) for job in found.failures], empty="")
+
+
+@app.command("stop")
+@with_system
+def stop(system: System, pilot: PilotArgument) -> None:
+    """Let a pilot stop what it does, hand it back, and end: other pilots get it, and nothing counts
+    against it. What had been done of these jobs is lost; `drain` lets them end."""
+    uid = the_pilot(system, pilot)
+    system.ask(lambda c: c.operator.stop_pilot(uid))
+    system.answer(
+        {"pilot": str(uid), "stopping": True},
+        "it stops its jobs and ends; other pilots get them",
+    )
+
+
+@app.command("remove")
+@with_system
+def remove(system: System, pilot: PilotArgument) -> None:
+    """Take a pilot off the lists that has ended or was lost. What it did stays known."""
+    uid = the_pilot(system, pilot)
+    system.ask(lambda c: c.operator.remove_pilot(uid))
+    system.answer({"pilot": str(uid), "removed": True}, "it is on no list any more")
+
+
 @app.command("drain")
 @with_system
 def drain(
@@ -56,11 +107,24 @@ def drain(
     )
 
 
+def _job(job: PilotJob) -> tuple[object, ...]:
+    began = job.started_at or job.leased_at
+    took = "" if job.seconds is None else f"{job.seconds:.1f} s"
+    how = "" if job.outcome is None else job.outcome.value
+    why = f"{how}: {job.message}" if job.message else how
+    return (job.job, job.step, job.attempt, f"{began:%F %T}", took, why)
+
+
+def _step(step: PilotStep) -> tuple[object, ...]:
+    times = ("" if time is None else f"{time:.1f} s" for time in (step.mean, step.longest))
+    return (step.step, step.template, step.finished, step.failed, *times)
+
+
 def _row(pilot: Pilot, *, has_gpus: bool) -> tuple[object, ...]:
     """``ahead``: jobs that it has, and that wait for what runs there. ``has_gpus``: does any pilot
     of the table have some?"""
     ahead = max(0, pilot.running + pilot.leased - pilot.busy_slots)
     jobs = (pilot.slots, pilot.busy_slots, ahead, pilot.finished, pilot.failed)
-    node = (pilot.name, pilot.host, pilot.state.value, pilot.sandbox.value)
+    node = (pilot.name, pilot.host, pilot.activity.value, pilot.sandbox.value)
     gpus = (pilot.resources.gpus_in_words,) if has_gpus else ()
     return (pilot.uid, *node, *gpus, *jobs, f"{pilot.seen_at:%F %T}")

@@ -9,7 +9,7 @@ from sluice.contracts.attention import Acknowledge, NoticeList
 from sluice.contracts.chains import (
     Chain,
 )
-from sluice.contracts.pilots import PilotList
+from sluice.contracts.pilots import PilotDetail, PilotList
 from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
 from sluice.contracts.steps import SetStepPriority, StepList
 
@@ -38,6 +38,19 @@ class OperationCalls(ServiceClient):
         return await self.call(
             "GET", f"{API}/pilots", answer=PilotList, params={"after": after, "limit": limit}
         )
+
+    async def pilot(self, uid: UUID) -> PilotDetail:
+        """With what it has, what it did last, and what failed there. Raises ``NotFound``."""
+        return await self.call("GET", f"{API}/pilots/{uid}", answer=PilotDetail)
+
+    async def stop_pilot(self, uid: UUID) -> None:
+        """Asks it to hand back what it has, and to end. Raises ``NotFound``; ``Conflict`` where it
+        has ended."""
+        await self.call("POST", f"{API}/pilots/{uid}/stop")
+
+    async def remove_pilot(self, uid: UUID) -> None:
+        """Off the lists. Raises ``NotFound``; ``Conflict`` where it is there."""
+        await self.call("DELETE", f"{API}/pilots/{uid}")
 
     async def drain_pilot(self, uid: UUID) -> None:
         await self.call("POST", f"{API}/pilots/{uid}/drain")

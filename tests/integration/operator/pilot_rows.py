@@ -1,15 +1,55 @@
 """The WMS's pilots as the operator sees them."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from fastapi import APIRouter
 
 from sluice.contracts.attention import Acknowledge, Acknowledgement
-from sluice.contracts.pilots import Pilot, PilotList
-from sluice.contracts.problems import NotFound
-from sluice.contracts.states import PilotState
+from sluice.contracts.pilots import Pilot, PilotDetail, PilotJob, PilotList, PilotStep
+from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.states import AttemptOutcome, ErrorClass, PilotState
+
+
+def detail_of(pilot: Pilot) -> PilotDetail:
+    """A believable hour of it."""
+    now = datetime.now(UTC)
+
+    def attempt(number: int, **more: Any) -> PilotJob:
+        given = {
+            "job": 4711 + number,
+            "attempt": 1,
+            "task_uid": UUID(int=1),
+            "chain_uid": UUID(int=2),
+            "step": "ocr-transcribe",
+            "seq": number,
+            "leased_at": now - timedelta(minutes=number + 1),
+            "started_at": now - timedelta(minutes=number + 1),
+        } | more
+        return PilotJob.model_validate(given)
+
+    refused = {
+        "outcome": AttemptOutcome.FAILED,
+        "error_class": ErrorClass.TOOL_REFUSED,
+        "ended_at": now,
+        "seconds": 0.4,
+        "message": "the page is no image",
+    }
+    ended = [
+        attempt(number, outcome=AttemptOutcome.FINISHED, ended_at=now, seconds=1.5 + number)
+        for number in range(2, 5)
+    ]
+    return PilotDetail(
+        pilot=pilot,
+        jobs=[attempt(0), attempt(1, started_at=None)],
+        ended=[*ended, attempt(5, **refused)],
+        failures=[attempt(5, **refused)],
+        steps=[PilotStep(step="ocr-transcribe", template="volume", finished=3, failed=1, mean=2.5,
+                         longest=5.5)],
+        attempts=4,
+    )  # fmt: skip
 
 
 def pilot_routes(pilots: list[Pilot], *, paged: Callable[[], bool]) -> APIRouter:
@@ -35,11 +75,30 @@ def pilot_routes(pilots: list[Pilot], *, paged: Callable[[], bool]) -> APIRouter
             pilots=found[:limit], next="there" if len(found) > limit else None, total=len(found)
         )
 
-    @router.post("/{uid}/acknowledge", status_code=204)
-    async def acknowledge(uid: UUID, asked: Acknowledge) -> None:
+    def _place(uid: UUID) -> int:
         place = next((place for place, pilot in enumerate(pilots) if pilot.uid == uid), None)
         if place is None:
             raise NotFound(f"there is no pilot {uid}")
+        return place
+
+    @router.get("/{uid}")
+    async def one(uid: UUID) -> PilotDetail:
+        return detail_of(pilots[_place(uid)])
+
+    @router.post("/{uid}/stop", status_code=204)
+    async def stop(uid: UUID) -> None:
+        changed = {"state": PilotState.DRAINING, "stopping": True}
+        pilots[_place(uid)] = pilots[_place(uid)].model_copy(update=changed)
+
+    @router.delete("/{uid}", status_code=204)
+    async def remove(uid: UUID) -> None:
+        if pilots[_place(uid)].state is not PilotState.LOST:
+            raise Conflict("stop it first")
+        del pilots[_place(uid)]
+
+    @router.post("/{uid}/acknowledge", status_code=204)
+    async def acknowledge(uid: UUID, asked: Acknowledge) -> None:
+        place = _place(uid)
         seen = Acknowledgement(by=asked.by, at=datetime.now(UTC))
         pilots[place] = pilots[place].model_copy(update={"acknowledged": seen})
 

@@ -10,6 +10,7 @@ from wfms.operator.api.pages import csrf
 from wfms.operator.api.pages.chains import ChainPages
 from wfms.operator.api.pages.datasets import DatasetPages
 from wfms.operator.api.pages.overview import OverviewPages
+from wfms.operator.api.pages.pilots import PilotPages
 from wfms.operator.api.pages.queues import QueuePages
 from wfms.operator.api.pages.reruns import RerunPages
 from wfms.operator.api.pages.run_templates import RunTemplatePages
@@ -34,6 +35,7 @@ def pages_blueprint(context: OperatorContext, bridge: Bridge) -> Blueprint:
         *chains,
         TaskPages,
         StepPages,
+        PilotPages,
         QueuePages,
         StoragePages,
     ):

@@ -31,7 +31,7 @@ from sluice.contracts.datasets import (
     WaterMarks,
 )  # fmt: skip
 from sluice.contracts.intake import Rematch, Rematched, RematchedAll
-from sluice.contracts.pilots import PilotList
+from sluice.contracts.pilots import PilotDetail, PilotList
 from sluice.contracts.problems import NotAvailable, NotFound
 from sluice.contracts.tasks import Explanation, Job, JobPage, Outlook, TaskStatus
 from wfms.operator.api.rest.body import read_body
@@ -215,6 +215,30 @@ FORWARDED: tuple[_Row, ...] = (
         None,
     ),
     ("wms", "GET", "/pilots", "Lists pilots and what they do.", PilotList, None),
+    (
+        "wms",
+        "GET",
+        "/pilots/<uuid:uid>",
+        "Reads a pilot with what it has, what it did last, and what failed there.",
+        PilotDetail,
+        None,
+    ),
+    (
+        "wms",
+        "POST",
+        "/pilots/<uuid:uid>/stop",
+        "Asks a pilot to stop its jobs, hand them back, and end.",
+        None,
+        None,
+    ),
+    (
+        "wms",
+        "DELETE",
+        "/pilots/<uuid:uid>",
+        "Takes a pilot off the lists that has ended or was lost.",
+        None,
+        None,
+    ),
     (
         "wms",
         "POST",

@@ -1,0 +1,60 @@
+"""A single pilot: its page, and the commands that stop it and take it off the lists."""
+
+import json
+
+import pytest
+
+from sluice.contracts.pilots import Pilot
+from sluice.contracts.problems import NotFound
+from sluice.contracts.states import PilotState
+from tests.integration.operator.conftest import Operator
+from tests.integration.operator.scene import Scene
+from tests.integration.operator.test_pages import scene, token_of
+from tests.integration.operator.test_template_command import Command, sluice
+
+__all__ = ["scene", "sluice"]
+
+
+def a_pilot(operator: Operator, state: PilotState) -> Pilot:
+    return next(pilot for pilot in operator.neighbours.pilots if pilot.state is state)
+
+
+async def test_the_page_shows_what_it_does_and_stops_it(operator: Operator, scene: Scene) -> None:
+    pilot = a_pilot(operator, PilotState.ACTIVE)
+    address = f"/pilots/{pilot.uid}"
+    assert address in (await operator.http.get("/")).text
+    page = await operator.http.get(address)
+    for shown in (pilot.host, "ocr-transcribe", "the page is no image", "Its last 4 attempts"):
+        assert shown in page.text
+    form = {"csrf_token": token_of(page)}
+    assert (await operator.http.post(f"{address}/stop", data=form)).status_code == 303
+    page = await operator.http.get(address)
+    assert ">stopping<" in page.text
+    assert 'id="stop"' not in page.text
+    await operator.http.post(f"{address}/remove", data=form)
+    assert "Stop it first." in (await operator.http.get(address)).text
+
+
+async def test_a_lost_one_is_taken_off_the_lists(operator: Operator, scene: Scene) -> None:
+    lost = a_pilot(operator, PilotState.LOST)
+    page = await operator.http.get(f"/pilots/{lost.uid}")
+    assert ">failed<" in page.text
+    answer = await operator.http.post(
+        f"/pilots/{lost.uid}/remove", data={"csrf_token": token_of(page)}
+    )
+    assert answer.headers["location"] == "/"
+    assert (await operator.http.get(f"/pilots/{lost.uid}")).status_code == 404
+    with pytest.raises(NotFound):
+        await operator.client.stop_pilot(lost.uid)
+
+
+async def test_the_commands(operator: Operator, scene: Scene, sluice: Command) -> None:
+    pilot, lost = a_pilot(operator, PilotState.ACTIVE), a_pilot(operator, PilotState.LOST)
+    said = await sluice("pilot", "show", pilot.name)
+    assert f"{pilot.name} on {pilot.host}: " in said
+    assert "failed: the page is no image" in said
+    assert json.loads(await sluice("pilot", "show", pilot.name, "--json"))["attempts"] == 4
+    assert "other pilots get them" in await sluice("pilot", "stop", pilot.name)
+    assert "stopping" in await sluice("pilot", "list")
+    assert "stop it first" in await sluice("pilot", "remove", str(pilot.uid), code=1)
+    assert "on no list any more" in await sluice("pilot", "remove", str(lost.uid))

@@ -1,0 +1,148 @@
+"""A single pilot: shown with what it does, told to stop, and taken off the lists."""
+
+import pytest
+
+from sluice.contracts.pilots import PilotActivity
+from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.states import AttemptOutcome, JobState, PilotState, ReportAnswer, TaskState
+from tests.integration.wms.stage import Stage, make_task
+from tests.integration.wms.test_pilot_moves import is_silent, registers, signs_off
+from tests.integration.wms.test_query_plans import nodes, plan, scans
+from wms.db.pilot_detail import SELECT_ENDED, SELECT_JOBS
+from wms.db.pilot_pages import PilotQuery
+from wms.usecases.list_pilots import list_pilots
+from wms.usecases.read_pilot import read_pilot
+from wms.usecases.read_tasks import read_job
+from wms.usecases.remove_pilot import remove_pilot
+from wms.usecases.stop_pilot import stop_pilot
+
+
+async def test_jobs_of_a_pilot_that_is_told_to_stop_go_back_and_count_for_nothing(
+    stage: Stage,
+) -> None:
+    """Invariant 6: they are given away when it has stopped them, not before."""
+    task = await stage.add_task(make_task(retry=1), jobs=3)
+    pilot, other = await stage.add_pilot(name="old"), await stage.add_pilot(name="new")
+    running, ahead = await stage.lease(pilot, 2)
+    await stage.beat(pilot, running=[running], waiting=[ahead])
+    await stop_pilot(stage.context, pilot)
+    await stop_pilot(stage.context, pilot)
+    assert (await stage.leased(pilot, 1)).drain
+    answer = await stage.beat(pilot, running=[running], waiting=[ahead])
+    assert answer.drain
+    assert {(c.kind, c.job.id) for c in answer.commands} == {
+        ("cancel", running.id),
+        ("cancel", ahead.id),
+    }
+    assert len(await stage.lease(other, 3)) == 1, "the pilot still has the others"
+    assert (await read_pilot(stage.context, pilot)).pilot.activity is PilotActivity.STOPPING
+    reports = [stage.report_of(job, AttemptOutcome.CANCELED) for job in (running, ahead)]
+    assert await stage.report(pilot, *reports) == [ReportAnswer.ACCEPTED] * 2
+    again = await stage.lease(other, 3)
+    assert {job.id for job in again} == {running.id, ahead.id}
+    job = await read_job(stage.context, running.id)
+    assert job.attempts[0].outcome is AttemptOutcome.RETURNED
+    assert job.attempts[0].message == "handed back: pilot old was told to stop"
+    assert await stage.report(pilot, *reports) == [ReportAnswer.ALREADY] * 2
+    await stage.fail(other, again[0])
+    assert (await stage.states(task))[JobState.FAILED] == 1, "this attempt is the one that counts"
+
+
+async def test_what_finishes_before_it_is_stopped_counts(stage: Stage) -> None:
+    task = await stage.add_task(make_task(), jobs=1)
+    pilot = await stage.add_pilot()
+    [job] = await stage.lease(pilot)
+    await stop_pilot(stage.context, pilot)
+    await stage.beat(pilot, running=[job])
+    assert await stage.finish(pilot, job) == [ReportAnswer.ACCEPTED]
+    assert (await stage.status(task)).state is TaskState.FINISHED
+
+
+async def test_a_pilot_that_does_not_answer_loses_its_jobs_as_ever(stage: Stage) -> None:
+    task = await stage.add_task(make_task(), jobs=1)
+    pilot = await stage.add_pilot()
+    [job] = await stage.lease(pilot)
+    await stop_pilot(stage.context, pilot)
+    await stage.beat(pilot, running=[job])
+    await stage.overdue(job)
+    await stage.expire()
+    assert (await stage.states(task))[JobState.READY] == 1
+    await is_silent(stage, pilot)
+    await stage.add_pilot(uid=pilot)
+    assert len(await stage.lease(pilot)) == 1, "started again it works again"
+    await signs_off(stage, pilot)
+    with pytest.raises(Conflict, match="signed off: there is nothing to stop"):
+        await stop_pilot(stage.context, pilot)
+    for unknown in (stop_pilot, remove_pilot, read_pilot):
+        with pytest.raises(NotFound):
+            await unknown(stage.context, task.uid)
+
+
+async def test_only_what_has_gone_is_taken_off_the_lists(stage: Stage) -> None:
+    uid = await stage.add_pilot()
+
+    async def listed() -> int:
+        paged = [
+            await list_pilots(stage.context, PilotQuery(limit=5, attention=attention))
+            for attention in (False, True)
+        ]
+        return sum(len(page.pilots) + (page.total or 0) for page in paged)
+
+    with pytest.raises(Conflict, match=r"is active, so it stays on the lists: stop it first"):
+        await remove_pilot(stage.context, uid)
+    await is_silent(stage, uid)
+    assert await listed() == 4
+    for _ in range(2):
+        await remove_pilot(stage.context, uid)
+    assert await listed() == 0
+    assert (await read_pilot(stage.context, uid)).pilot.activity is PilotActivity.FAILED
+    await stage.beat(uid)
+    assert await listed() == 2, "it is back"
+    await is_silent(stage, uid)
+    assert await listed() == 4, "and lost once more"
+    await remove_pilot(stage.context, uid)
+    await registers(stage, uid)
+    await signs_off(stage, uid)
+    assert await listed() == 2, "it was started again, and has gone since"
+
+
+async def test_a_pilot_is_shown_with_what_it_does(stage: Stage) -> None:
+    task = await stage.add_task(make_task(step="layout", template="ocr"), jobs=6)
+    pilot = await stage.add_pilot()
+    assert (await read_pilot(stage.context, pilot)).pilot.activity is PilotActivity.STARTING
+    jobs = await stage.lease(pilot, 4)
+    await stage.beat(pilot, running=jobs[:1], waiting=jobs[1:])
+    await stage.finish(pilot, *jobs[2:])
+    await stage.fail(pilot, jobs[1])
+    found = await read_pilot(stage.context, pilot)
+    assert found.pilot.activity is PilotActivity.WORKING
+    assert [(job.job, job.step, job.outcome) for job in found.jobs] == [
+        (jobs[0].id, "layout", None)
+    ]
+    assert [job.outcome for job in found.ended] == [AttemptOutcome.FAILED] + [
+        AttemptOutcome.FINISHED
+    ] * 2
+    assert [job.message for job in found.failures] == ["exit code 1"]
+    assert found.failures[0].chain_uid == task.chain_uid
+    [step] = found.steps
+    assert (step.step, step.finished, step.failed, found.attempts) == ("layout", 2, 1, 3)
+    await stage.finish(pilot, jobs[0])
+    assert (await read_pilot(stage.context, pilot)).pilot.activity is PilotActivity.IDLE
+    assert (await list_pilots(stage.context)).pilots[0].state is PilotState.ACTIVE
+
+
+async def test_what_a_pilot_did_last_is_read_along_an_index(stage: Stage) -> None:
+    """However much it did, and others did, before."""
+    await stage.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")
+    await stage.add_task(make_task(), jobs=4000)
+    pilots = [await stage.add_pilot() for _ in range(2)]
+    for pilot in pilots:
+        jobs = await stage.lease(pilot, 1000)
+        await stage.finish(pilot, *jobs)
+    await stage.execute("ANALYZE")
+    ended = await plan(stage, SELECT_ENDED, pilots[0], 20)
+    used = {node["Index Name"] for node in nodes(ended) if "Index Name" in node}
+    assert "attempts_by_pilot" in used
+    assert not [node for node in nodes(ended) if node["Node Type"] == "Sort"
+                and node["Actual Rows"] > 20]  # fmt: skip
+    assert scans(await plan(stage, SELECT_JOBS, pilots[0], 20)) == {"jobs_in_flight"}

@@ -1,0 +1,68 @@
+"""``/pilots/…``: one pilot with what it does; drained, stopped, or taken off the lists."""
+
+from collections.abc import Awaitable, Callable
+from uuid import UUID
+
+from flask import Blueprint, Response, flash, redirect, render_template, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from sluice.contracts.pilots import PilotDetail
+from sluice.contracts.problems import Conflict
+from sluice.contracts.states import PilotState
+from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.pages.rendering import live
+from wfms.operator.usecases.context import OperatorContext
+
+
+class PilotPages:
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._wms = context.wms
+        self._bridge = bridge
+
+    def add_to(self, pages: Blueprint) -> None:
+        one = "/pilots/<uuid:uid>"
+        pages.add_url_rule(one, "pilot", self.show)
+        pages.add_url_rule(f"{one}/live", "pilot_live", self.live)
+        pages.add_url_rule(f"{one}/drain", "drain_pilot", self.drain, methods=["POST"])
+        pages.add_url_rule(f"{one}/stop", "stop_pilot", self.stop, methods=["POST"])
+        pages.add_url_rule(f"{one}/remove", "remove_pilot", self.remove, methods=["POST"])
+
+    def _read(self, uid: UUID) -> dict[str, PilotDetail]:
+        return {"detail": self._bridge.run(self._wms.pilot(uid))}
+
+    def show(self, uid: UUID) -> str:
+        return render_template("pilot.html", **self._read(uid))
+
+    def live(self, uid: UUID) -> Response:
+        read = self._read(uid)
+        parts = {"pilot": "parts/pilot.html", "actions": "parts/pilot_actions.html"}
+        has_gone = read["detail"].pilot.state is PilotState.GONE
+        return live(parts, again=not has_gone, **read)
+
+    def drain(self, uid: UUID) -> AnyResponse:
+        return self._ask(uid, self._wms.drain_pilot, "It takes nothing more, and ends when done.")
+
+    def stop(self, uid: UUID) -> AnyResponse:
+        return self._ask(
+            uid, self._wms.stop_pilot, "It stops its jobs and ends; other pilots get them."
+        )
+
+    def remove(self, uid: UUID) -> AnyResponse:
+        told = "It is on no list any more; what it did stays known."
+        return self._ask(uid, self._wms.remove_pilot, told, to=url_for("pages.overview"))
+
+    def _ask(
+        self, uid: UUID, ask: Callable[[UUID], Awaitable[None]], told: str, *, to: str = ""
+    ) -> AnyResponse:
+        here = url_for("pages.pilot", uid=uid)
+        try:
+            self._bridge.run(_done(ask(uid)))
+            flash(told)
+        except Conflict as refusal:
+            flash(f"{refusal.detail[:1].upper()}{refusal.detail[1:]}.")
+            return redirect(here, 303)
+        return redirect(to or here, 303)
+
+
+async def _done(asked: Awaitable[None]) -> None:
+    await asked

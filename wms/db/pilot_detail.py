@@ -1,0 +1,91 @@
+"""Statements on one pilot: what it has, and what it did last. Read along indexes from the latest
+backwards, however much it did before."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.pilots import PilotDetail, PilotJob, PilotStep
+from sluice.contracts.problems import NotFound
+from sluice.contracts.states import AttemptOutcome
+from sluice.servicekit.database import Connection
+from wms.db.in_flight import IN_FLIGHT
+from wms.db.pilot_pages import PRESENT, pilot_of
+from wms.db.statement import statement
+
+#: Attempts that are shown one by one, and those that are looked through for what a pilot does.
+SHOWN, LOOKED_THROUGH = 20, 1000
+
+_SELECT_PILOT = statement(f"""
+WITH flying AS ({IN_FLIGHT})
+SELECT p.uid, name, host, state, slots, resources, engines, sandbox, registered_at, seen_at,
+    finished, failed, coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running,
+    acknowledged_by, acknowledged_at, stopping,
+    CASE WHEN {PRESENT} THEN coalesce(f.busy, 0) ELSE 0 END AS busy
+FROM pilots AS p LEFT JOIN flying AS f ON f.pilot = p.uid WHERE p.uid = $1
+""")
+
+SELECT_JOBS = statement("""
+-- There are as many as pilots have slots and something at hand; looked through by the index
+-- jobs_in_flight.
+WITH flying AS MATERIALIZED (
+    SELECT * FROM jobs WHERE state IN ('{job.LEASED}', '{job.RUNNING}'))
+SELECT j.id AS job, j.attempt, j.task_uid, t.chain_uid, t.step, j.seq, j.leased_at, j.started_at
+FROM flying AS j JOIN tasks AS t ON t.uid = j.task_uid
+WHERE j.pilot = $1 ORDER BY j.started_at NULLS LAST, j.leased_at, j.id LIMIT $2
+""")
+
+SELECT_ENDED = """
+-- The last attempts of the pilot, the latest first: by the index attempts_by_pilot.
+SELECT a.job_id AS job, a.attempt, j.task_uid, t.chain_uid, t.step, t.template, j.seq, a.outcome,
+    a.leased_at, a.started_at, a.ended_at, a.error_class, a.message,
+    extract(epoch FROM a.ended_at - a.started_at)::float8 AS seconds
+FROM (SELECT * FROM attempts WHERE pilot = $1 ORDER BY ended_at DESC LIMIT $2) AS a
+JOIN jobs AS j ON j.id = a.job_id JOIN tasks AS t ON t.uid = j.task_uid
+ORDER BY a.ended_at DESC, a.job_id
+"""
+
+
+async def pilot_detail(connection: Connection, uid: UUID) -> PilotDetail:
+    """Raises ``NotFound``."""
+    pilot = await connection.fetchrow(_SELECT_PILOT, uid)
+    if pilot is None:
+        raise NotFound(f"no pilot {uid} has registered", pilot=uid)
+    jobs = await connection.fetch(SELECT_JOBS, uid, LOOKED_THROUGH)
+    ended = await connection.fetch(SELECT_ENDED, uid, LOOKED_THROUGH)
+    failed = [row for row in ended if AttemptOutcome(row["outcome"]) in _FAILURES]
+    return PilotDetail(
+        pilot=pilot_of(dict(pilot)),
+        jobs=[PilotJob(**row) for row in jobs],
+        ended=[_job(row) for row in ended[:SHOWN]],
+        failures=[_job(row) for row in failed[:SHOWN]],
+        steps=_by_step(ended),
+        attempts=len(ended),
+    )
+
+
+_FAILURES = frozenset({AttemptOutcome.FAILED, AttemptOutcome.LOST})
+
+
+def _job(row: Any) -> PilotJob:
+    return PilotJob(**{name: value for name, value in row.items() if name != "template"})
+
+
+def _by_step(rows: Sequence[Any]) -> list[PilotStep]:
+    found: dict[tuple[str, str], list[Any]] = {}
+    for row in rows:
+        found.setdefault((row["step"], row["template"]), []).append(row)
+    return [_step(step, template, attempts) for (step, template), attempts in sorted(found.items())]
+
+
+def _step(step: str, template: str, rows: Sequence[Any]) -> PilotStep:
+    finished = [row for row in rows if row["outcome"] == AttemptOutcome.FINISHED]
+    times = [row["seconds"] for row in finished if row["seconds"] is not None]
+    return PilotStep(
+        step=step,
+        template=template,
+        finished=len(finished),
+        failed=sum(row["outcome"] in _FAILURES for row in rows),
+        mean=sum(times) / len(times) if times else None,
+        longest=max(times, default=None),
+    )

@@ -1,0 +1,13 @@
+"""Shows one pilot."""
+
+from uuid import UUID
+
+from sluice.contracts.pilots import PilotDetail
+from wms.db.pilot_detail import pilot_detail
+from wms.usecases.context import WmsContext
+
+
+async def read_pilot(context: WmsContext, uid: UUID) -> PilotDetail:
+    """Precondition: the pilot has registered. Effect: none. Messages: none. Raises ``NotFound``."""
+    async with context.database.connection() as connection:
+        return await pilot_detail(connection, uid)
