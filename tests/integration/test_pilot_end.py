@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from pilot.folders.run_folder import RunFolder
-from sluice.contracts.pilots import JobToken
+from sluice.contracts.pilots import Command, JobToken
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.integration.pilot_process import (
     StartPilot,
@@ -80,6 +80,25 @@ async def test_the_wms_drains_the_pilot(wms: ScriptedWms, start_pilot: StartPilo
     wms.drain = True
     assert await pilot.ended() == 0
     assert len(wms.signed_off) == 1
+
+
+async def test_told_to_stop_it_stops_its_jobs_says_so_and_ends(
+    wms: ScriptedWms, start_pilot: StartPilot, root: Path
+) -> None:
+    """To a pilot that is that they are canceled, and that it drains."""
+    pilot = await start_pilot()
+    mark = root.parent / "mark"
+    task_ = task(root, waiting_tool(mark, Gate(root.parent / "go")))
+    wms.add(task_, jobs_of(root, task_, 1))
+    await until(mark.exists)
+    wms.commands = [Command(kind="cancel", job=JobToken(id=1, attempt=1))]
+    wms.drain = True
+    assert await pilot.ended() == 0
+    assert [(report.id, report.outcome) for _, report in wms.reports] == [
+        (1, AttemptOutcome.CANCELED)
+    ]
+    assert wms.signed_off[0][1].returned == []
+    assert not alive(int(mark.read_text()))
 
 
 async def test_sigkill_leaves_no_process_and_the_next_pilot_says_what_was_lost(
