@@ -6,13 +6,13 @@ from uuid import UUID
 from sluice.clients.base import API
 from sluice.clients.jobs import JobCalls
 from sluice.contracts.attention import Acknowledge, WorkCounts
+from sluice.contracts.pilot_detail import PilotDetail
 from sluice.contracts.pilots import (
     Heartbeat,
     HeartbeatAnswer,
     JobToken,
     Lease,
     LeaseRequest,
-    PilotDetail,
     PilotList,
     RegisterPilot,
     Registration,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.pilots import PilotDetail, PilotJob, PilotStep
+from sluice.contracts.pilot_detail import PilotDetail, PilotJob, PilotStep
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import AttemptOutcome
 from sluice.servicekit.database import Connection

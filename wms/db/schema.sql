@@ -386,6 +386,10 @@ ALTER TABLE pilots
     -- Somebody has taken it off the lists, after it had gone.
     ADD COLUMN removed_at timestamptz;
 
+DROP INDEX pilots_unseen;
+
+CREATE INDEX pilots_unseen ON pilots (away_since, uid) WHERE state IN ('lost') AND acknowledged_at IS NULL AND NOT started_again AND removed_at IS NULL;
+
 CREATE INDEX attempts_by_pilot ON attempts (pilot, ended_at);
 
 UPDATE alembic_version SET version_num='wms0021' WHERE alembic_version.version_num = 'wms0020';

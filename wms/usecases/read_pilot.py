@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from sluice.contracts.pilots import PilotDetail
+from sluice.contracts.pilot_detail import PilotDetail
 from wms.db.pilot_detail import pilot_detail
 from wms.usecases.context import WmsContext
 

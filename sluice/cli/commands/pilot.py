@@ -9,7 +9,8 @@ from sluice.cli.options import PilotArgument
 from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.numbers import counted, in_full
-from sluice.contracts.pilots import Pilot, PilotJob, PilotStep
+from sluice.contracts.pilot_detail import PilotJob, PilotStep
+from sluice.contracts.pilots import Pilot
 
 app = typer.Typer(no_args_is_help=True, help="The agents that run jobs on compute nodes.")
 

@@ -9,7 +9,8 @@ from sluice.contracts.attention import Acknowledge, NoticeList
 from sluice.contracts.chains import (
     Chain,
 )
-from sluice.contracts.pilots import PilotDetail, PilotList
+from sluice.contracts.pilot_detail import PilotDetail
+from sluice.contracts.pilots import PilotList
 from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
 from sluice.contracts.steps import SetStepPriority, StepList
 

@@ -8,7 +8,8 @@ from uuid import UUID
 from fastapi import APIRouter
 
 from sluice.contracts.attention import Acknowledge, Acknowledgement
-from sluice.contracts.pilots import Pilot, PilotDetail, PilotJob, PilotList, PilotStep
+from sluice.contracts.pilot_detail import PilotDetail, PilotJob, PilotStep
+from sluice.contracts.pilots import Pilot, PilotList
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import AttemptOutcome, ErrorClass, PilotState
 

@@ -8,6 +8,7 @@ down_revision = "wms0020"
 branch_labels = None
 depends_on = None
 
+_UNSEEN = "state IN ('lost') AND acknowledged_at IS NULL AND NOT started_again"
 INDEX = "attempts_by_pilot ON attempts (pilot, ended_at)"
 
 
@@ -19,6 +20,8 @@ ALTER TABLE pilots
     -- Somebody has taken it off the lists, after it had gone.
     ADD COLUMN removed_at timestamptz
 """)
+    # The table is small, so this is done at once.
+    _make_unseen(f"{_UNSEEN} AND removed_at IS NULL")
     if context.is_offline_mode():
         op.execute(f"CREATE INDEX {INDEX}")
         return
@@ -28,7 +31,13 @@ ALTER TABLE pilots
 
 def downgrade() -> None:
     op.execute("DROP INDEX attempts_by_pilot")
+    _make_unseen(_UNSEEN)
     op.execute("ALTER TABLE pilots DROP COLUMN removed_at, DROP COLUMN stopping")
+
+
+def _make_unseen(which: str) -> None:
+    op.execute("DROP INDEX pilots_unseen")
+    op.execute(f"CREATE INDEX pilots_unseen ON pilots (away_since, uid) WHERE {which}")
 
 
 def _beside_others(statement: str) -> None:

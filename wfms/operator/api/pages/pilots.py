@@ -6,7 +6,7 @@ from uuid import UUID
 from flask import Blueprint, Response, flash, redirect, render_template, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from sluice.contracts.pilots import PilotDetail
+from sluice.contracts.pilot_detail import PilotDetail
 from sluice.contracts.problems import Conflict
 from sluice.contracts.states import PilotState
 from wfms.operator.api.bridge import Bridge
