@@ -141,7 +141,7 @@ async def test_the_page_tells_what_contains_tools_on_the_node_of_each_pilot(
 ) -> None:
     page = (await operator.http.get("/")).text
     told = re.findall(
-        r'<th scope="row"><a[^>]*>(\S+)</a> <span.*?<td data-label="Sandbox">(\w+)</td>',
+        r'<th scope="row"><a href="/pilots/[^"]*">(\S+)</a>.*?<td data-label="Sandbox">(\w+)</td>',
         page,
         re.DOTALL,
     )
@@ -171,7 +171,7 @@ async def test_of_many_pilots_the_page_lists_some_and_counts_the_others(
         gone.model_copy(update={"uid": uuid4(), "name": f"gone-{n}"}) for n in range(60)
     ]
     page = (await operator.http.get("/")).text
-    listed = re.findall(r'<th scope="row"><a[^>]*>(\S+)</a> <span', page)
+    listed = re.findall(r'<th scope="row"><a href="/pilots/[^"]*">(\S+)</a> <span', page)
     assert {"farm-07", "farm-08", "farm-03"} <= set(listed)
     assert len(listed) == 50
     assert "13 pilots more: <code>sluice pilot list</code>" in page
