@@ -27,6 +27,7 @@ from pilot.sandbox.added_paths import why_hidden
 from pilot.sandbox.network import usable
 from pilot.sandbox.sandbox import SandboxUse
 from sluice.contracts.base import Name
+from sluice.contracts.resources import Labels, NamedAmounts
 from sluice.contracts.states import ContainerEngine
 from sluice.contracts.wording import in_words, names_value, sentence_of
 
@@ -67,6 +68,15 @@ class PilotSettings(BaseSettings):
     #: MiB of memory that they may ask for together; None: all of the node. Pilots that share a node
     #: are each given a part.
     memory: Annotated[int, Field(gt=0)] | None = None
+    #: MiB of disk that jobs may have together which ask for some; None: what is free where they
+    #: work when the pilot starts.
+    disk: Annotated[int, Field(gt=0)] | None = None
+    #: Resources that this node has so much of, for jobs that ask for them (sluice:resources), such
+    #: as `{"licence": 4, "scanner": 1}`. Amounts may be fractions.
+    resources: NamedAmounts = Field(default_factory=dict)
+    #: What is to be known of this node for jobs that ask for certain nodes (sluice:nodes), such as
+    #: `{"site": "prague"}`.
+    labels: Labels = Field(default_factory=dict)
     #: Folder for jobs and unsent reports, the pilot's user's own, made where there is none;
     #: default: `~/.local/state/sluice/pilot` (in the user's folder for state). Best on the file
     #: system of the storages: outputs are then renamed, not copied.

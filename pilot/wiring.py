@@ -25,7 +25,7 @@ from pilot.loops.takeover import take_over
 from pilot.node.engines import RUN_LABEL, Engine, remove_containers
 from pilot.node.gpus import NodeGpu, find_gpus
 from pilot.node.memory_groups import find_memory_groups
-from pilot.node.resources import detect, most_slots, offered
+from pilot.node.resources import Told, detect, most_slots, offered
 from pilot.reports.leftovers import Leftovers
 from pilot.reports.outbox import Outbox
 from pilot.runner.programs.orphans import adopt_orphans
@@ -85,7 +85,13 @@ async def run_pilot(settings: PilotSettings) -> None:
         slot_processes = SlotProcesses(
             runner, environment=settings.worker_environment, inherit=[folder.lock], reap=True
         )
-        node = Offer.of(resources.cores, resources.ram, resources.devices)
+        node = Offer.of(
+            resources.cores,
+            resources.ram,
+            resources.devices,
+            disk=resources.disk,
+            named=resources.named,
+        )
         core = PilotCore(slots, _policy(settings), node, few=_few_slots(resources))
         agent = Agent(core, slot_processes, outbox, run, ask_for_secrets=session.secrets)
         _drain_on_signals(agent, settings.drain_timeout)
@@ -129,7 +135,8 @@ def _registration(
 def _resources(settings: PilotSettings, run: RunFolder, gpus: Sequence[NodeGpu]) -> NodeResources:
     """What jobs may take."""
     node = detect(run.path, gpus=[found.gpu for found in gpus])
-    return offered(node, cores=settings.cores, memory=settings.memory)
+    told = Told(settings.cores, settings.memory, settings.disk, settings.resources, settings.labels)
+    return offered(node, told)
 
 
 def _few_slots(resources: NodeResources) -> int:

@@ -1,10 +1,11 @@
-"""What fits into what a node has left of its cores, memory and GPUs. Pure: the WMS asks it before
-it gives jobs away, and pilots before they start them."""
+"""What fits into what a node has left of its cores, memory, disk, GPUs and named resources. Pure:
+the WMS asks it before it gives jobs away, and pilots before they start them."""
 
 import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from sluice.contracts.gpus import FreeGpu, Gpu, GpuNeeds, version_key
 from sluice.contracts.numbers import in_full
@@ -12,6 +13,7 @@ from sluice.contracts.pilots import Amounts
 
 #: Fractions add up to whole ones, whatever their binary rounding.
 _ROUNDED = 1e-6
+NOTHING: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +26,14 @@ class GpuPart:
 
 @dataclass(frozen=True, slots=True)
 class Booked:
-    """Amounts of a node's resources. ``ram`` in MiB; ``gpus`` by their uuid."""
+    """Amounts of a node's resources. ``ram``, ``disk`` in MiB; ``gpus`` by their uuid; ``named``
+    resources by name."""
 
     cores: float = 0.0
     ram: float = 0
     gpus: Mapping[str, GpuPart] = field(default_factory=dict)
+    disk: float = 0
+    named: Mapping[str, float] = field(default_factory=dict)
 
     def most(self, other: "Booked") -> "Booked":
         """As much as both need, one after the other."""
@@ -44,10 +49,23 @@ class Booked:
         return (
             self.cores + _ROUNDED >= other.cores
             and self.ram >= other.ram
+            and self.disk >= other.disk
+            and self.lacks(other.named) is None
             and all(
                 one.share + _ROUNDED >= two.share and one.memory >= two.memory
                 for _, one, two in self._beside(other)
             )
+        )
+
+    def lacks(self, named: Mapping[str, float]) -> str | None:
+        """The first of these resources of which there is not so much."""
+        return next(
+            (
+                name
+                for name, amount in named.items()
+                if self.named.get(name, 0.0) + _ROUNDED < amount
+            ),
+            None,
         )
 
     @property
@@ -59,6 +77,8 @@ class Booked:
         return Amounts(
             cores=max(0.0, round(self.cores, 6)),
             ram=max(0, int(self.ram)),
+            disk=None if self.disk == math.inf else max(0, int(self.disk)),
+            named={name: max(0.0, round(left, 6)) for name, left in self.named.items()},
             gpus=[
                 FreeGpu(uuid=uuid, share=min(1.0, round(part.share, 6)), memory=int(part.memory))
                 for uuid, part in self.gpus.items()
@@ -69,18 +89,24 @@ class Booked:
     @classmethod
     def of(cls, amounts: Amounts) -> "Booked":
         parts = {part.uuid: GpuPart(part.share, part.memory) for part in amounts.gpus}
-        return cls(amounts.cores, amounts.ram, parts)
+        disk = math.inf if amounts.disk is None else amounts.disk
+        return cls(amounts.cores, amounts.ram, parts, disk, amounts.named)
 
     def _with(self, other: "Booked", joined: Callable[[float, float], float]) -> "Booked":
         """Amount by amount."""
         cores, ram = joined(self.cores, other.cores), joined(self.ram, other.ram)
-        if not self.gpus and not other.gpus:
-            return Booked(cores, ram)
-        parts = {
-            uuid: GpuPart(joined(one.share, two.share), joined(one.memory, two.memory))
-            for uuid, one, two in self._beside(other)
-        }
-        return Booked(cores, ram, parts)
+        disk, parts, named = joined(self.disk, other.disk), dict[str, GpuPart](), dict[str, float]()
+        if self.gpus or other.gpus:
+            parts = {
+                uuid: GpuPart(joined(one.share, two.share), joined(one.memory, two.memory))
+                for uuid, one, two in self._beside(other)
+            }
+        if self.named or other.named:
+            named = {
+                name: joined(self.named.get(name, 0.0), other.named.get(name, 0.0))
+                for name in {**self.named, **other.named}
+            }
+        return Booked(cores, ram, parts, disk, named)
 
     def _beside(self, other: "Booked") -> Iterator[tuple[str, GpuPart, GpuPart]]:
         none = GpuPart()
@@ -96,10 +122,18 @@ class Offer:
     devices: Mapping[str, Gpu] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, cores: float, ram: float, gpus: Iterable[Gpu] = ()) -> "Offer":
+    def of(
+        cls,
+        cores: float,
+        ram: float,
+        gpus: Iterable[Gpu] = (),
+        *,
+        disk: float = math.inf,
+        named: Mapping[str, float] = NOTHING,
+    ) -> "Offer":
         devices = {gpu.uuid: gpu for gpu in gpus}
         parts = {uuid: GpuPart(1.0, gpu.memory) for uuid, gpu in devices.items()}
-        return cls(Booked(cores, ram, parts), devices)
+        return cls(Booked(cores, ram, parts, disk, named), devices)
 
 
 #: Of a node that nobody has measured.
@@ -108,11 +142,13 @@ BOUNDLESS = Offer.of(math.inf, math.inf)
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """By one job, while it runs. ``ram`` in MiB."""
+    """By one job, while it runs. ``ram``, ``disk`` in MiB."""
 
     cores: float = 1.0
     ram: float = 0
     gpus: GpuNeeds | None = None
+    disk: float = 0
+    named: Mapping[str, float] = field(default_factory=dict)
 
 
 def fit(free: Booked, wanted: Wanted, devices: Mapping[str, Gpu]) -> Booked | None:
@@ -124,10 +160,15 @@ def fit(free: Booked, wanted: Wanted, devices: Mapping[str, Gpu]) -> Booked | No
     """
     if free.cores == math.inf:
         return Booked(wanted.cores, wanted.ram)
-    if free.cores + _ROUNDED < wanted.cores or free.ram < wanted.ram:
+    if (
+        free.cores + _ROUNDED < wanted.cores
+        or free.ram < wanted.ram
+        or free.disk < wanted.disk
+        or (wanted.named and free.lacks(wanted.named) is not None)
+    ):
         return None
     if wanted.gpus is None:
-        return Booked(wanted.cores, wanted.ram)
+        return Booked(wanted.cores, wanted.ram, {}, wanted.disk, wanted.named)
     needs, found = wanted.gpus, []
     for uuid, left in free.gpus.items():
         gpu = devices.get(uuid)
@@ -139,16 +180,21 @@ def fit(free: Booked, wanted: Wanted, devices: Mapping[str, Gpu]) -> Booked | No
     if len(found) < needs.least:
         return None
     taken = sorted(found, key=lambda candidate: candidate[:3])[: max(needs.least, needs.most)]
-    return Booked(wanted.cores, wanted.ram, {uuid: part for _, _, uuid, part in taken})
+    parts = {uuid: part for _, _, uuid, part in taken}
+    return Booked(wanted.cores, wanted.ram, parts, wanted.disk, wanted.named)
 
 
 def how_many(free: Booked, wanted: Wanted, devices: Mapping[str, Gpu], *, most: int) -> int:
     """Such jobs that fit beside one another, of ``most``."""
     if wanted.gpus is None:
-        times = (free.cores + _ROUNDED) // wanted.cores
+        times = min(float(most), (free.cores + _ROUNDED) // wanted.cores)
         if wanted.ram:
             times = min(times, free.ram // wanted.ram)
-        return int(max(0, min(times, most)))
+        if wanted.disk:
+            times = min(times, free.disk // wanted.disk)
+        for name, amount in wanted.named.items():
+            times = min(times, (free.named.get(name, 0.0) + _ROUNDED) // amount)
+        return int(max(0, times))
     for number in range(most):
         taken = fit(free, wanted, devices)
         if taken is None:

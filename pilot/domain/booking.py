@@ -5,14 +5,16 @@ from collections.abc import Iterable, Mapping
 
 from sluice.contracts.gpus import Gpu
 from sluice.contracts.pilots import LeasedJob, PilotTask
-from sluice.fit import Booked, Wanted, fit
+from sluice.fit import Booked, Offer, Wanted, fit
 
 
-def wanted_by(task: PilotTask, job: LeasedJob) -> Wanted:
-    """While the job runs."""
+def wanted_by(task: PilotTask, job: LeasedJob, node: Offer) -> Wanted:
+    """While the job runs. Resources that the node does not offer are counted by the WMS, over all
+    nodes."""
     needs = task.needs
     ram = needs.resources.counted_ram if job.ram is None else job.ram
-    return Wanted(needs.resources.cores, ram, needs.gpus)
+    named = {name: amount for name, amount in needs.named.items() if name in node.amounts.named}
+    return Wanted(needs.resources.cores, ram, needs.gpus, needs.resources.counted_disk, named)
 
 
 def how_many_start(free: Booked, jobs: Iterable[Wanted], devices: Mapping[str, Gpu]) -> int:

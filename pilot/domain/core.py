@@ -176,7 +176,7 @@ class PilotCore:
             if job.task_uid not in self._tasks:
                 yield SendReport(without_task(job, now.wall))
                 continue
-            wanted = wanted_by(self._tasks[job.task_uid], job)
+            wanted = wanted_by(self._tasks[job.task_uid], job, self.node)
             held = HeldJob(job, deadline, leased=now.tick, wanted=wanted)
             self._tasks.use(job.task_uid)
             self._jobs[held.token] = held

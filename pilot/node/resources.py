@@ -4,7 +4,8 @@ import contextlib
 import math
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
@@ -56,9 +57,28 @@ def _groups(root: Path) -> Iterator[Path]:
     yield top
 
 
-def offered(node: NodeResources, *, cores: float | None, memory: int | None) -> NodeResources:
-    """What a pilot's jobs may take of the node, as its settings have it."""
-    return node.model_copy(update={"cores": cores or node.cores, "ram": memory or node.ram})
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a pilot's operator says of its node; None: nothing."""
+
+    cores: float | None = None
+    memory: int | None = None
+    disk: int | None = None
+    named: Mapping[str, float] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+def offered(node: NodeResources, told: Told) -> NodeResources:
+    """What a pilot's jobs may take of the node."""
+    return node.model_copy(
+        update={
+            "cores": told.cores or node.cores,
+            "ram": told.memory or node.ram,
+            "disk": told.disk or node.disk,
+            "named": dict(told.named),
+            "labels": dict(told.labels),
+        }
+    )
 
 
 def most_slots(cores: float) -> int:

@@ -12,27 +12,36 @@ from pydantic import Field
 
 from sluice.contracts.base import Contract, ImageName, absent
 from sluice.contracts.gpus import GpuNeeds
+from sluice.contracts.resources import NamedAmounts, WantedLabels
 from sluice.contracts.secrets import SecretRef
 from sluice.contracts.states import DeviceType
 
 #: MiB that a job is counted with which asked for none (CWL's default).
 COUNTED_RAM = 256
+#: MiB that a job may write which asked for none.
+UNASKED_DISK = 1024
 
 
 class Resources(Contract):
     """What one job needs. ``ram``, ``disk`` in MiB, ``time_limit`` in seconds (0: none). ``ram`` 0:
     nobody asked for any, and the job is stopped only where it takes what the node has; the release
-    before counts it as 256, and stops it as if it had asked for that."""
+    before counts it as 256, and stops it as if it had asked for that. ``disk``: as much as nobody
+    asked for is none that a node must have."""
 
     cores: Annotated[float, Field(gt=0)] = 1.0
     ram: Annotated[int, Field(ge=0)] = 0
-    disk: Annotated[int, Field(ge=0)] = 1024
+    disk: Annotated[int, Field(ge=0)] = UNASKED_DISK
     time_limit: Annotated[float, Field(ge=0)] = 3600.0
 
     @property
     def counted_ram(self) -> int:
         """MiB that a node must have left for the job."""
         return self.ram or COUNTED_RAM
+
+    @property
+    def counted_disk(self) -> int:
+        """MiB, likewise."""
+        return 0 if self.disk == UNASKED_DISK else self.disk
 
 
 class ContainerImage(Contract):
@@ -56,11 +65,14 @@ class Needs(Contract):
     sandbox can run a job, as is asked for or has secrets; False where every tool has to run in a
     container, whose engine keeps it as well. ``secrets``: by the tool's port; which version is open
     in a template's plan, and fixed when a chain is made. ``device_type``: a GPU, for who asks no
-    further; ``gpu``: which, and how much of it."""
+    further; ``gpu``: which, and how much of it. ``named``: resources that nodes offer by these
+    names, or of which there is a limit over all nodes. ``nodes``: labels that a node must have."""
 
     resources: Resources = Resources()
     device_type: DeviceType = DeviceType.CPU
     gpu: Annotated[GpuNeeds | None, Field(exclude_if=absent)] = None
+    named: NamedAmounts = Field(default_factory=dict)
+    nodes: WantedLabels = Field(default_factory=dict)
     container: Container | None = None
     sandbox: Annotated[bool, Field(exclude_if=operator.not_)] = False
     secrets: Annotated[dict[str, SecretRef], Field(exclude_if=operator.not_)] = Field(

@@ -23,6 +23,13 @@ from sluice.contracts.bounds import MOST_GPUS, MOST_WORD, NewUrl, NewWord
 from sluice.contracts.counts import Counts
 from sluice.contracts.gpus import FreeGpu, Gpu
 from sluice.contracts.needs import Needs
+from sluice.contracts.resources import (
+    BookedAmounts,
+    Labels,
+    NamedAmounts,
+    NamedRest,
+    taken_in_words,
+)
 from sluice.contracts.states import (
     AttemptOutcome,
     AttemptPhase,
@@ -40,13 +47,16 @@ from sluice.contracts.wording import in_words
 
 class NodeResources(Contract):
     """``ram`` and ``disk`` in MiB. ``gpus``: names; ``devices``: each of them, left out where there
-    is none, as the release before does not know it."""
+    is none, as the release before does not know it; nor ``named`` resources and ``labels``, of
+    which its operator tells."""
 
     cores: Annotated[float, Field(gt=0)]
     ram: int
     disk: int
     gpus: list[str] = Field(default_factory=list)
     devices: Annotated[list[Gpu], Field(exclude_if=operator.not_)] = Field(default_factory=list)
+    named: NamedAmounts = Field(default_factory=dict)
+    labels: Labels = Field(default_factory=dict)
 
     @property
     def known_gpus(self) -> list[Gpu]:
@@ -108,8 +118,9 @@ class PilotActivity(StrEnum):
 
 class Pilot(_WithContainment):
     """``leased``, ``running``: what it has, by what its heartbeats said; ``busy``: slots in which a
-    job runs, only for who asked for a page, as are ``sandbox`` and ``stopping``: it was told to
-    hand back what it has. ``acknowledged``: who has seen that it was lost."""
+    job runs, only for who asked for a page, as are ``sandbox``, ``booked``: what these jobs take of
+    its node, and ``stopping``: it was told to hand back what it has. ``acknowledged``: who has seen
+    that it was lost."""
 
     uid: UUID
     name: Name
@@ -124,6 +135,7 @@ class Pilot(_WithContainment):
     finished: int = 0
     failed: int = 0
     busy: int | None = Field(default=None, exclude_if=absent)
+    booked: BookedAmounts | None = Field(default=None, exclude_if=absent)
     acknowledged: Acknowledgement | None = Field(default=None, exclude_if=absent)
     stopping: Annotated[bool, Field(exclude_if=operator.not_)] = False
 
@@ -142,6 +154,15 @@ class Pilot(_WithContainment):
                 return PilotActivity.FAILED
             case PilotState.GONE:
                 return PilotActivity.GONE
+
+    def in_use(self, between: str = " of ") -> dict[str, str]:
+        """Of what its node offers, how much its jobs take, by what it is: ``2 of 8`` cores. MiB of
+        memory and disk; disk, where jobs have asked for some."""
+        has = self.resources
+        offered = BookedAmounts(
+            cores=has.cores, ram=has.ram, disk=has.disk, gpus=len(has.gpus), named=has.named
+        )
+        return taken_in_words(self.booked or BookedAmounts(), offered, between)
 
     @property
     def busy_slots(self) -> int:
@@ -184,10 +205,12 @@ class StorageUrls(Contract):
 
 
 class Amounts(Contract):
-    """Of a node's resources; ``ram`` in MiB."""
+    """Of a node's resources; ``ram``, ``disk`` in MiB. ``disk`` None: nobody has looked."""
 
     cores: Annotated[float, Field(ge=0)]
     ram: Annotated[int, Field(ge=0)]
+    disk: Annotated[int | None, Field(ge=0, exclude_if=absent)] = None
+    named: NamedRest = Field(default_factory=dict)
     gpus: Annotated[list[FreeGpu], Field(max_length=MOST_GPUS)] = Field(default_factory=list)
 
 

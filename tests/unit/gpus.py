@@ -1,7 +1,9 @@
 """GPUs as nodes offer them."""
 
+from collections.abc import Mapping
+
 from sluice.contracts.gpus import Gpu
-from sluice.fit import Offer
+from sluice.fit import NOTHING, Offer
 
 
 def gpu(
@@ -12,5 +14,7 @@ def gpu(
     )
 
 
-def node(cores: float, ram: float, *gpus: Gpu) -> Offer:
-    return Offer.of(cores, ram, gpus)
+def node(
+    cores: float, ram: float, *gpus: Gpu, disk: float = 0, named: Mapping[str, float] = NOTHING
+) -> Offer:
+    return Offer.of(cores, ram, gpus, disk=disk, named=named)

@@ -48,6 +48,22 @@ def test_tenths_of_a_core_add_up() -> None:
     assert fit(free, wanted(cores=0.1, ram=0), {}) is None
 
 
+def test_disk_and_named_resources_are_taken_and_given_back() -> None:
+    offer = node(8, 1000, disk=500, named={"licence": 1, "x": 1})
+    job = Wanted(1, 10, None, 200, {"licence": 0.4})
+    first = fit(offer.amounts, job, {})
+    assert first == Booked(1, 10, {}, 200, {"licence": 0.4})
+    left = offer.amounts.minus(first)
+    second = fit(left, job, {})
+    assert second is not None
+    assert fit(left.minus(second), job, {}) is None, "disk and licences are gone"
+    assert fit(left, replace(job, disk=301), {}) is None
+    assert fit(left, replace(job, named={"none": 0.1}), {}) is None
+    assert how_many(offer.amounts, job, {}, most=9) == 2
+    assert how_many(offer.amounts, replace(job, disk=0), {}, most=9) == 2
+    assert left.minus(second).plus(first).plus(second).holds(offer.amounts)
+
+
 def test_the_smallest_that_will_do_is_taken() -> None:
     assert gpus_of(fit(NODE, wanted(GpuNeeds()), DEVICES)) == {"GPU-s": GpuPart(1, 8_000)}
     assert gpus_of(fit(NODE, wanted(GpuNeeds(capability="9")), DEVICES)) == {

@@ -9,7 +9,7 @@ from sluice.contracts.pilot_detail import PilotDetail, PilotJob, PilotStep
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import AttemptOutcome
 from sluice.servicekit.database import Connection
-from wms.db.in_flight import IN_FLIGHT
+from wms.db.in_flight import BOOKED, IN_FLIGHT
 from wms.db.pilot_pages import PRESENT, pilot_of
 from wms.db.statement import statement
 
@@ -21,7 +21,7 @@ WITH flying AS ({IN_FLIGHT})
 SELECT p.uid, name, host, state, slots, resources, engines, sandbox, registered_at, seen_at,
     finished, failed, coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running,
     acknowledged_by, acknowledged_at, stopping,
-    CASE WHEN {PRESENT} THEN coalesce(f.busy, 0) ELSE 0 END AS busy
+    CASE WHEN {PRESENT} THEN coalesce(f.busy, 0) ELSE 0 END AS busy, {BOOKED}
 FROM pilots AS p LEFT JOIN flying AS f ON f.pilot = p.uid WHERE p.uid = $1
 """)
 

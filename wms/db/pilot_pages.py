@@ -10,7 +10,7 @@ from sluice.contracts.attention import Acknowledgement
 from sluice.contracts.pilots import Pilot, PilotList
 from sluice.contracts.states import SandboxKind
 from sluice.servicekit.database import Connection
-from wms.db.in_flight import IN_FLIGHT
+from wms.db.in_flight import BOOKED, IN_FLIGHT
 from wms.db.job_pages import ForeignCursor
 from wms.db.statement import statement
 
@@ -47,7 +47,7 @@ WITH flying AS ({IN_FLIGHT})
 SELECT p.uid, name, host, state, slots, resources, engines, sandbox, registered_at, seen_at,
     finished, failed, coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running,
     acknowledged_by, acknowledged_at, stopping,
-    CASE WHEN {PRESENT} THEN coalesce(f.busy, 0) ELSE 0 END AS busy,
+    CASE WHEN {PRESENT} THEN coalesce(f.busy, 0) ELSE 0 END AS busy, {BOOKED},
     kind || '/' || replace(place::text, ' ', 'T') || '/' || p.uid AS cursor
 FROM ({" UNION ALL ".join(_kind(number) for number in _ALL)}) AS p
 LEFT JOIN flying AS f ON f.pilot = p.uid
@@ -92,7 +92,7 @@ async def pilot_page(connection: Connection, query: PilotQuery) -> PilotList:
     is_last, rows = len(rows) <= limit, rows[:limit]
     pilots = [pilot_of(dict(row)) for row in rows]
     if query.limit is None:
-        unknown = {"busy": None, "sandbox": SandboxKind.NONE, "stopping": False}
+        unknown = {"busy": None, "booked": None, "sandbox": SandboxKind.NONE, "stopping": False}
         return PilotList(pilots=[pilot.model_copy(update=unknown) for pilot in pilots])
     total = await connection.fetchval(COUNT_PILOTS[numbers], query.name)
     return PilotList(pilots=pilots, next=None if is_last else rows[-1]["cursor"], total=total)

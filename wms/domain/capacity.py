@@ -1,12 +1,10 @@
 """How many jobs of which tasks a pilot is given at once: never more than what it has left holds,
 and a big job is not passed over for ever by small ones."""
 
-from collections.abc import Iterable
 from datetime import timedelta
 from uuid import UUID
 
-from sluice.contracts.gpus import Gpu
-from sluice.contracts.pilots import LeaseRequest
+from sluice.contracts.pilots import LeaseRequest, NodeResources
 from sluice.fit import Booked, fit, how_many
 from wms.domain.matching import Demand
 
@@ -18,12 +16,13 @@ KEPT = timedelta(seconds=300)
 
 class PilotCapacity:
     """What a pilot that asks has left. One of the release before does not say: it gets as many jobs
-    as it asks for. ``gpus``: of its node."""
+    as it asks for. ``node``: its own."""
 
-    def __init__(self, request: LeaseRequest, gpus: Iterable[Gpu] = ()) -> None:
+    def __init__(self, request: LeaseRequest, node: NodeResources) -> None:
         ahead = 0 if request.room is None else min(request.room.ahead, request.jobs)
         self._starts, self._ahead = request.jobs - ahead, ahead
-        self._gpus = {gpu.uuid: gpu for gpu in gpus}
+        self._node = node
+        self._gpus = {gpu.uuid: gpu for gpu in node.known_gpus}
         self._free = None if request.room is None else Booked.of(request.room.free)
         self._soon = None if request.room is None else Booked.of(request.room.soon)
 
@@ -35,13 +34,16 @@ class PilotCapacity:
     def offer(self, demand: Demand) -> int:
         """How many jobs of the task it may be given now: those that fit together into what is free,
         and, of jobs that are to come after what it runs, those that fit by themselves into what is
-        free soon."""
+        free soon. What is counted over all nodes is held by no job that waits at a pilot."""
+        allowed = demand.allowed
+        most = demand.ready if allowed is None else min(demand.ready, allowed)
         if self._free is None or self._soon is None:
-            return min(self.jobs, demand.ready)
-        wanted = demand.wanted()
-        starts = how_many(self._free, wanted, self._gpus, most=min(self._starts, demand.ready))
-        comes_soon = self._ahead and fit(self._soon, wanted, self._gpus) is not None
-        return min(starts + (self._ahead if comes_soon else 0), demand.ready)
+            return min(self.jobs, most)
+        wanted = demand.wanted(self._node)
+        starts = how_many(self._free, wanted, self._gpus, most=min(self._starts, most))
+        if not self._ahead or allowed is not None or fit(self._soon, wanted, self._gpus) is None:
+            return starts
+        return min(starts + self._ahead, most)
 
     @property
     def most_ram(self) -> int | None:
@@ -55,7 +57,9 @@ class PilotCapacity:
         if self._free is None:
             self._starts -= 1
             return
-        taken = fit(self._free, demand.wanted(ram), self._gpus) if self._starts else None
+        taken = (
+            fit(self._free, demand.wanted(self._node, ram), self._gpus) if self._starts else None
+        )
         if taken is not None:
             self._free = self._free.minus(taken)
             self._starts -= 1

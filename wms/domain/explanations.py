@@ -1,11 +1,13 @@
 """Explanations: why a task or a job does not run, or why it ended as it did, in one sentence with
 numbers."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sluice.contracts.needs import Needs
 from sluice.contracts.numbers import counted, in_full
+from sluice.contracts.resources import named_in_words
 from sluice.contracts.states import JobState, TaskState
 from sluice.contracts.steps import StepPriority, off_in_words
 from sluice.contracts.tasks import Job, TaskStatus
@@ -51,6 +53,10 @@ def task_explanation(task: TaskStatus, facts: WaitingFacts) -> str:
 def with_boost(sentence: str, *, by: float, reason: str) -> str:
     """The sentence about a task whose rank is raised for now; ``reason``: a sentence of its own."""
     return f"{sentence.removesuffix('.')}; its rank is raised by {in_full(by)}, because {reason}."
+
+
+#: Other reasons that are told.
+_MOST_REASONS = 3
 
 
 def _explain_live(task: TaskStatus, facts: WaitingFacts) -> str:
@@ -120,9 +126,15 @@ def why_off(facts: WaitingFacts) -> str | None:
 
 
 def _need(demand: Demand) -> str:
-    cores, gpus = demand.needs.resources.cores, demand.needs.gpus
-    rest = "" if gpus is None else f" and {gpus_in_words(gpus)}"
-    return f"needs {cores:g} {'core' if cores == 1 else 'cores'}, {demand.ram} MiB of memory{rest}"
+    needs = demand.needs
+    cores = needs.resources.cores
+    wishes = [f"{cores:g} {'core' if cores == 1 else 'cores'}", f"{demand.ram} MiB of memory"]
+    if needs.resources.counted_disk:
+        wishes.append(f"{needs.resources.disk} MiB of disk")
+    if needs.named:
+        wishes.append(named_in_words(needs.named))
+    gpus = "" if needs.gpus is None else f" and {gpus_in_words(needs.gpus)}"
+    return f"needs {', '.join(wishes)}{gpus}"
 
 
 def why_none_fits(demand: Demand, nodes: Sequence[PilotNode]) -> str:
@@ -142,7 +154,25 @@ def why_none_fits(demand: Demand, nodes: Sequence[PilotNode]) -> str:
         instead = f" ({who} {USERS})" if any(node.has_users for node in nodes) else ""
         return f"needs {sandbox_for(needs)}, and {none}{instead}"
     largest = max(able, key=lambda node: _size(node, needs))
-    return f"{misfit(demand, largest)} (the largest of {counted(len(nodes), 'pilot')})"
+    why = misfit(demand, largest)
+    others = Counter(_need_in(reason) for node in able if (reason := misfit(demand, node)))
+    del others[_need_in(why or "")]
+    rest = "".join(
+        f"; {number} {'other' if number == 1 else 'others'}: {next(_reasons(demand, able, need))}"
+        for need, number in others.most_common(_MOST_REASONS)
+    )
+    return f"{why} (the largest of {counted(len(nodes), 'pilot')}{rest})"
+
+
+def _reasons(demand: Demand, nodes: Sequence[PilotNode], need: str) -> Iterator[str]:
+    """Why nodes do not fit that lack this."""
+    reasons = (misfit(demand, node) for node in nodes)
+    return (reason for reason in reasons if reason is not None and _need_in(reason) == need)
+
+
+def _need_in(reason: str) -> str:
+    """What is needed, without what a node has of it."""
+    return reason.partition(", the ")[0]
 
 
 def _size(node: PilotNode, needs: Needs) -> tuple[bool, int, float, int]:

@@ -1,7 +1,7 @@
 """Which tasks' jobs a pilot gets: those that fit its resources, by rank, then by age."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
@@ -10,13 +10,15 @@ from sluice.contracts.numbers import in_full
 from sluice.contracts.pilots import NodeResources
 from sluice.contracts.states import ContainerEngine, SandboxKind
 from sluice.fit import Wanted, why_unsuited
+from wms.domain.limits import Limit, jobs_within
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
     """A task that has ready jobs, and what one job needs. ``larger``: MiB of memory, of jobs that
     need more than their task says. ``waited``: seconds since one was given away. ``kept_by``: the
-    pilot that is kept free for one."""
+    pilot that is kept free for one. ``limits``: on what it needs that is counted over all nodes, as
+    they are now, by name."""
 
     uid: UUID
     rank: float
@@ -26,15 +28,34 @@ class Demand:
     larger: int | None = None
     waited: float = 0.0
     kept_by: UUID | None = None
+    limits: Mapping[str, Limit] = field(default_factory=dict)
 
     @property
     def ram(self) -> int:
         """MiB that a node must have left for one job."""
         return self.needs.resources.counted_ram if self.larger is None else self.larger
 
-    def wanted(self, ram: int | None = None) -> Wanted:
-        """By one job; ``ram``: MiB, where that is not what the task says."""
-        return Wanted(self.needs.resources.cores, self.ram if ram is None else ram, self.needs.gpus)
+    def wanted(self, node: NodeResources, ram: int | None = None) -> Wanted:
+        """By one job, of the node; ``ram``: MiB, where that is not what the task says."""
+        needs = self.needs
+        named = {name: needs.named[name] for name in needs.named if self.is_counted(name, node)}
+        return Wanted(
+            needs.resources.cores,
+            self.ram if ram is None else ram,
+            needs.gpus,
+            needs.resources.counted_disk,
+            named,
+        )
+
+    def is_counted(self, name: str, node: NodeResources) -> bool:
+        """Is the resource one that the node has to have? Where there is a limit over all nodes,
+        only if it offers some itself."""
+        return name in node.named or name not in self.limits
+
+    @property
+    def allowed(self) -> int | None:
+        """How many jobs the limits let start now; None: there are none on what it needs."""
+        return jobs_within(self.needs.named, self.limits.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +95,43 @@ def misfit(demand: Demand, on: PilotNode) -> str | None:
     """Why a job of the task cannot run on the node ("needs 4 cores, the node has 2"); None when it
     can."""
     node, needs = on.resources, demand.needs
-    for need, has, unit in (
-        (needs.resources.cores, node.cores, "cores"),
-        (demand.ram, node.ram, "MiB of memory"),
-        (needs.resources.disk, node.disk, "MiB of disk"),
-    ):
-        if need > has:
-            return f"needs {in_full(need)} {unit}, the node has {in_full(has)}"
-    if needs.gpus is not None and (why := why_unsuited(node.known_gpus, needs.gpus)) is not None:
+    why = _lack_of_amount(demand, node) or _lack_of_label(demand, node)
+    if why is None and needs.gpus is not None:
+        why = why_unsuited(node.known_gpus, needs.gpus)
+    if why is not None:
         return why
     if needs.needs_engine and not on.engines:
         return f"needs a container, the node has none of {ENGINES}"
     if needs.sandbox and not on.has_sandbox:
         return f"needs {sandbox_for(needs)}, the node has {USERS if on.has_users else 'none'}"
+    return None
+
+
+def _lack_of_amount(demand: Demand, node: NodeResources) -> str | None:
+    needs, resources = demand.needs, demand.needs.resources
+    amounts: list[tuple[float, float, str]] = [
+        (resources.cores, node.cores, "cores"),
+        (demand.ram, node.ram, "MiB of memory"),
+        (resources.counted_disk, node.disk, "MiB of disk"),
+    ]
+    for name, amount in needs.named.items():
+        limit = demand.limits.get(name)
+        if limit is not None and (why := limit.why_never(amount)) is not None:
+            return why
+        if demand.is_counted(name, node):
+            amounts.append((amount, node.named.get(name, 0), name))
+    for need, has, unit in amounts:
+        if need > has:
+            return f"needs {in_full(need)} {unit}, the node has {in_full(has) if has else 'none'}"
+    return None
+
+
+def _lack_of_label(demand: Demand, node: NodeResources) -> str | None:
+    for name, values in demand.needs.nodes.items():
+        told = node.labels.get(name)
+        if told not in values:
+            wish = " or ".join(values)
+            return f"needs a node with {name} {wish}, the node has {told or f'no {name}'}"
     return None
 
 

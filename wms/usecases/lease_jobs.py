@@ -65,11 +65,12 @@ async def lease_jobs(
             leased = Leased(
                 context.terms.lease + loop.time() - started, former=request.room is None
             )
-            gpus = seen.node.resources.known_gpus
-            giving = _Giving(connection, context, pilot, seen.node, PilotCapacity(request, gpus))
+            room = PilotCapacity(request, seen.node.resources)
+            giving = _Giving(connection, context, pilot, seen.node, room)
             for demand in choose(demands, seen.node):
-                if leased.former and demand.needs.secrets:
-                    continue  # it would run the job without them
+                needs = demand.needs
+                if leased.former and (needs.secrets or needs.named or needs.nodes):
+                    continue  # it would run the job without them, or not understand it
                 if giving.room.jobs == 0 or not await giving.give(demand, leased):
                     break
             leased.tasks = await _unknown(connection, context, leased.jobs, request.known_tasks)

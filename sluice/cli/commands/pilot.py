@@ -1,5 +1,6 @@
 """`sluice pilot …`"""
 
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
@@ -11,6 +12,7 @@ from sluice.cli.system import System, with_system
 from sluice.contracts.numbers import counted, in_full
 from sluice.contracts.pilot_detail import PilotJob, PilotStep
 from sluice.contracts.pilots import Pilot
+from sluice.contracts.resources import labels_in_words, named_in_words
 
 app = typer.Typer(no_args_is_help=True, help="The agents that run jobs on compute nodes.")
 
@@ -34,11 +36,11 @@ def list_pilots(
     if system.as_json:
         print_json(pilots)
         return
-    jobs = ("slots", "running", "ahead", "finished", "failed", "seen")
-    has_gpus = any(pilot.resources.gpus for pilot in pilots)
+    jobs = ("cores", "memory", "running", "ahead", "finished", "failed", "seen")
+    more = [name for name, told in _MORE.items() if any(map(told, pilots))]
     print_table(
-        ["pilot", "name", "host", "state", "sandbox", *(["gpus"] if has_gpus else []), *jobs],
-        [_row(pilot, has_gpus=has_gpus) for pilot in pilots],
+        ["pilot", "name", "host", "state", "sandbox", *more, *jobs],
+        [_row(pilot, more) for pilot in pilots],
         empty="no pilot: start one with `sluice-pilot` on a compute node",
     )
 
@@ -56,6 +58,11 @@ def show(system: System, pilot: PilotArgument) -> None:
     out.print(f"{shown.name} on {shown.host}: {shown.activity.value}")
     gpus = f", {has.gpus_in_words}" if has.gpus else ""
     out.print(f"{in_full(has.cores)} cores, {has.ram} MiB of memory, {has.disk} MiB of disk{gpus}")
+    for told in (named_in_words(has.named), labels_in_words(has.labels)):
+        if told:
+            out.print(told)
+    taken = ", ".join(f"{name} {used}" for name, used in shown.in_use().items())
+    out.print(f"its jobs take: {taken}")
     out.print(f"pilot {shown.uid}, since {shown.registered_at:%F %T}, seen {shown.seen_at:%F %T}")
     columns = ["job", "step", "attempt", "since", "took", "how it ended"]
     print_table(columns, [_job(job) for job in found.jobs], empty="it has no job now")
@@ -121,11 +128,25 @@ def _step(step: PilotStep) -> tuple[object, ...]:
     return (step.step, step.template, step.finished, step.failed, *times)
 
 
-def _row(pilot: Pilot, *, has_gpus: bool) -> tuple[object, ...]:
-    """``ahead``: jobs that it has, and that wait for what runs there. ``has_gpus``: does any pilot
-    of the table have some?"""
+def _named(pilot: Pilot) -> str:
+    used = pilot.in_use()
+    return ", ".join(f"{used[name]} {name}" for name in pilot.resources.named)
+
+
+#: Columns that stand there where any pilot has something for them.
+_MORE: dict[str, Callable[[Pilot], str]] = {
+    "gpus": lambda pilot: pilot.resources.gpus_in_words,
+    "resources": _named,
+    "labels": lambda pilot: labels_in_words(pilot.resources.labels),
+}
+
+
+def _row(pilot: Pilot, more: Sequence[str]) -> tuple[object, ...]:
+    """``ahead``: jobs that it has, and that wait for what runs there. ``cores``, ``memory``: what
+    its jobs take, of what there is. ``more``: columns."""
     ahead = max(0, pilot.running + pilot.leased - pilot.busy_slots)
-    jobs = (pilot.slots, pilot.busy_slots, ahead, pilot.finished, pilot.failed)
+    used = pilot.in_use("/")
+    jobs = (pilot.busy_slots, ahead, pilot.finished, pilot.failed)
     node = (pilot.name, pilot.host, pilot.activity.value, pilot.sandbox.value)
-    gpus = (pilot.resources.gpus_in_words,) if has_gpus else ()
-    return (pilot.uid, *node, *gpus, *jobs, f"{pilot.seen_at:%F %T}")
+    told = [_MORE[name](pilot) for name in more]
+    return (pilot.uid, *node, *told, used["cores"], used["memory"], *jobs, f"{pilot.seen_at:%F %T}")

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from ruamel.yaml.comments import CommentedMap
 
 from sluice.contracts.gpus import GpuAmount
 from sluice.contracts.plan import Batch, Boundary, Condition, MergeGroups, Require, Retention, Retry
+from sluice.contracts.resources import NamedAmounts, WantedLabels
 from sluice.contracts.secrets import SCHEME, SecretRef
 from sluice.contracts.wording import sentence_of
 from sluice.cwl.features import LATER
@@ -254,6 +255,61 @@ class ExtensionField:
         return "a step or the workflow" if self.for_all else f"a {self.belongs_to}"
 
 
+def _resources(value: FieldValue) -> dict[str, float] | None:
+    """Amounts of named resources."""
+    written = value.mapping()
+    if written is None:
+        return None
+    found = {}
+    for key, amount in written.items():
+        name, place = value.plain_key(key), text_place(written, key)
+        if isinstance(amount, bool) or not isinstance(amount, int | float):
+            value.wrong(f"{name}: is how much of it a job needs, not {plain_json(amount)!r}", place)
+            continue
+        if wrong := _wrong_in(_named, {name: amount}):
+            value.wrong(f"{name}: {wrong}", place)
+        else:
+            found[name] = float(amount)
+    return found
+
+
+def _nodes(value: FieldValue) -> dict[str, list[str]] | None:
+    """Values of labels, one of which a node has to have."""
+    written = value.mapping()
+    if written is None:
+        return None
+    found = {}
+    for key, wanted in written.items():
+        name, place = value.plain_key(key), text_place(written, key)
+        values = plain_json(wanted)
+        values = values if isinstance(values, list) else [values]
+        if not values or not all(isinstance(one, str) and one for one in values):
+            value.wrong(
+                f"{name}: is the value that the nodes' label has, or a list of such, in text; not"
+                f" {plain_json(wanted)!r}",
+                place,
+            )
+        elif wrong := _wrong_in(_wanted_labels, {name: values}):
+            value.wrong(f"{name}: {wrong}", place)
+        else:
+            found[name] = values
+    return found
+
+
+_named: TypeAdapter[Any] = TypeAdapter(NamedAmounts)
+_wanted_labels: TypeAdapter[Any] = TypeAdapter(WantedLabels)
+
+
+def _wrong_in(kind: TypeAdapter[Any], given: Any) -> str:
+    """What is wrong with it; empty: nothing is."""
+    try:
+        kind.validate_python(given)
+    except ValidationError as error:
+        said = sentence_of(error.errors()[0])
+        return f"{said[0].lower()}{said[1:]}"
+    return ""
+
+
 FIELDS: dict[str, ExtensionField] = {
     "match": ExtensionField("workflow", _match, "sluice:match: {detector: spd}"),
     "priority": ExtensionField("workflow", _priority),
@@ -279,6 +335,12 @@ FIELDS: dict[str, ExtensionField] = {
     ),
     "gpu": ExtensionField(
         "step", _model(GpuAmount), "sluice:gpu: {share: 0.25, memory: 4096}", comes_down=True
+    ),
+    "resources": ExtensionField(
+        "step", _resources, "sluice:resources: {licence: 1}", comes_down=True, for_all=True
+    ),
+    "nodes": ExtensionField(
+        "step", _nodes, "sluice:nodes: {site: prague}", comes_down=True, for_all=True
     ),
     "merge": ExtensionField("step", _merge, "sluice:merge: {files: 25}"),
     "invoke": ExtensionField("step", _invoke),

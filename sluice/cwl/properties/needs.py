@@ -66,6 +66,7 @@ def _needs_of(
         gpu=None if gpu == GpuNeeds() else gpu,
         container=_container(step, [held, *inner], findings),
         secrets=secrets,
+        named=asked.pop("resources", {}),
         **{name: asked[name] for name in Needs.model_fields if name in asked},
     )
 

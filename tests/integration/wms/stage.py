@@ -2,7 +2,7 @@
 on."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -39,6 +39,7 @@ from sluice.contracts.states import (
     TaskState,
 )
 from sluice.contracts.tasks import Task, TaskStatus
+from sluice.fit import NOTHING
 from sluice.servicekit.database import Database
 from wms.db.leases import ClaimedJob
 from wms.db.splitting import SplitClaim, SplitPlace, count_page, insert_jobs
@@ -152,6 +153,9 @@ class Stage:
         ram: int = 16_000,
         gpus: Sequence[str] = (),
         devices: Sequence[Gpu] = (),
+        named: Mapping[str, float] = NOTHING,
+        labels: Mapping[str, str] | None = None,
+        disk: int = 1_000_000,
         engines: Sequence[ContainerEngine] = (),
         sandbox: SandboxKind = SandboxKind.NONE,
         uid: UUID | None = None,
@@ -161,7 +165,9 @@ class Stage:
         node = NodeResources(
             cores=cores,
             ram=ram,
-            disk=1_000_000,
+            disk=disk,
+            named=dict(named),
+            labels=dict(labels or {}),
             gpus=[*gpus, *(device.name for device in devices)],
             devices=list(devices),
         )

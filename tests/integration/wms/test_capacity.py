@@ -9,14 +9,17 @@ import pytest
 
 from sluice.contracts import pilots
 from sluice.contracts.gpus import FreeGpu, Gpu, GpuNeeds
-from sluice.contracts.needs import Resources
+from sluice.contracts.needs import Needs, Resources
 from sluice.contracts.pilots import Amounts, LeaseRequest
+from sluice.contracts.resources import BookedAmounts
 from sluice.contracts.states import DeviceType, ErrorClass
 from sluice.contracts.tasks import Task
 from tests.integration.wms.stage import Stage, make_task
 from tests.unit.gpus import gpu
+from wms.db.pilot_pages import PilotQuery
 from wms.usecases.explain import explain_task
 from wms.usecases.lease_jobs import Leased, lease_jobs
+from wms.usecases.list_pilots import list_pilots
 
 BIG = Resources(cores=8)
 
@@ -193,3 +196,52 @@ async def test_a_pilot_of_the_release_before_is_told_what_it_understands(
     told = orjson.loads(leased.tasks[0].for_former if former else leased.tasks[0].for_pilots)
     assert told.get("device_type") == (None if former else "gpu")
     assert [job.task_uid for job in leased.jobs] == [task.uid]
+
+
+async def ask_for(stage: Stage, pilot: UUID, **free: Any) -> Leased:
+    left = Amounts(cores=8, ram=16_000, **free)
+    return await lease_jobs(
+        stage.context, pilot, LeaseRequest(jobs=8, room=pilots.Room(free=left, soon=left))
+    )
+
+
+async def test_named_resources_labels_and_disk_travel_from_the_task_to_the_pilot(
+    stage: Stage,
+) -> None:
+    prague = await stage.add_pilot(name="prague", named={"licence": 3}, labels={"site": "prague"})
+    brno = await stage.add_pilot(name="brno", named={"licence": 3}, labels={"site": "brno"})
+    needs = Needs(
+        resources=Resources(disk=2000), named={"licence": 1.5}, nodes={"site": ["prague"]}
+    )
+    task = await add(stage, **needs.model_dump(include={"resources", "named", "nodes"}))
+    plenty = {"named": {"licence": 3}, "disk": 100_000}
+    assert of(await ask_for(stage, brno, **plenty)) == {}
+    assert of(await ask_for(stage, prague, named={"licence": 1})) == {}
+    assert of(await ask_for(stage, prague, disk=3999, named={"licence": 3})) == {task.uid: 1}
+    leased = await ask_for(stage, prague, **plenty)
+    assert of(leased) == {task.uid: 2}
+    assert leased.tasks[0].task.needs == needs
+    page = await list_pilots(stage.context, PilotQuery(name="prague", limit=9))
+    [listed] = page.pilots
+    assert (listed.busy, listed.booked) == (
+        2,
+        BookedAmounts(cores=2, ram=512, disk=4000, named={"licence": 3}),
+    ), "the third waits at the pilot: it has no licence for it"
+    assert listed.in_use() == {
+        "cores": "2 of 8",
+        "memory": "512 of 16000",
+        "disk": "4000 of 1000000",
+        "licence": "3 of 3",
+    }
+
+
+async def test_why_no_node_will_do_is_said_of_all_of_them(stage: Stage) -> None:
+    for number in range(3):
+        await stage.add_pilot(name=f"p{number}", labels={"site": "brno"}, cores=4)
+    await stage.add_pilot(name="q", labels={"site": "prague"}, cores=2)
+    task = await add(stage, resources=Resources(cores=3), nodes={"site": ["prague"]})
+    said = (await explain_task(stage.context, task.uid)).text
+    assert said.startswith(
+        "No pilot fits: a job needs a node with site prague, the node has brno (the largest of 4"
+        " pilots; 1 other: needs 3 cores, the node has 2)"
+    ), said

@@ -14,6 +14,20 @@ def test_what_is_tried_again_although_it_ends_in_the_same_way_is_asked_for() -> 
     assert "also" not in join.retry.model_dump()
 
 
+def test_named_resources_and_labels_are_asked_for_by_a_step_or_by_all() -> None:
+    plan = plan_of(
+        edited(
+            ("inputs:\n", "sluice:nodes: {site: prague, class: [a, b]}\ninputs:\n"),
+            ("    out: [number]", "    out: [number]\n    sluice:resources: {licence: 1, x: 0.5}"),
+        )
+    )
+    count, join = plan.steps
+    assert count.needs.named == {"licence": 1.0, "x": 0.5}
+    assert count.needs.nodes == join.needs.nodes == {"site": ["prague"], "class": ["a", "b"]}
+    assert count.needs.resources == plan_of(edited()).steps[0].needs.resources
+    assert "named" not in join.needs.model_dump()
+
+
 def test_what_is_required_when_a_chain_is_made_is_read_as_match_is() -> None:
     wanted = (
         '{files: {minimum: 10}, bytes: 7, meta: {sluice:type: raw, version: {glob: "2.*"}},'

@@ -172,6 +172,10 @@ SAMPLES: dict[str, Sample] = {
     "sluice:retry": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:retry: {attempts: 2}")]),
     "sluice:rank": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:rank: 2")]),
     "sluice:sandbox": Sample([("doc: Counts", "sluice:sandbox: required\ndoc: Counts"), ("sluice:boundary: {minimum: 0.9}", "sluice:sandbox: required")]),
+    "sluice:resources": Sample(
+        [("sluice:boundary: {minimum: 0.9}", "sluice:resources: {licence: 1}")]
+    ),
+    "sluice:nodes": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:nodes: {site: prague}")]),
     "sluice:gpu": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:gpu: {share: 0.5}")]),
     "sluice:merge": Sample([]),
     "sluice:invoke": Sample([("steps:\n", INVOKE)]),

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from sluice.contracts import pilots
 from sluice.contracts.gpus import FreeGpu, Gpu, GpuNeeds
 from sluice.contracts.needs import Needs, Resources
-from sluice.contracts.pilots import Amounts, LeaseRequest
+from sluice.contracts.pilots import Amounts, LeaseRequest, NodeResources
 from sluice.contracts.states import DeviceType
 from tests.unit.gpus import gpu
 from wms.domain.capacity import PATIENCE, PilotCapacity, is_kept_free
+from wms.domain.limits import Limit
 from wms.domain.matching import Demand
 
 PILOT, OTHER = UUID(int=7), UUID(int=8)
@@ -31,13 +32,22 @@ def demand(
     return Demand(UUID(int=1), 1.0, datetime(2026, 1, 1, tzinfo=UTC), ready, needs)
 
 
+def needing(base: Demand, **changes: object) -> Demand:
+    return replace(base, needs=base.needs.model_copy(update=changes))
+
+
 def room(jobs: int, free: Amounts, soon: Amounts | None = None, ahead: int = 0) -> PilotCapacity:
     return PilotCapacity(
-        LeaseRequest(jobs=jobs, room=pilots.Room(free=free, soon=soon or free, ahead=ahead)), GPUS
+        LeaseRequest(jobs=jobs, room=pilots.Room(free=free, soon=soon or free, ahead=ahead)), OFFER
     )
 
 
 GPUS = [gpu("GPU-0", memory=8_000), gpu("GPU-1", memory=16_000, capability="9.0")]
+
+
+OFFER = NodeResources(
+    cores=8, ram=1000, disk=10_000, devices=GPUS, gpus=["A2"] * 2, named={"licence": 4}
+)
 
 
 def free_gpu(number: int, share: float = 1.0) -> FreeGpu:
@@ -73,6 +83,29 @@ def test_as_many_as_fit_together(asked: Demand, offered: int) -> None:
     assert room(10, NODE).offer(asked) == offered
 
 
+def test_named_resources_and_disk_are_counted() -> None:
+    left = NODE.model_copy(update={"named": {"licence": 2.5}, "disk": 1000})
+    licence = needing(demand(), named={"licence": 1})
+    assert room(10, left).offer(licence) == 2
+    assert room(10, left).offer(needing(licence, named={"licence": 0.5})) == 5
+    asked = room(10, left)
+    asked.take(licence, None)
+    assert asked.offer(licence) == 1
+    assert asked.offer(demand()) == 7
+    disk = needing(demand(), resources=Resources(ram=100, disk=300))
+    assert room(10, left).offer(disk) == 3
+
+
+def test_what_is_limited_over_all_nodes_is_given_up_to_the_limit_and_never_ahead() -> None:
+    limited = replace(
+        needing(demand(), named={"crawler": 2}), limits={"crawler": Limit("crawler", 9, used=2)}
+    )
+    assert room(10, NODE).offer(limited) == 3
+    busy = room(10, Amounts(cores=1, ram=500), NODE, ahead=4)
+    assert (busy.offer(demand()), busy.offer(limited)) == (5, 1)
+    assert PilotCapacity(LeaseRequest(jobs=5), OFFER).offer(limited) == 3
+
+
 def test_jobs_that_come_after_those_it_has_need_room_by_themselves() -> None:
     busy = Amounts(cores=0, ram=500)
     asked = room(10, busy, NODE, ahead=4)
@@ -94,7 +127,7 @@ def test_of_the_jobs_that_it_asks_for_some_come_after_what_it_has() -> None:
 
 
 def test_a_pilot_of_the_release_before_gets_what_it_asks_for() -> None:
-    asked = PilotCapacity(LeaseRequest(jobs=5))
+    asked = PilotCapacity(LeaseRequest(jobs=5), OFFER)
     assert (asked.offer(demand(cores=8)), asked.offer(demand(ready=2)), asked.most_ram) == (
         5,
         2,

@@ -8,6 +8,7 @@ from sluice.contracts.needs import Container, ContainerImage, Needs, Resources
 from sluice.contracts.pilots import NodeResources
 from sluice.contracts.secrets import SecretRef
 from sluice.contracts.states import ContainerEngine, DeviceType, SandboxKind
+from wms.domain.limits import Limit
 from wms.domain.matching import Demand, PilotNode, choose, misfit
 
 NODE = PilotNode(NodeResources(cores=2, ram=1000, disk=1000))
@@ -55,6 +56,42 @@ def test_what_does_not_fit_is_passed_over() -> None:
         )
         is None
     )
+
+
+def test_a_job_that_needs_a_named_resource_goes_where_there_is_enough() -> None:
+    asked = needing(demand(1), named={"licence": 2})
+    offering = replace(NODE, resources=NODE.resources.model_copy(update={"named": {"licence": 1}}))
+    assert misfit(asked, NODE) == "needs 2 licence, the node has none"
+    assert misfit(asked, offering) == "needs 2 licence, the node has 1"
+    assert misfit(needing(asked, named={"licence": 0.5}), offering) is None
+
+
+def test_what_has_a_limit_over_all_nodes_need_not_be_on_the_node() -> None:
+    limit = Limit("licence", 4)
+    asked = replace(needing(demand(1), named={"licence": 2}), limits={"licence": limit})
+    offering = replace(NODE, resources=NODE.resources.model_copy(update={"named": {"licence": 1}}))
+    assert misfit(asked, NODE) is None
+    assert misfit(asked, offering) == "needs 2 licence, the node has 1", "what it says, it has"
+    assert misfit(needing(asked, named={"licence": 5}), NODE) == (
+        "needs 5 licence, the limit is 4 at a time"
+    )
+
+
+def test_a_job_goes_to_nodes_with_one_of_the_labels_that_it_wants() -> None:
+    asked = needing(demand(1), nodes={"site": ["prague", "brno"]})
+    labels = {"site": "ostrava"}
+    labelled = replace(NODE, resources=NODE.resources.model_copy(update={"labels": labels}))
+    assert misfit(asked, NODE) == "needs a node with site prague or brno, the node has no site"
+    assert misfit(asked, labelled) == "needs a node with site prague or brno, the node has ostrava"
+    labels["site"] = "brno"
+    assert misfit(asked, labelled) is None
+
+
+def test_disk_that_nobody_asked_for_keeps_no_job_away() -> None:
+    small = replace(NODE, resources=NODE.resources.model_copy(update={"disk": 10}))
+    assert misfit(needing(demand(1), resources=Resources()), small) is None
+    asked = needing(demand(1), resources=Resources(disk=11))
+    assert misfit(asked, small) == "needs 11 MiB of disk, the node has 10"
 
 
 def test_a_job_that_needs_a_container_goes_where_one_can_run() -> None:

@@ -37,6 +37,7 @@ GPUS = [gpu("GPU-0"), gpu("GPU-1", memory=8_000)]
 NODE = node(8, 16_000, *GPUS)
 BIG, SMALL = UUID(int=8), UUID(int=1)
 MOST = 6
+LICENSED = UUID(int=10)
 KINDS = {
     BIG: task(BIG, Resources(cores=8)),
     SMALL: task(SMALL, Resources(cores=1)),

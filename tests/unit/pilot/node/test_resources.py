@@ -2,11 +2,12 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
-from pilot.node.resources import detect, most_slots, offered
+from pilot.node.resources import Told, detect, most_slots, offered
 from sluice.contracts.pilots import NodeResources
 
 MIB = 1 << 20
@@ -44,19 +45,19 @@ def test_the_tightest_limit_of_the_groups_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cores", "memory", "expected"),
+    ("told", "expected"),
     [
-        (None, None, (4, 1000)),
-        (9, None, (9, 1000)),
-        (3, 500, (3, 500)),
-        (0.5, None, (0.5, 1000)),
+        ({}, {}),
+        ({"cores": 9}, {"cores": 9}),
+        ({"cores": 0.5, "memory": 500}, {"cores": 0.5, "ram": 500}),
+        ({"disk": 700}, {"disk": 700}),
+        ({"named": {"licence": 2.5}}, {"named": {"licence": 2.5}}),
+        ({"labels": {"site": "prague"}}, {"labels": {"site": "prague"}}),
     ],
 )
-def test_what_is_offered(
-    cores: float | None, memory: int | None, expected: tuple[float, int]
-) -> None:
-    node = offered(NodeResources(cores=4, ram=1000, disk=1), cores=cores, memory=memory)
-    assert (node.cores, node.ram) == expected
+def test_what_is_offered(told: dict[str, Any], expected: dict[str, Any]) -> None:
+    node = NodeResources(cores=4, ram=1000, disk=1)
+    assert offered(node, Told(**told)) == node.model_copy(update=expected)
 
 
 @pytest.mark.parametrize(("cores", "slots"), [(0.5, 16), (2, 20), (6.25, 63), (1000, 4096)])
