@@ -40,7 +40,7 @@ def test_lists_are_tables_and_json(system: LiveSystem, tmp_path: Path) -> None:
     assert (listed["slots"], listed["resources"]["cores"]) == (20, 2)
     headings, pilot, *_ = sluice("pilot", "list", "--url", system.url).stdout.splitlines()
     told = dict(zip(headings.split(), pilot.split(), strict=False))
-    assert (told["state"], told["sandbox"], told["cores"]) == ("active", "none", "0/2")
+    assert (told["state"], told["sandbox"], told["cores"]) == ("idle", "none", "0/2")
     datasets = json.loads(sluice("dataset", "list", "--json", "--url", system.url).stdout)
     uids = {one["uid"] for one in chain["datasets"]}
     [output] = [one for one in datasets if one["uid"] in uids and one["type"] == "output"]
