@@ -2,6 +2,7 @@
 leases."""
 
 import asyncio
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 import structlog
@@ -11,7 +12,7 @@ from pilot.domain.model import Token
 from pilot.domain.reports import lost_with_pilot
 from pilot.folders.run_folder import RunFolder
 from pilot.node.memory_groups import remove_groups
-from pilot.reports.journal import read_journals
+from pilot.reports.journal import Trace, read_journals
 from pilot.reports.leftovers import Leftovers, files_of
 from pilot.wms_session import WmsSession
 from sluice.contracts.pilots import AttemptReport, JobToken, Report, SignOff
@@ -37,15 +38,31 @@ async def take_over(runs: list[RunFolder], session: WmsSession, leftovers: Lefto
             for token, trace in traces.items()
         ]
         log.info("takeover.begun", run=str(run.uid), reports=len(reports))
-        unreported = [
-            url for trace in traces.values() if trace.report is None for url in trace.urls
-        ]
-        left.append((run, [*unreported, *files_of(await _send(reports, run, session))]))
+        answers = await _send(reports, run, session)
+        left.append((run, _files_of_nobody(traces, answers)))
     for run, urls in left:
         backoff = Backoff(longest=10.0)
         while not await leftovers.remove(urls):
             await backoff.wait()
         await asyncio.to_thread(_delete, run)
+
+
+def _files_of_nobody(
+    traces: Mapping[Token, Trace], answers: Mapping[Token, ReportAnswer]
+) -> list[str]:
+    """Of attempts whose reports came too late, and of those of which no report was ever accepted.
+
+    Where none is found although one was accepted (the disk was full when it was to be kept), the
+    files are the catalogue's.
+    """
+    urls: list[str] = []
+    for token, trace in traces.items():
+        answer = answers.get(token, ReportAnswer.STALE)
+        if trace.report is None:
+            urls += [] if answer is ReportAnswer.ALREADY else trace.urls
+        elif answer is ReportAnswer.STALE:
+            urls += files_of([trace.report])
+    return urls
 
 
 def _delete(run: RunFolder) -> None:
@@ -56,8 +73,8 @@ def _delete(run: RunFolder) -> None:
 
 async def _send(
     reports: list[AttemptReport], run: RunFolder, session: WmsSession
-) -> list[AttemptReport]:
-    """Those whose files nobody takes. Waits for the WMS as long as it takes."""
+) -> dict[Token, ReportAnswer]:
+    """Waits for the WMS as long as it takes."""
     backoff = Backoff(longest=10.0)
     while True:
         try:
@@ -80,21 +97,16 @@ def _unstarted(run: RunFolder, reports: list[AttemptReport]) -> list[JobToken]:
 
 async def _send_all(
     reports: list[AttemptReport], run: RunFolder, session: WmsSession
-) -> list[AttemptReport]:
-    """Those that are stale. Repeating it is fine: the WMS answers "already" to what it has."""
-    stale = reports
+) -> dict[Token, ReportAnswer]:
+    """Repeating it is fine: the WMS answers "already" to what it has. Empty: it does not know the
+    run."""
+    answered: dict[Token, ReportAnswer] = {}
     try:
-        answered: dict[Token, ReportAnswer] = {}
         for begin in range(0, len(reports), _MOST_A_CALL):
             answers = await session.client.report(
                 run.uid, Report(reports=reports[begin : begin + _MOST_A_CALL])
             )
             answered |= {(answer.id, answer.attempt): answer.answer for answer in answers.answers}
-        stale = [
-            report
-            for report in reports
-            if answered.get((report.id, report.attempt)) is ReportAnswer.STALE
-        ]
         await session.client.sign_off(run.uid, SignOff(returned=_unstarted(run, reports)))
     except NotFound:
         log.warning(
@@ -102,4 +114,5 @@ async def _send_all(
             run=str(run.uid),
             note="the WMS knows nothing of that run; its files are removed",
         )
-    return stale
+        return {}
+    return answered

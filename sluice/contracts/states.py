@@ -171,7 +171,7 @@ class ReportAnswer(StrEnum):
     """What became of a pilot's report."""
 
     ACCEPTED = "accepted"
-    ALREADY = "already"  #: the same report was accepted before
+    ALREADY = "already"  #: the pilot's report on the attempt was accepted before
     STALE = (  #: the attempt is no longer the job's: nothing changed; the pilot removes its files
         "stale"
     )

@@ -10,7 +10,7 @@ from pilot.folders.pilot_folder import FolderInUseError, open_folder
 from pilot.folders.run_folder import RunFolder
 from pilot.reports.journal import Journal
 from sluice.contracts.pilots import AttemptReport, OutputFile
-from sluice.contracts.states import AttemptOutcome, ReportAnswer
+from sluice.contracts.states import AttemptOutcome, ErrorClass, ReportAnswer
 from tests.integration.pilot_process import StartPilot, root, start_pilot, wms
 from tests.servers.scripted_wms import ScriptedWms, until
 
@@ -48,6 +48,28 @@ async def test_whatever_a_journal_names_only_files_of_storages_are_removed(
     assert precious.exists()
     assert not left.exists()
     assert pilot.has_said("file.not_removed")
+
+
+@pytest.mark.parametrize("answer", ReportAnswer)
+async def test_files_of_an_attempt_whose_report_is_not_found_stay_if_one_was_accepted(
+    wms: ScriptedWms, start_pilot: StartPilot, root: Path, tmp_path: Path, answer: ReportAnswer
+) -> None:
+    """Invariant 4: a disk was full when the report was to be kept, which was sent all the same."""
+    run = RunFolder(tmp_path / "work" / "node-1" / "runs" / str(uuid4()))
+    run.make()
+    (tmp_path / "work").chmod(0o755)
+    written = root / "out" / "written"
+    written.parent.mkdir(exist_ok=True, parents=True)
+    written.touch()
+    journal = Journal(run.journals, "slot-7")
+    journal.begun((1, 1))
+    journal.placing((1, 1), [f"file://{written}"])
+    wms.answer = lambda report: answer
+    wms.storages = {f"file://{root}"}
+    await start_pilot()
+    await until(lambda: not run.path.exists())
+    assert [report.error_class for _, report in wms.reports] == [ErrorClass.PILOT_LOST]
+    assert written.exists() == (answer is ReportAnswer.ALREADY)
 
 
 async def test_a_folder_that_may_be_somebody_elses_is_not_read(

@@ -99,9 +99,12 @@ def _answer(
     before: Mapping[tuple[int, int], AttemptOutcome],
 ) -> AnsweredReport:
     key = (report.id, report.attempt)
+    # A pilot that has come back found no report of the attempt, since it could not keep the one
+    # that was accepted: it is to leave the files alone.
+    found_none = report.error_class is ErrorClass.PILOT_LOST and key in before
     if key in mine:
         answer = ReportAnswer.ACCEPTED
-    elif before.get(key) is report.outcome:
+    elif found_none or before.get(key) is report.outcome:
         answer = ReportAnswer.ALREADY
     else:
         answer = ReportAnswer.STALE

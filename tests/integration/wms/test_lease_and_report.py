@@ -6,6 +6,7 @@ from uuid import uuid4
 import orjson
 import pytest
 
+from pilot.domain.reports import lost_with_pilot
 from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import LogFile, OutputFile
 from sluice.contracts.plan import Boundary
@@ -20,7 +21,7 @@ from sluice.contracts.states import (
     TaskState,
 )
 from sluice.contracts.tasks import TaskOutput
-from tests.integration.wms.stage import CHECKSUM, Stage, make_task
+from tests.integration.wms.stage import CHECKSUM, NOW, Stage, make_task
 from wms.db.status import job_with_attempts
 
 
@@ -128,6 +129,21 @@ async def test_late_report_of_a_lost_attempt_is_stale(stage: Stage) -> None:
     sent = await stage.sent()
     assert sent.files[task.main_output.dat_out_uid] == [(0, "events-0.2")]
     assert sent.close_at[task.main_output.dat_out_uid] == [1]
+
+
+async def test_a_pilot_that_found_no_report_is_told_that_one_was_accepted(stage: Stage) -> None:
+    """Invariant 4: it was killed with a disk on which its report could not be kept; what it wrote
+    is in the catalogue, and it must leave it alone."""
+    task = await stage.add_task(make_task(), jobs=2)
+    pilot, other = await stage.add_pilot(), await stage.add_pilot()
+    won, given_away = await stage.lease(pilot, 2)
+    await stage.overdue(given_away)
+    await stage.expire()
+    assert await stage.finish(pilot, won) == [ReportAnswer.ACCEPTED]
+    lost = [lost_with_pilot(job.id, job.attempt, NOW) for job in (won, given_away)]
+    assert await stage.report(pilot, *lost) == [ReportAnswer.ALREADY, ReportAnswer.STALE]
+    assert await stage.report(other, lost[0]) == [ReportAnswer.STALE]
+    assert (await stage.status(task)).finished == 1
 
 
 async def test_report_of_an_older_attempt_by_the_pilot_that_has_the_job_again_is_stale(
