@@ -6,6 +6,7 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from sluice.contracts.base import Contract
+from sluice.contracts.resources import Labels, NamedAmounts
 from sluice.contracts.states import ContainerEngine, SandboxKind
 from sluice.servicekit.sealing import SealingSettings
 
@@ -19,6 +20,8 @@ class LaunchableNode(Contract):
     gpus: Annotated[int, Field(ge=0)] = 0
     containers: list[ContainerEngine] = Field(default_factory=list)
     sandbox: SandboxKind = SandboxKind.NONE
+    resources: NamedAmounts = Field(default_factory=dict)
+    labels: Labels = Field(default_factory=dict)
 
 
 class WmsSettings(SealingSettings):
@@ -42,8 +45,9 @@ class WmsSettings(SealingSettings):
     #: told to stop it, and it goes elsewhere.
     deadline_grace: float = Field(default=300.0, gt=0)
     #: Kinds of nodes that can be launched beside those whose pilots are there: `[{"cores": 64,
-    #: "ram": 256000, "gpus": 4}]` (also `disk`, `containers`: names of engines, and `sandbox`:
-    #: `"namespaces"`). A job that fits neither will never run, and `sluice run` ends.
+    #: "ram": 256000, "gpus": 4}]` (also `disk`, `containers`: names of engines, `sandbox`:
+    #: `"namespaces"`, and `resources` and `labels` as pilots have them). A job that fits neither
+    #: will never run, and `sluice run` ends.
     launchable: list[LaunchableNode] | None = None
     #: Seconds until a job that fits no pilot that is there is taken for one that will never run:
     #: another may be on its way.

@@ -16,6 +16,7 @@ from sluice.servicekit.sealing import Sealer
 from sluice.servicekit.service import Service
 from sluice.servicekit.service_clients import Links
 from sluice.servicekit.transport.base import Transport
+from wms.api.limits import limits_router
 from wms.api.pilot_protocol import pilot_protocol_router
 from wms.api.pilots import pilots_router
 from wms.api.steps import steps_router
@@ -56,6 +57,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
         counts_router,
         pilots_router,
         steps_router,
+        limits_router,
     )
     give_secrets = GiveSecrets(
         context, OperatorClient(links.http("wfms.operator")), Sealer(settings.encryption_keys)
@@ -103,7 +105,14 @@ def _launchable(settings: WmsSettings) -> list[PilotNode] | None:
         return None
     return [
         PilotNode(
-            NodeResources(cores=node.cores, ram=node.ram, disk=node.disk, gpus=["GPU"] * node.gpus),
+            NodeResources(
+                cores=node.cores,
+                ram=node.ram,
+                disk=node.disk,
+                gpus=["GPU"] * node.gpus,
+                named=node.resources,
+                labels=node.labels,
+            ),
             node.containers,
             node.sandbox,
         )

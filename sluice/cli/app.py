@@ -26,6 +26,7 @@ GROUPS = {
     "job": "sluice.cli.commands.job",
     "pilot": "sluice.cli.commands.pilot",
     "step": "sluice.cli.commands.step",
+    "limit": "sluice.cli.commands.limit",
     "queue": "sluice.cli.commands.queue",
     "attention": "sluice.cli.commands.attention",
     "bench": "sluice.bench.commands",

@@ -1,11 +1,13 @@
 """Client of the WMS: tasks and jobs for everybody, leases and reports for pilots."""
 
 from collections.abc import Iterable
+from urllib.parse import quote
 from uuid import UUID
 
 from sluice.clients.base import API
 from sluice.clients.jobs import JobCalls
 from sluice.contracts.attention import Acknowledge, WorkCounts
+from sluice.contracts.limits import LimitList, SetLimit
 from sluice.contracts.pilot_detail import PilotDetail
 from sluice.contracts.pilots import (
     Heartbeat,
@@ -113,6 +115,18 @@ class WmsClient(JobCalls):
     async def prioritise_step(self, new: RankStep) -> StepList:
         """Repeating it is fine."""
         return await self.call("PUT", f"{API}/steps", body=new, answer=StepList)
+
+    async def limits(self) -> LimitList:
+        """On resources that are counted over all nodes."""
+        return await self.call("GET", f"{API}/limits", answer=LimitList)
+
+    async def set_limit(self, new: SetLimit) -> LimitList:
+        """Repeating it is fine."""
+        return await self.call("PUT", f"{API}/limits", body=new, answer=LimitList)
+
+    async def remove_limit(self, name: str) -> LimitList:
+        """Raises ``NotFound``."""
+        return await self.call("DELETE", f"{API}/limits/{quote(name, safe='')}", answer=LimitList)
 
     async def register(self, pilot: RegisterPilot) -> Registration:
         return await self.call(

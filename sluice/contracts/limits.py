@@ -20,6 +20,7 @@ class LimitPeriod(StrEnum):
 class SetLimit(Contract):
     """``period`` None: so many at a time; else so many in each."""
 
+    name: ResourceName
     amount: Amount
     period: LimitPeriod | None = None
 

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from sluice.servicekit.database import Connection
+from wms.db.limits import holders, with_limits
 from wms.db.pilots import active_nodes, node_of
 from wms.db.statement import statement
 from wms.db.steps import priority_of_task
 from wms.db.tasks import demands
+from wms.domain.capacity import blocked
 from wms.domain.explanations import WaitingFacts
 from wms.domain.matching import PilotNode
 
@@ -33,6 +35,10 @@ FROM pilots
 WHERE state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}')
     OR (state = '{pilot.LOST}' AND seen_at > now() - interval '1 hour')
 """)
+
+
+#: That are named.
+_MOST_HOLDERS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +71,15 @@ async def ready_job(connection: Connection, job: int) -> ReadyJob | None:
 
 
 async def waiting_facts(connection: Connection, task: UUID) -> WaitingFacts:
+    waiting = await with_limits(connection, await demands(connection))
+    own = next((demand for demand in waiting if demand.uid == task), None)
+    scarce = set[str]() if own is None else blocked(own)
     paused = await connection.fetchrow(SELECT_PAUSED, task)
     return WaitingFacts(
-        demands=await demands(connection),
+        demands=waiting,
         nodes=await active_nodes(connection),
         paused=paused["paused"] if paused else 0,
         next_in=paused["next_in"] if paused else None,
+        holders={name: await holders(connection, name, most=_MOST_HOLDERS) for name in scarce},
         priority=await priority_of_task(connection, task),
     )

@@ -393,3 +393,22 @@ CREATE INDEX pilots_unseen ON pilots (away_since, uid) WHERE state IN ('lost') A
 CREATE INDEX attempts_by_pilot ON attempts (pilot, ended_at);
 
 UPDATE alembic_version SET version_num='wms0021' WHERE alembic_version.version_num = 'wms0020';
+
+-- Running upgrade wms0021 -> wms0022
+
+-- Resources that are counted over all nodes: so much at a time, or so much in each period. What is
+-- held at a time follows from the counts of tasks; what is spent stands here.
+CREATE TABLE limits (
+    name text COLLATE "C" PRIMARY KEY,
+    amount double precision NOT NULL CHECK (amount > 0),
+    period text CHECK (period IN ('minute', 'hour', 'day')),
+    spent double precision NOT NULL DEFAULT 0 CHECK (spent >= 0),
+    -- Of the period that it was spent in.
+    begun timestamptz CHECK ((begun IS NULL) = (period IS NULL))
+);
+
+-- Tasks whose jobs may hold some.
+CREATE INDEX tasks_with_named ON tasks (uid)
+WHERE needs ? 'named' AND state NOT IN ('finished', 'failed', 'canceled');
+
+UPDATE alembic_version SET version_num='wms0022' WHERE alembic_version.version_num = 'wms0021';

@@ -1,12 +1,13 @@
 """How many jobs of which tasks a pilot is given at once: never more than what it has left holds,
 and a big job is not passed over for ever by small ones."""
 
+from collections.abc import Iterable
 from datetime import timedelta
 from uuid import UUID
 
 from sluice.contracts.pilots import LeaseRequest, NodeResources
 from sluice.fit import Booked, fit, how_many
-from wms.domain.matching import Demand
+from wms.domain.matching import Demand, order
 
 #: Seconds for which none of a task's jobs was given away before a pilot is kept free for one, and
 #: for how long at the most.
@@ -67,6 +68,29 @@ class PilotCapacity:
             self._ahead -= 1
         else:
             self._starts -= 1
+
+
+def blocked(demand: Demand) -> set[str]:
+    """Resources counted over all nodes of which there is not enough left for a job of the task; of
+    quotas, which are full again by themselves, none."""
+    return {
+        name
+        for name, limit in demand.limits.items()
+        if limit.period is None and not limit.jobs(demand.needs.named[name])
+    }
+
+
+def in_turn(demands: Iterable[Demand]) -> list[Demand]:
+    """By rank, without those whose jobs would take what is kept for one that comes before them and
+    needs more of it than is left: so a job that needs much of a limited resource is not passed over
+    for ever by those that need little. Where a pilot is kept free for a task, its node fits it."""
+    kept, found = set[str](), []
+    for demand in order(demands):
+        if kept.isdisjoint(demand.needs.named):
+            found.append(demand)
+        if demand.kept_by is not None:
+            kept |= blocked(demand)
+    return found
 
 
 def is_kept_free(demand: Demand, pilot: UUID) -> bool | None:

@@ -2,8 +2,8 @@
 numbers."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from sluice.contracts.needs import Needs
 from sluice.contracts.numbers import counted, in_full
@@ -12,6 +12,7 @@ from sluice.contracts.states import JobState, TaskState
 from sluice.contracts.steps import StepPriority, off_in_words
 from sluice.contracts.tasks import Job, TaskStatus
 from sluice.fit import gpus_in_words, why_unsuited
+from wms.domain.limits import HoldingStep
 from wms.domain.matching import (
     ENGINES,
     USERS,
@@ -33,6 +34,8 @@ class WaitingFacts:
     nodes: Sequence[PilotNode]
     paused: int = 0
     next_in: float | None = None
+    #: Who has most of what a job of the task lacks that is counted over all nodes.
+    holders: Mapping[str, Sequence[HoldingStep]] = field(default_factory=dict)
     priority: StepPriority | None = None
 
 
@@ -99,11 +102,19 @@ def _why_passed_over(task: TaskStatus, facts: WaitingFacts) -> str:
     reasons = [misfit(own, node) for node in facts.nodes]
     if all(reason is not None for reason in reasons):
         return f"No pilot fits: a job {why_none_fits(own, facts.nodes)}"
+    scarce = _why_scarce(own, facts)
+    if scarce is not None:
+        return f"Waiting for {scarce}"
     if own.kept_by is not None:
         return (
             f"Waiting for room: pilot {own.kept_by} gets nothing of lower rank until a job fits,"
             f" which {_need(own)}"
         )
+    return _why_behind(own, facts)
+
+
+def _why_behind(own: Demand, facts: WaitingFacts) -> str:
+    have = "has" if len(facts.nodes) == 1 else "have"
     ahead = order(facts.demands)
     before = ahead[: ahead.index(own)]
     if before:
@@ -113,8 +124,8 @@ def _why_passed_over(task: TaskStatus, facts: WaitingFacts) -> str:
             f" {counted(jobs, 'ready job')}"
         )
     return (
-        f"Next in line: all slots of {counted(len(facts.nodes), 'pilot')} are taken, or about to"
-        " be asked for"
+        f"Next in line: {counted(len(facts.nodes), 'pilot')} {have} no room left, or will ask for"
+        " jobs in a moment"
     )
 
 
@@ -123,6 +134,15 @@ def why_off(facts: WaitingFacts) -> str | None:
     if facts.priority is None or not facts.priority.is_off:
         return None
     return off_in_words(facts.priority)
+
+
+def _why_scarce(demand: Demand, facts: WaitingFacts) -> str | None:
+    """Which limit over all nodes lets no job start now."""
+    for name, limit in demand.limits.items():
+        why = limit.why_none(demand.needs.named[name], facts.holders.get(name, ()))
+        if why is not None:
+            return f"{name}: {why}"
+    return None
 
 
 def _need(demand: Demand) -> str:

@@ -1,14 +1,22 @@
 """Resources that are counted over all nodes: so many at a time, or so many in a span of time."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from sluice.contracts.limits import LimitPeriod
-from sluice.contracts.numbers import in_full
+from sluice.contracts.numbers import counted, in_full
 
 #: Fractions add up to whole ones, whatever their binary rounding.
 _ROUNDED = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class HoldingStep:
+    """So many jobs of a step hold some of a resource."""
+
+    step: str
+    jobs: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +38,16 @@ class Limit:
         """How many that need so much it lets start now."""
         return int((self.left + _ROUNDED) // need)
 
-    def why_none(self, need: float) -> str | None:
-        """Why a job that needs so much cannot start now; None: it can."""
+    def why_none(self, need: float, holders: Sequence["HoldingStep"] = ()) -> str | None:
+        """Why a job that needs so much cannot start now; None: it can. ``holders``: those that hold
+        most."""
         if self.jobs(need):
             return None
         of = f"{in_full(round(self.used, 6))} of {in_full(self.amount)} {self.name}"
         if self.period is None:
-            return f"{of} are held" + ("" if need == 1 else f", and a job needs {in_full(need)}")
+            by = " and ".join(f"{counted(one.jobs, 'job')} of step {one.step}" for one in holders)
+            asked = "" if need == 1 else f", and a job needs {in_full(need)}"
+            return f"{of} are held{by and f' by {by}'}{asked}"
         more = "" if self.refills is None else f", and more come at {self.refills:%F %H:%M} UTC"
         return f"{of} of this {self.period.value} are spent{more}"
 

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from sluice.contracts.tasks import Outlook
 from wms.db.explanations import present_nodes
+from wms.db.limits import with_limits
 from wms.db.status import task_status
 from wms.db.tasks import demands
 from wms.domain.schedulability import NodeSupply, why_never
@@ -14,7 +15,8 @@ async def check_schedulability(context: WmsContext, uid: UUID) -> Outlook:
     """Precondition: the task exists. Effect: none. Messages: none. Raises ``NotFound``."""
     async with context.database.connection() as connection:
         await task_status(connection, uid)
-        own = next((demand for demand in await demands(connection) if demand.uid == uid), None)
+        waiting = await with_limits(connection, await demands(connection))
+        own = next((demand for demand in waiting if demand.uid == uid), None)
         present = await present_nodes(connection)
     supply = NodeSupply(present.nodes, present.newest, context.launchable, context.terms.fit_grace)
     reason = None if own is None else why_never(own, supply)

@@ -12,10 +12,11 @@ from sluice.contracts.pilots import LeaseRequest
 from sluice.contracts.states import PilotState
 from sluice.servicekit.database import Connection
 from wms.db.leases import ClaimedJob, claim_jobs, keep_free, larger_need
+from wms.db.limits import lock_named, spend, with_limits
 from wms.db.pilots import touch_and_look
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import shared_inputs_json
-from wms.domain.capacity import KEPT, PilotCapacity, is_kept_free
+from wms.domain.capacity import KEPT, PilotCapacity, blocked, in_turn, is_kept_free
 from wms.domain.matching import Demand, PilotNode, choose
 from wms.usecases.context import WmsContext
 
@@ -48,7 +49,9 @@ async def lease_jobs(
     Effect: the jobs are leased to the pilot until now + ``lease`` by the database's clock, each
     with a new attempt number; with none ready, waits up to ``request.wait`` seconds, or until the
     process is told to stop. A pilot that drains or has signed off gets nothing but ``drain``. Where
-    a task's jobs have waited long for room, the pilot may be kept free for them. Messages: none.
+    a task's jobs have waited long for room, the pilot may be kept free for them. What jobs need
+    that is counted over all nodes is theirs from the commit on, and a quota is spent. Messages:
+    none.
     Raises ``NotFound`` for an unknown pilot.
     """
     loop = asyncio.get_running_loop()
@@ -67,7 +70,7 @@ async def lease_jobs(
             )
             room = PilotCapacity(request, seen.node.resources)
             giving = _Giving(connection, context, pilot, seen.node, room)
-            for demand in choose(demands, seen.node):
+            for demand in choose(in_turn(await with_limits(connection, demands)), seen.node):
                 needs = demand.needs
                 if leased.former and (needs.secrets or needs.named or needs.nodes):
                     continue  # it would run the job without them, or not understand it
@@ -96,10 +99,29 @@ class _Giving:
     pilot: UUID
     node: PilotNode
     room: PilotCapacity
+    #: Resources counted over all nodes that are kept for tasks that come first.
+    scarce: set[str] = field(default_factory=set)
 
     async def give(self, demand: Demand, leased: Leased) -> bool:
         """False: the pilot gets nothing of the tasks that come after this one, so that there is
         room for it in the end."""
+        if not demand.needs.named:
+            return await self._give(demand, leased)
+        if not self.scarce.isdisjoint(demand.needs.named):
+            return True
+        async with self.connection.transaction():
+            demand = await lock_named(self.connection, demand)
+            before = len(leased.jobs)
+            goes_on = await self._give(demand, leased)
+            await spend(self.connection, demand, jobs=len(leased.jobs) - before)
+        return goes_on
+
+    async def _give(self, demand: Demand, leased: Leased) -> bool:
+        if demand.allowed == 0:
+            scarce = blocked(demand)
+            if scarce and await self._keep_free(demand):
+                self.scarce.update(scarce)  # kept for it from now on, over all nodes
+            return True
         offered = self.room.offer(demand)
         waits = None if offered else demand
         if offered and demand.kept_by == self.pilot:

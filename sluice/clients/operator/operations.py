@@ -9,6 +9,7 @@ from sluice.contracts.attention import Acknowledge, NoticeList
 from sluice.contracts.chains import (
     Chain,
 )
+from sluice.contracts.limits import LimitList, SetLimit
 from sluice.contracts.pilot_detail import PilotDetail
 from sluice.contracts.pilots import PilotList
 from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
@@ -64,6 +65,17 @@ class OperationCalls(ServiceClient):
         """Raises ``NotFound`` where no template has such a step."""
         path = f"{API}/steps/{quote(step, safe='')}/priority"
         return await self.call("PUT", path, body=new, answer=StepList)
+
+    async def limits(self) -> LimitList:
+        """On resources that are counted over all nodes."""
+        return await self.call("GET", f"{API}/limits", answer=LimitList)
+
+    async def set_limit(self, new: SetLimit) -> LimitList:
+        return await self.call("PUT", f"{API}/limits", body=new, answer=LimitList)
+
+    async def remove_limit(self, name: str) -> LimitList:
+        """Raises ``NotFound``."""
+        return await self.call("DELETE", f"{API}/limits/{quote(name, safe='')}", answer=LimitList)
 
     async def queues(self) -> QueueList:
         """What waits between services, and what is dead."""

@@ -20,6 +20,7 @@ from sluice.contracts.datasets import (
     Storage,
 )  # fmt: skip
 from sluice.contracts.intake import Tie, Unmatched
+from sluice.contracts.limits import ResourceLimit
 from sluice.contracts.pilots import Pilot
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import (
@@ -52,6 +53,7 @@ class Rows:
         self.counting = True
         self.work = WorkCounts(running=12, waiting=82, held=1, slots=16)
         self.steps: list[StepLoad] = []
+        self.limits: dict[str, ResourceLimit] = {}
         self.priorities: dict[str, StepPriority] = {}
         self.datasets: dict[UUID, Dataset] = {}
         self.storages: list[Storage] = []

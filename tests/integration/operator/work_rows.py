@@ -8,6 +8,7 @@ from fastapi import APIRouter
 from sluice.contracts.attention import (
     WorkCounts,
 )
+from sluice.contracts.limits import LimitList, ResourceLimit, SetLimit
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import (
     JobState,
@@ -97,5 +98,26 @@ def step_routes(rows: Rows) -> APIRouter:
             **new.model_dump(), since=datetime(2026, 1, 1, tzinfo=UTC)
         )
         return await steps()
+
+    return router
+
+
+def limit_routes(rows: Rows) -> APIRouter:
+    router = APIRouter(prefix="/api/v1/limits")
+
+    @router.get("")
+    async def listed() -> LimitList:
+        return LimitList(limits=list(rows.limits.values()))
+
+    @router.put("")
+    async def set_limit(new: SetLimit) -> LimitList:
+        rows.limits[new.name] = ResourceLimit(**new.model_dump())
+        return await listed()
+
+    @router.delete("/{name}")
+    async def remove_limit(name: str) -> LimitList:
+        if rows.limits.pop(name, None) is None:
+            raise NotFound(f"there is no limit on {name!r}")
+        return await listed()
 
     return router

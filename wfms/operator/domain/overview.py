@@ -1,8 +1,9 @@
 """The data of the first page: numbers, and what needs a person."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sluice.contracts.attention import ChainCounts, NoticeList, WorkCounts
+from sluice.contracts.limits import ResourceLimit
 from sluice.contracts.pilots import Pilot, PilotList
 from sluice.contracts.states import PilotState
 from wfms.operator.domain.progress import ChainProgress
@@ -31,6 +32,7 @@ class Overview:
     pilots: PilotList | None
     attention: NoticeList
     templates: int
+    limits: list[ResourceLimit] = field(default_factory=list)
 
     @property
     def chains_running(self) -> int | None:

@@ -3,7 +3,9 @@
 import asyncio
 
 from sluice.clients.chains import ChainsClient
+from sluice.clients.wms import WmsClient
 from sluice.contracts.chains import Chain
+from sluice.contracts.limits import ResourceLimit
 from sluice.contracts.problems import ServiceError
 from wfms.operator.domain.overview import Overview
 from wfms.operator.usecases.context import OperatorContext
@@ -18,10 +20,11 @@ _MOST_RUNNING, _MOST_ENDED, _MOST_NOTICES = 50, 10, 10
 async def read_overview(context: OperatorContext) -> Overview:
     """Effect: none. What a service that does not answer would have said is missing, and the
     overview says so. Numbers are those of the services' databases, not of what is listed."""
-    (running, ended), attention, templates = await asyncio.gather(
+    (running, ended), attention, templates, limits = await asyncio.gather(
         _chains(context.chains),
         read_attention(context, limit=_MOST_NOTICES),
         read_templates(context.database, disabled=True),
+        _limits(context.wms),
     )
     progress = await read_progress(context.wms, [*running, *ended])
     return Overview(
@@ -32,7 +35,16 @@ async def read_overview(context: OperatorContext) -> Overview:
         pilots=attention.pilots,
         attention=attention.notices,
         templates=len(templates),
+        limits=limits,
     )
+
+
+async def _limits(wms: WmsClient) -> list[ResourceLimit]:
+    """None where the WMS does not answer, as a notice says, or is of the release before."""
+    try:
+        return (await wms.limits()).limits
+    except ServiceError:
+        return []
 
 
 async def _chains(chains: ChainsClient) -> tuple[list[Chain], list[Chain]]:

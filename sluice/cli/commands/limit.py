@@ -1,0 +1,86 @@
+"""`sluice limit …`"""
+
+from typing import Annotated
+
+import typer
+
+from sluice.cli.errors import plain_errors
+from sluice.cli.output import print_json, print_table
+from sluice.cli.system import System, with_system
+from sluice.contracts.limits import LimitPeriod, ResourceLimit, SetLimit
+from sluice.contracts.numbers import in_full
+
+app = typer.Typer(
+    no_args_is_help=True, help="Resources that are counted over all nodes: how much there is."
+)
+
+NameArgument = Annotated[
+    str, typer.Argument(metavar="NAME", help="As templates ask for it (sluice:resources).")
+]
+
+
+@app.command("list")
+@with_system
+def list_limits(system: System) -> None:
+    """Limits: how much of each is held by jobs, or spent of a quota, and how many jobs wait that
+    need some."""
+    found = system.ask(lambda c: c.operator.limits())
+    if system.as_json:
+        print_json(found)
+        return
+    print_table(
+        ["resource", "used", "limit", "full again", "waiting"],
+        [_row(limit) for limit in found.limits],
+        empty="no limit: resources are counted by the nodes that offer them",
+    )
+
+
+@app.command("set")
+@with_system
+def set_limit(
+    system: System,
+    name: NameArgument,
+    amount: Annotated[
+        str,
+        typer.Argument(
+            help="So much at a time (100), or in each minute, hour or day in UTC (1000/day)."
+        ),
+    ],
+) -> None:
+    """Set how much of a resource there is over all nodes. What is held beyond a lower limit is not
+    taken away: nothing more is given until enough has ended."""
+    new = limit_in(name, amount)
+    found = system.ask(lambda c: c.operator.set_limit(new))
+    told = next(limit for limit in found.limits if limit.name == name)
+    system.answer(found, f"{name}: {_amount(told)}, of which {in_full(told.used)} are used now")
+
+
+@app.command("remove")
+@with_system
+def remove(system: System, name: NameArgument) -> None:
+    """Take a limit away: then the resource has to be offered by a node."""
+    found = system.ask(lambda c: c.operator.remove_limit(name))
+    system.answer(found, f"{name}: there is no limit any more")
+
+
+def limit_in(name: str, text: str) -> SetLimit:
+    """Raises ``BadParameter``."""
+    written, separator, period = text.partition("/")
+    try:
+        amount, span = float(written), LimitPeriod(period) if separator else None
+    except ValueError as error:
+        periods = ", ".join(f"{written or 100}/{period.value}" for period in LimitPeriod)
+        raise typer.BadParameter(
+            f"{text!r} is no limit: give a number, such as 100, or {periods}"
+        ) from error
+    return plain_errors(lambda: SetLimit(name=name, amount=amount, period=span))
+
+
+def _row(limit: ResourceLimit) -> tuple[object, ...]:
+    again = "" if limit.refills is None else f"{limit.refills:%F %H:%M} UTC"
+    return (limit.name, in_full(limit.used), _amount(limit), again, limit.waiting)
+
+
+def _amount(limit: ResourceLimit) -> str:
+    span = "" if limit.period is None else f"/{limit.period.value}"
+    return f"{in_full(limit.amount)}{span}"

@@ -1,0 +1,55 @@
+"""Limits on resources over all nodes, as people see and set them: page, REST, command."""
+
+import json
+
+import pytest
+
+from sluice.contracts.limits import LimitPeriod, ResourceLimit
+from sluice.contracts.problems import NotFound
+from tests.integration.operator.conftest import Operator
+from tests.integration.operator.test_template_command import Command, sluice
+
+__all__ = ["sluice"]
+
+
+async def test_the_commands_set_list_and_remove(operator: Operator, sluice: Command) -> None:
+    assert "no limit: resources are counted by the nodes" in await sluice("limit", "list")
+    assert "crawler: 100, of which 0 are used now" in await sluice("limit", "set", "crawler", "100")
+    assert "places: 1000/day" in await sluice("limit", "set", "places", "1000/day")
+    assert operator.neighbours.limits["places"].period is LimitPeriod.DAY
+    listed = json.loads(await sluice("limit", "list", "--json"))["limits"]
+    assert [(limit["name"], limit["amount"]) for limit in listed] == [
+        ("crawler", 100.0),
+        ("places", 1000.0),
+    ]
+    assert "1000/day" in await sluice("limit", "list")
+    assert "no limit any more" in await sluice("limit", "remove", "places")
+    assert "there is no limit on 'places'" in await sluice("limit", "remove", "places", code=1)
+
+
+@pytest.mark.parametrize("wrong", ["many", "5/week", "5/"])
+async def test_what_is_no_limit_is_refused(operator: Operator, sluice: Command, wrong: str) -> None:
+    said = await sluice("limit", "set", "crawler", "--", wrong, code=2)
+    assert "is no limit: give a number" in said
+    assert operator.neighbours.limits == {}
+
+
+async def test_a_name_or_an_amount_that_is_none_is_refused(
+    operator: Operator, sluice: Command
+) -> None:
+    said = await sluice("limit", "set", "9x", "5", code=1)
+    assert "'9x' begins with '9': a resource's or label's name" in said
+    assert "greater than or equal to 0.001" in await sluice("limit", "set", "x", "0", code=1)
+    with pytest.raises(NotFound):
+        await operator.client.remove_limit("none")
+
+
+async def test_the_first_page_shows_them(operator: Operator) -> None:
+    assert "Limits over all nodes" not in (await operator.http.get("/")).text
+    operator.neighbours.limits["crawler"] = ResourceLimit(
+        name="crawler", amount=100, used=97.5, waiting=12
+    )
+    page = (await operator.http.get("/")).text
+    assert "Limits over all nodes" in page
+    assert "97.5 of 100" in page
+    assert "12 jobs" in page

@@ -1,0 +1,35 @@
+"""``/api/v1/limits``: limits on resources that are counted over all nodes."""
+
+from sluice.contracts.limits import LimitList, SetLimit
+from sluice.contracts.problems import NotAvailable, NotFound
+from wfms.operator.api.rest.route import Route
+from wfms.operator.usecases.context import OperatorContext
+
+
+class LimitRoutes:
+    def __init__(self, context: OperatorContext) -> None:
+        self._wms = context.wms
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("GET", "/limits", self.list,
+                  "Lists the limits on resources that are counted over all nodes: how much there "
+                  "is, how much is held or spent, and how many jobs wait that need some.",
+                  answer=LimitList, errors=(NotAvailable,)),
+            Route("PUT", "/limits", self.set,
+                  "Sets how much of a resource there is over all nodes: at a time, or in each "
+                  "period (`minute`, `hour`, `day`, in UTC). Repeating it is fine.",
+                  answer=LimitList, body=SetLimit, errors=(NotAvailable,)),
+            Route("DELETE", "/limits/<string:name>", self.remove,
+                  "Takes a limit away: then the resource has to be offered by a node.",
+                  answer=LimitList, errors=(NotFound, NotAvailable)),
+        ]  # fmt: skip
+
+    async def list(self) -> LimitList:
+        return await self._wms.limits()
+
+    async def set(self, body: SetLimit) -> LimitList:
+        return await self._wms.set_limit(body)
+
+    async def remove(self, name: str) -> LimitList:
+        return await self._wms.remove_limit(name)

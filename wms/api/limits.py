@@ -1,0 +1,36 @@
+"""Routes for operators: limits on resources that are counted over all nodes."""
+
+from fastapi import APIRouter
+
+from sluice.contracts.limits import LimitList, SetLimit
+from sluice.contracts.problems import NotFound
+from sluice.contracts.resources import ResourceName
+from sluice.servicekit.http import api_router, errors
+from wms.usecases.context import WmsContext
+from wms.usecases.list_limits import list_limits
+from wms.usecases.set_limit import remove_limit, set_limit
+
+
+def limits_router(context: WmsContext) -> APIRouter:
+    router = api_router("/api/v1/limits", tags=["limits"])
+
+    @router.get("")
+    async def limits() -> LimitList:
+        """Lists the limits on resources that are counted over all nodes: how much there is, how
+        much is held or spent, and how many jobs wait that need some."""
+        return await list_limits(context)
+
+    @router.put("")
+    async def set_(new: SetLimit) -> LimitList:
+        """Sets how much of a resource there is over all nodes: at a time, or in each period.
+        Repeating it is fine."""
+        await set_limit(context, new)
+        return await list_limits(context)
+
+    @router.delete("/{name}", responses=errors(NotFound))
+    async def remove(name: ResourceName) -> LimitList:
+        """Takes a limit away: then the resource has to be offered by a node."""
+        await remove_limit(context, name)
+        return await list_limits(context)
+
+    return router

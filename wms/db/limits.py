@@ -1,0 +1,160 @@
+"""Statements on limits of resources that are counted over all nodes.
+
+An attempt that has not ended holds what its job needs: how much is held follows from the counts of
+tasks, which equal the states of their jobs at every moment (``wms/db/tasks.py``), so nothing is
+released twice, or never. Who gives away jobs that need a named resource has the lock of its name
+first, before those of tasks; so has who sets a limit. What is counted under it is what has
+committed.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sluice.contracts.limits import LimitPeriod, ResourceLimit, SetLimit
+from sluice.contracts.states import TaskState
+from sluice.servicekit.database import Connection
+from wms.domain.limits import HoldingStep, Limit
+from wms.domain.matching import Demand
+
+#: Of PostgreSQL's advisory locks, those of the names of resources.
+_LOCKS = 0x510C
+
+_LOCK_NAMES = f"""
+-- In one order, so that nobody waits in a circle. Until the transaction ends.
+SELECT pg_advisory_xact_lock({_LOCKS}, key) FROM (
+    SELECT DISTINCT hashtext(name) AS key FROM unnest($1::text[]) AS n (name) ORDER BY key
+) AS keys
+"""
+
+_FINAL = ", ".join(f"'{state}'" for state in TaskState if state.final)
+
+#: Live tasks ``t`` with each resource ``n`` that a job of theirs needs; by the index
+#: tasks_with_named.
+_NEEDING = f"""tasks AS t CROSS JOIN LATERAL jsonb_each_text(t.needs->'named') AS n (name, amount)
+    WHERE t.needs ? 'named' AND t.state NOT IN ({_FINAL})"""
+
+#: The clock's: a transaction may have waited for the lock into the next period.
+_PERIOD = "date_trunc(l.period, clock_timestamp(), 'UTC')"
+
+SELECT_LIMITS = f"""
+-- Those of $1, or all: as they are now.
+WITH needed AS (
+    SELECT n.name, sum(n.amount::float * (t.leased + t.running)) AS held, sum(t.ready) AS waiting
+    FROM {_NEEDING} AND ($1::text[] IS NULL OR n.name = ANY($1)) GROUP BY n.name
+)
+SELECT l.name, l.amount, l.period, coalesce(needed.waiting, 0)::bigint AS waiting,
+    CASE WHEN l.period IS NULL THEN coalesce(needed.held, 0)
+        WHEN l.begun < {_PERIOD} THEN 0 ELSE l.spent END AS used,
+    {_PERIOD} + CASE l.period WHEN 'minute' THEN interval '1 minute'
+        WHEN 'hour' THEN interval '1 hour' WHEN 'day' THEN interval '24 hours' END AS refills
+FROM limits AS l LEFT JOIN needed USING (name)
+WHERE $1::text[] IS NULL OR l.name = ANY($1) ORDER BY l.name
+"""
+
+_SELECT_HOLDERS = f"""
+-- The steps whose jobs hold most of $1.
+SELECT t.step, sum(t.leased + t.running)::bigint AS jobs
+FROM {_NEEDING} AND n.name = $1 AND t.leased + t.running > 0
+GROUP BY t.step ORDER BY sum(n.amount::float * (t.leased + t.running)) DESC, t.step LIMIT $2
+"""
+
+_SPEND = f"""
+-- Of a quota; what was spent in an earlier period counts no more.
+UPDATE limits AS l SET
+    spent = CASE WHEN l.begun < {_PERIOD} THEN 0 ELSE l.spent END + $2,
+    begun = greatest(l.begun, {_PERIOD})
+WHERE l.name = $1 AND l.period IS NOT NULL
+"""
+
+_SET_LIMIT = """
+-- What is spent of a quota stays spent, unless the period is another one.
+INSERT INTO limits AS l (name, amount, period, begun)
+VALUES ($1, $2, $3, date_trunc($3, clock_timestamp(), 'UTC'))
+ON CONFLICT (name) DO UPDATE SET
+    amount = excluded.amount, period = excluded.period,
+    spent = CASE WHEN l.period = excluded.period THEN l.spent ELSE 0 END,
+    begun = CASE WHEN l.period = excluded.period THEN l.begun ELSE excluded.begun END
+"""
+
+_REMOVE_LIMIT = "DELETE FROM limits WHERE name = $1 RETURNING name"
+
+
+@dataclass(frozen=True, slots=True)
+class LimitState:
+    """``waiting``: ready jobs that need some."""
+
+    limit: Limit
+    waiting: int
+
+    def told(self) -> ResourceLimit:
+        limit = self.limit
+        return ResourceLimit(
+            name=limit.name,
+            amount=limit.amount,
+            period=limit.period,
+            used=round(limit.used, 6),
+            refills=limit.refills,
+            waiting=self.waiting,
+        )
+
+
+async def limit_states(
+    connection: Connection, names: Iterable[str] | None = None
+) -> list[LimitState]:
+    """Of these resources, or of all."""
+    given = None if names is None else list(names)
+    return [_state(row) for row in await connection.fetch(SELECT_LIMITS, given)]
+
+
+async def with_limits(connection: Connection, demands: Sequence[Demand]) -> list[Demand]:
+    """The same, each with the limits on what it needs, as they are now."""
+    names = {name for demand in demands for name in demand.needs.named}
+    if not names:
+        return list(demands)
+    limits = {state.limit.name: state.limit for state in await limit_states(connection, names)}
+    return [
+        replace(
+            demand,
+            limits={name: limits[name] for name in demand.needs.named if name in limits},
+        )
+        for demand in demands
+    ]
+
+
+async def lock_named(connection: Connection, demand: Demand) -> Demand:
+    """Within a transaction, and before any lock of a task: until its end nobody else gives away
+    jobs that need any of what the demand needs. The demand, with the limits as they are then."""
+    await connection.execute(_LOCK_NAMES, sorted(demand.needs.named))
+    [locked] = await with_limits(connection, [demand])
+    return locked
+
+
+async def spend(connection: Connection, demand: Demand, *, jobs: int) -> None:
+    """So many jobs were given away; under the lock of ``lock_named``. Quotas are spent then, and
+    not given back."""
+    for limit in demand.limits.values():
+        if limit.period is not None:
+            await connection.execute(_SPEND, limit.name, demand.needs.named[limit.name] * jobs)
+
+
+async def holders(connection: Connection, name: str, *, most: int) -> list[HoldingStep]:
+    """The steps whose jobs hold most of the resource."""
+    return [HoldingStep(**row) for row in await connection.fetch(_SELECT_HOLDERS, name, most)]
+
+
+async def set_limit(connection: Connection, new: SetLimit) -> None:
+    await connection.execute(_LOCK_NAMES, [new.name])
+    await connection.execute(_SET_LIMIT, new.name, new.amount, new.period)
+
+
+async def remove_limit(connection: Connection, name: str) -> bool:
+    """False: there was none."""
+    await connection.execute(_LOCK_NAMES, [name])
+    return await connection.fetchval(_REMOVE_LIMIT, name) is not None
+
+
+def _state(row: Any) -> LimitState:
+    period = None if row["period"] is None else LimitPeriod(row["period"])
+    limit = Limit(row["name"], row["amount"], row["used"], period, row["refills"])
+    return LimitState(limit, row["waiting"])

@@ -1,0 +1,11 @@
+"""Shows the limits on resources that are counted over all nodes."""
+
+from sluice.contracts.limits import LimitList
+from wms.db.limits import limit_states
+from wms.usecases.context import WmsContext
+
+
+async def list_limits(context: WmsContext) -> LimitList:
+    """Precondition: none. Effect: none. Messages: none. Errors: none."""
+    async with context.database.connection() as connection:
+        return LimitList(limits=[state.told() for state in await limit_states(connection)])
