@@ -66,5 +66,7 @@ class WmsSettings(SealingSettings):
     expiry_period: float = Field(default=1.0, gt=0)
     #: Seconds between two steps of the rank formula.
     rank_period: float = Field(default=30.0, gt=0)
+    #: Seconds between two looks for tasks that have ended and whose jobs' times are to be counted.
+    times_period: float = Field(default=5.0, gt=0)
     #: Connections to the database.
     database_connections: int = Field(default=10, ge=4, le=200)

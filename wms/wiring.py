@@ -27,6 +27,7 @@ from wms.api.tasks import (
     task_requests_router,
     tasks_router,
 )
+from wms.api.times import times_router
 from wms.consumers.tasks import task_consumer, wake_consumer
 from wms.db.gauges import MEASUREMENTS
 from wms.domain.matching import PilotNode
@@ -58,6 +59,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
         pilots_router,
         steps_router,
         limits_router,
+        times_router,
     )
     give_secrets = GiveSecrets(
         context, OperatorClient(links.http("wfms.operator")), Sealer(settings.encryption_keys)

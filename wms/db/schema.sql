@@ -412,3 +412,16 @@ CREATE INDEX tasks_with_named ON tasks (uid)
 WHERE needs ? 'named' AND state NOT IN ('finished', 'failed', 'canceled');
 
 UPDATE alembic_version SET version_num='wms0022' WHERE alembic_version.version_num = 'wms0021';
+
+-- Running upgrade wms0022 -> wms0023
+
+ALTER TABLE tasks
+    -- Of its finished jobs: kind of time -> count, sum, squares, least, most, and how many by size.
+    -- NULL: not counted yet.
+    ADD COLUMN times jsonb;
+
+CREATE INDEX tasks_by_chain ON tasks (chain_uid);
+
+CREATE INDEX tasks_untimed ON tasks (ended_at) WHERE ended_at IS NOT NULL AND times IS NULL;
+
+UPDATE alembic_version SET version_num='wms0023' WHERE alembic_version.version_num = 'wms0022';

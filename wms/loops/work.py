@@ -1,4 +1,5 @@
-"""The WMS's periodic work: splitting, expiry of leases, lost pilots, ranks."""
+"""The WMS's periodic work: splitting, expiry of leases, lost pilots, ranks, times of what has
+ended."""
 
 from collections.abc import Callable
 
@@ -6,6 +7,7 @@ from sluice.clients.dms import DmsClient
 from sluice.servicekit.loop import Loop, sharing_loops
 from wms.settings import WmsSettings
 from wms.usecases.context import WmsContext
+from wms.usecases.count_times import count_ended_tasks
 from wms.usecases.expire_leases import expire_leases
 from wms.usecases.lose_pilots import lose_pilots
 from wms.usecases.split_task import split_waiting_tasks
@@ -40,6 +42,9 @@ def maintenance_loops(context: WmsContext, settings: WmsSettings) -> list[Loop]:
         await update_ranks(context, period=settings.rank_period)
         return False
 
+    async def count() -> bool:
+        return await count_ended_tasks(context)
+
     metrics = context.metrics
     return [
         Loop("expiry", expire, period=settings.expiry_period, metrics=metrics),
@@ -50,4 +55,5 @@ def maintenance_loops(context: WmsContext, settings: WmsSettings) -> list[Loop]:
             metrics=metrics,
         ),
         Loop("rank", rank, period=settings.rank_period, metrics=metrics),
+        Loop("times", count, period=settings.times_period, metrics=metrics),
     ]

@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from sluice.contracts.times import Timeline
 from sluice.servicekit.database import Database
 from wms.db.task_cache import TaskCache
 from wms.domain.matching import PilotNode
+from wms.domain.times import Samples
 from wms.metrics import WmsMetrics
+from wms.usecases.counted_lately import CountedLately
 from wms.usecases.work_signal import WorkSignal
 
 
@@ -41,6 +44,8 @@ class WmsContext:
     terms: Terms
     tasks: TaskCache = field(default_factory=TaskCache)
     signal: WorkSignal = field(default_factory=WorkSignal)
+    live_times: CountedLately[Samples] = field(default_factory=CountedLately)
+    timelines: CountedLately[Timeline] = field(default_factory=CountedLately)
     metrics: WmsMetrics = field(default_factory=WmsMetrics)
     #: Nodes that can be launched beside those that are there; None: nobody has said.
     launchable: Sequence[PilotNode] | None = None

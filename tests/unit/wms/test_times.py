@@ -1,0 +1,61 @@
+"""Times of many jobs, counted by size."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wms.domain.times import Sample, TimeKind, bounds_of, restored, samples_of, size_of
+
+SECONDS = st.floats(0, 1e7, allow_subnormal=False)
+
+
+@given(SECONDS)
+def test_a_time_lies_within_its_size(seconds: float) -> None:
+    low, high = bounds_of(size_of(seconds))
+    assert low * (1 - 1e-9) <= seconds <= high * (1 + 1e-9)
+
+
+@given(st.lists(SECONDS, min_size=1, max_size=30), st.integers(0, 30))
+def test_parts_add_up_to_the_whole_and_come_back_from_json(times: list[float], cut: int) -> None:
+    whole, parts = Sample(), [Sample(), Sample()]
+    for number, seconds in enumerate(times):
+        whole.add_one(seconds)
+        parts[number < cut].add_one(seconds)
+    together = restored(parts[0].stored()) if parts[0].count else Sample()
+    together.add(parts[1])
+    assert (together.count, together.sizes) == (whole.count, whole.sizes)
+    assert together.total == pytest.approx(sum(times))
+    spread = together.spread()
+    assert spread is not None
+    assert spread.least == min(times) <= spread.median <= spread.p90 <= spread.p99 <= spread.most
+    assert spread.most == max(times)
+
+
+def test_quantiles_are_right_to_a_twentieth() -> None:
+    draw = random.Random(7)
+    times = sorted(draw.lognormvariate(1, 1.5) for _ in range(20_000))
+    sample = Sample()
+    for seconds in times:
+        sample.add_one(seconds)
+    for share in (0.1, 0.5, 0.9, 0.99):
+        assert sample.quantile(share) == pytest.approx(times[int(share * len(times))], rel=0.05)
+    found = sample.spread()
+    assert found is not None
+    assert found.mean == pytest.approx(sum(times) / len(times))
+    variance = sum((seconds - found.mean) ** 2 for seconds in times) / len(times)
+    assert found.deviation == pytest.approx(variance**0.5)
+    assert len(sample.sizes) < 200, "however many there are"
+
+
+def test_nothing_has_no_spread() -> None:
+    assert Sample().spread() is None
+    assert samples_of([]) == {}
+
+
+def test_rows_of_the_database_become_samples() -> None:
+    row = {"kind": "working", "size": size_of(2.0), "count": 3, "total": 6.0, "squares": 12.0}
+    found = samples_of([{**row, "least": 2.0, "most": 2.0}])
+    assert found[TimeKind.WORKING].quantile(0.5) == 2.0
+    assert found[TimeKind.WORKING].mean == 2.0

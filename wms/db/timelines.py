@@ -1,0 +1,117 @@
+"""Statements on what pilots did when, and how many jobs waited: counted by the database into as
+many bins as a picture has, however many jobs there are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sluice.servicekit.database import Connection
+from wms.db.statement import statement
+
+#: Seconds that the jobs of a chain may be counted for.
+_PATIENCE = 120.0
+
+_SELECT_RANGE = """
+-- From the first task of the chain ($1) to the end of the last, or to now.
+SELECT min(created_at) AS begin, CASE WHEN bool_and(ended_at IS NOT NULL) THEN max(ended_at) END
+    AS ended, now() AS now, array_agg(step ORDER BY created_at, uid) AS steps,
+    array_agg(uid ORDER BY created_at, uid) AS tasks
+FROM tasks WHERE chain_uid = $1
+"""
+
+#: Jobs of the tasks $1 that a pilot has, or had last, and when they ran, in bins of $3 seconds from
+#: $2 on.
+_RAN = """
+    SELECT j.task_uid, j.pilot,
+        extract(epoch FROM coalesce(j.ended_at - make_interval(secs => j.seconds), j.started_at,
+            j.leased_at) - $2)::float8 / $3 AS first,
+        extract(epoch FROM coalesce(j.ended_at, now()) - $2)::float8 / $3 AS last
+    FROM jobs AS j
+    WHERE j.task_uid = ANY($1::uuid[]) AND j.pilot IS NOT NULL AND j.attempt > 0
+        AND j.state <> '{job.LEASED}'
+"""
+
+SELECT_BUSY = statement(f"""
+-- By the index jobs_task_seq.
+SELECT task_uid, pilot, bin,
+    sum(least(last, bin + 1) - greatest(first, bin)) AS busy
+FROM ({_RAN}) AS ran CROSS JOIN LATERAL generate_series(
+    greatest(floor(first)::int, 0), least(greatest(ceil(last)::int - 1, floor(first)::int), $4 - 1)
+) AS bin
+WHERE last > first AND first < $4
+GROUP BY task_uid, pilot, bin
+""")
+
+SELECT_QUEUES = statement("""
+-- How many jobs of the tasks $1 came and went in each of $4 bins: a job waits from when its input
+-- was there until its last attempt began, or until it was canceled.
+SELECT task_uid, least(greatest(floor(extract(epoch FROM at - $2)::float8 / $3), 0), $4 - 1)::int
+    AS bin, sum(change) AS change
+FROM jobs AS j CROSS JOIN LATERAL (VALUES
+    (ready_at, 1),
+    (CASE WHEN state IN ('{job.READY}', '{job.HELD}') THEN NULL
+        WHEN state = '{job.FINISHED}' THEN ended_at - make_interval(secs => seconds)
+        ELSE coalesce(started_at, leased_at, ended_at) END, -1)) AS c (at, change)
+WHERE task_uid = ANY($1::uuid[]) AND ready_at IS NOT NULL AND at IS NOT NULL
+    AND (attempt > 0 OR state <> '{job.FINISHED}')
+GROUP BY 1, 2
+""")
+
+_SELECT_NAMES = "SELECT uid, name FROM pilots WHERE uid = ANY($1::uuid[])"
+
+
+@dataclass(frozen=True, slots=True)
+class ChainRange:
+    """``steps``: of ``tasks``, in the order in which they began. ``ended`` None: it goes on."""
+
+    begin: datetime
+    ended: datetime | None
+    now: datetime
+    steps: Sequence[str]
+    tasks: Sequence[UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """Of ``seconds`` each, from ``begin`` on."""
+
+    begin: datetime
+    seconds: float
+    number: int
+
+
+async def range_of(connection: Connection, chain: UUID) -> ChainRange | None:
+    """None where it has no task."""
+    row = await connection.fetchrow(_SELECT_RANGE, chain)
+    return None if row is None or row["begin"] is None else ChainRange(**row)
+
+
+async def busy_by_pilot(
+    connection: Connection, tasks: Sequence[UUID], bins: Bins
+) -> dict[UUID, list[tuple[UUID, int, float]]]:
+    """Pilot → task, bin, and how many jobs it ran on average."""
+    found: dict[UUID, list[tuple[UUID, int, float]]] = {}
+    for row in await _binned(connection, SELECT_BUSY, tasks, bins):
+        found.setdefault(row["pilot"], []).append((row["task_uid"], row["bin"], row["busy"]))
+    return found
+
+
+async def queue_changes(
+    connection: Connection, tasks: Sequence[UUID], bins: Bins
+) -> list[tuple[UUID, int, int]]:
+    """Task, bin, and by how much its queue grew there."""
+    rows = await _binned(connection, SELECT_QUEUES, tasks, bins)
+    return [(row["task_uid"], row["bin"], int(row["change"])) for row in rows]
+
+
+async def names_of(connection: Connection, pilots: Sequence[UUID]) -> dict[UUID, str]:
+    rows = await connection.fetch(_SELECT_NAMES, list(pilots))
+    return {row["uid"]: row["name"] for row in rows}
+
+
+async def _binned(connection: Connection, sql: str, tasks: Sequence[UUID], bins: Bins) -> list[Any]:
+    arguments = (list(tasks), bins.begin, bins.seconds, bins.number)
+    rows: list[Any] = await connection.fetch(sql, *arguments, timeout=_PATIENCE)
+    return rows

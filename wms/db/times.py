@@ -1,0 +1,130 @@
+"""Statements on how long jobs waited and ran. Of a task that has ended this is counted once, and
+kept with it: what chains and templates take in all is added up from tasks, never from jobs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sluice.servicekit.database import Connection
+from wms.db.statement import statement
+from wms.domain.times import SHORTEST, TO_AN_OCTAVE, Samples, TimeKind, restored, samples_of
+
+#: Seconds that the jobs of one task may be counted for.
+_PATIENCE = 120.0
+
+SELECT_TIMES = statement(f"""
+-- The finished jobs of task $1, whose chain began at $2, by kind of time and size. By the index
+-- jobs_settled; what is sorted and kept is as many sizes as there are.
+SELECT m.kind,
+    CASE WHEN m.seconds <= {SHORTEST} THEN 0
+        ELSE 1 + floor({TO_AN_OCTAVE} * ln(m.seconds / {SHORTEST}) / ln(2::float8))::int
+    END AS size,
+    count(*) AS count, sum(m.seconds) AS total, sum(m.seconds * m.seconds) AS squares,
+    min(m.seconds) AS least, max(m.seconds) AS most
+FROM (
+    SELECT seconds::float8 AS ran, extract(epoch FROM ended_at - ready_at)::float8 AS stayed,
+        extract(epoch FROM ended_at - $2)::float8 AS passage
+    FROM jobs
+    WHERE task_uid = $1 AND state = '{{job.FINISHED}}' AND attempt > 0 AND ready_at IS NOT NULL
+) AS j CROSS JOIN LATERAL (VALUES
+    ('{TimeKind.WORKING}', ran), ('{TimeKind.WAITING}', greatest(stayed - ran, 0)),
+    ('{TimeKind.PASSAGE}', greatest(passage, 0))) AS m (kind, seconds)
+GROUP BY 1, 2
+""")
+
+_TASK = """t.uid, t.chain_uid, t.step, t.finished, t.timed, t.created_at, t.ended_at, t.times,
+    t.total - t.finished - t.failed - t.canceled AS open"""
+
+_SELECT_OF_CHAINS = f"""
+-- By the index tasks_by_chain.
+SELECT {_TASK} FROM tasks AS t WHERE chain_uid = ANY($1::uuid[]) ORDER BY created_at, uid
+"""
+
+SELECT_OF_PERIOD = f"""
+-- Tasks of a template (NULL: of all) that began in a period, the newest $4: by the index
+-- tasks_created.
+SELECT * FROM (
+    SELECT {_TASK} FROM tasks AS t
+    WHERE created_at >= $2 AND created_at < $3 AND ($1::text IS NULL OR template = $1)
+    ORDER BY created_at DESC LIMIT $4
+) AS newest ORDER BY created_at, uid
+"""
+
+SELECT_UNCOUNTED = """
+-- Ended tasks whose jobs are still to be counted, by the index tasks_untimed; those of which no
+-- time is known need not be looked at.
+SELECT uid, chain_uid, timed > 0 AS is_timed FROM tasks
+WHERE ended_at IS NOT NULL AND times IS NULL ORDER BY ended_at LIMIT $1
+"""
+
+_SET_TIMES = """
+-- The first who has counted them says so; jobs of an ended task never change.
+UPDATE tasks SET times = $2 WHERE uid = $1 AND ended_at IS NOT NULL AND times IS NULL
+"""
+
+_SELECT_BEGIN = "SELECT min(created_at) FROM tasks WHERE chain_uid = $1"
+
+
+@dataclass(frozen=True, slots=True)
+class TimedTask:
+    """``times`` None: not counted yet. ``open``: jobs that have not ended."""
+
+    uid: UUID
+    chain_uid: UUID
+    step: str
+    finished: int
+    timed: int
+    open: int
+    created_at: datetime
+    ended_at: datetime | None
+    times: Samples | None
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """``template`` None: all."""
+
+    template: str | None
+    since: datetime
+    until: datetime
+
+
+async def tasks_of_chains(connection: Connection, chains: Sequence[UUID]) -> list[TimedTask]:
+    """In the order in which they began."""
+    return [_task(row) for row in await connection.fetch(_SELECT_OF_CHAINS, list(chains))]
+
+
+async def tasks_of_period(connection: Connection, period: Period, *, limit: int) -> list[TimedTask]:
+    """The newest, in the order in which they began."""
+    rows = await connection.fetch(
+        SELECT_OF_PERIOD, period.template, period.since, period.until, limit
+    )
+    return [_task(row) for row in rows]
+
+
+async def uncounted_tasks(connection: Connection, *, limit: int) -> list[tuple[UUID, UUID, bool]]:
+    """Task, chain, and whether there is anything to count."""
+    return [tuple(row) for row in await connection.fetch(SELECT_UNCOUNTED, limit)]
+
+
+async def begin_of_chain(connection: Connection, chain: UUID) -> datetime:
+    begin: datetime = await connection.fetchval(_SELECT_BEGIN, chain)
+    return begin
+
+
+async def count_times(connection: Connection, task: UUID, *, begin: datetime) -> Samples:
+    rows = await connection.fetch(SELECT_TIMES, task, begin, timeout=_PATIENCE)
+    return samples_of([dict(row) for row in rows])
+
+
+async def keep_times(connection: Connection, task: UUID, times: Mapping[TimeKind, Any]) -> None:
+    stored = {kind.value: sample.stored() for kind, sample in times.items()}
+    await connection.execute(_SET_TIMES, task, stored)
+
+
+def _task(row: Any) -> TimedTask:
+    times = row["times"]
+    found = None if times is None else {TimeKind(kind): restored(s) for kind, s in times.items()}
+    return TimedTask(**{**row, "times": found})
