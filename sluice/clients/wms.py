@@ -1,6 +1,7 @@
 """Client of the WMS: tasks and jobs for everybody, leases and reports for pilots."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from urllib.parse import quote
 from uuid import UUID
 
@@ -27,9 +28,12 @@ from sluice.contracts.secrets import SecretValues
 from sluice.contracts.states import TaskState
 from sluice.contracts.steps import RankStep, StepList
 from sluice.contracts.tasks import Boosted, Boosts, Job, TaskStatus, TaskStatusList
+from sluice.contracts.times import Timeline, WorkTimes
 
 #: Seconds that an answer may take beyond the time the WMS was asked to wait for work.
 _LEASE_GRACE = 10.0
+#: Seconds that the jobs of a chain may be counted for.
+_COUNTING = 60.0
 
 
 class WmsClient(JobCalls):
@@ -127,6 +131,30 @@ class WmsClient(JobCalls):
     async def remove_limit(self, name: str) -> LimitList:
         """Raises ``NotFound``."""
         return await self.call("DELETE", f"{API}/limits/{quote(name, safe='')}", answer=LimitList)
+
+    async def times(
+        self,
+        chains: Iterable[UUID] = (),
+        *,
+        template: str | None = None,
+        since: datetime | None = None,
+    ) -> WorkTimes:
+        """Of chains; without any, of tasks (of a template) that began since then. Raises
+        ``NotFound`` where a release before this one answers."""
+        params = {
+            "chain": list(chains),
+            "template": template,
+            "since": None if since is None else since.isoformat(),
+        }
+        return await self.call(
+            "GET", f"{API}/times", answer=WorkTimes, params=params, seconds=_COUNTING
+        )
+
+    async def timeline(self, chain: UUID) -> Timeline:
+        """Raises ``NotFound``, also where it has no task yet."""
+        return await self.call(
+            "GET", f"{API}/chains/{chain}/timeline", answer=Timeline, seconds=_COUNTING
+        )
 
     async def register(self, pilot: RegisterPilot) -> Registration:
         return await self.call(

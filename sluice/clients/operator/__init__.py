@@ -6,10 +6,11 @@ from sluice.clients.operator.operations import OperationCalls
 from sluice.clients.operator.secrets import SecretCalls
 from sluice.clients.operator.tasks import TaskCalls
 from sluice.clients.operator.templates import TemplateCalls
+from sluice.clients.operator.times import TimesCalls
 
 
 class OperatorClient(
-    TemplateCalls, ChainCalls, TaskCalls, DatasetCalls, OperationCalls, SecretCalls
+    TemplateCalls, ChainCalls, TaskCalls, DatasetCalls, OperationCalls, SecretCalls, TimesCalls
 ):
     """Errors as in ``ServiceClient``: the service's own, and ``NotAvailable``."""
 

@@ -11,7 +11,12 @@ from tests.integration.operator.intake_rows import intake_routes
 from tests.integration.operator.log_files import log_routes
 from tests.integration.operator.pilot_rows import pilot_routes
 from tests.integration.operator.rows import Rows
-from tests.integration.operator.work_rows import limit_routes, step_routes, work_routes
+from tests.integration.operator.work_rows import (
+    limit_routes,
+    step_routes,
+    times_routes,
+    work_routes,
+)
 
 
 class Neighbours(Rows):
@@ -25,6 +30,7 @@ class Neighbours(Rows):
                 work_routes(self),
                 step_routes(self),
                 limit_routes(self),
+                times_routes(self),
                 pilot_routes(self.pilots, paged=lambda: not self.of_the_release_before),
             ],
             "dms": [*dataset_routers(self), log_routes()],

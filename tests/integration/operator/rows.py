@@ -33,6 +33,7 @@ from sluice.contracts.tasks import (
     Job,
     TaskStatus,
 )
+from sluice.contracts.times import Timeline, WorkTimes
 from sluice.servicekit.clock import SystemClock
 
 CLOCK = SystemClock()
@@ -55,6 +56,10 @@ class Rows:
         self.steps: list[StepLoad] = []
         self.limits: dict[str, ResourceLimit] = {}
         self.priorities: dict[str, StepPriority] = {}
+        self.times = WorkTimes(steps=[])
+        self.timeline: Timeline | None = None
+        #: What was asked of times.
+        self.times_asked: list[dict[str, object]] = []
         self.datasets: dict[UUID, Dataset] = {}
         self.storages: list[Storage] = []
         self.files: dict[UUID, list[File]] = {}

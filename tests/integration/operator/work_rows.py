@@ -1,9 +1,10 @@
 """The WMS's tasks and jobs as the operator sees them."""
 
 from datetime import UTC, datetime
+from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 
 from sluice.contracts.attention import (
     WorkCounts,
@@ -22,6 +23,7 @@ from sluice.contracts.tasks import (
     TaskStatus,
     TaskStatusList,
 )
+from sluice.contracts.times import Timeline, WorkTimes
 from tests.integration.operator.rows import Rows
 
 
@@ -119,5 +121,26 @@ def limit_routes(rows: Rows) -> APIRouter:
         if rows.limits.pop(name, None) is None:
             raise NotFound(f"there is no limit on {name!r}")
         return await listed()
+
+    return router
+
+
+def times_routes(rows: Rows) -> APIRouter:
+    router = APIRouter(prefix="/api/v1")
+
+    @router.get("/times")
+    async def times(
+        chain: Annotated[list[UUID] | None, Query()] = None,
+        template: str | None = None,
+        since: datetime | None = None,
+    ) -> WorkTimes:
+        rows.times_asked.append({"chain": chain, "template": template, "since": since})
+        return rows.times
+
+    @router.get("/chains/{uid}/timeline")
+    async def timeline(uid: UUID) -> Timeline:
+        if rows.timeline is None:
+            raise NotFound("it has no task yet")
+        return rows.timeline
 
     return router

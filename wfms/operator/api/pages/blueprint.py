@@ -19,6 +19,7 @@ from wfms.operator.api.pages.steps import StepPages
 from wfms.operator.api.pages.storages import StoragePages
 from wfms.operator.api.pages.tasks import TaskPages
 from wfms.operator.api.pages.templates import TemplatePages
+from wfms.operator.api.pages.times import TimesPages
 from wfms.operator.usecases.context import OperatorContext
 
 
@@ -36,6 +37,7 @@ def pages_blueprint(context: OperatorContext, bridge: Bridge) -> Blueprint:
         TaskPages,
         StepPages,
         PilotPages,
+        TimesPages,
         QueuePages,
         StoragePages,
     ):

@@ -1,8 +1,8 @@
 """How a route of the REST interface is declared: Flask serves it, and the OpenAPI document is made
 from the same declaration."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from flask import Blueprint, Response, request
@@ -20,11 +20,13 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer with a status of its own, or one that is passed on as it came."""
+    """An answer with a status of its own, or one that is passed on as it came. ``headers``: beside
+    those that all answers have, or in their place."""
 
     body: Contract | bytes | None
     status: int = 200
     content_type: str = "application/json"
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 #: Called on the event loop with the parts of the path by name, ``query`` and ``body`` where the
@@ -85,7 +87,12 @@ def _response(answer: Contract | Answered | None, status: int) -> Response:
         case None:
             return Response(status=204)
         case bytes() as data:
-            return Response(data, status=answer.status, content_type=answer.content_type)
+            return Response(
+                data,
+                status=answer.status,
+                content_type=answer.content_type,
+                headers=dict(answer.headers),
+            )
         case Contract() as model:
             return Response(
                 model.model_dump_json(), status=answer.status, content_type=answer.content_type

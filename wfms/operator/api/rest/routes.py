@@ -11,6 +11,7 @@ from wfms.operator.api.rest.secrets import SecretRoutes
 from wfms.operator.api.rest.steps import StepRoutes
 from wfms.operator.api.rest.tasks import TaskRoutes
 from wfms.operator.api.rest.templates import TemplateRoutes
+from wfms.operator.api.rest.times import TimesRoutes
 from wfms.operator.api.rest.unmatched import UnmatchedRoutes
 from wfms.operator.usecases.context import OperatorContext
 
@@ -27,6 +28,7 @@ def all_routes(context: OperatorContext, *, largest_body: int) -> list[Route]:
         *SecretRoutes(context).routes(),
         *AttentionRoutes(context).routes(),
         *QueueRoutes(context).routes(),
+        *TimesRoutes(context).routes(),
         *UnmatchedRoutes(context).routes(),
         *forwarded_routes(context.others, largest=largest_body),
     ]

@@ -1,0 +1,92 @@
+"""Pictures of times: well-formed, to scale, with whatever names there are."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from xml.etree import ElementTree
+
+import pytest
+
+from sluice.contracts.times import Lane, Spread, StepTimes, Timeline, WorkTimes
+from wfms.operator.domain.svg import seconds_text, time_ticks
+from wfms.operator.domain.timeline_drawing import draw_timeline
+from wfms.operator.domain.times_drawing import draw_times
+
+NS = "{http://www.w3.org/2000/svg}"
+BEGIN = datetime(2026, 5, 1, tzinfo=UTC)
+
+
+def spread(mean: float, p90: float) -> Spread:
+    return Spread(count=9, total=9 * mean, mean=mean, deviation=1.0, least=0.0, median=mean,
+                  p90=p90, p99=p90, most=p90)  # fmt: skip
+
+
+def step(name: str, waiting: float, working: float) -> StepTimes:
+    both = {"waiting": spread(waiting, 2 * waiting), "working": spread(working, working)}
+    return StepTimes(step=name, tasks=1, finished=9, open=0, **both, passage=both["waiting"])
+
+
+def parts(picture: str, name: str) -> Iterator[ElementTree.Element]:
+    return ElementTree.fromstring(picture).iter(f"{NS}{name}")  # noqa: S314 - our own
+
+
+def boxes(picture: str, kind: str) -> list[float]:
+    """How wide they are."""
+    found = parts(picture, "rect")
+    return [float(box.attrib["width"]) for box in found if box.get("class") == kind]
+
+
+def texts(picture: str) -> list[str]:
+    return ["".join(text.itertext()) for text in parts(picture, "text")]
+
+
+def test_bars_are_as_long_as_the_times() -> None:
+    picture = draw_times(
+        WorkTimes(steps=[step("a <b> & 'c'", 4.0, 2.0), step("d", 8.0, 1.0)]), title="x & y"
+    )
+    [_, first, second] = boxes(picture, "c1")
+    assert second == pytest.approx(2 * first, abs=0.2)
+    assert boxes(picture, "c0")[1] == pytest.approx(first / 2, abs=0.2)
+    assert {"a <b> & 'c'", "x & y", "4 s", "8 s", "9 finished"} <= set(texts(picture))
+
+
+def test_nothing_has_a_picture_too() -> None:
+    assert "No job has finished yet." in texts(draw_times(WorkTimes(steps=[]), title=""))
+    empty = Timeline(begin=BEGIN, end=BEGIN + timedelta(seconds=1), bins=4, steps=[])
+    assert "No pilot has had a job yet." in texts(draw_timeline(empty, title=""))
+
+
+def test_a_lane_is_as_high_as_its_pilot_had_jobs_and_the_same_is_one_box() -> None:
+    busy = [[2.0] * 100 + [0.0] * 100, [0.0] * 100 + [1.0] * 50 + [0.0] * 50]
+    timeline = Timeline(
+        begin=BEGIN,
+        end=BEGIN + timedelta(minutes=4),
+        bins=200,
+        steps=["layout", "export"],
+        lanes=[Lane(name="farm-1", busy=busy)],
+        queues=[[5] * 200, [0] * 200],
+    )
+    picture = draw_timeline(timeline, title="volume")
+    assert boxes(picture, "c0")[1] == pytest.approx(826 / 2, abs=1)
+    assert boxes(picture, "c1")[1] == pytest.approx(826 / 4, abs=1)
+    heights = [float(box.attrib["height"]) for box in parts(picture, "rect")]
+    assert {30.0, 15.0} <= set(heights), "two jobs, and one"
+    assert {"farm-1", "layout", "export", "2 min"} <= set(texts(picture))
+    assert len(list(parts(picture, "polyline"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("most", "wanted"),
+    [
+        (0, [0]),
+        (9.6, [0, 2, 4, 6, 8]),
+        (1.0, [0, 0.2, 0.4, 0.6, 0.8, 1.0]),
+        (70, [0, 15, 30, 45, 60]),
+    ],
+)
+def test_ticks_are_round(most: float, wanted: list[float]) -> None:
+    assert time_ticks(most) == pytest.approx(wanted)
+
+
+def test_seconds_are_said_as_people_do() -> None:
+    said = [seconds_text(seconds) for seconds in (0, 0.25, 4.25, 90, 180, 9000)]
+    assert said == ["0", "250 ms", "4.25 s", "1.5 min", "3 min", "2.5 h"]

@@ -1,0 +1,47 @@
+"""``/chains/…/times``, ``/times``: how long work waits and takes, of a chain or a template."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from flask import Blueprint, Response, render_template, request
+
+from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.pages.rendering import live
+from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.read_times import read_chain_times, read_template_times
+
+#: Days that can be looked back, as the page offers them.
+_DAYS = (1, 7, 30)
+
+
+class TimesPages:
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._context = context
+        self._bridge = bridge
+
+    def add_to(self, pages: Blueprint) -> None:
+        pages.add_url_rule("/chains/<uuid:uid>/times", "chain_times", self.chain)
+        pages.add_url_rule("/chains/<uuid:uid>/times/live", "chain_times_live", self.chain_live)
+        pages.add_url_rule("/times", "times", self.period)
+
+    def _read(self, uid: UUID) -> dict[str, object]:
+        chain = self._bridge.run(self._context.chains.chain(uid))
+        times = self._bridge.run(read_chain_times(self._context, [uid]))
+        stamp = "" if chain.state.final else f"{datetime.now(UTC).timestamp():.0f}"
+        return {"chain": chain, "times": times, "stamp": stamp}
+
+    def chain(self, uid: UUID) -> str:
+        return render_template("chain_times.html", **self._read(uid))
+
+    def chain_live(self, uid: UUID) -> Response:
+        read = self._read(uid)
+        return live({"times": "parts/chain_times.html"}, again=bool(read["stamp"]), **read)
+
+    def period(self) -> str:
+        template = request.args.get("template") or None
+        asked = request.args.get("days", "")
+        days = next((number for number in _DAYS if str(number) == asked), _DAYS[0])
+        since = datetime.now(UTC) - timedelta(days=days)
+        times = self._bridge.run(read_template_times(self._context, template, since=since))
+        shown = {"template": template, "days": days, "choices": _DAYS, "since": since}
+        return render_template("times.html", times=times, **shown)

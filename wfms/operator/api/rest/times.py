@@ -1,0 +1,88 @@
+"""``/api/v1/times``, and the time line of a chain: as JSON and as pictures."""
+
+from uuid import UUID
+
+from pydantic import Field
+
+from sluice.contracts.base import Contract, Timestamp
+from sluice.contracts.bounds import NewText
+from sluice.contracts.problems import NotAvailable, NotFound, Unprocessable
+from sluice.contracts.times import Timeline, WorkTimes
+from wfms.operator.api.rest.route import Answered, Route
+from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.read_times import (
+    draw,
+    draw_chain,
+    read_chain_times,
+    read_template_times,
+    read_timeline,
+)
+
+#: Pictures bring their colours along, and nothing else.
+_POLICY = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
+#: Chains at a time.
+_MOST = 100
+
+
+class TimesQuery(Contract):
+    """``chains``: uids, with commas between. Without any: of what began since ``since`` (by default
+    in the last day), of ``template`` or of all."""
+
+    chains: NewText = ""
+    template: NewText | None = None
+    since: Timestamp | None = Field(default=None)
+
+    def uids(self) -> list[UUID]:
+        """Raises ``Unprocessable``."""
+        named = [name for name in self.chains.split(",") if name]
+        if len(named) > _MOST:
+            raise Unprocessable(
+                f"{len(named)} chains are more than {_MOST}: ask for fewer at a time"
+            )
+        try:
+            return [UUID(name) for name in named]
+        except ValueError as error:
+            raise Unprocessable("chains: uids, with commas between") from error
+
+
+class TimesRoutes:
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+
+    def routes(self) -> list[Route]:
+        timeline = "/chains/<uuid:uid>/timeline"
+        return [
+            Route("GET", "/times", self.times,
+                  "Says how long jobs waited and ran, by step and in all: of chains, live and "
+                  "afterwards, or of what a template did since a time.",
+                  answer=WorkTimes, query=TimesQuery, errors=(Unprocessable, NotAvailable)),
+            Route("GET", "/times.svg", self.picture, "The same as a picture (SVG).",
+                  query=TimesQuery, errors=(Unprocessable, NotAvailable)),
+            Route("GET", timeline, self.timeline,
+                  "Shows a chain over time: which pilot did what when, and how many jobs waited.",
+                  answer=Timeline, errors=(NotFound, NotAvailable)),
+            Route("GET", f"{timeline}.svg", self.timeline_picture,
+                  "The same as a picture (SVG).", errors=(NotFound, NotAvailable)),
+        ]  # fmt: skip
+
+    async def times(self, query: TimesQuery) -> WorkTimes:
+        uids = query.uids()
+        if uids:
+            return await read_chain_times(self._context, uids)
+        return await read_template_times(self._context, query.template, since=query.since)
+
+    async def picture(self, query: TimesQuery) -> Answered:
+        title = query.template or ("Times" if query.chains else "All templates")
+        drawn = draw(await self.times(query), title=title)
+        return _picture(drawn)
+
+    async def timeline(self, uid: UUID) -> Timeline:
+        return await read_timeline(self._context, uid)
+
+    async def timeline_picture(self, uid: UUID) -> Answered:
+        drawn = await draw_chain(self._context, uid)
+        return _picture(drawn)
+
+
+def _picture(drawn: str) -> Answered:
+    return Answered(drawn.encode(), content_type="image/svg+xml", headers=_POLICY)
