@@ -10,7 +10,7 @@ from sluice.contracts.base import Timestamp
 from sluice.contracts.problems import NotFound
 from sluice.contracts.times import Timeline, WorkTimes
 from sluice.servicekit.http import api_router, errors
-from wms.db.times import Period
+from wms.db.times import TimesPeriod
 from wms.usecases.context import WmsContext
 from wms.usecases.read_timeline import read_timeline
 from wms.usecases.read_times import read_chain_times, read_period_times
@@ -34,7 +34,7 @@ def times_router(context: WmsContext) -> APIRouter:
         if chain:
             return await read_chain_times(context, chain)
         now = datetime.now(UTC)
-        period = Period(template, since or (until or now) - _LATELY, until or now)
+        period = TimesPeriod(template, since or (until or now) - _LATELY, until or now)
         return await read_period_times(context, period)
 
     @router.get("/chains/{uid}/timeline", responses=errors(NotFound))

@@ -83,7 +83,7 @@ class TimedTask:
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
+class TimesPeriod:
     """``template`` None: all."""
 
     template: str | None
@@ -96,7 +96,9 @@ async def tasks_of_chains(connection: Connection, chains: Sequence[UUID]) -> lis
     return [_task(row) for row in await connection.fetch(_SELECT_OF_CHAINS, list(chains))]
 
 
-async def tasks_of_period(connection: Connection, period: Period, *, limit: int) -> list[TimedTask]:
+async def tasks_of_period(
+    connection: Connection, period: TimesPeriod, *, limit: int
+) -> list[TimedTask]:
     """The newest, in the order in which they began."""
     rows = await connection.fetch(
         SELECT_OF_PERIOD, period.template, period.since, period.until, limit

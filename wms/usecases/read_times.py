@@ -7,8 +7,8 @@ from uuid import UUID
 from sluice.contracts.times import StepTimes, WorkTimes
 from sluice.servicekit.database import Connection
 from wms.db.times import (
-    Period,
     TimedTask,
+    TimesPeriod,
     begin_of_chain,
     count_times,
     tasks_of_chains,
@@ -31,7 +31,7 @@ async def read_chain_times(context: WmsContext, chains: Sequence[UUID]) -> WorkT
     return _added_up(tasks, live)
 
 
-async def read_period_times(context: WmsContext, period: Period) -> WorkTimes:
+async def read_period_times(context: WmsContext, period: TimesPeriod) -> WorkTimes:
     """Precondition: none. Effect: none. Messages: none. Errors: none. The newest ``MOST_TASKS``
     tasks that began in the period; of those that go on, or have just ended, the jobs are not
     counted."""

@@ -11,7 +11,7 @@ from sluice.contracts.times import StepTimes, Timeline, WorkTimes
 from tests.integration.wms.stage import Stage, make_task
 from tests.integration.wms.test_query_plans import nodes, plan, scans
 from wms.db.timelines import SELECT_BUSY, SELECT_QUEUES
-from wms.db.times import SELECT_OF_PERIOD, SELECT_TIMES, SELECT_UNCOUNTED, Period
+from wms.db.times import SELECT_OF_PERIOD, SELECT_TIMES, SELECT_UNCOUNTED, TimesPeriod
 from wms.usecases.count_times import count_ended_tasks
 from wms.usecases.counted_lately import CountedLately
 from wms.usecases.read_timeline import read_timeline
@@ -116,7 +116,7 @@ async def test_times_of_a_template_in_a_period(stage: Stage, second: Stage) -> N
     other = await stage.add_task(make_task(template="maps"), jobs=1)
     await ran(stage, other, MERGE)
     now = datetime.now(UTC)
-    period = Period("ocr", now - timedelta(hours=1), now + timedelta(hours=1))
+    period = TimesPeriod("ocr", now - timedelta(hours=1), now + timedelta(hours=1))
     assert (await read_period_times(stage.context, period)).uncounted == 4
     for instance in (stage, second):
         await count_ended_tasks(instance.context)
@@ -129,7 +129,7 @@ async def test_times_of_a_template_in_a_period(stage: Stage, second: Stage) -> N
     assert layout.working.total == pytest.approx(24.0)
     assert found.chains is not None
     assert found.chains.count == 2
-    earlier = Period("ocr", now - timedelta(days=2), now - timedelta(days=1))
+    earlier = TimesPeriod("ocr", now - timedelta(days=2), now - timedelta(days=1))
     assert (await read_period_times(stage.context, earlier)).steps == []
 
 

@@ -51,7 +51,7 @@ def text(x: float, y: float, content: str, *, kind: str = "", anchor: str = "sta
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{marks}>{escape(content)}</text>'
 
 
-def box(x: float, y: float, width: float, height: float, kind: str) -> str:
+def box(x: float, y: float, width: float, height: float, *, kind: str) -> str:
     place = f'x="{x:.1f}" y="{y:.1f}" width="{max(width, 0):.1f}" height="{max(height, 0):.1f}"'
     return f'<rect class="{kind}" {place}/>'
 

@@ -40,7 +40,7 @@ def draw_timeline(timeline: Timeline, *, title: str) -> str:
         y = _TOP + 18 + number * (_LANE + _GAP)
         parts += [
             text(16, y + _LANE / 2 + 4, cut(lane.name, 19)),
-            box(_LEFT, y, WIDTH - _LEFT - _RIGHT, _LANE, "lane"),
+            box(_LEFT, y, WIDTH - _LEFT - _RIGHT, _LANE, kind="lane"),
             *_work(lane.busy, y, scale=scale, most=most),
         ]
     if not lanes:
@@ -57,7 +57,7 @@ def _names(steps: Sequence[str]) -> list[str]:
     parts, x = [], float(_LEFT)
     for number, step in enumerate(steps[:_NAMED]):
         name = cut(step, 18)
-        parts += [box(x, 32, 12, 12, f"c{colour(number)}"), text(x + 17, 42, name)]
+        parts += [box(x, 32, 12, 12, kind=f"c{colour(number)}"), text(x + 17, 42, name)]
         x += 34 + 7 * len(name)
     if len(steps) > _NAMED:
         parts.append(text(x, 42, f"and {len(steps) - _NAMED} more", kind="muted"))
@@ -78,7 +78,7 @@ def _work(busy: Sequence[Sequence[float]], y: float, *, scale: float, most: floa
                 top, bottom = (_LANE * (1 - value / most) for value in (high, low))
                 width = count * scale
                 kind = f"c{colour(number)}"
-                parts.append(box(_LEFT + place * scale, y + top, width, bottom - top, kind))
+                parts.append(box(_LEFT + place * scale, y + top, width, bottom - top, kind=kind))
             place += count
         below = above
     return parts

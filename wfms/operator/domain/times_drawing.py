@@ -25,9 +25,9 @@ def draw_times(times: WorkTimes, *, title: str) -> str:
     scale = (WIDTH - _LEFT - _RIGHT) / (most or 1.0)
     parts = [
         text(16, 26, title),
-        box(_LEFT, 16, 12, 12, f"c{colour(WAITING)}"),
+        box(_LEFT, 16, 12, 12, kind=f"c{colour(WAITING)}"),
         text(_LEFT + 18, 26, "waiting"),
-        box(_LEFT + 84, 16, 12, 12, f"c{colour(WORKING)}"),
+        box(_LEFT + 84, 16, 12, 12, kind=f"c{colour(WORKING)}"),
         text(_LEFT + 102, 26, "working"),
         text(WIDTH - 16, 26, "mean, and up to what 9 of 10 take", kind="muted", anchor="end"),
     ]
@@ -63,7 +63,7 @@ def _step(step: StepTimes, y: float, scale: float) -> list[str]:
         top = y + 5 + row * (_BAR + 4)
         middle, end = top + _BAR / 2, _LEFT + spread.p90 * scale
         parts += [
-            box(_LEFT, top, max(spread.mean * scale, 1), _BAR, f"c{colour(kind)}"),
+            box(_LEFT, top, max(spread.mean * scale, 1), _BAR, kind=f"c{colour(kind)}"),
             line(_LEFT + spread.mean * scale, middle, end, middle, kind="whisker"),
             line(end, middle - 4, end, middle + 4, kind="whisker"),
             text(_LEFT + _reach(spread) * scale + 8, middle + 4, seconds_text(spread.mean)),
