@@ -47,6 +47,7 @@ DECLARED: dict[str, set[str]] = {
 }
 #: The extra ``ocr`` need not be installed.
 PACKAGES = {
+    "Levenshtein": ["levenshtein"],
     "cv2": ["opencv-python"],
     "pero_ocr": ["pero-ocr"],
     "torch": ["torch"],

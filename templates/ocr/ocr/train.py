@@ -128,6 +128,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--config", type=Path, required=True, metavar="DIR", help="folder with layout/ and ocr/")
     add("--out", type=Path, required=True, metavar="DIR", help="folder for the model")
     add("--seed", type=not_negative, default=1, metavar="S", help="default: %(default)s")
-    add("--pages", type=positive, default=160, metavar="N", help="default: %(default)s")
-    add("--rounds", type=positive, default=10, metavar="N", help="default: %(default)s")
+    add("--pages", type=positive, default=200, metavar="N", help="default: %(default)s")
+    add("--rounds", type=positive, default=14, metavar="N", help="default: %(default)s")
     return run_command(parser, _work, argv)

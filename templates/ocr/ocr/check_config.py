@@ -1,0 +1,34 @@
+"""`ocr-check-config`: can pero-ocr work with a configuration? Asked before it is put anywhere."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from sluice.pack_command import Parser, run_command
+
+STAGES = ("layout", "transcribe")
+
+
+def _work(arguments: argparse.Namespace) -> None:
+    from ocr.stages import load_stage, stages_of  # noqa: PLC0415 - `--help` needs no pero-ocr
+
+    for stage in arguments.stage or stages_of(arguments.config):
+        print(f"{arguments.config}: {stage}: {load_stage(stage, arguments.config, 1).about()}")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `ocr-check-config`."""
+    parser = Parser(
+        prog="ocr-check-config",
+        description="Load a configuration as the tools do; 78 and a sentence if that fails.",
+    )
+    parser.add_argument("config", type=Path, help="folder with config.ini and its models")
+    parser.add_argument(
+        "--stage",
+        choices=STAGES,
+        action="append",
+        help="stage that it is for; default: all that its config.ini runs",
+    )
+    return run_command(parser, _work, argv)

@@ -1,0 +1,66 @@
+"""`ocr-export`: a transcribed page as ALTO 4 and as plain text. No model is needed for that."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+from ocr.alto import alto_4
+from ocr.page_xml import NAMESPACE, Word, page_of, parse_page, regions, text_of, words_of
+from sluice.pack_command import BadData, Parser, run_command, write_complete
+from sluice.warm import serve
+
+
+def plain_text(page: list[list[str]]) -> str:
+    """A line of text for each line, an empty one between regions."""
+    return "\n".join("".join(f"{line}\n" for line in lines) for lines in page if lines)
+
+
+def export(path: Path) -> tuple[bytes, str]:
+    """ALTO and text of a page. Raises BadData where it is none."""
+    from pero_ocr.core.layout import PageLayout, create_ocr_processing_element  # noqa: PLC0415
+
+    tree = parse_page(path)
+    page = page_of(tree)
+    texts: list[list[str]] = []
+    words: list[tuple[str, list[Word]]] = []
+    for lines in regions(page):
+        written = [line for line in lines if text_of(line).strip()]
+        texts.append([text_of(line) for line in written])
+        words.extend((line.get("id"), words_of(line)) for line in written)
+    # pero-ocr warns of every line that it has no logits of: places and confidences of its words are
+    # in the page already.
+    logging.getLogger("pero_ocr.core.layout").setLevel(logging.ERROR)
+    processing = create_ocr_processing_element(
+        software_version_str="0.7.0",
+        processing_datetime=tree.findtext(f".//{{{NAMESPACE}}}LastChange"),
+    )
+    try:
+        layout = PageLayout(file=str(path))
+        alto = alto_4(layout.to_altoxml_string(ocr_processing_element=processing), words)
+    except (KeyError, ValueError, IndexError, TypeError, AttributeError) as error:
+        raise BadData(path, f"pero-ocr makes no ALTO of this PAGE XML ({error!r})") from error
+    return alto, plain_text(texts)
+
+
+def _work(arguments: argparse.Namespace) -> None:
+    alto, text = export(arguments.page)
+    write_complete(arguments.alto, alto)
+    write_complete(arguments.text, text.encode())
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """One page."""
+    parser = Parser(prog="ocr-export", description="Write a transcribed page as ALTO and text.")
+    parser.add_argument("page", type=Path, help="its PAGE XML, of ocr-transcribe")
+    add = parser.add_argument
+    add("--alto", type=Path, required=True, metavar="FILE", help="the ALTO to write")
+    add("--text", type=Path, required=True, metavar="FILE", help="the text to write")
+    return run_command(parser, _work, argv)
+
+
+def command() -> None:
+    """Entry point of `ocr-export`."""
+    serve(main)

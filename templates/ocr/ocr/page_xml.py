@@ -1,0 +1,106 @@
+"""PAGE XML: read with what is wrong with it told, lines in order, words with their boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from lxml import etree
+
+from sluice.pack_command import BadData, read_input
+
+NAMESPACE = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"
+_PAGE = f"{{{NAMESPACE}}}"
+
+
+class Box(NamedTuple):
+    """A rectangle on the page, in pixels."""
+
+    left: int
+    top: int
+    width: int
+    height: int
+
+    def points(self) -> str:
+        """The corners, as PAGE XML has them; it knows no places left of the page or above it."""
+        left, top = max(self.left, 0), max(self.top, 0)
+        right, bottom = max(self.left + self.width, left), max(self.top + self.height, top)
+        return f"{left},{top} {right},{top} {right},{bottom} {left},{bottom}"
+
+
+class Word(NamedTuple):
+    """One word of a line, and how sure the model is of it."""
+
+    text: str
+    box: Box
+    confidence: str | None
+
+
+def parse_page(path: Path) -> etree._ElementTree:
+    """The document; raises BadData where it is no PAGE XML of 2019 with a page."""
+    try:
+        # Neither entities nor a network are for files that others made.
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_blank_text=True)
+        tree = etree.ElementTree(etree.fromstring(read_input(path), parser))
+    except etree.XMLSyntaxError as error:
+        raise BadData(path, f"this is no XML ({error})") from error
+    if tree.getroot().tag != f"{_PAGE}PcGts" or tree.find(f"{_PAGE}Page") is None:
+        raise BadData(path, f"this is no PAGE XML of {NAMESPACE.rpartition('/')[2]}")
+    return tree
+
+
+def page_of(tree: etree._ElementTree) -> etree._Element:
+    """Its `Page`."""
+    return tree.find(f"{_PAGE}Page")
+
+
+def regions(page: etree._Element) -> Iterator[list[etree._Element]]:
+    """The lines of each text region."""
+    for region in page.iter(f"{_PAGE}TextRegion"):
+        yield list(region.iterchildren(f"{_PAGE}TextLine"))
+
+
+def text_of(element: etree._Element) -> str:
+    """What stands in a line or word."""
+    return element.findtext(f"{_PAGE}TextEquiv/{_PAGE}Unicode") or ""
+
+
+def confidence_of(element: etree._Element) -> float | None:
+    """How sure the model is of a line or word."""
+    equivalent = element.find(f"{_PAGE}TextEquiv")
+    told = None if equivalent is None else equivalent.get("conf")
+    return None if told is None else float(told)
+
+
+def put_words(line: etree._Element, words: list[Word]) -> None:
+    """The words of a line into it, before its own text, as the schema wants it."""
+    place = line.index(line.find(f"{_PAGE}TextEquiv"))
+    for number, word in enumerate(words, start=1):
+        element = etree.Element(f"{_PAGE}Word", id=f"{line.get('id')}-w{number:03d}")
+        etree.SubElement(element, f"{_PAGE}Coords", points=word.box.points())
+        equivalent = etree.SubElement(element, f"{_PAGE}TextEquiv")
+        if word.confidence is not None:
+            equivalent.set("conf", word.confidence)
+        etree.SubElement(equivalent, f"{_PAGE}Unicode").text = word.text
+        line.insert(place, element)
+        place += 1
+
+
+def words_of(line: etree._Element) -> list[Word]:
+    """What `put_words` put there."""
+    words: list[Word] = []
+    for element in line.iterchildren(f"{_PAGE}Word"):
+        equivalent = element.find(f"{_PAGE}TextEquiv")
+        points = element.find(f"{_PAGE}Coords").get("points").split()
+        xs, ys = zip(*(map(int, point.split(",")) for point in points), strict=True)
+        box = Box(min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys))
+        confidence = None if equivalent is None else equivalent.get("conf")
+        words.append(Word(text_of(element), box, confidence))
+    return words
+
+
+def to_bytes(tree: etree._ElementTree) -> bytes:
+    """The document as it is written."""
+    content: bytes = etree.tostring(tree, pretty_print=True, encoding="utf-8", xml_declaration=True)
+    return content

@@ -1,0 +1,90 @@
+"""`ocr-plain-loop`: the stages of the pack in a loop of processes, without any workflow system.
+
+It writes the same files: what Sluice is measured against, and a way to try a configuration out.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ocr import volume
+from ocr.images import MAX_MEGAPIXELS, read_page_image
+from sluice.pack_command import CommandError, Parser, positive, run_command, write_complete
+
+if TYPE_CHECKING:
+    from ocr.stages import Stage
+
+_stages: dict[str, Stage] = {}
+
+
+def _start(configurations: dict[str, Path]) -> None:
+    from ocr.stages import load_stage  # noqa: PLC0415 - `--help` needs no pero-ocr
+
+    for stage, folder in configurations.items():
+        _stages[stage] = load_stage(stage, folder, 1)
+
+
+def _page(out: Path, scan: Path) -> str | None:
+    """All files of one page; what is wrong with it, if it cannot be worked on."""
+    from ocr.export import export  # noqa: PLC0415
+    from ocr.layout import lay_out  # noqa: PLC0415
+    from ocr.transcribe import read_layout, transcribe  # noqa: PLC0415
+
+    found, page = out / f"{scan.stem}.layout.xml", out / f"{scan.stem}.xml"
+    try:
+        image = read_page_image(scan, MAX_MEGAPIXELS)
+        layout = lay_out(_stages["layout"], scan, image)
+        write_complete(found, layout.to_pagexml_string().encode())
+        layout = read_layout(found)
+        write_complete(page, transcribe(_stages["transcribe"], scan, image, layout))
+        alto, text = export(page)
+    except CommandError as error:
+        return str(error)
+    write_complete(out / f"{scan.stem}.alto.xml", alto)
+    write_complete(out / f"{scan.stem}.txt", text.encode())
+    return None
+
+
+def run_loop(configurations: dict[str, Path], scans: list[Path], out: Path, processes: int) -> int:
+    """How many pages could not be worked on; each is told."""
+    out.mkdir(parents=True, exist_ok=True)
+    with get_context("spawn").Pool(processes, _start, (configurations,)) as pool:
+        wrong = [told for told in pool.imap(partial(_page, out), scans) if told]
+    for told in wrong:
+        print(told)
+    return len(wrong)
+
+
+def _work(arguments: argparse.Namespace) -> None:
+    configurations = {"layout": arguments.layout_config, "transcribe": arguments.ocr_config}
+    out: Path = arguments.out
+    failed = run_loop(configurations, arguments.scans, out, arguments.processes)
+    done = [scan for scan in arguments.scans if (out / f"{scan.stem}.txt").exists()]
+    files = {
+        option: [str(out / f"{scan.stem}{end}") for scan in done]
+        for option, end in (("--pages", ".xml"), ("--altos", ".alto.xml"), ("--texts", ".txt"))
+    }
+    given = [text for option, paths in files.items() for text in (option, *paths)]
+    if code := volume.main(["--name", arguments.volume, "--out", str(out), *given]):
+        raise SystemExit(code)
+    print(f"{len(done)} pages in {out}, {failed} failed")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `ocr-plain-loop`."""
+    parser = Parser(
+        prog="ocr-plain-loop", description="Transcribe a volume without a workflow system."
+    )
+    add = parser.add_argument
+    add("scans", type=Path, nargs="+", help="the scanned pages, in order")
+    add("--layout-config", type=Path, required=True, metavar="DIR")
+    add("--ocr-config", type=Path, required=True, metavar="DIR")
+    add("--volume", default="volume", metavar="NAME", help="default: %(default)s")
+    add("--processes", type=positive, default=2, metavar="N", help="default: %(default)s")
+    add("--out", type=Path, required=True, metavar="DIR", help="folder for all files")
+    return run_command(parser, _work, argv)

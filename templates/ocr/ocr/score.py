@@ -1,0 +1,64 @@
+"""`ocr-score`: how far transcriptions are from what is true, by kind of page."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import Levenshtein
+
+from sluice.pack_command import BadData, MissingInput, Parser, UsageError, read_input, run_command
+
+
+def normal(text: str) -> str:
+    """The lines that have text, as they follow one another."""
+    return "\n".join(line.strip() for line in text.splitlines() if line.strip())
+
+
+def score(truth: Path, texts: Iterable[Path]) -> dict[str, dict[str, Any]]:
+    """For each kind of page: pages, characters, errors (inserted, left out, mistaken), their share.
+
+    `truth` is what `ocr-scans` wrote beside the scans; damaged pages are left out.
+    """
+    pages = {
+        page["name"]: page
+        for about in truth.glob("*.json")
+        for page in json.loads(about.read_text(encoding="utf-8"))["pages"]
+    }
+    if not pages:
+        raise MissingInput(truth, "no truth of ocr-scans is there")
+    kinds: dict[str, dict[str, Any]] = {}
+    for path in texts:
+        page = pages.get(path.stem)
+        if page is None:
+            raise BadData(path, f"{truth} knows no page {path.stem}")
+        if page["damage"]:
+            continue
+        true = normal((truth / f"{path.stem}.txt").read_text(encoding="utf-8"))
+        found = normal(read_input(path).decode())
+        of_kind = kinds.setdefault(page["kind"], {"pages": 0, "characters": 0, "errors": 0})
+        of_kind["pages"] += 1
+        of_kind["characters"] += len(true)
+        of_kind["errors"] += Levenshtein.distance(true, found)
+    for of_kind in kinds.values():
+        of_kind["cer"] = round(of_kind["errors"] / of_kind["characters"], 5)
+    return kinds
+
+
+def _work(arguments: argparse.Namespace) -> None:
+    if not arguments.texts:
+        raise UsageError("no texts are given")
+    print(json.dumps(score(arguments.truth, arguments.texts), indent=1))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `ocr-score`."""
+    parser = Parser(prog="ocr-score", description="Compare transcriptions with what is true.")
+    parser.add_argument("texts", type=Path, nargs="*", help="texts of pages, of ocr-export")
+    parser.add_argument(
+        "--truth", type=Path, required=True, metavar="DIR", help="what ocr-scans wrote"
+    )
+    return run_command(parser, _work, argv)

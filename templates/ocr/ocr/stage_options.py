@@ -1,0 +1,29 @@
+"""What the tools that use a configuration take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ocr.images import MAX_MEGAPIXELS
+from sluice.pack_command import Parser, finite, positive
+
+
+def add_stage_options(parser: Parser) -> None:
+    """`--config`, `--threads`, `--max-megapixels`."""
+    parser.add_argument(
+        "--config",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="folder with config.ini and the models that it names",
+    )
+    parser.add_argument(
+        "--threads", type=positive, default=1, metavar="N", help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--max-megapixels",
+        type=finite,
+        default=MAX_MEGAPIXELS,
+        metavar="N",
+        help="larger images are refused; default: %(default)g",
+    )

@@ -1,0 +1,166 @@
+"""pero-ocr by a stage's configuration: a folder with `config.ini` and the models that it names.
+
+A folder of PERO's own serves as it is, also one whose `config.ini` has all stages: each tool has
+pero-ocr run its own part of it.
+"""
+
+from __future__ import annotations
+
+import configparser
+import json
+from pathlib import Path
+
+import cv2
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pero_ocr.core.layout import PageLayout
+from pero_ocr.document_ocr.page_parser import PageParser, get_default_device
+
+from sluice.pack_command import BadData, CommandError
+
+#: What a stage runs of what `config.ini` says.
+STAGES: dict[str, tuple[str, ...]] = {
+    "layout": ("RUN_LAYOUT_PARSER",),
+    "transcribe": ("RUN_LINE_CROPPER", "RUN_OCR", "RUN_DECODER"),
+}
+_PARTS = tuple(part for parts in STAGES.values() for part in parts)
+#: Without it the stage would do nothing.
+_NEEDED = {"layout": "RUN_LAYOUT_PARSER", "transcribe": "RUN_OCR"}
+
+
+class BadConfiguration(CommandError):
+    """pero-ocr cannot work with the configuration; trying again cannot help."""
+
+    exit_code = 78
+
+    def __init__(self, folder: Path, reason: str) -> None:
+        super().__init__(f"{folder}: {reason}")
+
+
+class Stage:
+    """pero-ocr, loaded for one stage."""
+
+    def __init__(self, folder: Path, config: configparser.ConfigParser) -> None:
+        self.config = config
+        self.parser = PageParser(config, device=get_default_device(), config_path=str(folder))
+
+    def about(self) -> str:
+        """What it does, in a line."""
+        if self.parser.ocr is None:
+            return ", ".join(self.methods())
+        engine = self.parser.ocr.ocr_engine
+        return f"model {engine.net_name}, {len(engine.characters) - 1} characters"
+
+    def methods(self) -> list[str]:
+        """How the layout is found, in order."""
+        sections = [name for name in self.config if name.startswith("LAYOUT_PARSER_")]
+        return [self.config[name].get("METHOD", "") for name in sections]
+
+    def process(self, path: Path, image: NDArray[np.uint8], layout: PageLayout) -> PageLayout:
+        """What the stage makes of the page; `path` is named where pero-ocr gives up on it."""
+        try:
+            return self.parser.process_page(image, layout)
+        except (MemoryError, torch.OutOfMemoryError):
+            raise
+        except Exception as error:
+            raise BadData(path, f"pero-ocr gave up on this page: {_sentence(error)}") from error
+
+
+def stages_of(folder: Path) -> list[str]:
+    """Those that `config.ini` runs; raises BadConfiguration where it runs none."""
+    section = _read(folder)["PAGE_PARSER"]
+    try:
+        found = [name for name, part in _NEEDED.items() if section.getboolean(part, fallback=False)]
+    except ValueError as error:
+        raise BadConfiguration(folder, f"[PAGE_PARSER]: {_sentence(error)}") from error
+    if not found:
+        raise BadConfiguration(
+            folder, "config.ini runs nothing: neither RUN_LAYOUT_PARSER nor RUN_OCR is yes"
+        )
+    return found
+
+
+def load_stage(stage: str, folder: Path, threads: int) -> Stage:
+    """Raises BadConfiguration with what pero-ocr says of it."""
+    torch.set_num_threads(threads)
+    cv2.setNumThreads(threads)
+    config = _read(folder)
+    for part in _PARTS:
+        if part not in STAGES[stage]:
+            config["PAGE_PARSER"][part] = "no"
+    try:
+        if not config["PAGE_PARSER"].getboolean(_NEEDED[stage], fallback=False):
+            raise BadConfiguration(folder, f"config.ini does not say {_NEEDED[stage]} = yes")
+        loaded = Stage(folder, config)
+    except (MemoryError, torch.OutOfMemoryError, CommandError):
+        raise
+    except Exception as error:
+        raise BadConfiguration(
+            folder, f"pero-ocr refuses the configuration: {_sentence(error)}"
+        ) from error
+    if stage == "transcribe":
+        _check_model(folder, loaded)
+    return loaded
+
+
+def _read(folder: Path) -> configparser.ConfigParser:
+    config = configparser.ConfigParser()
+    try:
+        text = (folder / "config.ini").read_text(encoding="utf-8")
+        config.read_string(text, source="config.ini")
+    except OSError as error:
+        raise BadConfiguration(folder, f"config.ini cannot be read ({error.strerror})") from error
+    except (configparser.Error, UnicodeDecodeError) as error:
+        raise BadConfiguration(folder, _sentence(error)) from error
+    if "PAGE_PARSER" not in config:
+        raise BadConfiguration(folder, "config.ini has no section [PAGE_PARSER]")
+    return config
+
+
+def _check_model(folder: Path, stage: Stage) -> None:
+    """Does the model give a number for each character? Are lines cut as high as it wants them?
+    pero-ocr itself would find out at the first line, or transcribe nonsense."""
+    engine = stage.parser.ocr.ocr_engine
+    if not stage.parser.provides_ctc_logits:
+        raise BadConfiguration(
+            folder, "models of the method pytorch_ocr-transformer give no places of words, for ALTO"
+        )
+    height = engine.line_px_height
+    if stage.parser.line_cropper is not None:
+        cut = stage.config["LINE_CROPPER"].getint("LINE_HEIGHT")
+        if cut != height:
+            raise BadConfiguration(
+                folder,
+                f"config.ini has lines cut {cut} pixels high (LINE_HEIGHT), "
+                f"but the model wants {height} (line_px_height of its JSON)",
+            )
+    try:
+        _, logits = engine.run_ocr(np.full((1, height, 128, 3), 255, np.uint8))
+    except IndexError:
+        given = None
+    except Exception as error:
+        raise BadConfiguration(
+            folder, f"the model cannot read a line of {height} pixels: {_sentence(error)}"
+        ) from error
+    else:
+        given = logits.shape[2]
+    named = len(engine.characters)
+    if given != named:
+        gives = "more" if given is None else str(given - 1)
+        raise BadConfiguration(
+            folder,
+            f"the model gives {gives} characters, but its JSON names {named - 1}: "
+            "they do not belong together",
+        )
+
+
+def _sentence(error: BaseException) -> str:
+    """The first line of what an error says, with its kind where that alone tells something."""
+    text = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    if isinstance(error, KeyError):
+        return f"{text} is missing"
+    if isinstance(error, json.JSONDecodeError):
+        return f"its JSON is none ({text})"
+    kind = type(error).__name__
+    return text if isinstance(error, configparser.Error | OSError) else f"{text or kind} ({kind})"

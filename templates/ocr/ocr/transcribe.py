@@ -1,0 +1,93 @@
+"""`ocr-transcribe`: what stands in the lines of a page: PAGE XML with text, words, confidences."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ocr.alto import words_of_lines
+from ocr.images import read_page_image
+from ocr.page_xml import page_of, parse_page, put_words, regions, text_of, to_bytes
+from ocr.stage_options import add_stage_options
+from sluice.pack_command import BadData, Parser, run_command, write_complete
+from sluice.warm import once, serve
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from pero_ocr.core.layout import PageLayout
+
+    from ocr.stages import Stage
+
+
+@once
+def _stage(folder: Path, threads: int) -> Stage:
+    from ocr.stages import load_stage  # noqa: PLC0415 - a page that is none costs no loading
+
+    return load_stage("transcribe", folder, threads)
+
+
+def read_layout(path: Path) -> PageLayout:
+    """The page that `ocr-layout` wrote. Raises BadData where it is none."""
+    from pero_ocr.core.layout import PageLayout  # noqa: PLC0415
+
+    parse_page(path)
+    try:
+        layout = PageLayout(file=str(path))
+    except (KeyError, ValueError, IndexError, TypeError, AttributeError) as error:
+        raise BadData(path, f"pero-ocr cannot read this PAGE XML ({error!r})") from error
+    layout.reading_order = layout.reading_order or None  # an empty one is no PAGE XML
+    return layout
+
+
+def transcribe(stage: Stage, path: Path, image: NDArray[np.uint8], layout: PageLayout) -> bytes:
+    """PAGE XML with the text of every line, its words and where they are.
+
+    pero-ocr tells the places of words in its ALTO alone, which it needs the model's answers for;
+    they are here, so the words are put into the PAGE XML, and `ocr-export` needs no model.
+    """
+    from lxml import etree  # noqa: PLC0415
+
+    layout = stage.process(path, image, layout)
+    page = layout.to_pagexml_string()  # first: ALTO replaces the confidence of lines by its own
+    words = iter(words_of_lines(layout.to_altoxml_string()))
+    parser = etree.XMLParser(remove_blank_text=True)
+    tree = etree.ElementTree(etree.fromstring(page.encode(), parser))
+    for lines in regions(page_of(tree)):
+        for line in lines:
+            if text_of(line).strip():  # ALTO has no lines without text
+                put_words(line, next(words))
+    return to_bytes(tree)
+
+
+def _work(arguments: argparse.Namespace) -> None:
+    image = read_page_image(arguments.image, arguments.max_megapixels)
+    stage = _stage(arguments.config, arguments.threads)
+    layout = read_layout(arguments.page)
+    if layout.page_size != image.shape[:2]:
+        height, width = layout.page_size
+        raise BadData(
+            arguments.page,
+            f"its lines are of an image of {width} × {height} pixels, but {arguments.image.name} "
+            f"has {image.shape[1]} × {image.shape[0]}",
+        )
+    write_complete(arguments.out, transcribe(stage, arguments.image, image, layout))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """One page."""
+    parser = Parser(prog="ocr-transcribe", description="Transcribe the lines of a scanned page.")
+    parser.add_argument("image", type=Path, help="the scanned page")
+    parser.add_argument("page", type=Path, help="its PAGE XML with lines, of ocr-layout")
+    add_stage_options(parser)
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="the PAGE XML to write"
+    )
+    return run_command(parser, _work, argv)
+
+
+def command() -> None:
+    """Entry point of `ocr-transcribe`."""
+    serve(main)

@@ -1,0 +1,154 @@
+"""`ocr-volume`: the pages of a volume become one text, a METS file that names all files of each
+page, and a table of how sure the model was."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import NamedTuple
+
+from ocr.mets import PageFiles, mets
+from ocr.page_xml import confidence_of, page_of, parse_page, regions, text_of, words_of
+from sluice.pack_command import (
+    BadData,
+    Parser,
+    UsageError,
+    finite,
+    read_input,
+    run_command,
+    write_complete,
+)
+
+COLUMNS = (
+    "order",
+    "page",
+    "regions",
+    "lines",
+    "words",
+    "characters",
+    "mean_line_confidence",
+    "mean_word_confidence",
+    "lowest_word_confidence",
+    "words_to_check",
+)
+
+
+class Confidences(NamedTuple):
+    """How much stands on a page, and how sure the model is of its lines and words."""
+
+    regions: int
+    characters: int
+    lines: list[float]
+    words: list[float]
+
+    def row(self, order: int, page: str, sure: float) -> list[object]:
+        """The page's row of the table."""
+        return [
+            order,
+            page,
+            self.regions,
+            len(self.lines),
+            len(self.words),
+            self.characters,
+            _told(fmean(self.lines) if self.lines else None),
+            _told(fmean(self.words) if self.words else None),
+            _told(min(self.words, default=None)),
+            sum(1 for word in self.words if word < sure),
+        ]
+
+
+def _told(number: float | None) -> str:
+    return "" if number is None else f"{number:.3f}"
+
+
+def confidences(path: Path) -> Confidences:
+    """Those of a page of `ocr-transcribe`."""
+    found = [lines for lines in regions(page_of(parse_page(path))) if lines]
+    lines = [line for region in found for line in region if text_of(line).strip()]
+    return Confidences(
+        regions=len(found),
+        characters=sum(len(text_of(line)) for line in lines),
+        lines=[told for line in lines if (told := confidence_of(line)) is not None],
+        words=[
+            float(word.confidence)
+            for line in lines
+            for word in words_of(line)
+            if word.confidence is not None
+        ],
+    )
+
+
+def _page_name(path: Path) -> str:
+    """What files of a page have in common: its name without what tools add."""
+    return path.name.removesuffix(path.suffix).removesuffix(".alto")
+
+
+def gather(pages: Sequence[Path], altos: Sequence[Path], texts: Sequence[Path]) -> list[PageFiles]:
+    """The files of each page, in the order of the pages; one that has no ALTO or text goes without.
+
+    Raises BadData for a page that comes twice, and for an ALTO or text of none of the pages.
+    """
+    by_name = {_page_name(path): PageFiles(_page_name(path), path) for path in pages}
+    if len(by_name) < len(pages):
+        names = [_page_name(path) for path in pages]
+        twice = next(path for path in pages if names.count(_page_name(path)) > 1)
+        raise BadData(twice, "a page of this name comes twice in the volume")
+    for path in altos:
+        name = _known(path, by_name)
+        by_name[name] = by_name[name]._replace(alto=path)
+    for path in texts:
+        name = _known(path, by_name)
+        by_name[name] = by_name[name]._replace(text=path)
+    return list(by_name.values())
+
+
+def _known(path: Path, by_name: Mapping[str, PageFiles]) -> str:
+    if (name := _page_name(path)) not in by_name:
+        raise BadData(path, "this is of none of the pages of the volume")
+    return name
+
+
+def _volume_text(pages: Sequence[PageFiles]) -> Iterator[bytes]:
+    for page in pages:
+        if page.text is not None:
+            # A form feed ends a page, as in a printer and in what pdftotext gives.
+            yield read_input(page.text) + b"\f"
+
+
+def _work(arguments: argparse.Namespace) -> None:
+    name: str = arguments.name
+    if "/" in name or not name.strip() or name.startswith("."):
+        raise UsageError(f"--name {name!r} cannot be the name of a file")
+    pages = gather(arguments.pages, arguments.altos, arguments.texts)
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for order, page in enumerate(pages, start=1):
+        writer.writerow(confidences(page.page).row(order, page.name, arguments.sure))
+    folder: Path = arguments.out
+    write_complete(folder / f"{name}.txt", b"".join(_volume_text(pages)))
+    write_complete(folder / f"{name}.mets.xml", mets(name, pages))
+    write_complete(folder / f"{name}.confidences.csv", table.getvalue().encode())
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `ocr-volume`."""
+    parser = Parser(prog="ocr-volume", description="Put the pages of a volume together.")
+    add = parser.add_argument
+    add("--name", required=True, metavar="NAME", help="what the volume and its files are called")
+    add("--pages", type=Path, nargs="*", default=[], metavar="FILE", help="PAGE XML, in order")
+    add("--altos", type=Path, nargs="*", default=[], metavar="FILE", help="ALTO of these pages")
+    add("--texts", type=Path, nargs="*", default=[], metavar="FILE", help="text of these pages")
+    add(
+        "--sure",
+        type=finite,
+        default=0.5,
+        metavar="SHARE",
+        help="words of which the model is less sure are counted; default: %(default)s",
+    )
+    add("--out", type=Path, default=Path(), metavar="DIR", help="default: where it runs")
+    return run_command(parser, _work, argv)

@@ -1,0 +1,33 @@
+"""Generated pages, and the same files of them made in different ways."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from ocr import scans
+
+KINDS = ("clean", "columns", "noise")
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Three pages of different kinds; the truth is `../truth`."""
+    folder = tmp_path_factory.mktemp("pages") / "scans"
+    arguments = ["--out", str(folder), "--truth", str(folder.parent / "truth"), "--seed", "72"]
+    kinds = [f"--kind={kind}" for kind in KINDS]
+    assert scans.main([*arguments, "--pages", str(len(KINDS)), *kinds]) == 0
+    return sorted(folder.iterdir())
+
+
+def content(path: Path) -> str:
+    """A file without the times that pero-ocr writes into it, and checksums of such files."""
+    text = path.read_text(encoding="utf-8")
+    text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00", "TIME", text)
+    return re.sub(r'SIZE="\d+" CHECKSUM="[0-9a-f]{64}"', "SUM", text)
+
+
+def contents(folder: Path) -> dict[str, str]:
+    """The results in a folder, by name."""
+    return {path.name: content(path) for path in folder.iterdir() if ".layout." not in path.name}

@@ -1,0 +1,111 @@
+"""A configuration that pero-ocr cannot work with is refused in one sentence, before any page."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ocr import check_config
+
+pytestmark = [
+    pytest.mark.long("pero-ocr and torch are 1.5 GB, which `make test` does without"),
+    pytest.mark.filterwarnings("ignore"),  # those of torch and what pero-ocr imports
+    pytest.mark.xdist_group("pero-ocr"),
+]
+
+CONFIGURATIONS = Path(__file__).parents[3] / "templates" / "ocr" / "config"
+
+Change = Callable[[Path], object]
+
+
+def _characters(change: Callable[[list[str]], list[str]]) -> Change:
+    def apply(folder: Path) -> None:
+        about = json.loads((folder / "ocr.json").read_text())
+        about["characters"] = change(about["characters"])
+        (folder / "ocr.json").write_text(json.dumps(about))
+
+    return apply
+
+
+def _config(old: str, new: str) -> Change:
+    def apply(folder: Path) -> None:
+        text = (folder / "config.ini").read_text()
+        assert old in text
+        (folder / "config.ini").write_text(text.replace(old, new))
+
+    return apply
+
+
+def _write(name: str, content: str) -> Change:
+    return lambda folder: (folder / name).write_text(content)
+
+
+def _remove(name: str) -> Change:
+    return lambda folder: (folder / name).unlink()
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("layout", "REGION_SIMPLE_THRESHOLD, REGION_SORTER_SMART, LINES_SIMPLE_THRESHOLD"),
+        ("ocr", "transcribe: model sluice-scans, 125 characters"),
+    ],
+)
+def test_those_of_the_pack_are_accepted(
+    name: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check_config.main([str(CONFIGURATIONS / name)]) == 0
+    assert told in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (_remove("config.ini"), "config.ini cannot be read (No such file or directory)"),
+        (_write("config.ini", "[OCR]\n"), "config.ini has no section [PAGE_PARSER]"),
+        (_write("config.ini", "RUN_OCR = yes\n"), "File contains no section headers."),
+        (_config("RUN_OCR = yes", "RUN_OCR = no"), "neither RUN_LAYOUT_PARSER nor RUN_OCR is yes"),
+        (_config("RUN_OCR = yes", "RUN_OCR = maybe"), "Not a boolean: maybe"),
+        (_config("./ocr.json", "./none.json"), "none.json"),
+        (_config("[LINE_CROPPER]", "[CROPPER]"), "'LINE_CROPPER' is missing"),
+        (_config("LINE_HEIGHT = 40", "LINE_HEIGHT = 32"), "lines cut 32 pixels high"),
+        (_write("ocr.json", "{"), "its JSON is none (Expecting property name"),
+        (_remove("ocr.pt.cpu"), "ocr.pt.cpu"),
+        (_characters(lambda all_: all_[:-3]), "gives 125 characters, but its JSON names 122"),
+        (_characters(lambda all_: [*all_, "ß"]), "gives 125 characters, but its JSON names 126"),
+    ],
+)
+def test_a_configuration_that_cannot_work_is_refused_in_a_sentence(
+    change: Change, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "config"
+    shutil.copytree(CONFIGURATIONS / "ocr", folder)
+    change(folder)
+    assert check_config.main([str(folder)]) == 78
+    told = capsys.readouterr().err
+    assert told.startswith(f"ocr-check-config: {folder}: ")
+    assert told.count("\n") == 1
+    assert sentence in told
+
+
+def test_a_model_that_is_none_is_refused_in_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(CONFIGURATIONS / "ocr", tmp_path / "config", symlinks=True)
+    (tmp_path / "config" / "ocr.pt").write_bytes(b"no model")
+    assert check_config.main([str(tmp_path / "config")]) == 78
+    told = capsys.readouterr().err
+    assert "pero-ocr refuses the configuration: " in told
+    assert told.count("\n") == 1
+
+
+def test_a_layout_method_that_pero_ocr_does_not_know_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (CONFIGURATIONS / "layout" / "config.ini").read_text()
+    (tmp_path / "config.ini").write_text(text.replace("REGION_SORTER_SMART", "REGION_SORTER"))
+    assert check_config.main([str(tmp_path), "--stage", "layout"]) == 78
+    told = capsys.readouterr().err
+    assert "pero-ocr refuses the configuration: " in told
+    assert told.count("\n") == 1

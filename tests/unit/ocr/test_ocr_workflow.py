@@ -1,0 +1,86 @@
+"""The workflow's text agrees with the programs it calls, which refuse bad pages before they load
+anything."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ocr.images import MAX_MEGAPIXELS
+from ruamel.yaml import YAML
+
+ROOT = Path(__file__).parents[3]
+PACK = ROOT / "templates" / "ocr"
+TOOLS = sorted((PACK / "tools").glob("*.cwl"))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    document: dict[str, Any] = YAML(typ="safe").load(path.read_text())
+    return document
+
+
+def test_the_largest_image_is_the_programs_own_default() -> None:
+    found = [
+        document["inputs"]["max_megapixels"]["default"]
+        for document in map(_read, [PACK / "workflow.cwl", *TOOLS])
+        if "max_megapixels" in document["inputs"]
+    ]
+    assert found == [MAX_MEGAPIXELS] * 3
+
+
+def test_every_tool_is_an_installed_program_with_a_description() -> None:
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    assert len(TOOLS) >= 5
+    for path in TOOLS:
+        tool = _read(path)
+        assert tool["baseCommand"] == path.stem
+        assert path.stem in scripts
+        assert tool["doc"]
+
+
+def test_one_page_that_fails_costs_one_page() -> None:
+    steps = _read(PACK / "workflow.cwl")["steps"]
+    for step in steps.values():
+        assert ("scatter" in step) == ("sluice:boundary" in step)
+    assert [name for name, step in steps.items() if "scatter" not in step] == ["volume_files"]
+
+
+def test_nothing_needs_javascript() -> None:
+    for path in [PACK / "workflow.cwl", *TOOLS]:
+        text = path.read_text()
+        assert "InlineJavascriptRequirement" not in text
+        assert "${" not in text
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        ("cut", "cannot be decoded to its end"),
+        ("text", "this is no image"),
+        ("empty", "the file is empty"),
+        ("zero", "has no pixels"),
+        ("huge", "has 60000 × 60000 pixels"),
+    ],
+)
+def test_a_bad_page_ends_the_first_tool_with_a_sentence_and_no_model_is_loaded(
+    damage: str, sentence: str, damaged: Path, tmp_path: Path
+) -> None:
+    program = (
+        "import sys\n"
+        "from ocr.layout import main\n"
+        "code = main(sys.argv[1:])\n"
+        "assert 'torch' not in sys.modules and 'pero_ocr' not in sys.modules\n"
+        "raise SystemExit(code)\n"
+    )
+    image, out = damaged / f"{damage}.png", tmp_path / "out.xml"
+    arguments = [str(image), "--config", str(PACK / "config" / "layout"), "--out", str(out)]
+    ended = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 65, ended.stderr
+    assert ended.stderr.startswith(f"ocr-layout: {image}: ")
+    assert sentence in ended.stderr
+    assert ended.stderr.count("\n") == 1
+    assert not out.exists()
