@@ -1,0 +1,102 @@
+"""`ocr-dummy`: a stage that takes as long as it is told to and does nothing else; `ocr-dummy-pages`
+writes what it works on. For trying out how work is shared, without models."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from sluice.pack_command import (
+    BadData,
+    Parser,
+    UsageError,
+    finite,
+    not_negative,
+    positive,
+    read_input,
+    run_command,
+    write_complete,
+)
+
+
+def duration(size: float, scale: float, difference: float, random: Random) -> float:
+    """Seconds that a page of that size takes: size × scale and a random difference,
+    uniform in both directions; never below 0."""
+    return max(0.0, size * scale + random.uniform(-difference, difference))
+
+
+def read_page(path: Path) -> dict[str, Any]:
+    """Its size, and the stages that it has been through. Raises BadData where it is no dummy."""
+    try:
+        page = json.loads(read_input(path))
+    except ValueError as error:
+        raise BadData(path, f"this is no page of ocr-dummy-pages ({error})") from error
+    size = page.get("size") if isinstance(page, dict) else None
+    if isinstance(size, bool) or not isinstance(size, int | float) or not size >= 0:
+        raise BadData(path, "this is no page of ocr-dummy-pages: it has no size of 0 or more")
+    return {"name": path.stem, "stages": [], **page}
+
+
+def _work(arguments: argparse.Namespace) -> None:
+    for option in ("scale", "difference"):
+        if getattr(arguments, option) < 0:
+            raise UsageError(f"--{option} {getattr(arguments, option):g} is below 0")
+    if arguments.faster <= 0:
+        raise UsageError(f"--faster {arguments.faster:g} is not above 0")
+    page = read_page(arguments.page)
+    # The same page takes the same time, wherever and however often it is worked on.
+    random = Random(f"{arguments.seed}/{arguments.stage}/{page['name']}")  # noqa: S311 - no secret
+    seconds = duration(page["size"], arguments.scale, arguments.difference, random)
+    time.sleep(seconds / arguments.faster)
+    page["stages"].append({"stage": arguments.stage, "seconds": round(seconds, 3)})
+    write_complete(arguments.out, (json.dumps(page) + "\n").encode())
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `ocr-dummy`."""
+    parser = Parser(prog="ocr-dummy", description="Take as long for a page as it is told to.")
+    add = parser.add_argument
+    add("page", type=Path, help="a page of ocr-dummy-pages, or of a stage before")
+    add("--stage", required=True, metavar="NAME", help="what this stage is called")
+    add("--scale", type=finite, default=1.0, metavar="SECONDS", help="for a size of 1")
+    add("--difference", type=finite, default=0.0, metavar="SECONDS", help="at most, more or less")
+    add("--faster", type=finite, default=1.0, metavar="N", help="wait an N-th of that time")
+    add("--seed", type=not_negative, default=1, metavar="S", help="same seed, same times")
+    add("--out", type=Path, required=True, metavar="FILE", help="the page, with the time it took")
+    return run_command(parser, _work, argv)
+
+
+def _write_pages(arguments: argparse.Namespace) -> None:
+    least, most = arguments.size
+    if not 0 <= least <= most:
+        raise UsageError(f"--size {least:g} {most:g} does not go from 0 or more to no less")
+    random = Random(arguments.seed)  # noqa: S311 - no secret
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    for number in range(1, arguments.pages + 1):
+        page = {"name": f"page-{number:05d}", "size": round(random.uniform(least, most), 3)}
+        content = json.dumps(page) + "\n"
+        write_complete(arguments.out / f"{page['name']}.dummy", content.encode())
+    print(f"{arguments.pages} pages in {arguments.out}")
+
+
+def pages_main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `ocr-dummy-pages`."""
+    parser = Parser(prog="ocr-dummy-pages", description="Write pages that are nothing but a size.")
+    add = parser.add_argument
+    add("--out", type=Path, required=True, metavar="DIR", help="folder for the pages")
+    add("--pages", type=positive, required=True, metavar="N", help="number of pages")
+    add(
+        "--size",
+        type=finite,
+        nargs=2,
+        default=(1.0, 1.0),
+        metavar=("LEAST", "MOST"),
+        help="sizes of the pages; default: 1 1",
+    )
+    add("--seed", type=not_negative, default=1, metavar="S", help="same seed, same sizes")
+    return run_command(parser, _write_pages, argv)

@@ -1,0 +1,101 @@
+"""Dummy stages take the time that they are told to take."""
+
+import json
+import time
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ocr import dummy
+
+from sluice.cwl import compile_file
+
+PACK = Path(__file__).parents[3] / "templates" / "ocr"
+
+Seconds = st.floats(0, 1000)
+
+
+@given(Seconds, Seconds, Seconds, st.integers())
+def test_size_times_scale_and_a_difference_and_never_below_nothing(
+    size: float, scale: float, difference: float, seed: int
+) -> None:
+    found = dummy.duration(size, scale, difference, Random(seed))
+    assert found >= 0
+    assert size * scale - difference <= found <= size * scale + difference
+
+
+def test_differences_are_uniform_in_both_directions() -> None:
+    random = Random(1)
+    found = [dummy.duration(2, 10, 4, random) for _ in range(4000)]
+    assert sum(found) / len(found) == pytest.approx(20, abs=0.2)
+    assert sum(16 <= one < 18 for one in found) == pytest.approx(1000, abs=100)
+    assert sum(22 <= one < 24 for one in found) == pytest.approx(1000, abs=100)
+
+
+def _pages(folder: Path, *options: str) -> list[Path]:
+    assert dummy.pages_main(["--out", str(folder), *options]) == 0
+    return sorted(folder.iterdir())
+
+
+def _run(page: Path, out: Path, *options: str) -> int:
+    return dummy.main([str(page), "--stage", "s", "--out", str(out), *options])
+
+
+def test_it_waits_so_long_and_writes_it_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr(time, "sleep", waited.append)
+    [page] = _pages(tmp_path / "pages", "--pages", "1", "--size", "3", "3")
+    options = ["--scale", "20", "--difference", "5", "--faster", "10"]
+    assert _run(page, tmp_path / "a", *options) == 0
+    assert _run(tmp_path / "a", tmp_path / "b", "--scale", "2") == 0
+    done: dict[str, Any] = json.loads((tmp_path / "b").read_text())
+    assert [stage["seconds"] for stage in done["stages"]] == [
+        pytest.approx(waited[0] * 10, abs=0.001),
+        6,
+    ]
+    assert 5.5 <= waited[0] <= 6.5
+    assert waited[1] == 6
+    assert _run(page, tmp_path / "again", *options) == 0
+    assert waited[2] == waited[0]
+    assert _run(page, tmp_path / "other", *options, "--seed", "2") == 0
+    assert waited[3] != waited[0]
+
+
+def test_sizes_of_pages_are_those_asked_for(tmp_path: Path) -> None:
+    pages = _pages(tmp_path / "pages", "--pages", "20", "--size", "1", "2")
+    sizes = [json.loads(page.read_text())["size"] for page in pages]
+    assert all(1 <= size <= 2 for size in sizes)
+    assert len({*sizes}) > 10
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"size": -1}', '{"size": true}'])
+def test_what_is_no_page_is_refused(
+    content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "page").write_text(content)
+    assert _run(tmp_path / "page", tmp_path / "out") == 65
+    assert "this is no page of ocr-dummy-pages" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--scale=-1", "--difference=-1", "--faster=0", "--scale=nan"])
+def test_times_that_cannot_be_are_refused(option: str, tmp_path: Path) -> None:
+    [page] = _pages(tmp_path / "pages", "--pages", "1")
+    assert _run(page, tmp_path / "out", option) == 64
+
+
+@pytest.mark.parametrize("size", [("2", "1"), ("-1", "1")])
+def test_sizes_that_cannot_be_are_refused(size: tuple[str, str], tmp_path: Path) -> None:
+    options = ["--out", str(tmp_path / "x"), "--pages", "1", "--size", *size]
+    assert dummy.pages_main(options) == 64
+
+
+def test_the_workflow_has_three_stages() -> None:
+    compiled, _ = compile_file(PACK / "dummy.cwl", name="dummy")
+    assert compiled.findings == []
+    assert compiled.plan is not None
+    assert [step.name for step in compiled.plan.steps] == ["first", "second", "third"]
