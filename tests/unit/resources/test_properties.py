@@ -1,0 +1,116 @@
+"""Whatever is asked: no node and no limit is ever overbooked, everything is released once after any
+end, and nothing that fits somewhere waits for ever."""
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sluice.contracts.gpus import GpuNeeds
+from sluice.contracts.limits import LimitPeriod
+from tests.draws import examples
+from tests.unit.gpus import gpu
+from tests.unit.resources.world import World
+
+_GPUS = [None, GpuNeeds(), GpuNeeds(share=0.5), GpuNeeds(share=0.3, memory=5_000),
+         GpuNeeds(least=2, most=2), GpuNeeds(least=1, most=3)]  # fmt: skip
+_NEEDS = st.fixed_dictionaries(
+    {
+        "cores": st.sampled_from([0.1, 0.5, 1, 2, 4, 8]),
+        "ram": st.sampled_from([0, 500, 4_000, 16_000]),
+        "disk": st.sampled_from([1024, 300, 5_000]),
+        "gpu": st.sampled_from(_GPUS),
+        "named": st.sampled_from(
+            [{}, {}, {"licence": 1}, {"licence": 0.5}, {"licence": 4}, {"crawler": 1},
+             {"crawler": 3}, {"licence": 1, "crawler": 2}, {"calls": 2}]
+        ),
+        "nodes": st.sampled_from([{}, {}, {"site": ["a"]}, {"site": ["a", "b"]}]),
+        "jobs": st.integers(1, 12),
+        "seconds": st.sampled_from([1, 3, 20, 45]),
+        "rank": st.sampled_from([1.0, 1.0, 2.0]),
+    }
+)  # fmt: skip
+_MOVES = st.lists(
+    st.one_of(
+        st.tuples(st.just("work"), _NEEDS),
+        st.tuples(st.just("wait"), st.sampled_from([1, 5, 40])),
+        st.tuples(st.just("kill"), st.integers(0, 2)),
+        st.tuples(st.just("limit"), st.sampled_from([3, 5, 9])),
+    ),
+    min_size=1,
+    max_size=14,
+)
+_DEVICES = [gpu("GPU-0", memory=16_000), gpu("GPU-1", memory=40_000)]
+
+
+def add(world: World, asked: dict[str, Any]) -> None:
+    amounts = {name: asked[name] for name in ("cores", "ram", "disk")}
+    rest = {name: asked[name] for name in ("named", "nodes", "gpu")}
+    device = "cpu" if asked["gpu"] is None else "gpu"
+    world.work(
+        "w",
+        asked["jobs"],
+        seconds=asked["seconds"],
+        rank=asked["rank"],
+        resources=amounts,
+        device_type=device,
+        **rest,
+    )
+
+
+def nodes_of(world: World) -> None:
+    """Of these one at least fits every need; they stay."""
+    world.node("big", cores=8, disk=8_000, named={"licence": 4}, labels={"site": "a"},
+               devices=_DEVICES, gpus=["A2", "A2"])  # fmt: skip
+    world.node("other", cores=4, ram=8_000, labels={"site": "b"}, named={"licence": 1})
+
+
+@settings(max_examples=examples(25))
+@given(moves=_MOVES)
+def test_all_that_fits_somewhere_runs_and_gives_back_what_it_took(
+    moves: list[tuple[str, Any]],
+) -> None:
+    world = World()
+    nodes_of(world)
+    mortal = [world.node(f"m{number}", cores=4, labels={"site": "a"}) for number in range(3)]
+    world.limit("crawler", 5)
+    world.limit("calls", 4, LimitPeriod.MINUTE)
+    for kind, value in moves:
+        match kind:
+            case "work":
+                add(world, value)
+            case "wait":
+                world.run(value)
+            case "kill" if mortal[value].alive:
+                world.kill(mortal[value])
+            case "limit" if value >= world.states()["crawler"].used:
+                world.limit("crawler", value)
+    jobs = sum(work.ready + work.done for work in world.works) + len(world.held)
+    # Of the longest job one after the other, and for each time that a pilot is kept for one.
+    world.run_dry(45.0 * jobs + 60.0 * jobs + 600.0)
+    assert sum(work.done for work in world.works) == jobs
+    world.check_released()
+
+
+@settings(max_examples=examples(8))
+@given(stream=_NEEDS, waiting=st.lists(_NEEDS, min_size=1, max_size=4))
+def test_nothing_waits_for_ever_behind_a_stream_without_end(
+    stream: dict[str, Any], waiting: list[dict[str, Any]]
+) -> None:
+    """Jobs of one kind come faster than they can be run; those of other kinds get their turn all
+    the same, however much they need."""
+    world = World()
+    nodes_of(world)
+    world.limit("crawler", 5)
+    world.limit("calls", 4, LimitPeriod.MINUTE)
+    calm = {"rank": 1.0, "seconds": min(stream["seconds"], 20)}
+    add(world, stream | calm | {"jobs": 10_000})
+    world.run(5)
+    others = len(world.works)
+    for asked in waiting:
+        add(world, asked | {"jobs": 1, "rank": 1.0})
+    for _ in range(30):
+        world.run(60)
+        if not any(work.ready for work in world.works[others:]):
+            return
+    raise AssertionError([work for work in world.works[others:] if work.ready])

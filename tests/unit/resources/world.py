@@ -1,0 +1,368 @@
+"""Nodes and tasks in simulated time: the pilots' own core and the WMS's own functions decide, and
+what would be a database, a network and processes is a few dictionaries here."""
+
+import heapq
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+from uuid import UUID
+
+from pilot.domain.core import PilotCore
+from pilot.domain.model import (
+    AttemptEnded,
+    HeartbeatAnswered,
+    Instruction,
+    LeaseGranted,
+    LetSlotGo,
+    Now,
+    PilotStarted,
+    RunJob,
+    SendReport,
+    SlotLeft,
+    SlotReady,
+    StartSlot,
+    TimePassed,
+)
+from pilot.domain.prefetch import PrefetchPolicy
+from sluice.contracts.limits import LimitPeriod
+from sluice.contracts.needs import Needs
+from sluice.contracts.pilots import (
+    AttemptReport,
+    HeartbeatAnswer,
+    Lease,
+    LeasedJob,
+    LeaseRequest,
+    NodeResources,
+)
+from sluice.contracts.states import AttemptOutcome
+from sluice.fit import Booked, Offer
+from tests.unit.pilot.domain.cores import task
+from wms.domain.capacity import KEPT, PilotCapacity, blocked, in_turn, is_kept_free
+from wms.domain.limits import Limit
+from wms.domain.matching import Demand, PilotNode, choose
+from wms.domain.rank import aging, next_rank
+
+EPOCH = datetime(2030, 1, 1, 22, tzinfo=UTC)
+#: Seconds that a lease lasts.
+LEASE = 60.0
+#: Seconds between two steps of the rank formula.
+RANKS = 30.0
+
+
+@dataclass
+class Work:
+    """A task: so many jobs with these needs, each of which takes so long."""
+
+    name: str
+    needs: Needs
+    seconds: float
+    rank: float
+    since: float
+    ready: int
+    uid: UUID
+    gained: float = 0.0
+    kept_by: UUID | None = None
+    kept_until: float = 0.0
+    served: float | None = None
+    done: int = 0
+
+    def demand(self, tick: float, limits: dict[str, Limit]) -> Demand:
+        waited = tick - (self.since if self.served is None else self.served)
+        return Demand(
+            self.uid,
+            self.rank + self.gained,
+            EPOCH + timedelta(seconds=self.since),
+            self.ready,
+            self.needs,
+            waited=waited,
+            kept_by=self.kept_by if tick < self.kept_until else None,
+            limits={name: limits[name] for name in self.needs.named if name in limits},
+        )
+
+
+@dataclass
+class Node:
+    """``queues``: of each slot the jobs handed over, with what they take; the first one runs."""
+
+    name: str
+    uid: UUID
+    resources: NodeResources
+    core: PilotCore
+    offer: Offer
+    alive: bool = True
+    queues: dict[int, list[tuple[LeasedJob, Booked]]] = field(default_factory=dict)
+
+    def running(self) -> Booked:
+        total = Booked()
+        for queue in self.queues.values():
+            if queue:
+                total = total.plus(queue[0][1])
+        return total
+
+
+@dataclass(frozen=True)
+class Started:
+    """``gpus``: by uuid."""
+
+    tick: float
+    work: str
+    node: str
+    gpus: tuple[str, ...] = ()
+
+
+class World:
+    """Every moment is checked: no node and no limit is ever overbooked."""
+
+    def __init__(self, *, look: float = 1.0) -> None:
+        """``look``: seconds between two requests of a pilot that has room."""
+        self.look = look
+        self.tick = 0.0
+        self.nodes: list[Node] = []
+        self.works: list[Work] = []
+        self.limits: dict[str, tuple[float, LimitPeriod | None]] = {}
+        self.spent: Counter[tuple[str, datetime]] = Counter()
+        self.starts: list[Started] = []
+        #: Attempts that have not ended: (job, attempt) → task, pilot.
+        self.held: dict[tuple[int, int], tuple[Work, Node]] = {}
+        self.attempts: Counter[int] = Counter()
+        self._again: dict[UUID, list[int]] = {}
+        self._numbers = count(1)
+        self._due: list[tuple[float, int, str, object]] = []
+
+    # --- what there is ---
+
+    def node(self, name: str, *, slots: int = 64, **resources: Any) -> Node:
+        plain = {"cores": 8, "ram": 16_000, "disk": 100_000}
+        has = NodeResources.model_validate(plain | resources)
+        offer = Offer.of(has.cores, has.ram, has.devices, disk=has.disk, named=has.named)
+        policy = PrefetchPolicy(return_after=5.0)
+        uid = UUID(int=1000 + next(self._numbers))
+        node = Node(name, uid, has, PilotCore(slots, policy, offer, few=2), offer)
+        self.nodes.append(node)
+        self._obey(node, node.core.handle(PilotStarted(), self.now))
+        return node
+
+    def work(
+        self, name: str, jobs: int, *, seconds: float = 10.0, rank: float = 1.0, **needs: Any
+    ) -> Work:
+        uid = UUID(int=next(self._numbers))
+        found = Needs.model_validate(needs)
+        work = Work(name, found, seconds, rank, self.tick, jobs, uid)
+        self._again[uid] = []
+        self.works.append(work)
+        return work
+
+    def limit(self, name: str, amount: float, period: LimitPeriod | None = None) -> None:
+        self.limits[name] = (amount, period)
+
+    def kill(self, node: Node) -> None:
+        """It is heard of no more; what it has comes back when its leases have ended."""
+        node.alive = False
+        node.queues.clear()
+        self._at(LEASE, "expire", node)
+
+    # --- time ---
+
+    @property
+    def now(self) -> Now:
+        return Now(self.tick, EPOCH + timedelta(seconds=self.tick))
+
+    def run(self, seconds: float) -> None:
+        """Lets so much time pass."""
+        until = self.tick + seconds
+        while self.tick < until:
+            if self.tick and self.tick % RANKS == 0:
+                self._update_ranks()
+            for node in self.nodes:
+                if node.alive:
+                    self._look(node)
+            following = min(self.tick + self.look, until)
+            while self._due and self._due[0][0] <= following:
+                self.tick, _, kind, what = heapq.heappop(self._due)
+                self._happens(kind, what)
+            self.tick = following
+
+    def run_dry(self, most: float) -> None:
+        """Until nothing waits and nothing runs; that is within so many seconds."""
+        until = self.tick + most
+        while any(work.ready for work in self.works) or self.held:
+            assert self.tick < until, [work for work in self.works if work.ready]
+            self.run(self.look)
+
+    def _at(self, seconds: float, kind: str, what: object) -> None:
+        heapq.heappush(self._due, (self.tick + seconds, next(self._numbers), kind, what))
+
+    def _happens(self, kind: str, what: object) -> None:
+        match kind, what:
+            case "end", (Node() as node, int(slot), LeasedJob() as job) if node.alive:
+                self._end(node, slot, job)
+            case "expire", Node() as node:
+                for token, (work, holder) in list(self.held.items()):
+                    if holder is node:
+                        del self.held[token]
+                        self._give_again(work, token[0])
+
+    # --- what a pilot does ---
+
+    def _look(self, node: Node) -> None:
+        """Its heartbeat, its clock, and its request for jobs."""
+        beat = node.core.heartbeat()
+        answer = HeartbeatAnswered(self.tick, beat, HeartbeatAnswer(lease=LEASE))
+        self._obey(node, node.core.handle(answer, self.now))
+        self._obey(node, node.core.handle(TimePassed(), self.now))
+        wanted = node.core.jobs_wanted(self.now)
+        if wanted:
+            room = node.core.room(self.now, wanted)
+            leased = self._lease(node, LeaseRequest(jobs=wanted, room=room))
+            self._obey(node, node.core.handle(LeaseGranted(self.tick, leased), self.now))
+
+    def _obey(self, node: Node, moves: Sequence[Instruction]) -> None:
+        for move in moves:
+            match move:
+                case StartSlot(slot=slot):
+                    node.queues[slot] = []
+                    self._obey(node, node.core.handle(SlotReady(slot), self.now))
+                case LetSlotGo(slot=slot):
+                    assert not node.queues.pop(slot)
+                    self._obey(node, node.core.handle(SlotLeft(slot), self.now))
+                case RunJob():
+                    self._run_job(node, move)
+                case SendReport(report=report):
+                    self._report(node, report)
+        self.check(node)
+
+    def _run_job(self, node: Node, move: RunJob) -> None:
+        work, _ = self.held[(move.job.id, move.job.attempt)]
+        parts = node.core.slots[move.slot].queue[-1].booked
+        assert tuple(parts.gpus) == move.gpus
+        node.queues[move.slot].append((move.job, parts))
+        if len(node.queues[move.slot]) == 1:
+            self._start(node, move.slot, work)
+
+    def _start(self, node: Node, slot: int, work: Work) -> None:
+        job, parts = node.queues[slot][0]
+        self.starts.append(Started(self.tick, work.name, node.name, tuple(sorted(parts.gpus))))
+        self._at(work.seconds, "end", (node, slot, job))
+
+    def _end(self, node: Node, slot: int, job: LeasedJob) -> None:
+        node.queues[slot].pop(0)
+        if node.queues[slot]:
+            following = node.queues[slot][0][0]
+            self._start(node, slot, self.held[(following.id, following.attempt)][0])
+        work = next(work for work in self.works if work.uid == job.task_uid)
+        report = AttemptReport(
+            id=job.id, attempt=job.attempt, outcome=AttemptOutcome.FINISHED, ended_at=EPOCH
+        )
+        ended = AttemptEnded(slot, report, work.seconds)
+        self._obey(node, node.core.handle(ended, self.now))
+
+    # --- what the WMS does ---
+
+    def _report(self, node: Node, report: AttemptReport) -> None:
+        """A late one, of an attempt that is no longer the pilot's, changes nothing."""
+        held = self.held.pop((report.id, report.attempt), None)
+        if held is None:
+            return
+        work, holder = held
+        assert holder is node
+        if report.outcome is AttemptOutcome.FINISHED:
+            work.done += 1
+        else:
+            self._give_again(work, report.id)
+
+    def _give_again(self, work: Work, job: int) -> None:
+        work.ready += 1
+        self._again[work.uid].append(job)
+
+    def states(self) -> dict[str, Limit]:
+        """Of the limits, now."""
+        found = {}
+        for name, (amount, period) in self.limits.items():
+            held = sum(work.needs.named.get(name, 0.0) for work, _ in self.held.values())
+            used = held if period is None else self.spent[(name, self._period(period))]
+            found[name] = Limit(name, amount, used, period)
+        return found
+
+    def _period(self, period: LimitPeriod) -> datetime:
+        begun = self.now.wall.replace(second=0, microsecond=0)
+        if period is not LimitPeriod.MINUTE:
+            begun = begun.replace(minute=0)
+        return begun.replace(hour=0) if period is LimitPeriod.DAY else begun
+
+    def _lease(self, node: Node, request: LeaseRequest) -> Lease:
+        """As ``wms/usecases/lease_jobs.py`` has it."""
+        room, scarce = PilotCapacity(request, node.resources), set[str]()
+        limits = self.states()
+        demands = [work.demand(self.tick, limits) for work in self.works if work.ready]
+        jobs: list[LeasedJob] = []
+        for asked in choose(in_turn(demands), PilotNode(node.resources)):
+            work = next(work for work in self.works if work.uid == asked.uid)
+            demand = replace(asked, limits=work.demand(self.tick, self.states()).limits)
+            if room.jobs == 0:
+                break
+            if not scarce.isdisjoint(demand.needs.named):
+                continue
+            if demand.allowed == 0:
+                if blocked(demand) and self._keep(work, demand, node):
+                    scarce |= blocked(demand)
+                continue
+            offered = room.offer(demand)
+            if not offered and self._keep(work, demand, node):
+                break
+            jobs += [self._claim(work, node) for _ in range(offered)]
+            for _ in range(offered):
+                room.take(demand, None)
+        tasks = [task(work.uid).model_copy(update={"needs": work.needs}) for work in self.works]
+        return Lease(seconds=LEASE, jobs=jobs, tasks=tasks)
+
+    def _claim(self, work: Work, node: Node) -> LeasedJob:
+        work.ready -= 1
+        work.served = self.tick
+        again = self._again[work.uid]
+        number = again.pop(0) if again else next(self._numbers)
+        self.attempts[number] += 1
+        token = (number, self.attempts[number])
+        assert token not in self.held
+        self.held[token] = (work, node)
+        for name, amount in work.needs.named.items():
+            if (period := self.limits.get(name, (0, None))[1]) is not None:
+                self.spent[(name, self._period(period))] += amount  # type: ignore[assignment]
+        for name, limit in self.states().items():
+            if name in work.needs.named:
+                assert limit.used <= limit.amount + 1e-6, limit
+        return LeasedJob(id=number, attempt=token[1], task_uid=work.uid, seq=number, inputs=[])
+
+    def _update_ranks(self) -> None:
+        """As ``wms/usecases/update_ranks.py`` has it."""
+        for work in self.works:
+            waited = work.demand(self.tick, {}).waited if work.ready else 0.0
+            work.gained = next_rank(work.gained, 0.0, aging=aging(waited), retries=0.0)
+
+    def _keep(self, work: Work, demand: Demand, node: Node) -> bool:
+        kept = is_kept_free(demand, node.uid)
+        if kept is None:
+            work.kept_by, work.kept_until = node.uid, self.tick + KEPT.total_seconds()
+            return True
+        return kept
+
+    # --- what must hold ---
+
+    def check(self, node: Node) -> None:
+        assert node.offer.amounts.holds(node.running()), node.running()
+        assert node.offer.amounts.minus(node.core.free).holds(node.running())
+
+    def check_released(self) -> None:
+        """After all has ended."""
+        for node in self.nodes:
+            if node.alive:
+                assert node.core.idle
+                assert node.core.free.amounts() == node.offer.amounts.amounts()
+        for limit in self.states().values():
+            assert limit.period is not None or limit.used == 0
+
+    def started(self, name: str) -> list[float]:
+        """When jobs of the task were started."""
+        return [start.tick for start in self.starts if start.work == name]
