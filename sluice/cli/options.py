@@ -46,6 +46,12 @@ ParamOption = Annotated[
     list[str] | None,
     typer.Option("--param", "-p", help="key=value: a parameter; a File's path."),
 ]
+RankOption = Annotated[
+    float,
+    typer.Option(
+        min=0, max=1_000_000, help="Added to the ranks of its steps: higher runs earlier."
+    ),
+]
 RecursiveOption = Annotated[
     bool,
     typer.Option(

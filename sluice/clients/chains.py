@@ -95,6 +95,13 @@ class ChainsClient(ServiceClient):
         fine. Raises ``NotFound``, ``Conflict`` (all its steps are done)."""
         return await self.call("POST", f"{API}/chains/{uid}/cancel", body=asked, answer=Chain)
 
+    async def rank_chain(self, uid: UUID, rank: float) -> Chain:
+        """Added to the ranks of its steps, of running ones at once. Raises ``NotFound``;
+        ``Conflict`` where no step is to run any more; ``NotAvailable``."""
+        return await self.call(
+            "POST", f"{API}/chains/{uid}/rank", body=Prioritise(rank=rank), answer=Chain
+        )
+
     async def plan_rerun(self, uid: UUID, asked: RerunChain) -> RerunPlan:
         """What ``rerun_chain`` would do. Raises as that, but for what is missing."""
         return await self.call(

@@ -21,7 +21,7 @@ from sluice.contracts.states import (
     WatchKind,
     WatchState,
 )
-from sluice.contracts.tasks import TaskStatus
+from sluice.contracts.tasks import MOST_RANK, TaskStatus
 
 
 class FileValue(Contract):
@@ -37,10 +37,14 @@ class FileValue(Contract):
     retention: Literal["delete", "keep"] = "keep"
 
 
+#: Left out where it adds nothing, as the release before does not know it.
+ChainRank = Annotated[float, Field(ge=0.0, le=MOST_RANK, exclude_if=operator.not_)]
+
+
 class NewChain(Contract):
     """A data set to be carried through a template (``POST /datasets``). One chain per data set,
     template version and values of parameters that are not bound to the data set's metadata: a
-    repetition answers with the first."""
+    repetition answers with the first. ``rank`` is added to those of its steps."""
 
     dataset: Dataset
     template_id: UUID
@@ -48,18 +52,20 @@ class NewChain(Contract):
     template_version: int
     plan: Plan
     params: NewParams = Field(default_factory=dict)
+    rank: ChainRank = 0.0
 
 
 class RequestChain(Contract):
     """An explicit request (operator's ``POST /chains``): this data set, that template (its latest
     version), these parameters. Without parameters it asks for the chain that starts by itself, or
     would. ``run_template``: the template that came with a run, which ``template`` is the name of.
-    """
+    ``rank`` is added to those of its steps, where the chain is new."""
 
     dataset_uid: UUID
     template: Name
     run_template: Annotated[UUID | None, Field(exclude_if=absent)] = None
     params: NewParams = Field(default_factory=dict)
+    rank: ChainRank = 0.0
 
 
 class RerunChain(Contract):
@@ -149,6 +155,8 @@ class Chain(Contract):
     ended_at: Timestamp | None = None
     reason: str = ""
     rerun_of: UUID | None = Field(default=None, exclude_if=absent)
+    #: Added to those of its steps.
+    rank: Annotated[float, Field(exclude_if=operator.not_)] = 0.0
     acknowledged: Acknowledgement | None = Field(default=None, exclude_if=absent)
     steps: list[ChainStep]
     datasets: list[ChainDataset]

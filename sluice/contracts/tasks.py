@@ -181,10 +181,14 @@ class TaskStatusList(Contract):
     tasks: list[TaskStatus]
 
 
-class Prioritise(Contract):
-    """A task's new rank; higher runs earlier."""
+#: Of a task, and of a chain, which is added to those of its tasks.
+MOST_RANK = 1e6
 
-    rank: Annotated[float, Field(ge=0.0, le=1e6)]
+
+class Prioritise(Contract):
+    """A task's or a chain's new rank; higher runs earlier."""
+
+    rank: Annotated[float, Field(ge=0.0, le=MOST_RANK)]
 
 
 class Cancel(Contract):

@@ -13,7 +13,7 @@ from sluice.cli.commands.get import get_chain
 from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
 from sluice.cli.lookup import the_chain, the_dataset
-from sluice.cli.options import AfterOption, ChainArgument, DatasetArgument, ParamOption
+from sluice.cli.options import AfterOption, ChainArgument, DatasetArgument, ParamOption, RankOption
 from sluice.cli.output import err, out, print_json, print_table, tell_more
 from sluice.cli.parameters import given_params, key_values
 from sluice.cli.system import System, with_system
@@ -21,6 +21,7 @@ from sluice.cli.transfer.parameter_files import local_files, upload_parameter_fi
 from sluice.contracts.chain_requirements import DatasetFacts
 from sluice.contracts.chains import Chain, ChainStep, RerunChain, RerunPlan
 from sluice.contracts.labels import entry_label, role, short_label, standing
+from sluice.contracts.numbers import in_full
 from sluice.contracts.states import ChainState, StepState
 from sluice.contracts.templates import template_label
 
@@ -72,6 +73,8 @@ def show(
     }
     out.print(f"{found.dataset_name} through {_version(found)}: {found.state.value}")
     out.print(f"chain {found.uid}, since {found.created_at:%F %T}")
+    if found.rank:
+        out.print(f"rank: {in_full(found.rank)} is added to those of its steps")
     if found.rerun_of:
         out.print(f"a rerun of chain {found.rerun_of}")
     if found.reason:
@@ -110,6 +113,7 @@ def start(
     template: str,
     *,
     params: ParamOption = None,
+    rank: RankOption = 0.0,
 ) -> None:
     """Ask for a data set to be carried through a template, whatever the template's rules match.
 
@@ -131,7 +135,7 @@ def start(
                 connection, values, files, dataset_name=name, undo=undo
             )
             chain, made = await connection.operator.request_new_chain(
-                found.uid, template, params=values
+                found.uid, template, params=values, rank=rank
             )
             if made:
                 undo.pop_all()
@@ -210,6 +214,18 @@ def _print_plan(plan: RerunPlan) -> None:
             for step in plan.steps
         ],
         empty="",
+    )
+
+
+@app.command("rank")
+@with_system
+def rank(system: System, chain: ChainArgument, rank: float) -> None:
+    """Change the rank of a whole chain: it is added to the ranks of its steps, of those that run at
+    once, of the others when they start. A higher one runs earlier."""
+    uid = the_chain(system, chain)
+    found = system.ask(lambda c: c.operator.rank_chain(uid, rank))
+    system.answer(
+        found, f"chain {found.uid}: {in_full(found.rank)} is added to the ranks of its steps"
     )
 
 

@@ -15,7 +15,7 @@ import typer
 from sluice.cli.commands.chain_watch import follow_with_bars, say_how_to_go_on
 from sluice.cli.connection import Connection, connected, running_url
 from sluice.cli.errors import plain_errors
-from sluice.cli.options import ParamOption, RecursiveOption
+from sluice.cli.options import ParamOption, RankOption, RecursiveOption
 from sluice.cli.output import err, human_bytes, out, print_json
 from sluice.cli.parameters import Given, given_params, key_values
 from sluice.cli.system import System, with_system
@@ -76,6 +76,7 @@ class _Arguments:
     name: str
     recursive: bool
     wait: bool
+    rank: float
     as_json: bool
 
 
@@ -99,6 +100,7 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
     ] = None,
     recursive: RecursiveOption = False,
     wait: WaitOption = False,
+    rank: RankOption = 0.0,
 ) -> None:
     """Carry files through a workflow. Uses the running system, or starts one for the time it takes.
 
@@ -114,6 +116,7 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
         name=name or template_name(template),
         recursive=recursive,
         wait=wait,
+        rank=rank,
         as_json=system.as_json,
     )
     if not plain_errors(lambda: _carry_through(system, arguments)):
@@ -200,7 +203,11 @@ async def _begin(connection: Connection, template: Template, arguments: _Argumen
             connection, given, files, dataset_name=name, undo=undo
         )
         chain = await connection.operator.request_chain(
-            dataset.uid, template.name, run_template=template.id, params=params
+            dataset.uid,
+            template.name,
+            run_template=template.id,
+            params=params,
+            rank=arguments.rank,
         )
         undo.pop_all()
     return chain

@@ -13,7 +13,7 @@ from sluice.contracts.chains import (
     RerunPlan,
 )
 from sluice.contracts.states import ChainState
-from sluice.contracts.tasks import Cancel
+from sluice.contracts.tasks import Cancel, Prioritise
 
 
 class ChainCalls(ServiceClient):
@@ -26,12 +26,13 @@ class ChainCalls(ServiceClient):
         *,
         run_template: UUID | None = None,
         params: dict[str, Any] | None = None,
+        rank: float = 0.0,
     ) -> Chain:
         """``run_template``: one that ``store_run_template`` gave. A repetition gives the first.
         Raises ``NotFound``, ``Conflict`` (the data set cannot be used), ``Unprocessable``
         (parameters)."""
         chain, _ = await self.request_new_chain(
-            dataset, template, run_template=run_template, params=params
+            dataset, template, run_template=run_template, params=params, rank=rank
         )
         return chain
 
@@ -42,10 +43,15 @@ class ChainCalls(ServiceClient):
         *,
         run_template: UUID | None = None,
         params: dict[str, Any] | None = None,
+        rank: float = 0.0,
     ) -> tuple[Chain, bool]:
         """As ``request_chain``, with whether the chain is new."""
         body = RequestChain(
-            dataset_uid=dataset, template=template, run_template=run_template, params=params or {}
+            dataset_uid=dataset,
+            template=template,
+            run_template=run_template,
+            params=params or {},
+            rank=rank,
         )
         return await self.create(f"{API}/chains", body=body, answer=Chain)
 
@@ -67,6 +73,13 @@ class ChainCalls(ServiceClient):
     async def outputs(self, uid: UUID) -> ChainOutputs:
         """What the chain gives in the end. Raises ``NotFound``."""
         return await self.call("GET", f"{API}/chains/{uid}/outputs", answer=ChainOutputs)
+
+    async def rank_chain(self, uid: UUID, rank: float) -> Chain:
+        """Added to the ranks of its steps, of running ones at once. Raises ``NotFound``;
+        ``Conflict`` where no step is to run any more; ``NotAvailable``."""
+        return await self.call(
+            "POST", f"{API}/chains/{uid}/rank", body=Prioritise(rank=rank), answer=Chain
+        )
 
     async def cancel_chain(self, uid: UUID, asked: Cancel | None = None) -> Chain:
         """Raises ``NotFound``; ``Conflict`` where it has ended otherwise."""

@@ -67,6 +67,7 @@ def _making_routes(rows: Rows) -> APIRouter:
             dataset_uid=new.dataset.uid,
             dataset_name=new.dataset.name,
             params=new.params,
+            rank=new.rank,
             created_at=CLOCK.now(),
             steps=[ChainStep(name=step.name, state=StepState.PENDING) for step in new.plan.steps],
             datasets=[],
@@ -124,6 +125,13 @@ def _ending_routes(rows: Rows) -> APIRouter:
     @router.post("/chains/{uid}/cancel")
     async def cancel_chain(uid: UUID, body: Cancel = BY_REQUEST) -> Chain:
         return rows.cancel_chain(rows.chain(uid).uid, body)
+
+    @router.post("/chains/{uid}/rank")
+    async def rank_chain(uid: UUID, new: Prioritise) -> Chain:
+        if rows.chain(uid).state is not ChainState.IN_PROGRESS:
+            raise Conflict("its rank no longer matters")
+        rows.chains[uid] = rows.chain(uid).model_copy(update={"rank": new.rank})
+        return rows.chains[uid]
 
     @router.post("/chains/{uid}/discard")
     async def discard_chain(uid: UUID) -> Chain:

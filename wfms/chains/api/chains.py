@@ -10,7 +10,7 @@ from sluice.contracts.chains import Chain, ChainPage, NewChain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import ChainState
-from sluice.contracts.tasks import BY_REQUEST, Cancel
+from sluice.contracts.tasks import BY_REQUEST, Cancel, Prioritise
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import api_router, errors
 from wfms.chains.db.reading import ChainQuery
@@ -19,6 +19,7 @@ from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.create_chain import create_chain
 from wfms.chains.usecases.delete_dataset import delete_dataset
 from wfms.chains.usecases.discard_chain import discard_chain
+from wfms.chains.usecases.rank_chain import rank_chain
 from wfms.chains.usecases.read_chains import read_chain, read_chains
 
 Limit = Annotated[int, Query(ge=1, le=1000)]
@@ -48,6 +49,7 @@ def chains_router(
     _add_deletion(router, context, wake)
     _add_reading(router, context.database)
     _add_ending(router, context.database, wake)
+    _add_rank(router, context)
     return router
 
 
@@ -103,6 +105,15 @@ def _add_reading(router: APIRouter, database: Database) -> None:
     async def one_chain(uid: UUID) -> Chain:
         """Reads a chain with its steps and data sets."""
         return await read_chain(database, uid)
+
+
+def _add_rank(router: APIRouter, context: ChainsContext) -> None:
+    @router.post("/chains/{uid}/rank", responses=errors(NotFound, Conflict, NotAvailable))
+    async def rank(uid: UUID, new: Prioritise) -> Chain:
+        """Ranks a whole chain: that is added to the ranks of its steps, of running ones at once.
+        One that has no more steps to run is refused (409). Repeating it is fine."""
+        await rank_chain(context, uid, new.rank)
+        return await read_chain(context.database, uid)
 
 
 def _add_ending(router: APIRouter, database: Database, wake: Callable[[], None]) -> None:

@@ -23,7 +23,7 @@ from wfms.chains.domain.transitions import CHAIN_MOVES
 HOLD_CHAIN = """
 -- Everything that changes a chain takes this lock first, so that changes of one chain come one
 -- after the other.
-SELECT state, ending, reason FROM chains WHERE uid = $1 FOR UPDATE
+SELECT state, ending, reason, rank FROM chains WHERE uid = $1 FOR UPDATE
 """
 
 LOCK_CHAIN = """
@@ -74,9 +74,9 @@ INSERT_CHAIN = """
 INSERT INTO chains (
     uid, state, template_id, template_name, template_version, plan, params, dataset_uid,
         dataset_name, dataset, created_at,
-    variant, keep_failed, rerun_of, secrets
+    variant, keep_failed, rerun_of, secrets, rank
 )
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
 """
 
 INSERT_STEPS = """
@@ -112,6 +112,13 @@ WHERE uid = $1 AND state = ANY($3::text[])
 RETURNING uid
 """
 
+SET_RANK = "UPDATE chains SET rank = $2 WHERE uid = $1"
+
+RUNNING_TASKS = f"""
+SELECT name, task_uid FROM steps
+WHERE chain_uid = $1 AND state = '{StepState.IN_PROGRESS}' AND taken_from IS NULL
+"""
+
 KEPT_TOO_LONG = "SELECT uid FROM chains WHERE keep_until <= $1 ORDER BY keep_until LIMIT $2"
 
 END_KEEPING = "UPDATE chains SET keep_until = NULL WHERE uid = $1"
@@ -132,6 +139,7 @@ class LockedChain:
     state: ChainState
     ending: ChainState | None
     reason: str
+    rank: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +183,9 @@ def origin_of(uid: UUID, dataset: Dataset, *, template: str) -> Origin:
 async def hold_chain(connection: Connection, uid: UUID) -> LockedChain | None:
     """Locks the chain alone. None where there is no such chain."""
     row = await connection.fetchrow(HOLD_CHAIN, uid)
-    return (
-        None if row is None else LockedChain(ChainState(row["state"]), _ending(row), row["reason"])
-    )
+    if row is None:
+        return None
+    return LockedChain(ChainState(row["state"]), _ending(row), row["reason"], row["rank"])
 
 
 async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
@@ -289,6 +297,16 @@ async def find_chain(connection: Connection, key: ChainKey) -> UUID | None:
     return uid
 
 
+async def set_rank(connection: Connection, uid: UUID, rank: float) -> None:
+    """Under the chain's lock."""
+    await connection.execute(SET_RANK, uid, rank)
+
+
+async def running_tasks(connection: Connection, uid: UUID) -> dict[str, UUID]:
+    """Of the chain's steps that are in progress, by step."""
+    return {row["name"]: row["task_uid"] for row in await connection.fetch(RUNNING_TASKS, uid)}
+
+
 async def kept_too_long(connection: Connection, *, now: datetime, limit: int) -> list[UUID]:
     """Chains that have kept what lies between their steps for as long as was said."""
     return [row["uid"] for row in await connection.fetch(KEPT_TOO_LONG, now, limit)]
@@ -311,7 +329,8 @@ async def end_chain(connection: Connection, uid: UUID, ending: ChainState, *, re
 @dataclass(frozen=True, slots=True)
 class NewChainRow:
     """A chain to be stored. ``params``: the values of all parameters; ``keep_failed``: how long
-    what lies between its steps stays when it does not finish."""
+    what lies between its steps stays when it does not finish; ``rank`` is added to those of its
+    steps."""
 
     uid: UUID
     variant: str
@@ -321,6 +340,7 @@ class NewChainRow:
     dataset: Dataset
     keep_failed: timedelta
     rerun_of: UUID | None = None
+    rank: float = 0.0
 
 
 async def insert_chain(connection: Connection, row: NewChainRow, *, now: datetime) -> None:
@@ -342,6 +362,7 @@ async def insert_chain(connection: Connection, row: NewChainRow, *, now: datetim
         row.keep_failed,
         row.rerun_of,
         {name: ref.model_dump(mode="json") for name, ref in row.plan.secrets.items()} or None,
+        row.rank,
     )
     names = [step.name for step in row.plan.steps]
     tasks = [task_uid(row.uid, name) for name in names]

@@ -16,7 +16,7 @@ CHAINS = """
 -- A page, newest first; $3 is the position of the last one seen.
 SELECT uid, position, state, template_id, template_name, template_version, dataset_uid,
     dataset_name, params, secrets,
-    created_at, ended_at, reason, rerun_of, acknowledged_by, acknowledged_at
+    created_at, ended_at, reason, rerun_of, rank, acknowledged_by, acknowledged_at
 FROM chains
 WHERE ($1::uuid[] IS NULL OR uid = ANY($1)) AND ($2::text IS NULL OR state = $2)
     AND ($3::bigint IS NULL OR position < $3)

@@ -237,3 +237,9 @@ UPDATE alembic_version SET version_num='wfms_chains0011' WHERE alembic_version.v
 ALTER TABLE chains ADD COLUMN secrets jsonb;
 
 UPDATE alembic_version SET version_num='wfms_chains0012' WHERE alembic_version.version_num = 'wfms_chains0011';
+
+-- Running upgrade wfms_chains0012 -> wfms_chains0013
+
+ALTER TABLE chains ADD COLUMN rank double precision NOT NULL DEFAULT 0 CHECK (rank >= 0);
+
+UPDATE alembic_version SET version_num='wfms_chains0013' WHERE alembic_version.version_num = 'wfms_chains0012';

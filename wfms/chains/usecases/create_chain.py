@@ -67,6 +67,7 @@ async def create_chain(context: ChainsContext, new: NewChain) -> tuple[UUID, boo
             params=complete(new.plan, new.params),
             dataset=new.dataset,
             keep_failed=context.keep_failed,
+            rank=new.rank,
         )
         await _insert(transaction, row, files, now=database.clock.now())
     log.info(

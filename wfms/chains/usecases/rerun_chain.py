@@ -203,7 +203,7 @@ async def _store(
     """False where somebody else has stored the same rerun. Raises ``Moved`` where the chain has
     given up a data set meanwhile."""
     connection, before = transaction.connection, draft.before
-    await chains.hold_chain(connection, before.uid)
+    held = await chains.hold_chain(connection, before.uid)
     if await chains.chain_exists(connection, new):
         return False
     outside = {
@@ -222,6 +222,7 @@ async def _store(
         dataset=before.dataset,
         keep_failed=keep_failed,
         rerun_of=before.uid,
+        rank=0.0 if held is None else held.rank,
     )
     await chains.insert_chain(connection, row, now=now)
     whole = [step.name for step in before.view.plan.steps if step.name not in draft.rerun.runs]

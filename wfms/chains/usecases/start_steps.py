@@ -38,6 +38,7 @@ from wfms.chains.domain.tasks import (
 )
 from wfms.chains.usecases.advance_chain import advance_chain
 from wfms.chains.usecases.context import ChainsContext
+from wfms.chains.usecases.rank_chain import ranked
 
 log = structlog.get_logger(__name__)
 
@@ -192,8 +193,10 @@ class StartSteps:
                 to, reason = StepState.CANCELED, current.reason
             else:
                 to, reason = StepState.IN_PROGRESS, ""
+                # The chain's rank of now: who changes it waits for the lock.
+                ranked_task = task.model_copy(update={"rank": ranked(task.rank, current.rank)})
                 transaction.send(
-                    WMS_TASKS, task, subject=task.uid, chain=claim.chain, task=task.uid
+                    WMS_TASKS, ranked_task, subject=task.uid, chain=claim.chain, task=task.uid
                 )
             await steps.move_steps(
                 transaction.connection, claim.chain, [claim.step], to=to, now=now, reason=reason

@@ -40,6 +40,7 @@ async def request_chain(context: OperatorContext, request: RequestChain) -> tupl
         template_version=template.version,
         plan=template.plan,
         params={**bound, **request.params},
+        rank=request.rank,
     )
     made = await context.chains.new_chain(chain)
     await _not_unmatched_any_more(context.intake, dataset.uid)

@@ -3,10 +3,13 @@
 from uuid import UUID
 
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from pydantic import ValidationError
 from werkzeug.wrappers import Response as AnyResponse
 
-from sluice.contracts.problems import Conflict
+from sluice.contracts.numbers import in_full
+from sluice.contracts.problems import Conflict, NotAvailable
 from sluice.contracts.states import ChainState
+from sluice.contracts.tasks import Prioritise
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages.query_values import query_choice
 from wfms.operator.api.pages.rendering import live
@@ -28,6 +31,7 @@ class ChainPages:
         pages.add_url_rule(
             "/chains/<uuid:uid>/cancel", "cancel_chain", self.cancel, methods=["POST"]
         )
+        pages.add_url_rule("/chains/<uuid:uid>/rank", "rank_chain", self.rank, methods=["POST"])
         pages.add_url_rule(
             "/chains/<uuid:uid>/discard", "discard_chain", self.discard, methods=["POST"]
         )
@@ -73,6 +77,17 @@ class ChainPages:
             )
         except Conflict as refusal:
             flash(f"It cannot be canceled: {refusal.detail}.")
+        return redirect(url_for("pages.chain", uid=uid), 303)
+
+    def rank(self, uid: UUID) -> AnyResponse:
+        try:
+            wanted = Prioritise.model_validate({"rank": request.form.get("rank", "")})
+            chain = self._bridge.run(self._context.chains.rank_chain(uid, wanted.rank))
+            flash(f"{in_full(chain.rank)} is added to the ranks of its steps now.")
+        except ValidationError:
+            flash("The rank was not changed: it must be a number from 0 to 1 000 000.")
+        except (Conflict, NotAvailable) as refusal:
+            flash(f"Not everything was changed: {refusal.detail}.")
         return redirect(url_for("pages.chain", uid=uid), 303)
 
     def discard(self, uid: UUID) -> AnyResponse:

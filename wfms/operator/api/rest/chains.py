@@ -14,7 +14,7 @@ from sluice.contracts.chains import (
 from sluice.contracts.labels import meant
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import ChainState
-from sluice.contracts.tasks import Cancel
+from sluice.contracts.tasks import Cancel, Prioritise
 from wfms.operator.api.rest.route import Answered, Route
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_outputs import read_outputs
@@ -67,6 +67,10 @@ class ChainRoutes:
                   "Cancels a chain and its running tasks; one that uploads gives up what is not "
                   "safe yet.",
                   answer=Chain, body=Cancel, errors=(NotFound, Conflict, NotAvailable)),
+            Route("POST", uid + "/rank", self.rank,
+                  "Ranks a whole chain: that is added to the ranks of its steps, of running ones "
+                  "at once.",
+                  answer=Chain, body=Prioritise, errors=(NotFound, Conflict, NotAvailable)),
             Route("POST", uid + "/discard", self.discard,
                   "Has all data of a chain deleted once it is over, outputs too.",
                   answer=Chain, errors=(NotFound, NotAvailable)),
@@ -106,6 +110,9 @@ class ChainRoutes:
 
     async def cancel(self, uid: UUID, body: Cancel) -> Chain:
         return await self._chains.cancel_chain(uid, body)
+
+    async def rank(self, uid: UUID, body: Prioritise) -> Chain:
+        return await self._chains.rank_chain(uid, body.rank)
 
     async def discard(self, uid: UUID) -> Chain:
         return await self._chains.discard_chain(uid)

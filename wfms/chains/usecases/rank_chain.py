@@ -1,0 +1,61 @@
+"""Ranks a whole chain against others."""
+
+from uuid import UUID
+
+import structlog
+
+from sluice.contracts.problems import Conflict, NotAvailable, NotFound
+from sluice.contracts.states import ChainState
+from sluice.contracts.tasks import MOST_RANK
+from wfms.chains.db import chains
+from wfms.chains.usecases.cancel_chain import UnknownChain
+from wfms.chains.usecases.context import ChainsContext
+
+log = structlog.get_logger(__name__)
+
+
+class HasNoMoreSteps(Conflict):
+    def __init__(self, uid: UUID, state: ChainState) -> None:
+        super().__init__(
+            f"chain {uid} is {state}: no step of it is to run any more, so its rank no longer"
+            " matters",
+            uid=uid,
+            state=state,
+        )
+
+
+async def rank_chain(context: ChainsContext, uid: UUID, rank: float) -> None:
+    """Precondition: the chain is in progress. Effect: ``rank`` is added to those of its steps, of
+    steps to come when they start, of running ones at once. Repeating it is fine. Messages: none.
+    Errors: ``UnknownChain``, ``HasNoMoreSteps``; ``NotAvailable`` where the WMS does not answer or
+    does not know a task yet: the rank holds for steps to come, and it may be asked for again."""
+    async with context.database.transaction() as transaction:
+        # A step that is just starting waits for this lock, and takes the rank of then.
+        held = await chains.lock_chain(transaction.connection, uid)
+        if held is None:
+            raise UnknownChain(uid)
+        if held.view.state is not ChainState.IN_PROGRESS or held.view.ending is not None:
+            raise HasNoMoreSteps(uid, held.view.ending or held.view.state)
+        await chains.set_rank(transaction.connection, uid, rank)
+        tasks = await chains.running_tasks(transaction.connection, uid)
+    plan = held.view.plan
+    for step, task in tasks.items():
+        await _rank_task(context, task, ranked(plan.step(step).rank, rank), step=step)
+    log.info("chain.ranked", chain=str(uid), rank=rank, tasks=len(tasks))
+
+
+def ranked(of_step: float, of_chain: float) -> float:
+    """The rank of a task."""
+    return min(of_step + of_chain, MOST_RANK)
+
+
+async def _rank_task(context: ChainsContext, task: UUID, rank: float, *, step: str) -> None:
+    try:
+        await context.wms.prioritise(task, rank)
+    except Conflict:
+        log.debug("task.ended_before_its_rank", task=str(task))
+    except NotFound:
+        raise NotAvailable(
+            f"the rank holds for steps to come; the task of step {step} is on its way to the WMS:"
+            " ask for it again"
+        ) from None
