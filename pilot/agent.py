@@ -30,12 +30,21 @@ from pilot.domain.model import (
     StartSlot,
     StopJob,
     Token,
+    ToolUnloaded,
+    Unload,
 )
 from pilot.folders.disk_space import has_room
 from pilot.folders.run_folder import RunFolder
 from pilot.reports.journal import read_journals
 from pilot.reports.outbox import Outbox
-from pilot.runner.protocol import EndedFrame, ForgetFrame, JobFrame, StopFrame, TaskFrame
+from pilot.runner.protocol import (
+    EndedFrame,
+    ForgetFrame,
+    JobFrame,
+    StopFrame,
+    TaskFrame,
+    UnloadFrame,
+)
 from pilot.slot_processes import SlotListener, SlotProcesses
 from sluice.contracts.pilots import AttemptReport, Heartbeat
 
@@ -76,7 +85,13 @@ class Agent:
 
     async def start(self) -> None:
         """Raises ``OSError``."""
-        listener = SlotListener(self._slot_ready, self._ended, self._slot_lost, self._slot_left)
+        listener = SlotListener(
+            self._slot_ready,
+            self._ended,
+            lambda slot: self.tell(ToolUnloaded(slot)),
+            self._slot_lost,
+            self._slot_left,
+        )
         await self._slot_processes.start(listener)
         self.tell(PilotStarted())
 
@@ -121,7 +136,7 @@ class Agent:
         self._starts.pop(slot, None)
         if frame.journal is not None:
             self._journals[(frame.report.id, frame.report.attempt)] = frame.journal
-        self.tell(AttemptEnded(slot, frame.report, frame.seconds))
+        self.tell(AttemptEnded(slot, frame.report, frame.seconds, frame.loaded))
 
     def _carry_out(self, instruction: Instruction) -> None:
         match instruction:
@@ -129,15 +144,13 @@ class Agent:
                 self._dispatch.send(slot, TaskFrame(task=task))
             case ForgetTask(slot=slot, uid=uid):
                 self._dispatch.send(slot, ForgetFrame(uid=uid))
-            case RunJob(slot=slot, job=job, secrets=secrets, gpus=gpus):
-                frame = JobFrame(job=job, gpus=list(gpus))
-                if secrets:
-                    self._dispatch.send_with_secrets(slot, frame)
-                else:
-                    self._dispatch.send(slot, frame)
+            case RunJob():
+                self._run_job(instruction)
             case StopJob(slot=slot, token=token, reason=reason):
                 log.info("job.stop", job=token[0], attempt=token[1], reason=reason)
                 self._dispatch.send(slot, StopFrame(id=token[0], attempt=token[1], reason=reason))
+            case Unload(slot=slot):
+                self._dispatch.send(slot, UnloadFrame())
             case EndSlot(slot=slot):
                 self._slot_processes.end_slot(slot)
             case SendReport(report=report):
@@ -150,6 +163,13 @@ class Agent:
                 self._slot_processes.let_go(slot)
             case _:
                 assert_never(instruction)
+
+    def _run_job(self, order: RunJob) -> None:
+        frame = JobFrame(job=order.job, gpus=list(order.gpus))
+        if order.secrets:
+            self._dispatch.send_with_secrets(order.slot, frame)
+        else:
+            self._dispatch.send(order.slot, frame)
 
     def _send(self, report: AttemptReport) -> None:
         self._outbox.add(report, self._journals.pop((report.id, report.attempt), None))

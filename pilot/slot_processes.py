@@ -25,6 +25,7 @@ from pilot.runner.protocol import (
     ReadyFrame,
     RunnerSettings,
     ToSlot,
+    UnloadedFrame,
     frame_bytes,
     from_slot,
     read_frame,
@@ -58,6 +59,7 @@ class SlotListener:
 
     ready: Callable[[int], None]
     ended: Callable[[int, EndedFrame], None]
+    unloaded: Callable[[int], None]
     lost: Callable[[int, str], None]
     left: Callable[[int], None]
 
@@ -204,6 +206,8 @@ class SlotProcesses:
             if isinstance(frame, ReadyFrame):
                 self._pids[slot] = frame.pid
                 self._listener.ready(slot)
+            elif isinstance(frame, UnloadedFrame):
+                self._listener.unloaded(slot)
             else:
                 self._listener.ended(slot, frame)
         pid = self._pids.pop(slot, None)

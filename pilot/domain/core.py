@@ -11,6 +11,7 @@ from pilot.domain.booking import how_many_start, wanted_by
 from pilot.domain.heartbeats import heartbeat_of
 from pilot.domain.held_jobs import HeldJob, token_of
 from pilot.domain.known_tasks import KnownTasks
+from pilot.domain.loaded_tools import best_slot, loaded_of, place
 from pilot.domain.model import (
     AttemptEnded,
     DrainAsked,
@@ -37,14 +38,17 @@ from pilot.domain.model import (
     StopReason,
     TimePassed,
     Token,
+    ToolUnloaded,
+    Unload,
 )
 from pilot.domain.prefetch import Pace, PrefetchPolicy
 from pilot.domain.reports import canceled_unstarted, given_back, lost_with_slot, without_task
 from pilot.domain.slots import Slot, Slots
 from pilot.domain.supply import Supply
+from sluice.contracts.loaded import LoadedTool
 from sluice.contracts.pilots import Command, Heartbeat, JobToken, Room
 from sluice.contracts.states import AttemptOutcome
-from sluice.fit import BOUNDLESS, Booked, Offer, fit
+from sluice.fit import BOUNDLESS, Booked, Offer
 
 
 class PilotCore:
@@ -115,11 +119,16 @@ class PilotCore:
         """What so many jobs have to fit in; None: nobody has measured the node."""
         return None if self.node is BOUNDLESS else self._supply.room(now, wanted)
 
+    @property
+    def loaded(self) -> list[LoadedTool]:
+        """The tools that stay loaded, or are being loaded."""
+        return list(loaded_of(self.slots, self._tasks.steps))
+
     def heartbeat(self, progress: Mapping[Token, Progress] = MappingProxyType({})) -> Heartbeat:
         """``progress``: as far as it is known."""
         return heartbeat_of(
             self._jobs.values(), self.slots, confirmed=self._confirmed, progress=progress
-        )
+        ).model_copy(update={"loaded": self.loaded})
 
     def next_check(self) -> float | None:
         """Tick of the next ``TimePassed``; None: nothing to watch."""
@@ -152,6 +161,8 @@ class PilotCore:
                 moves = self._on_slot_lost(event, now)
             case AttemptEnded():
                 moves = self._on_ended(event, now)
+            case ToolUnloaded(slot=number):
+                self.slots[number].load(None, Booked())
             case TimePassed():
                 moves = self._on_time(now)
             case DrainAsked():
@@ -177,7 +188,8 @@ class PilotCore:
                 yield SendReport(without_task(job, now.wall))
                 continue
             wanted = wanted_by(self._tasks[job.task_uid], job, self.node)
-            held = HeldJob(job, deadline, leased=now.tick, wanted=wanted)
+            kind = self._tasks.kind(job.task_uid)
+            held = HeldJob(job, deadline, leased=now.tick, wanted=wanted, kind=kind)
             self._tasks.use(job.task_uid)
             self._jobs[held.token] = held
             self._waiting.append(held)
@@ -225,6 +237,7 @@ class PilotCore:
         self.pace.add(event.seconds)
         token = (event.report.id, event.report.attempt)
         held = self._jobs.get(token)
+        slot.load(event.loaded, slot.booked)
         if held is not None:
             self._forget_job(slot, held, now)
         if event.report.outcome is AttemptOutcome.RETURNED:
@@ -235,11 +248,8 @@ class PilotCore:
 
     def _on_slot_lost(self, event: SlotLost, now: Now) -> Iterator[Instruction]:
         slot = self.slots[event.slot]
-        slot.ready = False
-        slot.tasks.clear()
-        lost, others = slot.queue[:1], slot.queue[1:]
-        slot.queue.clear()
-        slot.started = None
+        jobs = slot.lose()
+        lost, others = jobs[:1], jobs[1:]
         for held in reversed(others):
             held.slot = None
             if held.stopping is None:
@@ -305,12 +315,15 @@ class PilotCore:
         that finds no room lets none pass: so it has its turn, however many small ones there are.
         Where there is room and no slot, one is started."""
         free, idle = self.free, self.slots.idle
-        while self._waiting and idle:
-            held = self._waiting[0]
-            booked = fit(free, held.wanted, self.node.devices)
+        while self._waiting and (slot := best_slot(idle, self._waiting[0], self.slots)):
+            booked, going = place(
+                self._waiting[0], slot, idle, free=free, devices=self.node.devices
+            )
+            for other in going:
+                other.load(None, Booked())
+                yield Unload(other.number)
             if booked is None:
                 break
-            slot = next((one for one in idle if held.job.task_uid in one.tasks), idle[0])
             idle.remove(slot)
             yield from self._hand(self._waiting.popleft(), slot, booked, now)
             free = free.minus(booked)
@@ -324,7 +337,7 @@ class PilotCore:
         for slot in self.slots.busy:
             if not self._waiting:
                 return
-            if not slot.ready or len(slot.queue) > 1:
+            if not slot.ready or len(slot.queue) > 1 or slot.queue[0].kind != self._waiting[0].kind:
                 continue
             before = slot.booked
             booked = slot.place_for(self._waiting[0], free, self.node.devices)

@@ -11,7 +11,8 @@ from sluice.fit import Booked, Wanted
 @dataclass(slots=True)
 class HeldJob:
     """``deadline``: tick by which it is stopped unless its lease is renewed. ``booked``: of the
-    node, once it is handed to a slot. ``stopped``: tick at which it was first told to stop."""
+    node, once it is handed to a slot. ``stopped``: tick at which it was first told to stop.
+    ``kind``: of the tool that it wants loaded, and stays so; None: of none."""
 
     job: LeasedJob
     deadline: float
@@ -21,6 +22,7 @@ class HeldJob:
     slot: int | None = None
     stopping: StopReason | None = None
     stopped: float | None = None
+    kind: str | None = None
 
     @property
     def token(self) -> Token:

@@ -23,6 +23,17 @@ class KnownTasks:
     def uids(self) -> list[UUID]:
         return list(self._tasks)
 
+    def kind(self, uid: UUID) -> str | None:
+        """Of the tool that its jobs want loaded; None: of none."""
+        warm = self[uid].needs.warm
+        return None if warm is None else warm.kind
+
+    @property
+    def steps(self) -> dict[str, str]:
+        """By the kind of tool that their jobs want loaded."""
+        kinds = ((self.kind(uid), task.step) for uid, task in self._tasks.items())
+        return {kind: step for kind, step in kinds if kind is not None}
+
     def learn(self, tasks: Iterable[PilotTask]) -> None:
         self._tasks.update((task.uid, task) for task in tasks)
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
+from sluice.contracts.loaded import LoadedTool
 from sluice.contracts.pilots import (
     AttemptReport,
     Heartbeat,
@@ -92,11 +93,19 @@ class SlotLost:
 
 @dataclass(frozen=True, slots=True)
 class AttemptEnded:
-    """``seconds``: how long it occupied the slot."""
+    """``seconds``: how long it occupied the slot. ``loaded``: the tool that stays loaded there."""
 
     slot: int
     report: AttemptReport
     seconds: float
+    loaded: LoadedTool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUnloaded:
+    """The slot has no tool loaded any more."""
+
+    slot: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +131,7 @@ Event = (
     | SlotLeft
     | SlotLost
     | AttemptEnded
+    | ToolUnloaded
     | TimePassed
     | DrainAsked
     | ShutdownAsked
@@ -164,6 +174,13 @@ class StopJob:
 
 
 @dataclass(frozen=True, slots=True)
+class Unload:
+    """The tool that stays loaded in the slot, which has no job, is to end."""
+
+    slot: int
+
+
+@dataclass(frozen=True, slots=True)
 class EndSlot:
     """Its process does not obey: it is killed, and ``SlotLost`` follows."""
 
@@ -202,6 +219,7 @@ Instruction = (
     | ForgetTask
     | RunJob
     | StopJob
+    | Unload
     | EndSlot
     | SendReport
     | Salvage

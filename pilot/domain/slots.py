@@ -10,6 +10,7 @@ from uuid import UUID
 
 from pilot.domain.held_jobs import HeldJob
 from sluice.contracts.gpus import Gpu
+from sluice.contracts.loaded import LoadedTool
 from sluice.fit import Booked, fit
 
 
@@ -17,7 +18,8 @@ from sluice.fit import Booked, fit
 class Slot:
     """``queue``: the jobs handed over; the first one runs, since ``since`` (tick) and ``started``
     (UTC); with none, ``since`` is when it had its last. ``ready``: it takes jobs. ``leaving``: it
-    ends, as there is no use for it."""
+    ends, as there is no use for it. ``loaded``: the tool that stays loaded in it; ``kept``: what
+    that takes up of the node while there is no job."""
 
     number: int
     ready: bool = False
@@ -26,6 +28,21 @@ class Slot:
     since: float = 0.0
     started: datetime | None = None
     tasks: set[UUID] = field(default_factory=set)
+    loaded: LoadedTool | None = None
+    kept: Booked = field(default_factory=Booked)
+
+    def load(self, loaded: LoadedTool | None, booked: Booked) -> None:
+        """``booked``: of its last job."""
+        self.loaded = loaded
+        self.kept = Booked() if loaded is None else Booked(ram=booked.ram, gpus=booked.gpus)
+
+    def lose(self) -> list[HeldJob]:
+        """Its process has gone: the jobs that it had."""
+        lost, self.queue = self.queue, []
+        self.ready, self.started = False, None
+        self.tasks.clear()
+        self.load(None, Booked())
+        return lost
 
     @property
     def idle(self) -> bool:
@@ -103,8 +120,9 @@ class Slots:
         self._there.pop(number, None)
 
     def unused(self) -> list[Slot]:
-        """Those without a job that nobody would miss, the one that had its last the longest ago
-        first."""
+        """Those without a job, and without a tool, that nobody would miss, the one that had its
+        last the longest ago first."""
         staying = [slot for slot in self if not slot.leaving]
-        idle = sorted((slot for slot in staying if slot.idle), key=lambda slot: slot.since)
+        unused = (slot for slot in staying if slot.idle and slot.loaded is None)
+        idle = sorted(unused, key=lambda slot: slot.since)
         return idle[: max(0, len(staying) - self.few)]

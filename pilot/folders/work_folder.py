@@ -41,12 +41,13 @@ class _FolderState(NamedTuple):
         owner = found.st_uid, found.st_gid
         return cls(stat.S_IMODE(found.st_mode), owner, attributes(path), found.st_blocks)
 
-    def restore(self, path: str) -> None:
-        """With the time of now; one that has grown is made anew. Raises ``OSError``."""
+    def restore(self, path: str, *, stays: bool) -> None:
+        """With the time of now; one that has grown is made anew, unless it ``stays``. Raises
+        ``OSError``."""
         for name in attributes(path):
             if name not in self.attributes:
                 os.removexattr(path, name)
-        if os.stat(path).st_blocks > self.blocks:
+        if not stays and os.stat(path).st_blocks > self.blocks:
             delete_tree(path)
             os.mkdir(path)
         os.chown(path, *self.owner)
@@ -66,6 +67,9 @@ class WorkFolder:
         self._base = base
         self._plain = plain
         self._number = 0
+        #: A program stays that works in it: no folder is made anew, and in the system's folder for
+        #: temporary files these stay.
+        self.kept_for: frozenset[str] | None = None
         #: The job's, and after it what was kept of earlier ones.
         self.folders: list[OpenFolder] = []
         self._open_next()
@@ -107,6 +111,12 @@ class WorkFolder:
         delete_tree(f"{self.path}/{name}")
         return os.open(name, _APPEND | os.O_EXCL, 0o600, dir_fd=self.folders[0].descriptor)
 
+    def identity(self) -> list[tuple[int, int]]:
+        """Device and number of the folders that a job works in, and of its standard error. Raises
+        ``OSError``."""
+        found = [os.stat(f"{self.path}/{name}") for name in (*_OWN, "stderr")]
+        return [(one.st_dev, one.st_ino) for one in found]
+
     def keep(self) -> str:
         """Where a job keeps what is not to be seen by what it runs next. Raises ``OSError``."""
         if len(self.folders) == 1:
@@ -130,9 +140,10 @@ class WorkFolder:
             for name in (OUT, TMP):
                 empty_folder(f"{self.path}/{name}")
             ways = _first_in_tmp(self._base) | _first_in_tmp(self._plain.now())
+            ways |= self.kept_for or set()
             empty_folder(f"{self.path}/{SYSTEM_TMP}", keep=ways)
             for name in _OWN:
-                self._new.restore(f"{self.path}/{name}")
+                self._new.restore(f"{self.path}/{name}", stays=self.kept_for is not None)
         except OSError:  # the tool has taken away our rights in it
             delete_tree(self.path)
             self._open_next()

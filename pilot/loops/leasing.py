@@ -38,7 +38,11 @@ async def request_jobs(agent: Agent, session: WmsSession, *, wait: float) -> Non
             at_most = wait if agent.core.idle else min(wait, _WAIT_AT_WORK)
             room = agent.core.room(now(), wanted)
             request = LeaseRequest(
-                jobs=wanted, wait=at_most, known_tasks=agent.core.known_tasks, room=room
+                jobs=wanted,
+                wait=at_most,
+                known_tasks=agent.core.known_tasks,
+                room=room,
+                loaded=sorted({tool.kind for tool in agent.core.loaded}),
             )
             lease = await session.lease(request)
         except NotFound:

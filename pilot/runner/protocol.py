@@ -14,6 +14,7 @@ from pilot.node.memory_groups import MemoryGroups
 from pilot.sandbox.sandbox import Sandbox
 from pilot.users.slot_user import SlotUser
 from sluice.contracts.base import Contract
+from sluice.contracts.loaded import LoadedTool
 from sluice.contracts.pilots import AttemptReport, LeasedJob, PilotTask
 from sluice.contracts.secrets import HoldsSecrets, SecretText
 
@@ -75,6 +76,12 @@ class JobFrame(HoldsSecrets):
     gpus: list[str] = Field(default_factory=list)
 
 
+class UnloadFrame(Contract):
+    """The tool that has stayed loaded is to end, unless a job of its kind is there already."""
+
+    kind: Literal["unload"] = "unload"
+
+
 class StopFrame(Contract):
     kind: Literal["stop"] = "stop"
     id: int
@@ -90,16 +97,24 @@ class ReadyFrame(Contract):
 
 
 class EndedFrame(Contract):
-    """An attempt has ended. ``journal``: name of the one that its report is in; None: in none."""
+    """An attempt has ended. ``journal``: name of the one that its report is in; None: in none.
+    ``loaded``: the tool that stays loaded afterwards."""
 
     kind: Literal["ended"] = "ended"
     report: AttemptReport
     seconds: float
     journal: str | None
+    loaded: LoadedTool | None = None
 
 
-ToSlot = TaskFrame | ForgetFrame | JobFrame | StopFrame
-FromSlot = ReadyFrame | EndedFrame
+class UnloadedFrame(Contract):
+    """No tool is loaded any more."""
+
+    kind: Literal["unloaded"] = "unloaded"
+
+
+ToSlot = TaskFrame | ForgetFrame | JobFrame | StopFrame | UnloadFrame
+FromSlot = ReadyFrame | EndedFrame | UnloadedFrame
 to_slot: TypeAdapter[ToSlot] = TypeAdapter(Annotated[ToSlot, Field(discriminator="kind")])
 from_slot: TypeAdapter[FromSlot] = TypeAdapter(Annotated[FromSlot, Field(discriminator="kind")])
 

@@ -1,6 +1,7 @@
 """The process of one slot: jobs come in over its connection, one runs at a time."""
 
 import os
+import queue
 import signal
 import socket
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from pilot.reports.journal import Journal
 from pilot.runner.attempts.attempt import AttemptRun
 from pilot.runner.attempts.context import SlotContext, lasting_children
 from pilot.runner.attempts.live_log import LiveLogs
+from pilot.runner.attempts.warm_tools import WarmTools
 from pilot.runner.containers.containers import Containers
 from pilot.runner.containers.options import walls
 from pilot.runner.containment.containment import containment_of, most_processes
@@ -32,6 +34,8 @@ from pilot.runner.protocol import (
     ReadyFrame,
     RunnerSettings,
     TaskFrame,
+    UnloadedFrame,
+    UnloadFrame,
     frame_bytes,
 )
 from pilot.runner.signals import leave_ending_to_the_pilot
@@ -66,9 +70,11 @@ class SlotProcess:
         control = SlotControl(self._connection)
         live = LiveLogs(self._settings.live_logs)
         run = RunFolder(Path(self._settings.run_folder))
+        folder = run.work_folder(os.getpid(), containment.user)
         context = SlotContext(
             settings=self._settings,
-            folder=run.work_folder(os.getpid(), containment.user),
+            folder=folder,
+            warm=WarmTools(folder, containment),
             journal=Journal(run.journals, f"slot-{os.getpid()}"),
             control=control,
             zygote=zygote,
@@ -86,7 +92,10 @@ class SlotProcess:
         live.start()
         self._connection.sendall(frame_bytes(ReadyFrame(pid=os.getpid())))
         while True:
-            match control.frames.get():
+            match self._next_frame(context):
+                case None | UnloadFrame():
+                    context.warm.end()
+                    self._connection.sendall(frame_bytes(UnloadedFrame()))
                 case TaskFrame(task=task):
                     self._tasks[task.uid] = task
                 case ForgetFrame(uid=uid):
@@ -95,6 +104,15 @@ class SlotProcess:
                     context.shared.forget(uid)
                 case JobFrame() as frame:
                     self._connection.sendall(frame_bytes(self._run(frame, context)))
+
+    def _next_frame(
+        self, context: SlotContext
+    ) -> TaskFrame | ForgetFrame | JobFrame | UnloadFrame | None:
+        """None: the tool that stays loaded has been idle for too long."""
+        try:
+            return context.control.frames.get(timeout=context.warm.idle_for())
+        except queue.Empty:
+            return None
 
     def _containers(
         self, control: SlotControl, spared: Callable[[], frozenset[int]]

@@ -99,12 +99,12 @@ class HeldSandbox:
         streams: Sequence[int],
         limits: ProcessLimits,
         view: View,
-        stdin: str = os.devnull,
+        stdin: str | None = os.devnull,
     ) -> "Contained":
         """``streams``: descriptors of standard output and error. ``stdin``: path of its standard
         input, which is opened where the program sees it: what is opened outside could be written
-        to through its descriptor. One at a time. Raises ``OSError`` where there is no such program,
-        ``SandboxError``."""
+        to through its descriptor. (None: the first of ``streams``, a pipe.) One at a time. Raises
+        ``OSError`` where there is no such program, ``SandboxError``."""
         program = {
             "arguments": list(arguments),
             "environment": dict(environment),
@@ -134,6 +134,7 @@ class HeldSandbox:
             "files": [self._file(seen) for seen in view.files],
             "links": dict(view.links),
             "shared_memory": view.shared_memory,
+            **({"changing": list(view.changing)} if view.changing else {}),
         }
 
     def _asked(
@@ -180,7 +181,7 @@ class HeldSandbox:
             # Folders of data sets go with these.
             self._sources = [path for path in self._sources if path in self._own or isdir(path)]
         missing = dict.fromkeys(
-            os.path.dirname(path) for path in paths if self._inside(path) is None
+            os.path.dirname(path) for path in paths if self.inside(path) is None
         )
         if missing:
             self.close()
@@ -195,9 +196,9 @@ class HeldSandbox:
             found = os.stat(seen.source)
         except OSError as error:
             raise SandboxError(f"{seen.source}: {error.strerror}") from error
-        return self._inside(seen.source), seen.path, seen.writable, found.st_dev, found.st_ino
+        return self.inside(seen.source), seen.path, seen.writable, found.st_dev, found.st_ino
 
-    def _inside(self, path: str) -> str | None:
+    def inside(self, path: str) -> str | None:
         """Where the holder sees a file of the node; None: it does not."""
         for number, source in enumerate(self._sources):
             if path == source or path.startswith(f"{source.rstrip('/')}/"):
@@ -262,6 +263,9 @@ class Contained:
     """A program in a sandbox. ``root``: pid of the process that holds the sandbox; ``beside``:
     MiB of memory that this takes."""
 
+    #: Its end says more.
+    used = 0.0
+
     def __init__(
         self, sandbox: HeldSandbox, root: int, connection: Channel, *, beside: float
     ) -> None:
@@ -269,16 +273,37 @@ class Contained:
         self.beside = beside
         self._sandbox = sandbox
         self._connection = connection
+        self._usage: dict[str, Any] | None = None
 
     @property
     def descriptor(self) -> int:
         """Readable once it has ended."""
         return self._connection.fileno()
 
+    def has_ended(self) -> bool:
+        return True
+
     def signal(self, number: int) -> None:
         """To its process group; SIGKILL to all of its processes."""
         with contextlib.suppress(OSError):
             self._connection.send({"signal": number})
+
+    def tell(self, message: dict[str, Any]) -> None:
+        """Something else than a signal."""
+        with contextlib.suppress(OSError):
+            self._connection.send(message)
+
+    def asked(self, message: dict[str, Any]) -> dict[str, Any]:
+        """The answer, of a program that runs; where it has ended, an empty one."""
+        try:
+            self._connection.send(message)
+            answer, _ = self._connection.receive()
+        except (EOFError, OSError):
+            return {}
+        if "status" in answer:
+            self._usage = answer
+            return {}
+        return answer
 
     def kill(self) -> None:
         """At once, with the sandbox, from any thread, which waits until that is dead."""
@@ -290,7 +315,7 @@ class Contained:
     def end(self) -> Usage:
         """Waits for its end. Nothing of it is left then."""
         try:
-            answer, _ = self._connection.receive()
+            answer = self._usage or self._connection.receive()[0]
         except (EOFError, OSError):  # what holds the sandbox was killed, and all with it
             self._sandbox.close()
             return Usage(status=signal.SIGKILL, cpu=0.0, memory=0, floor=0)

@@ -9,6 +9,7 @@ namespace is killed: nothing of it meets the next one.
 
 import contextlib
 import os
+import queue
 import resource
 import select
 import signal
@@ -17,6 +18,7 @@ import sys
 import threading
 from typing import Any, NamedTuple
 
+from pilot.sandbox.changing_inputs import ChangingInputs
 from pilot.sandbox.channel import Channel
 from pilot.sandbox.kernel import (
     ends_of_children,
@@ -63,21 +65,37 @@ class Holder:
         self._poll.register(ends, select.POLLIN)
         self._io = io
         self._cpu, self._memory = 0.0, 0
+        #: Files that a program is to see from now on (None: it has ended), and why they cannot be.
+        self._to_show: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._shown: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def serve(self) -> None:
         """Until the other side has gone."""
         while (request := self._next or self._received()) is not None:
             self._next = request
             room = ToolRoom(request.message["room"], self._calls)
+            folders = request.message["room"].get("changing", [])
+            changing = ChangingInputs(len(folders)) if folders else None
             # What the kernel keeps for each thread is what gives each room namespaces of its own.
             thread = threading.Thread(target=self._serve_in, args=(room,))
             thread.start()
+            # A room's thread has not the right to mount anything any more.
+            while (files := self._to_show.get()) is not None:
+                self._shown.put(_shown(changing, files))
             thread.join()
+            if changing is not None:
+                changing.close()
             room.clear()
             if self._loopback is not None:
                 self._loopback.renew()
 
     def _serve_in(self, room: ToolRoom) -> None:
+        try:
+            self._serve_all_in(room)
+        finally:
+            self._to_show.put(None)
+
+    def _serve_all_in(self, room: ToolRoom) -> None:
         """Programs, until one comes that has another view."""
         request, self._next = self._next, None
         try:
@@ -99,7 +117,7 @@ class Holder:
         with contextlib.suppress(EOFError, ConnectionError):
             while True:
                 message, descriptors = self._connection.receive()
-                if "signal" not in message:
+                if "arguments" in message:
                     return _Request(message, descriptors)
         return None
 
@@ -123,9 +141,8 @@ class Holder:
             os.close(descriptor)
         self._connection.send({"started": True})
         self._cpu, self._memory = 0.0, 0
-        status = self._status(pid)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(-1, signal.SIGKILL)
+        status = self._status(pid, room)
+        _signal_all(signal.SIGKILL)
         while self._waited(0) is not None:
             pass
         read_since, written_since = self._bytes_moved()
@@ -140,19 +157,38 @@ class Holder:
             }
         )
 
-    def _status(self, pid: int) -> int:
+    def _status(self, pid: int, room: ToolRoom) -> int:
         """Of the program, once it has ended. Until then it gets signals, and what it has left to
         this process is buried."""
         while True:
             for descriptor, _ in self._poll.poll():
                 if descriptor != self._ends:
                     message, _ = self._connection.receive()
-                    _signal(pid, message["signal"])
+                    self._obey(message, pid, room)
                     continue
                 os.read(self._ends, _MOST_CHUNK)
                 while (ended := self._waited(os.WNOHANG)) is not None:
                     if ended[0] == pid:
                         return ended[1]
+
+    def _obey(self, message: dict[str, Any], pid: int, room: ToolRoom) -> None:
+        """What is asked for while a program runs, whose number is ``pid``."""
+        match message:
+            case {"signal": number}:
+                _signal(pid, number)
+            case {"show": files}:
+                self._to_show.put(files)
+                self._connection.send({"shown": self._shown.get()})
+            case {"pause": True}:
+                _signal_all(signal.SIGSTOP)
+                for orphan in _children() - {pid}:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(orphan, signal.SIGKILL)
+                with contextlib.suppress(OSError):  # then the next job finds it
+                    room.empty_shared_memory()
+                self._connection.send({"paused": True})
+            case {"pause": False}:
+                _signal_all(signal.SIGCONT)
 
     def _waited(self, options: int) -> tuple[int, int] | None:
         """Pid and status of a child that has ended; None: there is none."""
@@ -178,11 +214,37 @@ class Holder:
 
 def _signal(pid: int, number: int) -> None:
     """To the program's group; all of its processes are killed."""
+    if number == signal.SIGKILL:
+        _signal_all(number)
+        return
     with contextlib.suppress(ProcessLookupError):
-        if number == signal.SIGKILL:
-            os.kill(-1, signal.SIGKILL)
-        else:
-            os.killpg(pid, number)
+        os.killpg(pid, number)
+
+
+def _signal_all(number: int) -> None:
+    """To all processes but this one."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(-1, number)
+
+
+def _children() -> set[int]:
+    """Of all threads of this process."""
+    found: set[int] = set()
+    for thread in os.listdir("/proc/self/task"):
+        with contextlib.suppress(OSError), open(f"/proc/self/task/{thread}/children") as file:
+            found.update(map(int, file.read().split()))
+    return found
+
+
+def _shown(changing: ChangingInputs | None, files: list[Any]) -> str:
+    """Why the files cannot be seen; empty: they are."""
+    if changing is None:
+        return "this program's files do not change"
+    try:
+        changing.show(files)
+    except OSError as error:
+        return f"{error.filename or 'a mount'}: {error.strerror}"
+    return ""
 
 
 def _end(failure: threading.ExceptHookArgs) -> None:

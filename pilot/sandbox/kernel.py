@@ -13,6 +13,7 @@ CLONE_NEWIPC = 0x08000000
 _CLONE_NEWNS, _CLONE_NEWNET = 0x00020000, 0x40000000
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 1, 2, 4, 8
 _MS_REMOUNT, _MS_NOATIME, _MS_NODIRATIME, _MS_BIND, _MS_RELATIME = 32, 1024, 2048, 4096, 1 << 21
+_MS_SLAVE, _MS_SHARED, _MNT_DETACH = 1 << 19, 1 << 20, 2
 _NOTHING = _MS_RDONLY | _MS_NOSUID | _MS_NODEV
 #: Flag of statvfs(3) that has another number in mount(2).
 _ST_RELATIME = 4096
@@ -58,6 +59,28 @@ def bind(source: str, place: str, *, writable: bool) -> None:
     _mount(place, _MS_BIND, source=source)
     flags = _flags(place) | _MS_NOSUID | _MS_NODEV
     _mount(place, _MS_REMOUNT | _MS_BIND | flags | (0 if writable else _MS_RDONLY))
+
+
+def bind_again(source: str, place: str) -> None:
+    """What is mounted at ``source`` is seen at ``place`` as well, with the same rights."""
+    _mount(place, _MS_BIND, source=source)
+
+
+def pass_on(place: str) -> None:
+    """What is mounted below it from here on is seen in the namespaces that are copied of this
+    one."""
+    _mount(place, _MS_SHARED)
+
+
+def follow(place: str) -> None:
+    """What is mounted below it in the namespace that this one is a copy of is seen here, and
+    nothing the other way round."""
+    _mount(place, _MS_SLAVE)
+
+
+def unmount(place: str) -> None:
+    """At once; who has it open keeps that."""
+    _called(_libc.umount2(os.fsencode(place), _MNT_DETACH))
 
 
 def keep_devices() -> None:

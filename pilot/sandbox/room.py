@@ -5,11 +5,13 @@ import contextlib
 import errno
 import os
 import resource
+import shutil
 import signal
 import stat
 from collections.abc import Sequence
 from typing import Any
 
+from pilot.sandbox import changing_inputs
 from pilot.sandbox.kernel import (
     bind,
     filter_calls,
@@ -24,7 +26,7 @@ from pilot.sandbox.kernel import (
 
 #: Where the folders lie from which programs get their files; no program sees it.
 SOURCES = "/.sources"
-_SHARED_MEMORY = "/dev/shm"  # noqa: S108 - the program's own
+_SHARED_MEMORY, _TMP = "/dev/shm", "/tmp"  # noqa: S108 - the program's own
 
 
 class RoomError(Exception):
@@ -38,6 +40,8 @@ class ToolRoom:
     def __init__(self, asked: dict[str, Any], calls: bytes | None) -> None:
         self.asked = asked
         self._calls = calls
+        #: Folders whose files change while a program runs.
+        self._changing: list[str] = asked.get("changing", [])
         #: Places made in the file system whose root all programs see.
         self._made: list[str] = []
         #: File systems that nothing but this makes places in: their devices, and the folders where
@@ -45,6 +49,7 @@ class ToolRoom:
         self._own = {os.stat("/").st_dev}
         self._ways: list[str] = []
         self._new: object = None
+        self._in_shared_memory = set[str]()
         #: This process's own.
         self._limits: list[tuple[int, tuple[int, int]]] = []
 
@@ -56,14 +61,20 @@ class ToolRoom:
             own_mounts()
             place = _SHARED_MEMORY
             mount_memory(place, f"mode=1777,size={self.asked['shared_memory']}")
+            if self._changing:
+                changing_inputs.entered()
             for source, place, writable, *number in self.asked["files"]:
                 self._put(source, place, writable=writable)
                 if not _is_at(place, number):
                     raise RoomError(f"{place}: what is there has changed in the meantime")
+            for number, place in enumerate(self._changing):
+                self._put(f"{changing_inputs.PLACE}/{number}", place, writable=False)
             for place, target in self.asked["links"].items():
                 self._link(place, target)
             place = SOURCES
             hide(place)
+            if self._changing:
+                changing_inputs.hidden()
             for place in ("/", *self._ways):
                 only_read(place)
             give_up_rights()
@@ -73,20 +84,22 @@ class ToolRoom:
                 self._limits.append((number, (soft, hard)))
                 resource.setrlimit(number, (within_hard(number, most), hard))
             self._new = _state(_SHARED_MEMORY)
+            self._in_shared_memory = set(os.listdir(_SHARED_MEMORY))
             if self._calls is not None:
                 filter_calls(self._calls)
         except OSError as error:
             raise RoomError(f"{place}: {error.strerror}") from error
 
     def start(self, request: dict[str, Any], streams: Sequence[int]) -> int:
-        """A program, with shared memory of its own, and ``streams`` for standard output and error:
-        its pid. Raises ``RoomError``; ``OSError`` where there is no such program."""
+        """A program, with shared memory of its own, and ``streams`` for standard output and error,
+        before them one for standard input where the request has no path for that: its pid. Raises
+        ``RoomError``; ``OSError`` where there is no such program."""
         place = "a namespace for shared memory"
         try:
             own_shared_memory()
             place = request["folder"]
             os.chdir(place)
-            place = request["stdin"]
+            place = request["stdin"] or "/"
             # Whatever it is, nobody waits for who writes to it.
             stdin = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError as error:
@@ -99,7 +112,9 @@ class ToolRoom:
                 request["environment"],
                 file_actions=[
                     (os.POSIX_SPAWN_DUP2, descriptor, number)
-                    for number, descriptor in enumerate((stdin, *streams))
+                    for number, descriptor in enumerate(
+                        (stdin, *streams) if request["stdin"] else streams
+                    )
                 ],
                 setsid=True,
                 setsigmask=(),
@@ -112,6 +127,16 @@ class ToolRoom:
         """Has no program left anything in it that the next one could find? (Folders of the job's
         are emptied outside.)"""
         return _state(_SHARED_MEMORY) == self._new
+
+    def empty_shared_memory(self) -> None:
+        """Between two jobs of a program that stays. What this room has put there stays. Raises
+        ``OSError``."""
+        for name in set(os.listdir(_SHARED_MEMORY)) - self._in_shared_memory:
+            path = os.path.join(_SHARED_MEMORY, name)
+            if os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path)
+            else:
+                os.unlink(path)
 
     def fits(self, asked: dict[str, Any]) -> bool:
         """Is it what is asked for, and do its places still have the files that are asked for?"""
@@ -151,15 +176,27 @@ class ToolRoom:
     def _make_way(self, path: str) -> None:
         """Folders to a place. Of those that lie in a folder that programs write to, the first is
         made there, and has a file system of its own for what is below."""
-        if path == "/" or os.path.isdir(path):
+        left = self._is_left(path)
+        if path == "/" or (os.path.isdir(path) and not left):
             return
         self._make_way(os.path.dirname(path))
-        os.mkdir(path)
-        self._note(path)
+        if not left:
+            os.mkdir(path)
+            self._note(path)
         if os.stat(path).st_dev not in self._own:
             mount_memory(path, "mode=755")
             self._own.add(os.stat(path).st_dev)
             self._ways.append(path)
+
+    def _is_left(self, path: str) -> bool:
+        """Is it the first folder of such a way, that another room has made in the same /tmp? What
+        is below it is to have a file system of this one's."""
+        return (
+            os.path.dirname(path) == _TMP
+            and os.path.isdir(path)
+            and os.stat(path).st_dev == os.stat(_TMP).st_dev not in self._own
+            and not os.listdir(path)
+        )
 
     def _note(self, path: str) -> None:
         if os.lstat(path).st_dev == os.stat("/").st_dev:

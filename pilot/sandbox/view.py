@@ -21,11 +21,12 @@ class SeenFile:
 @dataclass(frozen=True, slots=True)
 class View:
     """``links``: further names, path → where it leads. ``shared_memory``: bytes that the program
-    may put into ``/dev/shm``."""
+    may put into ``/dev/shm``. ``changing``: folders whose files change while it runs."""
 
     files: Sequence[SeenFile]
     links: Mapping[str, str] = field(default_factory=dict)
     shared_memory: int = SHARED_MEMORY
+    changing: Sequence[str] = ()
 
 
 def links_to(known: str, real: str) -> dict[str, str]:

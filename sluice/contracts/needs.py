@@ -21,6 +21,9 @@ COUNTED_RAM = 256
 #: MiB that a job may write which asked for none.
 UNASKED_DISK = 1024
 
+#: Of a tool that stays loaded: seconds that it may be idle, and jobs, that can be asked for.
+MOST_IDLE, MOST_REQUESTS = 86_400, 1_000_000
+
 
 class Resources(Contract):
     """What one job needs. ``ram``, ``disk`` in MiB, ``time_limit`` in seconds (0: none). ``ram`` 0:
@@ -60,13 +63,26 @@ class Container(Contract):
     required: bool = True
 
 
+class Warm(Contract):
+    """The tool stays loaded from one job to the next. ``key``: its inputs whose values decide what
+    it loads: a job with others needs a process of its own. ``idle``: seconds without a job until it
+    goes; ``jobs``: after so many it is started anew. ``kind``: what is loaded, as far as the task
+    says it: the tool and what it is given at ``key``; once there is a task."""
+
+    key: list[str] = Field(default_factory=list)
+    idle: Annotated[float, Field(ge=0, le=MOST_IDLE)] = 300.0
+    jobs: Annotated[int, Field(ge=1, le=MOST_REQUESTS)] = 1000
+    kind: Annotated[str | None, Field(exclude_if=absent)] = None
+
+
 class Needs(Contract):
     """``container``: None where the tool runs on the node as it is. ``sandbox``: only a node with a
     sandbox can run a job, as is asked for or has secrets; False where every tool has to run in a
     container, whose engine keeps it as well. ``secrets``: by the tool's port; which version is open
     in a template's plan, and fixed when a chain is made. ``device_type``: a GPU, for who asks no
     further; ``gpu``: which, and how much of it. ``named``: resources that nodes offer by these
-    names, or of which there is a limit over all nodes. ``nodes``: labels that a node must have."""
+    names, or of which there is a limit over all nodes. ``nodes``: labels that a node must have.
+    ``warm``: the tool stays loaded between jobs; None: it is started anew for each."""
 
     resources: Resources = Resources()
     device_type: DeviceType = DeviceType.CPU
@@ -78,6 +94,7 @@ class Needs(Contract):
     secrets: Annotated[dict[str, SecretRef], Field(exclude_if=operator.not_)] = Field(
         default_factory=dict
     )
+    warm: Annotated[Warm | None, Field(exclude_if=absent)] = None
 
     @property
     def gpus(self) -> GpuNeeds | None:

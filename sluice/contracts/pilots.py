@@ -22,6 +22,7 @@ from sluice.contracts.base import (
 from sluice.contracts.bounds import MOST_GPUS, MOST_WORD, NewUrl, NewWord
 from sluice.contracts.counts import Counts
 from sluice.contracts.gpus import FreeGpu, Gpu
+from sluice.contracts.loaded import LoadedKinds, LoadedTools
 from sluice.contracts.needs import Needs
 from sluice.contracts.resources import (
     BookedAmounts,
@@ -234,6 +235,7 @@ class LeaseRequest(Contract):
     wait: Annotated[float, Field(ge=0, le=60)] = 0.0
     known_tasks: list[UUID] = Field(default_factory=list)
     room: Annotated[Room | None, Field(exclude_if=absent)] = None
+    loaded: LoadedKinds = Field(default_factory=list)
 
 
 class InputFile(Contract):
@@ -324,6 +326,7 @@ class Heartbeat(Contract):
     running: list[StartedJob] = Field(default_factory=list)
     waiting: list[JobToken] = Field(default_factory=list)
     confirmed: list[JobToken] = Field(default_factory=list)
+    loaded: LoadedTools = Field(default_factory=list)
 
 
 class Command(Contract):

@@ -191,6 +191,5 @@ CONTAINERS: Features = {
 
 #: Extension fields that are planned; each with the way round it.
 LATER: Features = {
-    "warm": _no("tools are started anew for each job"),
     "device": _no("ask for a GPU with the hint 'cwltool:CUDARequirement', or with 'sluice:gpu'"),
 }

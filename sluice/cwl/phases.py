@@ -14,6 +14,7 @@ from sluice.cwl.checks.rules import check_rules
 from sluice.cwl.checks.secrets import check_secrets
 from sluice.cwl.checks.tool_fields import warn_of_tool_fields
 from sluice.cwl.checks.tool_sizes import check_tool_sizes
+from sluice.cwl.checks.warm_tools import check_warm_tools
 from sluice.cwl.cwltool_checks.checks import check_with_cwltool
 from sluice.cwl.dataflow.dataflow import read_dataflow
 from sluice.cwl.dataflow.nested_workflows import NotFlat, flatten, nested_to_flatten
@@ -74,6 +75,7 @@ def _plan(template: ParsedTemplate, findings: Findings, *, name: str) -> Plan | 
     check_rules(flow, findings)
     check_requirement_names(template, findings)
     check_secrets(template, flow, findings)
+    check_warm_tools(template, flow, findings)
     needs = read_needs(template, flow.workflow, findings, secrets=flow.secrets_of_steps)
     if not findings.failed:
         check_pairs(flow, findings)

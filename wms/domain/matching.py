@@ -1,6 +1,6 @@
 """Which tasks' jobs a pilot gets: those that fit its resources, by rank, then by age."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
@@ -11,6 +11,9 @@ from sluice.contracts.pilots import NodeResources
 from sluice.contracts.states import ContainerEngine, SandboxKind
 from sluice.fit import Wanted, why_unsuited
 from wms.domain.limits import Limit, jobs_within
+
+#: So much higher a rank is worth that a pilot ends a tool that it has loaded.
+SWITCH = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +138,22 @@ def _lack_of_label(demand: Demand, node: NodeResources) -> str | None:
     return None
 
 
-def order(demands: Iterable[Demand]) -> list[Demand]:
+def order(demands: Iterable[Demand], loaded: Collection[str] = ()) -> list[Demand]:
     """Highest rank first; of equal rank the oldest; the uid settles ties, so that every instance
-    orders alike."""
-    return sorted(demands, key=lambda demand: (-demand.rank, demand.created_at, demand.uid))
+    orders alike. What a pilot has ``loaded`` goes before another kind, unless that is ranked higher
+    by more than ``SWITCH``."""
+
+    def place(demand: Demand) -> tuple[float, datetime, UUID]:
+        warm = demand.needs.warm
+        is_loaded = warm is not None and warm.kind in loaded
+        return -demand.rank - (SWITCH if is_loaded else 0.0), demand.created_at, demand.uid
+
+    return sorted(demands, key=place)
 
 
-def choose(demands: Iterable[Demand], node: PilotNode) -> list[Demand]:
+def choose(
+    demands: Iterable[Demand], node: PilotNode, loaded: Collection[str] = ()
+) -> list[Demand]:
     """The tasks whose jobs the node can run, best first: it is given jobs of the first, then of the
-    next, until it has enough."""
-    return order(demand for demand in demands if misfit(demand, node) is None)
+    next, until it has enough. ``loaded``: kinds of the tools that stay loaded on it."""
+    return order((demand for demand in demands if misfit(demand, node) is None), loaded)

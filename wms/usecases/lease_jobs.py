@@ -70,7 +70,8 @@ async def lease_jobs(
             )
             room = PilotCapacity(request, seen.node.resources)
             giving = _Giving(connection, context, pilot, seen.node, room)
-            for demand in choose(in_turn(await with_limits(connection, demands)), seen.node):
+            limited = in_turn(await with_limits(connection, demands))
+            for demand in choose(limited, seen.node, request.loaded):
                 needs = demand.needs
                 if leased.former and (needs.secrets or needs.named or needs.nodes):
                     continue  # it would run the job without them, or not understand it

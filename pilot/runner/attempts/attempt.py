@@ -18,6 +18,7 @@ from pilot.runner.attempts.limit_hints import RefusedAmounts
 from pilot.runner.attempts.memory_limit import memory_limit_of
 from pilot.runner.attempts.report import FINISHED, STOPPED, AttemptResult, report_of
 from pilot.runner.attempts.verdict import Judge
+from pilot.runner.attempts.warm_files import with_files
 from pilot.runner.failures import AttemptError, StoppedError, node_error
 from pilot.runner.files.input_protection import ProtectedInputs
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
@@ -96,7 +97,12 @@ class AttemptRun:
         journal = self._keep(report)
         self._clear()
         self._context.control.end(self._token)
-        return EndedFrame(report=report, seconds=time.monotonic() - begun, journal=journal)
+        return EndedFrame(
+            report=report,
+            seconds=time.monotonic() - begun,
+            journal=journal,
+            loaded=self._context.warm.told(),
+        )
 
     def _to_report(self, load: Callable[[], Loaded]) -> AttemptReport:
         try:
@@ -130,6 +136,7 @@ class AttemptRun:
             sentence = f"the secrets of the job could not be had: {self._trouble}"
             raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
         self._require_sandbox()
+        self._context.warm.make_way(self._task)
         self._context.journal.begun(self._token)
         work, entries = self._context.folder, job_entries(self._task, self._job)
         files: list[Produced] = []
@@ -172,10 +179,16 @@ class AttemptRun:
         prepared = self._prepare(tool, entry, protected, job_files)
         self._stop_if_told()
         self._note_phase(AttemptPhase.RUN)
-        end = self._execution.run(prepared)
-        self._story.ended = combined(self._story.ended, end)
-        self._require_undamaged(protected, end)
-        self._judge.require_success(tool, prepared, end, stderr=self._story.streams["stderr"])
+        well = False
+        try:
+            end = self._execution.run(prepared)
+            self._story.ended = combined(self._story.ended, end)
+            self._require_undamaged(protected, end)
+            self._judge.require_success(tool, prepared, end, stderr=self._story.streams["stderr"])
+            well = True
+        finally:
+            if prepared.warm is not None:
+                self._context.warm.ended(well=well)
         found = tool.collect(prepared, end.exit_code)
         self._stop_if_told()
         return outgoing(
@@ -209,6 +222,9 @@ class AttemptRun:
         )
         if self._context.settings.gpus:
             prepared.environment |= visible(self._gpus)
+        if prepared.warm is not None:
+            files = (*entry.inputs, *shared)
+            prepared.warm = with_files(prepared.warm, self._task, files, values)
         self._story.command, self._story.note = prepared.arguments, prepared.note
         prepared.input_bytes = protected.size
         prepared.targets, prepared.in_place = protected.targets, protected.in_place

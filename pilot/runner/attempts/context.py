@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pilot.folders.work_folder import WorkFolder
 from pilot.reports.journal import Journal
 from pilot.runner.attempts.live_log import LiveLogs
+from pilot.runner.attempts.warm_tools import WarmTools
 from pilot.runner.containers.containers import Containers
 from pilot.runner.containment.containment import Containment
 from pilot.runner.expressions.engine import expression_processes
@@ -33,6 +34,7 @@ class SlotContext:
     memory: Memory
     group: SlotGroup
     containment: Containment
+    warm: WarmTools
 
     def lasting(self) -> frozenset[int]:
         """Children of the slot that serve many jobs."""

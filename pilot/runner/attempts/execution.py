@@ -5,12 +5,14 @@ import os
 import subprocess
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import IO
 
 from pilot.folders.work_folder import OUT
 from pilot.runner.attempts.context import SlotContext
 from pilot.runner.attempts.job_log import Story
 from pilot.runner.attempts.memory_limit import MemoryLimit
+from pilot.runner.attempts.warm_tools import Asking, copy_stream, key_of, write_output
 from pilot.runner.containment.containment import Allotment
 from pilot.runner.failures import AttemptError, sandbox_error, user_error
 from pilot.runner.files.job_files import ForeignFileError
@@ -78,19 +80,26 @@ class Execution:
         folder = prepared.job_files.folder
         apart = prepared.container is not None and prepared.container.own_limit
         with ExitStack() as streams:
+            output = self._stream("stdout", prepared.stdout, prepared, streams)
+            said = self._stream(
+                "stderr", None if prepared.warm else prepared.stderr, prepared, streams
+            )
             program = Program(
                 arguments=prepared.arguments,
                 environment=prepared.environment,
                 folder=f"{folder}/{OUT}",
                 watched=folder,
                 stdin=_stdin(prepared, streams),
-                stdout=self._stream("stdout", prepared.stdout, prepared, streams),
-                stderr=self._stream("stderr", prepared.stderr, prepared, streams),
+                stdout=output,
+                stderr=said,
                 limit_files=not apart,
                 stdin_path=prepared.stdin,
             )
             try:
-                return self._run(program, self._limits(prepared, apart=apart), prepared)
+                end = self._run(program, self._limits(prepared, apart=apart), prepared)
+                if prepared.warm is not None:
+                    self._take_answer(prepared, program, end, streams)
+                return end
             except OSError as error:
                 hidden = containment.hides_programs and not prepared.outside
                 raise _cannot_start(prepared.arguments[0], error, hidden=hidden) from error
@@ -98,6 +107,27 @@ class Execution:
                 raise sandbox_error(error) from error
             except UserError as error:
                 raise user_error(error) from error
+
+    def _take_answer(
+        self, prepared: PreparedJob, program: Program, end: ProgramEnd, streams: ExitStack
+    ) -> None:
+        """What a tool that stays loaded has said goes where it would have gone. Raises
+        ``AttemptError`` where it has not answered."""
+        if prepared.stderr is not None:
+            target = prepared.job_files.create(prepared.stderr)
+            streams.callback(os.close, target)
+            copy_stream(self._story.streams["stderr"], target)
+        request = self._context.warm.request
+        if request is None or end.cut is not None:
+            return
+        if request.answer is not None:
+            write_output(program.stdout, request.answer.output)
+        elif request.trouble:
+            sentence = f"the tool {request.trouble} (sluice:warm), and was ended"
+            raise AttemptError(ErrorClass.TOOL_FAILED, sentence)
+        elif end.exit_code == 0:
+            sentence = "the tool ended by itself, with exit code 0, before it had answered"
+            raise AttemptError(ErrorClass.TOOL_FAILED, f"{sentence} (sluice:warm)", exit_code=0)
 
     def _limits(self, prepared: PreparedJob, *, apart: bool) -> ProgramLimits:
         """``apart``: the engine of containers looks after the memory."""
@@ -130,18 +160,32 @@ class Execution:
             with self._context.live.following(
                 self._live_url, self._story.streams, hide=self._story.redaction
             ):
+                held, start = self._warm(prepared, limits) or (0.0, self._start(prepared))
                 end = run_program(
                     program,
                     limits,
                     self._context.control,
-                    start=self._start(prepared),
+                    start=start,
                     memory=self._context.memory,
+                    held=held,
                 )
             return end if container is None else container.judged(end)
         finally:
             if container is not None:
                 container.end()
-            self._context.containment.tidy_up()
+            if not self._context.warm.pids:
+                self._context.containment.tidy_up()
+
+    def _warm(self, prepared: PreparedJob, limits: ProgramLimits) -> tuple[float, Start] | None:
+        """Of a tool that stays loaded: MiB that it has already, and how it is asked."""
+        context, command = self._context, prepared.warm
+        if command is None:
+            context.warm.end()
+            return None
+        key = key_of(command, prepared, self._allotted, limits)
+        launch = context.containment.start_lasting(prepared, self._allotted, context.lasting)
+        asking = Asking(key, self._task.step, command, prepared, launch, context.memory)
+        return context.warm.held(key), partial(context.warm.ask, asking)
 
     def _stream(
         self, title: str, path: str | None, prepared: PreparedJob, streams: ExitStack

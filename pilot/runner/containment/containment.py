@@ -11,12 +11,15 @@ from pilot.runner.containment.folders import hand_over
 from pilot.runner.containment.job_view import job_view, shared_memory_of
 from pilot.runner.inner_workflow.sandbox import InnerSandbox
 from pilot.runner.inner_workflow.walls import InnerWalls
+from pilot.runner.programs.lasting_child import LastingChild
 from pilot.runner.programs.oom_priority import children_go_first
-from pilot.runner.programs.program import Program, Start, as_child
+from pilot.runner.programs.program import Program, Start, as_child, start_child
 from pilot.runner.programs.running import Child, Running
+from pilot.runner.programs.warm_request import Lasting, StartLasting
 from pilot.runner.protocol import RunnerSettings
 from pilot.runner.tools.prepared_job import PreparedJob
 from pilot.sandbox.held_sandbox import Sandboxes
+from pilot.sandbox.lasting_program import LastingProgram
 from pilot.sandbox.process_limits import ProcessLimits
 from pilot.sandbox.sandbox import Extras, Sandbox
 from pilot.users.programs import UserPrograms
@@ -75,12 +78,25 @@ class Containment(ABC):
         """What it gives raises ``SandboxError`` and ``UserError`` as well."""
 
     @abstractmethod
+    def start_lasting(
+        self, prepared: PreparedJob, allotted: Allotment, known: Known
+    ) -> StartLasting:
+        """As ``start``, for a program that stays, of which there is one at a time. Its ``stdin`` is
+        a descriptor."""
+
+    @abstractmethod
     def inner(self, prepared: PreparedJob, allotted: Allotment) -> InnerWalls:
         """For the tools of a workflow inside the job."""
 
     @abstractmethod
     def tidy_up(self) -> None:
         """After each tool. Raises ``UserError``."""
+
+
+def _descriptor(program: Program) -> int:
+    if not isinstance(program.stdin, int):
+        raise TypeError("a program that stays reads from a pipe")
+    return program.stdin
 
 
 def containment_of(settings: RunnerSettings, number: int) -> Containment:
@@ -121,6 +137,11 @@ class _InTheOpen(Containment):
     def start(self, prepared: PreparedJob, allotted: Allotment, known: Known) -> Start:
         return as_child(known)
 
+    def start_lasting(
+        self, prepared: PreparedJob, allotted: Allotment, known: Known
+    ) -> StartLasting:
+        return lambda program, limits: LastingChild(start_child(program), known, limits)
+
     def inner(self, prepared: PreparedJob, allotted: Allotment) -> InnerWalls:
         return InnerWalls()
 
@@ -136,11 +157,14 @@ class _InSandbox(Containment):
     def __init__(self, sandbox: Sandbox, sources: list[str]) -> None:
         super().__init__("", sandbox.limits)
         self._sandbox = sandbox
+        self._sources = sources
         self._held = Sandboxes(sandbox, sources)
+        self._lasting: LastingProgram | None = None
 
     @property
     def pids(self) -> frozenset[int]:
-        return self._held.pids
+        lasting = self._lasting
+        return self._held.pids | (frozenset() if lasting is None else lasting.pids)
 
     def reach(self, prepared: PreparedJob) -> list[str]:
         own = self._sandbox.network is None and self._sandbox.node_network
@@ -173,6 +197,28 @@ class _InSandbox(Containment):
                     view=view,
                     stdin=program.stdin_path or os.devnull,
                 )
+
+        return start
+
+    def start_lasting(
+        self, prepared: PreparedJob, allotted: Allotment, known: Known
+    ) -> StartLasting:
+        gets = Extras(network=prepared.network, devices=allotted.devices)
+        lasting = LastingProgram(self._sandbox, self._sources, gets, prepared.targets)
+        self._lasting = lasting
+        view = job_view(prepared, allotted.memory, elsewhere=False)
+
+        def start(program: Program, limits: ProcessLimits) -> Lasting:
+            with children_go_first():
+                lasting.start(
+                    program.arguments,
+                    environment=program.environment,
+                    folder=program.folder,
+                    streams=[_descriptor(program), program.stdout, program.stderr],
+                    limits=limits,
+                    view=view,
+                )
+            return lasting
 
         return start
 
@@ -234,6 +280,22 @@ class _AsUser(Containment):
                     limits=limits,
                 )
             return Child(pid, known, ProcessLimits())
+
+        return start
+
+    def start_lasting(
+        self, prepared: PreparedJob, allotted: Allotment, known: Known
+    ) -> StartLasting:
+        def start(program: Program, limits: ProcessLimits) -> Lasting:
+            with children_go_first():
+                pid = self._programs.start(
+                    program.arguments,
+                    environment=program.environment,
+                    folder=program.folder,
+                    streams=[_descriptor(program), program.stdout, program.stderr],
+                    limits=limits,
+                )
+            return LastingChild(pid, known, ProcessLimits())
 
         return start
 

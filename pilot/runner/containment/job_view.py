@@ -9,9 +9,10 @@ from pilot.sandbox.view import SHARED_MEMORY, SeenFile, View, links_to
 _MIB = 1 << 20
 
 
-def job_view(prepared: PreparedJob, memory: float) -> View:
+def job_view(prepared: PreparedJob, memory: float, *, elsewhere: bool = True) -> View:
     """Inputs to read, also those that are links to files of storages; all else to write to.
-    ``memory``: MiB that the job may use, its shared memory among it; 0: what the node has."""
+    ``memory``: MiB that the job may use, its shared memory among it; 0: what the node has.
+    ``elsewhere``: with those files, which change from job to job."""
     known = prepared.job_files.folder
     real = prepared.job_files.real(known)
     return View(
@@ -19,7 +20,11 @@ def job_view(prepared: PreparedJob, memory: float) -> View:
             SeenFile("/tmp", f"{real}/{SYSTEM_TMP}", writable=True),  # noqa: S108 - its own
             SeenFile(f"{real}/{IN}", f"{real}/{IN}", writable=prepared.in_place),
             *(SeenFile(path, path, writable=True) for path in (f"{real}/{OUT}", f"{real}/{TMP}")),
-            *(SeenFile(path, os.path.realpath(path)) for path in dict.fromkeys(prepared.targets)),
+            *(
+                SeenFile(path, os.path.realpath(path))
+                for path in dict.fromkeys(prepared.targets)
+                if elsewhere
+            ),
         ],
         links=links_to(known, real),
         shared_memory=shared_memory_of(memory),

@@ -15,6 +15,7 @@ from pilot.runner.protocol import (
     JobFrame,
     StopFrame,
     TaskFrame,
+    UnloadFrame,
     receive_frame,
     to_slot,
 )
@@ -25,7 +26,9 @@ class SlotControl:
     process ends."""
 
     def __init__(self, connection: socket.socket) -> None:
-        self.frames: queue.SimpleQueue[TaskFrame | ForgetFrame | JobFrame] = queue.SimpleQueue()
+        self.frames: queue.SimpleQueue[TaskFrame | ForgetFrame | JobFrame | UnloadFrame] = (
+            queue.SimpleQueue()
+        )
         #: Readable once the current attempt is to be stopped.
         self.wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         #: Called once the pilot is gone, before this process ends.
@@ -53,6 +56,11 @@ class SlotControl:
 
     def stop_reason(self, token: Token) -> StopReason | None:
         return self._stops.get(token)
+
+    def taken(self) -> bool:
+        """Is there a job that has not ended?"""
+        with self._lock:
+            return bool(self._taken)
 
     def stopping(self) -> bool:
         """Is the current attempt to be stopped?"""

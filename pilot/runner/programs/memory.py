@@ -50,8 +50,9 @@ class Memory(Protocol):
     #: Bytes of data that each of its processes may have; None: any. Known once it is open.
     brake: int | None
 
-    def open(self, mib: float, inputs: float) -> None:
-        """Before a tool is started. ``inputs``: MiB of its files, which it may find in memory."""
+    def open(self, mib: float, inputs: float, *, held: float = 0.0) -> None:
+        """Before a tool is started. ``inputs``: MiB of its files, which it may find in memory.
+        ``held``: MiB that a tool has already which stays, as they were told by ``used``."""
 
     def started(self, running: Running) -> None: ...
 
@@ -114,9 +115,9 @@ class GroupMemory:
         self._before, self._kills_before, self._limits_before = 0, 0, 0
         self._mib, self._most, self._closed = 0.0, 0, True
 
-    def open(self, mib: float, inputs: float) -> None:
+    def open(self, mib: float, inputs: float, *, held: float = 0.0) -> None:
         usage, stat = self._number(self._usage), self._numbers(self._stat)
-        self._before = self._taken(stat)
+        self._before = self._taken(stat) - int(held * _MIB)
         kills = self._numbers(self._kills)
         self._kills_before, self._limits_before = kills.get("oom_kill", 0), kills.get("oom", 0)
         self._mib, self._closed = mib, False
@@ -124,7 +125,7 @@ class GroupMemory:
             return
         files = stat.get("file", stat.get("cache", 0)) - stat.get("shmem", 0)
         clean = max(0, min(files - stat.get("file_dirty", stat.get("dirty", 0)), usage))
-        most = usage - clean + int((mib + min(clean / _MIB, inputs + _CACHE)) * _MIB)
+        most = usage - clean + int((mib - held + min(clean / _MIB, inputs + _CACHE)) * _MIB)
         if usage > most:
             self._let_go(usage - most, most)
             most = max(most, self._number(self._usage))
@@ -206,7 +207,7 @@ class ProcessMemory:
         self._running: Running | None = None
         self.brake: int | None = None
 
-    def open(self, mib: float, inputs: float) -> None:
+    def open(self, mib: float, inputs: float, *, held: float = 0.0) -> None:
         self._mib = mib
         more = _SPACE_MORE + _SPACE_A_CORE * (os.cpu_count() or 1)
         self.brake = int((_SPACE * mib + more) * _MIB) if mib else None

@@ -123,16 +123,17 @@ def run_program(
     *,
     start: Start,
     memory: Memory | None = None,
+    held: float = 0.0,
 ) -> ProgramEnd:
-    """Runs to the end, or to a limit or a stop. Raises ``OSError`` where the program cannot be
-    started, and what ``start`` raises."""
+    """Runs to the end, or to a limit or a stop. ``held``: MiB that it has already. Raises
+    ``OSError`` where the program cannot be started, and what ``start`` raises."""
     begun = time.monotonic()
     memory = memory or ProcessMemory()
-    memory.open(limits.memory, limits.inputs)
+    memory.open(limits.memory, limits.inputs, held=held)
     disk = _Disk(program.watched, limits.disk)
     try:
         with control.starting():
-            running = start(program, _of_each_process(program, limits, memory))
+            running = start(program, limits_of_each(program, limits, memory))
             control.started(running)
     except BaseException:
         memory.close()
@@ -157,7 +158,7 @@ def run_program(
     return ProgramEnd(
         exit_code=exit_code,
         cut=cut,
-        memory=_peak_memory(usage, max(watch.peak, reached)),
+        memory=_peak_memory(usage, max(watch.peak, reached, running.used)),
         cpu=usage.cpu,
         seconds=time.monotonic() - begun,
         read=usage.read,
@@ -170,7 +171,7 @@ def _peak_memory(usage: Usage, seen: float) -> float | None:
     return max(usage.memory / 1024, seen) if usage.memory > usage.floor else seen or None
 
 
-def _of_each_process(program: Program, limits: ProgramLimits, memory: Memory) -> ProcessLimits:
+def limits_of_each(program: Program, limits: ProgramLimits, memory: Memory) -> ProcessLimits:
     """No single file can grow beyond the job's disk, however fast it is written; but those that lie
     in memory, which the kernel does not tell apart, may be as large as that."""
     largest = largest_file(limits.disk, limits.memory) if program.limit_files else 0
@@ -238,7 +239,7 @@ class _Watch:
         poll.register(self._control.wake, select.POLLIN)
         while True:
             ready = {descriptor for descriptor, _ in poll.poll(self._pause())}
-            if self._running.descriptor in ready:
+            if self._running.descriptor in ready and self._running.has_ended():
                 return
             if self._control.wake in ready:
                 os.eventfd_read(self._control.wake)

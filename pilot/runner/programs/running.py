@@ -26,6 +26,15 @@ class Running(Protocol):
     @property
     def beside(self) -> float: ...
 
+    @property
+    def used(self) -> float:
+        """MiB of memory that it had at its end; 0: not known."""
+        ...
+
+    def has_ended(self) -> bool:
+        """Once ``descriptor`` is readable."""
+        ...
+
     def signal(self, number: int) -> None:
         """To its process group at least. Nothing happens where it has ended."""
 
@@ -41,7 +50,7 @@ class Child:
     """A child of this process, in a session of its own. ``known``: children of this process that
     are not the program's."""
 
-    beside = 0.0
+    beside = used = 0.0
 
     def __init__(
         self, pid: int, known: Callable[[], frozenset[int]], limits: ProcessLimits
@@ -52,6 +61,9 @@ class Child:
         for number, most in limits.as_numbers():
             with suppress(ProcessLookupError, ValueError, PermissionError):
                 resource.prlimit(pid, number, (most, most))
+
+    def has_ended(self) -> bool:
+        return True
 
     def signal(self, number: int) -> None:
         kill_group(self.root, number)

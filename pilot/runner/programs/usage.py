@@ -6,12 +6,22 @@ from contextlib import suppress
 from itertools import chain
 
 _MIB = 1 << 20
+_TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def group_memory(leader: int) -> float:
     """Resident memory in MiB of a process and its descendants; 0 when it is gone."""
     return sum(map(_resident, family(leader))) * _PAGE / _MIB
+
+
+def processor_time(leader: int) -> float:
+    """Seconds that a process, its descendants and those of them that have ended have had."""
+    ticks = 0
+    for pid in family(leader):
+        with suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
+            ticks += sum(map(int, file.read().rpartition(b")")[2].split()[11:15]))
+    return ticks / _TICKS
 
 
 def _resident(pid: int) -> int:

@@ -43,6 +43,8 @@ class CommandLine:
         self.success = frozenset(document.get("successCodes", ()))
         self.temporary = frozenset(document.get("temporaryFailCodes", ()))
         self.permanent = frozenset(document.get("permanentFailCodes", ()))
+        #: Arguments that come first, whatever the job.
+        self.base_command = len(_as_list(document.get("baseCommand")))
         self._contained = containers is not None and self._image is not None
         #: What all jobs have in common.
         self._runtime = RuntimeContext(
@@ -174,6 +176,10 @@ class CommandLine:
             if exceeded is not None:
                 raise AttemptError(ErrorClass.TOOL_REFUSED, exceeded) from error
             raise
+
+
+def _as_list(written: Any) -> list[Any]:
+    return written if isinstance(written, list) else [] if written is None else [written]
 
 
 def _runtime_values(asked: Mapping[str, float], resources: Resources) -> dict[str, float]:

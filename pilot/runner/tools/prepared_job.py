@@ -8,6 +8,7 @@ from typing import Any
 from pilot.runner.containers.container_run import ContainerRun
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.job_files import JobFiles
+from sluice.contracts.needs import Warm
 from sluice.contracts.states import ErrorClass
 
 
@@ -44,12 +45,26 @@ class PreparedJob:
     in_place: bool = False
     #: It asks for a network (NetworkAccess).
     network: bool = False
+    #: Its program stays loaded: how; None: it is started for this job alone.
+    warm: "WarmCommand | None" = None
 
     @property
     def outside(self) -> bool:
         """Not contained by the slot: the engine of its container does, or it is ours and contains
         the tools that it runs."""
         return self.container is not None or self.own_python
+
+
+@dataclass(frozen=True, slots=True)
+class WarmCommand:
+    """``started``: how many of the arguments the program is started with; the others come with each
+    job. ``loads``: names and checksums of the files that decide what is loaded, beside these and
+    the environment. ``inputs``: the job's files, as the protocol tells of them."""
+
+    warm: Warm
+    started: int
+    loads: Sequence[Sequence[str]] = ()
+    inputs: Sequence[Mapping[str, str]] = ()
 
 
 def prepared_job(job: Any, job_files: JobFiles) -> PreparedJob:

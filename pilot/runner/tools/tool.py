@@ -13,7 +13,7 @@ from pilot.runner.files.input_protection import ProtectedInputs
 from pilot.runner.files.job_files import JobFiles
 from pilot.runner.job_secrets import JobSecrets
 from pilot.runner.tools.command_line import CommandLine
-from pilot.runner.tools.prepared_job import PreparedJob
+from pilot.runner.tools.prepared_job import PreparedJob, WarmCommand
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import ErrorClass
 
@@ -45,9 +45,13 @@ class LoadedTool:
         ``protected``: for what is still to be brought. ``gpus``: how many it has. Raises
         ``AttemptError`` where they do not fit."""
         order = job_order(self._task, self._types, values) | secrets.placeholders
-        return self._line.prepare(
+        prepared = self._line.prepare(
             job_files, order, self._task.needs.resources, secrets=secrets.store, gpus=gpus
         )
+        warm = self._task.needs.warm
+        if warm is not None and prepared.container is None:
+            prepared.warm = WarmCommand(warm, self._line.base_command)
+        return prepared
 
     def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
         """The output object. Raises ``AttemptError``."""

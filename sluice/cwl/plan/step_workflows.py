@@ -3,9 +3,10 @@ by its pilot."""
 
 from typing import Any
 
-from sluice.contracts.states import EntryKind, InputMode, TaskMode
+from sluice.contracts.states import EntryKind, InputMode
+from sluice.cwl.dataflow.hidden_lists import modes_of
 from sluice.cwl.dataflow.links import Wiring
-from sluice.cwl.documents.types import ARRAY_OF_FILES, members_of, normal_type, without_null
+from sluice.cwl.documents.types import ARRAY_OF_FILES, normal_type, without_null
 from sluice.cwl.documents.workflow import Link, Step
 from sluice.cwl.features import LINK_FIELDS, OF_WORKFLOWS
 from sluice.cwl.reading.nodes import plain_json
@@ -25,32 +26,6 @@ def workflow_features() -> list[dict[str, Any]]:
     return [{"class": name} for name in OF_WORKFLOWS]
 
 
-def hides_list(step: Step, wiring: Wiring) -> bool:
-    """Does the tool's type not say whether it is given one file or all? A workflow around it
-    does."""
-    for name, mode in _modes(step, wiring).items():
-        stream, is_whole = wiring.stream_of(step.name, name), mode is InputMode.ALL
-        if (
-            stream is not None
-            and stream.kind is EntryKind.FILE
-            and _takes_list(step.input_type(name)) is not is_whole
-        ):
-            return True
-    return False
-
-
-def _modes(step: Step, wiring: Wiring) -> dict[str, InputMode]:
-    modes = {side.link.name: side.mode for side in wiring.side_links[step.name]}
-    first = InputMode.ALL if wiring.modes[step.name] is TaskMode.MERGE else InputMode.EACH
-    return {wiring.data_links[step.name].name: first, **modes}
-
-
-def _takes_list(kind: Any) -> bool:
-    return any(
-        isinstance(member, dict) and member.get("type") == "array" for member in members_of(kind)
-    )
-
-
 def workflow_around(
     step: Step,
     process: dict[str, Any],
@@ -65,7 +40,7 @@ def workflow_around(
     ``version`` and ``javascript``: of the workflow that the step stands in, with which its
     expressions are worked out; the process keeps its own.
     """
-    modes = _modes(step, wiring)
+    modes = modes_of(step, wiring)
     fed = [
         link for link in step.links.values() if link.sources is not None or "default" in link.body
     ]

@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
+from sluice.cwl.dataflow.hidden_lists import hides_list
 from sluice.cwl.dataflow.links import Wiring
 from sluice.cwl.documents.versions import VERSIONS
 from sluice.cwl.documents.workflow import Step
 from sluice.cwl.features import CWLTOOL_NAMESPACE
 from sluice.cwl.plan.formats import without_formats
 from sluice.cwl.plan.process_versions import steps_of, with_own_files
-from sluice.cwl.plan.step_workflows import hides_list, workflow_around, workflow_features
+from sluice.cwl.plan.step_workflows import workflow_around, workflow_features
 from sluice.cwl.properties.requirements import (
     SECRETS,
     expanded,

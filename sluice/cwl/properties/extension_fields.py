@@ -11,6 +11,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from ruamel.yaml.comments import CommentedMap
 
 from sluice.contracts.gpus import GpuAmount
+from sluice.contracts.needs import Warm
 from sluice.contracts.plan import Batch, Boundary, Condition, MergeGroups, Require, Retention, Retry
 from sluice.contracts.resources import NamedAmounts, WantedLabels
 from sluice.contracts.secrets import SCHEME, SecretRef
@@ -161,6 +162,18 @@ def _sandbox(value: FieldValue) -> bool | None:
         return True
     value.wrong("is 'required', or left out")
     return None
+
+
+def _warm(value: FieldValue) -> Warm | None:
+    if value.written is True:
+        return Warm()
+    if isinstance(value.written, CommentedMap) and "kind" in map(
+        value.plain_key, map(str, value.written)
+    ):
+        value.wrong("knows no 'kind'; there is: key, idle, jobs", value.inner_places()["kind"])
+        return None
+    warm: Warm | None = _model(Warm)(value)
+    return warm
 
 
 def _bind(value: FieldValue) -> dict[str, str] | None:
@@ -341,6 +354,9 @@ FIELDS: dict[str, ExtensionField] = {
     ),
     "nodes": ExtensionField(
         "step", _nodes, "sluice:nodes: {site: prague}", comes_down=True, for_all=True
+    ),
+    "warm": ExtensionField(
+        "step", _warm, "sluice:warm: {key: [model], idle: 300, jobs: 1000}", comes_down=True
     ),
     "merge": ExtensionField("step", _merge, "sluice:merge: {files: 25}"),
     "invoke": ExtensionField("step", _invoke),

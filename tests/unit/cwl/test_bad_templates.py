@@ -35,7 +35,7 @@ CASES: dict[str, tuple[Edits, list[str]]] = {
     "merge tree of two outputs": ([("    sluice:merge: {files: 10}", "    ¦sluice:merge: {files: 10, tree: true}"), ("    out: [joined]", "    out: [joined, log]"), ("        joined: stdout", "        joined: stdout\n        log: stderr")], ["it has 2 outputs"]),
     "merge tree of something else": ([("    sluice:merge: {files: 10}", "    ¦sluice:merge: {files: 10, tree: true}"), ("        joined: stdout", "        joined: {type: int, outputBinding: {glob: x, outputEval: '$(self[0].size)'}}"), ("    type: File\n    outputSource", "    type: int\n    outputSource")], ["its output 'joined' is int"]),
     "groups on a map step": ([("sluice:boundary: {minimum: 0.9}", "¦sluice:merge: {files: 3}")], ["groups are for steps that take a File[]"]),
-    "extension not there yet": ([("sluice:merge: {files: 10}", "¦sluice:warm: true")], ["'sluice:warm' is not supported yet"]),
+    "extension not there yet": ([("sluice:merge: {files: 10}", "¦sluice:device: gpu")], ["'sluice:device' is not supported yet"]),
     "share of a GPU out of range": ([("sluice:boundary: {minimum: 0.9}", "sluice:gpu: {¦share: 1.5}")], ["less than or equal to 1, not 1.5"]),
     "amount of a resource that is none": ([("sluice:boundary: {minimum: 0.9}", "sluice:resources: {¦licence: true}")], ["licence: is how much of it a job needs, not True"]),
     "amount of a resource that is too small": ([("sluice:boundary: {minimum: 0.9}", "sluice:resources: {¦licence: 0}")], ["licence: input should be greater than or equal to 0.001"]),

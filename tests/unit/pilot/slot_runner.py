@@ -20,6 +20,8 @@ from pilot.runner.protocol import (
     RunnerSettings,
     StopFrame,
     TaskFrame,
+    UnloadedFrame,
+    UnloadFrame,
     frame_bytes,
     from_slot,
     receive_frame,
@@ -108,7 +110,13 @@ class Runner:
         self.hang_up()
         self.server.wait(20)
 
-    def _receive(self) -> ReadyFrame | EndedFrame:
+    def unload(self) -> None:
+        self.connection.sendall(frame_bytes(UnloadFrame()))
+
+    def unloaded(self) -> None:
+        assert isinstance(self._receive(), UnloadedFrame)
+
+    def _receive(self) -> ReadyFrame | EndedFrame | UnloadedFrame:
         body = receive_frame(self.connection)
         assert body is not None, "the slot's process has ended"
         return from_slot.validate_json(body)

@@ -4,12 +4,12 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from sluice.contracts.needs import Container, ContainerImage, Needs, Resources
+from sluice.contracts.needs import Container, ContainerImage, Needs, Resources, Warm
 from sluice.contracts.pilots import NodeResources
 from sluice.contracts.secrets import SecretRef
 from sluice.contracts.states import ContainerEngine, DeviceType, SandboxKind
 from wms.domain.limits import Limit
-from wms.domain.matching import Demand, PilotNode, choose, misfit
+from wms.domain.matching import SWITCH, Demand, PilotNode, choose, misfit
 
 NODE = PilotNode(NodeResources(cores=2, ram=1000, disk=1000))
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -130,3 +130,12 @@ def test_a_job_that_needs_a_container_and_a_sandbox_goes_where_both_are() -> Non
     assert misfit(asked, both) is None
     assert misfit(asked, replace(both, engines=[])) is not None
     assert misfit(asked, replace(both, sandbox=SandboxKind.NONE)) is not None
+
+
+def test_what_a_pilot_has_loaded_goes_before_another_kind_unless_that_is_ranked_higher() -> None:
+    a, b, c = (Warm(kind=kind) for kind in "abc")
+    ranked = demand(4, rank=1.0 + SWITCH + 0.01)
+    asked = [needing(demand(1), warm=a), needing(demand(2), warm=b), demand(3)]
+    asked.append(needing(ranked, warm=c))
+    assert [found.uid.int for found in choose(asked, NODE)] == [4, 1, 2, 3]
+    assert [found.uid.int for found in choose(asked, NODE, ["b"])] == [4, 2, 1, 3]

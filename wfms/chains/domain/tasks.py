@@ -1,6 +1,8 @@
 """Makes the task for the WMS, and registrations of the data sets it writes, from a step of the
 plan."""
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +14,7 @@ from sluice.contracts.base import Name
 from sluice.contracts.bounds import check_inherited
 from sluice.contracts.counts import PRODUCED
 from sluice.contracts.datasets import Dataset, NewDataset
+from sluice.contracts.needs import Needs
 from sluice.contracts.plan import NextSource, Plan, PlanStep, Source, StepInput
 from sluice.contracts.problems import Finding, Unprocessable
 from sluice.contracts.states import DatasetType
@@ -21,6 +24,8 @@ from wfms.chains.domain.identity import dataset_name, task_uid
 from wfms.chains.domain.parameters import arguments
 
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
+#: Characters of a kind's digest.
+_KIND = 32
 
 
 class NothingToRead(Unprocessable):
@@ -175,13 +180,14 @@ def make_task(
     read = [_task_input(planned_input, datasets) for planned_input in planned.inputs]
     if read[0] is None:
         raise NothingToRead(planned.name, planned.main_input.port)
+    args = arguments(plan, planned, params)
     return Task(
         uid=task_uid(origin.chain, step),
         chain_uid=origin.chain,
         step=step,
         template=origin.template,
         executable=planned.tool,
-        args=arguments(plan, planned, params),
+        args=args,
         rank=planned.rank,
         mode=planned.mode,
         inputs=[given for given in read if given is not None],
@@ -197,9 +203,22 @@ def make_task(
         groups=planned.groups,
         batch=planned.batch.files,
         parts_uid=datasets.outputs[parts_port(planned)].dataset if planned.groups.tree else None,
-        needs=planned.needs,
+        needs=_needs(planned, args),
         taken_over=datasets.before,
     )
+
+
+def _needs(planned: PlanStep, args: Mapping[str, Any]) -> Needs:
+    """Of a tool that stays loaded, with the kind of what is loaded: pilots and the WMS compare it
+    where they look for a process that can serve a job."""
+    warm = planned.needs.warm
+    if warm is None:
+        return planned.needs
+    given = {name: args.get(name) for name in warm.key}
+    tool = {name: value for name, value in planned.tool.items() if name != "id"}  # the step's name
+    told = json.dumps([tool, given], sort_keys=True, default=str).encode()
+    kind = hashlib.sha256(told).hexdigest()[:_KIND]
+    return planned.needs.model_copy(update={"warm": warm.model_copy(update={"kind": kind})})
 
 
 def _task_input(planned: StepInput, datasets: StepDatasets) -> TaskInput | None:

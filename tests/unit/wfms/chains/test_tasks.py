@@ -7,8 +7,16 @@ import pytest
 
 from sluice.contracts.bounds import MOST_ADDED, MOST_META
 from sluice.contracts.datasets import Storage
-from sluice.contracts.needs import Needs, Resources
-from sluice.contracts.plan import Boundary, MergeGroups, NextSource, Retry, Source, StepOutput
+from sluice.contracts.needs import Needs, Resources, Warm
+from sluice.contracts.plan import (
+    Boundary,
+    Constant,
+    MergeGroups,
+    NextSource,
+    Retry,
+    Source,
+    StepOutput,
+)
 from sluice.contracts.states import DatasetType, DeviceType, Pick, StorageType
 from sluice.contracts.tasks import Task
 from tests.unit.wfms.chains.plans import plan, step
@@ -124,6 +132,31 @@ def test_every_field_of_a_step_reaches_its_task() -> None:
         "file:///l/x.logs",
     )
     assert (task.uid, task.template) == (task_uid(CHAIN, "filter"), "wf")
+
+
+def kind_of(name: str = "filter", *, tool: str = "ocr", **given: object) -> str | None:
+    """Of what is loaded for a task, whose tool loads what it is given at ``model``."""
+    made = step(
+        name,
+        needs=Needs(warm=Warm(key=["model"])),
+        arguments={port: Constant(value=value) for port, value in given.items()},
+    ).model_copy(update={"tool": {"class": "CommandLineTool", "id": name, "baseCommand": tool}})
+    datasets = StepDatasets(
+        sources={made.main_input.source: UUID(int=1)},
+        outputs={"out": DatasetFolder(UUID(int=2), "file:///s/x.a")},
+        logs=DatasetFolder(UUID(int=4), "file:///l/x.logs"),
+    )
+    task = make_task(
+        ORIGIN, plan(made, outputs=[(name, "out")]), step=name, params={}, datasets=datasets
+    )
+    assert task.needs.warm is not None
+    return task.needs.warm.kind
+
+
+def test_tasks_whose_tools_load_the_same_are_of_one_kind() -> None:
+    """Whatever their steps are called, and whatever else the jobs are given."""
+    assert kind_of(model="a", page=1) == kind_of("other", model="a", page=2)
+    assert len({kind_of(model="a"), kind_of(model="b"), kind_of(), kind_of(tool="x")}) == 4
 
 
 def test_data_sets_carry_the_input_s_description() -> None:

@@ -1,0 +1,268 @@
+"""The tool that stays loaded in a slot, from one job to the next: at most one."""
+
+import hashlib
+import json
+import os
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import structlog
+
+from pilot.folders.work_folder import TMP, WorkFolder
+from pilot.runner.containment.containment import Allotment, Containment
+from pilot.runner.programs.memory import Memory
+from pilot.runner.programs.orphans import has_ended
+from pilot.runner.programs.program import Program, ProgramLimits
+from pilot.runner.programs.running import Running
+from pilot.runner.programs.usage import family, processor_time
+from pilot.runner.programs.warm_request import Lasting, Pipes, StartLasting, WarmRequest
+from pilot.runner.tools.prepared_job import PreparedJob, WarmCommand
+from pilot.sandbox.process_limits import ProcessLimits
+from sluice.contracts.loaded import LoadedTool
+from sluice.contracts.needs import Warm
+from sluice.contracts.pilots import PilotTask
+from sluice.warm import FLAG, STDOUT_PATH
+
+log = structlog.get_logger(__name__)
+
+#: A tool that fails so often in a row is started anew: the reason may be what it has become.
+_MOST_FAILURES = 2
+#: In the job's folder for temporary files: leads to where its standard output goes.
+_STDOUT = ".stdout"
+
+
+@dataclass(slots=True)
+class _Loaded:
+    """``key``: of what it was started with; ``folder``: of the folders that it works in. ``held``:
+    MiB that it has. ``members``: its processes, once it has answered. ``seconds``: of its first
+    job, and of the second."""
+
+    key: str
+    warm: Warm
+    step: str
+    program: Lasting
+    pipes: Pipes
+    folder: list[tuple[int, int]]
+    since: datetime = field(default_factory=lambda: datetime.now(UTC))
+    jobs: int = 0
+    failures: int = 0
+    held: float = 0.0
+    members: frozenset[int] = frozenset()
+    seconds: list[float] = field(default_factory=list)
+    last: float = field(default_factory=time.monotonic)
+    begun: float = 0.0
+
+    def close(self) -> None:
+        self.program.close()
+        self.pipes.close()
+
+    @property
+    def loading(self) -> float:
+        """How much longer the first job took than the second."""
+        first, *second = self.seconds or [0.0]
+        return max(0.0, first - sum(second))
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A job for a tool that stays loaded. ``key``: see ``key_of``; ``launch``: starts it, where it
+    is not there."""
+
+    key: str
+    step: str
+    command: WarmCommand
+    prepared: PreparedJob
+    launch: StartLasting
+    memory: Memory
+
+
+class WarmTools:
+    """Of one slot, whose jobs work in ``folder``."""
+
+    def __init__(self, folder: WorkFolder, containment: Containment) -> None:
+        self._folder = folder
+        self._containment = containment
+        self._loaded: _Loaded | None = None
+        self._request: WarmRequest | None = None
+
+    @property
+    def pids(self) -> frozenset[int]:
+        loaded = self._loaded
+        return frozenset() if loaded is None else frozenset({loaded.program.pid})
+
+    @property
+    def request(self) -> WarmRequest | None:
+        """The last one."""
+        return self._request
+
+    def told(self) -> LoadedTool | None:
+        """What is loaded now."""
+        loaded = self._loaded
+        if loaded is None:
+            return None
+        return LoadedTool(
+            kind=loaded.warm.kind or loaded.key,
+            step=loaded.step,
+            since=loaded.since,
+            loading=round(loaded.loading, 3),
+            jobs=loaded.jobs,
+            memory=round(loaded.held, 1),
+        )
+
+    def idle_for(self) -> float | None:
+        """Seconds after which what is loaded has had no job for too long; None: nothing is."""
+        loaded = self._loaded
+        return (
+            None if loaded is None else max(0.0, loaded.last + loaded.warm.idle - time.monotonic())
+        )
+
+    def make_way(self, task: PilotTask) -> None:
+        """Before the files of a job are brought: what is of another kind ends, and sees nothing of
+        them. Of an invocation only its file says what it runs."""
+        loaded, warm = self._loaded, task.needs.warm
+        if loaded is None or task.executable.get("class") == "Operation":
+            return
+        if warm is None or warm.kind != loaded.warm.kind:
+            self.end()
+
+    def end(self) -> None:
+        loaded, self._loaded = self._loaded, None
+        self._folder.kept_for = None
+        if loaded is not None:
+            loaded.close()
+            self._containment.tidy_up()
+            log.debug("warm.ended", step=loaded.step, jobs=loaded.jobs)
+
+    def held(self, key: str) -> float:
+        """MiB that the program has already which is asked for."""
+        loaded = self._loaded
+        return loaded.held if loaded is not None and loaded.key == key else 0.0
+
+    def ended(self, *, well: bool) -> None:
+        """After each job that was asked of it: is it to stay?"""
+        loaded, request = self._loaded, self._request
+        if loaded is None:
+            return
+        loaded.last = time.monotonic()
+        if request is None or request.answer is None:
+            self.end()
+            return
+        loaded.held = request.used
+        if len(loaded.seconds) < 2:
+            loaded.seconds.append(loaded.last - loaded.begun)
+        loaded.failures = 0 if well else loaded.failures + 1
+        members = frozenset(pid for pid in family(loaded.program.pid) if not has_ended(pid))
+        left = members - loaded.members if loaded.jobs > 1 else frozenset()
+        loaded.members = loaded.members or members
+        if left or loaded.jobs >= loaded.warm.jobs or loaded.failures >= _MOST_FAILURES:
+            self.end()
+
+    def _usable(self, key: str, prepared: PreparedJob) -> _Loaded | None:
+        loaded = self._loaded
+        if (
+            loaded is not None
+            and loaded.key == key
+            and loaded.folder == self._folder.identity()
+            and not has_ended(loaded.program.pid)
+            and loaded.pipes.is_quiet()
+            and loaded.program.show(prepared.targets)
+        ):
+            return loaded
+        self.end()
+        return None
+
+    def _load(self, ask: Asking, program: Program, limits: ProcessLimits) -> _Loaded:
+        command, prepared = ask.command, ask.prepared
+        to, requests = os.pipe2(os.O_CLOEXEC)
+        answers, back = os.pipe2(os.O_CLOEXEC)
+        pipes = Pipes(requests, answers)
+        for descriptor in (requests, answers):
+            os.set_blocking(descriptor, False)
+        folder = prepared.job_files.folder
+        try:
+            lasting = ask.launch(
+                Program(
+                    arguments=[*prepared.arguments[: command.started], FLAG],
+                    environment={**program.environment, STDOUT_PATH: f"{folder}/{TMP}/{_STDOUT}"},
+                    folder=program.folder,
+                    watched=program.watched,
+                    stdin=to,
+                    stdout=back,
+                    stderr=program.stderr,
+                ),
+                limits,
+            )
+        except BaseException:
+            pipes.close()
+            raise
+        finally:
+            os.close(to)
+            os.close(back)
+        loaded = _Loaded(ask.key, command.warm, ask.step, lasting, pipes, self._folder.identity())
+        self._loaded = loaded
+        self._folder.kept_for = lasting.ways
+        return loaded
+
+    def ask(self, ask: Asking, program: Program, limits: ProcessLimits) -> Running:
+        """The request, sent. Raises ``OSError``, ``SandboxError``, ``UserError``."""
+        prepared = ask.prepared
+        begun = time.monotonic()
+        loaded = self._usable(ask.key, prepared) or self._load(ask, program, limits)
+        loaded.begun = begun
+        loaded.jobs += 1
+        link = f"{prepared.job_files.folder}/{TMP}/{_STDOUT}"
+        prepared.job_files.put_link(link, prepared.stdout)
+        message: dict[str, Any] = {
+            "arguments": prepared.arguments[ask.command.started :],
+            "inputs": list(ask.command.inputs),
+            "requestId": loaded.jobs,
+        }
+        self._request = WarmRequest(
+            loaded.program,
+            loaded.pipes,
+            message,
+            ask.memory,
+            begun=processor_time(loaded.program.pid) if loaded.jobs > 1 else 0.0,
+        )
+        return self._request
+
+
+def key_of(
+    command: WarmCommand, prepared: PreparedJob, allotted: Allotment, limits: ProgramLimits
+) -> str:
+    """Of all that a program finds when it starts: one with another key needs a process of its
+    own."""
+    told = [
+        command.warm.kind,
+        [list(each) for each in command.loads],
+        prepared.arguments[: command.started],
+        sorted(prepared.environment.items()),
+        prepared.job_files.folder,
+        prepared.network,
+        [allotted.memory, *allotted.devices],
+        [limits.memory, limits.disk],
+    ]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
+
+
+def copy_stream(source: int, target: int) -> None:
+    """What the program has said for this job goes to the file that the tool wants it in."""
+    size, at = os.fstat(source).st_size, 0
+    while at < size:
+        piece = os.pread(source, min(1 << 20, size - at), at)
+        if not piece:
+            return
+        os.write(target, piece)
+        at += len(piece)
+
+
+def write_output(target: int, text: str) -> None:
+    """What came with the answer, as bytes."""
+    try:
+        data = memoryview(text.encode(errors="surrogateescape"))
+    except UnicodeEncodeError:
+        data = memoryview(text.encode(errors="replace"))
+    while data:
+        data = data[os.write(target, data) :]

@@ -1,0 +1,163 @@
+"""A program in a sandbox that stays from one job to the next: in a sandbox of its own, where its
+inputs change while it runs, and where it stands still in between."""
+
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pilot.sandbox.held_sandbox import Contained, HeldSandbox, SandboxError, Usage
+from pilot.sandbox.process_limits import ProcessLimits
+from pilot.sandbox.sandbox import Extras, Sandbox
+from pilot.sandbox.view import SeenFile, View
+
+_TMP = "/tmp"  # noqa: S108 - the program's own
+
+
+class LastingProgram:
+    """``inputs``: paths of files elsewhere that the first job sees. Raises ``OSError`` where there
+    is no such program, ``SandboxError``."""
+
+    def __init__(
+        self, sandbox: Sandbox, sources: Sequence[str], gets: Extras, inputs: Sequence[str]
+    ) -> None:
+        self._sandbox = sandbox
+        self._sources = sources
+        self._gets = gets
+        self._inputs = dict.fromkeys(inputs)
+        self._folders: list[str] = []
+        #: Those that lie where nothing else can be seen in their place.
+        self._fixed: frozenset[str] = frozenset()
+        self._held: HeldSandbox | None = None
+        self._running: Contained | None = None
+        #: Its own, once it has been started.
+        self.pid = 0
+
+    @property
+    def pids(self) -> frozenset[int]:
+        """Of this process's children that belong to it."""
+        return frozenset() if self._held is None else self._held.pids
+
+    @property
+    def running(self) -> Contained:
+        if self._running is None:
+            raise SandboxError("the program has not been started")
+        return self._running
+
+    @property
+    def ways(self) -> frozenset[str]:
+        """Names in its /tmp of what its inputs lie in."""
+        return frozenset(
+            folder.split("/")[2] for folder in self._folders if folder.startswith(f"{_TMP}/")
+        )
+
+    def start(
+        self,
+        arguments: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        folder: str,
+        streams: Sequence[int],
+        limits: ProcessLimits,
+        view: View,
+    ) -> None:
+        """``streams``: descriptors of standard input, output and error. ``view``: without files
+        elsewhere."""
+        places = [point.path for point in self._sandbox.system]
+        places += [seen.path for seen in view.files] + list(view.links)
+        wide = {path: changing_folder(path, places) for path in self._inputs}
+        self._folders = list(dict.fromkeys(found for found in wide.values() if found is not None))
+        self._fixed = frozenset(path for path, found in wide.items() if found is None)
+        sources = [os.path.dirname(os.path.realpath(path)) for path in self._inputs]
+        wider = dict.fromkeys(changing_folder(f"{one}/x", places) or one for one in sources)
+        self._held = HeldSandbox(self._sandbox, [*self._sources, *wider], self._gets)
+        files = [*view.files, *(SeenFile(path, os.path.realpath(path)) for path in self._fixed)]
+        self._running = self._held.start(
+            arguments,
+            environment=environment,
+            folder=folder,
+            streams=streams,
+            limits=limits,
+            view=replace(view, files=files, changing=self._folders),
+            stdin=None,
+        )
+        self.pid = _only_program(self._running.root)
+        if not self.show(list(self._inputs)):
+            raise SandboxError("its inputs cannot be seen in it")
+
+    def show(self, inputs: Sequence[str]) -> bool:
+        """Files elsewhere that it sees from here on, and no others; False: they lie where it sees
+        nothing, or it has ended. Raises ``SandboxError``."""
+        held = self._held
+        if held is None or {*self._fixed} - {*inputs}:
+            return False
+        asked: list[tuple[str, int, str]] = []
+        for path in dict.fromkeys(inputs):
+            if path in self._fixed:
+                continue
+            source = held.inside(os.path.realpath(path))
+            number = next(
+                (n for n, one in enumerate(self._folders) if path.startswith(f"{one}/")), None
+            )
+            if source is None or number is None:
+                return False
+            asked.append((source, number, path[len(self._folders[number]) + 1 :]))
+        if not self._folders:
+            return True
+        trouble = self.running.asked({"show": asked}).get("shown")
+        if trouble:
+            raise SandboxError(f"an input cannot be seen: {trouble}")
+        return trouble == ""
+
+    def pause(self) -> None:
+        """It stands still, with all that it has started; what of that it has left to others is
+        ended."""
+        self.running.asked({"pause": True})
+
+    def resume(self) -> None:
+        self.running.tell({"pause": False})
+
+    def end(self) -> Usage:
+        """Once it has ended, or to end it: how, and what it has used in all its time."""
+        self.running.signal(signal.SIGKILL)
+        usage = self.running.end()
+        self.close()
+        return usage
+
+    def close(self) -> None:
+        """Ends it, with all that it has started, unless that has been done."""
+        if self._held is not None:
+            self._held.close()
+
+
+def _only_program(bubblewrap: int) -> int:
+    """What the process has started that holds the sandbox. Raises ``SandboxError``."""
+    try:
+        found = [bubblewrap]
+        for _ in range(2):
+            [parent] = found
+            threads = os.listdir(f"/proc/{parent}/task")
+            files = [Path(f"/proc/{parent}/task/{thread}/children") for thread in threads]
+            found = [int(pid) for file in files for pid in file.read_text().split()]
+        return found[0]
+    except (OSError, LookupError, ValueError) as error:
+        raise SandboxError("it has ended before it had begun") from error
+
+
+def changing_folder(path: str, places: Sequence[str]) -> str | None:
+    """The folder whose files change where ``path`` does: that of data sets that lie side by side,
+    or the file's own. None where anything else is seen in it, or it lies in what is."""
+    own = os.path.dirname(path)
+    for folder in (os.path.dirname(own), own):
+        if folder.count("/") > 1 and not any(_meet(folder, place) for place in places):
+            return folder
+    return None
+
+
+def _meet(folder: str, place: str) -> bool:
+    if place == "/":
+        return False
+    if f"{folder}/".startswith(f"{place}/"):
+        return place != _TMP or folder == _TMP
+    return place.startswith(f"{folder}/")

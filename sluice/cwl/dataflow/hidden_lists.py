@@ -1,0 +1,35 @@
+"""Ports whose type does not say whether they take one file or all of a data set."""
+
+from typing import Any
+
+from sluice.contracts.states import EntryKind, InputMode, TaskMode
+from sluice.cwl.dataflow.links import Wiring
+from sluice.cwl.documents.types import members_of
+from sluice.cwl.documents.workflow import Step
+
+
+def hides_list(step: Step, wiring: Wiring) -> bool:
+    """Does the tool's type not say whether it is given one file or all? A workflow around it
+    does."""
+    for name, mode in modes_of(step, wiring).items():
+        stream, is_whole = wiring.stream_of(step.name, name), mode is InputMode.ALL
+        if (
+            stream is not None
+            and stream.kind is EntryKind.FILE
+            and _takes_list(step.input_type(name)) is not is_whole
+        ):
+            return True
+    return False
+
+
+def modes_of(step: Step, wiring: Wiring) -> dict[str, InputMode]:
+    """What a job gets at each of its data ports."""
+    modes = {side.link.name: side.mode for side in wiring.side_links[step.name]}
+    first = InputMode.ALL if wiring.modes[step.name] is TaskMode.MERGE else InputMode.EACH
+    return {wiring.data_links[step.name].name: first, **modes}
+
+
+def _takes_list(kind: Any) -> bool:
+    return any(
+        isinstance(member, dict) and member.get("type") == "array" for member in members_of(kind)
+    )

@@ -1,0 +1,122 @@
+"""Tools that stay loaded: what the plan has of them, and what is refused."""
+
+import pytest
+
+from sluice.contracts.needs import Needs, Warm
+from sluice.cwl import compile_template
+from tests.unit.cwl.samples import LINEAR, edited, plan_of, unmarked
+
+BOUNDARY = "sluice:boundary: {minimum: 0.9}"
+WARM = (BOUNDARY, "sluice:warm: {key: [limit], idle: 60, jobs: 5}")
+LIMIT = "ToolTimeLimit: {timelimit: 10}\n"
+
+
+def needs(*edits: tuple[str, str]) -> dict[str, Needs]:
+    return {step.name: step.needs for step in plan_of(edited(*edits)).steps}
+
+
+def test_a_step_says_what_decides_what_is_loaded_and_for_how_long() -> None:
+    found = needs(WARM)
+    assert found["count"].warm == Warm(key=["limit"], idle=60, jobs=5)
+    assert found["join"].warm is None
+
+
+@pytest.mark.parametrize("written", ["true", "{}"])
+def test_a_tool_that_loads_the_same_for_all_jobs_needs_no_key(written: str) -> None:
+    assert needs((BOUNDARY, f"sluice:warm: {written}"))["count"].warm == Warm()
+
+
+def test_a_step_that_says_nothing_says_nothing_in_the_plan() -> None:
+    """The release before reads it."""
+    count, join = (step.model_dump(mode="json") for step in plan_of(edited(WARM)).steps)
+    assert ("warm" in count, "warm" in join) == (True, False)
+
+
+# ruff: noqa: E501 - a case on a line
+REFUSED: dict[str, tuple[list[tuple[str, str]], str]] = {
+    "a key that is no input": (
+        [(BOUNDARY, "sluice:warm: {¦key: [limits]}")],
+        "has no input 'limits'; did you mean 'limit'?",
+    ),
+    "an unknown word": (
+        [(BOUNDARY, "sluice:warm: {¦keys: [limit]}")], "knows no 'keys'; did you mean 'key'?",
+    ),
+    "what the system says": ([(BOUNDARY, "sluice:warm: {¦kind: a}")], "knows no 'kind'"),
+    "no jobs": ([(BOUNDARY, "sluice:warm: {¦jobs: 0}")], "greater than or equal to 1, not 0"),
+    "not a word": ([(BOUNDARY, "¦sluice:warm: yes please")], "is a mapping"),
+    "a workflow's": ([("doc: Counts", "¦sluice:warm: true\ndoc: Counts")], "belongs to a step"),
+    "standard input": (
+        [WARM, ("baseCommand: [head, -n]", "baseCommand: head\n      ¦stdin: $(inputs.frame.path)")],
+        "its standard input brings the requests",
+    ),
+    "a shell": (
+        [WARM, (LIMIT, f"{LIMIT}        ¦ShellCommandRequirement: {{}}\n")], "is run by a shell",
+    ),
+    "a container": (
+        [WARM, (LIMIT, f"{LIMIT}        ¦DockerRequirement: {{dockerPull: a}}\n")],
+        "runs in a container",
+    ),
+    "a container as a hint for all": (
+        [WARM, ("requirements:\n", "hints:\n  ¦DockerRequirement: {dockerPull: a}\nrequirements:\n")],
+        "runs in a container",
+    ),
+    "inputs that are changed": (
+        [WARM, (LIMIT, f"{LIMIT}        ¦InplaceUpdateRequirement: {{inplaceUpdate: true}}\n")],
+        "changes its inputs",
+    ),
+    "an environment of the job": (
+        [WARM, (LIMIT, f"{LIMIT}        EnvVarRequirement: {{envDef: {{¦A: $(inputs.limit)}}}}\n")],
+        "its environment depends on the job",
+    ),
+    "an environment of the job, as a list": (
+        [
+            WARM,
+            (LIMIT, f"{LIMIT}        EnvVarRequirement:\n          envDef:\n"
+             "            - envName: A\n              ¦envValue: $(inputs.limit)\n"),
+        ],
+        "its environment depends on the job",
+    ),
+    "no program": (
+        [WARM, ("    run:\n      class: CommandLineTool\n      baseCommand: [head, -n]\n",
+                "    ¦run:\n      class: CommandLineTool\n      arguments: [head, -n]\n")],
+        "has no baseCommand",
+    ),
+    "an expression of the step": (
+        [
+            WARM,
+            ("      limit: limit\n", "      limit: {source: limit, ¦valueFrom: $(inputs.limit)}\n"),
+            ("requirements:\n", "requirements:\n  StepInputExpressionRequirement: {}\n"),
+        ],
+        "the step has an expression",
+    ),
+    "a process of another class": (
+        [
+            ("    run:\n      class: CommandLineTool\n      baseCommand: [head, -n]\n",
+             "    ¦sluice:warm: {}\n    run:\n      class: ExpressionTool\n      expression: ${}\n"),
+            ("        limit: {type: int, inputBinding: {position: 1}}\n"
+             "        frame: {type: File, inputBinding: {position: 2}}\n",
+             "        limit: int\n        frame: File\n"),
+            ("        number: stdout\n", "        number: File\n"),
+            ("      requirements:\n        ToolTimeLimit: {timelimit: 10}\n  join",
+             "      requirements: {InlineJavascriptRequirement: {}}\n  join"),
+        ],
+        "of class ExpressionTool; only a CommandLineTool stays loaded",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_depends_on_the_job_and_cannot_come_with_it_is_refused_with_its_place(
+    case: str,
+) -> None:
+    edits, message = REFUSED[case]
+    text, places = unmarked(edited(*edits))
+    errors = compile_template(text, name="t").errors
+    assert [(error.line, error.column) for error in errors] == places
+    assert message in errors[0].message
+
+
+def test_an_environment_that_is_the_same_for_all_jobs_is_none_of_these() -> None:
+    fixed = (LIMIT, f"{LIMIT}        EnvVarRequirement: {{envDef: {{A: b$, C: '1'}}}}\n")
+    assert needs(WARM, fixed)["count"].warm is not None
+    assert compile_template(LINEAR, name="t").plan is not None

@@ -1,0 +1,388 @@
+"""Tools that stay loaded in a slot: in the sandbox, and in the open."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from pilot.domain.model import StopReason
+from pilot.runner.files.input_protection import MOST_COPIED
+from sluice.contracts.needs import Resources, Warm
+from sluice.contracts.pilots import AttemptReport, InputFile, PilotTask
+from sluice.contracts.states import AttemptOutcome, ErrorClass
+from tests.unit.pilot.attempts import failed, log_of, run
+from tests.unit.pilot.builders import input_file, job, task, tool
+from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.slot_runner import Runner
+
+#: Does what stands in each job's input. ``served`` are all jobs so far.
+OBEYS = """
+import os, sys, time, signal, subprocess
+from sluice.warm import serve
+served = []
+def main(arguments):
+    served.append(arguments)
+    scope = dict(globals(), path=arguments[0], result=None)
+    exec(open(arguments[0]).read(), scope)
+    return scope["result"]
+serve(main)
+"""
+#: Answers the protocol by itself, as its one argument says.
+RAW = """
+import json, os, sys, time
+assert "--persistent_worker" in sys.argv, "started for one job"
+requests = 0
+for line in sys.stdin:
+    request = json.loads(line)
+    requests += 1
+    def answer(**fields):
+        print(json.dumps({"requestId": request["requestId"], **fields}), flush=True)
+    exec(sys.argv[1])
+"""
+#: Settings of a slot.
+WALLS: dict[str, Callable[[], dict[str, Any]]] = {
+    "sandbox": lambda: {"sandbox": found_sandbox()},
+    "open": lambda: {"no_sandbox": "a test"},
+}
+NUMBER = "print(len(served))"
+
+
+@pytest.fixture(params=WALLS)
+def walls(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def runner(tmp_path: Path, walls: str) -> Iterator[Runner]:
+    runner = Runner(tmp_path / "pilot", settings=WALLS[walls]())
+    yield runner
+    runner.close()
+
+
+class Jobs:
+    """Of one warm tool."""
+
+    def __init__(self, runner: Runner, root: Path) -> None:
+        self.runner = runner
+        self.root = root
+        self.number = 0
+
+    def task(
+        self, *, warm: Warm | None = None, resources: Resources | None = None, **fields: Any
+    ) -> PilotTask:
+        executable = tool([sys.executable, "-c", OBEYS], arguments=["$(inputs.f.path)"], **fields)
+        return task(
+            self.root,
+            executable,
+            warm=warm or Warm(kind="a"),
+            resources=resources or Resources(time_limit=60),
+        )
+
+    def file(self, code: str, *, folder: str = "in") -> InputFile:
+        self.number += 1
+        return input_file(self.root / folder / f"{self.number}.txt", data=code.encode())
+
+    def run(self, of: PilotTask, code: str = NUMBER) -> AttemptReport:
+        return run(self.runner, of, [self.file(code)], seq=self.number)
+
+    def said(self, of: PilotTask, code: str = NUMBER) -> str:
+        """Its standard output, which is its output."""
+        return text_of(self.run(of, code))
+
+
+def text_of(report: AttemptReport) -> str:
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    return Path(report.outputs[0].url.removeprefix("file://")).read_text().strip()
+
+
+@pytest.fixture
+def jobs(runner: Runner, tmp_path: Path) -> Jobs:
+    return Jobs(runner, tmp_path)
+
+
+def raw(jobs: Jobs, code: str, **resources: Any) -> PilotTask:
+    executable = tool([sys.executable, "-c", RAW, code])
+    asked = Resources(**{"time_limit": 60, **resources})
+    return task(jobs.root, executable, warm=Warm(kind="a"), resources=asked)
+
+
+def test_jobs_of_a_kind_have_one_process_and_each_its_own_files(jobs: Jobs) -> None:
+    of = jobs.task()
+    code = (
+        "print(len(served), sorted(os.listdir('.')), os.path.basename(path), os.getcwd(),"
+        " os.environ['HOME'], os.environ['TMPDIR'], os.listdir(os.environ['TMPDIR']));"
+        "open('left', 'w'); open(os.environ['TMPDIR'] + '/left', 'w')"
+    )
+    first, second = jobs.said(of, code).split(" ", 1), jobs.said(of, code).split(" ", 1)
+    assert (first[0], second[0]) == ("1", "2")
+    assert first[1].replace("1.", "2.") == second[1]
+
+
+def test_another_task_of_its_kind_finds_it_loaded(jobs: Jobs) -> None:
+    assert [jobs.said(of) for of in (jobs.task(), jobs.task())] == ["1", "2"]
+
+
+def test_another_kind_a_cold_tool_and_other_limits_have_processes_of_their_own(jobs: Jobs) -> None:
+    of = jobs.task()
+    assert [jobs.said(of), jobs.said(of)] == ["1", "2"]
+    assert jobs.said(jobs.task(warm=Warm(kind="b"))) == "1"
+    assert jobs.said(of) == "1"
+    cold = task(jobs.root, tool(["sh", "-c", "echo cold"]))
+    assert jobs.said(cold) == "cold"
+    assert jobs.said(of) == "1"
+    assert jobs.said(jobs.task(resources=Resources(ram=300, time_limit=60))) == "1"
+
+
+def test_files_that_decide_what_is_loaded_belong_to_the_key(jobs: Jobs) -> None:
+    of = jobs.task(warm=Warm(kind="a", key=["f"]))
+    same = jobs.file(NUMBER)
+    assert [text_of(run(jobs.runner, of, [same], seq=n)) for n in (10, 11)] == ["1", "2"]
+    assert jobs.said(of) == "1"
+
+
+def test_its_end_is_that_of_a_tool_of_its_own(jobs: Jobs) -> None:
+    of = jobs.task(permanentFailCodes=[7])
+    assert jobs.said(of) == "1"
+    report = jobs.run(of, "print('why', file=sys.stderr); result = 3")
+    assert failed(report)[0] is ErrorClass.TOOL_FAILED
+    assert "exit code 3" in report.message
+    assert report.exit_code == 3
+    assert log_of(report).endswith("--- stderr ---\nwhy\n")
+    assert failed(jobs.run(of, "result = 7"))[0] is ErrorClass.TOOL_REFUSED
+    report = jobs.run(jobs.task(), "raise ValueError('cut off')")
+    assert "ValueError: cut off" in report.message
+    assert jobs.said(of) == "2"
+
+
+def test_each_log_is_its_own_and_standard_error_may_be_an_output(jobs: Jobs) -> None:
+    of = jobs.task()
+    logs = [log_of(jobs.run(of, f"print('said {n}', file=sys.stderr)")) for n in (1, 2)]
+    assert ["said 1" in log for log in logs] == [True, False]
+    assert "said 2" in logs[1]
+    of = jobs.task(stderr="$(inputs.f.nameroot).out", stdout=None)
+    texts = [jobs.said(of, f"print('said {n}', file=sys.stderr)") for n in (1, 2)]
+    assert texts == ["said 1", "said 2"]
+
+
+def test_standard_output_that_is_no_text_arrives_as_it_is(jobs: Jobs) -> None:
+    of = jobs.task()
+    report = jobs.run(of, "os.write(1, bytes(range(256)))")
+    assert Path(report.outputs[0].url.removeprefix("file://")).read_bytes() == bytes(range(256))
+    of = raw(jobs, "answer(output=''.join(map(chr, range(128))) + chr(0xdcff))")
+    report = jobs.run(of)
+    output = Path(report.outputs[0].url.removeprefix("file://")).read_bytes()
+    assert output == bytes(range(128)) + b"\xff"
+
+
+def test_what_is_left_out_of_an_answer_is_zero(jobs: Jobs) -> None:
+    of = raw(jobs, "print('{}', flush=True)")
+    assert [jobs.said(of), jobs.said(of)] == ["", ""]
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        (
+            "print('loading the model', flush=True)",
+            'wrote "loading the model" instead of an answer',
+        ),
+        ("print('[1]', flush=True)", 'wrote "[1]" instead of an answer'),
+        ("answer(exitCode='0')", "instead of an answer"),
+        ("request['requestId'] = 99; answer()", "answered request 99, and was asked 1"),
+        ("os.close(1); time.sleep(99)", "closed its standard output, and has not answered"),
+        ("sys.exit(0)", "ended by itself, with exit code 0, before it had answered"),
+        ("sys.exit(5)", "exit code 5"),
+        ("os.kill(os.getpid(), 9)", "SIGKILL"),
+    ],
+)
+def test_who_does_not_speak_the_protocol_fails_its_job_with_a_sentence(
+    jobs: Jobs, code: str, sentence: str
+) -> None:
+    of = raw(
+        jobs,
+        f"if b'break' in open(request['inputs'][0]['path'], 'rb').read():\n {code}\n"
+        "else:\n answer(output=str(requests))",
+    )
+    error, message = failed(jobs.run(of, "break"))
+    assert error is ErrorClass.TOOL_FAILED
+    assert sentence in message
+    assert jobs.said(of) == "1"
+
+
+def test_who_answers_twice_is_started_anew(jobs: Jobs) -> None:
+    of = raw(jobs, "answer(output=str(requests)); answer(output='again')")
+    reports = [jobs.run(of) for _ in range(3)]
+    for report in reports:
+        if report.outcome is AttemptOutcome.FINISHED:
+            assert text_of(report) == "1"
+        else:
+            assert "behind its answer" in report.message or "was asked 2" in report.message
+
+
+def test_one_that_hangs_is_ended_at_the_jobs_time_limit(jobs: Jobs) -> None:
+    of = jobs.task(resources=Resources(time_limit=0.7))
+    error, message = failed(jobs.run(of, "time.sleep(99)"))
+    assert error is ErrorClass.TOOL_TIMEOUT
+    assert "0.7 s" in message
+    assert jobs.said(of) == "1"
+
+
+def test_one_that_does_not_read_its_request_is_ended_too(jobs: Jobs) -> None:
+    executable = tool(
+        [sys.executable, "-c", "import time; time.sleep(99)"], arguments=["x" * 100_000] * 3
+    )
+    asked = Resources(time_limit=0.5)
+    of = task(jobs.root, executable, warm=Warm(kind="a"), resources=asked)
+    assert failed(jobs.run(of))[0] is ErrorClass.TOOL_TIMEOUT
+
+
+def test_one_that_grows_is_ended_and_what_it_holds_counts(jobs: Jobs) -> None:
+    of = jobs.task(resources=Resources(ram=60, time_limit=60))
+    grow = "import builtins; builtins.kept = getattr(builtins, 'kept', []) + [b'x' * (50 << 20)]"
+    reports = [jobs.run(of, f"{grow}; time.sleep(0.3)") for _ in range(3)]
+    assert [report.outcome for report in reports[:2]] == [AttemptOutcome.FINISHED] * 2
+    assert failed(reports[2])[0] is ErrorClass.OUT_OF_MEMORY
+    assert (reports[1].peak_memory or 0) > 100
+    assert jobs.said(of) == "1"
+
+
+def test_one_that_fills_its_folder_is_ended(jobs: Jobs) -> None:
+    of = jobs.task(resources=Resources(disk=5, time_limit=60))
+    code = "[open(a, 'wb').write(bytes(4 << 20)) for a in 'ab']; time.sleep(9)"
+    error, message = failed(jobs.run(of, code))
+    assert (error, "filled its folder" in message) == (ErrorClass.TOOL_FAILED, True)
+    assert jobs.said(of) == "1"
+
+
+def test_what_a_job_uses_is_counted_for_it_alone(jobs: Jobs) -> None:
+    of = jobs.task()
+    busy = "end = time.process_time() + 0.3\nwhile time.process_time() < end: pass"
+    assert 0.2 < (jobs.run(of, busy).cpu_seconds or 0) < 2
+    assert (jobs.run(of, NUMBER).cpu_seconds or 0) < 0.1
+
+
+def test_one_that_leaves_processes_is_started_anew(jobs: Jobs) -> None:
+    of = jobs.task()
+    assert jobs.said(of) == "1"
+    assert jobs.said(of, "subprocess.Popen(['sleep', '99']); print(len(served))") == "2"
+    assert jobs.said(of) == "1"
+
+
+def test_processes_that_belong_to_nobody_are_ended(jobs: Jobs, tmp_path: Path) -> None:
+    of = jobs.task()
+    assert jobs.said(of) == "1"
+    code = "os.system('setsid sleep 98.76 >/dev/null 2>&1 &'); print(len(served))"
+    assert jobs.said(of, code) == "2"
+    assert jobs.said(of) in ("1", "3")
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            assert b"98.76" not in Path(f"/proc/{pid}/cmdline").read_bytes()
+        except OSError:
+            continue
+
+
+def test_after_so_many_jobs_and_after_failures_in_a_row_it_is_started_anew(jobs: Jobs) -> None:
+    of = jobs.task(warm=Warm(kind="a", jobs=2))
+    assert [jobs.said(of) for _ in range(5)] == ["1", "2", "1", "2", "1"]
+    of = jobs.task(warm=Warm(kind="b"))
+    for _ in range(2):
+        failed(jobs.run(of, "result = 1"))
+    assert jobs.said(of) == "1"
+
+
+def test_one_that_is_idle_for_too_long_ends_and_so_does_one_that_is_told_to(jobs: Jobs) -> None:
+    of = jobs.task(warm=Warm(kind="a", idle=0.2))
+    assert jobs.said(of) == "1"
+    jobs.runner.unloaded()
+    of = jobs.task()
+    assert jobs.said(of) == "1"
+    jobs.runner.unload()
+    jobs.runner.unloaded()
+    assert jobs.said(of) == "1"
+
+
+def test_what_is_loaded_is_told_with_each_end(jobs: Jobs) -> None:
+    of = jobs.task()
+    for number in (1, 2):
+        jobs.runner.submit(of, job(of, [jobs.file("time.sleep(0.4 * (len(served) == 1))")]))
+        loaded = jobs.runner.ended().loaded
+        assert loaded is not None
+        assert (loaded.kind, loaded.step, loaded.jobs) == ("a", "step", number)
+        assert 0.3 < loaded.loading < 10
+        assert loaded.memory > 1
+
+
+def test_a_job_that_is_canceled_ends_the_tool(jobs: Jobs, tmp_path: Path) -> None:
+    of = jobs.task()
+    waiting = job(of, [jobs.file("open('ready', 'w'); time.sleep(99)")])
+    jobs.runner.submit(of, waiting)
+    while not list(tmp_path.glob("pilot/runs/*/slots/*/out/ready")):
+        os.sched_yield()
+    jobs.runner.stop_job(waiting, StopReason.CANCEL)
+    assert jobs.runner.ended().report.outcome is AttemptOutcome.CANCELED
+    assert jobs.said(of) == "1"
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[Path]:
+    """On another disk than the storages."""
+    with TemporaryDirectory(dir="/dev/shm") as folder:
+        yield Path(folder)
+
+
+def test_large_inputs_are_those_of_the_job_alone(
+    elsewhere: Path, tmp_path: Path, walls: str
+) -> None:
+    """They are not copied: the tool sees the storage's own, to read."""
+    settings = WALLS[walls]()
+    runner = Runner(elsewhere, settings=settings)
+    try:
+        _see_large_inputs(Jobs(runner, tmp_path), tmp_path)
+    finally:
+        runner.close()
+
+
+def _see_large_inputs(jobs: Jobs, tmp_path: Path) -> None:
+    of = jobs.task()
+    size = MOST_COPIED + 1
+
+    def large(name: str, code: str) -> InputFile:
+        data = code.encode().ljust(size, b"\n")
+        return input_file(tmp_path / "storage" / name / f"{name}.txt", data=data)
+
+    code = (
+        "real = os.path.realpath(path)\n"
+        "above = os.path.dirname(os.path.dirname(real))\n"
+        "print(len(served), sorted(os.listdir(above)))\n"
+        "try: open(real, 'r+')\n"
+        "except OSError as error: print(error.strerror)\n"
+    )
+    said = [
+        text_of(run(jobs.runner, of, [large(name, code)], seq=n))
+        for n, name in enumerate(("one", "two"), 50)
+    ]
+    if jobs.runner.settings.get("sandbox"):
+        assert said == [
+            "1 ['one']\nRead-only file system",
+            "2 ['two']\nRead-only file system",
+        ]
+    else:
+        assert [text[0] for text in said] == ["1", "2"]
+
+
+def test_a_slot_that_ends_leaves_nothing(jobs: Jobs) -> None:
+    of = jobs.task()
+    jobs.said(of, "os.environ['MARK'] = 'x'; print(1)")
+    slot = jobs.runner.slot_pid
+    jobs.runner.hang_up()
+    jobs.runner.server.wait(20)
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            parent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
+        except OSError:
+            continue
+        assert int(parent) != slot
