@@ -2,6 +2,10 @@
 
 import asyncio
 from pathlib import Path
+from typing import Annotated
+from uuid import UUID
+
+import typer
 
 from sluice.cli.connection import Connection
 from sluice.cli.lookup import the_chain, the_dataset
@@ -24,6 +28,14 @@ def get_chain(
     *,
     folder: OutOption = Path("out"),
     force: ForceOption = False,
+    partial: Annotated[
+        bool,
+        typer.Option(
+            "--partial",
+            help="Of a chain that is over, finished or not: what its steps gave as far as it is"
+            " still there, each in a folder, and all logs.",
+        ),
+    ] = False,
 ) -> None:
     """Copy the outputs of a chain that has finished into a folder, as `sluice run` does, each
     checked against its checksum.
@@ -35,6 +47,8 @@ def get_chain(
 
     async def get(connection: Connection) -> list[Output]:
         require_folder(folder)
+        if partial:
+            return await _get_partial(connection, uid, folder, force=force)
         found = await connection.operator.outputs(uid)
         _require_outputs(found.chain, found.outputs)
         await asyncio.to_thread(
@@ -81,6 +95,24 @@ def get_dataset(
     _tell(system.ask(get), folder, as_json=system.as_json)
 
 
+async def _get_partial(
+    connection: Connection, uid: UUID, folder: Path, *, force: bool
+) -> list[Output]:
+    found = await connection.operator.partial(uid)
+    if not found.chain.state.final:
+        raise Conflict(
+            f"the chain is {found.chain.state}: what there is of it can be had when it is over"
+            f" (sluice chain watch {uid}, sluice chain cancel {uid})"
+        )
+    await asyncio.to_thread(results.require_own_manifest, folder, "chain", str(uid), force=force)
+    outputs = await results.fetch_partial(connection, found, folder, force=force)
+    results.write_partial_manifest(folder, outputs, found=found)
+    for part in found.outputs:
+        if part.missing:
+            err.print(f"{part.label}: {part.missing}")
+    return outputs
+
+
 def _require_outputs(chain: Chain, outputs: list[ChainOutput]) -> None:
     """Raises ``Conflict`` with what can be done instead."""
     if not chain.state.final:
@@ -92,6 +124,7 @@ def _require_outputs(chain: Chain, outputs: list[ChainOutput]) -> None:
         raise Conflict(
             f"the chain is {chain.state}: it has no outputs"
             + (f" ({chain.reason})" if chain.reason else "")
+            + "; what its steps gave: --partial"
         )
     gone = [output.name for output in outputs if not output.dataset.usable]
     if gone:

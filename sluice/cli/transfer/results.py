@@ -17,6 +17,7 @@ from sluice.cli.transfer.output_folder import FilesInTheWay
 from sluice.contracts.chains import Chain, ChainOutput
 from sluice.contracts.datasets import Dataset, File
 from sluice.contracts.naming import own_name
+from sluice.contracts.partial import PartialOutputs
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import EntryKind
 
@@ -132,6 +133,24 @@ async def fetch_dataset(
     return await _write(connection, _Plan(files, []), folder, force=force)
 
 
+async def fetch_partial(
+    connection: Connection, found: PartialOutputs, folder: Path, *, force: bool
+) -> list[Output]:
+    """Writes what is there of a chain, in a folder for each step and port. The rest as
+    ``fetch_dataset``."""
+    files: list[Output] = []
+    for part in found.outputs:
+        if part.dataset is None or not part.readable:
+            continue
+        inside = [file async for file in connection.operator.all_files(part.dataset.uid)]
+        names = _apart([own_name(file.name) for file in inside], [file.seq for file in inside], [])
+        files += [
+            _output(folder, file, part.folder, f"{part.folder}/{name}")
+            for file, name in zip(inside, names, strict=True)
+        ]
+    return await _write(connection, _Plan(files, []), folder, force=force)
+
+
 def _apart(wanted: Sequence[str], seqs: Sequence[int], reserved: Sequence[str]) -> list[str]:
     """A name for each file that nothing else has; those that are wanted twice, or reserved, get
     their number in front."""
@@ -214,11 +233,36 @@ def _output(folder: Path, file: File, output: str, name: str) -> Output:
 def write_manifest(folder: Path, outputs: Sequence[Output], *, chain: Chain) -> Path:
     """``manifest.json``: name, size, sha256 and origin of every output, in order; the template has
     no version where the run brought it."""
-    about = {
+    return _write_manifest(folder, _about(chain), outputs)
+
+
+def _about(chain: Chain) -> dict[str, Any]:
+    return {
         "chain": str(chain.uid),
         "template": {"name": chain.template_name, "version": chain.template_version or None},
         "dataset": {"uid": str(chain.dataset_uid), "name": chain.dataset_name},
         "parameters": chain.params | {name: str(ref) for name, ref in chain.secrets.items()},
+    }
+
+
+def write_partial_manifest(
+    folder: Path, outputs: Sequence[Output], *, found: PartialOutputs
+) -> Path:
+    """The same of what there is of a chain; with how the chain and its steps ended, and what is
+    missing, and why."""
+    chain = found.chain
+    about = _about(chain) | {
+        "partial": True,
+        "state": chain.state,
+        "reason": chain.reason,
+        "steps": [
+            {"name": step.name, "state": step.state, "reason": step.reason} for step in chain.steps
+        ],
+        "missing": [
+            {"step": part.step, "output": part.port, "folder": part.folder, "why": part.missing}
+            for part in found.outputs
+            if part.missing
+        ],
     }
     return _write_manifest(folder, about, outputs)
 

@@ -12,6 +12,7 @@ from sluice.contracts.chains import (
     RerunChain,
     RerunPlan,
 )
+from sluice.contracts.partial import PartialOutputs
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import Cancel, Prioritise
 
@@ -80,6 +81,10 @@ class ChainCalls(ServiceClient):
         return await self.call(
             "POST", f"{API}/chains/{uid}/rank", body=Prioritise(rank=rank), answer=Chain
         )
+
+    async def partial(self, uid: UUID) -> PartialOutputs:
+        """What there is of it, and what is missing. Raises ``NotFound``."""
+        return await self.call("GET", f"{API}/chains/{uid}/partial", answer=PartialOutputs)
 
     async def cancel_chain(self, uid: UUID, asked: Cancel | None = None) -> Chain:
         """Raises ``NotFound``; ``Conflict`` where it has ended otherwise."""

@@ -17,6 +17,7 @@ from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_image import read_image
 from wfms.operator.usecases.read_log import find_log
 from wfms.operator.usecases.read_outputs import finished_outputs
+from wfms.operator.usecases.read_partial import read_what_is_left
 from wfms.operator.usecases.stream_content import StreamedContent, stream_content
 
 _SCHEMA = {"schema": {"type": "string", "format": "binary"}}
@@ -34,6 +35,14 @@ _RANGED: dict[int | str, dict[str, Any]] = {
 FileId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 JobId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 Format = Annotated[ArchiveFormat, Query(description="A zip has at most 50 000 files.")]
+
+Partial = Annotated[
+    bool,
+    Query(
+        description="Of a chain that is over, finished or not, what is left of all that its steps"
+        " wrote, and their logs, each in a folder."
+    ),
+]
 
 
 def downloads_router(context: OperatorContext) -> APIRouter:
@@ -94,6 +103,18 @@ def _add_contents(router: APIRouter, context: OperatorContext) -> None:
         )
 
 
+async def _left(context: OperatorContext, uid: UUID, format: ArchiveFormat) -> Response:
+    found = await read_what_is_left(context, uid)
+    chain = found.chain
+    query = {
+        "dataset": [str(part.dataset.uid) for part in found.outputs if part.dataset],
+        "folder": [part.folder for part in found.outputs],
+        "format": format.value,
+        "name": f"{chain.dataset_name}.{chain.template_name}"[:190] + ".partial",
+    }
+    return _passed(await stream_content(context.files, "/api/v1/archive", query=query))
+
+
 def _add_archives(router: APIRouter, context: OperatorContext) -> None:
     files = context.files
     refusals = errors(NotFound, Conflict, Unprocessable, NotAvailable)
@@ -111,9 +132,13 @@ def _add_archives(router: APIRouter, context: OperatorContext) -> None:
     @router.get(
         "/chains/{uid}/archive", response_class=Response, responses={200: _ARCHIVE, **refusals}
     )
-    async def chain_archive(uid: UUID, format: Format = ArchiveFormat.ZIP) -> Response:
+    async def chain_archive(
+        uid: UUID, format: Format = ArchiveFormat.ZIP, partial: Partial = False
+    ) -> Response:
         """Sends all outputs of a chain that has finished as one archive; of several, each has a
         folder."""
+        if partial:
+            return await _left(context, uid, format)
         chain, outputs = await finished_outputs(context, uid)
         query = {
             "dataset": [str(output.dataset.uid) for output in outputs],

@@ -3,7 +3,7 @@
 ServiceError
 ├── NotFound ─ TemplateUnknown, RunTemplateUnknown, LogUnknown, SecretUnknown, StepUnknown
 ├── Conflict ─ TemplateInUse (NeedsForce), TemplateDisabled, OvertakenVersion, DatasetUnusable,
-│              NoOutputs, SecretRefused
+│              NoOutputs, StillRuns, NothingLeft, SecretRefused
 ├── Unprocessable ─ TemplateRefused, RequestRefused, AddressRefused, ForNobody
 ├── TooLarge        413
 └── ForeignRequest  403
@@ -162,6 +162,30 @@ class NoOutputs(Conflict):
         )
         super().__init__(
             f"the chain over {chain.dataset_name} is {chain.state}: {why}",
+            chain=chain.uid,
+            state=chain.state,
+        )
+
+
+class StillRuns(Conflict):
+    """What there is of a chain is known when it is over."""
+
+    def __init__(self, chain: Chain) -> None:
+        super().__init__(
+            f"the chain over {chain.dataset_name} is {chain.state}: what there is of it can be had"
+            " when it is over",
+            chain=chain.uid,
+            state=chain.state,
+        )
+
+
+class NothingLeft(Conflict):
+    """Nothing that a chain wrote can be read any more."""
+
+    def __init__(self, chain: Chain) -> None:
+        super().__init__(
+            f"nothing is left of the chain over {chain.dataset_name}, which is {chain.state}: all"
+            " that it wrote has been deleted",
             chain=chain.uid,
             state=chain.state,
         )

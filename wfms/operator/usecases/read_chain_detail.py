@@ -8,8 +8,10 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.chains import Chain, ChainDataset, ChainOutput
 from sluice.contracts.datasets import Dataset, File
 from sluice.contracts.labels import standing
+from sluice.contracts.partial import PartialOutput
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import ChainState
+from wfms.operator.domain.partial import partial_outputs
 from wfms.operator.domain.plan_drawing import Drawing, draw
 from wfms.operator.domain.progress import ChainProgress, StepProgress
 from wfms.operator.domain.template import StoredTemplate
@@ -50,12 +52,14 @@ class OutputPreview:
 
 @dataclass(frozen=True, slots=True)
 class ChainDetail:
-    """``template`` None: it was never stored here. ``results``: of a chain that has finished."""
+    """``template`` None: it was never stored here. ``results``: of a chain that has finished.
+    ``partial``: what there is of one that is over and has not."""
 
     progress: ChainProgress
     template: StoredTemplate | None
     datasets: list[KnownDataset]
     results: list[OutputPreview]
+    partial: list[PartialOutput]
 
     @property
     def drawing(self) -> Drawing | None:
@@ -80,7 +84,16 @@ async def read_chain_detail(context: OperatorContext, uid: UUID) -> ChainDetail:
     [explained], results = await asyncio.gather(
         with_step_waits(context.wms, progress), _results(dms, chain, template)
     )
-    return ChainDetail(explained, template, datasets, results)
+    return ChainDetail(explained, template, datasets, results, _partial(chain, template, datasets))
+
+
+def _partial(
+    chain: Chain, template: StoredTemplate | None, datasets: list[KnownDataset]
+) -> list[PartialOutput]:
+    if not chain.state.final or chain.state is ChainState.FINISHED:
+        return []
+    known = {found.dataset.uid: found.dataset for found in datasets if found.dataset is not None}
+    return partial_outputs(chain, known, None if template is None else template.plan)
 
 
 async def _results(

@@ -12,12 +12,14 @@ from sluice.contracts.chains import (
     RerunPlan,
 )
 from sluice.contracts.labels import meant
+from sluice.contracts.partial import PartialOutputs
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import Cancel, Prioritise
 from wfms.operator.api.rest.route import Answered, Route
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_outputs import read_outputs
+from wfms.operator.usecases.read_partial import read_partial
 from wfms.operator.usecases.read_upload_waits import with_upload_waits
 from wfms.operator.usecases.request_chain import request_chain
 from wfms.operator.usecases.request_rerun import request_rerun, request_rerun_plan
@@ -56,6 +58,10 @@ class ChainRoutes:
             Route("GET", uid + "/outputs", self.outputs,
                   "Lists what a chain gives in the end: its workflow's outputs, each a data set.",
                   answer=ChainOutputs, errors=(NotFound, NotAvailable)),
+            Route("GET", uid + "/partial", self.partial,
+                  "Lists what the steps of a chain wrote and their logs, whether it is there, and "
+                  "what of it is missing, and why.",
+                  answer=PartialOutputs, errors=(NotFound, NotAvailable)),
             Route("POST", uid + "/rerun/plan", self.plan_rerun,
                   "Says what a rerun of a chain would do.",
                   answer=RerunPlan, body=RerunChain, errors=(NotFound, Conflict, NotAvailable)),
@@ -100,6 +106,9 @@ class ChainRoutes:
     async def outputs(self, uid: UUID) -> ChainOutputs:
         chain, outputs = await read_outputs(self._context, uid)
         return ChainOutputs(chain=chain, outputs=outputs)
+
+    async def partial(self, uid: UUID) -> PartialOutputs:
+        return await read_partial(self._context, uid)
 
     async def plan_rerun(self, uid: UUID, body: RerunChain) -> RerunPlan:
         return await request_rerun_plan(self._context, uid, body)

@@ -1,0 +1,102 @@
+"""What there is of a chain that did not finish, and what of it is missing, in words."""
+
+from datetime import UTC, datetime
+from uuid import UUID, uuid4
+
+import pytest
+
+from sluice.contracts.chains import Chain, ChainDataset, ChainStep
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.partial import PartialOutput
+from sluice.contracts.states import (
+    ChainDatasetStatus,
+    ChainState,
+    DatasetState,
+    DatasetType,
+    StepState,
+)
+from tests.unit.cwl.samples import GRAPH, plan_of
+from wfms.operator.domain.partial import partial_outputs
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def entry(step: str | None, port: str | None) -> ChainDataset:
+    return ChainDataset(
+        uid=uuid4(), name="x", step=step, port=port, status=ChainDatasetStatus.READY
+    )
+
+
+def dataset(uid: UUID, state: DatasetState = DatasetState.CLOSED) -> Dataset:
+    return Dataset(uid=uid, name="x", type=DatasetType.INTERMEDIATE, state=state, meta={},
+                   count_files=3, bytes=30, timestamp=NOW)  # fmt: skip
+
+
+def chain(steps: list[ChainStep], entries: list[ChainDataset]) -> Chain:
+    return Chain(
+        uid=uuid4(), state=ChainState.FAILED, template_id=uuid4(), template_name="t",
+        template_version=1, dataset_uid=uuid4(), dataset_name="d", params={}, created_at=NOW,
+        steps=steps, datasets=entries,
+    )  # fmt: skip
+
+
+def of(found: list[PartialOutput]) -> dict[str, str]:
+    return {part.label: part.missing for part in found}
+
+
+def test_each_step_says_what_of_it_is_missing() -> None:
+    steps = [
+        ChainStep(name="a", state=StepState.FINISHED),
+        ChainStep(name="b", state=StepState.FAILED, reason="3 of 9 jobs failed"),
+        ChainStep(name="c", state=StepState.PENDING),
+    ]
+    entries = [
+        entry(None, None), entry("a", None), entry("a", "out"), entry("b", "out"),
+        entry("b", "out~before"), entry("b", None),
+    ]  # fmt: skip
+    known = {e.uid: dataset(e.uid) for e in entries}
+    found = partial_outputs(chain(steps, entries), known, None)
+    assert of(found) == {
+        "out of a": "",
+        "logs of a": "",
+        "out of b": "only what its finished jobs gave: the step failed (3 of 9 jobs failed)",
+        "logs of b": "",
+        "logs of c": "the step never began",
+    }
+    assert [part.folder for part in found] == ["a.out", "a.logs", "b.out", "b.logs", "c.logs"]
+    assert [part.readable for part in found] == [True] * 4 + [False]
+
+
+def test_outputs_of_a_step_that_never_began_are_those_of_its_template() -> None:
+    plan = plan_of(GRAPH)
+    planned = plan.steps[0]
+    steps = [ChainStep(name=planned.name, state=StepState.CANCELED, reason="by request")]
+    found = partial_outputs(chain(steps, []), {}, plan)
+    assert [part.port for part in found] == [output.port for output in planned.outputs]
+    assert {part.missing for part in found} == {"the step never began (by request)"}
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        (DatasetState.OPEN, "it is not complete: look again in a moment"),
+        (DatasetState.DELETING, "it has been deleted: nothing needs it any more"),
+        (DatasetState.DELETED, "it has been deleted: nothing needs it any more"),
+        (DatasetState.UPLOADED, ""),
+        (None, "nobody knows the data set any more"),
+    ],
+)
+def test_what_cannot_be_read_says_why(state: DatasetState | None, said: str) -> None:
+    steps, entries = [ChainStep(name="a", state=StepState.FINISHED)], [entry("a", "out")]
+    known = {} if state is None else {entries[0].uid: dataset(entries[0].uid, state)}
+    [part] = partial_outputs(chain(steps, entries), known, None)
+    assert (part.missing, part.readable) == (said, not said)
+
+
+def test_folders_are_apart_whatever_steps_and_ports_are_called() -> None:
+    """Also where case does not tell them apart."""
+    steps = [ChainStep(name=name, state=StepState.FINISHED) for name in ("a", "a.b", "A")]
+    entries = [entry("a", "b.c"), entry("a.b", "c"), entry("A", "B.c")]
+    known = {e.uid: dataset(e.uid) for e in entries}
+    found = partial_outputs(chain(steps, entries), known, None)
+    assert [part.folder for part in found] == ["a.b.c", "a.b.c-2", "A.B.c-3"]

@@ -1,0 +1,96 @@
+"""What there is of a chain's steps, and what of it is missing, in words."""
+
+from collections.abc import Iterable, Mapping
+from uuid import UUID
+
+from sluice.contracts.chains import Chain, ChainDataset, ChainStep
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.partial import PartialOutput
+from sluice.contracts.plan import Plan
+from sluice.contracts.states import DatasetState, StepState
+
+#: What outputs are taken from, not what a step wrote.
+_BEFORE = "~before"
+
+
+def partial_outputs(
+    chain: Chain, known: Mapping[UUID, Dataset], plan: Plan | None
+) -> list[PartialOutput]:
+    """``known``: the data sets of the chain that the DMS knows; ``plan`` None: the template is not
+    known here, so neither is what steps that never began would have written."""
+    found = [part for step in chain.steps for part in _of_step(step, chain.datasets, known, plan)]
+    return _apart(found)
+
+
+def _of_step(
+    step: ChainStep,
+    entries: Iterable[ChainDataset],
+    known: Mapping[UUID, Dataset],
+    plan: Plan | None,
+) -> list[PartialOutput]:
+    own = [
+        entry
+        for entry in entries
+        if entry.step == step.name and not (entry.port or "").endswith(_BEFORE)
+    ]
+    if not own:
+        why = _never_began(step)
+        return [_part(step, port, None, why) for port in _planned_ports(plan, step.name)]
+    own.sort(key=lambda entry: entry.port is None)
+    datasets = [(entry.port, known.get(entry.uid)) for entry in own]
+    return [_part(step, port, dataset, _missing(step, port, dataset)) for port, dataset in datasets]
+
+
+def _planned_ports(plan: Plan | None, name: str) -> list[str | None]:
+    """None alone where they are not known."""
+    steps = [] if plan is None else [step for step in plan.steps if step.name == name]
+    return [output.port for step in steps for output in step.outputs] or [None]
+
+
+def _part(
+    step: ChainStep, port: str | None, dataset: Dataset | None, missing: str
+) -> PartialOutput:
+    folder = f"{step.name}.{'logs' if port is None else port}"
+    return PartialOutput(step=step.name, port=port, folder=folder, dataset=dataset, missing=missing)
+
+
+def _never_began(step: ChainStep) -> str:
+    return f"the step never began{_because(step)}"
+
+
+def _missing(step: ChainStep, port: str | None, dataset: Dataset | None) -> str:
+    if dataset is None:
+        return "nobody knows the data set any more"
+    match dataset.state:
+        case DatasetState.DELETING | DatasetState.DELETED:
+            return "it has been deleted: nothing needs it any more"
+        case DatasetState.OPEN:
+            return "it is not complete: look again in a moment"
+        case DatasetState.CLOSED | DatasetState.UPLOADING | DatasetState.UPLOADED:
+            if port is None or step.state is StepState.FINISHED:
+                return ""
+            return f"only what its finished jobs gave: the step {_ended(step)}{_because(step)}"
+
+
+def _ended(step: ChainStep) -> str:
+    return {StepState.FAILED: "failed", StepState.CANCELED: "was canceled"}.get(
+        step.state, "did not finish"
+    )
+
+
+def _because(step: ChainStep) -> str:
+    return f" ({step.reason})" if step.reason else ""
+
+
+def _apart(parts: list[PartialOutput]) -> list[PartialOutput]:
+    """With a folder of its own each: names of steps and ports may have dots."""
+    taken: set[str] = set()
+    found = []
+    for part in parts:
+        folder, number = part.folder, 1
+        while folder.lower() in taken:
+            number += 1
+            folder = f"{part.folder}-{number}"
+        taken.add(folder.lower())
+        found.append(part if folder == part.folder else part.model_copy(update={"folder": folder}))
+    return found
