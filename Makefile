@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Containers often set it; every process that starts would compile the services anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help style format install ocr ocr-model conformance demo stack stack-demo stack-bench faults test test-long check lock clean docs bench
+.PHONY: gpu-check help style format install ocr ocr-model conformance demo stack stack-demo stack-bench faults test test-long check lock clean docs bench
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -96,6 +96,9 @@ conformance: install ## the CWL project's own tests (SUITE=folder of a repositor
 
 docs: install ## the generated parts of docs/
 	@$(BIN)/python scripts/generate_docs.py
+
+gpu-check: install ## what only a machine with an NVIDIA GPU can show; exit 2 where there is none
+	@$(BIN)/python -m scripts.gpu_check
 
 bench: install ## all benchmarks (ten minutes)
 	@$(BIN)/sluice bench all

@@ -71,6 +71,7 @@ class AttemptRun:
             context.memory,
             self._refused(),
             self._secrets.redaction,
+            has_gpu=task.needs.gpus is not None,
         )
         #: An engine of containers may see no other name of the folder than its real one.
         self._plain_names = task.needs.container is None or context.containers is None

@@ -1,6 +1,7 @@
 """Whether a tool ended well; if not, whose fault it is, in a sentence."""
 
 import os
+import re
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -19,16 +20,23 @@ from sluice.contracts.needs import Resources
 from sluice.contracts.numbers import in_full
 from sluice.contracts.states import ErrorClass
 
+#: What programs say last whose memory on a GPU was refused: torch, tensorflow, CUDA's own names.
+_GPU_FULL = re.compile(
+    r"CUDA(?: error:)? out of memory|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation"
+    r"|OOM when allocating|_ALLOC_FAILED|OutOfMemoryError"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Of the tools of one attempt, which had these limits."""
+    """Of the tools of one attempt, which had these limits. ``has_gpu``: or a part of one."""
 
     resources: Resources
     memory_limit: MemoryLimit
     memory: Memory
     refused: RefusedAmounts
     redaction: Redaction = NOTHING
+    has_gpu: bool = False
 
     def require_success(
         self, tool: Loaded, prepared: PreparedJob, end: ProgramEnd, *, stderr: int
@@ -96,6 +104,9 @@ class Judge:
             return AttemptError(ErrorClass.STAGE_IN_FAILED, sentence, exit_code=code)
         program = prepared.program or os.path.basename(prepared.arguments[0])
         sentence = ended_badly(program, code, said=said)
+        if error_class is ErrorClass.TOOL_FAILED and self.has_gpu and _GPU_FULL.search(said):
+            sentence = f"{sentence} (its GPU had no memory left)"
+            return AttemptError(ErrorClass.OUT_OF_MEMORY, sentence, exit_code=code)
         if (
             error_class is ErrorClass.TOOL_FAILED
             and prepared.container is None

@@ -9,6 +9,7 @@ import pytest
 
 from pilot.sandbox.sandbox import gpu_devices
 from sluice.contracts.pilots import AttemptReport
+from sluice.contracts.states import DeviceType, ErrorClass
 from tests.unit.pilot.attempts import python
 from tests.unit.pilot.builders import input_file, job, task
 from tests.unit.pilot.runner.inner_workflow.test_workflows import around
@@ -85,3 +86,27 @@ def test_of_the_device_files_it_gets_its_own_and_those_of_the_driver(
     found = [Path(path).name for path in gpu_devices([f"{tmp_path}/nvidia1"])]
     assert found == ["nvidia-uvm", "nvidia1", "nvidiactl"]
     assert gpu_devices([]) == ()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
+        "RuntimeError: CUDA error: out of memory",
+        "cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY",
+    ],
+)
+@pytest.mark.parametrize("on_gpu", [True, False])
+def test_a_gpu_that_is_full_is_out_of_memory(
+    slot: Runner, tmp_path: Path, said: str, *, on_gpu: bool
+) -> None:
+    root = tmp_path / "data"
+    kind = task(root, python(f"import sys; print({said!r}, file=sys.stderr); sys.exit(1)"))
+    if on_gpu:
+        needs = kind.needs.model_copy(update={"device_type": DeviceType.GPU})
+        kind = kind.model_copy(update={"needs": needs})
+    report = slot.attempt(
+        kind, job(kind, [input_file(root / "a.dat")]), gpus=["GPU-a"] if on_gpu else []
+    )
+    assert not on_gpu or report.error_class is ErrorClass.OUT_OF_MEMORY
+    assert ("its GPU had no memory left" in report.message) is on_gpu

@@ -1,0 +1,158 @@
+"""``make gpu-check``: on a machine with an NVIDIA GPU, what only such a machine can show: its
+devices are found, each whole one is one job's at a time, halves are two jobs', and a full GPU is
+told as out of memory. Prints a report. Exit codes: 0 all is as it should be, 1 something is not, 2
+there is no GPU."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from pathlib import Path
+
+from pilot.node.gpus import NodeGpu, find_gpus
+
+#: Says which device it sees, from when to when.
+LOOK = """
+import os, time
+from ctypes import byref, c_int, c_void_p, CDLL
+cuda, device, context = CDLL("libcuda.so.1"), c_int(), c_void_p()
+assert cuda.cuInit(0) == 0, "cuInit"
+number = c_int()
+assert cuda.cuDeviceGetCount(byref(number)) == 0, "cuDeviceGetCount"
+assert cuda.cuDeviceGet(byref(device), 0) == 0, "cuDeviceGet"
+assert cuda.cuCtxCreate_v2(byref(context), 0, device) == 0, "cuCtxCreate"
+began = time.time()
+time.sleep(2)
+print(number.value, os.environ["CUDA_VISIBLE_DEVICES"], began, time.time())
+"""
+
+#: Takes more of its device than there is.
+FILL = """
+import sys
+from ctypes import byref, c_int, c_size_t, c_void_p, CDLL
+cuda, device, context = CDLL("libcuda.so.1"), c_int(), c_void_p()
+assert cuda.cuInit(0) == 0
+assert cuda.cuDeviceGet(byref(device), 0) == 0
+assert cuda.cuCtxCreate_v2(byref(context), 0, device) == 0
+if cuda.cuMemAlloc_v2(byref(c_void_p()), c_size_t(1 << 42)) == 2:
+    sys.exit("CUDA_ERROR_OUT_OF_MEMORY")
+"""
+
+WORKFLOW = """
+cwlVersion: v1.2
+class: Workflow
+$namespaces: {{cwltool: "http://commonwl.org/cwltool#", sluice: "urn:sluice:cwl:"}}
+requirements: {{ScatterFeatureRequirement: {{}}}}
+inputs: {{files: "File[]"}}
+outputs: {{said: {{type: "File[]", outputSource: look/said}}}}
+steps:
+  look:
+    scatter: file
+    in: {{file: files}}
+    out: [said]
+    sluice:retry: {{attempts: 1}}
+    sluice:gpu: {{share: {share}}}
+    run:
+      class: CommandLineTool
+      baseCommand: [python3, -c, {program}]
+      hints: {{ToolTimeLimit: {{timelimit: 120}}, cwltool:CUDARequirement: {{cudaVersionMin: "1.0",
+        cudaComputeCapability: "1.0"}}}}
+      inputs: {{file: File}}
+      outputs: {{said: {{type: stdout}}}}
+      stdout: $(inputs.file.basename).said
+"""
+
+
+def main() -> int:
+    gpus = find_gpus()
+    if not gpus:
+        print("no NVIDIA GPU on this machine, or no driver for it: nothing was checked")
+        return 2
+    for found in gpus:
+        gpu = found.gpu
+        print(f"{gpu.name} {gpu.uuid}: {gpu.memory} MiB, compute capability {gpu.capability},"
+              f" driver {gpu.driver}, CUDA {gpu.cuda}")  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="sluice-gpu-check-") as folder:
+        wrong = list(_checked(Path(folder), gpus))
+    for sentence in wrong:
+        print(f"WRONG: {sentence}")
+    print("gpu-check:", "failed" if wrong else "all is as it should be")
+    return 1 if wrong else 0
+
+
+def _checked(folder: Path, gpus: Sequence[NodeGpu]) -> Iterator[str]:
+    """What is not as it should be."""
+    home = ["--home", str(folder / "home")]
+    _sluice("up", "--detach", "--port", "0", *home)
+    try:
+        uuids = {found.gpu.uuid for found in gpus}
+        for share, most in ((1, 1), (0.5, 2)):
+            yield from _shared(folder, home, share=share, most=most, uuids=uuids)
+        yield from _full(folder, home)
+    finally:
+        _sluice("down", "--now", *home)
+
+
+def _shared(
+    folder: Path, home: Sequence[str], *, share: float, most: int, uuids: set[str]
+) -> Iterator[str]:
+    """``most``: jobs that have one device at a time."""
+    jobs = 2 * most * len(uuids)
+    done, out = _run(folder, home, LOOK, share=share, jobs=jobs)
+    if done.returncode:
+        yield f"jobs that ask for {share} of a GPU failed: {done.stderr[-500:]}"
+        return
+    told = [path.read_text().split() for path in sorted(out.glob("*.said"))]
+    spans = [(uuid, float(began), float(ended)) for _, uuid, began, ended in told]
+    beside = max(
+        sum(uuid == other and began < end and start < ended for other, start, end in spans)
+        for uuid, began, ended in spans
+    )
+    overlaps = sum(
+        one[0] == two[0] and one[1] < two[2] and two[1] < one[2]
+        for one, two in combinations(spans, 2)
+    )
+    print(f"{share} of a GPU: {len(told)} jobs on {len({span[0] for span in spans})} devices,"
+          f" at most {beside} overlapping one")  # fmt: skip
+    if {number for number, *_ in told} != {"1"}:
+        yield f"jobs see {sorted({number for number, *_ in told})} devices, not 1"
+    if not {uuid for uuid, *_ in spans} <= uuids:
+        yield "jobs were told of devices that are none of this machine's"
+    if most == 1 and overlaps:
+        yield f"{overlaps} pairs of jobs had the same whole device at the same time"
+    if most > 1 and not overlaps:
+        yield "no two jobs with halves of a device had it at the same time"
+
+
+def _full(folder: Path, home: Sequence[str]) -> Iterator[str]:
+    done, _ = _run(folder, home, FILL, share=1, jobs=1)
+    said = done.stdout + done.stderr
+    print("a job that takes more memory than its GPU has: exit", done.returncode)
+    if "its GPU had no memory left" not in said:
+        yield f"a full GPU was not told as such: {said[-500:]}"
+
+
+def _run(
+    folder: Path, home: Sequence[str], program: str, *, share: float, jobs: int
+) -> tuple["subprocess.CompletedProcess[str]", Path]:
+    place = Path(tempfile.mkdtemp(dir=folder))
+    (place / "look.cwl").write_text(WORKFLOW.format(program=json.dumps(program), share=share))
+    files = [place / f"{number}.txt" for number in range(jobs)]
+    for path in files:
+        path.write_text(path.name)
+    inputs = [word for path in files for word in ("--input", str(path))]
+    done = _sluice(
+        "run", str(place / "look.cwl"), *inputs, "--out", str(place / "out"), *home, check=False
+    )
+    return done, place / "out"
+
+
+def _sluice(*words: str, check: bool = True) -> "subprocess.CompletedProcess[str]":
+    command = [str(Path(sys.executable).with_name("sluice")), *words]
+    return subprocess.run(command, check=check, capture_output=True, text=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
