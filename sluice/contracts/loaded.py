@@ -33,6 +33,11 @@ class LoadedTool(Contract):
     memory: Annotated[float, Field(ge=0)] = 0.0
     state: LoadState = LoadState.IDLE
 
+    def __str__(self) -> str:
+        """``ocr (idle, 812 jobs)``, for a person."""
+        jobs = "" if self.state is LoadState.LOADING else f", {self.jobs} jobs"
+        return f"{self.step} ({self.state.value}{jobs})"
+
 
 #: Of a pilot. Left out where there are none, which the release before does not know.
 LoadedTools = Annotated[list[LoadedTool], Field(max_length=_MOST, exclude_if=operator.not_)]

@@ -118,10 +118,9 @@ class PilotActivity(StrEnum):
 
 
 class Pilot(_WithContainment):
-    """``leased``, ``running``: what it has, by what its heartbeats said; ``busy``: slots in which a
-    job runs, only for who asked for a page, as are ``sandbox``, ``booked``: what these jobs take of
-    its node, and ``stopping``: it was told to hand back what it has. ``acknowledged``: who has seen
-    that it was lost."""
+    """``leased``, ``running``: what it has, by its heartbeats; ``busy``: slots in which a job runs,
+    for who asked for a page alone, as are ``sandbox``, ``loaded``, ``booked``: what its jobs take,
+    and ``stopping``: it is to hand back what it has. ``acknowledged``: who saw that it was lost."""
 
     uid: UUID
     name: Name
@@ -139,6 +138,7 @@ class Pilot(_WithContainment):
     booked: BookedAmounts | None = Field(default=None, exclude_if=absent)
     acknowledged: Acknowledgement | None = Field(default=None, exclude_if=absent)
     stopping: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    loaded: LoadedTools = Field(default_factory=list)
 
     @property
     def activity(self) -> PilotActivity:

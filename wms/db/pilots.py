@@ -1,6 +1,7 @@
 """Statements on pilots. Their rows are changed last in a transaction: see the lock rule in
 ``wms/db/tasks.py``."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -8,6 +9,7 @@ from uuid import UUID
 
 from sluice.contracts.attention import Acknowledgement
 from sluice.contracts.life_cycles import states_before
+from sluice.contracts.loaded import LoadedTool
 from sluice.contracts.pilots import NodeResources, RegisterPilot
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import ContainerEngine, PilotState, SandboxKind
@@ -36,7 +38,8 @@ UPDATE pilots SET
     seen_at = now(),
     state = CASE WHEN state <> '{pilot.LOST}' THEN state
         WHEN drain THEN '{pilot.DRAINING}' ELSE '{pilot.ACTIVE}' END
-WHERE uid = $1 RETURNING state, resources, engines, sandbox, stopping, name
+WHERE uid = $1 RETURNING state, resources, engines, sandbox, stopping, name,
+    loaded <> '[]' AS has_loaded
 """
 
 _TOUCH_PILOT = statement(_TOUCH)
@@ -71,6 +74,11 @@ _SET_REMOVED = statement("""
 UPDATE pilots SET removed_at = coalesce(removed_at, now())
 WHERE uid = $1 AND state IN ('{pilot.GONE}', '{pilot.LOST}') RETURNING uid
 """)
+
+_SET_LOADED = """
+-- Written where it has changed: most heartbeats say the same as the one before.
+UPDATE pilots SET loaded = $2 WHERE uid = $1 AND loaded IS DISTINCT FROM $2::jsonb
+"""
 
 _IS_STOPPING = "SELECT stopping FROM pilots WHERE uid = $1"
 
@@ -128,12 +136,13 @@ SELECT resources, engines, sandbox FROM pilots WHERE state = '{pilot.ACTIVE}'
 
 @dataclass(frozen=True, slots=True)
 class SeenPilot:
-    """``stopping``: it is to hand back what it has."""
+    """``stopping``: it is to hand back what it has. ``has_loaded``: tools, when it said so last."""
 
     state: PilotState
     node: PilotNode
     name: str = ""
     stopping: bool = False
+    has_loaded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +193,9 @@ async def store_pilot(connection: Connection, pilot: RegisterPilot) -> None:
 async def touch_pilot(connection: Connection, uid: UUID) -> SeenPilot:
     """Notes that the pilot is there. Raises ``NotFound``."""
     row = _require(uid, await connection.fetchrow(_TOUCH_PILOT, uid))
-    return SeenPilot(PilotState(row["state"]), node_of(row), row["name"], row["stopping"])
+    return SeenPilot(
+        PilotState(row["state"]), node_of(row), row["name"], row["stopping"], row["has_loaded"]
+    )
 
 
 async def touch_and_look(connection: Connection, uid: UUID) -> tuple[SeenPilot, list[Demand]]:
@@ -193,6 +204,10 @@ async def touch_and_look(connection: Connection, uid: UUID) -> tuple[SeenPilot, 
     first = _require(uid, rows[0] if rows else None)
     seen = SeenPilot(PilotState(first["pilot_state"]), node_of(first))
     return seen, [demand_of(row) for row in rows if row["uid"] is not None]
+
+
+async def set_loaded(connection: Connection, uid: UUID, loaded: Sequence[LoadedTool]) -> None:
+    await connection.execute(_SET_LOADED, uid, [tool.model_dump(mode="json") for tool in loaded])
 
 
 async def see_pilot(connection: Connection, uid: UUID) -> None:

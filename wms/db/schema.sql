@@ -425,3 +425,11 @@ CREATE INDEX tasks_by_chain ON tasks (chain_uid);
 CREATE INDEX tasks_untimed ON tasks (ended_at) WHERE ended_at IS NOT NULL AND times IS NULL;
 
 UPDATE alembic_version SET version_num='wms0023' WHERE alembic_version.version_num = 'wms0022';
+
+-- Running upgrade wms0023 -> wms0024
+
+ALTER TABLE pilots
+    -- Tools that stay loaded on it, as its last heartbeat said.
+    ADD COLUMN loaded jsonb NOT NULL DEFAULT '[]';
+
+UPDATE alembic_version SET version_num='wms0024' WHERE alembic_version.version_num = 'wms0023';

@@ -15,7 +15,7 @@ from wms.db.leases import (
     job_holders,
     stop_renewing,
 )
-from wms.db.pilots import touch_pilot
+from wms.db.pilots import set_loaded, touch_pilot
 from wms.db.tasks import lock_tasks_of_jobs
 from wms.domain.deadlines import Allowance, HoldTime, too_long
 from wms.domain.tokens import possible
@@ -43,6 +43,8 @@ async def renew_leases(context: WmsContext, pilot: UUID, heartbeat: Heartbeat) -
     named: list[JobToken] = [*running, *waiting]
     async with context.database.connection() as connection:
         seen = await touch_pilot(connection, pilot)
+        if heartbeat.loaded or seen.has_loaded:
+            await set_loaded(connection, pilot, heartbeat.loaded)
     commands: list[Command] = []
     if named:
         async with context.database.transaction() as transaction:

@@ -61,6 +61,11 @@ def show(system: System, pilot: PilotArgument) -> None:
     for told in (named_in_words(has.named), labels_in_words(has.labels)):
         if told:
             out.print(told)
+    for tool in shown.loaded:
+        out.print(
+            f"loaded: {tool}, since {tool.since:%F %T}, {tool.memory:.0f} MiB, loading took"
+            f" {tool.loading:.1f} s"
+        )
     taken = ", ".join(f"{name} {used}" for name, used in shown.in_use().items())
     out.print(f"its jobs take: {taken}")
     out.print(f"pilot {shown.uid}, since {shown.registered_at:%F %T}, seen {shown.seen_at:%F %T}")
@@ -138,6 +143,7 @@ _MORE: dict[str, Callable[[Pilot], str]] = {
     "gpus": lambda pilot: pilot.resources.gpus_in_words,
     "resources": _named,
     "labels": lambda pilot: labels_in_words(pilot.resources.labels),
+    "loaded": lambda pilot: ", ".join(map(str, pilot.loaded)),
 }
 
 

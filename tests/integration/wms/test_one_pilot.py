@@ -1,8 +1,12 @@
 """A single pilot: shown with what it does, told to stop, and taken off the lists."""
 
+from datetime import UTC, datetime
+
 import pytest
 
-from sluice.contracts.pilots import PilotActivity
+from sluice.contracts.loaded import LoadedTool
+from sluice.contracts.needs import Warm
+from sluice.contracts.pilots import Heartbeat, LeaseRequest, PilotActivity
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import AttemptOutcome, JobState, PilotState, ReportAnswer, TaskState
 from tests.integration.wms.stage import Stage, make_task
@@ -10,10 +14,12 @@ from tests.integration.wms.test_pilot_moves import is_silent, registers, signs_o
 from tests.integration.wms.test_query_plans import nodes, plan, scans
 from wms.db.pilot_detail import SELECT_ENDED, SELECT_JOBS
 from wms.db.pilot_pages import PilotQuery
+from wms.usecases.lease_jobs import lease_jobs
 from wms.usecases.list_pilots import list_pilots
 from wms.usecases.read_pilot import read_pilot
 from wms.usecases.read_tasks import read_job
 from wms.usecases.remove_pilot import remove_pilot
+from wms.usecases.renew_leases import renew_leases
 from wms.usecases.stop_pilot import stop_pilot
 
 
@@ -146,3 +152,26 @@ async def test_what_a_pilot_did_last_is_read_along_an_index(stage: Stage) -> Non
     assert not [node for node in nodes(ended) if node["Node Type"] == "Sort"
                 and node["Actual Rows"] > 20]  # fmt: skip
     assert scans(await plan(stage, SELECT_JOBS, pilots[0], 20)) == {"jobs_in_flight"}
+
+
+async def test_what_is_loaded_is_shown_as_the_last_heartbeat_said(stage: Stage) -> None:
+    pilot = await stage.add_pilot()
+    ocr = LoadedTool(kind="a", step="ocr", since=datetime(2026, 1, 1, tzinfo=UTC), jobs=3)
+    await renew_leases(stage.context, pilot, Heartbeat(loaded=[ocr]))
+    [listed] = (await list_pilots(stage.context, PilotQuery(limit=10))).pilots
+    assert (listed.loaded, str(ocr)) == ([ocr], "ocr (idle, 3 jobs)")
+    assert (await read_pilot(stage.context, pilot)).pilot.loaded == [ocr]
+    [listed] = (await list_pilots(stage.context, PilotQuery())).pilots
+    assert listed.loaded == [], "who knows of no pages may be of the release before"
+    await renew_leases(stage.context, pilot, Heartbeat())
+    assert (await read_pilot(stage.context, pilot)).pilot.loaded == []
+
+
+async def test_a_pilot_gets_jobs_first_of_what_it_has_loaded(stage: Stage) -> None:
+    older, newer = (make_task(step=kind, warm=Warm(kind=kind)) for kind in ("a", "b"))
+    for task in (older, newer):
+        await stage.add_task(task, jobs=1)
+    pilot = await stage.add_pilot()
+    request = LeaseRequest(jobs=1, loaded=["b"])
+    [job] = (await lease_jobs(stage.context, pilot, request)).jobs
+    assert job.task_uid == newer.uid

@@ -1,0 +1,50 @@
+"""The programs of the tutorial on tools that stay loaded do what it says."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).parents[2] / "docs" / "tutorial" / "warm-tools.md"
+PROGRAMS = dict(re.findall(r"```(python|js) warm\n(.*?)```", PAGE.read_text(), re.DOTALL))
+
+
+@pytest.mark.parametrize(
+    ("language", "command", "given", "said"),
+    [
+        ("python", [sys.executable], ["model", "page"], ["1\n", "2\n"]),
+        ("js", ["node"], ["page"], ["2\n", "3\n"]),
+    ],
+)
+def test_it_serves_one_job_after_the_other_and_runs_once(
+    tmp_path: Path, language: str, command: list[str], given: list[str], said: list[str]
+) -> None:
+    program, pages = tmp_path / "program", [tmp_path / "page-1", tmp_path / "page-2"]
+    program.write_text(PROGRAMS[language])
+    (tmp_path / "model").write_text("the")
+    pages[0].write_text("the cat\n")
+    pages[1].write_text("the cat sat\n")
+    jobs = [
+        [str(page) if name == "page" else str(tmp_path / name) for name in given] for page in pages
+    ]
+    requests = "".join(
+        json.dumps({"arguments": job, "inputs": [], "requestId": number}) + "\n"
+        for number, job in enumerate(jobs, 1)
+    )
+    ended = subprocess.run(
+        [*command, program, "--persistent_worker"],
+        input=requests,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert [json.loads(line) for line in ended.stdout.splitlines()] == [
+        {"exitCode": 0, "output": output, "requestId": number}
+        for number, output in enumerate(said, 1)
+    ]
+    for job, output in zip(jobs, said, strict=True):
+        cold = subprocess.run([*command, program, *job], capture_output=True, text=True, check=True)
+        assert cold.stdout == output
