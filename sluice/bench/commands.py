@@ -112,6 +112,14 @@ def template_check(
     plain_errors(lambda: bench_check(steps)).show()
 
 
+@app.command("fit")
+def what_fits() -> None:
+    """What fits of 10 000 kinds of demands into what a node with 8 GPUs has left."""
+    from sluice.bench.fit import bench_fit  # noqa: PLC0415 - as the others
+
+    plain_errors(bench_fit).show()
+
+
 @app.command("all")
 def everything() -> None:
     """All of them, with their defaults."""
@@ -121,3 +129,4 @@ def everything() -> None:
     merge()
     cwl_runner_overhead()
     template_check()
+    what_fits()

@@ -13,6 +13,7 @@ from sluice.fit import (
     GpuPart,
     Wanted,
     fit,
+    fitting,
     how_many,
     is_suitable,
     why_unsuited,
@@ -187,6 +188,24 @@ def test_never_more_than_there_is_and_all_of_it_again(jobs: list[Wanted], random
         free = free.plus(taken)
     assert free.cores == pytest.approx(NODE.cores)
     assert free.holds(replace(NODE, cores=free.cores))
+
+
+@given(st.lists(_wanted, max_size=12), st.lists(_wanted, max_size=6))
+def test_many_at_once_fit_as_each_by_itself(kinds: list[Wanted], running: list[Wanted]) -> None:
+    free = replace(NODE, named={"licence": 1.5}, disk=500)
+    for job in running:
+        taken = fit(free, job, DEVICES)
+        free = free if taken is None else free.minus(taken)
+    shared: dict[str, float] = {"licence": 1.0}
+    asked = [
+        *kinds,
+        *(replace(kind, named=shared) for kind in kinds),
+        *(replace(kind, named={"licence": 2}, disk=400) for kind in kinds),
+        *(replace(kind, disk=501) for kind in kinds),
+    ]
+    assert fitting(free, asked, DEVICES) == [
+        place for place, kind in enumerate(asked) if fit(free, kind, DEVICES) is not None
+    ]
 
 
 @given(_wanted, st.integers(0, 40))

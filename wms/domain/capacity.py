@@ -1,12 +1,12 @@
 """How many jobs of which tasks a pilot is given at once: never more than what it has left holds,
 and a big job is not passed over for ever by small ones."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from uuid import UUID
 
 from sluice.contracts.pilots import LeaseRequest, NodeResources
-from sluice.fit import Booked, fit, how_many
+from sluice.fit import Booked, fit, fitting, how_many
 from wms.domain.matching import Demand, order
 
 #: Seconds for which none of a task's jobs was given away before a pilot is kept free for one, and
@@ -45,6 +45,20 @@ class PilotCapacity:
         if not self._ahead or allowed is not None or fit(self._soon, wanted, self._gpus) is None:
             return starts
         return min(starts + self._ahead, most)
+
+    def worth_looking_at(self, demands: Sequence[Demand], pilot: UUID) -> list[Demand]:
+        """Without those of which no job fits, now or soon, and for which the pilot is not kept free
+        either: of what is left, less and less is free."""
+        if self._free is None or self._soon is None:
+            return list(demands)
+        kinds = [demand.wanted(self._node) for demand in demands]
+        fits = set(fitting(self._free, kinds, self._gpus) if self._starts else ())
+        fits.update(fitting(self._soon, kinds, self._gpus) if self._ahead else ())
+        return [
+            demand
+            for place, demand in enumerate(demands)
+            if place in fits or is_kept_free(demand, pilot) is not False
+        ]
 
     @property
     def most_ram(self) -> int | None:

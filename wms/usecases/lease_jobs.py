@@ -71,7 +71,8 @@ async def lease_jobs(
             room = PilotCapacity(request, seen.node.resources)
             giving = _Giving(connection, context, pilot, seen.node, room)
             limited = in_turn(await with_limits(connection, demands))
-            for demand in choose(limited, seen.node, request.loaded):
+            chosen = choose(limited, seen.node, request.loaded)
+            for demand in room.worth_looking_at(chosen, pilot):
                 needs = demand.needs
                 if leased.former and (needs.secrets or needs.named or needs.nodes):
                     continue  # it would run the job without them, or not understand it

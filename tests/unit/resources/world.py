@@ -298,7 +298,8 @@ class World:
         limits = self.states()
         demands = [work.demand(self.tick, limits) for work in self.works if work.ready]
         jobs: list[LeasedJob] = []
-        for asked in choose(in_turn(demands), PilotNode(node.resources)):
+        chosen = choose(in_turn(demands), PilotNode(node.resources))
+        for asked in room.worth_looking_at(chosen, node.uid):
             work = next(work for work in self.works if work.uid == asked.uid)
             demand = replace(asked, limits=work.demand(self.tick, self.states()).limits)
             if room.jobs == 0:

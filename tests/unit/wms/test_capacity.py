@@ -106,6 +106,19 @@ def test_what_is_limited_over_all_nodes_is_given_up_to_the_limit_and_never_ahead
     assert PilotCapacity(LeaseRequest(jobs=5), OFFER).offer(limited) == 3
 
 
+def test_what_does_not_fit_is_looked_at_only_where_the_pilot_may_be_kept_for_it() -> None:
+    small, big = demand(), demand(cores=8)
+    waiting = replace(big, waited=PATIENCE + 1)
+    kept = replace(big, kept_by=PILOT)
+    elsewhere = replace(waiting, kept_by=OTHER)
+    busy = Amounts(cores=1, ram=500)
+    asked = [small, big, waiting, kept, elsewhere]
+    assert room(4, busy).worth_looking_at(asked, PILOT) == [small, waiting, kept]
+    assert room(4, busy, NODE, ahead=4).worth_looking_at(asked, PILOT) == asked
+    former = PilotCapacity(LeaseRequest(jobs=5), OFFER)
+    assert former.worth_looking_at(asked, PILOT) == asked
+
+
 def test_jobs_that_come_after_those_it_has_need_room_by_themselves() -> None:
     busy = Amounts(cores=0, ram=500)
     asked = room(10, busy, NODE, ahead=4)
