@@ -34,8 +34,8 @@ MOST_LOADED = 64
 
 
 class LoadedInvocation:
-    """As ``LoadedTool``. A tool that fails is tried again only where it says itself that this may
-    help."""
+    """As ``LoadedCommand``. A tool that fails is tried again only where it says itself that this
+    may help."""
 
     def __init__(self, task: PilotTask, containers: Containers | None) -> None:
         #: What changes its inputs is known once the invocation has been read; itself it is not

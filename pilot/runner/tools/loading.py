@@ -3,11 +3,11 @@
 from pilot.runner.containers.containers import Containers
 from pilot.runner.cwl.documents import load_document
 from pilot.runner.tools.invocation import LoadedInvocation
-from pilot.runner.tools.tool import LoadedTool
+from pilot.runner.tools.tool import LoadedCommand
 from pilot.runner.tools.workflow import LoadedWorkflow
 from sluice.contracts.pilots import PilotTask
 
-Loaded = LoadedTool | LoadedWorkflow | LoadedInvocation
+Loaded = LoadedCommand | LoadedWorkflow | LoadedInvocation
 
 
 def load(
@@ -22,5 +22,5 @@ def load(
         return LoadedInvocation(task, containers)
     process = load_document(task.executable, folder, subject=f"the tool of step {task.step!r}")
     if kind == "CommandLineTool":
-        return LoadedTool(task, process, containers)
+        return LoadedCommand(task, process, containers)
     return LoadedWorkflow(task, process, containers)

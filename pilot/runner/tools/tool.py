@@ -18,7 +18,7 @@ from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import ErrorClass
 
 
-class LoadedTool:
+class LoadedCommand:
     """The tool of a task."""
 
     def __init__(self, task: PilotTask, tool: Any, containers: Containers | None) -> None:

@@ -38,7 +38,7 @@ from sluice.contracts.states import ErrorClass
 
 
 class LoadedWorkflow:
-    """As ``LoadedTool``."""
+    """As ``LoadedCommand``."""
 
     def __init__(
         self,

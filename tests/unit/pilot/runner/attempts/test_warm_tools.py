@@ -24,6 +24,10 @@ OBEYS = """
 import os, sys, time, signal, subprocess
 from sluice.warm import serve
 served = []
+def work(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
 def main(arguments):
     served.append(arguments)
     scope = dict(globals(), path=arguments[0], result=None)
@@ -243,7 +247,7 @@ def test_one_that_does_not_read_its_request_is_ended_too(jobs: Jobs) -> None:
 def test_one_that_grows_is_ended_and_what_it_holds_counts(jobs: Jobs) -> None:
     of = jobs.task(resources=Resources(ram=60, time_limit=60))
     grow = "import builtins; builtins.kept = getattr(builtins, 'kept', []) + [b'x' * (50 << 20)]"
-    reports = [jobs.run(of, f"{grow}; time.sleep(0.3)") for _ in range(3)]
+    reports = [jobs.run(of, f"{grow}; work(0.3)") for _ in range(3)]
     assert [report.outcome for report in reports[:2]] == [AttemptOutcome.FINISHED] * 2
     assert failed(reports[2])[0] is ErrorClass.OUT_OF_MEMORY
     assert (reports[1].peak_memory or 0) > 100
@@ -252,7 +256,7 @@ def test_one_that_grows_is_ended_and_what_it_holds_counts(jobs: Jobs) -> None:
 
 def test_one_that_fills_its_folder_is_ended(jobs: Jobs) -> None:
     of = jobs.task(resources=Resources(disk=5, time_limit=60))
-    code = "[open(a, 'wb').write(bytes(4 << 20)) for a in 'ab']; time.sleep(9)"
+    code = "[open(a, 'wb').write(bytes(4 << 20)) for a in 'ab']; time.sleep(99)"
     error, message = failed(jobs.run(of, code))
     assert (error, "filled its folder" in message) == (ErrorClass.TOOL_FAILED, True)
     assert jobs.said(of) == "1"
@@ -308,7 +312,7 @@ def test_one_that_is_idle_for_too_long_ends_and_so_does_one_that_is_told_to(jobs
 def test_what_is_loaded_is_told_with_each_end(jobs: Jobs) -> None:
     of = jobs.task()
     for number in (1, 2):
-        jobs.runner.submit(of, job(of, [jobs.file("time.sleep(0.4 * (len(served) == 1))")]))
+        jobs.runner.submit(of, job(of, [jobs.file("work(0.4 * (len(served) == 1))")]))
         loaded = jobs.runner.ended().loaded
         assert loaded is not None
         assert (loaded.kind, loaded.step, loaded.jobs) == ("a", "step", number)
