@@ -2,6 +2,7 @@
 whatever dies."""
 
 import asyncio
+from random import Random
 from typing import Any
 from uuid import UUID
 
@@ -11,7 +12,7 @@ from sluice.contracts import pilots
 from sluice.contracts.limits import LimitPeriod, ResourceLimit, SetLimit
 from sluice.contracts.pilots import Amounts, LeaseRequest
 from sluice.contracts.problems import NotFound
-from sluice.contracts.states import JobState
+from sluice.contracts.states import AttemptOutcome, JobState
 from sluice.contracts.tasks import Task
 from tests.integration.wms.stage import Stage, make_task
 from wms.db.leases import ClaimedJob
@@ -215,3 +216,47 @@ async def test_a_job_that_needs_much_is_not_passed_over_for_ever(stage: Stage) -
     await stage.finish(other, job)
     assert len(await ask(stage, pilot, 4)) == 4
     assert (await stage.states(big))[JobState.FINISHED] == 1
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+async def test_whatever_two_instances_do_no_more_is_held_than_there_is(
+    stage: Stage, second: Stage, seed: int
+) -> None:
+    """Drawn: requests at both at once, ends of every kind, pilots that die, limits that change."""
+    random = Random(seed)
+    tasks = [await task_of(stage, 30, need=need) for need in (1, 0.5, 3)]
+    both = (stage, second)
+    asking = [await stage.add_pilot(name=f"p{number}") for number in range(4)]
+    jobs: dict[UUID, list[ClaimedJob]] = {pilot: [] for pilot in asking}
+    most = 6.0
+    await limit(stage, most)
+    needs = {task.uid: task.needs.named["licence"] for task in tasks}
+
+    async def one(pilot: UUID) -> None:
+        jobs[pilot] += await ask(random.choice(both), pilot, random.randint(1, 5))
+
+    for _ in range(25):
+        await asyncio.gather(*(one(pilot) for pilot in random.sample(asking, 3)))
+        found = await now(random.choice(both))
+        assert found.used <= most
+        assert found.used == sum(needs[job.task_uid] for own in jobs.values() for job in own)
+        pilot = random.choice(asking)
+        ended, jobs[pilot] = jobs[pilot], []
+        match random.choice(["finish", "fail", "lose", "give back"]):
+            case "finish" if ended:
+                await random.choice(both).finish(pilot, *ended)
+            case "fail" if ended:
+                await random.choice(both).fail(pilot, *ended)
+            case "lose":
+                await stage.overdue(*ended)
+                await second.expire()
+                if ended:
+                    await stage.finish(pilot, *ended)  # late
+            case "give back" if ended:
+                await random.choice(both).report(
+                    pilot, *(stage.report_of(job, AttemptOutcome.RETURNED) for job in ended)
+                )
+    for pilot, own in jobs.items():
+        if own:
+            await stage.finish(pilot, *own)
+    assert (await now(stage)).used == 0
