@@ -30,6 +30,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "wfms": ("services",),
     "pilot": ("pilot",),
     "templates/ocr": ("ocr",),
+    "templates/shared": ("ocr", "spd"),
     "templates/spd": ("spd",),
 }
 #: What is imported where a command comes to it: then the system is to run here.
@@ -53,7 +54,7 @@ PACKAGES = {
     "torch": ["torch"],
     **packages_distributions(),
 }
-OWN = {*PRODUCT, "ocr", "spd"}
+OWN = {*PRODUCT, "ocr", "pack_command", "spd"}
 
 
 def extras_of(name: str) -> tuple[str, ...]:
@@ -98,7 +99,7 @@ def _imports(tree: ast.AST, *, when_called: bool = False) -> Iterator[tuple[ast.
 
 
 def test_what_each_part_imports_is_declared_for_it() -> None:
-    files = sources(*PRODUCT, "templates/ocr", "templates/spd")
+    files = sources(*PRODUCT, "templates/ocr", "templates/shared", "templates/spd")
     assert len(files) > 500
     assert [finding for source in files for finding in undeclared(source)] == []
 

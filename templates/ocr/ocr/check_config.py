@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from sluice.pack_command import Parser, run_command
+from pack_command import Parser, run_command
 
 STAGES = ("layout", "transcribe")
 

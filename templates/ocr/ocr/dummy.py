@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from sluice.pack_command import (
+from pack_command import (
     BadData,
     Parser,
     UsageError,

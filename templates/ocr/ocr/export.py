@@ -7,9 +7,10 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
+from pack_command import BadData, Parser, run_command, write_complete
+
 from ocr.alto import alto_4
 from ocr.page_xml import NAMESPACE, Word, page_of, parse_page, regions, text_of, words_of
-from sluice.pack_command import BadData, Parser, run_command, write_complete
 from sluice.warm import serve
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pack_command import CommandError
 from PIL import ImageFont
-
-from sluice.pack_command import CommandError
 
 FOLDER = Path("/usr/share/fonts/truetype")
 

@@ -8,9 +8,8 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pack_command import BadData, read_input
 from PIL import Image, ImageOps, UnidentifiedImageError
-
-from sluice.pack_command import BadData, read_input
 
 #: Above that an image is refused unless somebody asks for more: DIN A2 at 600 dpi has 140.
 MAX_MEGAPIXELS = 150.0

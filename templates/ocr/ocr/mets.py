@@ -9,8 +9,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from lxml import etree
-
-from sluice.pack_command import read_input
+from pack_command import read_input
 
 NAMESPACE = "http://www.loc.gov/METS/"
 XLINK = "http://www.w3.org/1999/xlink"

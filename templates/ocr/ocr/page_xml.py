@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lxml import etree
-
-from sluice.pack_command import BadData, read_input
+from pack_command import BadData, read_input
 
 NAMESPACE = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"
 _PAGE = f"{{{NAMESPACE}}}"

@@ -12,9 +12,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pack_command import CommandError, Parser, positive, run_command, write_complete
+
 from ocr import volume
 from ocr.images import MAX_MEGAPIXELS, read_page_image
-from sluice.pack_command import CommandError, Parser, positive, run_command, write_complete
 
 if TYPE_CHECKING:
     from ocr.stages import Stage

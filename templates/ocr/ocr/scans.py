@@ -10,10 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ocr.damage import DAMAGES, Format
-from ocr.images import encode_image
-from ocr.scan_page import KINDS, draw_page
-from sluice.pack_command import (
+from pack_command import (
     Parser,
     UsageError,
     not_negative,
@@ -21,6 +18,10 @@ from sluice.pack_command import (
     run_command,
     write_complete,
 )
+
+from ocr.damage import DAMAGES, Format
+from ocr.images import encode_image
+from ocr.scan_page import KINDS, draw_page
 
 MAX_PAGES = 99_999
 

@@ -8,9 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import Levenshtein
-
-from sluice.pack_command import BadData, MissingInput, Parser, UsageError, read_input, run_command
+from pack_command import BadData, MissingInput, Parser, UsageError, read_input, run_command
 
 
 def normal(text: str) -> str:
@@ -28,6 +26,8 @@ def score(truth: Path, texts: Iterable[Path]) -> dict[str, dict[str, Any]]:
         for about in truth.glob("*.json")
         for page in json.loads(about.read_text(encoding="utf-8"))["pages"]
     }
+    from Levenshtein import distance  # noqa: PLC0415 - of the extra, as pero-ocr is
+
     if not pages:
         raise MissingInput(truth, "no truth of ocr-scans is there")
     kinds: dict[str, dict[str, Any]] = {}
@@ -42,7 +42,7 @@ def score(truth: Path, texts: Iterable[Path]) -> dict[str, dict[str, Any]]:
         of_kind = kinds.setdefault(page["kind"], {"pages": 0, "characters": 0, "errors": 0})
         of_kind["pages"] += 1
         of_kind["characters"] += len(true)
-        of_kind["errors"] += Levenshtein.distance(true, found)
+        of_kind["errors"] += distance(true, found)
     for of_kind in kinds.values():
         of_kind["cer"] = round(of_kind["errors"] / of_kind["characters"], 5)
     return kinds

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pack_command import Parser, finite, positive
+
 from ocr.images import MAX_MEGAPIXELS
-from sluice.pack_command import Parser, finite, positive
 
 
 def add_stage_options(parser: Parser) -> None:

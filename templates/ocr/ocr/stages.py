@@ -14,10 +14,9 @@ import cv2
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from pack_command import BadData, CommandError
 from pero_ocr.core.layout import PageLayout
 from pero_ocr.document_ocr.page_parser import PageParser, get_default_device
-
-from sluice.pack_command import BadData, CommandError
 
 #: What a stage runs of what `config.ini` says.
 STAGES: dict[str, tuple[str, ...]] = {

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pack_command import BadData, Parser, run_command, write_complete
+
 from ocr.alto import words_of_lines
 from ocr.images import read_page_image
 from ocr.page_xml import page_of, parse_page, put_words, regions, text_of, to_bytes
 from ocr.stage_options import add_stage_options
-from sluice.pack_command import BadData, Parser, run_command, write_complete
 from sluice.warm import once, serve
 
 if TYPE_CHECKING:

@@ -11,9 +11,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
-from ocr.mets import PageFiles, mets
-from ocr.page_xml import confidence_of, page_of, parse_page, regions, text_of, words_of
-from sluice.pack_command import (
+from pack_command import (
     BadData,
     Parser,
     UsageError,
@@ -22,6 +20,9 @@ from sluice.pack_command import (
     run_command,
     write_complete,
 )
+
+from ocr.mets import PageFiles, mets
+from ocr.page_xml import confidence_of, page_of, parse_page, regions, text_of, words_of
 
 COLUMNS = (
     "order",

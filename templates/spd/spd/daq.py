@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sluice.pack_command import (
+from pack_command import (
     Parser,
     UsageError,
     finite,
@@ -16,6 +16,7 @@ from sluice.pack_command import (
     run_command,
     write_complete,
 )
+
 from spd.frame import FrameHeader, encode_frame, period_bytes
 from spd.simulation import Conditions, simulate_frame
 from spd.truth import frame_truth, write_truth

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from pack_command import BadData, UsageError
 
-from sluice.pack_command import BadData, UsageError
 from spd.detector import HIT, HitArray, known
 
 MAGIC = b"SPDFRAME"

@@ -15,8 +15,8 @@ from typing import Any
 import awkward as ak
 import numpy as np
 import uproot
+from pack_command import Parser, run_command
 
-from sluice.pack_command import Parser, run_command
 from spd.blocks import EventBlock, read_events
 from spd.detector import Subdetector, number, subdetector
 from spd.histograms import follows

@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from sluice.pack_command import Parser, run_command
+from pack_command import Parser, run_command
+
 from spd.histograms import merge_monitoring, read_monitoring, write_monitoring
 
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 from ocr.images import read_page_image
+from pack_command import BadData, MissingInput
 from PIL import Image
-
-from sluice.pack_command import BadData, MissingInput
 
 
 def test_a_page_is_read_as_it_stands(volume: Path) -> None:
@@ -71,7 +70,7 @@ def test_an_image_that_unfolds_to_gigabytes_costs_no_memory(damaged: Path) -> No
         "import resource, sys\n"
         "from pathlib import Path\n"
         "from ocr.images import read_page_image\n"
-        "from sluice.pack_command import BadData\n"
+        "from pack_command import BadData\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "try:\n"
         "    read_page_image(Path(sys.argv[1]))\n"

@@ -15,8 +15,7 @@ from ocr.page_xml import (
     text_of,
     words_of,
 )
-
-from sluice.pack_command import BadData, MissingInput
+from pack_command import BadData, MissingInput
 
 LINE = (
     f'<TextLine xmlns="{NAMESPACE}" id="l1"><Coords points="0,0"/><Baseline points="0,0"/>'
