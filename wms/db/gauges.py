@@ -76,7 +76,7 @@ MEASUREMENTS = (
     ),
     Measurement(
         "sluice_pilot_slots",
-        "Jobs that all active pilots can run at the same time.",
+        "Most jobs that all active pilots run at the same time, however small they are.",
         rows_of(_SLOTS),
     ),
 )
