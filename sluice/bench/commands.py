@@ -70,6 +70,17 @@ def merge(
     plain_errors(lambda: bench_merge(files)).show()
 
 
+@app.command("warm")
+def warm(
+    files: Annotated[int, typer.Option(min=10, help="Files to work on.")] = 1000,
+    rounds: Annotated[int, typer.Option(min=1, help="Of all four, the first to warm up.")] = 3,
+) -> None:
+    """A tool that stays loaded, beside the same tool started anew."""
+    from sluice.bench.warm import bench_warm  # noqa: PLC0415 - starts a whole system
+
+    plain_errors(lambda: bench_warm(files, rounds)).show()
+
+
 @app.command("size")
 def size(
     files: Annotated[
@@ -127,6 +138,7 @@ def everything() -> None:
     jobs()
     latency()
     merge()
+    warm()
     cwl_runner_overhead()
     template_check()
     what_fits()

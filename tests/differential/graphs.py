@@ -54,6 +54,7 @@ class _Maker:
 SELDOM = 15
 _MAKERS = [
     _Maker(shapes.map_each, [shapes.each_file]),
+    _Maker(shapes.stay_loaded, [shapes.each_file], weight=2),
     _Maker(shapes.filter_each, [shapes.each_file]),
     _Maker(shapes.when, [shapes.each_file]),
     _Maker(shapes.pair, [shapes.each_number]),

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests.differential.growing import Graph, Stream
-from tests.differential.tools import joining, on_each, shell, tool
+from tests.differential.tools import joining, keeping_word, on_each, shell, tool
 
 #: What a tool does to a text.
 COMMANDS = (
@@ -58,6 +58,20 @@ def map_each(draw: st.DrawFn, graph: Graph) -> None:
     source = _pick(draw, graph, each_file)
     run = on_each(draw(st.sampled_from(COMMANDS)), len(graph.steps))
     step = {"scatter": "f", "in": {"f": graph.source(source)}, "run": run, **_batched(draw)}
+    graph.add(step, Stream("o", line=_line(graph, source)))
+
+
+def stay_loaded(draw: st.DrawFn, graph: Graph) -> None:
+    """A tool that stays loaded, and keeps the word that it was given first."""
+    source = _pick(draw, graph, each_file)
+    run = keeping_word(len(graph.steps))
+    step = {
+        "scatter": "f",
+        "in": {"f": graph.source(source), "word": {"default": draw(st.sampled_from(WORDS))}},
+        "run": run,
+        "sluice:warm": {"key": ["word"], "jobs": draw(st.sampled_from([1, 2, 1000]))},
+        **_batched(draw),
+    }
     graph.add(step, Stream("o", line=_line(graph, source)))
 
 

@@ -1,5 +1,6 @@
 """Tools of random templates."""
 
+import sys
 from typing import Any
 
 
@@ -41,3 +42,29 @@ def shell(
     script: str, inputs: dict[str, Any], outputs: dict[str, Any], *arguments: str, **more: Any
 ) -> dict[str, Any]:
     return tool(["sh", "-c", script], inputs, outputs, arguments=list(arguments), **more)
+
+
+_KEEPS_WORD = """
+import os
+from sluice.warm import once, serve
+@once
+def load(word):
+    return word
+def main(arguments):
+    left = os.listdir(".") + os.listdir(os.environ["TMPDIR"])
+    open("left", "w").close()
+    with open(arguments[1]) as file:
+        print(load(arguments[0]), "left" in left, file.read(), end="")
+serve(main)
+"""
+
+
+def keeping_word(number: int) -> dict[str, Any]:
+    """It may stay loaded, and keeps the word that it was given first."""
+    return tool(
+        [sys.executable, "-c", _KEEPS_WORD],
+        {"f": "File", "word": "string"},
+        {"o": "stdout"},
+        arguments=["$(inputs.word)", "$(inputs.f)"],
+        stdout=f"$(inputs.f.nameroot).t{number}",
+    )

@@ -1,0 +1,65 @@
+"""What a tool that stays loaded can keep of one job for the next, and see of others: nothing but
+what is in its own memory, in the sandbox."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.unit.pilot.builders import task, tool
+from tests.unit.pilot.runner.attempts.test_warm_tools import Jobs, text_of
+from tests.unit.pilot.sandboxes import found_sandbox
+from tests.unit.pilot.slot_runner import Runner
+
+
+@pytest.fixture
+def jobs(tmp_path: Path) -> Iterator[Jobs]:
+    runner = Runner(tmp_path / "pilot", settings={"sandbox": found_sandbox()})
+    yield Jobs(runner, tmp_path)
+    runner.close()
+
+
+@pytest.mark.parametrize(
+    ("leaves", "looks"),
+    [
+        ("open('left', 'w')", "'left' in os.listdir('.')"),
+        ("os.makedirs('a/b/left')", "os.path.exists('a')"),
+        ("open(os.environ['TMPDIR'] + '/left', 'w')", "'left' in os.listdir(os.environ['TMPDIR'])"),
+        ("open('/tmp/left', 'w')", "os.path.exists('/tmp/left')"),
+        ("open('/dev/shm/left', 'w')", "os.path.exists('/dev/shm/left')"),
+        ("pass", "os.path.exists(served[0][0])"),
+        ("served.append(os.open('.', 0)); open('left', 'w')", "'left' in os.listdir(served[1])"),
+        ("os.chmod('.', 0o500)", "os.stat('.').st_mode & 0o777 == 0o500"),
+        ("os.setxattr('.', 'user.left', b'x')", "'user.left' in os.listxattr('.')"),
+        ("os.symlink('/etc', 'link')", "os.path.lexists('link')"),
+    ],
+)
+def test_the_next_job_finds_nothing_of_the_one_before(jobs: Jobs, leaves: str, looks: str) -> None:
+    of = jobs.task()
+    text_of(jobs.run(of, f"try: {leaves}\nexcept OSError as error: print(error)"))
+    assert jobs.said(of, f"print({looks})") == "False"
+
+
+def test_it_is_gone_before_the_files_of_another_kind_are_there(jobs: Jobs) -> None:
+    """A thread of it that looks into the folder for inputs all the time has nobody to tell."""
+    of = jobs.task()
+    watches = (
+        "import threading\n"
+        "folder = os.path.dirname(path)\n"
+        "def watch():\n"
+        "    while True:\n"
+        "        found = [name for name in os.listdir(folder) if name not in path]\n"
+        "        if found: os.environ['SEEN'] = str(found)\n"
+        "threading.Thread(target=watch, daemon=True).start()\n"
+    )
+    text_of(jobs.run(of, watches))
+    text_of(jobs.run(task(jobs.root, tool(["true"])), "another's"))
+    assert jobs.said(of) == "1", "it is another process"
+
+
+def test_it_sees_no_more_of_the_node_than_any_tool(jobs: Jobs, tmp_path: Path) -> None:
+    (tmp_path / "hush").write_text("hush")
+    of = jobs.task()
+    for path in (tmp_path / "hush", jobs.runner.run.journals, tmp_path / "in"):
+        assert path.exists()
+        assert jobs.said(of, f"print(os.path.exists({str(path)!r}))") == "False"
