@@ -39,6 +39,12 @@ class LoadedTool(Contract):
         return f"{self.step} ({self.state.value}{jobs})"
 
 
+class LoadTool(Contract):
+    """``step``: whose jobs a pilot is to have before all others; None: none."""
+
+    step: Annotated[str, Field(min_length=1, max_length=MOST_WORD)] | None
+
+
 #: Of a pilot. Left out where there are none, which the release before does not know.
 LoadedTools = Annotated[list[LoadedTool], Field(max_length=_MOST, exclude_if=operator.not_)]
 #: Kinds of such tools.

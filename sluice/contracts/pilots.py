@@ -118,9 +118,8 @@ class PilotActivity(StrEnum):
 
 
 class Pilot(_WithContainment):
-    """``leased``, ``running``: what it has, by its heartbeats; ``busy``: slots in which a job runs,
-    for who asked for a page alone, as are ``sandbox``, ``loaded``, ``booked``: what its jobs take,
-    and ``stopping``: it is to hand back what it has. ``acknowledged``: who saw that it was lost."""
+    """``leased``, ``running``: by its heartbeats. Pages alone have ``busy``: slots with a job,
+    ``booked``: by jobs, ``stopping``: hands them back, ``to_load``: the step that goes first."""
 
     uid: UUID
     name: Name
@@ -139,6 +138,7 @@ class Pilot(_WithContainment):
     acknowledged: Acknowledgement | None = Field(default=None, exclude_if=absent)
     stopping: Annotated[bool, Field(exclude_if=operator.not_)] = False
     loaded: LoadedTools = Field(default_factory=list)
+    to_load: Annotated[str | None, Field(exclude_if=absent)] = None
 
     @property
     def activity(self) -> PilotActivity:

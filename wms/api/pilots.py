@@ -6,6 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 
 from sluice.contracts.attention import Acknowledge
+from sluice.contracts.loaded import LoadTool
 from sluice.contracts.pilot_detail import PilotDetail
 from sluice.contracts.pilots import PilotList
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
@@ -15,6 +16,7 @@ from wms.usecases.acknowledge_pilot import acknowledge_pilot
 from wms.usecases.context import WmsContext
 from wms.usecases.drain_pilot import drain_pilot
 from wms.usecases.list_pilots import list_pilots
+from wms.usecases.load_tool import load_tool
 from wms.usecases.read_pilot import read_pilot
 from wms.usecases.remove_pilot import remove_pilot
 from wms.usecases.stop_pilot import stop_pilot
@@ -58,6 +60,13 @@ def pilots_router(context: WmsContext) -> APIRouter:
         """Asks a pilot to stop its jobs, hand them back and end: others get them at once, and
         nothing counts against them. Repeating it is fine; one that has ended is refused (409)."""
         await stop_pilot(context, uid)
+
+    @router.put("/{uid}/load", status_code=204, responses=errors(NotFound, Conflict))
+    async def load(uid: UUID, asked: LoadTool) -> None:
+        """Has a pilot finish what it has, and take jobs of a step before all others, so that its
+        tool is loaded there; null: no step goes first any more. Repeating it is fine; one that
+        takes no jobs is refused (409)."""
+        await load_tool(context, uid, asked)
 
     @router.delete("/{uid}", status_code=204, responses=errors(NotFound, Conflict))
     async def remove(uid: UUID) -> None:

@@ -20,7 +20,7 @@ _SELECT_PILOT = statement(f"""
 WITH flying AS ({IN_FLIGHT})
 SELECT p.uid, name, host, state, slots, resources, engines, sandbox, registered_at, seen_at,
     finished, failed, coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running,
-    acknowledged_by, acknowledged_at, stopping,
+    acknowledged_by, acknowledged_at, stopping, to_load,
     CASE WHEN {PRESENT} THEN loaded ELSE '[]' END AS loaded,
     CASE WHEN {PRESENT} THEN coalesce(f.busy, 0) ELSE 0 END AS busy, {BOOKED}
 FROM pilots AS p LEFT JOIN flying AS f ON f.pilot = p.uid WHERE p.uid = $1

@@ -46,7 +46,7 @@ SELECT_PILOTS = statement(f"""
 WITH flying AS ({IN_FLIGHT})
 SELECT p.uid, name, host, state, slots, resources, engines, sandbox, registered_at, seen_at,
     finished, failed, coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running,
-    acknowledged_by, acknowledged_at, stopping,
+    acknowledged_by, acknowledged_at, stopping, to_load,
     CASE WHEN {PRESENT} THEN loaded ELSE '[]' END AS loaded,
     CASE WHEN {PRESENT} THEN coalesce(f.busy, 0) ELSE 0 END AS busy, {BOOKED},
     kind || '/' || replace(place::text, ' ', 'T') || '/' || p.uid AS cursor
@@ -75,7 +75,8 @@ _BEGIN, _END = ("infinity", UUID(int=(1 << 128) - 1)), ("-infinity", UUID(int=0)
 class PilotQuery:
     """``name``: those called so. ``attention``: lost ones that nobody has acknowledged and that did
     not start again. ``limit`` None: for who does not know of pages, and reads none of ``next``,
-    ``total``, ``busy``, ``sandbox``, ``stopping``, ``loaded``."""
+    ``total``, ``busy``, ``sandbox``, ``stopping``, ``loaded``,
+    ``to_load``."""
 
     name: str | None = None
     attention: bool = False
@@ -94,9 +95,8 @@ async def pilot_page(connection: Connection, query: PilotQuery) -> PilotList:
     pilots = [pilot_of(dict(row)) for row in rows]
     if query.limit is None:
         unknown = {"busy": None, "booked": None, "sandbox": SandboxKind.NONE, "stopping": False}
-        return PilotList(
-            pilots=[pilot.model_copy(update=unknown | {"loaded": []}) for pilot in pilots]
-        )
+        more: dict[str, Any] = {"loaded": [], "to_load": None}
+        return PilotList(pilots=[pilot.model_copy(update=unknown | more) for pilot in pilots])
     total = await connection.fetchval(COUNT_PILOTS[numbers], query.name)
     return PilotList(pilots=pilots, next=None if is_last else rows[-1]["cursor"], total=total)
 

@@ -28,7 +28,8 @@ ON CONFLICT (uid) DO UPDATE SET
     name = excluded.name, host = excluded.host, slots = excluded.slots,
     resources = excluded.resources, engines = excluded.engines, sandbox = excluded.sandbox,
     version = excluded.version,
-    state = '{pilot.ACTIVE}', drain = false, stopping = false, removed_at = NULL, seen_at = now()
+    state = '{pilot.ACTIVE}', drain = false, stopping = false, removed_at = NULL, to_load = NULL,
+    seen_at = now()
 """)
 
 _TOUCH = """
@@ -38,7 +39,7 @@ UPDATE pilots SET
     seen_at = now(),
     state = CASE WHEN state <> '{pilot.LOST}' THEN state
         WHEN drain THEN '{pilot.DRAINING}' ELSE '{pilot.ACTIVE}' END
-WHERE uid = $1 RETURNING state, resources, engines, sandbox, stopping, name,
+WHERE uid = $1 RETURNING state, resources, engines, sandbox, stopping, name, to_load,
     loaded <> '[]' AS has_loaded
 """
 
@@ -49,7 +50,7 @@ _TOUCH_AND_LOOK = statement(f"""
 -- told in the first.
 WITH seen AS ({_TOUCH})
 SELECT s.state AS pilot_state, CASE WHEN row_number() OVER () = 1 THEN s.resources END AS resources,
-    s.engines, s.sandbox, {DEMAND}
+    s.engines, s.sandbox, s.to_load, {DEMAND}
 FROM seen AS s LEFT JOIN ({TASKS_WITH_PRIORITY}) ON {IN_DEMAND}
 """)
 
@@ -68,6 +69,11 @@ UPDATE pilots SET
     drain = true, stopping = true,
     state = CASE WHEN state = '{pilot.ACTIVE}' THEN '{pilot.DRAINING}' ELSE state END
 WHERE uid = $1 AND state <> '{pilot.GONE}' RETURNING uid
+""")
+
+_SET_TO_LOAD = statement("""
+-- What takes no more jobs is told nothing.
+UPDATE pilots SET to_load = $2 WHERE uid = $1 AND state = '{pilot.ACTIVE}' RETURNING uid
 """)
 
 _SET_REMOVED = statement("""
@@ -136,13 +142,15 @@ SELECT resources, engines, sandbox FROM pilots WHERE state = '{pilot.ACTIVE}'
 
 @dataclass(frozen=True, slots=True)
 class SeenPilot:
-    """``stopping``: it is to hand back what it has. ``has_loaded``: tools, when it said so last."""
+    """``stopping``: it is to hand back what it has. ``has_loaded``: tools, when it said so last.
+    ``to_load``: the step whose jobs it is to have first."""
 
     state: PilotState
     node: PilotNode
     name: str = ""
     stopping: bool = False
     has_loaded: bool = False
+    to_load: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +210,7 @@ async def touch_and_look(connection: Connection, uid: UUID) -> tuple[SeenPilot, 
     """Notes that the pilot is there; gives the tasks that have ready jobs. Raises ``NotFound``."""
     rows = await connection.fetch(_TOUCH_AND_LOOK, uid)
     first = _require(uid, rows[0] if rows else None)
-    seen = SeenPilot(PilotState(first["pilot_state"]), node_of(first))
+    seen = SeenPilot(PilotState(first["pilot_state"]), node_of(first), to_load=first["to_load"])
     return seen, [demand_of(row) for row in rows if row["uid"] is not None]
 
 
@@ -223,6 +231,11 @@ async def set_draining(connection: Connection, uid: UUID) -> None:
 async def set_stopping(connection: Connection, uid: UUID) -> bool:
     """False where it is not known, or has signed off."""
     return await connection.fetchval(_SET_STOPPING, uid) is not None
+
+
+async def set_to_load(connection: Connection, uid: UUID, step: str | None) -> bool:
+    """False where it is not known, or takes no jobs."""
+    return await connection.fetchval(_SET_TO_LOAD, uid, step) is not None
 
 
 async def set_removed(connection: Connection, uid: UUID) -> bool:

@@ -433,3 +433,11 @@ ALTER TABLE pilots
     ADD COLUMN loaded jsonb NOT NULL DEFAULT '[]';
 
 UPDATE alembic_version SET version_num='wms0024' WHERE alembic_version.version_num = 'wms0023';
+
+-- Running upgrade wms0024 -> wms0025
+
+ALTER TABLE pilots
+    -- Its jobs go to this pilot first, whatever their rank; NULL: nobody has said so.
+    ADD COLUMN to_load text;
+
+UPDATE alembic_version SET version_num='wms0025' WHERE alembic_version.version_num = 'wms0024';

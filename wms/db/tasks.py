@@ -43,7 +43,7 @@ WHERE uid = ANY($1::uuid[]) AND shared_inputs IS NOT NULL
 
 #: What a pilot could be given of task ``t``. A task that the release before stored has its needs in
 #: its description alone.
-DEMAND = f"""t.uid, t.rank + {PRIORITY} AS rank, t.created_at, t.ready,
+DEMAND = f"""t.uid, t.step, t.rank + {PRIORITY} AS rank, t.created_at, t.ready,
     coalesce(t.needs, t.spec - ARRAY['executable', 'args'])::text AS needs,
     extract(epoch FROM now() - coalesce(t.served_at, t.created_at))::float AS waited,
     CASE WHEN t.kept_until > now() THEN t.kept_by END AS kept_by"""
@@ -169,6 +169,7 @@ def demand_of(row: Any) -> Demand:
         needs=_needs_in(row["needs"]),
         waited=row["waited"],
         kept_by=row["kept_by"],
+        step=row["step"],
     )
 
 

@@ -32,6 +32,7 @@ class Demand:
     waited: float = 0.0
     kept_by: UUID | None = None
     limits: Mapping[str, Limit] = field(default_factory=dict)
+    step: str = ""
 
     @property
     def ram(self) -> int:
@@ -138,22 +139,31 @@ def _lack_of_label(demand: Demand, node: NodeResources) -> str | None:
     return None
 
 
-def order(demands: Iterable[Demand], loaded: Collection[str] = ()) -> list[Demand]:
+def order(
+    demands: Iterable[Demand], loaded: Collection[str] = (), *, first: str | None = None
+) -> list[Demand]:
     """Highest rank first; of equal rank the oldest; the uid settles ties, so that every instance
     orders alike. What a pilot has ``loaded`` goes before another kind, unless that is ranked higher
-    by more than ``SWITCH``."""
+    by more than ``SWITCH``. ``first``: the step that a person wants there, before all others."""
 
-    def place(demand: Demand) -> tuple[float, datetime, UUID]:
+    def place(demand: Demand) -> tuple[bool, float, datetime, UUID]:
         warm = demand.needs.warm
         is_loaded = warm is not None and warm.kind in loaded
-        return -demand.rank - (SWITCH if is_loaded else 0.0), demand.created_at, demand.uid
+        rank = demand.rank + (SWITCH if is_loaded else 0.0)
+        return first is None or demand.step != first, -rank, demand.created_at, demand.uid
 
     return sorted(demands, key=place)
 
 
 def choose(
-    demands: Iterable[Demand], node: PilotNode, loaded: Collection[str] = ()
+    demands: Iterable[Demand],
+    node: PilotNode,
+    loaded: Collection[str] = (),
+    *,
+    first: str | None = None,
 ) -> list[Demand]:
     """The tasks whose jobs the node can run, best first: it is given jobs of the first, then of the
-    next, until it has enough. ``loaded``: kinds of the tools that stay loaded on it."""
-    return order((demand for demand in demands if misfit(demand, node) is None), loaded)
+    next, until it has enough. ``loaded``: kinds of the tools that stay loaded on it;
+    ``first``: as in ``order``."""
+    fitting = (demand for demand in demands if misfit(demand, node) is None)
+    return order(fitting, loaded, first=first)

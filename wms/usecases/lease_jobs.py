@@ -71,7 +71,7 @@ async def lease_jobs(
             room = PilotCapacity(request, seen.node.resources)
             giving = _Giving(connection, context, pilot, seen.node, room)
             limited = in_turn(await with_limits(connection, demands))
-            chosen = choose(limited, seen.node, request.loaded)
+            chosen = choose(limited, seen.node, request.loaded, first=seen.to_load)
             for demand in room.worth_looking_at(chosen, pilot):
                 needs = demand.needs
                 if leased.former and (needs.secrets or needs.named or needs.nodes):

@@ -5,10 +5,12 @@ from typing import Annotated
 
 import typer
 
+from sluice.cli.errors import plain_errors
 from sluice.cli.lookup import the_pilot
 from sluice.cli.options import PilotArgument
 from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
+from sluice.contracts.loaded import LoadTool
 from sluice.contracts.numbers import counted, in_full
 from sluice.contracts.pilot_detail import PilotJob, PilotStep
 from sluice.contracts.pilots import Pilot
@@ -94,6 +96,30 @@ def stop(system: System, pilot: PilotArgument) -> None:
         {"pilot": str(uid), "stopping": True},
         "it stops its jobs and ends; other pilots get them",
     )
+
+
+@app.command("load")
+@with_system
+def load(
+    system: System,
+    pilot: PilotArgument,
+    step: Annotated[
+        str | None,
+        typer.Argument(metavar="[STEP]", help="As templates call it; none: by rank again."),
+    ] = None,
+) -> None:
+    """Switch a pilot to the tool of a step: it finishes what it has, and then gets jobs of this
+    step before all others, whatever their rank; a tool that stays loaded is loaded there with the
+    first. Where none of them is ready it works on others."""
+    uid = the_pilot(system, pilot)
+    asked = plain_errors(lambda: LoadTool(step=step))
+    system.ask(lambda c: c.operator.load_tool(uid, asked))
+    said = (
+        "jobs go to it by their rank again"
+        if step is None
+        else f"it finishes what it has; then jobs of {step} go to it before all others"
+    )
+    system.answer({"pilot": str(uid), "load": step}, said)
 
 
 @app.command("remove")

@@ -10,6 +10,7 @@ from sluice.contracts.chains import (
     Chain,
 )
 from sluice.contracts.limits import LimitList, SetLimit
+from sluice.contracts.loaded import LoadTool
 from sluice.contracts.pilot_detail import PilotDetail
 from sluice.contracts.pilots import PilotList
 from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
@@ -49,6 +50,10 @@ class OperationCalls(ServiceClient):
         """Asks it to hand back what it has, and to end. Raises ``NotFound``; ``Conflict`` where it
         has ended."""
         await self.call("POST", f"{API}/pilots/{uid}/stop")
+
+    async def load_tool(self, uid: UUID, asked: LoadTool) -> None:
+        """Jobs of a step go to it first. Raises ``NotFound``; ``Conflict`` where it takes none."""
+        await self.call("PUT", f"{API}/pilots/{uid}/load", body=asked)
 
     async def remove_pilot(self, uid: UUID) -> None:
         """Off the lists. Raises ``NotFound``; ``Conflict`` where it is there."""

@@ -8,6 +8,7 @@ from uuid import UUID
 from fastapi import APIRouter
 
 from sluice.contracts.attention import Acknowledge, Acknowledgement
+from sluice.contracts.loaded import LoadTool
 from sluice.contracts.pilot_detail import PilotDetail, PilotJob, PilotStep
 from sluice.contracts.pilots import Pilot, PilotList
 from sluice.contracts.problems import Conflict, NotFound
@@ -90,6 +91,10 @@ def pilot_routes(pilots: list[Pilot], *, paged: Callable[[], bool]) -> APIRouter
     async def stop(uid: UUID) -> None:
         changed = {"state": PilotState.DRAINING, "stopping": True}
         pilots[_place(uid)] = pilots[_place(uid)].model_copy(update=changed)
+
+    @router.put("/{uid}/load", status_code=204)
+    async def load(uid: UUID, asked: LoadTool) -> None:
+        pilots[_place(uid)] = pilots[_place(uid)].model_copy(update={"to_load": asked.step})
 
     @router.delete("/{uid}", status_code=204)
     async def remove(uid: UUID) -> None:

@@ -58,3 +58,20 @@ async def test_the_commands(operator: Operator, scene: Scene, sluice: Command) -
     assert "stopping" in await sluice("pilot", "list")
     assert "stop it first" in await sluice("pilot", "remove", str(pilot.uid), code=1)
     assert "on no list any more" in await sluice("pilot", "remove", str(lost.uid))
+
+
+async def test_a_pilot_is_switched_to_a_step(
+    operator: Operator, scene: Scene, sluice: Command
+) -> None:
+    """By its page, and by the command."""
+    pilot = a_pilot(operator, PilotState.ACTIVE)
+    address = f"/pilots/{pilot.uid}"
+    form = {"csrf_token": token_of(await operator.http.get(address)), "step": " layout "}
+    assert (await operator.http.post(f"{address}/load", data=form)).status_code == 303
+    page = (await operator.http.get(address)).text
+    assert "jobs of layout go to it before all others" in page
+    assert "<dd>jobs of layout</dd>" in page
+    assert "jobs of export go to it" in await sluice("pilot", "load", pilot.name, "export")
+    assert a_pilot(operator, PilotState.ACTIVE).to_load == "export"
+    assert "by their rank again" in await sluice("pilot", "load", pilot.name)
+    assert a_pilot(operator, PilotState.ACTIVE).to_load is None

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from sluice.contracts.loaded import LoadedTool
+from sluice.contracts.loaded import LoadedTool, LoadTool
 from sluice.contracts.needs import Warm
 from sluice.contracts.pilots import Heartbeat, LeaseRequest, PilotActivity
 from sluice.contracts.problems import Conflict, NotFound
@@ -16,6 +16,7 @@ from wms.db.pilot_detail import SELECT_ENDED, SELECT_JOBS
 from wms.db.pilot_pages import PilotQuery
 from wms.usecases.lease_jobs import lease_jobs
 from wms.usecases.list_pilots import list_pilots
+from wms.usecases.load_tool import load_tool
 from wms.usecases.read_pilot import read_pilot
 from wms.usecases.read_tasks import read_job
 from wms.usecases.remove_pilot import remove_pilot
@@ -175,3 +176,33 @@ async def test_a_pilot_gets_jobs_first_of_what_it_has_loaded(stage: Stage) -> No
     request = LeaseRequest(jobs=1, loaded=["b"])
     [job] = (await lease_jobs(stage.context, pilot, request)).jobs
     assert job.task_uid == newer.uid
+
+
+async def test_jobs_of_the_step_that_a_pilot_is_to_load_go_to_it_first(stage: Stage) -> None:
+    """Whatever their rank, to this pilot alone; where there are none it gets others."""
+    low = await stage.add_task(make_task(step="layout", rank=1), jobs=3)
+    high = await stage.add_task(make_task(step="export", rank=50), jobs=9)
+    pilot, other = await stage.add_pilot(), await stage.add_pilot()
+    assert [job.task_uid for job in await stage.lease(pilot)] == [high.uid]
+    for _ in range(2):
+        await load_tool(stage.context, pilot, LoadTool(step="layout"))
+    assert (await read_pilot(stage.context, pilot)).pilot.to_load == "layout"
+    assert [job.task_uid for job in await stage.lease(other)] == [high.uid]
+    given = await stage.lease(pilot, 4)
+    assert [job.task_uid for job in given] == [low.uid] * 3 + [high.uid]
+    await load_tool(stage.context, pilot, LoadTool(step="decode"))
+    assert len(await stage.lease(pilot)) == 1, "there is no such job now"
+    await load_tool(stage.context, pilot, LoadTool(step=None))
+    assert (await read_pilot(stage.context, pilot)).pilot.to_load is None
+
+
+async def test_only_a_pilot_that_takes_jobs_is_told_what_to_load(stage: Stage) -> None:
+    pilot = await stage.add_pilot()
+    await load_tool(stage.context, pilot, LoadTool(step="layout"))
+    await registers(stage, pilot)
+    assert (await read_pilot(stage.context, pilot)).pilot.to_load is None, "it was started anew"
+    await signs_off(stage, pilot)
+    with pytest.raises(Conflict, match="takes no jobs any more"):
+        await load_tool(stage.context, pilot, LoadTool(step="layout"))
+    with pytest.raises(NotFound):
+        await load_tool(stage.context, make_task().uid, LoadTool(step="layout"))

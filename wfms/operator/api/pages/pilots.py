@@ -3,9 +3,10 @@
 from collections.abc import Awaitable, Callable
 from uuid import UUID
 
-from flask import Blueprint, Response, flash, redirect, render_template, url_for
+from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from sluice.contracts.loaded import LoadTool
 from sluice.contracts.pilot_detail import PilotDetail
 from sluice.contracts.problems import Conflict
 from sluice.contracts.states import PilotState
@@ -25,6 +26,7 @@ class PilotPages:
         pages.add_url_rule(f"{one}/live", "pilot_live", self.live)
         pages.add_url_rule(f"{one}/drain", "drain_pilot", self.drain, methods=["POST"])
         pages.add_url_rule(f"{one}/stop", "stop_pilot", self.stop, methods=["POST"])
+        pages.add_url_rule(f"{one}/load", "load_tool", self.load, methods=["POST"])
         pages.add_url_rule(f"{one}/remove", "remove_pilot", self.remove, methods=["POST"])
 
     def _read(self, uid: UUID) -> dict[str, PilotDetail]:
@@ -45,6 +47,17 @@ class PilotPages:
     def stop(self, uid: UUID) -> AnyResponse:
         return self._ask(
             uid, self._wms.stop_pilot, "It stops its jobs and ends; other pilots get them."
+        )
+
+    def load(self, uid: UUID) -> AnyResponse:
+        step = request.form.get("step", "").strip()[:200]
+        told = (
+            f"It finishes what it has; then jobs of {step} go to it before all others."
+            if step
+            else "Jobs go to it by their rank again."
+        )
+        return self._ask(
+            uid, lambda pilot: self._wms.load_tool(pilot, LoadTool(step=step or None)), told
         )
 
     def remove(self, uid: UUID) -> AnyResponse:

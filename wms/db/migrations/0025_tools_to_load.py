@@ -1,0 +1,20 @@
+"""The step whose jobs a pilot is to have first, because a person said so."""
+
+from alembic import op
+
+revision = "wms0025"
+down_revision = "wms0024"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.execute("""
+ALTER TABLE pilots
+    -- Its jobs go to this pilot first, whatever their rank; NULL: nobody has said so.
+    ADD COLUMN to_load text
+""")
+
+
+def downgrade() -> None:
+    op.execute("ALTER TABLE pilots DROP COLUMN to_load")
