@@ -105,6 +105,9 @@ class PilotSettings(BaseSettings):
     #: it can be followed; each is a file of at most 180 kB, and only where there is more than
     #: before. 0: logs can be read when a job has ended.
     live_logs: Annotated[float, Field(ge=0)] = 3.0
+    #: MiB of files of assets (models, configurations) that are kept in the work folder, for all
+    #: jobs of this node that need them; those used last are kept. 0: each slot brings its own.
+    asset_cache: Annotated[int, Field(ge=0)] = 16384
     #: Seconds of work to have at hand when jobs are short.
     horizon: float = 0.75
     #: Variables of the environment, besides a few of the system's, that the processes of the slots

@@ -268,4 +268,6 @@ def _runner_settings(
         no_sandbox=walls.sandbox if isinstance(walls.sandbox, str) else "",
         users=list(walls.users),
         images=str(folder.path.parent / "images"),
+        assets=str(folder.path.parent / "assets"),
+        asset_cache=settings.asset_cache << 20,
     )

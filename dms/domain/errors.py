@@ -56,6 +56,34 @@ class DatasetNotOpen(Conflict):
         )
 
 
+class NoFolderToFill(Unprocessable):
+    """Only what comes from outside is filled over the network, and in a folder of its own."""
+
+    def __init__(self, uid: UUID, name: str) -> None:
+        super().__init__(
+            f"data set {name!r} cannot be filled piece by piece: it has to be of type input, with a"
+            " folder of its own below a storage",
+            dataset=uid,
+        )
+
+
+class PieceTooLarge(Unprocessable):
+    def __init__(self, size: int, most: int) -> None:
+        super().__init__(f"a piece has at most {most} bytes, and this has {size}", size=size)
+
+
+class PiecesMissing(Conflict):
+    """``received``: bytes from the beginning of the file that are there."""
+
+    def __init__(self, name: str, received: int, size: int) -> None:
+        super().__init__(
+            f"of file {name!r}, {received} of {size} bytes have arrived: send the rest",
+            file=name,
+            received=received,
+            size=size,
+        )
+
+
 class MoreThanComplete(Conflict):
     def __init__(self, uid: UUID, name: str, *, count: int, complete: int) -> None:
         super().__init__(

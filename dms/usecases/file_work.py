@@ -21,6 +21,7 @@ from sluice.storage import (
     folder_at,
     local_path,
 )
+from sluice.storage.checksums import Content
 from sluice.storage.errors import os_errors_at
 
 P = ParamSpec("P")
@@ -71,6 +72,19 @@ class FileWork:
         written. Raises ``StorageError``."""
         async with self._copying:
             await self._in_thread(_copy, source, target, checksum, size)
+
+    async def put_piece(self, root: Root, url: str, data: bytes) -> None:
+        """A small file. Behind a link nothing is written. Raises ``StorageError``."""
+        async with self._copying:
+            await self._in_thread(_put_piece, root, url, data)
+
+    async def join(
+        self, root: Root, pieces: Sequence[str], url: str, content: Content
+    ) -> storage.Stored:
+        """One file of its pieces, which stay. Behind a link nothing is written. Raises
+        ``StorageError``."""
+        async with self._copying:
+            return await self._in_thread(_join, root, pieces, url, content)
 
     async def remove(
         self, root: Root, urls: Sequence[str], *, spared: Sequence[Folder] = ()
@@ -147,6 +161,23 @@ def _copy(source: tuple[Root, str], target: tuple[Root, str], checksum: str, siz
     if storage.through_link(root.url, url):
         raise BehindLink(url, root.url)
     storage.copy(source[1], url, checksum=checksum, size=size)
+
+
+def _require_plain(root: Root, url: str) -> None:
+    require_same_folder(root)
+    storage.require_within(root.url, url)
+    if storage.through_link(root.url, url):
+        raise BehindLink(url, root.url)
+
+
+def _put_piece(root: Root, url: str, data: bytes) -> None:
+    _require_plain(root, url)
+    storage.put_bytes(data, url)
+
+
+def _join(root: Root, pieces: Sequence[str], url: str, content: Content) -> storage.Stored:
+    _require_plain(root, url)
+    return storage.join(pieces, url, checksum=content.checksum, size=content.size)
 
 
 def _remove(root: Root, urls: Sequence[str], spared: Sequence[Folder]) -> list[StorageError | None]:

@@ -18,7 +18,7 @@ from dms.usecases.context import DmsContext
 from dms.usecases.remove_copies import remove_copies
 from sluice.contracts.naming import written_by_attempt
 from sluice.contracts.states import DatasetState, DatasetType
-from sluice.storage import Entry, is_temporary
+from sluice.storage import Entry, is_temporary, piece_of
 
 log = structlog.get_logger(__name__)
 
@@ -61,8 +61,20 @@ async def sweep_folders(
             continue
         if claim.request["type"] != DatasetType.INPUT:
             await _sweep(context, claim, place)
+        elif remove:
+            await _remove_pieces(context, place)
         if remove:
             await context.files.remove_folder(place.root, place.url, spared=context.watch.read_only)
+
+
+async def _remove_pieces(context: DmsContext, place: StoragePlace) -> None:
+    """What was received of files that were never complete."""
+    found = await context.files.files_in(place.root, place.url)
+    pieces = [entry.url for entry in found if piece_of(entry.name) is not None]
+    outcomes = await context.files.remove(place.root, pieces, spared=context.watch.read_only)
+    for error in outcomes:
+        if error is not None:
+            raise error
 
 
 async def _sweep(context: DmsContext, claim: DatasetClaim, place: StoragePlace) -> None:

@@ -31,7 +31,8 @@ class RunnerSettings(Contract):
     written, 0: none. ``sandbox_required``: no JavaScript outside of bubblewrap.
     ``expression_limit``: seconds for each expression. ``engine``: what containers are run with;
     ``images``: folder for what it needs beside. ``memory_groups``: where the kernel keeps the tools
-    of each slot within their memory. ``sandbox``: what tools run in; where there is none,
+    of each slot within their memory. ``assets``: folder for files of assets, of at most
+    ``asset_cache`` bytes (0: none are kept). ``sandbox``: what tools run in; where there is none,
     ``no_sandbox`` says why. ``users``: of each slot, where tools run as those instead. ``gpus``:
     the node's: paths of their device files by their uuid."""
 
@@ -47,6 +48,8 @@ class RunnerSettings(Contract):
     expression_limit: float = 20.0
     engine: Engine | None = None
     images: str = ""
+    assets: str = ""
+    asset_cache: int = 0
     memory_groups: MemoryGroups | None = None
     sandbox: Sandbox | None = None
     no_sandbox: str = ""

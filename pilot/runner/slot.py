@@ -20,6 +20,7 @@ from pilot.runner.attempts.warm_tools import WarmTools
 from pilot.runner.containers.containers import Containers
 from pilot.runner.containers.options import walls
 from pilot.runner.containment.containment import containment_of, most_processes
+from pilot.runner.files.asset_cache import AssetCache
 from pilot.runner.files.shared_inputs import SharedFiles
 from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.memory import memory_of
@@ -78,7 +79,7 @@ class SlotProcess:
             journal=Journal(run.journals, f"slot-{os.getpid()}"),
             control=control,
             zygote=zygote,
-            shared=SharedFiles(run.shared_folder(os.getpid())),
+            shared=SharedFiles(run.shared_folder(os.getpid()), self._cache()),
             phase=ProgressFile(run.phase_file(os.getpid())),
             containers=self._containers(control, partial(lasting_children, zygote, containment)),
             live=live,
@@ -113,6 +114,10 @@ class SlotProcess:
             return context.control.frames.get(timeout=context.warm.idle_for())
         except queue.Empty:
             return None
+
+    def _cache(self) -> AssetCache | None:
+        most = self._settings.asset_cache
+        return AssetCache(self._settings.assets, most) if most else None
 
     def _containers(
         self, control: SlotControl, spared: Callable[[], frozenset[int]]

@@ -21,6 +21,7 @@ GROUPS = {
     "template": "sluice.cli.commands.template",
     "dataset": "sluice.cli.commands.dataset",
     "storage": "sluice.cli.commands.storage",
+    "asset": "sluice.cli.commands.asset",
     "secret": "sluice.cli.commands.secret",
     "chain": "sluice.cli.commands.chain",
     "task": "sluice.cli.commands.task",

@@ -133,6 +133,20 @@ class ServiceClient:
         response: httpx.Response = await _RETRY.copy()(self._send, request)
         return self._read(response, answer), response.status_code == httpx.codes.CREATED
 
+    async def send(
+        self, path: str, data: bytes, *, params: Parameters, seconds: float | None = None
+    ) -> None:
+        """``PUT`` of bytes; repeated as in ``call``."""
+        request = self._http.build_request(
+            "PUT",
+            path,
+            content=data,
+            headers={"content-type": "application/octet-stream"},
+            params=_query(params),
+            timeout=httpx.USE_CLIENT_DEFAULT if seconds is None else seconds,
+        )
+        await _RETRY.copy()(self._send, request)
+
     @asynccontextmanager
     async def stream(
         self, path: str, *, headers: Mapping[str, str]

@@ -55,6 +55,26 @@ class ChainsClient(ServiceClient):
         }
         return await self.call("GET", f"{API}/chains", answer=ChainPage, params=params)
 
+    async def chains_that_use(self, dataset: UUID, *, limit: int) -> ChainPage:
+        """Newest first, those that have it as their input or as the value of a parameter (a chain
+        service of the release before gives none that have it so)."""
+        page = await self.call(
+            "GET", f"{API}/chains", answer=ChainPage, params={"uses": dataset, "limit": limit}
+        )
+        using = [
+            chain
+            for chain in page.chains
+            if any(held.uid == dataset and held.step is None for held in chain.datasets)
+        ]
+        return page.model_copy(update={"chains": using})
+
+    async def delete_asset(self, uid: UUID) -> Dataset:
+        """Deletes the data set of a version that is given to nobody any more. Raises ``NotFound``,
+        ``Conflict`` while chains need it."""
+        return await self.call(
+            "DELETE", f"{API}/datasets/{uid}", answer=Dataset, params={"taken_back": True}
+        )
+
     async def known_chains(self, uids: Sequence[UUID]) -> list[Chain]:
         """Those of at most 100 that are known (a chain service of the release before gives those
         among the newest)."""

@@ -8,7 +8,8 @@ from uuid import UUID
 import httpx
 from pydantic import RootModel
 
-from sluice.clients.base import API, ServiceClient
+from sluice.clients.base import API
+from sluice.clients.dms_pieces import PieceCalls
 from sluice.clients.paging import MOST_FILES, each_file, each_known
 from sluice.contracts.datasets import (
     CloseDataset,
@@ -53,7 +54,7 @@ class _Runs(RootModel[list[Run]]): ...
 class _Frames(RootModel[list[Frame]]): ...
 
 
-class DmsClient(ServiceClient):
+class DmsClient(PieceCalls):
     service = "dms"
 
     async def register_dataset(self, new: NewDataset) -> Dataset:

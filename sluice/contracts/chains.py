@@ -25,16 +25,19 @@ from sluice.contracts.tasks import MOST_RANK, TaskStatus
 
 
 class FileValue(Contract):
-    """The value of a parameter of type ``File``: a closed data set of one file. ``retention``: what
-    becomes of it once the chain is over and no other chain needs it."""
+    """The value of a parameter of type ``File``: a closed data set of one file; of one that is
+    bound to an asset also all files of a version, in a list or a folder (``Directory``).
+    ``retention``: what becomes of it once the chain is over and no other chain needs it. ``asset``:
+    which version it is, as in ``pero-cz@3``."""
 
     model_config = ConfigDict(
         serialize_by_alias=True, validate_by_name=True, validate_by_alias=True
     )
 
-    kind: Literal["File"] = Field(alias="class")
+    kind: Literal["File", "Directory"] = Field(alias="class")
     dataset: UUID
     retention: Literal["delete", "keep"] = "keep"
+    asset: Annotated[str | None, Field(exclude_if=absent)] = None
 
 
 #: Left out where it adds nothing, as the release before does not know it.

@@ -10,6 +10,7 @@ and no plain path to a storage. It is written as ``…-=`` with its doubtful cha
 two hexadecimal digits: ``…-=ns=3A=3AClass.txt``.
 """
 
+import hashlib
 import re
 
 from sluice.contracts.plain_paths import stays_inside
@@ -67,3 +68,8 @@ def own_name(name: str) -> str:
 def written_by_attempt(name: str) -> bool:
     """Is it of the form that attempts at jobs give their files?"""
     return _MADE.fullmatch(name) is not None
+
+
+def file_key(file: str) -> str:
+    """What stands for a file's name in those of its pieces, which may be no longer."""
+    return hashlib.sha256(file.encode()).hexdigest()[:32]

@@ -10,6 +10,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from sluice.contracts.asset_refs import AssetName
 from sluice.contracts.base import Contract, ImageName, absent
 from sluice.contracts.gpus import GpuNeeds
 from sluice.contracts.resources import NamedAmounts, WantedLabels
@@ -82,7 +83,8 @@ class Needs(Contract):
     in a template's plan, and fixed when a chain is made. ``device_type``: a GPU, for who asks no
     further; ``gpu``: which, and how much of it. ``named``: resources that nodes offer by these
     names, or of which there is a limit over all nodes. ``nodes``: labels that a node must have.
-    ``warm``: the tool stays loaded between jobs; None: it is started anew for each."""
+    ``warm``: the tool stays loaded between jobs; None: it is started anew for each. ``folders``:
+    ports of the tool that get all of their files as one folder, and what that is called."""
 
     resources: Resources = Resources()
     device_type: DeviceType = DeviceType.CPU
@@ -95,6 +97,9 @@ class Needs(Contract):
         default_factory=dict
     )
     warm: Annotated[Warm | None, Field(exclude_if=absent)] = None
+    folders: Annotated[dict[str, AssetName], Field(exclude_if=operator.not_)] = Field(
+        default_factory=dict
+    )
 
     @property
     def gpus(self) -> GpuNeeds | None:
@@ -102,6 +107,11 @@ class Needs(Contract):
         if self.gpu is not None:
             return self.gpu
         return GpuNeeds() if self.device_type is DeviceType.GPU else None
+
+    @property
+    def beyond_the_release_before(self) -> bool:
+        """A pilot of the release before would run a job without them, or not understand it."""
+        return bool(self.secrets or self.named or self.nodes or self.folders)
 
     @property
     def needs_engine(self) -> bool:

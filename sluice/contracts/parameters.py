@@ -7,9 +7,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from sluice.contracts.asset_refs import AssetRef, is_asset
 from sluice.contracts.chains import FileValue
 from sluice.contracts.plan import Parameter, Plan
 from sluice.contracts.problems import Finding
+from sluice.contracts.wording import sentence_of
 
 
 def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:
@@ -17,8 +19,11 @@ def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:
     types."""
     wrong = [Finding(message=_unknown(plan, name)) for name in given if name not in plan.parameters]
     for name, parameter in plan.parameters.items():
-        if given.get(name) is None:
-            if parameter.required and parameter.default is None:
+        if name in plan.file_parameters and is_asset(given.get(name)):
+            if trouble := _asset_trouble(given[name]):
+                wrong.append(Finding(message=f"parameter {name!r}: {trouble}"))
+        elif given.get(name) is None:
+            if parameter.required and parameter.default is None and name not in plan.assets:
                 wrong.append(
                     Finding(
                         message=(
@@ -27,6 +32,9 @@ def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:
                         )
                     )
                 )
+        elif name in plan.assets and parameter.type != "File":
+            if trouble := _files_trouble(given[name]):
+                wrong.append(Finding(message=f"parameter {name!r} {trouble}"))
         elif not fits(given[name], parameter.type):
             wanted = f"must be {describe(parameter.type)}, not {given[name]!r}"
             wrong.append(Finding(message=f"parameter {name!r} {wanted}"))
@@ -64,6 +72,25 @@ def _file_trouble(value: Mapping[str, Any]) -> str:
             " of one file"
         )
         return f"is a file, which is given as {wanted}; retention may be left out (keep)"
+    return ""
+
+
+def _asset_trouble(value: str) -> str:
+    """What is wrong with the name of an asset."""
+    try:
+        AssetRef.read(value)
+    except ValidationError as error:
+        why = sentence_of(error.errors()[0])
+        return f"{value!r} is no asset such as asset:NAME or asset:NAME@3: {why}"
+    return ""
+
+
+def _files_trouble(value: Any) -> str:
+    """Of a value that can be an asset alone."""
+    try:
+        FileValue.model_validate(value)
+    except ValidationError:
+        return "takes the files of an asset, which is given as asset:NAME or asset:NAME@VERSION"
     return ""
 
 

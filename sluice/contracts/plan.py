@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from sluice.contracts.asset_refs import AssetRef
 from sluice.contracts.base import Contract, Share, absent
 from sluice.contracts.needs import Needs
 from sluice.contracts.secrets import SecretRef
@@ -279,6 +280,10 @@ class Plan(Contract):
     secrets: Annotated[dict[str, SecretRef], Field(exclude_if=operator.not_)] = Field(
         default_factory=dict
     )
+    #: Parameters whose values are files of assets, unless somebody gives another one.
+    assets: Annotated[dict[str, AssetRef], Field(exclude_if=operator.not_)] = Field(
+        default_factory=dict
+    )
     require: Annotated[Require | None, Field(exclude_if=absent)] = None
     retention: Retention = Retention()
     steps: Annotated[list[PlanStep], Field(min_length=1)]
@@ -286,9 +291,13 @@ class Plan(Contract):
 
     @property
     def file_parameters(self) -> list[str]:
-        """Parameters whose value is a file: steps read it as a data set, by a source whose port is
-        the parameter."""
-        return [name for name, parameter in self.parameters.items() if parameter.type == "File"]
+        """Parameters whose value is a file, or files of an asset: steps read it as a data set, by a
+        source whose port is the parameter."""
+        return [
+            name
+            for name, parameter in self.parameters.items()
+            if parameter.type == "File" or name in self.assets
+        ]
 
     def step(self, name: str) -> PlanStep:
         """The step of that name; ``KeyError`` when there is none."""

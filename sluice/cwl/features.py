@@ -97,13 +97,17 @@ SOURCES: Features = {
 
 #: Inputs of the workflow.
 INPUTS: Features = {
-    "File[]": _yes("the data set; a template has one"),
+    "File[]": _yes("the data set; a template has one; more where they are bound to assets"),
     "Directory[]": _yes("the data set, where no input is a File[]"),
     "File": _yes("a parameter: a data set of one file"),
     "values": _yes("parameters: numbers, texts, lists and records of them"),
-    "a second File[]": _no("let the data set hold all files, or make this one a parameter"),
+    "a second File[]": _no(
+        "let the data set hold all files, bind this one to an asset (sluice:bind), or make it a"
+        " parameter of one file"
+    ),
     "Directory": _no(
-        "a parameter may be a File or File?, several files are data sets of their own"
+        "a parameter may be a File or File?, or be bound to an asset (sluice:bind), of whose files"
+        " it is the folder"
     ),
     "default of a file": _no(
         "it has none: give the file with each chain, make it File?, "

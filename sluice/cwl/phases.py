@@ -7,6 +7,7 @@ an error.
 from typing import Any
 
 from sluice.contracts.plan import Plan
+from sluice.cwl.checks.assets import check_assets
 from sluice.cwl.checks.expressions import check_expressions
 from sluice.cwl.checks.link_types import check_link_types
 from sluice.cwl.checks.pairs import check_pairs
@@ -76,7 +77,14 @@ def _plan(template: ParsedTemplate, findings: Findings, *, name: str) -> Plan | 
     check_requirement_names(template, findings)
     check_secrets(template, flow, findings)
     check_warm_tools(template, flow, findings)
-    needs = read_needs(template, flow.workflow, findings, secrets=flow.secrets_of_steps)
+    check_assets(flow, findings)
+    needs = read_needs(
+        template,
+        flow.workflow,
+        findings,
+        secrets=flow.secrets_of_steps,
+        folders=flow.folders_of_steps,
+    )
     if not findings.failed:
         check_pairs(flow, findings)
     check_expressions(template.written, findings)

@@ -2,7 +2,7 @@
 fsspec."""
 
 from sluice.storage.bundles import BundleError, free_name, pack, unpack
-from sluice.storage.entries import Entry, Stored, is_temporary
+from sluice.storage.entries import Entry, Stored, is_temporary, piece_name, piece_of
 from sluice.storage.errors import (
     BehindLink,
     ChecksumMismatch,
@@ -21,6 +21,7 @@ from sluice.storage.operations import (
     copy,
     entries,
     fetch,
+    join,
     put,
     put_bytes,
     put_open,
@@ -61,11 +62,14 @@ __all__ = [
     "free_name",
     "is_full",
     "is_temporary",
+    "join",
     "link_open",
     "local_path",
     "local_url",
     "open_reader",
     "pack",
+    "piece_name",
+    "piece_of",
     "probe",
     "put",
     "put_bytes",

@@ -1,10 +1,14 @@
 """What the operations on storages answer with."""
 
+import re
 import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
+from sluice.contracts.naming import file_key
+
 _TEMPORARY = ".part-"
+_PIECE = re.compile(re.escape(_TEMPORARY) + r"([0-9a-f]{32})-(\d{15})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +38,15 @@ def temporary_name() -> str:
 def is_temporary(name: str) -> bool:
     """Is this the name of a file that is still being written, or whose writer died?"""
     return name.startswith(_TEMPORARY)
+
+
+def piece_name(file: str, offset: int) -> str:
+    """Under which the piece of a file lies that begins there, until all are joined."""
+    return f"{_TEMPORARY}{file_key(file)}-{offset:015d}"
+
+
+def piece_of(name: str) -> tuple[str, int] | None:
+    """The key of the file that a piece of this name is of, and where it begins; None: it is
+    none."""
+    found = _PIECE.fullmatch(name)
+    return None if found is None else (found[1], int(found[2]))

@@ -145,6 +145,25 @@ def copy(
     return found
 
 
+def write(
+    read: Callable[[int], bytes], url: str, target: str, *, expected: Content = ANY
+) -> Stored:
+    """All that ``read`` gives, to a temporary name beside the target; compared, read back,
+    renamed."""
+    temporary = os.path.join(os.path.dirname(target), temporary_name())
+    try:
+        with os_errors_at(url):
+            with open_making_folders(temporary) as writer:
+                found = stream(read, partial(_write_all, writer))
+            require_same(url, expected=expected, found=found)
+            verify(url, temporary, checksum=found.checksum, size=found.size)
+            os.replace(temporary, target)
+    except BaseException:
+        _forget(temporary)
+        raise
+    return found
+
+
 def put_bytes(data: bytes, url: str, *, target: str) -> Stored:
     """Writes a small file under a temporary name, renames."""
     temporary = os.path.join(os.path.dirname(target), temporary_name())

@@ -8,7 +8,7 @@ caller's question to ``within`` or ``require_within``.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sluice.storage import local, remote
@@ -16,6 +16,7 @@ from sluice.storage.checksums import Content, file_checksum
 from sluice.storage.entries import Entry, Stored, temporary_name
 from sluice.storage.errors import ChecksumMismatch, FileMissing, os_errors_at
 from sluice.storage.places import local_path, require_within
+from sluice.storage.reader import open_reader
 
 
 def fetch(
@@ -109,6 +110,48 @@ def copy(source_url: str, target_url: str, *, checksum: str | None, size: int | 
     if source is not None and target is not None:
         return local.copy(source_url, source, target_url, target, expected=Content(checksum, size))
     return remote.copy(source_url, target_url, expected=Content(checksum, size))
+
+
+def join(
+    parts: Sequence[str], target_url: str, *, checksum: str | None, size: int | None
+) -> Stored:
+    """One file of several, one behind the other, read anew and verified; what stood there is
+    replaced. A target that is already there and right is left as it is.
+
+    Raises ``FileMissing`` (of a part), ``ChecksumMismatch``, ``StorageFull``,
+    ``StorageUnavailable``.
+    """
+    if (
+        checksum is not None
+        and size is not None
+        and _is_there(target_url, checksum=checksum, size=size)
+    ):
+        return Stored(size, checksum)
+    read, target = _Parts(parts).read, local_path(target_url)
+    expected = Content(checksum, size)
+    if target is None:
+        return remote.write(read, target_url, target_url, expected)
+    return local.write(read, target_url, target, expected=expected)
+
+
+class _Parts:
+    """What is in several files, read as if it were one."""
+
+    def __init__(self, urls: Sequence[str]) -> None:
+        self._left = list(urls)
+        self._offset = 0
+
+    def read(self, length: int) -> bytes:
+        """At most so many bytes; none at the end of the last."""
+        while self._left:
+            with open_reader(self._left[0]) as reader:
+                data = reader.read(self._offset, length)
+            self._offset += len(data)
+            if data:
+                return data
+            self._offset = 0
+            self._left.pop(0)
+        return b""
 
 
 def verify(url: str, *, checksum: str, size: int) -> None:

@@ -66,11 +66,11 @@ def put(path: str, url: str, *, check: Callable[[], None] | None = None) -> Stor
     """Copies a local file to a temporary name on the storage, reads it back, renames. ``check``: as
     in ``going_on``."""
     with open(path, "rb") as reader:
-        return _write(going_on(reader.read, check), url, path, ANY)
+        return write(going_on(reader.read, check), url, path, ANY)
 
 
 def put_bytes(data: bytes, url: str) -> Stored:
-    return _write(io.BytesIO(data).read, url, url, ANY)
+    return write(io.BytesIO(data).read, url, url, ANY)
 
 
 def copy(source_url: str, url: str, *, expected: Content) -> Stored:
@@ -78,10 +78,12 @@ def copy(source_url: str, url: str, *, expected: Content) -> Stored:
     with errors_at(source_url):
         source = _found(source_url)
         with source.system.open(source.path, "rb") as reader:
-            return _write(reader.read, url, source_url, expected)
+            return write(reader.read, url, source_url, expected)
 
 
-def _write(read: Any, url: str, source: str, expected: Content) -> Stored:
+def write(read: Any, url: str, source: str, expected: Content) -> Stored:
+    """All that ``read`` gives, to a temporary name; read back, compared and renamed. ``source``:
+    where it comes from, for who is told that it differs."""
     with errors_at(url):
         target = _found(url)
         folder = posixpath.dirname(target.path)

@@ -7,15 +7,17 @@ import types
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from uuid import UUID
 
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, SecretStr, StringConstraints
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticCustomError
 
 import sluice.contracts
+from sluice.contracts.asset_refs import AssetPath
 from sluice.contracts.base import Checksum, FileName, ImageName, Name, StorageUrl
 
 
@@ -24,6 +26,11 @@ def pattern_of(kind: Any) -> str:
 
 
 URL_CHECK = get_args(StorageUrl)[1]
+PATH_CHECK = get_args(AssetPath)[1]
+#: Of files in folders.
+PATHS = st.lists(st.text("aZ9é %.", min_size=3, max_size=5), min_size=1, max_size=2).map(
+    lambda parts: "/".join(f"{part}x" for part in parts)
+)
 
 JSON = st.recursive(
     st.none()
@@ -84,11 +91,12 @@ def _field(field: FieldInfo) -> st.SearchStrategy[Any]:
 
 
 def _annotated(annotation: Any, metadata: list[Any]) -> st.SearchStrategy[Any]:
-    if any(
-        entry is URL_CHECK or (isinstance(entry, AfterValidator) and entry == URL_CHECK)
-        for entry in metadata
-    ):
-        return URLS
+    for check, values in ((URL_CHECK, URLS), (PATH_CHECK, PATHS)):
+        if any(
+            entry is check or (isinstance(entry, AfterValidator) and entry == check)
+            for entry in metadata
+        ):
+            return values
     bounds = _bounds(metadata)
     if annotation is str:
         return _text(bounds)
@@ -102,8 +110,18 @@ def _annotated(annotation: Any, metadata: list[Any]) -> st.SearchStrategy[Any]:
     if get_origin(annotation) is list:
         return st.lists(
             _type(get_args(annotation)[0]), min_size=bounds.get("min_length", 0), max_size=2
-        )
+        ).filter(partial(_is_held, [entry for entry in metadata if type(entry) is AfterValidator]))
     return _type(annotation)
+
+
+def _is_held(checks: list[Any], value: Any) -> bool:
+    """Whether what is checked of the whole list holds."""
+    try:
+        for check in checks:
+            check.func(value)
+    except PydanticCustomError:
+        return False
+    return True
 
 
 def _text(bounds: dict[str, Any]) -> st.SearchStrategy[str]:

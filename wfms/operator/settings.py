@@ -22,3 +22,6 @@ class OperatorSettings(SealingSettings):
     file_preview: int = Field(default=64 * 1024, ge=1024)
     #: Whether cookies are only sent over HTTPS; set it where the service stands behind TLS.
     secure_cookies: bool = False
+    #: Name of the input storage that assets (models, configurations) are put on; empty: on the one
+    #: with the most room.
+    asset_storage: str = ""

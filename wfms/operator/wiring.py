@@ -16,6 +16,7 @@ from sluice.servicekit.service_clients import Links
 from sluice.servicekit.transport.base import Transport
 from wfms.operator.api.app import create_application
 from wfms.operator.api.bridge import Bridge
+from wfms.operator.loops.delete_assets import asset_deleter
 from wfms.operator.loops.measure_queues import queue_gauges
 from wfms.operator.loops.seal_anew import SealAnew
 from wfms.operator.settings import OperatorSettings
@@ -42,6 +43,7 @@ def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> 
             database,
             bridge,
             SealAnew(context),
+            asset_deleter(context, metrics),
             Gauges(database, metrics, health=health.report),
             queue_gauges(context.queues, metrics),
         ],
@@ -68,4 +70,5 @@ def make_context(
         files=links.http("dms", streams=True),
         log_preview=settings.log_preview,
         file_preview=settings.file_preview,
+        asset_storage=settings.asset_storage,
     )

@@ -73,9 +73,8 @@ async def lease_jobs(
             limited = in_turn(await with_limits(connection, demands))
             chosen = choose(limited, seen.node, request.loaded, first=seen.to_load)
             for demand in room.worth_looking_at(chosen, pilot):
-                needs = demand.needs
-                if leased.former and (needs.secrets or needs.named or needs.nodes):
-                    continue  # it would run the job without them, or not understand it
+                if leased.former and demand.needs.beyond_the_release_before:
+                    continue
                 if giving.room.jobs == 0 or not await giving.give(demand, leased):
                     break
             leased.tasks = await _unknown(connection, context, leased.jobs, request.known_tasks)

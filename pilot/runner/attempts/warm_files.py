@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from pilot.runner.tools.prepared_job import WarmCommand
+from sluice.contracts.asset_refs import path_of
 from sluice.contracts.pilots import InputFile, PilotTask
 
 
@@ -21,10 +22,11 @@ def with_files(
     inputs, loads = list[dict[str, str]](), list[tuple[str, str, str]]()
     for file in files:
         port = file.port or task.dat_in_port
-        value = left[port].pop(0)
+        value = values[port][0] if port in task.needs.folders else left[port].pop(0)
         if port in command.warm.key:
             loads.append((port, file.name, file.checksum))
-        if isinstance(value, dict) and value.get("class") == "File":
+        if isinstance(value, dict) and value.get("class") in {"File", "Directory"}:
             path = unquote(str(value.get("location", "")).removeprefix("file://"))
-            inputs.append({"path": path, "digest": file.checksum})
+            within = f"/{path_of(file.name)}" if port in task.needs.folders else ""
+            inputs.append({"path": path + within, "digest": file.checksum})
     return replace(command, loads=loads, inputs=inputs)

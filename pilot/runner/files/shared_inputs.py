@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from pilot.folders.deletion import delete_tree
+from pilot.runner.files.asset_cache import AssetCache
 from pilot.runner.files.input_protection import Mark, ProtectedInputs, mark
+from sluice.contracts.asset_refs import MARK
 from sluice.contracts.pilots import InputFile, PilotTask
 from sluice.storage import local_url
 
@@ -24,10 +26,12 @@ class _Kept:
 
 
 class SharedFiles:
-    """Of the tasks of one slot, in ``folder``, which is made when there is something to keep."""
+    """Of the tasks of one slot, in ``folder``, which is made when there is something to keep.
+    ``cache``: of all slots, for files of assets; None: there is none."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, cache: AssetCache | None = None) -> None:
         self._folder = folder
+        self._cache = cache
         self._kept: dict[UUID, dict[str, _Kept]] = {}
 
     def of(self, task: PilotTask, protected: ProtectedInputs) -> Sequence[InputFile]:
@@ -41,7 +45,7 @@ class SharedFiles:
         place = f"{self._folder}/{task.uid}"
         os.makedirs(place, exist_ok=True)
         return [
-            _brought(file, f"{place}/{number}", kept, protected)
+            self._brought(file, f"{place}/{number}", kept, protected)
             for number, file in enumerate(task.shared_inputs)
         ]
 
@@ -50,16 +54,21 @@ class SharedFiles:
         if self._kept.pop(uid, None) is not None:
             delete_tree(f"{self._folder}/{uid}")
 
-
-def _brought(
-    file: InputFile, path: str, kept: dict[str, _Kept], protected: ProtectedInputs
-) -> InputFile:
-    """Fetched where it is not there yet, and again where a tool wrote to its input."""
-    known = kept.get(path)
-    if known is None or known.mark != mark(path):
-        linked = protected.bring(file.name, file.url, path, checksum=file.checksum, size=file.size)
-        kept[path] = _Kept(mark(path), linked)
-    elif known.linked:
-        protected.note(file.name, file.url)
-    # The storage's own, if that is what it is: the job need not be able to enter this folder.
-    return file.model_copy(update={"url": local_url(os.path.realpath(path))})
+    def _brought(
+        self, file: InputFile, path: str, kept: dict[str, _Kept], protected: ProtectedInputs
+    ) -> InputFile:
+        """Fetched where it is not there yet, and again where a tool wrote to its input."""
+        known = kept.get(path)
+        if known is None or known.mark != mark(path):
+            cache = self._cache if MARK in file.meta else None
+            if cache is not None and cache.give(file, path):
+                kept[path] = _Kept(mark(path), linked=False)
+            else:
+                linked = protected.bring(
+                    file.name, file.url, path, checksum=file.checksum, size=file.size
+                )
+                kept[path] = _Kept(mark(path), linked)
+        elif known.linked:
+            protected.note(file.name, file.url)
+        # The storage's own, if that is what it is: the job need not be able to enter this folder.
+        return file.model_copy(update={"url": local_url(os.path.realpath(path))})

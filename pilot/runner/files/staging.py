@@ -14,6 +14,7 @@ from pilot.runner.failures import AttemptError, stage_out_error
 from pilot.runner.files.access_errors import refused_output
 from pilot.runner.files.input_protection import ProtectedInputs
 from pilot.runner.files.job_files import ForeignFileError, JobFiles, OpenJobFile
+from sluice.contracts.asset_refs import path_of
 from sluice.contracts.naming import live_name, log_name
 from sluice.contracts.pilots import InputFile, LeasedJob, LogFile, OutputFile, PilotTask
 from sluice.contracts.states import ErrorClass
@@ -39,12 +40,16 @@ def stage_in(
     links. Raises ``AttemptError``, ``OSError``."""
     seen: set[str] = set()
     bundles = {bundle.port for bundle in task.bundles}
-    values: dict[str, list[Any]] = {}
+    folders = _folders(task, folder)
+    values: dict[str, list[Any]] = {port: [place.value] for port, place in folders.items()}
     for number, file in enumerate((*inputs, *shared)):
         port, known = file.port or task.dat_in_port, number >= len(inputs)
         if port in bundles:
             place = tempfile.mkdtemp(prefix=f"{number}-", dir=folder)
             values.setdefault(port, []).append(_unpacked(file, place, protected, known=known))
+            continue
+        if port in folders:
+            _fetch(file, folders[port].path_of(file), protected, known=known)
             continue
         place = folder
         # Of different folders, alike in name; any plain name may be that of another input.
@@ -61,6 +66,36 @@ def stage_in(
         }
         values.setdefault(port, []).append(value)
     return values
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """What a port gets as one folder, which lies at ``path``."""
+
+    path: str
+
+    @property
+    def value(self) -> dict[str, Any]:
+        name = os.path.basename(self.path)
+        return {"class": "Directory", "location": file_url(self.path), "basename": name}
+
+    def path_of(self, file: InputFile) -> str:
+        """Where the file belongs, in a folder that is there. Raises ``OSError``."""
+        path = f"{self.path}/{path_of(file.name)}"
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        return path
+
+
+def _folders(task: PilotTask, folder: str) -> dict[str, _Folder]:
+    """By port, each made. Raises ``OSError``."""
+    made = {
+        port: _Folder(f"{tempfile.mkdtemp(prefix='folder-', dir=folder)}/{name}")
+        for port, name in task.needs.folders.items()
+        if port in (task.dat_in_port, *task.side_ports)
+    }
+    for place in made.values():
+        os.mkdir(place.path)
+    return made
 
 
 def _fetch(file: InputFile, path: str, protected: ProtectedInputs, *, known: bool) -> None:

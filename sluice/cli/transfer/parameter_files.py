@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from sluice.cli.connection import Connection
 from sluice.cli.transfer.inputs import shown_path, trouble_with
 from sluice.cli.transfer.upload import take_dataset_back, upload_files
+from sluice.contracts.asset_refs import is_asset
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Finding, Unprocessable
@@ -21,7 +22,7 @@ def local_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, Path]:
     found = {
         name: path
         for name in plan.file_parameters
-        if (path := _path_of(params.get(name))) is not None
+        if not is_asset(params.get(name)) and (path := _path_of(params.get(name))) is not None
     }
     wrong = [
         Finding(message=f"parameter {name!r}: {why}: {shown_path(path)}")

@@ -1,5 +1,6 @@
 """Client of the operator service: the one address that people and the command line need."""
 
+from sluice.clients.operator.assets import AssetCalls
 from sluice.clients.operator.chains import ChainCalls
 from sluice.clients.operator.datasets import DatasetCalls
 from sluice.clients.operator.operations import OperationCalls
@@ -10,7 +11,14 @@ from sluice.clients.operator.times import TimesCalls
 
 
 class OperatorClient(
-    TemplateCalls, ChainCalls, TaskCalls, DatasetCalls, OperationCalls, SecretCalls, TimesCalls
+    TemplateCalls,
+    ChainCalls,
+    TaskCalls,
+    DatasetCalls,
+    OperationCalls,
+    SecretCalls,
+    TimesCalls,
+    AssetCalls,
 ):
     """Errors as in ``ServiceClient``: the service's own, and ``NotAvailable``."""
 

@@ -18,6 +18,8 @@ def check_bound_parameters(flow: Dataflow, findings: Findings) -> None:
             findings.error(
                 place, f"'{name}' is the data set; metadata can only be bound to parameters"
             )
+        elif name in flow.assets and name in flow.workflow.inputs:
+            continue
         elif name in flow.wiring.file_inputs:
             findings.error(
                 place,

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sluice.contracts.asset_refs import AssetRef, is_asset
 from sluice.contracts.secrets import SCHEME, SecretRef
 from sluice.cwl.dataflow.chosen_outputs import add_choosing_steps
 from sluice.cwl.dataflow.links import Wiring, read_links
@@ -28,6 +29,21 @@ class Dataflow:
         }
 
     @property
+    def assets(self) -> dict[str, AssetRef]:
+        """By parameter, those that ``sluice:bind`` gives it."""
+        return assets_of(self.extensions)
+
+    @property
+    def folders_of_steps(self) -> dict[str, dict[str, str]]:
+        """By step and the tool's port that gets a folder: what that is called."""
+        found: dict[str, dict[str, str]] = {}
+        for (step, port), stream in self.wiring.read.items():
+            if stream.folder:
+                parameter = self.wiring.origins[step, port].port
+                found.setdefault(step, {})[port] = self.assets[parameter].name
+        return found
+
+    @property
     def secrets_of_steps(self) -> dict[str, dict[str, SecretRef]]:
         """By step and the tool's port."""
         found: dict[str, dict[str, SecretRef]] = {}
@@ -41,4 +57,10 @@ def read_dataflow(template: ParsedTemplate, findings: Findings) -> Dataflow:
     """Links that are wrong are told, and are not among the wiring."""
     workflow = read_workflow(template.canonical, findings)
     add_choosing_steps(workflow)
-    return Dataflow(workflow, read_links(workflow, findings), template.extensions)
+    wiring = read_links(workflow, findings, assets=frozenset(assets_of(template.extensions)))
+    return Dataflow(workflow, wiring, template.extensions)
+
+
+def assets_of(extensions: Extensions) -> dict[str, AssetRef]:
+    bound: dict[str, str] = extensions.workflow.values.get("bind", {})
+    return {name: AssetRef.read(target) for name, target in bound.items() if is_asset(target)}

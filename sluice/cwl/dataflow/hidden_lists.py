@@ -16,6 +16,7 @@ def hides_list(step: Step, wiring: Wiring) -> bool:
         if (
             stream is not None
             and stream.kind is EntryKind.FILE
+            and not stream.folder
             and _takes_list(step.input_type(name)) is not is_whole
         ):
             return True

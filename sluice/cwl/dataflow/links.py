@@ -30,7 +30,8 @@ class Wiring:
     is right in that respect: the data set that makes its jobs, and those it reads beside that."""
 
     data_input: str | None = None
-    #: Inputs that are a single file: parameters to the operator, data sets to the steps.
+    #: Inputs that are a single file, or files of an asset: parameters to the operator, data sets to
+    #: the steps.
     file_inputs: frozenset[str] = frozenset()
     origins: dict[InputOfStep, SourcePort] = field(default_factory=dict)
     #: Of links with several sources, those behind the first.
@@ -64,11 +65,15 @@ class Wiring:
                 yield step, link, origin
 
 
-def read_links(workflow: Workflow, findings: Findings) -> Wiring:
+def read_links(workflow: Workflow, findings: Findings, *, assets: frozenset[str]) -> Wiring:
+    """``assets``: inputs that are bound to one."""
     files = frozenset(
-        port.name for port in workflow.inputs.values() if without_null(port.type) == "File"
+        port.name
+        for port in workflow.inputs.values()
+        if without_null(port.type) == "File"
+        or (port.name in assets and without_null(port.type) in (ARRAY_OF_FILES, "Directory"))
     )
-    wiring = Wiring(_data_input(workflow, findings), files)
+    wiring = Wiring(_data_input(workflow, findings, assets), files)
     resolver = _Resolver(workflow, findings)
     for step in workflow.steps.values():
         for link in step.links.values():
@@ -107,16 +112,10 @@ def _read_streams(workflow: Workflow, wiring: Wiring) -> None:
             wiring.read[step, name] = merged
 
 
-def _data_input(workflow: Workflow, findings: Findings) -> str | None:
-    data = [port for port in workflow.inputs.values() if without_null(port.type) == ARRAY_OF_FILES]
-    data = (
-        data
-        or [
-            port
-            for port in workflow.inputs.values()
-            if without_null(port.type) == array_of("Directory")
-        ][:1]
-    )
+def _data_input(workflow: Workflow, findings: Findings, assets: frozenset[str]) -> str | None:
+    inputs = [port for port in workflow.inputs.values() if port.name not in assets]
+    data = [port for port in inputs if without_null(port.type) == ARRAY_OF_FILES]
+    data = data or [port for port in inputs if without_null(port.type) == array_of("Directory")][:1]
     for port in data[1:]:
         findings.error(
             port.place,
@@ -286,11 +285,12 @@ def _first(step: Step, links: Sequence[Link], modes: Mapping[str, InputMode]) ->
 
 
 def _input_mode(step: Step, link: Link, stream: EntryStream | None) -> InputMode:
-    """What is scattered over is the step's word; all else is the source's: a list comes whole, a
-    single value is that."""
+    """What is scattered over is the step's word; all else is the source's: a list comes whole, as
+    the files of a folder do, a single value is that."""
     if link.name in step.scatter:
         return InputMode.EACH
-    return InputMode.ALL if stream is not None and stream.many else InputMode.ONE
+    whole = stream is not None and (stream.many or stream.folder)
+    return InputMode.ALL if whole else InputMode.ONE
 
 
 def _is_file(origin: SourcePort, wiring: Wiring) -> bool:

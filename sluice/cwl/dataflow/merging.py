@@ -61,6 +61,7 @@ def merged_stream(link: Link, streams: Sequence[EntryStream | None]) -> EntryStr
         many=many and pick_of(link) is None,
         spread=found[0].spread,
         secondary=secondary,
+        folder=any(stream.folder for stream in found),
     )
 
 
@@ -91,6 +92,8 @@ def check_merge(
         trouble = (
             f"has 'pickValue: {pick}', which chooses among sources of one value each, and {why}"
         )
+    elif is_merged(link) and (folder := next((name for name, each in known if each.folder), None)):
+        trouble = f"joins '{folder}', the folder of an asset, with others: give it by itself"
     elif is_merged(link):
         trouble = _unlike(link, known) or (_not_flat(known) if _is_flat(link) else _nested(lists))
     if trouble:

@@ -18,16 +18,19 @@ from sluice.cwl.reading.nodes import mappings
 @dataclass(frozen=True, slots=True)
 class EntryStream:
     """``type``: of an entry. ``many``: CWL sees a list of entries. ``spread``: that list is what a
-    single job gives. ``secondary``: files among the entries may have secondary files with them."""
+    single job gives. ``secondary``: files among the entries may have secondary files with them.
+    ``folder``: CWL sees one folder, and its files are the entries."""
 
     type: Any
     many: bool
     spread: bool = False
     secondary: bool = False
+    folder: bool = False
 
     @property
     def kind(self) -> EntryKind:
-        return EntryKind.FILE if self.type == "File" and not self.secondary else EntryKind.BUNDLE
+        plain = self.folder or (self.type == "File" and not self.secondary)
+        return EntryKind.FILE if plain else EntryKind.BUNDLE
 
 
 @dataclass(slots=True)
@@ -61,7 +64,7 @@ class EntryStreams:
     def _found(self, origin: SourcePort) -> EntryStream | None:
         if origin.step is None:
             if origin.port in self.file_inputs:
-                return EntryStream("File", many=False)
+                return _given_files(self.workflow.inputs[origin.port])
             port = self.workflow.inputs.get(origin.port)
             return _first(port) if port is not None and origin.port == self.data_input else None
         step = self.workflow.steps[origin.step]
@@ -123,6 +126,14 @@ def _may_hold_files(kind: Any) -> bool:
 
 def _is_evaluated(port: Port) -> bool:
     return any("outputEval" in part for part in mappings(port.body))
+
+
+def _given_files(port: Port) -> EntryStream:
+    """A file, or files of an asset."""
+    kind = without_null(port.type)
+    if kind == "Directory":
+        return EntryStream(kind, many=False, folder=True)
+    return EntryStream("File", many=kind != "File")
 
 
 def _first(port: Port) -> EntryStream:

@@ -46,9 +46,12 @@ def assemble_plan(
         ],
         **{key: fields[key] for key in _FIELDS if key in fields},
         bind={
-            name: key for name, key in fields.get("bind", {}).items() if name not in flow.secrets
+            name: key
+            for name, key in fields.get("bind", {}).items()
+            if name not in flow.secrets and name not in flow.assets
         },
         secrets=flow.secrets,
+        assets=flow.assets,
     )
 
 

@@ -89,7 +89,7 @@ def _input(step: Step, link: Link, mode: InputMode | None, wiring: Wiring) -> di
         else {key: plain_json(tool_input.body[key]) for key in _OF_PORTS if key in tool_input.body}
     )
     stream = wiring.stream_of(step.name, link.name)
-    if mode is None or stream is None or stream.kind is EntryKind.BUNDLE:
+    if mode is None or stream is None or stream.folder or stream.kind is EntryKind.BUNDLE:
         return {"type": _ANYTHING, **declared}
     return {"type": ARRAY_OF_FILES if mode is InputMode.ALL else ["null", "File"], **declared}
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from ruamel.yaml.comments import CommentedMap
 
+from sluice.contracts.asset_refs import AssetRef, is_asset
 from sluice.contracts.gpus import GpuAmount
 from sluice.contracts.needs import Warm
 from sluice.contracts.plan import Batch, Boundary, Condition, MergeGroups, Require, Retention, Retry
@@ -184,11 +185,12 @@ def _bind(value: FieldValue) -> dict[str, str] | None:
     for key, target in written.items():
         if not isinstance(target, str) or not target:
             value.wrong(
-                "gives each parameter the name of a metadata key, or of a secret as in"
-                f" secret:places-api; {key!r} has {plain_json(target)!r}",
+                "gives each parameter the name of a metadata key, of a secret as in"
+                f" secret:places-api, or of an asset as in asset:model; {key!r} has"
+                f" {plain_json(target)!r}",
                 text_place(written, key),
             )
-        elif wrong := _wrong_secret(target):
+        elif wrong := _wrong_secret(target) or _wrong_asset(target):
             value.wrong(f"{key}: {wrong}", text_place(written, key))
         else:
             bound[value.plain_key(key)] = target
@@ -201,6 +203,17 @@ def _wrong_secret(target: str) -> str:
         return ""
     try:
         SecretRef(name=target.removeprefix(SCHEME))
+    except ValidationError as error:
+        return sentence_of(error.errors()[0])
+    return ""
+
+
+def _wrong_asset(target: str) -> str:
+    """What is wrong with the name of an asset; empty where it is none."""
+    if not is_asset(target):
+        return ""
+    try:
+        AssetRef.read(target)
     except ValidationError as error:
         return sentence_of(error.errors()[0])
     return ""
@@ -327,7 +340,9 @@ FIELDS: dict[str, ExtensionField] = {
     "match": ExtensionField("workflow", _match, "sluice:match: {detector: spd}"),
     "priority": ExtensionField("workflow", _priority),
     "bind": ExtensionField(
-        "workflow", _bind, "sluice:bind: {run_number: run, token: secret:places-api}"
+        "workflow",
+        _bind,
+        "sluice:bind: {run_number: run, token: secret:places-api, model: asset:model}",
     ),
     "require": ExtensionField("workflow", _require, "sluice:require: {files: {minimum: 10}}"),
     "retention": ExtensionField(

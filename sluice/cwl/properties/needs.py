@@ -35,11 +35,14 @@ def read_needs(
     findings: Findings,
     *,
     secrets: Mapping[str, dict[str, SecretRef]],
+    folders: Mapping[str, dict[str, str]],
 ) -> dict[str, Needs]:
-    """By the name of the step, of each that has a tool. ``secrets``: by step and the tool's
-    port."""
+    """By the name of the step, of each that has a tool. ``secrets``, ``folders``: by step and the
+    tool's port."""
     return {
-        step.name: _needs_of(step, template, findings, secrets.get(step.name, {}))
+        step.name: _needs_of(step, template, findings, secrets.get(step.name, {})).model_copy(
+            update={"folders": folders.get(step.name, {})}
+        )
         for step in workflow.steps.values()
         if step.has_tool
     }

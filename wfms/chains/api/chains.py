@@ -30,12 +30,19 @@ def _query(
     uid: Annotated[list[UUID] | None, Query(max_length=100)] = None,
     state: ChainState | None = None,
     dataset: UUID | None = None,
+    uses: UUID | None = None,
     attention: bool = False,
     ended: bool = False,
     limit: Limit = 50,
 ) -> ChainQuery:
     return ChainQuery(
-        uids=uid, state=state, dataset=dataset, attention=attention, ended=ended, limit=limit
+        uids=uid,
+        state=state,
+        dataset=dataset,
+        uses=uses,
+        attention=attention,
+        ended=ended,
+        limit=limit,
     )
 
 
@@ -81,11 +88,14 @@ def _add_deletion(router: APIRouter, context: ChainsContext, wake: Callable[[], 
         force: Annotated[
             bool, Query(description="Cancel chains that need it; delete an output too.")
         ] = False,
+        taken_back: Annotated[
+            bool, Query(description="It held a version of an asset that nobody is given any more.")
+        ] = False,
     ) -> Dataset:
-        """Has the DMS delete a data set: refused while chains that have not ended need it, and for
-        outputs, unless forced. Then they are canceled first, and the data set is deleted when the
-        last of them has ended. Repeating it is fine."""
-        dataset = await delete_dataset(context, uid, force=force)
+        """Has the DMS delete a data set: refused while chains that have not ended need it, for
+        outputs, and for versions of assets, unless forced. Then they are canceled first, and the
+        data set is deleted when the last of them has ended. Repeating it is fine."""
+        dataset = await delete_dataset(context, uid, force=force, taken_back=taken_back)
         wake()
         return dataset
 
@@ -95,10 +105,11 @@ def _add_reading(router: APIRouter, database: Database) -> None:
     async def list_chains(
         query: Annotated[ChainQuery, Depends(_query)], after: str | None = None
     ) -> ChainPage:
-        """Lists chains, newest first. `uid`: of these; `dataset`: those whose input it is;
-        `attention`: those that failed and that nobody has acknowledged, discarded or run again, and
-        those with a step that cannot go on. `ended`: in place of that, those that have ended, the
-        last to end first, on one page."""
+        """Lists chains, newest first. `uid`: of these; `dataset`: those whose input it is; `uses`:
+        those that have it as their input or as the value of a parameter; `attention`: those that
+        failed and that nobody has acknowledged, discarded or run again, and those with a step that
+        cannot go on. `ended`: in place of that, those that have ended, the last to end first, on
+        one page."""
         return await read_chains(database, query, after=after)
 
     @router.get("/chains/{uid}", responses=errors(NotFound))

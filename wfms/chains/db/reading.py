@@ -24,6 +24,13 @@ WHERE ($1::uuid[] IS NULL OR uid = ANY($1)) AND ($2::text IS NULL OR state = $2)
 ORDER BY position DESC LIMIT $4
 """
 
+#: Found by the index datasets_uid.
+CHAINS_THAT_USE = CHAINS.replace(
+    "\nORDER",
+    """
+    AND uid IN (SELECT chain_uid FROM datasets WHERE datasets.uid = $6 AND step IS NULL)\nORDER""",
+)
+
 CHAINS_OF_ATTENTION = CHAINS.replace("\nORDER", f"\n    AND uid IN ({WANTED})\nORDER")
 
 #: Found by the index chains_ended.
@@ -82,19 +89,22 @@ async def relieving_tasks(connection: Connection, *, limit: int) -> list[tuple[U
 
 @dataclass(frozen=True, slots=True)
 class ChainQuery:
-    """``uids``: of these; ``dataset``: those whose input it is; ``attention``: those that need a
-    person. ``ended``: in place of that, those that have ended, the last to end first, on one page.
-    """
+    """``uids``: of these; ``dataset``: those whose input it is; ``uses``: those that have it as
+    their input or the value of a parameter; ``attention``: those that need a person. ``ended``: in
+    place of that, those that have ended, the last to end first, on one page."""
 
     uids: Sequence[UUID] | None = None
     state: ChainState | None = None
     dataset: UUID | None = None
+    uses: UUID | None = None
     attention: bool = False
     ended: bool = False
     limit: int = 1
 
     @property
     def statement(self) -> str:
+        if self.uses is not None:
+            return CHAINS_THAT_USE
         if self.ended:
             return CHAINS_BY_END
         return CHAINS_OF_ATTENTION if self.attention else CHAINS
@@ -105,8 +115,9 @@ async def chains_page(
 ) -> tuple[list[Chain], int | None]:
     """Chains, and where the next page begins, None when this one is not full. ``before``: that of
     the page before."""
+    further = () if query.uses is None else (query.uses,)
     rows = await connection.fetch(
-        query.statement, query.uids, query.state, before, query.limit, query.dataset
+        query.statement, query.uids, query.state, before, query.limit, query.dataset, *further
     )
     uids = [row["uid"] for row in rows]
     steps = await connection.fetch(STEPS, uids)

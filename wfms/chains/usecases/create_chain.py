@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import structlog
 
+from sluice.contracts.asset_refs import MARK, SCHEME, is_asset
 from sluice.contracts.chain_requirements import DatasetFacts, requires_text, unmet
 from sluice.contracts.chains import NewChain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.parameters import findings
-from sluice.contracts.problems import Finding
+from sluice.contracts.problems import Conflict, Finding
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.database import Transaction
 from wfms.chains.db import chains, datasets
@@ -20,10 +22,24 @@ from wfms.chains.domain.parameters import complete
 from wfms.chains.domain.tasks import name_findings
 from wfms.chains.usecases.advance_chain import advance_chain
 from wfms.chains.usecases.context import ChainsContext
+from wfms.chains.usecases.find_assets import find_bound_assets, find_given_assets
 from wfms.chains.usecases.find_files import DatasetGone, UnfitChain, find_files
 from wfms.chains.usecases.find_secrets import find_secrets
 
 log = structlog.get_logger(__name__)
+
+#: How often the newest versions of assets are looked up that were taken back meanwhile.
+TRIES = 5
+
+
+class AssetsMoved(Conflict):
+    """Versions of assets were taken back while they were looked up, again and again."""
+
+    def __init__(self, new: NewChain) -> None:
+        super().__init__(
+            f"template {new.template_name}: the assets that it is bound to are being taken back at"
+            " this moment: ask again"
+        )
 
 
 async def create_chain(context: ChainsContext, new: NewChain) -> tuple[UUID, bool]:
@@ -32,16 +48,36 @@ async def create_chain(context: ChainsContext, new: NewChain) -> tuple[UUID, boo
     giving none is what a chain does that starts by itself.
 
     Effect: the chain, its steps and its inputs are stored; steps that read the input become
-    starting. Messages: none. Errors: ``UnfitChain``, ``DatasetGone``; ``NotAvailable`` where the
-    DMS cannot be asked for files that are parameters, or the operator service for secrets.
-    """
-    database = context.database
+    starting. It has the newest versions of the assets that its template is bound to. Messages:
+    none. Errors: ``UnfitChain``, ``DatasetGone``; ``NotAvailable`` where the DMS cannot be asked
+    for files that are parameters, or the operator service for secrets and assets."""
+    if any(map(is_asset, new.params.values())):
+        _require_fitting(new)
+        new = await find_given_assets(context.operator, new)
     key = ChainKey.of(new)
-    async with database.connection() as connection:
-        known = await chains.find_chain(connection, key)
-    if known is not None:
-        return known, False
-    _check(key.uid, new)
+    for _ in range(TRIES):
+        async with context.database.connection() as connection:
+            known = await chains.find_chain(connection, key)
+        if known is not None:
+            return known, False
+        _check(key.uid, new)
+        bound = await find_bound_assets(context.operator, new)
+        try:
+            return await _create(context, key, _with(new, bound))
+        except (DatasetGone, UnfitChain):
+            # A version that was taken back meanwhile: there is another one, or a reason.
+            if await find_bound_assets(context.operator, new) == bound:
+                raise
+    raise AssetsMoved(new)
+
+
+def _with(new: NewChain, bound: Mapping[str, Any]) -> NewChain:
+    return new.model_copy(update={"params": {**new.params, **bound}})
+
+
+async def _create(context: ChainsContext, key: ChainKey, new: NewChain) -> tuple[UUID, bool]:
+    """As ``create_chain``; ``new`` has all assets among its parameters."""
+    database = context.database
     files = await find_files(context.dms, new)
     plan = await find_secrets(context.operator, new)
     async with database.transaction() as transaction:
@@ -76,8 +112,18 @@ async def create_chain(context: ChainsContext, new: NewChain) -> tuple[UUID, boo
     return key.uid, True
 
 
+def _require_fitting(new: NewChain) -> None:
+    if wrong := findings(new.plan, new.params):
+        raise UnfitChain.of(new, wrong)
+
+
 def _check(uid: UUID, new: NewChain) -> None:
     dataset = new.dataset
+    if MARK in dataset.meta:
+        raise UnfitChain(
+            f"data set {dataset.name} holds the asset {dataset.meta[MARK]}, which a chain is given"
+            f" as a parameter ({SCHEME}{dataset.meta[MARK]}), and does not carry through a template"
+        )
     if dataset.type in {DatasetType.INTERMEDIATE, DatasetType.LOGS}:
         raise UnfitChain(
             f"data set {dataset.name} is of type {dataset.type}: such data lives only inside its"

@@ -68,7 +68,7 @@ async def _find(dms: DmsClient, new: NewChain, value: FileValue) -> Dataset | st
         )
     if dataset.state in {DatasetState.OPEN, DatasetState.DELETING, DatasetState.DELETED}:
         return f"data set {dataset.name} is {dataset.state}; it must be closed"
-    if dataset.count_files != 1:
+    if value.asset is None and dataset.count_files != 1:
         return (
             f"data set {dataset.name} has {dataset.count_files} files; the value of a parameter is"
             " one file"

@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 import structlog
 
 from sluice.clients.wms import WmsClient
+from sluice.contracts.asset_refs import is_asset
 from sluice.contracts.chain_requirements import requires_text, unmet_parameters
 from sluice.contracts.chains import NewChain, RerunChain, RerunPlan, RerunStep
 from sluice.contracts.datasets import Dataset
@@ -32,6 +33,7 @@ from wfms.chains.domain.tasks import before_port
 from wfms.chains.usecases.advance_chain import advance_chain
 from wfms.chains.usecases.cancel_chain import UnknownChain
 from wfms.chains.usecases.context import ChainsContext
+from wfms.chains.usecases.find_assets import find_given_assets
 from wfms.chains.usecases.find_files import UnfitChain, find_files
 from wfms.chains.usecases.find_secrets import find_secrets
 
@@ -146,6 +148,7 @@ async def _draft(context: ChainsContext, uid: UUID, asked: RerunChain) -> _Draft
     if not before.view.state.final:
         raise NotOver(uid)
     plan = before.view.plan
+    asked = await _with_assets(context, before, asked)
     params = complete(plan, {**before.params, **asked.params})
     wish = Wish(
         chain=uid,
@@ -178,14 +181,7 @@ async def _checked(
     """The plan of the new chain. Only what was given now is looked at, and secrets: the rest was
     checked when the chain was made."""
     plan = before.view.plan
-    new = NewChain(
-        dataset=before.dataset,
-        template_id=before.template.id,
-        template_name=before.template.name,
-        template_version=before.template.version,
-        plan=plan,
-        params=asked.params,
-    )
+    new = _as_new(before, asked)
     wrong = findings(plan, {**wish.params, **asked.params})
     wrong += [
         Finding(message=requires_text([condition]))
@@ -195,6 +191,32 @@ async def _checked(
         raise UnfitChain.of(new, wrong)
     await find_files(context.dms, new)
     return await find_secrets(context.operator, new)
+
+
+async def _with_assets(
+    context: ChainsContext, before: StoredChain, asked: RerunChain
+) -> RerunChain:
+    """Assets that were given now are looked up; those that the chain had it keeps, so that what is
+    taken over of it was made with the same ones. Raises ``UnfitChain``, ``NotAvailable``."""
+    plan = before.view.plan
+    if not any(map(is_asset, asked.params.values())):
+        return asked
+    new = _as_new(before, asked)
+    if wrong := findings(plan, {**before.params, **asked.params}):
+        raise UnfitChain.of(new, wrong)
+    given = await find_given_assets(context.operator, new)
+    return asked.model_copy(update={"params": given.params})
+
+
+def _as_new(before: StoredChain, asked: RerunChain) -> NewChain:
+    return NewChain(
+        dataset=before.dataset,
+        template_id=before.template.id,
+        template_name=before.template.name,
+        template_version=before.template.version,
+        plan=before.view.plan,
+        params=asked.params,
+    )
 
 
 async def _store(

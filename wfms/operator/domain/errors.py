@@ -1,9 +1,12 @@
 """What the operator service refuses, one class per fact.
 
 ServiceError
-├── NotFound ─ TemplateUnknown, RunTemplateUnknown, LogUnknown, SecretUnknown, StepUnknown
+├── NotFound ─ TemplateUnknown, RunTemplateUnknown, LogUnknown, SecretUnknown, StepUnknown,
+│              AssetUnknown, AssetDraftUnknown
 ├── Conflict ─ TemplateInUse (NeedsForce), TemplateDisabled, OvertakenVersion, DatasetUnusable,
-│              NoOutputs, StillRuns, NothingLeft, SecretRefused
+│              NoOutputs, StillRuns, NothingLeft, SecretRefused,
+│              AssetFilesMissing, AssetMoved
+├── NotAvailable ─ NoStorageForAssets, NoRoomForAsset
 ├── Unprocessable ─ TemplateRefused, RequestRefused, AddressRefused, ForNobody
 ├── TooLarge        413
 └── ForeignRequest  403
@@ -18,6 +21,7 @@ from sluice.contracts.problems import (
     Conflict,
     Finding,
     NeedsForce,
+    NotAvailable,
     NotFound,
     ServiceError,
     Unprocessable,
@@ -239,3 +243,60 @@ class SecretRefused(Conflict):
 
     def __init__(self, ref: SecretRef, why: str) -> None:
         super().__init__(f"{ref} {why}", name=ref.name)
+
+
+class AssetUnknown(NotFound):
+    """``version`` None: there is none at all. ``gone``: it was taken back."""
+
+    def __init__(self, name: str, version: int | None = None, *, gone: bool = False) -> None:
+        subject = f"asset {name!r}" if version is None else f"version {version} of asset {name!r}"
+        why = f"{subject} was taken back already" if gone else f"there is no {subject}"
+        super().__init__(f"{why} (`sluice asset list` has them all)", name=name)
+
+
+class AssetDraftUnknown(NotFound):
+    def __init__(self, name: str, draft: UUID) -> None:
+        super().__init__(
+            f"nobody sends a version of asset {name!r} as {draft}, with such a file: begin anew",
+            name=name,
+        )
+
+
+class AssetFilesMissing(Conflict):
+    def __init__(self, name: str, paths: Sequence[str]) -> None:
+        super().__init__(
+            f"of the version of asset {name!r}, {len(paths)} files have not been sent:"
+            f" {', '.join(paths[:MOST_NAMED])}",
+            findings=[Finding(message=f"{path} is missing") for path in paths[:MOST_NAMED]],
+            name=name,
+        )
+
+
+class AssetMoved(Conflict):
+    """Others put, or take back, the same at this moment."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"a version of asset {name!r} with these files is being taken back at this moment: put"
+            " it again",
+            name=name,
+        )
+
+
+class NoStorageForAssets(NotAvailable):
+    """``named``: the one that is set; empty: any."""
+
+    def __init__(self, named: str) -> None:
+        super().__init__(
+            f"input storage {named!r}, which SLUICE_OPERATOR_ASSET_STORAGE names, takes no data"
+            if named
+            else "there is no input storage that takes data, where assets could lie: register one"
+            " with `sluice storage add`"
+        )
+
+
+class NoRoomForAsset(NotAvailable):
+    def __init__(self, size: int, storages: Sequence[str]) -> None:
+        super().__init__(
+            f"no input storage has room for {size} bytes: {', '.join(storages)}", size=size
+        )

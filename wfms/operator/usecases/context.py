@@ -21,7 +21,8 @@ class OperatorContext:
 
     ``others``: service → client for requests that are passed on as they are. ``files``: to the
     DMS, for answers that are passed on while they come. ``log_preview``, ``file_preview``: most
-    bytes of a log and of a file that are shown."""
+    bytes of a log and of a file that are shown. ``asset_storage``: name of the storage that assets
+    are put on; empty: any."""
 
     database: Database
     compiler: Compiler
@@ -35,3 +36,4 @@ class OperatorContext:
     files: httpx.AsyncClient
     log_preview: int
     file_preview: int
+    asset_storage: str

@@ -68,6 +68,11 @@ def _operation(route: Route) -> dict[str, Any]:
                 "schema": {"type": "object", "properties": _FORM}
             }
         operation["requestBody"] = body
+    if route.sends_bytes:
+        operation["requestBody"] = {
+            "content": {"application/octet-stream": {"schema": _BINARY}},
+            "required": True,
+        }
     return operation
 
 

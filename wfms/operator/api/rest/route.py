@@ -51,6 +51,8 @@ class Route:
     read: Callable[[], Any] | None = None
     #: Takes a form with a file, or bare text, beside JSON.
     uploads: bool = False
+    #: Takes bytes as they are.
+    sends_bytes: bool = False
 
 
 def blueprint(routes: list[Route], bridge: Bridge) -> Blueprint:

@@ -1,5 +1,6 @@
 """Every route of the REST interface."""
 
+from wfms.operator.api.rest.assets import AssetRoutes
 from wfms.operator.api.rest.attention import AttentionRoutes
 from wfms.operator.api.rest.chains import ChainRoutes
 from wfms.operator.api.rest.forwarded import forwarded_routes
@@ -26,6 +27,7 @@ def all_routes(context: OperatorContext, *, largest_body: int) -> list[Route]:
         *StepRoutes(context).routes(),
         *LimitRoutes(context).routes(),
         *SecretRoutes(context).routes(),
+        *AssetRoutes(context).routes(),
         *AttentionRoutes(context).routes(),
         *QueueRoutes(context).routes(),
         *TimesRoutes(context).routes(),

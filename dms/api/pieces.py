@@ -1,0 +1,46 @@
+"""Routes to fill a data set over the network, piece by piece."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request
+
+from dms.usecases.context import DmsContext
+from dms.usecases.receive_pieces import join_pieces, list_pieces, receive_piece
+from sluice.contracts.assets import JoinedFile, JoinPieces, Pieces
+from sluice.contracts.base import FileName
+from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.servicekit.http import api_router, errors
+
+Offset = Annotated[int, Query(ge=0, lt=10**15)]
+_BYTES = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+def pieces_router(context: DmsContext) -> APIRouter:
+    router = api_router("/api/v1/datasets/{uid}/pieces", tags=["data sets"])
+    refusals = errors(NotFound, Conflict, Unprocessable, NotAvailable)
+
+    @router.put("", status_code=204, responses=refusals, openapi_extra=_BYTES)
+    async def put_piece(uid: UUID, file: FileName, offset: Offset, request: Request) -> None:
+        """Takes a piece of a file, which begins at `offset`; at most 8 MiB. It replaces one that
+        began there."""
+        await receive_piece(context, uid, file=file, offset=offset, data=await request.body())
+
+    @router.get("", responses=refusals)
+    async def pieces(uid: UUID) -> Pieces:
+        """Lists the pieces that have been received of files that are not complete. `file`: stands
+        for the file's name: the first 32 digits of its SHA-256."""
+        return Pieces(pieces=await list_pieces(context, uid))
+
+    @router.post("/join", responses=refusals)
+    async def join(uid: UUID, body: JoinPieces) -> JoinedFile:
+        """Makes one file of its pieces, compares it with what was announced, and registers it.
+        Repeating it is fine."""
+        return await join_pieces(context, uid, body)
+
+    return router

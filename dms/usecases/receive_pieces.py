@@ -1,0 +1,166 @@
+"""Receiving files piece by piece, for data sets that somebody fills over the network.
+
+A piece lies in the data set's folder under a temporary name until all of its file are there: then
+they are joined, compared with what was announced, and the file is registered. Every request may be
+repeated, and answered by another instance; what was received outlasts a restart.
+"""
+
+from collections.abc import Awaitable, Sequence
+from typing import TypeVar
+from uuid import UUID
+
+from dms.db.datasets import dataset_by_uid
+from dms.db.files import known_files
+from dms.db.storages import all_roots
+from dms.domain.errors import (
+    DatasetNotOpen,
+    NoFolderToFill,
+    PiecesMissing,
+    PieceTooLarge,
+    UnknownDataset,
+)
+from dms.domain.places import StoragePlace, storage_place
+from dms.domain.storage_errors import StorageTakesNothing
+from dms.usecases.context import DmsContext
+from dms.usecases.register_files import register_files
+from sluice.contracts.assets import PIECE, JoinedFile, JoinPieces, PieceAt
+from sluice.contracts.datasets import Dataset, NewFile
+from sluice.contracts.naming import file_key
+from sluice.contracts.problems import NotAvailable, Unprocessable
+from sluice.contracts.states import DatasetState, DatasetType
+from sluice.storage import (
+    ChecksumMismatch,
+    StorageError,
+    StorageFull,
+    piece_name,
+    piece_of,
+)
+from sluice.storage.checksums import Content
+
+ResultT = TypeVar("ResultT")
+
+
+async def receive_piece(
+    context: DmsContext, uid: UUID, *, file: str, offset: int, data: bytes
+) -> None:
+    """Precondition: an open data set of type input with a folder on a storage that takes data.
+    Effect: the piece lies there, in place of one that began at the same place. Messages: none.
+    Raises ``UnknownDataset``, ``DatasetNotOpen``, ``NoFolderToFill``, ``PieceTooLarge``,
+    ``StorageTakesNothing``, ``NotAvailable``."""
+    if len(data) > PIECE:
+        raise PieceTooLarge(len(data), PIECE)
+    dataset, place = await _folder(context, uid, file)
+    await _written(
+        context.files.put_piece(place.root, f"{dataset.url}/{piece_name(file, offset)}", data),
+        place,
+    )
+
+
+async def list_pieces(context: DmsContext, uid: UUID) -> list[PieceAt]:
+    """Those that lie there now, by file and in order. Effect: none. Raises as ``receive_piece``."""
+    _, place = await _folder(context, uid, "")
+    try:
+        found = await context.files.files_in(place.root, place.url)
+    except StorageError as error:
+        raise NotAvailable(f"storage {place.root.name!r}: {error}") from error
+    pieces = [(piece_of(entry.name), entry.size) for entry in found]
+    return sorted(
+        (PieceAt(file=part[0], offset=part[1], size=size) for part, size in pieces if part),
+        key=lambda piece: (piece.file, piece.offset),
+    )
+
+
+async def join_pieces(context: DmsContext, uid: UUID, wanted: JoinPieces) -> JoinedFile:
+    """Precondition: as ``receive_piece``, and all pieces are there. Effect: the file is complete,
+    verified and registered; its pieces are gone. Messages: none. Repeating it is fine. Raises
+    ``PiecesMissing``, ``Unprocessable`` where the content is not what was announced, and as
+    ``receive_piece`` and ``register_files``."""
+    if (there := await _registered(context, uid, wanted)) is not None:
+        return there
+    dataset, place = await _folder(context, uid, wanted.name)
+    url = f"{dataset.url}/{wanted.name}"
+    pieces = _from_beginning(await list_pieces(context, uid), file_key(wanted.name))
+    received = sum(piece.size for piece in pieces)
+    if received != wanted.size:
+        raise PiecesMissing(wanted.name, received, wanted.size)
+    parts = [f"{dataset.url}/{piece_name(wanted.name, piece.offset)}" for piece in pieces]
+    try:
+        stored = await _written(
+            context.files.join(place.root, parts, url, Content(wanted.checksum, wanted.size)),
+            place,
+        )
+    except ChecksumMismatch as error:
+        await context.files.remove(place.root, parts, spared=context.watch.read_only)
+        raise Unprocessable(
+            f"file {wanted.name!r} has not arrived as it was announced: expected {error.expected},"
+            f" found {error.found}; send it again",
+            file=wanted.name,
+        ) from error
+    new = NewFile(
+        seq=wanted.seq,
+        name=wanted.name,
+        size=stored.size,
+        checksum=stored.checksum,
+        url=url,
+        meta=wanted.meta,
+    )
+    await register_files(context, uid, [new])
+    await context.files.remove(place.root, parts, spared=context.watch.read_only)
+    return JoinedFile(size=stored.size, checksum=stored.checksum)
+
+
+async def _written(work: Awaitable[ResultT], place: StoragePlace) -> ResultT:
+    """Raises ``NotAvailable`` where the storage cannot be written to, ``ChecksumMismatch``."""
+    try:
+        return await work
+    except ChecksumMismatch:
+        raise
+    except StorageFull as error:
+        raise NotAvailable(f"storage {place.root.name!r} is full: {error}") from error
+    except StorageError as error:
+        raise NotAvailable(f"storage {place.root.name!r}: {error}") from error
+
+
+async def _registered(context: DmsContext, uid: UUID, wanted: JoinPieces) -> JoinedFile | None:
+    """The file, where an earlier request has made it."""
+    async with context.database.connection() as connection:
+        known = (await known_files(connection, uid, [wanted.name])).get(wanted.name)
+    if known is None:
+        return None
+    there = JoinedFile(size=known.size, checksum=f"sha256:{known.checksum.hex()}")
+    same = wanted.checksum in {None, there.checksum} and wanted.size == there.size
+    return there if same else None
+
+
+def _from_beginning(pieces: Sequence[PieceAt], key: str) -> list[PieceAt]:
+    """Those of the file that lie one behind the other from its beginning."""
+    found: list[PieceAt] = []
+    end = 0
+    for piece in pieces:
+        if piece.file == key and piece.offset == end:
+            found.append(piece)
+            end += piece.size
+    return found
+
+
+async def _folder(context: DmsContext, uid: UUID, file: str) -> tuple[Dataset, StoragePlace]:
+    async with context.database.connection() as connection:
+        row = await dataset_by_uid(connection, uid)
+        roots = [root for root in (await all_roots(connection)).values() if root.enabled]
+    if row is None:
+        raise UnknownDataset(uid)
+    dataset = row.dataset
+    if dataset.state is not DatasetState.OPEN:
+        raise DatasetNotOpen(uid, dataset.name, state=dataset.state, file=file)
+    subject = f"data set {dataset.name!r}"
+    if dataset.type is not DatasetType.INPUT or dataset.url is None:
+        raise NoFolderToFill(uid, dataset.name)
+    place = storage_place(dataset.url, roots, subject=subject)
+    if not place.path:
+        raise NoFolderToFill(uid, dataset.name)
+    why = context.watch.objections.get(place.root.id)
+    if why is None and place.root.read_only:
+        why = "it is read-only"
+    if why is not None:
+        raise StorageTakesNothing(subject, place.root.name, storage_id=place.root.id, why=why)
+    return dataset, place

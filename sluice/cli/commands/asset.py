@@ -1,0 +1,238 @@
+"""`sluice asset …`"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+
+from sluice.cli.connection import Connection
+from sluice.cli.errors import plain_errors
+from sluice.cli.output import err, human_bytes, out, print_json, print_table
+from sluice.cli.system import System, with_system
+from sluice.cli.transfer.asset_check import require_accepted
+from sluice.cli.transfer.assets import files_of, put_asset
+from sluice.cli.transfer.download import fetch_files
+from sluice.contracts.asset_refs import AssetRef, path_of
+from sluice.contracts.assets import Asset, AssetUse, AssetUses, AssetVersion
+from sluice.contracts.datasets import File
+from sluice.contracts.numbers import counted
+from sluice.contracts.problems import NotFound, Unprocessable
+from sluice.contracts.wording import sentence_of
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Models and configurations of tools: files under a name, in versions.",
+)
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME")]
+VersionArgument = Annotated[str, typer.Argument(metavar="NAME[@VERSION]")]
+
+
+@app.command("put")
+@with_system
+def put(
+    system: System,
+    name: NameArgument,
+    paths: Annotated[
+        list[Path],
+        typer.Argument(help="Files, and folders, of which all files are taken.", metavar="PATH..."),
+    ],
+    *,
+    note: Annotated[str, typer.Option(help="For whoever reads the history.")] = "",
+    check: Annotated[
+        Path | None,
+        typer.Option(
+            help="CWL file of a tool that takes the asset and fails where it is wrong: then nothing"
+            " is stored.",
+            metavar="TOOL.cwl",
+        ),
+    ] = None,
+) -> None:
+    """Store files as the next version of an asset, which new chains get; the same files are the
+    same version. After an interruption the same command goes on."""
+    files = plain_errors(lambda: files_of(paths))
+    if check is not None:
+        tool = check
+        plain_errors(lambda: require_accepted(system, tool, files))
+    stored = system.ask(lambda c: put_asset(c, name, files, note=note))
+    version = stored.version
+    said = f"{version.name}, version {version.version}"
+    if not stored.new:
+        said += (
+            f": it has just these files since {version.created_at:%F %T}, and nothing was stored"
+        )
+    size = f"{counted(len(version.files), 'file')}, {human_bytes(version.size)}"
+    system.answer(stored, f"{said} ({size})")
+    if stored.newest != version.version:
+        err.print(
+            f"note: new chains get version {stored.newest}; `sluice asset remove"
+            f" {name}@{stored.newest}` takes that back"
+        )
+
+
+@app.command("list")
+@with_system
+def list_assets(system: System) -> None:
+    """Assets with the version that new chains get."""
+    assets = system.ask(lambda c: c.operator.assets()).assets
+    if system.as_json:
+        print_json(assets)
+        return
+    print_table(
+        ["asset", "newest", "files", "size", "put", "versions"],
+        [_row(asset) for asset in assets],
+        empty="no asset",
+    )
+
+
+@app.command("show")
+@with_system
+def show(system: System, asset: VersionArgument) -> None:
+    """The history of an asset, and who was given which version; with a version, its files."""
+    ref = _ref(asset)
+
+    async def read(connection: Connection) -> AssetUses:
+        uses = await connection.operator.asset_uses(ref.name)
+        if ref.version is None:
+            return uses
+        kept = [use for use in uses.versions if use.version.version == ref.version]
+        if not kept:
+            raise NotFound(f"asset {ref.name!r} has no version {ref.version}")
+        return AssetUses(name=uses.name, versions=kept)
+
+    uses = system.ask(read)
+    if system.as_json:
+        print_json(uses)
+        return
+    print_table(
+        ["version", "put", "state", "files", "size", "note", "chains"],
+        [_use_row(use) for use in uses.versions],
+        empty="no version",
+    )
+    if ref.version is not None:
+        print_table(
+            ["file", "size", "sha256"],
+            [
+                (file.path, human_bytes(file.size), file.checksum.removeprefix("sha256:"))
+                for use in uses.versions
+                for file in use.version.files
+            ],
+            empty="no file",
+        )
+    for use in uses.versions:
+        for chain in use.chains:
+            out.print(
+                f"version {use.version.version}: chain {chain.uid}, {chain.dataset_name} through"
+                f" {chain.template_name}, {chain.state}"
+            )
+        if use.more:
+            out.print(f"version {use.version.version}: and chains before these")
+
+
+@app.command("get")
+@with_system
+def get(
+    system: System,
+    asset: VersionArgument,
+    *,
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the files.")] = Path(
+        "out"
+    ),
+) -> None:
+    """Copy the files of a version, by default the newest, into a folder, each checked against its
+    checksum; what is there is replaced."""
+    ref = _ref(asset)
+
+    async def fetch(connection: Connection) -> list[Path]:
+        version = _version(await connection.operator.asset(ref.name), ref)
+        wanted: list[tuple[File, Path]] = [
+            (file, folder / path_of(file.name))
+            async for file in connection.operator.all_files(version.dataset)
+        ]
+        await fetch_files(connection, wanted)
+        return [path for _, path in wanted]
+
+    paths = system.ask(fetch)
+    if system.as_json:
+        print_json({"files": [str(path) for path in paths]})
+    else:
+        for path in paths:
+            out.print(str(path))
+
+
+@app.command("remove")
+@with_system
+def remove(system: System, asset: VersionArgument) -> None:
+    """Take a version back, or all: no new chain gets it. Its files go when no chain needs them."""
+    ref = _ref(asset)
+    removed = system.ask(lambda c: c.operator.remove_asset(ref.name, version=ref.version))
+    numbers = ", ".join(str(each.version) for each in removed.removed)
+    system.answer(removed, f"{ref.name}, version {numbers}: no new chain gets it")
+    for use in () if system.as_json else removed.kept:
+        if not use.chains:
+            out.print(f"version {use.version.version}: its files are deleted later")
+        for chain in use.chains:
+            out.print(
+                f"version {use.version.version} stays as long as chain {chain.uid} runs"
+                f" ({chain.dataset_name} through {chain.template_name})"
+            )
+
+
+def _ref(text: str) -> AssetRef:
+    """Ends the command where it names none."""
+
+    def read() -> AssetRef:
+        try:
+            return AssetRef.read(text)
+        except ValidationError as error:
+            why = sentence_of(error.errors()[0])
+            raise Unprocessable(
+                f"{text!r} names no asset, as NAME or NAME@VERSION do: {why}"
+            ) from None
+
+    return plain_errors(read)
+
+
+def _version(asset: Asset, ref: AssetRef) -> AssetVersion:
+    """Raises ``NotFound``."""
+    found = asset.newest if ref.version is None else asset.version(ref.version)
+    if found is None:
+        raise NotFound(f"asset {asset.name!r} has no version {ref.version or 'that is given'}")
+    if found.deleted_at is not None:
+        raise NotFound(f"the files of {found.ref} were deleted on {found.deleted_at:%F %T}")
+    return found
+
+
+def _row(asset: Asset) -> tuple[object, ...]:
+    newest = asset.newest
+    if newest is None:
+        return asset.name, "taken back", "", "", "", len(asset.versions)
+    return (
+        asset.name,
+        newest.version,
+        len(newest.files),
+        human_bytes(newest.size),
+        f"{newest.created_at:%F %T}",
+        len(asset.versions),
+    )
+
+
+def _use_row(use: AssetUse) -> tuple[object, ...]:
+    version = use.version
+    chains = f"{len(use.chains)}{' and more' if use.more else ''}"
+    return (
+        version.version,
+        f"{version.created_at:%F %T}",
+        state_of(version),
+        len(version.files),
+        human_bytes(version.size),
+        version.note,
+        chains,
+    )
+
+
+def state_of(version: AssetVersion) -> str:
+    if version.deleted_at is not None:
+        return "deleted"
+    return "given" if version.removed_at is None else "taken back"

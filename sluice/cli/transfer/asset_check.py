@@ -1,0 +1,111 @@
+"""A tool's own word on an asset, before it is stored: it runs as any tool does, on the system, and
+what it refuses is not put."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sluice.cli.output import err
+from sluice.cli.system import System
+from sluice.cli.transfer.inputs import shown_path
+from sluice.contracts.problems import Finding, Unprocessable
+
+#: What cwltool puts into, and before, the lines that it writes; and its last one.
+_COLOURS, _PREFIX = re.compile(r"\x1b\[[0-9;]*m"), re.compile(r"^(?:ERROR|WARNING|INFO) ")
+_END = "Final process status is "
+#: Lines of what a tool has said.
+_MOST_SAID = 20
+_FOLDER, _LIST = "Directory", {"type": "array", "items": "File"}
+
+
+def require_accepted(system: System, tool: Path, files: Mapping[str, Path]) -> None:
+    """Runs the tool with the asset as its input. Raises ``Unprocessable`` with what it has said
+    where it fails, or cannot be given the asset."""
+    from sluice.cwl.documents.types import normal_type, without_null  # noqa: PLC0415 - a client alone reads no CWL
+
+    inputs = {name: without_null(normal_type(kind)) for name, kind in _inputs_of(tool).items()}
+    with tempfile.TemporaryDirectory(prefix="sluice-asset-") as folder:
+        place = Path(folder) / "asset"
+        _lay_out(files, place)
+        port, value = _argument(tool, inputs, place, list(files))
+        order = Path(folder) / "order.json"
+        order.write_text(json.dumps({port: value}))
+        err.print(f"checking with {tool.name}")
+        ended = subprocess.run(
+            [
+                *[sys.executable, "-m", "sluice.cli", "cwl-runner", "--quiet"],
+                *(["--url", system.url] if system.url else ["--home", str(system.home)]),
+                *["--outdir", f"{folder}/out", str(tool), str(order)],
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    if ended.returncode:
+        raise Unprocessable(
+            f"{tool.name} does not accept these files, and nothing was stored",
+            findings=[Finding(message=line) for line in _said(ended.stderr)],
+        )
+
+
+def _said(text: str) -> list[str]:
+    """Its last lines, as text alone, without what is said of every failure."""
+    lines = [_PREFIX.sub("", _COLOURS.sub("", line)).strip() for line in text.splitlines()]
+    return [line for line in lines if line and not line.startswith(_END)][-_MOST_SAID:]
+
+
+def _inputs_of(tool: Path) -> dict[str, Any]:
+    """Types as they are written, by name. Raises ``Unprocessable``."""
+    from ruamel.yaml import YAML  # noqa: PLC0415 - as above
+    from ruamel.yaml.error import YAMLError  # noqa: PLC0415
+
+    try:
+        document = YAML(typ="safe").load(tool.read_text())
+    except (OSError, UnicodeDecodeError, YAMLError) as error:
+        raise Unprocessable(f"the check {shown_path(tool)} cannot be read: {error}") from error
+    written = document.get("inputs") if isinstance(document, Mapping) else None
+    if isinstance(written, list):
+        written = {str(port["id"]).lstrip("#"): port for port in written if "id" in port}
+    if not isinstance(written, Mapping):
+        raise Unprocessable(f"the check {shown_path(tool)} is no CWL tool with inputs")
+    return {
+        str(name): port.get("type") if isinstance(port, Mapping) and "type" in port else port
+        for name, port in written.items()
+    }
+
+
+def _argument(
+    tool: Path, inputs: Mapping[str, Any], place: Path, names: list[str]
+) -> tuple[str, dict[str, Any] | list[dict[str, Any]]]:
+    """The input that takes the asset, and its value."""
+    listed = [{"class": "File", "path": str(place / name)} for name in names]
+    values: list[tuple[Any, Any]] = [
+        (_FOLDER, {"class": "Directory", "path": str(place)}),
+        (_LIST, listed),
+        ("File", listed[0] if len(listed) == 1 else None),
+    ]
+    for kind, value in values:
+        for port, taken in inputs.items():
+            if taken == kind and value is not None:
+                return port, value
+    raise Unprocessable(
+        f"the check {shown_path(tool)} has no input for these {len(names)} files: it takes them as"
+        " Directory or File[], or one file as File"
+    )
+
+
+def _lay_out(files: Mapping[str, Path], place: Path) -> None:
+    for name, path in files.items():
+        target = place / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(path, target)
+        except OSError:
+            shutil.copyfile(path, target)

@@ -1,0 +1,115 @@
+"""Local files become a version of an asset: sent piece by piece, and only what is not there yet."""
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from uuid import UUID
+
+from sluice.cli.connection import Connection
+from sluice.cli.output import err, human_bytes
+from sluice.cli.transfer.inputs import shown_path, trouble_with
+from sluice.contracts.assets import (
+    PIECE,
+    AssetDraft,
+    FileToSend,
+    NewAsset,
+    NewAssetFile,
+    StoredAsset,
+)
+from sluice.contracts.problems import Conflict, Finding, Unprocessable
+from sluice.storage import checksum_of
+
+#: Path within the asset → where it is here.
+LocalFiles = Mapping[str, Path]
+
+#: How often it is begun anew where somebody else puts, or takes back, the same.
+TRIES = 3
+
+
+def files_of(paths: Sequence[Path]) -> dict[str, Path]:
+    """Files under their names; of a folder all files under their paths in it, but those, and what
+    lies in folders, whose names begin with a dot. Raises ``Unprocessable``."""
+    found: dict[str, Path] = {}
+    wrong: list[Finding] = []
+    for path in paths:
+        given = _of_folder(path) if path.is_dir() else {path.name: path}
+        if not given:
+            wrong.append(Finding(message=f"a folder without files: {shown_path(path)}"))
+        for name, file in given.items():
+            if why := trouble_with(file):
+                wrong.append(Finding(message=f"{why}: {shown_path(file)}"))
+            elif name in found:
+                message = f"{shown_path(found[name])} and {shown_path(file)} would both be {name!r}"
+                wrong.append(Finding(message=message))
+            found[name] = file
+    if wrong:
+        raise Unprocessable("these files cannot be put", findings=wrong)
+    return found
+
+
+def _of_folder(folder: Path) -> dict[str, Path]:
+    return {
+        path.relative_to(folder).as_posix(): path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    }
+
+
+async def put_asset(
+    connection: Connection, name: str, files: LocalFiles, *, note: str
+) -> StoredAsset:
+    """Raises ``Unprocessable``, ``Conflict``, ``NotAvailable``, ``OSError``; repeating it goes on
+    with what was sent before."""
+    new = await asyncio.to_thread(_described, files, note)
+    for number in range(TRIES):
+        try:
+            draft = await connection.operator.begin_asset(name, new)
+            return await _complete(connection, name, draft, files)
+        except Conflict:
+            if number == TRIES - 1:
+                raise
+    raise AssertionError("never reached")
+
+
+async def _complete(
+    connection: Connection, name: str, draft: AssetDraft, files: LocalFiles
+) -> StoredAsset:
+    if draft.uid is None:
+        assert draft.version is not None  # noqa: S101 - one of both
+        asset = await connection.operator.asset(name)
+        newest = asset.newest or draft.version
+        return StoredAsset(version=draft.version, new=False, newest=newest.version)
+    for missing in draft.missing:
+        await _send(connection, files[missing.path], missing, name=name, draft=draft.uid)
+    return await connection.operator.complete_asset(name, draft.uid)
+
+
+async def _send(
+    connection: Connection, path: Path, missing: FileToSend, *, name: str, draft: UUID
+) -> None:
+    offset, number = missing.received, missing.number
+    size = await asyncio.to_thread(os.path.getsize, path)
+    if size > PIECE:
+        err.print(f"sending {missing.path} ({human_bytes(size - offset)})")
+    while piece := await asyncio.to_thread(_read, path, offset):
+        await connection.operator.send_asset_piece(name, draft, piece, number=number, offset=offset)
+        offset += len(piece)
+    await connection.operator.complete_asset_file(name, draft, number=number)
+
+
+def _read(path: Path, offset: int) -> bytes:
+    with path.open("rb") as file:
+        file.seek(offset)
+        return file.read(PIECE)
+
+
+def _described(files: LocalFiles, note: str) -> NewAsset:
+    return NewAsset(
+        files=[
+            NewAssetFile(path=name, size=path.stat().st_size, checksum=checksum_of(path))
+            for name, path in files.items()
+        ],
+        note=note,
+    )

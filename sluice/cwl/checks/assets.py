@@ -1,0 +1,26 @@
+"""Parameters that are bound to assets: they are files."""
+
+from sluice.cwl.dataflow.dataflow import Dataflow
+from sluice.cwl.documents.types import ARRAY_OF_FILES, short_form, without_null
+from sluice.cwl.reading.findings import START, Findings
+
+
+def check_assets(flow: Dataflow, findings: Findings) -> None:
+    """An asset is a file, a list of files or a folder; what it is not cannot be taken for it."""
+    for name, ref in flow.assets.items():
+        port = flow.workflow.inputs.get(name)
+        if port is None or without_null(port.type) in ("File", "Directory", ARRAY_OF_FILES):
+            continue
+        findings.error(
+            flow.extensions.workflow.inner.get(("bind", name), START),
+            f"the parameter '{name}' is of type {short_form(port.type)}, and {ref} is files: its"
+            " type is File (of an asset with one file), File[] or Directory",
+        )
+    for (name, link), origin in flow.wiring.origins.items():
+        step = flow.workflow.steps[name]
+        if origin.step is None and origin.port in flow.assets and link in step.scatter:
+            findings.error(
+                step.place_of("scatter"),
+                f"step '{name}' scatters over '{link}', which is an asset: every job gets all of"
+                " it",
+            )

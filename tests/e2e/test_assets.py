@@ -1,0 +1,74 @@
+"""Assets as people put and use them, with a real pilot."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.commands import interrupted, sluice, write_texts
+from tests.e2e.systems import LiveSystem
+from tests.waiting import Gate
+
+pytestmark = pytest.mark.xdist_group("e2e-command")
+
+SPELL = """\
+cwlVersion: v1.2
+class: Workflow
+$namespaces: {{sluice: "urn:sluice:cwl:"}}
+sluice:bind: {{config: "asset:spelling"}}
+requirements: {{ScatterFeatureRequirement: {{}}}}
+inputs: {{texts: "File[]", config: Directory}}
+outputs: {{said: {{type: "File[]", outputSource: late/said}}}}
+steps:
+  wait:
+    scatter: text
+    in: {{text: texts}}
+    out: [passed]
+    run:
+      class: CommandLineTool
+      baseCommand: [sh, -c, ': < {gate}; cat "$0"']
+      arguments: [$(inputs.text)]
+      inputs: {{text: File}}
+      outputs: {{passed: {{type: stdout}}}}
+      stdout: passed.txt
+      requirements: {{ToolTimeLimit: {{timelimit: 120}}}}
+  late:
+    scatter: text
+    in: {{text: wait/passed, config: config}}
+    out: [said]
+    run:
+      class: CommandLineTool
+      baseCommand: cat
+      arguments: [$(inputs.text), $(inputs.config.path)/config.ini, $(inputs.config.path)/words/cs]
+      inputs: {{text: File, config: Directory}}
+      outputs: {{said: {{type: stdout}}}}
+      stdout: said.txt
+      requirements: {{ToolTimeLimit: {{timelimit: 120}}}}
+"""
+
+
+def test_a_chain_that_runs_keeps_its_version_and_a_new_one_gets_the_new(
+    system: LiveSystem, tmp_path: Path
+) -> None:
+    gate, workflow = Gate(tmp_path / "gate"), tmp_path / "spell.cwl"
+    workflow.write_text(SPELL.format(gate=gate))
+    url = ("--url", system.url)
+    put(system, tmp_path / "files", "strict\n", "slovo\n")
+    given = ["-i", *write_texts(tmp_path / "in", "text")]
+    early, _ = interrupted(str(workflow), *given, "--out", str(tmp_path / "early"), *url)
+    put(system, tmp_path / "files", "lenient\n", "kniha\n")
+    gate.open()
+    sluice("run", str(workflow), *given, "--out", str(tmp_path / "late"), *url)
+    sluice("chain", "watch", early, *url)
+    sluice("chain", "get", early, "--out", str(tmp_path / "early"), *url)
+    assert (tmp_path / "early/said.txt").read_text() == "text\nstrict\nslovo\n"
+    assert (tmp_path / "late/said.txt").read_text() == "text\nlenient\nkniha\n"
+    uses = json.loads(sluice("asset", "show", "spelling", "--json", *url).stdout)["versions"]
+    assert [len(use["chains"]) for use in uses] == [1, 1]
+
+
+def put(system: LiveSystem, folder: Path, config: str, words: str) -> None:
+    (folder / "words").mkdir(parents=True, exist_ok=True)
+    (folder / "config.ini").write_text(config)
+    (folder / "words/cs").write_text(words)
+    sluice("asset", "put", "spelling", str(folder), "--url", system.url)

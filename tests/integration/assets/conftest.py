@@ -1,0 +1,31 @@
+"""Assets in the real operator service, DMS and chain service."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.queue_topology import sluice_topology
+from sluice.servicekit.transport.open import open_transport
+from tests.integration.assets.scene import Assets
+from tests.integration.wfms.conftest import make_migrated, migrated
+from tests.integration.wfms.world import MakeMigrated, World
+from wfms.operator.settings import OperatorSettings
+from wfms.operator.wiring import build
+
+__all__ = ["make_migrated", "migrated"]
+
+
+@pytest.fixture
+async def assets(make_migrated: MakeMigrated, tmp_path: Path) -> AsyncIterator[Assets]:
+    world = World(tmp_path)
+    await world.open(make_migrated)
+    url = await make_migrated("wfms.operator.db.migrations")
+    settings = OperatorSettings(database_url=url, broker_url=url, patience=30)
+    transport = open_transport(url, sluice_topology())
+    service = build(settings, links=world.links, transport=transport)
+    world.links.apps["wfms.operator"] = service.app
+    async with running(transport, service):
+        yield Assets(world, service.app, settings, transport)
+    await world.close()

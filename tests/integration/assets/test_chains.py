@@ -1,0 +1,148 @@
+"""Chains are given versions of assets when they are made, and keep them."""
+
+import asyncio
+from uuid import uuid4
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sluice.contracts.chains import Chain, RerunChain
+from sluice.contracts.problems import Conflict, NotFound, ServiceError, Unprocessable
+from sluice.contracts.states import DatasetState, TaskState
+from tests.draws import examples
+from tests.integration.assets.scene import Assets, bound, content_of, version_of
+from tests.unit.wfms.chains.plans import plan, step
+
+
+async def test_a_chain_keeps_the_version_it_began_with(assets: Assets) -> None:
+    first = await assets.put_version("model", b"a")
+    template = assets.world.template(bound("asset:model"))
+    early, late = await assets.world.input("early"), await assets.world.input("late")
+    chain = await assets.world.new_chain(early, template)
+    await assets.put_version("model", b"b")
+    assert version_of(chain) == "model@1"
+    assert version_of(await assets.world.new_chain(early, template)) == "model@1", "the first"
+    assert version_of(await assets.world.new_chain(late, template)) == "model@2"
+    await assets.world.start_steps()
+    await assets.world.deliver()
+    task = next(t for t in assets.world.wms.tasks.values() if t.chain_uid == chain.uid)
+    assert [side.dat_in_uid for side in task.side_inputs] == [first.dataset]
+
+
+async def test_a_version_can_be_named_by_the_template_or_with_a_chain(assets: Assets) -> None:
+    for data in (b"a", b"b", b"c"):
+        await assets.put_version("model", data)
+    await assets.put_version("other", b"o")
+    assert version_of(await assets.chain("one", bound("asset:model@2"))) == "model@2"
+    given_ = await assets.chain("two", bound("asset:model"), model="asset:other")
+    assert version_of(given_) == "other@1"
+    with pytest.raises(Unprocessable, match="has no version 7, but 3, 2, 1"):
+        await assets.chain("three", bound("asset:model@7"))
+    with pytest.raises(Unprocessable, match="there is no asset 'nothing'; `sluice asset put"):
+        await assets.chain("four", bound("asset:model"), model="asset:nothing")
+    with pytest.raises(Unprocessable, match="is no asset such as"):
+        await assets.chain("five", bound("asset:model"), model="asset:no name")
+    await assets.client.remove_asset("model", version=2)
+    with pytest.raises(Unprocessable, match="version 2 of asset 'model' was taken back on"):
+        await assets.chain("six", bound("asset:model@2"))
+
+
+async def test_what_an_asset_holds_has_to_fit_the_parameter(assets: Assets) -> None:
+    await assets.put("two", {"a": b"1", "b/c": b"2"})
+    with pytest.raises(Unprocessable, match=r"takes one file, and asset:two@1 has 2 \(a, b/c\)"):
+        await assets.chain("one", bound("asset:two"))
+    files = {"type": "array", "items": "File"}
+    with pytest.raises(Unprocessable, match=r"takes a list of files, and .* in folders \(b/c\)"):
+        await assets.chain("two", bound("asset:two", files))
+    folder = await assets.chain("three", bound("asset:two", "Directory"))
+    assert folder.params["model"]["class"] == "Directory"
+
+
+async def test_a_rerun_keeps_the_version_unless_another_is_given(assets: Assets) -> None:
+    await assets.put_version("model", b"a")
+    chain = await assets.chain("one", bound("asset:model"))
+    await assets.world.start_steps()
+    await assets.world.deliver()
+    [task] = assets.world.wms.tasks
+    await assets.world.end_task(task, TaskState.FAILED, failed=1, reason="1 of 1 jobs failed")
+    await assets.world.turn()
+    await assets.put_version("model", b"b")
+    chains = assets.world.chains
+    again, _ = await chains.rerun_chain(chain.uid, RerunChain(key=uuid4()))
+    assert version_of(again) == "model@1"
+    newer, _ = await chains.rerun_chain(
+        chain.uid, RerunChain(key=uuid4(), params={"model": "asset:model"})
+    )
+    assert version_of(newer) == "model@2"
+    with pytest.raises(Unprocessable, match="there is no asset 'nothing'"):
+        await chains.rerun_chain(
+            chain.uid, RerunChain(key=uuid4(), params={"model": "asset:nothing"})
+        )
+
+
+async def test_what_no_template_names_needs_no_operator(assets: Assets) -> None:
+    del assets.world.links.apps["wfms.operator"]
+    template = assets.world.template(plan(step("only"), outputs=[("only", "out")]))
+    assert await assets.world.new_chain(await assets.world.input("a"), template)
+
+
+moves = st.lists(
+    st.sampled_from(["put a", "put b", "remove", "remove all", "chain", "turn", "end"]),
+    min_size=3,
+    max_size=9,
+)
+
+
+@settings(
+    max_examples=examples(5),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(st.lists(moves, min_size=2, max_size=3))
+async def test_no_chain_ever_has_half_or_a_deleted_version(
+    assets: Assets, actors: list[list[str]]
+) -> None:
+    """Whatever is put, taken back and begun at the same time."""
+    name = f"model-{uuid4().hex[:8]}"
+    made: list[Chain] = []
+    await asyncio.gather(*(_act(assets, name, moves_, made) for moves_ in actors))
+    await assets.turn()
+    for chain in made:
+        if (await assets.world.chains.chain(chain.uid)).state.final:
+            continue
+        dataset = await assets.world.dms.dataset(chain.params["model"]["dataset"])
+        assert (dataset.state, dataset.count_files) == (DatasetState.CLOSED, 2)
+        contents = set()
+        for file in (await assets.world.dms.files(dataset.uid)).files:
+            contents.add(content_of(file)[:1])
+        assert len(contents) == 1, "both files are of one version"
+
+
+async def _act(assets: Assets, name: str, moves_: list[str], made: list[Chain]) -> None:
+    for move in moves_:
+        try:
+            match move.split():
+                case ["put", letter]:
+                    data = letter.encode()
+                    await assets.put(name, {"one": data + b"1", "two": data + b"2"})
+                case ["remove"]:
+                    newest = (await assets.client.asset(name)).newest
+                    version = None if newest is None else newest.version
+                    await assets.client.remove_asset(name, version=version)
+                case ["remove", "all"]:
+                    await assets.client.remove_asset(name)
+                case ["chain"]:
+                    label = f"in-{uuid4().hex}"
+                    made.append(await assets.chain(label, bound(f"asset:{name}", "Directory")))
+                case ["turn"]:
+                    await assets.turn()
+                case ["end"] if made:
+                    await assets.world.chains.cancel_chain(made[0].uid)
+                    await assets.world.turn()
+        except (NotFound, Conflict, Unprocessable) as refusal:
+            assert_told(refusal)
+
+
+def assert_told(refusal: ServiceError) -> None:
+    """What is refused is refused with a sentence about assets, or because it is over already."""
+    assert "asset" in refusal.detail or "final" in refusal.detail, refusal.detail

@@ -1,0 +1,181 @@
+"""Versions of assets: put whole, told apart by their content, and taken back."""
+
+import asyncio
+
+import pytest
+from httpx import ASGITransport, AsyncClient
+
+from sluice.contracts.assets import PIECE
+from sluice.contracts.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.states import DatasetState
+from tests.integration.assets.scene import Assets, bound, content_of, described, version_of
+
+TWO = {"config.ini": b"[a]", "words/cs.txt": b"slovo"}
+
+
+async def test_a_version_is_put_as_a_whole(assets: Assets) -> None:
+    draft = await assets.begin("pero-cz", TWO, note="first")
+    assert draft.uid is not None
+    assert [(file.path, file.received) for file in draft.missing] == [
+        ("config.ini", 0),
+        ("words/cs.txt", 0),
+    ]
+    await assets.send_file("pero-cz", draft.uid, 0, TWO["config.ini"])
+    with pytest.raises(Conflict, match=r"1 files have not been sent: words/cs\.txt"):
+        await assets.client.complete_asset("pero-cz", draft.uid)
+    assert (await assets.client.assets()).assets == [], "nobody is given half of it"
+    await assets.send_file("pero-cz", draft.uid, 1, TWO["words/cs.txt"])
+    stored = await assets.client.complete_asset("pero-cz", draft.uid)
+    assert (stored.version.version, stored.new, stored.newest) == (1, True, 1)
+    assert stored.version.note == "first"
+    assert await assets.client.complete_asset("pero-cz", draft.uid) == stored.model_copy(
+        update={"new": False}
+    ), "a repetition"
+    [asset] = (await assets.client.assets()).assets
+    assert asset.newest == stored.version
+    dataset = await assets.world.dms.dataset(stored.version.dataset)
+    assert (dataset.state, dataset.count_files, dataset.on_demand) == (
+        DatasetState.CLOSED,
+        2,
+        True,
+    )
+
+
+async def test_the_same_content_is_the_same_version(assets: Assets) -> None:
+    first = await assets.put("pero-cz", TWO)
+    again = await assets.begin("pero-cz", dict(reversed(TWO.items())))
+    assert again.uid is None
+    assert again.version == first.version
+    unknown = await assets.put("pero-cz", TWO, known=False)
+    assert (unknown.version, unknown.new) == (first.version, False)
+    await assets.turn()
+    assert len(assets.stored(first.version)) == 2, "what was sent in vain is gone"
+    other = await assets.put("pero-cz", TWO | {"config.ini": b"[b]"})
+    assert (other.version.version, other.new) == (2, True)
+    elsewhere = await assets.put("words", TWO)
+    assert (elsewhere.version.version, elsewhere.new) == (1, True), "each name has its own"
+
+
+async def test_files_that_a_version_has_are_not_sent_again(assets: Assets) -> None:
+    await assets.put("pero-cz", TWO)
+    changed = TWO | {"config.ini": b"[b]"}
+    draft = await assets.begin("pero-cz", changed)
+    assert [file.path for file in draft.missing] == ["config.ini"]
+    await assets.send("pero-cz", draft, changed)
+    assert draft.uid is not None
+    second = (await assets.client.complete_asset("pero-cz", draft.uid)).version
+    await assets.client.remove_asset("pero-cz", version=1)
+    await assets.turn()
+    files = (await assets.world.dms.files(second.dataset)).files
+    for file in files:
+        shared = changed[file.name.replace("%2F", "/")]
+        assert content_of(file) == shared, "it is there as long as one of them is"
+
+
+async def test_what_was_interrupted_goes_on(assets: Assets) -> None:
+    data = bytes(1000)
+    files = {"model.pt": data, "words.txt": b"w"}
+    draft = await assets.begin("big", files)
+    assert draft.uid is not None
+    await assets.client.send_asset_piece("big", draft.uid, data[:600], number=0, offset=0)
+    again = await assets.begin("big", files)
+    assert again.uid == draft.uid
+    assert [file.received for file in again.missing] == [600, 0]
+    await assets.client.send_asset_piece("big", draft.uid, data[600:], number=0, offset=600)
+    await assets.client.complete_asset_file("big", draft.uid, number=0)
+    assert [file.path for file in (await assets.begin("big", files)).missing] == ["words.txt"]
+
+
+async def test_what_arrives_otherwise_is_no_version(assets: Assets) -> None:
+    draft = await assets.begin("model", {"model.pt": b"right"})
+    assert draft.uid is not None
+    with pytest.raises(Unprocessable, match="has not arrived as it was announced"):
+        await assets.send_file("model", draft.uid, 0, b"wrong")
+    with pytest.raises(Conflict, match="have not been sent"):
+        await assets.client.complete_asset("model", draft.uid)
+
+
+async def test_two_at_once_make_a_version_each_or_the_same(assets: Assets) -> None:
+    same = await asyncio.gather(*(assets.put("same", TWO) for _ in range(4)))
+    assert {stored.version.version for stored in same} == {1}
+    apart = await asyncio.gather(
+        *(assets.put("apart", {"model.pt": bytes([n])}, known=bool(n % 2)) for n in range(6))
+    )
+    assert sorted(stored.version.version for stored in apart) == [1, 2, 3, 4, 5, 6]
+    twins = await asyncio.gather(
+        *(assets.put("twins", {"model.pt": b"m"}, known=False) for _ in range(3))
+    )
+    assert len({stored.version.dataset for stored in twins}) == 1
+    assert sum(stored.new for stored in twins) == 1
+
+
+async def test_what_was_taken_back_can_be_put_again(assets: Assets) -> None:
+    first = await assets.put_version("model", b"a")
+    second = await assets.put_version("model", b"b")
+    assert (await assets.put("model", {"model.pt": b"a"})).version == first
+    removed = await assets.client.remove_asset("model", version=2)
+    assert [each.version for each in removed.removed] == [2]
+    assert removed.kept == []
+    asset = await assets.client.asset("model")
+    assert asset.newest == first
+    assert asset.versions[0].removed_at is not None
+    await assets.turn()
+    assert assets.stored(second) == {"model.pt": b"a"}
+    third = await assets.put_version("model", b"b")
+    assert third.version == 3, "a number is not used twice"
+    for version, why in ((2, "was taken back already"), (7, "there is no version 7")):
+        with pytest.raises(NotFound, match=why):
+            await assets.client.remove_asset("model", version=version)
+    with pytest.raises(NotFound, match="there is no asset 'nothing'"):
+        await assets.client.remove_asset("nothing")
+
+
+async def test_one_in_use_stays_until_its_chains_have_ended(assets: Assets) -> None:
+    version = await assets.put_version("model", b"a")
+    chain = await assets.chain("one", bound("asset:model"))
+    assert version_of(chain) == "model@1"
+    removed = await assets.client.remove_asset("model")
+    [kept] = removed.kept
+    assert [using.uid for using in kept.chains] == [chain.uid]
+    with pytest.raises(Unprocessable, match="has no version any more"):
+        await assets.chain("two", bound("asset:model"))
+    await assets.turn()
+    assert assets.stored(version), "its files stay"
+    uses = await assets.client.asset_uses("model")
+    assert [using.uid for using in uses.versions[0].chains] == [chain.uid]
+    await assets.world.chains.cancel_chain(chain.uid)
+    await assets.world.turn()
+    await assets.turn()
+    assert not assets.stored(version)
+    assert (await assets.client.asset("model")).versions[0].deleted_at is not None
+
+
+async def test_its_data_set_is_not_for_other_uses(assets: Assets) -> None:
+    version = await assets.put_version("model", b"a")
+    with pytest.raises(Conflict, match="sluice asset remove model@VERSION"):
+        await assets.world.chains.delete_dataset(version.dataset)
+    dataset = await assets.world.dms.dataset(version.dataset)
+    with pytest.raises(Unprocessable, match="holds the asset model, which a chain is given"):
+        await assets.world.new_chain(dataset, assets.world.template(bound("asset:model")))
+
+
+async def test_names_and_paths_that_cannot_be(assets: Assets) -> None:
+    with pytest.raises(Unprocessable, match="an asset's name"):
+        await assets.begin("no name", TWO)
+    http = AsyncClient(transport=ASGITransport(assets.app), base_url="http://operator.test")
+    async with http:
+        for path in ("../up", "/root", "a//b", "", "a/./b", "%2e%2e/x"):
+            body = {"files": [{"path": path, "size": 1}]}
+            answer = await http.post("/api/v1/assets/model/drafts", json=body)
+            assert answer.status_code == 422, path
+        draft = await assets.begin("model", {"a": b"1"})
+        too_large = await http.put(
+            f"/api/v1/assets/model/drafts/{draft.uid}/files/0?offset=0",
+            content=bytes(PIECE + 1),
+        )
+        assert too_large.status_code == 413
+    for name, number in (("model", 1), ("other", 0)):
+        assert draft.uid is not None
+        with pytest.raises(NotFound, match="nobody sends a version"):
+            await assets.client.send_asset_piece(name, draft.uid, b"1", number=number, offset=0)
+    assert described({"a": b"1"}).files[0].path == "a"

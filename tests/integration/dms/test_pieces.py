@@ -1,0 +1,94 @@
+"""Data sets that are filled over the network, piece by piece."""
+
+import asyncio
+import hashlib
+
+import pytest
+
+from dms.loops.workers import delete_once
+from sluice.contracts.assets import PIECE, JoinedFile, JoinPieces, PieceAt
+from sluice.contracts.naming import file_key
+from sluice.contracts.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.states import DatasetType
+from tests.integration.dms.conftest import Dms
+
+INPUT = DatasetType.INPUT
+DATA = bytes(range(256)) * 40
+SUM = f"sha256:{hashlib.sha256(DATA).hexdigest()}"
+
+
+def whole(name: str = "model.pt", *, seq: int = 0, checksum: str | None = SUM) -> JoinPieces:
+    return JoinPieces(seq=seq, name=name, size=len(DATA), checksum=checksum, meta={"a": 1})
+
+
+async def test_a_file_comes_in_pieces_and_is_registered_once(dms: Dms) -> None:
+    uid, client = await dms.dataset("set", INPUT), dms.client
+    await client.send_piece(uid, DATA[6000:], file="model.pt", offset=6000)
+    with pytest.raises(Conflict, match="0 of 10240 bytes have arrived"):
+        await client.join_pieces(uid, whole())
+    await client.send_piece(uid, DATA[:6000], file="model.pt", offset=0)
+    key = file_key("model.pt")
+    assert await client.pieces(uid) == [
+        PieceAt(file=key, offset=0, size=6000),
+        PieceAt(file=key, offset=6000, size=len(DATA) - 6000),
+    ]
+    joined = await client.join_pieces(uid, whole())
+    assert joined == JoinedFile(size=len(DATA), checksum=SUM)
+    assert await client.join_pieces(uid, whole()) == joined, "a repetition"
+    assert dms.path("set", "model.pt", INPUT).read_bytes() == DATA
+    assert [path.name for path in dms.path("set", "x", INPUT).parent.iterdir()] == ["model.pt"]
+    [file] = (await client.files(uid)).files
+    assert (file.name, file.seq, file.checksum) == ("model.pt", 0, SUM)
+    assert file.meta == {"a": 1}
+
+
+async def test_content_that_is_another_is_thrown_away(dms: Dms) -> None:
+    uid, client = await dms.dataset("set", INPUT), dms.client
+    await client.send_piece(uid, b"x" * len(DATA), file="model.pt", offset=0)
+    with pytest.raises(Unprocessable, match="has not arrived as it was announced"):
+        await client.join_pieces(uid, whole())
+    assert await client.pieces(uid) == []
+    assert not dms.path("set", "model.pt", INPUT).exists()
+    assert (await client.dataset(uid)).count_files == 0
+    await client.send_piece(uid, DATA, file="model.pt", offset=0)
+    assert (await client.join_pieces(uid, whole(checksum=None))).checksum == SUM
+
+
+async def test_two_that_send_the_same_do_not_disturb_each_other(dms: Dms) -> None:
+    uid, client = await dms.dataset("set", INPUT), dms.client
+
+    async def send() -> str:
+        await client.send_piece(uid, DATA, file="model.pt", offset=0)
+        return (await client.join_pieces(uid, whole())).checksum
+
+    assert set(await asyncio.gather(send(), send(), send())) == {SUM}
+    assert (await client.dataset(uid)).count_files == 1
+
+
+async def test_what_cannot_be_filled_is_refused(dms: Dms) -> None:
+    client = dms.client
+    closed = await dms.dataset("closed", INPUT)
+    await client.send_piece(closed, b"", file="empty", offset=0)
+    await client.join_pieces(closed, JoinPieces(seq=0, name="empty", size=0))
+    await client.close_dataset(closed)
+    between = await dms.dataset("between")
+    opened = await dms.dataset("open", INPUT)
+    for uid, data, why, kind in (
+        (closed, b"x", "is closed", Conflict),
+        (between, b"x", "has to be of type input", Unprocessable),
+        (opened, b"x" * (PIECE + 1), "a piece has at most", Unprocessable),
+    ):
+        with pytest.raises(kind, match=why):
+            await client.send_piece(uid, data, file="model.pt", offset=0)
+    with pytest.raises(Unprocessable, match="file"):
+        await client.send_piece(opened, b"x", file="../model.pt", offset=0)
+    with pytest.raises(NotFound):
+        await client.send_piece(dms.storages[next(iter(dms.storages))].id, b"x", file="a", offset=0)
+
+
+async def test_what_was_never_complete_goes_with_its_data_set(dms: Dms) -> None:
+    uid, client = await dms.dataset("set", INPUT), dms.client
+    await client.send_piece(uid, DATA, file="model.pt", offset=0)
+    await client.delete_dataset(uid)
+    await delete_once(dms.context)
+    assert not dms.path("set", "x", INPUT).parent.exists()

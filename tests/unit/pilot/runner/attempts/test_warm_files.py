@@ -1,0 +1,35 @@
+"""A tool that stays loaded is told where the files of its jobs are, and which decide what it
+loads."""
+
+from pathlib import Path
+from typing import Any
+
+from pilot.runner.attempts.warm_files import with_files
+from pilot.runner.tools.prepared_job import WarmCommand
+from sluice.contracts.needs import Warm
+from tests.unit.pilot.builders import input_file, task
+
+
+def test_each_file_of_a_folder_is_told_of_and_decides(tmp_path: Path) -> None:
+    task_ = task(tmp_path, {}, side_ports=["config"], folders={"config": "pero-cz"})
+    data = input_file(tmp_path / "0.dat", data=b"data")
+    ini, words = (
+        input_file(tmp_path / name, data=name.encode()).model_copy(update={"port": "config"})
+        for name in ("config.ini", "words%2Fcs")
+    )
+    values: dict[str, list[Any]] = {
+        "f": [{"class": "File", "location": "file:///job/0.dat"}],
+        "config": [{"class": "Directory", "location": "file:///job/folder-1/pero-cz"}],
+    }
+    command = with_files(
+        WarmCommand(Warm(key=["config"]), started=0), task_, [data, ini, words], values
+    )
+    assert command.loads == [
+        ("config", "config.ini", ini.checksum),
+        ("config", "words%2Fcs", words.checksum),
+    ]
+    assert command.inputs == [
+        {"path": "/job/0.dat", "digest": data.checksum},
+        {"path": "/job/folder-1/pero-cz/config.ini", "digest": ini.checksum},
+        {"path": "/job/folder-1/pero-cz/words/cs", "digest": words.checksum},
+    ]

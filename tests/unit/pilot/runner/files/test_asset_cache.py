@@ -1,0 +1,153 @@
+"""Files of assets are kept once for a node: verified, within a limit, and written to by nobody."""
+
+import hashlib
+import multiprocessing
+import os
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+
+import pytest
+
+from pilot.runner.failures import AttemptError
+from pilot.runner.files.asset_cache import AssetCache
+from sluice.contracts.asset_refs import MARK
+from sluice.contracts.pilots import InputFile
+from sluice.contracts.states import AttemptOutcome, ErrorClass
+from tests.unit.pilot.builders import input_file, job, task, tool
+from tests.unit.pilot.slot_runner import Runner
+
+
+def asset(path: Path, data: bytes) -> InputFile:
+    return input_file(path, data=data).model_copy(update={"meta": {MARK: "model@1"}})
+
+
+def kept(cache: AssetCache) -> set[str]:
+    return {name for name in os.listdir(f"{cache.folder}/files") if not name.endswith(".verified")}
+
+
+def name_of(file: InputFile) -> str:
+    return file.checksum.removeprefix("sha256:")
+
+
+def test_a_file_is_brought_once_and_links_are_given(tmp_path: Path) -> None:
+    cache, file = AssetCache(str(tmp_path / "cache"), 100), asset(tmp_path / "m", b"model")
+    assert cache.give(file, str(tmp_path / "one"))
+    Path(file.url.removeprefix("file://")).unlink()
+    assert cache.give(file, str(tmp_path / "two")), "it is here"
+    assert (tmp_path / "two").read_bytes() == b"model"
+    assert os.path.samefile(tmp_path / "one", tmp_path / "two")
+    assert os.stat(tmp_path / "two").st_mode & 0o777 == 0o444
+
+
+def test_what_somebody_wrote_to_is_brought_anew(tmp_path: Path) -> None:
+    cache, file = AssetCache(str(tmp_path / "cache"), 100), asset(tmp_path / "m", b"model")
+    assert cache.give(file, str(tmp_path / "one"))
+    os.chmod(tmp_path / "one", 0o644)
+    (tmp_path / "one").write_bytes(b"bad!!")
+    assert cache.give(file, str(tmp_path / "two"))
+    assert (tmp_path / "two").read_bytes() == b"model"
+
+
+def test_content_that_differs_is_never_kept(tmp_path: Path) -> None:
+    cache, file = AssetCache(str(tmp_path / "cache"), 100), asset(tmp_path / "m", b"model")
+    (tmp_path / "m").write_bytes(b"other")
+    with pytest.raises(AttemptError) as refused:
+        cache.give(file, str(tmp_path / "one"))
+    assert refused.value.error_class is ErrorClass.CHECKSUM_MISMATCH
+    assert not kept(cache)
+    assert not (tmp_path / "one").exists()
+
+
+def test_the_one_used_longest_ago_leaves_unless_somebody_has_it(tmp_path: Path) -> None:
+    cache = AssetCache(str(tmp_path / "cache"), 10)
+    files = [asset(tmp_path / f"m{number}", bytes([number]) * 4) for number in range(4)]
+    for number, file in enumerate(files[:2]):
+        assert cache.give(file, str(tmp_path / f"job{number}"))
+        os.utime(f"{cache.folder}/files/{name_of(file)}.verified", (number, number))
+    (tmp_path / "job1").unlink()
+    assert cache.give(files[2], str(tmp_path / "job2"))
+    assert kept(cache) == {name_of(files[0]), name_of(files[2])}, "the first is in use"
+    assert not cache.give(files[3], str(tmp_path / "job3")), "all that is there is in use"
+    assert not cache.give(asset(tmp_path / "large", b"x" * 11), str(tmp_path / "job4"))
+    (tmp_path / "job0").unlink()
+    assert cache.give(files[3], str(tmp_path / "job3"))
+    assert kept(cache) == {name_of(files[2]), name_of(files[3])}
+
+
+def test_what_a_killed_process_was_bringing_takes_no_room(tmp_path: Path) -> None:
+    cache, file = AssetCache(str(tmp_path / "cache"), 10), asset(tmp_path / "m", b"x" * 8)
+    left = Path(cache.folder) / "files" / ("0" * 64)
+    left.parent.mkdir(parents=True)
+    (left.parent.parent / "locks").mkdir()
+    left.with_name(left.name + ".coming").write_text("8")
+    left.with_name(left.name + ".part").write_bytes(b"half")
+    assert cache.give(file, str(tmp_path / "one"))
+    assert kept(cache) == {name_of(file)}
+
+
+def _give(cache: AssetCache, file: InputFile, path: str, start: Barrier) -> None:
+    start.wait()
+    if not cache.give(file, path):
+        raise SystemExit(1)
+
+
+def test_several_that_want_it_at_once_get_one_whole_file(tmp_path: Path) -> None:
+    """A pipe that is read once would give the second reader nothing: that there is one reader is
+    seen from the inode they share."""
+    data, cache = os.urandom(4 << 20), AssetCache(str(tmp_path / "cache"), 5 << 20)
+    file = asset(tmp_path / "m", data)
+    start = multiprocessing.Barrier(4)
+    paths = [tmp_path / f"job{number}" for number in range(4)]
+    workers = [
+        multiprocessing.Process(
+            target=_give,
+            args=(cache, file, str(path), start),
+        )
+        for path in paths
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0] * 4
+    assert len({os.stat(path).st_ino for path in paths}) == 1
+    assert hashlib.sha256(paths[0].read_bytes()).digest() == hashlib.sha256(data).digest()
+
+
+CONFIGURED = tool(
+    ["cat"],
+    inputs={
+        "f": {"type": "File"},
+        "config": {"type": "Directory"},
+        "model": {"type": "File"},
+        "all": {"type": "File[]"},
+    },
+    arguments=["$(inputs.config.path)/config.ini", "$(inputs.config.path)/words/cs.txt",
+               "$(inputs.model)", "$(inputs.all)"],
+)  # fmt: skip
+
+
+def test_a_tool_gets_a_folder_a_list_and_a_file(tmp_path: Path, root: Path) -> None:
+    files = {
+        "config": {"config.ini": b"c", "words%2Fcs.txt": b"w"},
+        "model": {"model.pt": b"m"},
+        "all": {"1": b"1", "2": b"2"},
+    }
+    shared = [
+        asset(root / "assets" / name, data).model_copy(update={"port": port})
+        for port, given in files.items()
+        for name, data in given.items()
+    ]
+    settings = {"assets": str(tmp_path / "cache"), "asset_cache": 100}
+    runner = Runner(
+        tmp_path / "node", environment={"PYTHONPATH": str(Path.cwd())}, settings=settings
+    )
+    try:
+        task_ = task(root, CONFIGURED, side_ports=list(files), shared_inputs=shared,
+                     folders={"config": "pero-cz"})  # fmt: skip
+        report = runner.attempt(task_, job(task_, [input_file(root / "in" / "0.dat")]))
+    finally:
+        runner.close()
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    assert (root / "out" / "00000000.1-0.out").read_text() == "cwm12"
+    assert len(kept(AssetCache(str(tmp_path / "cache"), 100))) == 5

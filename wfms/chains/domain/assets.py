@@ -1,0 +1,42 @@
+"""Which versions of assets a chain has, and as what its tools get them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sluice.contracts.asset_refs import AssetRef
+from sluice.contracts.assets import AssetVersion
+from sluice.contracts.chains import FileValue
+from sluice.contracts.plan import Plan
+
+
+def wanted_assets(plan: Plan, params: Mapping[str, Any]) -> dict[str, AssetRef]:
+    """By parameter, assets that the plan binds, where no other value was given."""
+    return {name: ref for name, ref in plan.assets.items() if params.get(name) is None}
+
+
+def trouble_with(version: AssetVersion, kind: Any) -> str:
+    """Why a parameter of CWL type ``kind`` cannot have the version; empty: it can."""
+    if kind == "File" and len(version.files) != 1:
+        listed = ", ".join(file.path for file in version.files[:5])
+        more = ", …" if len(version.files) > 5 else ""
+        return (
+            f"it takes one file, and {version.ref} has {len(version.files)} ({listed}{more}): a"
+            " parameter of type Directory or File[] takes them all"
+        )
+    nested = next((file.path for file in version.files if "/" in file.path), None)
+    if kind not in ("File", "Directory") and nested is not None:
+        return (
+            f"it takes a list of files, and {version.ref} has some in folders ({nested}): a"
+            " parameter of type Directory takes them as they lie"
+        )
+    return ""
+
+
+def asset_value(version: AssetVersion, kind: Any) -> dict[str, Any]:
+    """What stands for the version among the values of a chain's parameters."""
+    value = FileValue(
+        kind="Directory" if kind == "Directory" else "File",
+        dataset=version.dataset,
+        asset=version.ref.short,
+    )
+    return value.model_dump(mode="json")

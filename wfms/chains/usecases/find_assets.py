@@ -1,0 +1,84 @@
+"""Looks up which versions of assets a new chain is given: it keeps them, whatever is put or taken
+back later."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from sluice.clients.operator import OperatorClient
+from sluice.contracts.asset_refs import AssetRef, is_asset
+from sluice.contracts.assets import AssetVersion
+from sluice.contracts.chains import NewChain
+from sluice.contracts.numbers import counted
+from sluice.contracts.problems import Finding, NotFound
+from wfms.chains.domain.assets import asset_value, trouble_with, wanted_assets
+from wfms.chains.usecases.find_files import UnfitChain
+
+
+async def find_given_assets(operator: OperatorClient, new: NewChain) -> NewChain:
+    """Assets among the parameters that somebody gave, with their files in their place.
+    Precondition: the parameters have no findings. Effect: none. Messages: none. Raises
+    ``UnfitChain``, ``NotAvailable``."""
+    given = {
+        name: AssetRef.read(value)
+        for name, value in new.params.items()
+        if name in new.plan.file_parameters and is_asset(value)
+    }
+    found = await _found(operator, new, given)
+    return new.model_copy(update={"params": {**new.params, **found}})
+
+
+async def find_bound_assets(operator: OperatorClient, new: NewChain) -> dict[str, Any]:
+    """By parameter, what the plan binds and nobody gave. Else as ``find_given_assets``."""
+    return await _found(operator, new, wanted_assets(new.plan, new.params))
+
+
+async def _found(
+    operator: OperatorClient, new: NewChain, wanted: Mapping[str, AssetRef]
+) -> dict[str, Any]:
+    """One request for each asset: parameters that are of the same one get the same version."""
+    refs = {ref.short: ref for ref in wanted.values()}
+    answers = await asyncio.gather(*(_version(operator, ref) for ref in refs.values()))
+    versions = dict(zip(refs, answers, strict=True))
+    values: dict[str, Any] = {}
+    wrong: list[Finding] = []
+    for parameter, ref in wanted.items():
+        answer = versions[ref.short]
+        why = (
+            answer
+            if isinstance(answer, str)
+            else trouble_with(answer, new.plan.parameters[parameter].type)
+        )
+        if why or isinstance(answer, str):
+            wrong.append(Finding(message=f"parameter {parameter!r}: {why}"))
+        else:
+            values[parameter] = asset_value(answer, new.plan.parameters[parameter].type)
+    if wrong:
+        raise UnfitChain.of(new, wrong)
+    return values
+
+
+async def _version(operator: OperatorClient, ref: AssetRef) -> AssetVersion | str:
+    """The one that is meant, or why it cannot be had."""
+    try:
+        asset = await operator.asset(ref.name)
+    except NotFound:
+        return f"there is no asset {ref.name!r}; `sluice asset put {ref.name} FILE...` puts it in"
+    if ref.version is None:
+        if asset.newest is None:
+            return (
+                f"asset {ref.name!r} has no version any more: all of its"
+                f" {counted(len(asset.versions), 'version')} were taken back; `sluice asset put"
+                f" {ref.name} FILE...` puts one in"
+            )
+        return asset.newest
+    version = asset.version(ref.version)
+    if version is None:
+        known = ", ".join(str(each.version) for each in asset.versions)
+        return f"asset {ref.name!r} has no version {ref.version}, but {known}"
+    if version.removed_at is not None:
+        return (
+            f"version {ref.version} of asset {ref.name!r} was taken back on"
+            f" {version.removed_at:%F %T}: name another one, or none for the newest"
+        )
+    return version

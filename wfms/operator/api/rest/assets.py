@@ -1,0 +1,125 @@
+"""``/api/v1/assets``: models and configurations of tools. A version is begun, its files are sent
+piece by piece, and it is complete at once or not at all."""
+
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field, ValidationError
+
+from sluice.contracts.asset_refs import AssetName
+from sluice.contracts.assets import (
+    PIECE,
+    Asset,
+    AssetDraft,
+    AssetFile,
+    AssetList,
+    AssetUses,
+    NewAsset,
+    RemovedAsset,
+    StoredAsset,
+)
+from sluice.contracts.base import Contract
+from sluice.contracts.problems import Conflict, NotFound, Unprocessable
+from wfms.operator.api.rest.body import read_body
+from wfms.operator.api.rest.route import Route, refused
+from wfms.operator.domain.errors import TooLarge
+from wfms.operator.usecases.begin_asset import begin_asset
+from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.read_assets import read_asset, read_assets, read_uses
+from wfms.operator.usecases.receive_asset import complete_asset, complete_file, receive_piece
+from wfms.operator.usecases.remove_asset import remove_asset
+
+
+class AssetPathNames(Contract):
+    name: AssetName
+
+
+class AssetRemovalQuery(Contract):
+    """``version``: this one alone."""
+
+    version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+
+
+class PieceQuery(Contract):
+    """``offset``: where the piece begins in its file."""
+
+    offset: Annotated[int, Field(ge=0, lt=10**15)] = 0
+
+
+def _piece() -> bytes:
+    return read_body(PIECE)
+
+
+class AssetRoutes:
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+        self._database = context.database
+
+    def routes(self) -> list[Route]:
+        name = "/assets/<name>"
+        draft = f"{name}/drafts/<uuid:draft>"
+        file = f"{draft}/files/<int:number>"
+        return [
+            Route("GET", "/assets", self.list,
+                  "Lists assets with their versions, also those that were taken back.",
+                  answer=AssetList),
+            Route("GET", name, self.read,
+                  "Reads the versions of an asset; new chains get the newest not taken back.",
+                  answer=Asset, errors=(NotFound,)),
+            Route("GET", f"{name}/uses", self.uses,
+                  "Says which chains were given which version.",
+                  answer=AssetUses, errors=(NotFound,)),
+            Route("DELETE", name, self.remove,
+                  "Takes versions back: no new chain gets them; files go when no chain needs them.",
+                  answer=RemovedAsset, query=AssetRemovalQuery, errors=(NotFound,)),
+            Route("POST", f"{name}/drafts", self.begin,
+                  "Begins a version: says which files are to be sent, or which version has them.",
+                  answer=AssetDraft, status=201, body=NewAsset,
+                  errors=(Conflict, Unprocessable)),
+            Route("PUT", file, self.receive,
+                  "Takes a piece of a file, at most 8 MiB.",
+                  status=204, query=PieceQuery, read=_piece, sends_bytes=True,
+                  errors=(NotFound, Conflict, Unprocessable, TooLarge)),
+            Route("POST", file, self.complete_file,
+                  "Says that a file has been sent: it is verified.",
+                  answer=AssetFile, errors=(NotFound, Conflict, Unprocessable)),
+            Route("POST", draft, self.complete,
+                  "Says that all files have been sent: they are the next version, or one there is.",
+                  answer=StoredAsset, errors=(NotFound, Conflict)),
+        ]  # fmt: skip
+
+    async def list(self) -> AssetList:
+        return AssetList(assets=await read_assets(self._database))
+
+    async def read(self, name: str) -> Asset:
+        return await read_asset(self._database, name)
+
+    async def uses(self, name: str) -> AssetUses:
+        return await read_uses(self._context, name)
+
+    async def remove(self, name: str, query: AssetRemovalQuery) -> RemovedAsset:
+        return await remove_asset(self._context, name, version=query.version)
+
+    async def begin(self, name: str, body: NewAsset) -> AssetDraft:
+        return await begin_asset(self._context, require_name(name), body)
+
+    async def receive(
+        self, name: str, *, draft: UUID, number: int, query: PieceQuery, body: bytes
+    ) -> None:
+        await receive_piece(
+            self._context, name, draft, number=number, offset=query.offset, data=body
+        )
+
+    async def complete_file(self, name: str, draft: UUID, number: int) -> AssetFile:
+        return await complete_file(self._context, name, draft, number=number)
+
+    async def complete(self, name: str, draft: UUID) -> StoredAsset:
+        return await complete_asset(self._context, name, draft)
+
+
+def require_name(name: str) -> str:
+    """Raises ``RequestRefused`` where no asset can be called so."""
+    try:
+        return AssetPathNames(name=name).name
+    except ValidationError as error:
+        raise refused("path", error) from error

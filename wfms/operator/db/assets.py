@@ -1,0 +1,212 @@
+"""The tables ``assets`` and ``asset_drafts``, and their statements."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+from sluice.contracts.assets import AssetFile, AssetVersion, NewAssetFile
+from sluice.servicekit.database import Connection
+
+LOCK_NAME = """
+-- Whoever stores a version of this asset, or takes one back, does it alone until the transaction
+-- ends.
+SELECT pg_advisory_xact_lock(hashtextextended('asset ' || $1, 0))
+"""
+
+_COLUMNS = "name, version, digest, dataset_uid, files, note, created_at, removed_at, deleted_at"
+
+SELECT_ALL = f"SELECT {_COLUMNS} FROM assets ORDER BY name, version DESC"
+
+SELECT_NAMED = f"SELECT {_COLUMNS} FROM assets WHERE name = $1 ORDER BY version DESC"
+
+SELECT_BY_DATASET = f"SELECT {_COLUMNS} FROM assets WHERE dataset_uid = $1"
+
+SELECT_CONTENT = f"""
+-- The version that is given and has just this content.
+SELECT {_COLUMNS} FROM assets WHERE name = $1 AND digest = $2 AND removed_at IS NULL
+"""
+
+COUNT_CONTENT = """
+-- How often this content was taken back: its files were deleted each time.
+SELECT count(*) FROM assets WHERE name = $1 AND digest = $2 AND removed_at IS NOT NULL
+"""
+
+INSERT_VERSION = f"""
+-- Numbers of versions that were taken back count.
+INSERT INTO assets (name, version, digest, dataset_uid, files, note)
+SELECT $1, coalesce(max(version), 0) + 1, $2, $3, $4, $5 FROM assets WHERE name = $1
+RETURNING {_COLUMNS}
+"""
+
+REMOVE = f"""
+-- All versions that are given, or ($2) one of them.
+UPDATE assets SET removed_at = now()
+WHERE name = $1 AND ($2::integer IS NULL OR version = $2) AND removed_at IS NULL
+RETURNING {_COLUMNS}
+"""
+
+SELECT_TO_DELETE = f"""
+SELECT {_COLUMNS} FROM assets WHERE removed_at IS NOT NULL AND deleted_at IS NULL
+ORDER BY removed_at LIMIT $1
+"""
+
+MARK_DELETED = """
+UPDATE assets SET deleted_at = now()
+WHERE dataset_uid = $1 AND removed_at IS NOT NULL AND deleted_at IS NULL
+"""
+
+INSERT_DRAFT = """
+-- Somebody may be sending the same files: then it is one draft.
+INSERT INTO asset_drafts (dataset_uid, name, files, note) VALUES ($1, $2, $3, $4)
+ON CONFLICT (dataset_uid) DO UPDATE SET touched_at = now() WHERE asset_drafts.given_up_at IS NULL
+RETURNING dataset_uid
+"""
+
+SELECT_DRAFT = """
+SELECT dataset_uid, name, files, note FROM asset_drafts
+WHERE dataset_uid = $1 AND name = $2 AND given_up_at IS NULL
+"""
+
+TOUCH_DRAFT = "UPDATE asset_drafts SET touched_at = now() WHERE dataset_uid = $1"
+
+LOCK_DRAFT = f"{SELECT_DRAFT} FOR UPDATE"
+
+GIVE_UP = "UPDATE asset_drafts SET given_up_at = now() WHERE dataset_uid = $1"
+
+GIVE_UP_STALE = """
+-- Those that nobody has gone on with for so long; what was given up is told again until its data
+-- set is being deleted.
+WITH stale AS (
+    UPDATE asset_drafts SET given_up_at = now()
+    WHERE given_up_at IS NULL AND touched_at < now() - $1::interval
+)
+SELECT dataset_uid FROM asset_drafts WHERE given_up_at IS NOT NULL LIMIT $2
+"""
+
+DELETE_DRAFT = "DELETE FROM asset_drafts WHERE dataset_uid = $1"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A version that is being sent; ``uid``: of its data set."""
+
+    uid: UUID
+    name: str
+    files: list[NewAssetFile]
+    note: str
+
+
+async def lock_asset(connection: Connection, name: str) -> None:
+    await connection.execute(LOCK_NAME, name)
+
+
+async def all_versions(connection: Connection) -> list[AssetVersion]:
+    """By name, and of each the newest first."""
+    return [_version(row) for row in await connection.fetch(SELECT_ALL)]
+
+
+async def versions_of(connection: Connection, name: str) -> list[AssetVersion]:
+    """The newest first."""
+    return [_version(row) for row in await connection.fetch(SELECT_NAMED, name)]
+
+
+async def version_with(connection: Connection, name: str, digest: str) -> AssetVersion | None:
+    """Of this content, and not taken back."""
+    return _one(await connection.fetchrow(SELECT_CONTENT, name, bytes.fromhex(digest)))
+
+
+async def version_in(connection: Connection, dataset: UUID) -> AssetVersion | None:
+    """That the data set holds, taken back or not."""
+    return _one(await connection.fetchrow(SELECT_BY_DATASET, dataset))
+
+
+async def times_removed(connection: Connection, name: str, digest: str) -> int:
+    return int(await connection.fetchval(COUNT_CONTENT, name, bytes.fromhex(digest)) or 0)
+
+
+async def insert_version(
+    connection: Connection, draft: Draft, *, digest: str, files: Sequence[AssetFile]
+) -> AssetVersion:
+    """Precondition: the asset is locked, and no version that is given has this content."""
+    row = await connection.fetchrow(
+        INSERT_VERSION,
+        draft.name,
+        bytes.fromhex(digest),
+        draft.uid,
+        [file.model_dump(mode="json") for file in files],
+        draft.note,
+    )
+    return _version(row)
+
+
+async def mark_removed(
+    connection: Connection, name: str, *, version: int | None
+) -> list[AssetVersion]:
+    """Those that were given until now; ``version`` None: all."""
+    return [_version(row) for row in await connection.fetch(REMOVE, name, version)]
+
+
+async def versions_to_delete(connection: Connection, *, limit: int) -> list[AssetVersion]:
+    """Taken back, and their files are there still; those taken back first come first."""
+    return [_version(row) for row in await connection.fetch(SELECT_TO_DELETE, limit)]
+
+
+async def mark_deleted(connection: Connection, dataset: UUID) -> None:
+    await connection.execute(MARK_DELETED, dataset)
+
+
+async def keep_draft(connection: Connection, draft: Draft) -> bool:
+    """False where it was given up."""
+    files = [file.model_dump(mode="json") for file in draft.files]
+    kept = await connection.fetchval(INSERT_DRAFT, draft.uid, draft.name, files, draft.note)
+    return kept is not None
+
+
+async def draft_of(
+    connection: Connection, uid: UUID, name: str, *, lock: bool = False
+) -> Draft | None:
+    row = await connection.fetchrow(LOCK_DRAFT if lock else SELECT_DRAFT, uid, name)
+    if row is None:
+        return None
+    files = [NewAssetFile.model_validate(file) for file in row["files"]]
+    return Draft(row["dataset_uid"], row["name"], files, row["note"])
+
+
+async def touch_draft(connection: Connection, uid: UUID) -> None:
+    await connection.execute(TOUCH_DRAFT, uid)
+
+
+async def give_up_draft(connection: Connection, uid: UUID) -> None:
+    """Its data set is to be deleted."""
+    await connection.execute(GIVE_UP, uid)
+
+
+async def give_up_stale(connection: Connection, *, after: timedelta, limit: int) -> list[UUID]:
+    """Data sets to delete, of drafts that were given up."""
+    return [row["dataset_uid"] for row in await connection.fetch(GIVE_UP_STALE, after, limit)]
+
+
+async def delete_draft(connection: Connection, uid: UUID) -> None:
+    await connection.execute(DELETE_DRAFT, uid)
+
+
+def _one(row: asyncpg.Record | None) -> AssetVersion | None:
+    return None if row is None else _version(row)
+
+
+def _version(row: Any) -> AssetVersion:
+    return AssetVersion(
+        name=row["name"],
+        version=row["version"],
+        digest=row["digest"].hex(),
+        dataset=row["dataset_uid"],
+        files=row["files"],
+        note=row["note"],
+        created_at=row["created_at"],
+        removed_at=row["removed_at"],
+        deleted_at=row["deleted_at"],
+    )
