@@ -22,6 +22,8 @@ GROUPS = {
     "dataset": "sluice.cli.commands.dataset",
     "storage": "sluice.cli.commands.storage",
     "asset": "sluice.cli.commands.asset",
+    "tool": "sluice.cli.commands.tool",
+    "pipeline": "sluice.cli.commands.pipeline",
     "secret": "sluice.cli.commands.secret",
     "chain": "sluice.cli.commands.chain",
     "task": "sluice.cli.commands.task",

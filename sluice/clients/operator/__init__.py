@@ -8,6 +8,7 @@ from sluice.clients.operator.secrets import SecretCalls
 from sluice.clients.operator.tasks import TaskCalls
 from sluice.clients.operator.templates import TemplateCalls
 from sluice.clients.operator.times import TimesCalls
+from sluice.clients.operator.tools import ToolCalls
 
 
 class OperatorClient(
@@ -19,6 +20,7 @@ class OperatorClient(
     SecretCalls,
     TimesCalls,
     AssetCalls,
+    ToolCalls,
 ):
     """Errors as in ``ServiceClient``: the service's own, and ``NotAvailable``."""
 

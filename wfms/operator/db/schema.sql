@@ -157,3 +157,20 @@ CREATE TABLE asset_drafts (
 );
 
 UPDATE alembic_version SET version_num='operator0007' WHERE alembic_version.version_num = 'operator0006';
+
+-- Running upgrade operator0007 -> operator0008
+
+CREATE TABLE tools (
+    name text NOT NULL,
+    version integer NOT NULL CHECK (version >= 1),
+    text text NOT NULL,
+    -- What it takes and gives, for who looks for one.
+    ports jsonb NOT NULL CHECK (jsonb_typeof(ports) = 'object'),
+    doc text NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    -- Nothing is composed of it any more; its number is not used again.
+    removed_at timestamptz,
+    PRIMARY KEY (name, version)
+);
+
+UPDATE alembic_version SET version_num='operator0008' WHERE alembic_version.version_num = 'operator0007';

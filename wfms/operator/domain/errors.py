@@ -2,12 +2,13 @@
 
 ServiceError
 ├── NotFound ─ TemplateUnknown, RunTemplateUnknown, LogUnknown, SecretUnknown, StepUnknown,
-│              AssetUnknown, AssetDraftUnknown
+│              AssetUnknown, AssetDraftUnknown, ToolUnknown
 ├── Conflict ─ TemplateInUse (NeedsForce), TemplateDisabled, OvertakenVersion, DatasetUnusable,
 │              NoOutputs, StillRuns, NothingLeft, SecretRefused,
 │              AssetFilesMissing, AssetMoved
 ├── NotAvailable ─ NoStorageForAssets, NoRoomForAsset
-├── Unprocessable ─ TemplateRefused, RequestRefused, AddressRefused, ForNobody
+├── Unprocessable ─ TemplateRefused, RequestRefused, AddressRefused, ForNobody, ToolRefused,
+│                   ToolsDoNotFit
 ├── TooLarge        413
 └── ForeignRequest  403
 """
@@ -299,4 +300,42 @@ class NoRoomForAsset(NotAvailable):
     def __init__(self, size: int, storages: Sequence[str]) -> None:
         super().__init__(
             f"no input storage has room for {size} bytes: {', '.join(storages)}", size=size
+        )
+
+
+class ToolUnknown(NotFound):
+    """``known``: the versions that there are; ``fitting``: the tools that would fit in its
+    place."""
+
+    def __init__(
+        self,
+        name: str,
+        version: int | None = None,
+        *,
+        known: Sequence[int] = (),
+        fitting: Sequence[str] = (),
+    ) -> None:
+        if known:
+            listed = ", ".join(str(each) for each in known)
+            sentence = f"there is no version {version} of tool {name!r}, but {listed}"
+        else:
+            sentence = f"there is no tool {name!r} (`sluice tool list` has them all)"
+        if fitting:
+            sentence += f"; there fit {', '.join(fitting)}"
+        super().__init__(sentence, name=name, fitting=list(fitting))
+
+
+class ToolRefused(Unprocessable):
+    def __init__(self, name: str, findings: Sequence[Finding]) -> None:
+        super().__init__(
+            f"tool {name!r} cannot be taken into the library", findings=list(findings), name=name
+        )
+
+
+class ToolsDoNotFit(Unprocessable):
+    def __init__(self, name: str, reasons: Sequence[str]) -> None:
+        super().__init__(
+            f"{name!r} cannot be made of these tools: {'; '.join(reasons)}",
+            findings=[Finding(message=reason) for reason in reasons],
+            name=name,
         )

@@ -13,6 +13,7 @@ from wfms.operator.api.rest.steps import StepRoutes
 from wfms.operator.api.rest.tasks import TaskRoutes
 from wfms.operator.api.rest.templates import TemplateRoutes
 from wfms.operator.api.rest.times import TimesRoutes
+from wfms.operator.api.rest.tools import ToolRoutes
 from wfms.operator.api.rest.unmatched import UnmatchedRoutes
 from wfms.operator.usecases.context import OperatorContext
 
@@ -28,6 +29,7 @@ def all_routes(context: OperatorContext, *, largest_body: int) -> list[Route]:
         *LimitRoutes(context).routes(),
         *SecretRoutes(context).routes(),
         *AssetRoutes(context).routes(),
+        *ToolRoutes(context).routes(),
         *AttentionRoutes(context).routes(),
         *QueueRoutes(context).routes(),
         *TimesRoutes(context).routes(),

@@ -1,0 +1,56 @@
+"""`sluice pipeline …`"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sluice.cli.errors import plain_errors
+from sluice.cli.output import err, print_json
+from sluice.cli.system import System, with_system
+from sluice.contracts.problems import Conflict
+from sluice.contracts.tools import Compose
+
+app = typer.Typer(no_args_is_help=True, help="Workflows made of tools of the library.")
+
+
+@app.command("compose")
+@with_system
+def compose(
+    system: System,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the template.")],
+    tools: Annotated[
+        list[str], typer.Argument(metavar="TOOL[@VERSION]...", help="In their order.")
+    ],
+    *,
+    file: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write the text there, publish nothing.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the text, publish nothing.")
+    ] = False,
+) -> None:
+    """Make a workflow of tools, outputs joined to inputs by type, format and name, and publish it
+    as a template, which can be read and edited as any other."""
+    if file is not None and file.exists():
+        path = file
+        plain_errors(lambda: _refuse(path))
+    store = file is None and not dry_run
+    asked = plain_errors(lambda: Compose(name=name, tools=tools, store=store))
+    made = system.ask(lambda c: c.operator.compose(asked))
+    for finding in made.findings:
+        err.print(str(finding))
+    if file is not None:
+        file.write_text(made.cwl, encoding="utf-8")
+        system.answer(made, f"{file}: {name}, of {', '.join(tools)}")
+    elif made.template is not None:
+        label = f"{made.template.name}, version {made.template.version}"
+        system.answer(made, f"{label}, of {', '.join(tools)}")
+    elif system.as_json:
+        print_json(made)
+    else:
+        print(made.cwl, end="")
+
+
+def _refuse(file: Path) -> None:
+    raise Conflict(f"{file} is there already: name another file, or remove it")

@@ -1,0 +1,7 @@
+"""Workflows composed of tools of the library."""
+
+from sluice.cwl.composing.joining import Joined, join_tools
+from sluice.cwl.composing.library_tool import LibraryTool, ToolPort, read_tool
+from sluice.cwl.composing.writing import workflow_text
+
+__all__ = ["Joined", "LibraryTool", "ToolPort", "join_tools", "read_tool", "workflow_text"]

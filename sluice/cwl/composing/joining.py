@@ -1,0 +1,293 @@
+"""Which output of which tool feeds which input, decided by type, format and name.
+
+The first tool takes the data set, which is called as its input is. Every further one takes what
+those before it give. An output of the name of an input is taken for it, the nearest first; else the
+nearest tool's only output that fits. A list that meets a single input is scattered over, a single
+value that meets a list becomes one; what nobody takes is an output of the workflow.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Any
+
+from sluice.cwl.composing.library_tool import LibraryTool, ToolPort
+from sluice.cwl.documents.types import array_of
+
+
+class How(Enum):
+    """What becomes of a value on its way."""
+
+    WHOLE = auto()  #: it is taken as it is
+    EACH = auto()  #: each item of a list by itself
+    ALONE = auto()  #: it is the only item of a list
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Something that a tool may take. ``step``: who gives it; None: it is the data set."""
+
+    step: str | None
+    port: str
+    item: str
+    depth: int
+    format: str | None = None
+    optional: bool = False
+
+    @property
+    def source(self) -> str:
+        return self.port if self.step is None else f"{self.step}/{self.port}"
+
+    @property
+    def words(self) -> str:
+        return "the data set" if self.step is None else f"'{self.port}' of {self.step}"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    offer: Offer
+    how: How
+
+
+@dataclass(slots=True)
+class JoinedStep:
+    """``links``: by input. ``parameters``: the other inputs, and the workflow's inputs that they
+    take their values from."""
+
+    name: str
+    tool: LibraryTool
+    links: dict[str, Link] = field(default_factory=dict)
+    parameters: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def scatter(self) -> list[str]:
+        return [port for port, link in self.links.items() if link.how is How.EACH]
+
+    def offers(self) -> list[Offer]:
+        more = 1 if self.scatter else 0
+        return [
+            Offer(self.name, port.name, port.item, port.depth + more, port.format, port.optional)
+            for port in self.tool.outputs.values()
+            if port.item is not None
+        ]
+
+
+@dataclass(slots=True)
+class Joined:
+    """``data``: the workflow's data input. ``parameters``: its other inputs, each with the port
+    that it is for. ``outputs``: by name. ``misfits``: why there is no such workflow, a sentence
+    each."""
+
+    data: Offer | None = None
+    steps: list[JoinedStep] = field(default_factory=list)
+    parameters: dict[str, ToolPort] = field(default_factory=dict)
+    bind: dict[str, str] = field(default_factory=dict)
+    outputs: dict[str, Offer] = field(default_factory=dict)
+    misfits: list[str] = field(default_factory=list)
+
+
+def join_tools(tools: Sequence[tuple[str, LibraryTool]]) -> Joined:
+    """``tools``: each with the name that it has in the library."""
+    joined = Joined()
+    _require_one_version(tools, joined)
+    for name, tool in zip(_step_names([name for name, _ in tools]), tools, strict=True):
+        step = JoinedStep(name, tool[1])
+        if joined.data is None and not joined.steps:
+            _take_data(step, joined)
+        _link(step, joined)
+        joined.steps.append(step)
+    _name_parameters(joined)
+    _name_outputs(joined)
+    return joined
+
+
+def _require_one_version(tools: Sequence[tuple[str, LibraryTool]], joined: Joined) -> None:
+    versions = {tool.version: name for name, tool in tools}
+    if len(versions) > 1:
+        listed = ", ".join(f"{name} is {version or 'none'}" for version, name in versions.items())
+        joined.misfits.append(f"tools of different versions of CWL cannot be joined: {listed}")
+    spaces: dict[str, str] = {}
+    for name, tool in tools:
+        for prefix, address in tool.namespaces.items():
+            if spaces.setdefault(prefix, address) != address:
+                joined.misfits.append(
+                    f"tool {name}: its prefix '{prefix}' stands for {address}, and for"
+                    f" {spaces[prefix]} in a tool before it"
+                )
+
+
+def _step_names(names: Sequence[str]) -> list[str]:
+    """A tool that stands twice gets a number."""
+    plain = [name.replace(".", "_") for name in names]
+    seen: Counter[str] = Counter()
+    found = []
+    for name in plain:
+        seen[name] += 1
+        found.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
+    return found
+
+
+def _wanted(step: JoinedStep) -> list[ToolPort]:
+    """Inputs that take files, and are not bound to an asset."""
+    ports = step.tool.inputs.values()
+    return [port for port in ports if port.item is not None and port.name not in step.tool.bind]
+
+
+def _take_data(step: JoinedStep, joined: Joined) -> None:
+    """The data set is a list of what the first tool's first input takes."""
+    first = next((port for port in _wanted(step) if not port.optional and port.depth < 2), None)
+    if first is None:
+        joined.misfits.append(
+            f"step {step.name}: it is the first, and none of its inputs takes the data set (a File,"
+            " File[] or Directory that it needs and that is bound to no asset)"
+        )
+        return
+    joined.data = Offer(None, first.name, str(first.item), 1, first.format)
+
+
+def _link(step: JoinedStep, joined: Joined) -> None:
+    wanted = _wanted(step)
+    before = [previous.offers() for previous in reversed(joined.steps)]
+    groups = [*before, [] if joined.data is None else [joined.data]]
+    for port in wanted:
+        found = next(
+            (
+                Link(offer, how)
+                for group in groups
+                for offer in group
+                if offer.port == port.name and (how := _how(offer, port)) is not None
+            ),
+            None,
+        )
+        if found is not None:
+            step.links[port.name] = found
+    for port in wanted:
+        if port.name not in step.links and not port.optional and port.default is None:
+            # Past the first step, the data set is taken by name alone.
+            _link_by_type(step, port, before or groups, joined)
+    if joined.steps and not step.links:
+        joined.misfits.append(
+            f"step {step.name}: it takes nothing of what comes before it ({_listed(groups)}); its"
+            f" inputs are {_ports_listed(wanted)}"
+        )
+
+
+def _link_by_type(
+    step: JoinedStep, port: ToolPort, groups: Sequence[Sequence[Offer]], joined: Joined
+) -> None:
+    used = {link.offer.source for link in step.links.values()}
+    for group in groups:
+        fitting = [
+            Link(offer, how)
+            for offer in group
+            if offer.source not in used and (how := _how(offer, port)) is not None
+        ]
+        if len(fitting) > 1:
+            names = " or ".join(link.offer.words for link in fitting)
+            joined.misfits.append(
+                f"step {step.name}: its input '{port.name}' ({_words(port)}) could be {names}: an"
+                " output of the input's name would be taken"
+            )
+            return
+        if fitting:
+            step.links[port.name] = fitting[0]
+            return
+    if port.item == "File" and port.depth == 0 and step.links:
+        return  # a file that is given with each chain
+    joined.misfits.append(
+        f"step {step.name}: its input '{port.name}' takes {_words(port)}, and nothing before it"
+        f" gives one: there is {_listed(groups)}"
+    )
+
+
+def _how(offer: Offer, port: ToolPort) -> How | None:
+    """None: it cannot be taken."""
+    if offer.item != port.item:
+        return None
+    if offer.format is not None and port.format is not None and offer.format != port.format:
+        return None
+    match offer.depth - port.depth:
+        case 0:
+            return How.WHOLE
+        case 1:
+            return How.EACH
+        case -1 if port.depth == 1:
+            return How.ALONE
+    return None
+
+
+def _name_parameters(joined: Joined) -> None:
+    """What no tool gives: under its own name, or with that of its step where several have it."""
+    left = [
+        (step, port)
+        for step in joined.steps
+        for port in step.tool.inputs.values()
+        if port.name not in step.links
+        and not (port.item is not None and port.optional and port.name not in step.tool.bind)
+        and not (port.item is not None and port.default is not None)
+    ]
+    taken = Counter(port.name for _, port in left)
+    if joined.data is not None:
+        taken[joined.data.port] += 1
+    for step, port in left:
+        name = port.name if taken[port.name] == 1 else f"{step.name}_{port.name}"
+        step.parameters[port.name] = name
+        joined.parameters[name] = port
+        if port.name in step.tool.bind:
+            joined.bind[name] = step.tool.bind[port.name]
+
+
+def _name_outputs(joined: Joined) -> None:
+    """What the last step gives, and what nobody takes of the others."""
+    used = {link.offer.source for step in joined.steps for link in step.links.values()}
+    left = [
+        offer
+        for step in joined.steps
+        for offer in step.offers()
+        if offer.source not in used or step is joined.steps[-1]
+    ]
+    taken = Counter(offer.port for offer in left)
+    for offer in left:
+        name = offer.port if taken[offer.port] == 1 else f"{offer.step}_{offer.port}"
+        joined.outputs[name] = offer
+    if joined.steps and not left:
+        joined.misfits.append(f"step {joined.steps[-1].name}: it gives no file")
+
+
+def type_of(offer: Offer) -> Any:
+    """In CWL, as an output of the workflow."""
+    kind: Any = offer.item
+    for _ in range(offer.depth):
+        kind = array_of(kind)
+    return ["null", kind] if offer.optional and offer.depth == 0 else kind
+
+
+def _words(port: ToolPort) -> str:
+    kind = f"{port.item}{'[]' * port.depth}"
+    return kind if port.format is None else f"{kind} of format {port.format}"
+
+
+def _listed(groups: Sequence[Sequence[Offer]]) -> str:
+    offers = [offer for group in groups for offer in group]
+    return (
+        ", ".join(
+            f"{offer.words} ({offer.item}{'[]' * offer.depth}"
+            f"{'' if offer.format is None else f' of format {offer.format}'})"
+            for offer in offers
+        )
+        or "nothing"
+    )
+
+
+def _ports_listed(ports: Sequence[ToolPort]) -> str:
+    return ", ".join(f"'{port.name}' ({_words(port)})" for port in ports) or "no files"
+
+
+def fitting(
+    before: Sequence[tuple[str, LibraryTool]], library: Mapping[str, LibraryTool]
+) -> list[str]:
+    """Names of the tools that could come next."""
+    return [
+        name for name, tool in library.items() if not join_tools([*before, (name, tool)]).misfits
+    ]

@@ -1,0 +1,102 @@
+"""The library of tools, and templates composed of it, by command and by REST."""
+
+import pytest
+
+from sluice.contracts.problems import NotFound, Unprocessable
+from sluice.contracts.tools import Compose, NewTool
+from tests.integration.operator.conftest import Operator
+
+LAYOUT = """\
+# Finds regions.
+cwlVersion: v1.2
+class: CommandLineTool
+doc: Finds the regions of a page.
+baseCommand: [head, -n, "1"]
+inputs:
+  page: {type: File, inputBinding: {}}
+  scale: {type: float, default: 0.5}
+outputs: {regions: stdout}
+requirements: {ToolTimeLimit: {timelimit: 10}}
+"""
+JOIN = """\
+cwlVersion: v1.2
+class: CommandLineTool
+baseCommand: cat
+arguments: [$(inputs.parts)]
+inputs: {parts: "File[]"}
+outputs: {all: stdout}
+requirements: {ToolTimeLimit: {timelimit: 10}}
+"""
+
+
+async def put(operator: Operator, **texts: str) -> None:
+    for name, text in texts.items():
+        await operator.client.store_tool(NewTool(name=name, cwl=text))
+
+
+async def test_versions_are_kept_until_they_are_removed(operator: Operator) -> None:
+    client = operator.client
+    first = await client.store_tool(NewTool(name="layout", cwl=LAYOUT))
+    assert (first.tool.version, first.new) == (1, True)
+    assert [(port.name, port.type, port.default) for port in first.tool.inputs] == [
+        ("page", "File", None),
+        ("scale", "float", 0.5),
+    ]
+    again = await client.store_tool(NewTool(name="layout", cwl=LAYOUT))
+    assert (again.tool.version, again.new) == (1, False)
+    await client.store_tool(NewTool(name="layout", cwl=LAYOUT.replace("0.5", "0.7")))
+    assert [tool.version for tool in (await client.tool_versions("layout")).tools] == [2, 1]
+    assert (await client.tool("layout", version=1)).cwl == LAYOUT
+    [listed] = (await client.tools()).tools
+    assert (listed.version, listed.cwl, listed.doc) == (2, None, "Finds the regions of a page.")
+    await client.remove_tool("layout", version=2)
+    assert (await client.tool("layout")).version == 1
+    third = await client.store_tool(NewTool(name="layout", cwl=LAYOUT.replace("0.5", "0.7")))
+    assert third.tool.version == 3, "a number is not used twice"
+    await client.remove_tool("layout")
+    for call in (client.tool, client.tool_versions, client.remove_tool):
+        with pytest.raises(NotFound, match="there is no tool 'layout'"):
+            await call("layout")
+
+
+async def test_what_a_compiler_refuses_is_not_stored(operator: Operator) -> None:
+    for text, said in (
+        (LAYOUT.replace("timelimit: 10", "timelimit: -1"), "a time limit is 0"),
+        (LAYOUT.replace("CommandLineTool", "ExpressionTool"), "not a CommandLineTool"),
+        ("nothing: [", "not YAML"),
+    ):
+        with pytest.raises(Unprocessable) as refused:
+            await operator.client.store_tool(NewTool(name="layout", cwl=text))
+        assert any(said in finding.message for finding in refused.value.findings)
+    assert (await operator.client.tools()).tools == []
+
+
+async def test_a_workflow_is_composed_and_published(operator: Operator) -> None:
+    await put(operator, layout=LAYOUT, join=JOIN)
+    client = operator.client
+    only = await client.compose(Compose(name="ocr", tools=["layout", "join"]))
+    assert only.template is None
+    assert "# Composed of the tools layout 1, join 1." in only.cwl
+    assert (await client.templates()).templates == []
+    await put(operator, layout=LAYOUT.replace("0.5", "0.7"))
+    stored = await client.compose(Compose(name="ocr", tools=["layout@1", "join"], store=True))
+    assert stored.template is not None
+    assert stored.cwl == only.cwl, "the version that was named"
+    template = await client.template("ocr")
+    assert template.cwl == stored.cwl
+    assert [step.name for step in template.plan.steps] == ["layout", "join"]
+    assert template.plan.parameters["scale"].default == 0.5
+
+
+async def test_what_cannot_be_composed_is_told(operator: Operator) -> None:
+    await put(operator, layout=LAYOUT, join=JOIN)
+    client = operator.client
+    with pytest.raises(NotFound, match=r"there is no tool 'joyn' .*; there fit join, layout"):
+        await client.compose(Compose(name="ocr", tools=["layout", "joyn"]))
+    with pytest.raises(NotFound, match="no version 7 of tool 'join', but 1"):
+        await client.compose(Compose(name="ocr", tools=["layout", "join@7"]))
+    folder = JOIN.replace('"File[]"', "Directory")
+    await put(operator, folder=folder)
+    with pytest.raises(Unprocessable, match="its input 'parts' takes Directory, and nothing"):
+        await client.compose(Compose(name="ocr", tools=["layout", "folder"], store=True))
+    assert (await client.templates()).templates == []

@@ -1,0 +1,202 @@
+"""Workflows made of tools: what is joined with what, what is said where they do not fit, and that
+a compiler takes the text."""
+
+import json
+from typing import Any
+
+import pytest
+
+from sluice.contracts.asset_refs import AssetRef
+from sluice.contracts.plan import Plan
+from sluice.contracts.states import InputMode, TaskMode
+from sluice.cwl import compile_template
+from sluice.cwl.composing import Joined, LibraryTool, join_tools, read_tool, workflow_text
+from sluice.cwl.composing.joining import fitting
+
+HEAD = {
+    "cwlVersion": "v1.2",
+    "class": "CommandLineTool",
+    "requirements": {"ToolTimeLimit": {"timelimit": 10}},
+    "baseCommand": "true",
+}
+
+
+def tool(inputs: dict[str, Any], outputs: dict[str, str], **more: Any) -> LibraryTool:
+    """``outputs``: types by name."""
+    ports = {name: {"type": kind, "outputBinding": {"glob": "*"}} for name, kind in outputs.items()}
+    found, findings = read_tool(
+        json.dumps({**HEAD, "inputs": inputs, "outputs": ports, **more}), file="tool.cwl"
+    )
+    assert found is not None, findings
+    return found
+
+
+LAYOUT = tool({"page": "File", "scale": {"type": "float", "default": 0.5}}, {"regions": "File"})
+READ = tool({"page": "File", "regions": "File"}, {"text": "File"})
+JOIN = tool({"texts": "File[]"}, {"volume": "File"})
+
+
+def join(*tools: LibraryTool) -> Joined:
+    return join_tools([(f"t{number}", each) for number, each in enumerate(tools)])
+
+
+def misfits(*tools: LibraryTool) -> str:
+    return "\n".join(join(*tools).misfits)
+
+
+def plan_of(*tools: LibraryTool) -> Plan:
+    joined = join(*tools)
+    assert joined.misfits == []
+    text = workflow_text(joined, labels={step.name: f"{step.name} 1" for step in joined.steps})
+    compiled = compile_template(text, name="t")
+    assert compiled.plan is not None, (text, compiled.errors)
+    return compiled.plan
+
+
+def sources(plan: Plan, step: str) -> dict[str, tuple[str | None, str, InputMode]]:
+    return {
+        read.port: (read.source.step, read.source.port, read.mode)
+        for read in plan.step(step).inputs
+    }
+
+
+def test_outputs_are_joined_to_inputs_by_name_and_type() -> None:
+    plan = plan_of(LAYOUT, READ, JOIN)
+    assert plan.data_input == "page"
+    assert sources(plan, "t0") == {"page": (None, "page", InputMode.EACH)}
+    assert sources(plan, "t1") == {
+        "page": (None, "page", InputMode.EACH),
+        "regions": ("t0", "regions", InputMode.EACH),
+    }
+    assert sources(plan, "t2") == {"texts": ("t1", "text", InputMode.ALL)}
+    assert [step.mode for step in plan.steps] == [TaskMode.MAP, TaskMode.MAP, TaskMode.MERGE]
+    assert plan.parameters["scale"].default == 0.5
+    assert [(output.name, output.step) for output in plan.outputs] == [("volume", "t2")]
+
+
+def test_the_nearest_of_a_name_is_taken() -> None:
+    again = tool({"text": "File"}, {"text": "File"})
+    plan = plan_of(LAYOUT, READ, again, again, JOIN)
+    assert sources(plan, "t3")["text"][:2] == ("t2", "text")
+    assert sources(plan, "t4")["texts"][:2] == ("t3", "text")
+
+
+def test_formats_tell_outputs_apart() -> None:
+    space = {"$namespaces": {"edam": "http://edamontology.org/"}}
+    ports = {
+        name: {"type": "File", "format": f"edam:{name}", "outputBinding": {"glob": "*"}}
+        for name in ("format_1", "format_2")
+    }
+    text = json.dumps({**HEAD, **space, "inputs": {"page": "File"}, "outputs": ports})
+    two, _ = read_tool(text, file="two.cwl")
+    assert two is not None
+    second = tool({"it": {"type": "File", "format": "edam:format_2"}}, {"out": "File"}, **space)
+    plan = plan_of(two, second)
+    assert sources(plan, "t1") == {"it": ("t0", "format_2", InputMode.EACH)}
+    third = tool({"it": {"type": "File", "format": "edam:format_3"}}, {"out": "File"}, **space)
+    assert "takes File of format edam:format_3, and nothing before it gives one" in misfits(
+        two, third
+    )
+
+
+def test_a_single_value_becomes_a_list_of_one() -> None:
+    plan = plan_of(LAYOUT, JOIN_ALL, JOIN)
+    assert sources(plan, "t2")["texts"][:2] == ("t1", "all")
+
+
+JOIN_ALL = tool({"parts": "File[]"}, {"all": "File"})
+
+
+def test_what_may_be_missing_is_left_out() -> None:
+    plan = plan_of(tool({"page": "File"}, {"text": "File?"}), JOIN)
+    assert plan.step("t0").outputs[0].optional
+    assert sources(plan, "t1") == {"texts": ("t0", "text", InputMode.ALL)}
+
+
+def test_bindings_and_fields_of_a_step_are_lifted() -> None:
+    bound = tool(
+        {"page": "File", "config": "Directory"},
+        {"regions": "File"},
+        **{
+            "$namespaces": {"sluice": "urn:sluice:cwl:"},
+            "sluice:bind": {"config": "asset:layout"},
+            "sluice:retry": {"attempts": 7},
+        },
+    )
+    plan = plan_of(bound, READ)
+    assert plan.assets == {"config": AssetRef(name="layout")}
+    assert plan.step("t0").retry.attempts == 7
+    assert plan.step("t0").needs.folders == {"config": "layout"}
+    twice = plan_of(bound, tool({"regions": "File", "config": "Directory"}, {"out": "File"},
+                                **{"$namespaces": {"sluice": "urn:sluice:cwl:"},
+                                   "sluice:bind": {"config": "asset:ocr"}}))  # fmt: skip
+    assert {name: ref.name for name, ref in twice.assets.items()} == {
+        "t0_config": "layout",
+        "t1_config": "ocr",
+    }
+
+
+def test_a_file_that_no_tool_gives_is_a_parameter() -> None:
+    plan = plan_of(tool({"page": "File", "model": "File"}, {"text": "File"}))
+    assert plan.file_parameters == ["model"]
+
+
+@pytest.mark.parametrize(
+    ("tools", "said"),
+    [
+        ([LAYOUT, tool({"folder": "Directory"}, {"o": "File"})],
+         "step t1: its input 'folder' takes Directory, and nothing before it gives one: there is"
+         " 'regions' of t0 (File[])"),
+        ([tool({"n": "int"}, {"o": "File"})],
+         "step t0: it is the first, and none of its inputs takes the data set"),
+        ([tool({"page": "File"}, {"a": "File", "b": "File"}), tool({"it": "File"}, {"o": "File"})],
+         "its input 'it' (File) could be 'a' of t0 or 'b' of t0"),
+        ([LAYOUT, tool({"n": "int"}, {"o": "File"})],
+         "step t1: it takes nothing of what comes before it"),
+        ([LAYOUT, tool({"regions": "File"}, {"o": "File"}, cwlVersion="v1.0")],
+         "tools of different versions of CWL cannot be joined"),
+        ([LAYOUT, tool({"regions": "File"}, {"n": "int"})], "step t1: it gives no file"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_told_with_its_place(tools: list[LibraryTool], said: str) -> None:
+    assert said in misfits(*tools)
+
+
+def test_tools_that_fit_are_named() -> None:
+    library = {"read": READ, "join": JOIN, "folder": tool({"f": "Directory"}, {"o": "File"})}
+    assert fitting([("layout", LAYOUT)], library) == ["read", "join"]
+    assert fitting([], library) == ["read", "join", "folder"]
+
+
+def test_a_tool_that_stands_twice_has_two_names() -> None:
+    joined = join_tools([("a.b", LAYOUT), ("clean", READ), ("clean", READ)])
+    assert [step.name for step in joined.steps] == ["a_b", "clean", "clean_2"]
+
+
+def test_comments_of_a_tool_are_kept() -> None:
+    text = "# Says yes.\ncwlVersion: v1.2\nclass: CommandLineTool\nbaseCommand: yes  # a word\n"
+    found, findings = read_tool(text + "inputs: {f: File}\noutputs: {o: stdout}\n", file="yes.cwl")
+    assert not findings
+    assert found is not None
+    assert "# Says yes." in found.body
+    assert "# a word" in found.body
+    assert "cwlVersion" not in found.body
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("class: Workflow\n", "not a CommandLineTool"),
+        ("[1]\n", "not a CommandLineTool"),
+        ("a: [\n", "not YAML"),
+        ("class: CommandLineTool\ninputs: {$import: a.yml}\n", "'$import': a tool of the library"),
+        ("class: CommandLineTool\nsluice:match: {a: b}\n", "'sluice:match' does not belong"),
+        ("class: CommandLineTool\nsluice:bind: {a: asset:b}\n", "the prefix 'sluice' is not"),
+        ("class: CommandLineTool\nsluice:bind: {a: asset:b}\n", "the tool has no input 'a'"),
+        pytest.param("x" * 300_000, "at most 262144 bytes", id="long"),
+    ],
+)
+def test_what_is_no_tool_is_refused(text: str, said: str) -> None:
+    found, findings = read_tool(text, file="tool.cwl")
+    assert found is None
+    assert any(said in finding.message and finding.file == "tool.cwl" for finding in findings)

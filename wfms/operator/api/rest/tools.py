@@ -1,0 +1,66 @@
+"""``/api/v1/tools``: the library of tools; ``/api/v1/pipelines/compose``: workflows of them."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from sluice.contracts.base import Contract
+from sluice.contracts.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.tools import Compose, Composition, NewTool, StoredTool, Tool, ToolList
+from wfms.operator.api.rest.route import Route
+from wfms.operator.domain.errors import TooLarge
+from wfms.operator.usecases.compose_tools import compose_tools
+from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.read_tools import read_tool, read_tool_versions, read_tools
+from wfms.operator.usecases.store_tool import remove_tool, store_tool
+
+
+class ToolVersionQuery(Contract):
+    """``version``: this one; the newest, or to be removed all, without it."""
+
+    version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+
+
+class ToolRoutes:
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+        self._database = context.database
+
+    def routes(self) -> list[Route]:
+        name = "/tools/<name>"
+        return [
+            Route("GET", "/tools", self.list,
+                  "Lists the newest version of every tool of the library.", answer=ToolList),
+            Route("POST", "/tools", self.store,
+                  "Stores a CommandLineTool as the next version of a tool of the library.",
+                  answer=StoredTool, body=NewTool, errors=(Unprocessable, TooLarge)),
+            Route("GET", name, self.read, "Reads a tool with its text.",
+                  answer=Tool, query=ToolVersionQuery, errors=(NotFound,)),
+            Route("GET", f"{name}/versions", self.versions, "Lists the versions of a tool.",
+                  answer=ToolList, errors=(NotFound,)),
+            Route("DELETE", name, self.remove,
+                  "Removes a tool, or one version of it; templates made of it stay.",
+                  status=204, query=ToolVersionQuery, errors=(NotFound,)),
+            Route("POST", "/pipelines/compose", self.compose,
+                  "Makes a workflow of tools of the library, and publishes it if asked to.",
+                  answer=Composition, body=Compose,
+                  errors=(NotFound, Conflict, Unprocessable, TooLarge)),
+        ]  # fmt: skip
+
+    async def list(self) -> ToolList:
+        return ToolList(tools=await read_tools(self._database))
+
+    async def store(self, body: NewTool) -> StoredTool:
+        return await store_tool(self._context, body)
+
+    async def read(self, name: str, query: ToolVersionQuery) -> Tool:
+        return await read_tool(self._database, name, version=query.version)
+
+    async def versions(self, name: str) -> ToolList:
+        return ToolList(tools=await read_tool_versions(self._database, name))
+
+    async def remove(self, name: str, query: ToolVersionQuery) -> None:
+        await remove_tool(self._database, name, version=query.version)
+
+    async def compose(self, body: Compose) -> Composition:
+        return await compose_tools(self._context, body)

@@ -1,0 +1,150 @@
+"""Makes a workflow of tools of the library: a template like any other."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import structlog
+
+from sluice.contracts.problems import Finding
+from sluice.contracts.tools import Compose, Composition, Port, Tool
+from wfms.operator.db import tools
+from wfms.operator.domain.errors import ToolRefused, ToolsDoNotFit, ToolUnknown
+from wfms.operator.domain.submitted_files import UNNAMED, SubmittedFiles
+from wfms.operator.usecases.compile_files import Compiler
+from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.store_template import store_template
+
+if TYPE_CHECKING:
+    from sluice.cwl.composing import LibraryTool
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """``ports``: its ``inputs`` and ``outputs``, as JSON."""
+
+    ports: dict[str, Any]
+    doc: str
+
+
+async def compose_tools(context: OperatorContext, asked: Compose) -> Composition:
+    """Precondition: none. Effect: with ``store``, the workflow is the next version of the template
+    of its name; else none. Messages: none. Raises ``ToolUnknown`` (with the names of those that fit
+    there), ``ToolsDoNotFit`` with every reason; ``TemplateRefused`` where a compiler refuses what
+    is to be stored."""
+    chosen = await _chosen(context, asked)
+    text, misfits = await asyncio.to_thread(_composed, chosen)
+    if misfits:
+        raise ToolsDoNotFit(asked.name, misfits)
+    sent = SubmittedFiles({UNNAMED: text})
+    if not asked.store:
+        checked = await context.compiler.compile(await context.compiler.take(sent), name=asked.name)
+        return Composition(name=asked.name, cwl=text, findings=checked.findings)
+    outcome = await store_template(context, sent, name=asked.name, template_id=uuid4())
+    log.info("template.composed", template=asked.name, tools=asked.tools)
+    template = outcome.template
+    return Composition(
+        name=asked.name, cwl=text, findings=template.warnings, template=template.contract()
+    )
+
+
+async def described(name: str, text: str) -> Described:
+    """What the tool takes and gives. Raises ``ToolRefused`` where it is none that can be joined."""
+    tool = await asyncio.to_thread(_read, name, text)
+    return Described(
+        {
+            "inputs": [_port(port, tool) for port in tool.inputs.values()],
+            "outputs": [_port(port, tool) for port in tool.outputs.values()],
+        },
+        tool.doc,
+    )
+
+
+async def checked_text(compiler: Compiler, name: str, text: str) -> list[Finding]:
+    """What a compiler says of a workflow of this tool alone; what other tools would give it are
+    assets there. Raises ``ToolRefused`` where there is none."""
+    tool = await asyncio.to_thread(_read, name, text)
+    files = [port.name for port in tool.inputs.values() if port.item is not None]
+    others = [port for port in files if port not in tool.bind][1:]
+    alone = replace(tool, bind={**dict.fromkeys(others, "asset:any"), **tool.bind})
+    workflow, misfits = await asyncio.to_thread(_text_of, [(name, alone)], [name])
+    if misfits:
+        raise ToolRefused(name, [Finding(message=misfit) for misfit in misfits])
+    checked = await compiler.compile(
+        await compiler.take(SubmittedFiles({UNNAMED: workflow})), name=name
+    )
+    return [
+        Finding(message=finding.message, severity=finding.severity) for finding in checked.findings
+    ]
+
+
+async def _chosen(context: OperatorContext, asked: Compose) -> list[Tool]:
+    """Raises ``ToolUnknown``."""
+    chosen: list[Tool] = []
+    async with context.database.connection() as connection:
+        for ref in asked.tools:
+            name, _, number = ref.partition("@")
+            versions = await tools.versions_of(connection, name)
+            found = next(
+                (tool for tool in versions if not number or tool.version == int(number)), None
+            )
+            if found is None:
+                library = await tools.newest_tools(connection)
+                known = [tool.version for tool in versions]
+                fitting = [] if known else await asyncio.to_thread(_fitting, chosen, library)
+                version = int(number) if number else None
+                raise ToolUnknown(name, version, known=known, fitting=fitting)
+            chosen.append(found)
+    return chosen
+
+
+def _composed(chosen: Sequence[Tool]) -> tuple[str, list[str]]:
+    """The text, or why there is none. Raises ``ToolRefused``."""
+    named = [(tool.name, _read(tool.name, tool.cwl or "")) for tool in chosen]
+    return _text_of(named, [f"{tool.name} {tool.version}" for tool in chosen])
+
+
+def _text_of(
+    named: Sequence[tuple[str, "LibraryTool"]], labels: Sequence[str]
+) -> tuple[str, list[str]]:
+    """The text of a workflow, whose steps run tools of these labels; or why there is none."""
+    from sluice.cwl.composing import join_tools, workflow_text  # noqa: PLC0415 - slow to import, and only needed here
+
+    joined = join_tools(named)
+    if joined.misfits:
+        return "", joined.misfits
+    told = {step.name: label for step, label in zip(joined.steps, labels, strict=True)}
+    return workflow_text(joined, labels=told), []
+
+
+def _fitting(before: Sequence[Tool], library: Sequence[Tool]) -> list[str]:
+    from sluice.cwl.composing.joining import fitting  # noqa: PLC0415 - as above
+
+    known = {tool.name: _read(tool.name, tool.cwl or "") for tool in library}
+    return fitting([(tool.name, _read(tool.name, tool.cwl or "")) for tool in before], known)
+
+
+def _read(name: str, text: str) -> "LibraryTool":
+    from sluice.cwl.composing import read_tool  # noqa: PLC0415 - as above
+
+    tool, findings = read_tool(text, file=f"{name}.cwl")
+    if tool is None:
+        raise ToolRefused(name, findings)
+    return tool
+
+
+def _port(port: Any, tool: "LibraryTool") -> dict[str, Any]:
+    from sluice.cwl.documents.types import short_form  # noqa: PLC0415 - as above
+
+    return Port(
+        name=port.name,
+        type=short_form(port.type),
+        default=port.default,
+        format=port.format,
+        bound=tool.bind.get(port.name),
+        doc=port.doc,
+    ).model_dump(mode="json")
