@@ -5,6 +5,7 @@ import pytest
 from sluice.contracts.problems import NotFound, Unprocessable
 from sluice.contracts.tools import Compose, NewTool
 from tests.integration.operator.conftest import Operator
+from tests.integration.operator.test_pages import token_of
 
 LAYOUT = """\
 # Finds regions.
@@ -100,3 +101,31 @@ async def test_what_cannot_be_composed_is_told(operator: Operator) -> None:
     with pytest.raises(Unprocessable, match="its input 'parts' takes Directory, and nothing"):
         await client.compose(Compose(name="ocr", tools=["layout", "folder"], store=True))
     assert (await client.templates()).templates == []
+
+
+async def test_the_pages_put_tools_in_and_compose(operator: Operator) -> None:
+    http = operator.http
+    page = await http.get("/tools")
+    form = {"csrf_token": token_of(page)}
+    wrong = await http.post("/tools", data={**form, "name": "layout", "cwl": "class: Workflow"})
+    assert wrong.status_code == 422
+    assert "not a CommandLineTool" in wrong.text
+    assert "class: Workflow" in wrong.text, "what was typed is there still"
+    for name, text in (("layout", LAYOUT), ("join", JOIN)):
+        stored = await http.post("/tools", data={**form, "name": name, "cwl": text})
+        assert stored.headers["location"] == f"/tools/{name}", stored.text
+    shown = (await http.get("/tools/layout")).text
+    assert "Stored as version 1." in shown
+    assert "# Finds regions." in shown
+    unfit = await http.post(
+        "/tools/compose", data={**form, "name": "ocr", "tools": "layout, nothing"}
+    )
+    assert (unfit.status_code, "there fit join, layout" in unfit.text) == (404, True)
+    made = await http.post("/tools/compose", data={**form, "name": "ocr", "tools": "layout join"})
+    assert made.status_code == 303, made.text
+    review = (await http.get(made.headers["location"])).text
+    assert "Composed of the tools layout 1, join 1." in review
+    assert (await operator.client.templates()).templates == [], "it is looked at first"
+    removed = await http.post("/tools/join/remove", data={**form, "version": "1"})
+    assert removed.status_code == 303
+    assert [tool.name for tool in (await operator.client.tools()).tools] == ["layout"]

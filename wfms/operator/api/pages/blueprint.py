@@ -20,6 +20,7 @@ from wfms.operator.api.pages.storages import StoragePages
 from wfms.operator.api.pages.tasks import TaskPages
 from wfms.operator.api.pages.templates import TemplatePages
 from wfms.operator.api.pages.times import TimesPages
+from wfms.operator.api.pages.tools import ToolPages
 from wfms.operator.usecases.context import OperatorContext
 
 
@@ -33,6 +34,7 @@ def pages_blueprint(context: OperatorContext, bridge: Bridge) -> Blueprint:
         DatasetPages,
         TemplatePages,
         RunTemplatePages,
+        ToolPages,
         *chains,
         TaskPages,
         StepPages,

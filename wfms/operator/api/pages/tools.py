@@ -1,0 +1,102 @@
+"""``/tools``: the library of tools, and workflows composed of them."""
+
+from uuid import uuid4
+
+from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from pydantic import ValidationError
+from werkzeug.wrappers import Response as AnyResponse
+
+from sluice.contracts.problems import Finding, NotFound, ServiceError, Unprocessable
+from sluice.contracts.tools import Compose, NewTool
+from sluice.contracts.wording import sentence_of
+from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.pages.query_values import query_number
+from wfms.operator.domain.submitted_files import UNNAMED, SubmittedFiles
+from wfms.operator.usecases.compose_tools import compose_tools
+from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.hold_template import hold_template
+from wfms.operator.usecases.read_tools import read_tool, read_tool_versions, read_tools
+from wfms.operator.usecases.store_tool import remove_tool, store_tool
+
+
+class ToolPages:
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._context = context
+        self._database = context.database
+        self._bridge = bridge
+
+    def add_to(self, pages: Blueprint) -> None:
+        pages.add_url_rule("/tools", "tools", self.list)
+        pages.add_url_rule("/tools", "store_tool", self.store, methods=["POST"])
+        pages.add_url_rule("/tools/compose", "compose", self.compose, methods=["POST"])
+        pages.add_url_rule("/tools/<name>", "tool", self.show)
+        pages.add_url_rule("/tools/<name>/remove", "remove_tool", self.remove, methods=["POST"])
+
+    def list(self) -> str:
+        return self._page()
+
+    def _page(self, refusal: ServiceError | None = None) -> str:
+        """``refusal``: of what was sent, which stays in its form."""
+        tools = self._bridge.run(read_tools(self._database))
+        return render_template("tools.html", tools=tools, refusal=refusal, form=request.form)
+
+    def _refused(self, refusal: ServiceError) -> Response:
+        return Response(self._page(refusal), status=refusal.status, mimetype="text/html")
+
+    def store(self) -> AnyResponse:
+        file = request.files.get("file")
+        sent = file.read().decode(errors="replace") if file is not None and file.filename else ""
+        text = sent or request.form.get("cwl", "").replace("\r\n", "\n")
+        stem = (file.filename or "").rsplit(".", 1)[0] if file is not None else ""
+        try:
+            new = NewTool(name=request.form.get("name", "").strip() or stem, cwl=text)
+            stored = self._bridge.run(store_tool(self._context, new))
+        except ValidationError as error:
+            return self._refused(_wrong(error))
+        except Unprocessable as refusal:
+            return self._refused(refusal)
+        version = f"version {stored.tool.version}"
+        said = f"Stored as {version}." if stored.new else f"This very text is {version} already."
+        flash(said)
+        return redirect(url_for("pages.tool", name=stored.tool.name), 303)
+
+    def compose(self) -> AnyResponse:
+        """What is composed is shown before it is published, as every template is."""
+        try:
+            asked = Compose(
+                name=request.form.get("name", "").strip(),
+                tools=request.form.get("tools", "").replace(",", " ").split(),
+            )
+            made = self._bridge.run(compose_tools(self._context, asked))
+            sent = SubmittedFiles({UNNAMED: made.cwl})
+            held = self._bridge.run(
+                hold_template(self._context, sent, name=asked.name, template_id=uuid4())
+            )
+        except ValidationError as error:
+            return self._refused(_wrong(error))
+        except (Unprocessable, NotFound) as refusal:
+            return self._refused(refusal)
+        if not held.new:
+            flash(f"This very text is version {held.template.version} already.")
+            return redirect(url_for("pages.template", name=asked.name), 303)
+        return redirect(url_for("pages.review_template", held=held.template.id), 303)
+
+    def show(self, name: str) -> str:
+        asked = query_number("version")
+        tool = self._bridge.run(read_tool(self._database, name, version=asked))
+        versions = self._bridge.run(read_tool_versions(self._database, name))
+        return render_template("tool.html", tool=tool, versions=versions)
+
+    def remove(self, name: str) -> AnyResponse:
+        version = request.form.get("version", type=int)
+        self._bridge.run(remove_tool(self._database, name, version=version))
+        flash(f"{name}{'' if version is None else f', version {version},'} was removed.")
+        return redirect(url_for("pages.tools"), 303)
+
+
+def _wrong(error: ValidationError) -> Unprocessable:
+    findings = [
+        Finding(message=f"{'.'.join(map(str, wrong['loc']))}: {sentence_of(wrong)}")
+        for wrong in error.errors()
+    ]
+    return Unprocessable("What was sent does not have the right form", findings=findings)
