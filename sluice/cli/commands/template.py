@@ -288,6 +288,7 @@ def description(template: Template) -> Iterator[str]:
         "parameters",
         [f"{key}: {_parameter(parameter)}" for key, parameter in plan.parameters.items()],
     )
+    yield from _listed("assets", [f"{key}: {ref}" for key, ref in plan.assets.items()])
     yield from _listed("secrets", [f"{key}: {ref}" for key, ref in plan.secrets.items()])
     yield from _listed("files", sorted(template.files or {}))
     yield from _listed("warnings", [str(finding) for finding in template.warnings])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import Any, Literal, TypeVar
 
+from sluice.contracts.asset_refs import AssetRef
 from sluice.contracts.chain_requirements import required
 from sluice.contracts.matching import condition_text
 from sluice.contracts.plan import Condition, Parameter, Plan, PlanOutput, PlanStep
@@ -143,13 +144,18 @@ def _required(plan: Plan) -> dict[str, Condition]:
     return {f"require {name}": condition for name, condition in required(plan).items()}
 
 
-def _parameters(plan: Plan) -> dict[str, tuple[Parameter, str | None]]:
-    """With the metadata that each is bound to."""
-    return {name: (parameter, plan.bind.get(name)) for name, parameter in plan.parameters.items()}
+def _parameters(plan: Plan) -> dict[str, tuple[Parameter, str | AssetRef | None]]:
+    """With the metadata, or the asset, that each is bound to."""
+    return {
+        name: (parameter, plan.assets.get(name) or plan.bind.get(name))
+        for name, parameter in plan.parameters.items()
+    }
 
 
-def _facts_of_parameter(bound: tuple[Parameter, str | None]) -> dict[str, Any]:
+def _facts_of_parameter(bound: tuple[Parameter, str | AssetRef | None]) -> dict[str, Any]:
     parameter, key = bound
+    if isinstance(key, AssetRef):
+        return {"type": type_name(parameter.type), "files of": str(key)}
     default = (
         "none, it has to be given"
         if parameter.required and parameter.default is None

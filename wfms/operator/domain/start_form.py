@@ -3,11 +3,12 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, assert_never
 from uuid import UUID
 
+from sluice.contracts.asset_refs import AssetRef, is_asset
 from sluice.contracts.plan import Parameter, Plan
 from sluice.contracts.problems import Finding
 from wfms.operator.domain.parameters import type_name
@@ -63,9 +64,19 @@ def fields_of(
     """``bound``: values from the data set's metadata. ``findings``: what the request was refused
     for, by parameter."""
     return [
-        _field(name, parameter, bound=bound, typed=typed or {}, findings=findings)
+        _asset_field(
+            _field(name, parameter, bound=bound, typed=typed or {}, findings=findings),
+            plan.assets.get(name),
+        )
         for name, parameter in plan.parameters.items()
     ]
+
+
+def _asset_field(field: Field, ref: AssetRef | None) -> Field:
+    """Of a parameter that has files of an asset: another one may be named."""
+    if ref is None:
+        return field
+    return replace(field, kind=FieldKind.TEXT, required=False, otherwise=str(ref))
 
 
 def _field(
@@ -126,7 +137,8 @@ def read_values(plan: Plan, typed: Mapping[str, str]) -> tuple[dict[str, Any], l
         text = typed.get(name, "")
         if text.strip():
             try:
-                values[name] = _value(text, kind_of(parameter))
+                named = is_asset(text.strip()) and name in plan.file_parameters
+                values[name] = text.strip() if named else _value(text, kind_of(parameter))
             except NotReadable as error:
                 wrong.append(Finding(message=f"parameter {name!r} {error}, not {text[:80]!r}"))
     return values, wrong

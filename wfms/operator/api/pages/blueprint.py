@@ -7,6 +7,7 @@ from flask import Blueprint, Response, request
 
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages import csrf
+from wfms.operator.api.pages.assets import AssetPages
 from wfms.operator.api.pages.chains import ChainPages
 from wfms.operator.api.pages.datasets import DatasetPages
 from wfms.operator.api.pages.overview import OverviewPages
@@ -35,6 +36,7 @@ def pages_blueprint(context: OperatorContext, bridge: Bridge) -> Blueprint:
         TemplatePages,
         RunTemplatePages,
         ToolPages,
+        AssetPages,
         *chains,
         TaskPages,
         StepPages,

@@ -1,0 +1,39 @@
+"""The pages of assets, on the real services: small files with the form, history, taking back."""
+
+from httpx import ASGITransport, AsyncClient
+
+from tests.integration.assets.scene import Assets, bound
+from tests.integration.operator.test_pages import token_of
+
+
+async def test_versions_are_put_shown_and_taken_back(assets: Assets) -> None:
+    http = AsyncClient(transport=ASGITransport(assets.app), base_url="http://operator.test")
+    async with http:
+        form = {"csrf_token": token_of(await http.get("/assets"))}
+        files = [
+            ("file", ("config.ini", b"[a]")),
+            ("folder", ("conf/words/cs.txt", b"slovo")),
+        ]
+        nothing = await http.post("/assets", data={**form, "name": "conf"})
+        assert (nothing.status_code, "no file was chosen" in nothing.text) == (422, True)
+        wrong = await http.post("/assets", data={**form, "name": "no name"}, files=files)
+        assert wrong.status_code == 422
+        put = await http.post(
+            "/assets", data={**form, "name": "conf", "note": "first"}, files=files
+        )
+        assert put.headers["location"] == "/assets/conf", put.text
+        again = await http.post("/assets", data={**form, "name": "conf"}, files=files)
+        assert again.status_code == 303
+        [version] = (await assets.client.asset("conf")).versions
+        assert [file.path for file in version.files] == ["config.ini", "words/cs.txt"]
+        chain = await assets.chain("one", bound("asset:conf", "Directory"))
+        page = (await http.get("/assets/conf")).text
+        for shown in ("It is version 1 already.", "first", "words/cs.txt", str(chain.uid)):
+            assert shown in page, shown
+        assert ">conf</a>" in (await http.get("/assets")).text
+        removed = await http.post("/assets/conf/remove", data={**form, "version": "1"})
+        assert removed.status_code == 303
+        page = (await http.get("/assets/conf")).text
+        assert "Its files stay until 1 chain ended." in page
+        assert "All versions were taken back" in page
+        assert (await http.get("/assets/nothing")).status_code == 404

@@ -1,0 +1,114 @@
+"""``/assets``: models and configurations, their histories, and who uses which version."""
+
+import hashlib
+
+from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from pydantic import ValidationError
+from werkzeug.datastructures import FileStorage
+from werkzeug.wrappers import Response as AnyResponse
+
+from sluice.contracts.assets import NewAsset, NewAssetFile, StoredAsset
+from sluice.contracts.numbers import counted
+from sluice.contracts.problems import Finding, ServiceError, Unprocessable
+from sluice.contracts.wording import sentence_of
+from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.rest.assets import require_name
+from wfms.operator.usecases.begin_asset import begin_asset
+from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.read_assets import read_assets, read_uses
+from wfms.operator.usecases.receive_asset import complete_asset, complete_file, receive_piece
+from wfms.operator.usecases.remove_asset import remove_asset
+
+
+class AssetPages:
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._context = context
+        self._database = context.database
+        self._bridge = bridge
+
+    def add_to(self, pages: Blueprint) -> None:
+        pages.add_url_rule("/assets", "assets", self.list)
+        pages.add_url_rule("/assets", "put_asset", self.put, methods=["POST"])
+        pages.add_url_rule("/assets/<name>", "asset", self.show)
+        pages.add_url_rule("/assets/<name>/remove", "remove_asset", self.remove, methods=["POST"])
+
+    def list(self) -> str:
+        return self._page()
+
+    def _page(self, refusal: ServiceError | None = None) -> str:
+        """``refusal``: of what was sent."""
+        assets = self._bridge.run(read_assets(self._database))
+        name = request.form.get("name", request.args.get("name", ""))
+        return render_template("assets.html", assets=assets, refusal=refusal, name=name)
+
+    def put(self) -> AnyResponse:
+        """Small files, with the form; what is larger comes in pieces, which a script sends to the
+        REST interface."""
+        try:
+            name = require_name(request.form.get("name", "").strip())
+            stored = self._bridge.run(self._put(name, _sent(), request.form.get("note", "")))
+        except ValidationError as error:
+            findings = [Finding(message=sentence_of(wrong)) for wrong in error.errors()]
+            refusal = Unprocessable("These files cannot be put", findings=findings)
+            return Response(self._page(refusal), status=422, mimetype="text/html")
+        except ServiceError as refusal:
+            return Response(self._page(refusal), status=refusal.status, mimetype="text/html")
+        version = f"version {stored.version.version}"
+        flash(f"Stored as {version}." if stored.new else f"It is {version} already.")
+        return redirect(url_for("pages.asset", name=name), 303)
+
+    async def _put(self, name: str, files: dict[str, bytes], note: str) -> StoredAsset:
+        new = NewAsset(
+            files=[
+                NewAssetFile(
+                    path=path,
+                    size=len(data),
+                    checksum=f"sha256:{hashlib.sha256(data).hexdigest()}",
+                )
+                for path, data in files.items()
+            ],
+            note=note,
+        )
+        context = self._context
+        draft = await begin_asset(context, name, new)
+        if draft.uid is None:
+            assert draft.version is not None  # noqa: S101 - one of both
+            version = draft.version
+            return StoredAsset(version=version, new=False, newest=version.version)
+        for missing in draft.missing:
+            place = {"number": missing.number}
+            data = files[missing.path]
+            await receive_piece(context, name, draft.uid, **place, offset=0, data=data)
+            await complete_file(context, name, draft.uid, **place)
+        return await complete_asset(context, name, draft.uid)
+
+    def show(self, name: str) -> str:
+        uses = self._bridge.run(read_uses(self._context, name))
+        newest = next(
+            (use.version.version for use in uses.versions if use.version.removed_at is None), None
+        )
+        return render_template("asset.html", asset=uses, newest=newest)
+
+    def remove(self, name: str) -> AnyResponse:
+        version = request.form.get("version", type=int)
+        removed = self._bridge.run(remove_asset(self._context, name, version=version))
+        using = sum(len(use.chains) for use in removed.kept)
+        stay = f" Its files stay until {counted(using, 'chain')} ended." if using else ""
+        flash(f"Version {version} is given to no new chain.{stay}")
+        return redirect(url_for("pages.asset", name=name), 303)
+
+
+def _sent() -> dict[str, bytes]:
+    """By path in the asset. Raises ``Unprocessable`` where there is none."""
+    files = [file for file in request.files.getlist("file") if file.filename]
+    folder = [file for file in request.files.getlist("folder") if file.filename]
+    found = {_name(file): file.read() for file in files}
+    found |= {_name(file).partition("/")[2] or _name(file): file.read() for file in folder}
+    if not found:
+        raise Unprocessable("no file was chosen")
+    return found
+
+
+def _name(file: FileStorage) -> str:
+    """Browsers send a folder's files with their paths in it, the folder first."""
+    return (file.filename or "").replace("\\", "/")
