@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Copies assets (models, configurations) of a storage on a file system into the backup, and back. They never change once they are
+# there: only what is missing is copied. What was taken back since stays in the backup; remove it there where it is too much.
+#
+#   assets.sh copy STORAGE       from the folder of the input storage into the backup
+#   assets.sh restore STORAGE    from the backup into the folder of the input storage, what is missing there
+#
+#   BACKUP_FOLDER                where the backup is: assets/ in it (default /backup)
+set -euo pipefail
+
+folder=${BACKUP_FOLDER:-/backup}/assets
+storage=${2:-}
+
+# copy_missing FROM TO: files of all folders of assets; each has its name when it is whole.
+copy_missing() {
+  local from=$1 to=$2 file copied=0
+  while IFS= read -r -d '' file; do
+    [ -e "$to/$file" ] && continue
+    mkdir -p "$to/${file%/*}"
+    if ! cp -- "$from/$file" "$to/$file.copying"; then
+      rm -f "$to/$file.copying"
+      # What was deleted at this moment is none any more.
+      [ -e "$from/$file" ] && return 1
+      continue
+    fi
+    mv -- "$to/$file.copying" "$to/$file"
+    copied=$((copied + 1))
+  done < <(cd "$from" && find . -mindepth 2 -maxdepth 2 -path './asset.*/*' -type f ! -name '.part-*' ! -name '*.copying' -print0)
+  echo "$copied files of assets copied"
+}
+
+case ${1:-} in
+  copy) [ -d "$storage" ] && mkdir -p "$folder" && copy_missing "$storage" "$folder" ;;
+  restore) [ -d "$folder" ] && mkdir -p "$storage" && copy_missing "$folder" "$storage" ;;
+  *) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+esac
