@@ -49,7 +49,7 @@ class NewTool(Contract):
     cwl: Annotated[str, Field(max_length=256 * 1024)]
 
 
-class Port(Contract):
+class PortOfTool(Contract):
     """An input or output of a tool. ``type``: CWL's short form. ``bound``: what the tool says its
     value is, as ``sluice:bind`` does."""
 
@@ -68,8 +68,8 @@ class Tool(Contract):
     version: int
     created_at: Timestamp
     doc: str
-    inputs: list[Port]
-    outputs: list[Port]
+    inputs: list[PortOfTool]
+    outputs: list[PortOfTool]
     cwl: Annotated[str | None, Field(exclude_if=absent)] = None
 
     @property
@@ -91,7 +91,7 @@ class ToolList(Contract):
     tools: list[Tool]
 
 
-class Compose(Contract):
+class ComposeTools(Contract):
     """A workflow of tools, in their order, called ``name``. ``store``: publish it as the next
     version of the template of that name; else only its text is asked for."""
 

@@ -9,7 +9,7 @@ from sluice.cli.errors import plain_errors
 from sluice.cli.output import err, print_json
 from sluice.cli.system import System, with_system
 from sluice.contracts.problems import Conflict
-from sluice.contracts.tools import Compose
+from sluice.contracts.tools import ComposeTools
 
 app = typer.Typer(no_args_is_help=True, help="Workflows made of tools of the library.")
 
@@ -36,7 +36,7 @@ def compose(
         path = file
         plain_errors(lambda: _refuse(path))
     store = file is None and not dry_run
-    asked = plain_errors(lambda: Compose(name=name, tools=tools, store=store))
+    asked = plain_errors(lambda: ComposeTools(name=name, tools=tools, store=store))
     made = system.ask(lambda c: c.operator.compose(asked))
     for finding in made.findings:
         err.print(str(finding))

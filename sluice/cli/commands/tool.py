@@ -9,7 +9,7 @@ from sluice.cli.errors import plain_errors
 from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.problems import Unprocessable
-from sluice.contracts.tools import NewTool, Port
+from sluice.contracts.tools import NewTool, PortOfTool
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -81,7 +81,7 @@ def remove(system: System, name: NameArgument, *, version: VersionOption = None)
     system.answer({"tool": name, "version": version}, f"{what} removed")
 
 
-def _listed(ports: list[Port]) -> str:
+def _listed(ports: list[PortOfTool]) -> str:
     return ", ".join(f"{port.name}: {port.bound or port.type}" for port in ports)
 
 

@@ -3,7 +3,7 @@
 from urllib.parse import quote
 
 from sluice.clients.base import API, ServiceClient
-from sluice.contracts.tools import Compose, Composition, NewTool, StoredTool, Tool, ToolList
+from sluice.contracts.tools import ComposeTools, Composition, NewTool, StoredTool, Tool, ToolList
 
 
 class ToolCalls(ServiceClient):
@@ -27,7 +27,7 @@ class ToolCalls(ServiceClient):
         """``version`` None: all. Raises ``NotFound``."""
         await self.call("DELETE", _path(name), params={"version": version})
 
-    async def compose(self, asked: Compose) -> Composition:
+    async def compose(self, asked: ComposeTools) -> Composition:
         """Raises ``NotFound`` for a tool, with those that fit; ``Unprocessable`` with every reason
         why they do not fit."""
         return await self.call("POST", f"{API}/pipelines/compose", body=asked, answer=Composition)

@@ -25,7 +25,7 @@ class How(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class Supply:
     """Something that a tool may take. ``step``: who gives it; None: it is the data set."""
 
     step: str | None
@@ -45,8 +45,8 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    offer: Offer
+class Joint:
+    offer: Supply
     how: How
 
 
@@ -57,17 +57,17 @@ class JoinedStep:
 
     name: str
     tool: LibraryTool
-    links: dict[str, Link] = field(default_factory=dict)
+    links: dict[str, Joint] = field(default_factory=dict)
     parameters: dict[str, str] = field(default_factory=dict)
 
     @property
     def scatter(self) -> list[str]:
         return [port for port, link in self.links.items() if link.how is How.EACH]
 
-    def offers(self) -> list[Offer]:
+    def offers(self) -> list[Supply]:
         more = 1 if self.scatter else 0
         return [
-            Offer(self.name, port.name, port.item, port.depth + more, port.format, port.optional)
+            Supply(self.name, port.name, port.item, port.depth + more, port.format, port.optional)
             for port in self.tool.outputs.values()
             if port.item is not None
         ]
@@ -79,11 +79,11 @@ class Joined:
     that it is for. ``outputs``: by name. ``misfits``: why there is no such workflow, a sentence
     each."""
 
-    data: Offer | None = None
+    data: Supply | None = None
     steps: list[JoinedStep] = field(default_factory=list)
     parameters: dict[str, ToolPort] = field(default_factory=dict)
     bind: dict[str, str] = field(default_factory=dict)
-    outputs: dict[str, Offer] = field(default_factory=dict)
+    outputs: dict[str, Supply] = field(default_factory=dict)
     misfits: list[str] = field(default_factory=list)
 
 
@@ -143,7 +143,7 @@ def _take_data(step: JoinedStep, joined: Joined) -> None:
             " File[] or Directory that it needs and that is bound to no asset)"
         )
         return
-    joined.data = Offer(None, first.name, str(first.item), 1, first.format)
+    joined.data = Supply(None, first.name, str(first.item), 1, first.format)
 
 
 def _link(step: JoinedStep, joined: Joined) -> None:
@@ -153,7 +153,7 @@ def _link(step: JoinedStep, joined: Joined) -> None:
     for port in wanted:
         found = next(
             (
-                Link(offer, how)
+                Joint(offer, how)
                 for group in groups
                 for offer in group
                 if offer.port == port.name and (how := _how(offer, port)) is not None
@@ -174,12 +174,12 @@ def _link(step: JoinedStep, joined: Joined) -> None:
 
 
 def _link_by_type(
-    step: JoinedStep, port: ToolPort, groups: Sequence[Sequence[Offer]], joined: Joined
+    step: JoinedStep, port: ToolPort, groups: Sequence[Sequence[Supply]], joined: Joined
 ) -> None:
     used = {link.offer.source for link in step.links.values()}
     for group in groups:
         fitting = [
-            Link(offer, how)
+            Joint(offer, how)
             for offer in group
             if offer.source not in used and (how := _how(offer, port)) is not None
         ]
@@ -201,7 +201,7 @@ def _link_by_type(
     )
 
 
-def _how(offer: Offer, port: ToolPort) -> How | None:
+def _how(offer: Supply, port: ToolPort) -> How | None:
     """None: it cannot be taken."""
     if offer.item != port.item:
         return None
@@ -255,7 +255,7 @@ def _name_outputs(joined: Joined) -> None:
         joined.misfits.append(f"step {joined.steps[-1].name}: it gives no file")
 
 
-def type_of(offer: Offer) -> Any:
+def type_of(offer: Supply) -> Any:
     """In CWL, as an output of the workflow."""
     kind: Any = offer.item
     for _ in range(offer.depth):
@@ -268,7 +268,7 @@ def _words(port: ToolPort) -> str:
     return kind if port.format is None else f"{kind} of format {port.format}"
 
 
-def _listed(groups: Sequence[Sequence[Offer]]) -> str:
+def _listed(groups: Sequence[Sequence[Supply]]) -> str:
     offers = [offer for group in groups for offer in group]
     return (
         ", ".join(

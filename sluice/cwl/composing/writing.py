@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sluice.cwl.composing.joining import How, Joined, JoinedStep, Link, type_of
+from sluice.cwl.composing.joining import How, Joined, JoinedStep, Joint, type_of
 from sluice.cwl.documents.types import short_form
 from sluice.cwl.properties.extension_reader import NAMESPACE
 
@@ -99,7 +99,7 @@ def _step(step: JoinedStep, label: str) -> Iterator[str]:
         yield f"      {line}" if line.strip() else ""
 
 
-def _source(link: Link) -> str:
+def _source(link: Joint) -> str:
     if link.how is How.ALONE:
         return _json({"source": [link.offer.source], "linkMerge": "merge_nested"})
     if _leaves_out(link):
@@ -107,7 +107,7 @@ def _source(link: Link) -> str:
     return link.offer.source
 
 
-def _leaves_out(link: Link) -> bool:
+def _leaves_out(link: Joint) -> bool:
     """Some jobs of the step before may have given nothing."""
     return link.offer.optional and link.offer.depth > 0
 

@@ -3,7 +3,7 @@
 import pytest
 
 from sluice.contracts.problems import NotFound, Unprocessable
-from sluice.contracts.tools import Compose, NewTool
+from sluice.contracts.tools import ComposeTools, NewTool
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_pages import token_of
 
@@ -75,12 +75,12 @@ async def test_what_a_compiler_refuses_is_not_stored(operator: Operator) -> None
 async def test_a_workflow_is_composed_and_published(operator: Operator) -> None:
     await put(operator, layout=LAYOUT, join=JOIN)
     client = operator.client
-    only = await client.compose(Compose(name="ocr", tools=["layout", "join"]))
+    only = await client.compose(ComposeTools(name="ocr", tools=["layout", "join"]))
     assert only.template is None
     assert "# Composed of the tools layout 1, join 1." in only.cwl
     assert (await client.templates()).templates == []
     await put(operator, layout=LAYOUT.replace("0.5", "0.7"))
-    stored = await client.compose(Compose(name="ocr", tools=["layout@1", "join"], store=True))
+    stored = await client.compose(ComposeTools(name="ocr", tools=["layout@1", "join"], store=True))
     assert stored.template is not None
     assert stored.cwl == only.cwl, "the version that was named"
     template = await client.template("ocr")
@@ -93,13 +93,13 @@ async def test_what_cannot_be_composed_is_told(operator: Operator) -> None:
     await put(operator, layout=LAYOUT, join=JOIN)
     client = operator.client
     with pytest.raises(NotFound, match=r"there is no tool 'joyn' .*; there fit join, layout"):
-        await client.compose(Compose(name="ocr", tools=["layout", "joyn"]))
+        await client.compose(ComposeTools(name="ocr", tools=["layout", "joyn"]))
     with pytest.raises(NotFound, match="no version 7 of tool 'join', but 1"):
-        await client.compose(Compose(name="ocr", tools=["layout", "join@7"]))
+        await client.compose(ComposeTools(name="ocr", tools=["layout", "join@7"]))
     folder = JOIN.replace('"File[]"', "Directory")
     await put(operator, folder=folder)
     with pytest.raises(Unprocessable, match="its input 'parts' takes Directory, and nothing"):
-        await client.compose(Compose(name="ocr", tools=["layout", "folder"], store=True))
+        await client.compose(ComposeTools(name="ocr", tools=["layout", "folder"], store=True))
     assert (await client.templates()).templates == []
 
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 import structlog
 
 from sluice.contracts.problems import Finding
-from sluice.contracts.tools import Compose, Composition, Port, Tool
+from sluice.contracts.tools import ComposeTools, Composition, PortOfTool, Tool
 from wfms.operator.db import tools
 from wfms.operator.domain.errors import ToolRefused, ToolsDoNotFit, ToolUnknown
 from wfms.operator.domain.submitted_files import UNNAMED, SubmittedFiles
@@ -31,7 +31,7 @@ class Described:
     doc: str
 
 
-async def compose_tools(context: OperatorContext, asked: Compose) -> Composition:
+async def compose_tools(context: OperatorContext, asked: ComposeTools) -> Composition:
     """Precondition: none. Effect: with ``store``, the workflow is the next version of the template
     of its name; else none. Messages: none. Raises ``ToolUnknown`` (with the names of those that fit
     there), ``ToolsDoNotFit`` with every reason; ``TemplateRefused`` where a compiler refuses what
@@ -82,7 +82,7 @@ async def checked_text(compiler: Compiler, name: str, text: str) -> list[Finding
     ]
 
 
-async def _chosen(context: OperatorContext, asked: Compose) -> list[Tool]:
+async def _chosen(context: OperatorContext, asked: ComposeTools) -> list[Tool]:
     """Raises ``ToolUnknown``."""
     chosen: list[Tool] = []
     async with context.database.connection() as connection:
@@ -140,7 +140,7 @@ def _read(name: str, text: str) -> "LibraryTool":
 def _port(port: Any, tool: "LibraryTool") -> dict[str, Any]:
     from sluice.cwl.documents.types import short_form  # noqa: PLC0415 - as above
 
-    return Port(
+    return PortOfTool(
         name=port.name,
         type=short_form(port.type),
         default=port.default,

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.problems import Finding, NotFound, ServiceError, Unprocessable
-from sluice.contracts.tools import Compose, NewTool
+from sluice.contracts.tools import ComposeTools, NewTool
 from sluice.contracts.wording import sentence_of
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages.query_values import query_number
@@ -63,7 +63,7 @@ class ToolPages:
     def compose(self) -> AnyResponse:
         """What is composed is shown before it is published, as every template is."""
         try:
-            asked = Compose(
+            asked = ComposeTools(
                 name=request.form.get("name", "").strip(),
                 tools=request.form.get("tools", "").replace(",", " ").split(),
             )

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from sluice.contracts.base import Contract
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
-from sluice.contracts.tools import Compose, Composition, NewTool, StoredTool, Tool, ToolList
+from sluice.contracts.tools import ComposeTools, Composition, NewTool, StoredTool, Tool, ToolList
 from wfms.operator.api.rest.route import Route
 from wfms.operator.domain.errors import TooLarge
 from wfms.operator.usecases.compose_tools import compose_tools
@@ -43,7 +43,7 @@ class ToolRoutes:
                   status=204, query=ToolVersionQuery, errors=(NotFound,)),
             Route("POST", "/pipelines/compose", self.compose,
                   "Makes a workflow of tools of the library, and publishes it if asked to.",
-                  answer=Composition, body=Compose,
+                  answer=Composition, body=ComposeTools,
                   errors=(NotFound, Conflict, Unprocessable, TooLarge)),
         ]  # fmt: skip
 
@@ -62,5 +62,5 @@ class ToolRoutes:
     async def remove(self, name: str, query: ToolVersionQuery) -> None:
         await remove_tool(self._database, name, version=query.version)
 
-    async def compose(self, body: Compose) -> Composition:
+    async def compose(self, body: ComposeTools) -> Composition:
         return await compose_tools(self._context, body)
