@@ -28,9 +28,7 @@ _FOLDER, _LIST = "Directory", {"type": "array", "items": "File"}
 def require_accepted(system: System, tool: Path, files: Mapping[str, Path]) -> None:
     """Runs the tool with the asset as its input. Raises ``Unprocessable`` with what it has said
     where it fails, or cannot be given the asset."""
-    from sluice.cwl.documents.types import normal_type, without_null  # noqa: PLC0415 - a client alone reads no CWL
-
-    inputs = {name: without_null(normal_type(kind)) for name, kind in _inputs_of(tool).items()}
+    inputs = _inputs_of(tool)
     with tempfile.TemporaryDirectory(prefix="sluice-asset-") as folder:
         place = Path(folder) / "asset"
         _lay_out(files, place)
@@ -62,23 +60,17 @@ def _said(text: str) -> list[str]:
 
 
 def _inputs_of(tool: Path) -> dict[str, Any]:
-    """Types as they are written, by name. Raises ``Unprocessable``."""
-    from ruamel.yaml import YAML  # noqa: PLC0415 - as above
-    from ruamel.yaml.error import YAMLError  # noqa: PLC0415
+    """Types by name. Raises ``Unprocessable``."""
+    from sluice.cwl.composing import read_tool  # noqa: PLC0415 - a client alone reads no CWL
+    from sluice.cwl.documents.types import without_null  # noqa: PLC0415 - as above
 
     try:
-        document = YAML(typ="safe").load(tool.read_text())
-    except (OSError, UnicodeDecodeError, YAMLError) as error:
+        found, findings = read_tool(tool.read_text(encoding="utf-8"), file=shown_path(tool))
+    except (OSError, UnicodeDecodeError) as error:
         raise Unprocessable(f"the check {shown_path(tool)} cannot be read: {error}") from error
-    written = document.get("inputs") if isinstance(document, Mapping) else None
-    if isinstance(written, list):
-        written = {str(port["id"]).lstrip("#"): port for port in written if "id" in port}
-    if not isinstance(written, Mapping):
-        raise Unprocessable(f"the check {shown_path(tool)} is no CWL tool with inputs")
-    return {
-        str(name): port.get("type") if isinstance(port, Mapping) and "type" in port else port
-        for name, port in written.items()
-    }
+    if found is None:
+        raise Unprocessable(f"the check {shown_path(tool)} is no tool", findings=findings)
+    return {port.name: without_null(port.type) for port in found.inputs.values()}
 
 
 def _argument(

@@ -75,7 +75,7 @@ class AssetRoutes:
             Route("POST", f"{name}/drafts", self.begin,
                   "Begins a version: says which files are to be sent, or which version has them.",
                   answer=AssetDraft, status=201, body=NewAsset,
-                  errors=(Conflict, Unprocessable)),
+                  errors=(NotFound, Conflict, Unprocessable)),
             Route("PUT", file, self.receive,
                   "Takes a piece of a file, at most 8 MiB.",
                   status=204, query=PieceQuery, read=_piece, sends_bytes=True,
