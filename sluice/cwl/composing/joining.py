@@ -25,7 +25,7 @@ class How(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Supply:
+class ToolOffer:
     """Something that a tool may take. ``step``: who gives it; None: it is the data set."""
 
     step: str | None
@@ -46,7 +46,7 @@ class Supply:
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    offer: Supply
+    offer: ToolOffer
     how: How
 
 
@@ -64,10 +64,12 @@ class JoinedStep:
     def scatter(self) -> list[str]:
         return [port for port, link in self.links.items() if link.how is How.EACH]
 
-    def offers(self) -> list[Supply]:
+    def offers(self) -> list[ToolOffer]:
         more = 1 if self.scatter else 0
         return [
-            Supply(self.name, port.name, port.item, port.depth + more, port.format, port.optional)
+            ToolOffer(
+                self.name, port.name, port.item, port.depth + more, port.format, port.optional
+            )
             for port in self.tool.outputs.values()
             if port.item is not None
         ]
@@ -79,11 +81,11 @@ class Joined:
     that it is for. ``outputs``: by name. ``misfits``: why there is no such workflow, a sentence
     each."""
 
-    data: Supply | None = None
+    data: ToolOffer | None = None
     steps: list[JoinedStep] = field(default_factory=list)
     parameters: dict[str, ToolPort] = field(default_factory=dict)
     bind: dict[str, str] = field(default_factory=dict)
-    outputs: dict[str, Supply] = field(default_factory=dict)
+    outputs: dict[str, ToolOffer] = field(default_factory=dict)
     misfits: list[str] = field(default_factory=list)
 
 
@@ -143,7 +145,7 @@ def _take_data(step: JoinedStep, joined: Joined) -> None:
             " File[] or Directory that it needs and that is bound to no asset)"
         )
         return
-    joined.data = Supply(None, first.name, str(first.item), 1, first.format)
+    joined.data = ToolOffer(None, first.name, str(first.item), 1, first.format)
 
 
 def _link(step: JoinedStep, joined: Joined) -> None:
@@ -174,7 +176,7 @@ def _link(step: JoinedStep, joined: Joined) -> None:
 
 
 def _link_by_type(
-    step: JoinedStep, port: ToolPort, groups: Sequence[Sequence[Supply]], joined: Joined
+    step: JoinedStep, port: ToolPort, groups: Sequence[Sequence[ToolOffer]], joined: Joined
 ) -> None:
     used = {link.offer.source for link in step.links.values()}
     for group in groups:
@@ -201,7 +203,7 @@ def _link_by_type(
     )
 
 
-def _how(offer: Supply, port: ToolPort) -> How | None:
+def _how(offer: ToolOffer, port: ToolPort) -> How | None:
     """None: it cannot be taken."""
     if offer.item != port.item:
         return None
@@ -255,7 +257,7 @@ def _name_outputs(joined: Joined) -> None:
         joined.misfits.append(f"step {joined.steps[-1].name}: it gives no file")
 
 
-def type_of(offer: Supply) -> Any:
+def type_of(offer: ToolOffer) -> Any:
     """In CWL, as an output of the workflow."""
     kind: Any = offer.item
     for _ in range(offer.depth):
@@ -268,7 +270,7 @@ def _words(port: ToolPort) -> str:
     return kind if port.format is None else f"{kind} of format {port.format}"
 
 
-def _listed(groups: Sequence[Sequence[Supply]]) -> str:
+def _listed(groups: Sequence[Sequence[ToolOffer]]) -> str:
     offers = [offer for group in groups for offer in group]
     return (
         ", ".join(
