@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Containers often set it; every process that starts would compile the services anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: gpu-check help style format install ocr ocr-model conformance demo stack stack-demo stack-bench faults test test-long check lock clean docs bench
+.PHONY: gpu-check help style format install ocr ocr-model ocr-demo conformance demo stack stack-demo stack-bench faults test test-long check lock clean docs bench
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -34,6 +34,10 @@ ocr: install ## the programs of templates/ocr with pero-ocr and torch into .venv
 ocr-model: ocr ## the small model of templates/ocr anew, from generated pages (half an hour; other processors, other last digits)
 	@scripts/install-fonts.sh
 	@nice -n 10 $(BIN)/ocr-train --config templates/ocr/config --out templates/ocr/config/ocr
+
+ocr-demo: ocr ## two volumes of scanned pages through the system, start to end (KEEP=1 leaves it up)
+	@scripts/install-fonts.sh
+	@$(BIN)/python -m ocr.demo --home var/ocr-demo $(if $(KEEP),--keep)
 
 demo: install ## two runs of detector frames through the system, start to end (KEEP=1 leaves it up)
 	@$(BIN)/python -m spd.demo --home var/demo $(if $(KEEP),--keep)

@@ -17,6 +17,11 @@ sluice:match:
   sluice:type: scans
 sluice:bind:
   volume: volume
+  layout_config: asset:ocr-layout
+  ocr_config: asset:ocr-model
+# Small, and what is asked for when a page looks wrong.
+sluice:retention:
+  sluice:logs: keep
 
 requirements:
   ScatterFeatureRequirement: {}
@@ -84,6 +89,7 @@ steps:
       config: layout_config
       max_megapixels: max_megapixels
     out: [layout]
+    sluice:warm: {key: [config]}
     sluice:boundary: {minimum: 0.5, sufficient: 1.0}
     run: tools/ocr-layout.cwl
 
@@ -98,6 +104,7 @@ steps:
       config: ocr_config
       max_megapixels: max_megapixels
     out: [page]
+    sluice:warm: {key: [config]}
     sluice:boundary: {minimum: 0.5, sufficient: 1.0}
     run: tools/ocr-transcribe.cwl
 
@@ -108,6 +115,7 @@ steps:
     in:
       page: transcribe/page
     out: [alto, text]
+    sluice:warm: true
     sluice:boundary: {minimum: 0.5, sufficient: 1.0}
     run: tools/ocr-export.cwl
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 def _stage(folder: Path, threads: int) -> Stage:
     from ocr.stages import load_stage  # noqa: PLC0415 - a page that is none costs no loading
 
-    return load_stage("layout", folder, threads)
+    stage = load_stage("layout", folder, threads)
+    print(f"ocr-layout: loaded {folder.name}: {stage.about()}", file=sys.stderr)
+    return stage
 
 
 def lay_out(stage: Stage, path: Path, image: NDArray[np.uint8]) -> PageLayout:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 def _stage(folder: Path, threads: int) -> Stage:
     from ocr.stages import load_stage  # noqa: PLC0415 - a page that is none costs no loading
 
-    return load_stage("transcribe", folder, threads)
+    stage = load_stage("transcribe", folder, threads)
+    print(f"ocr-transcribe: loaded {folder.name}: {stage.about()}", file=sys.stderr)
+    return stage
 
 
 def read_layout(path: Path) -> PageLayout:

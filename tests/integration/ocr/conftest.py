@@ -29,5 +29,9 @@ def content(path: Path) -> str:
 
 
 def contents(folder: Path) -> dict[str, str]:
-    """The results in a folder, by name."""
-    return {path.name: content(path) for path in folder.iterdir() if ".layout." not in path.name}
+    """The results in a folder, by name: neither what the first tool gave, nor Sluice's list."""
+    return {
+        path.name: content(path)
+        for path in folder.iterdir()
+        if ".layout." not in path.name and path.name != "manifest.json"
+    }

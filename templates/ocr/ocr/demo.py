@@ -1,0 +1,151 @@
+"""`make ocr-demo`: two volumes of scanned pages through the whole system, on this machine.
+
+The first is at work when a configuration changes and the second comes, with a higher rank: the
+first keeps the configuration that it began with, the second gets the new one and overtakes. One
+page is damaged on purpose. All that is printed and written comes from the system's answers and from
+the files that it gives, except what really stands on the pages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from ocr.demo_report import print_report, summary_of
+from ocr.demo_volume import CarriedVolume, PlannedVolume, carry
+from ocr.scans import main as scans
+from sluice.cli.connection import Connection, connected
+from sluice.cli.output import err, out, print_problem
+from sluice.cli.template_files import read_template_files
+from sluice.cli.transfer.assets import files_of, put_asset
+from sluice.cli.watch.progress import StepBars, new_progress
+from sluice.contracts.problems import ServiceError
+from sluice.contracts.states import ChainState
+from sluice.contracts.templates import Template
+from sluice.embedded.home import Home
+from sluice.embedded.process import start_detached, stop_system
+
+PACK = Path(__file__).resolve().parents[1]
+#: What pages take turns in being.
+KINDS = ("clean", "clean", "noise", "clean", "skew", "clean", "columns", "clean", "stains", "clean")
+ASSETS = {"ocr-layout": PACK / "config" / "layout", "ocr-model": PACK / "config" / "ocr"}
+#: What changes in the middle: shorter lines than before are found.
+CHANGE = ("MINIMUM_LENGTH = 6", "MINIMUM_LENGTH = 5")
+
+
+def _generate(folder: Path, plan: PlannedVolume) -> None:
+    arguments = [
+        *("--out", str(folder / "scans" / plan.name), "--truth", str(folder / "truth" / plan.name)),
+        *("--volume", plan.name, "--pages", str(plan.pages), "--seed", str(plan.seed)),
+        *(f"--kind={kind}" for kind in KINDS),
+    ]
+    arguments += [f"--damage=cut={plan.damaged}"] if plan.damaged else []
+    if scans(arguments) != 0:
+        raise OSError("the generator failed; see above")
+
+
+async def _put(connection: Connection, name: str, folder: Path, note: str) -> None:
+    await put_asset(connection, name, files_of([folder]), note=note)
+
+
+async def _change_layout(connection: Connection, folder: Path) -> None:
+    changed = folder / "layout-changed"
+    changed.mkdir()
+    text = (ASSETS["ocr-layout"] / "config.ini").read_text(encoding="utf-8")
+    (changed / "config.ini").write_text(text.replace(*CHANGE), encoding="utf-8")
+    await _put(connection, "ocr-layout", changed, "finds shorter lines")
+
+
+async def _carry_all(
+    connection: Connection, template: Template, folder: Path, plans: Sequence[PlannedVolume]
+) -> list[CarriedVolume]:
+    """The second volume comes when a quarter of the first has been transcribed."""
+    first, second = plans
+    middle = asyncio.Event()
+    with new_progress() as bars:
+
+        async def one(plan: PlannedVolume, rank: float) -> CarriedVolume:
+            return await carry(
+                *(connection, template, plan, folder),
+                rank=rank,
+                progress=StepBars(bars, label=f"{plan.name} "),
+                middle=middle,
+            )
+
+        early = asyncio.create_task(one(first, 0.0))
+        waiting = asyncio.create_task(middle.wait())
+        await asyncio.wait([early, waiting], return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        await _change_layout(connection, folder)
+        late = await one(second, 10.0)
+        return [await early, late]
+
+
+async def _demo(url: str, folder: Path, plans: Sequence[PlannedVolume]) -> list[CarriedVolume]:
+    async with connected(url) as connection:
+        for name, configuration in ASSETS.items():
+            await _put(connection, name, configuration, "of the pack")
+        files = await asyncio.to_thread(read_template_files, [PACK / "workflow.cwl"])
+        template = await connection.operator.store_run_template(files.new("document-ocr"))
+        return await _carry_all(connection, template, folder, plans)
+
+
+def _run(arguments: argparse.Namespace, folder: Path, plans: Sequence[PlannedVolume]) -> int:
+    for plan in plans:
+        _generate(folder, plan)
+    home = Home(folder / "system")
+    options = ["--port", str(arguments.port), "--pilots", "2"]
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    running = start_detached(home, options, ours=not arguments.keep, settings={"PATH": programs})
+    out.print(f"Sluice is up at {running.url}")
+    started = time.monotonic()
+    try:
+        volumes = asyncio.run(_demo(running.url, folder, plans))
+    finally:
+        if not arguments.keep:
+            stop_system(running)
+    summary = summary_of(volumes, time.monotonic() - started)
+    (folder / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+    print_report(volumes, summary)
+    out.print(f"outputs in {folder / 'out'}, figures in {folder / 'summary.json'}")
+    if arguments.keep:
+        out.print(f"Sluice is still up: `sluice down --home {home.root}` stops it")
+    return 0 if summary["status"] == ChainState.FINISHED else 1
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """`python -m ocr.demo`."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    add = parser.add_argument
+    add("--home", type=Path, required=True, help="folder of the demonstration; emptied first")
+    add("--pages", type=int, default=30, help="pages of each volume; default: %(default)s")
+    add("--port", type=int, default=os.environ.get("SLUICE_PORT", "0"), help="0: any free one")
+    add("--keep", action="store_true", help="leave the system up at the end")
+    arguments = parser.parse_args(argv)
+    folder = arguments.home.resolve()
+    if (earlier := Home(folder / "system").running()) is not None:
+        stop_system(earlier)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    plans = (
+        PlannedVolume("first", seed=11, pages=arguments.pages, damaged=arguments.pages // 2 + 1),
+        PlannedVolume("second", seed=12, pages=arguments.pages),
+    )
+    try:
+        return _run(arguments, folder, plans)
+    except ServiceError as error:
+        print_problem(error)
+    except OSError as error:
+        err.print(f"error: {error}")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

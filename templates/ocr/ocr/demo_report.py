@@ -1,0 +1,109 @@
+"""What the demonstration says at its end, and writes to `summary.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ocr.demo_volume import CarriedVolume
+from sluice.cli.output import out, print_table
+from sluice.contracts.states import ChainState
+
+#: Share of wrong characters on clean pages that is allowed.
+MOST_WRONG = 0.02
+
+
+def summary_of(volumes: Sequence[CarriedVolume], seconds: float) -> dict[str, Any]:
+    """`cer` is of the clean pages; `status` is `finished` where all is as it should be."""
+    kinds = _kinds(volumes)
+    pages = sum(volume.plan.pages for volume in volumes)
+    failed = [page for volume in volumes for page in volume.failed_pages()]
+    damaged = [page for volume in volumes for page in volume.plan.damaged_pages()]
+    cer = kinds.get("clean")
+    right = (
+        all(volume.chain.state is ChainState.FINISHED for volume in volumes)
+        and all(volume.in_order() for volume in volumes)
+        and failed == damaged
+        and cer is not None
+        and cer <= MOST_WRONG
+        and [volume.configuration for volume in volumes] == [1, 2]
+    )
+    return {
+        "status": (ChainState.FINISHED if right else ChainState.FAILED).value,
+        "pages": pages,
+        "failed_pages": failed,
+        "cer": cer,
+        "cer_by_kind": kinds,
+        "pages_per_second": round(pages / seconds, 3),
+        "model_loads": sum(volume.loads for volume in volumes),
+        "seconds": round(seconds, 2),
+        "volumes": [
+            {
+                "name": volume.plan.name,
+                "pages": volume.plan.pages,
+                "configuration": f"ocr-layout@{volume.configuration}",
+                "files": [
+                    {"path": str(output.path), "sha256": output.checksum.removeprefix("sha256:")}
+                    for output in volume.outputs
+                ],
+                "seconds": round(volume.seconds, 2),
+            }
+            for volume in volumes
+        ],
+    }
+
+
+def _kinds(volumes: Sequence[CarriedVolume]) -> dict[str, float]:
+    """The share of wrong characters by kind of page."""
+    sums: dict[str, tuple[int, int]] = {}
+    for volume in volumes:
+        for kind, found in volume.kinds.items():
+            errors, characters = sums.get(kind, (0, 0))
+            sums[kind] = (errors + found["errors"], characters + found["characters"])
+    return {kind: round(errors / characters, 5) for kind, (errors, characters) in sums.items()}
+
+
+def print_report(volumes: Sequence[CarriedVolume], summary: Mapping[str, Any]) -> None:
+    """A table of steps, what failed and why, a table of volumes, one of kinds of pages."""
+    out.print()
+    print_table(
+        ["volume", "step", "state", "jobs", "failed"],
+        [
+            (
+                *(volume.plan.name, task.step, task.status.value),
+                *((task.jobs.total, task.jobs.failed) if task.jobs else ("", "")),
+            )
+            for volume in volumes
+            for task in volume.tasks
+        ],
+        empty="no step was started",
+    )
+    for volume in volumes:
+        for step, job in volume.failures:
+            out.print(f"\n{volume.plan.name}, {step}, {', '.join(job.inputs[:1])}: {job.message}")
+        if volume.chain.state is not ChainState.FINISHED:
+            out.print(f"\n{volume.plan.name} {volume.chain.state.value}: {volume.chain.reason}")
+    out.print()
+    first = min(volume.started for volume in volumes)
+    print_table(
+        ["volume", "pages", "failed", "layout's configuration", "loads", "from", "to (seconds)"],
+        [
+            (
+                *(volume.plan.name, volume.plan.pages, len(volume.failed_pages())),
+                *(f"version {volume.configuration}", volume.loads),
+                *(round(volume.started - first, 1), round(volume.ended - first, 1)),
+            )
+            for volume in volumes
+        ],
+        empty="no volume",
+    )
+    out.print()
+    print_table(
+        ["kind of page", "characters wrong"],
+        [(kind, f"{wrong:.2%}") for kind, wrong in summary["cer_by_kind"].items()],
+        empty="no page was transcribed",
+    )
+    out.print(
+        f"{summary['status']}: {summary['pages']} pages in {summary['seconds']:.0f} s,"
+        f" {summary['pages_per_second']:.2f} a second, {summary['model_loads']} loads"
+    )

@@ -1,0 +1,159 @@
+"""A volume of the demonstration: as it is planned, and after its way through the system."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ocr.scans import page_name
+from ocr.score import score
+from sluice.cli.connection import Connection
+from sluice.cli.transfer.results import Output, fetch_results, write_manifest
+from sluice.cli.transfer.upload import upload_files
+from sluice.cli.watch.chain import failed_jobs, follow_chain
+from sluice.cli.watch.progress import StepBars
+from sluice.contracts.chains import Chain, ChainTask
+from sluice.contracts.datasets import NewDataset
+from sluice.contracts.problems import NotFound
+from sluice.contracts.states import ChainState
+from sluice.contracts.tasks import Job
+from sluice.contracts.templates import Template
+
+#: What a tool writes into its log when it has loaded a configuration.
+LOADED = ": loaded "
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedVolume:
+    """`damaged`: the number of a page."""
+
+    name: str
+    seed: int
+    pages: int
+    damaged: int | None = None
+
+    def damaged_pages(self) -> list[str]:
+        """The names of pages that cannot be read."""
+        return [] if self.damaged is None else [page_name(self.name, self.damaged)]
+
+
+@dataclass(slots=True)
+class CarriedVolume:
+    """A volume that has ended. `configuration`: the version of the layout's that it was given;
+    `loads`: how often its jobs have loaded one; `kinds`: what is wrong in it, by kind of page;
+    times are of one clock."""
+
+    plan: PlannedVolume
+    chain: Chain
+    tasks: Sequence[ChainTask]
+    failures: Sequence[tuple[str, Job]]
+    started: float
+    ended: float
+    configuration: int | None
+    loads: int
+    outputs: Sequence[Output] = field(default_factory=list)
+    kinds: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float:
+        """From the closed data set to the end."""
+        return self.ended - self.started
+
+    def failed_pages(self) -> list[str]:
+        """The names of pages of which a job has failed for good."""
+        return sorted(
+            {Path(name).name.split(".")[0] for _, job in self.failures for name in job.inputs[:1]}
+        )
+
+    def in_order(self) -> bool:
+        """Every page but the damaged ones is there once, and in order."""
+        names = [page_name(self.plan.name, number) for number in range(1, self.plan.pages + 1)]
+        wanted = [name for name in names if name not in self.plan.damaged_pages()]
+        return [output.path.stem for output in self.outputs if output.output == "pages"] == wanted
+
+
+async def carry(
+    connection: Connection,
+    template: Template,
+    plan: PlannedVolume,
+    folder: Path,
+    *,
+    rank: float,
+    progress: StepBars,
+    middle: asyncio.Event,
+) -> CarriedVolume:
+    """`middle` is set when a quarter of its pages are transcribed."""
+    scans = sorted((folder / "scans" / plan.name).iterdir())
+    dataset = await upload_files(
+        connection, scans, dataset=NewDataset(name=plan.name, on_demand=True)
+    )
+    started = time.monotonic()
+    chain = await connection.operator.request_chain(
+        dataset.uid,
+        template.name,
+        run_template=template.id,
+        params={"volume": plan.name},
+        rank=rank,
+    )
+    tasks: list[ChainTask] = []
+
+    def look(chain: Chain, latest: Sequence[ChainTask]) -> None:
+        tasks[:] = latest
+        progress.show(chain, latest)
+        done = next((task.jobs for task in latest if task.step == "transcribe"), None)
+        if done is not None and done.finished >= plan.pages / 4:
+            middle.set()
+
+    chain = await follow_chain(connection, chain, on_look=look)
+    volume = CarriedVolume(
+        plan=plan,
+        chain=chain,
+        tasks=tasks,
+        failures=await failed_jobs(connection, tasks),
+        started=started,
+        ended=time.monotonic(),
+        configuration=await _configuration(connection, chain),
+        loads=await _loads(connection, tasks),
+    )
+    if chain.state is ChainState.FINISHED:
+        out = folder / "out" / plan.name
+        volume.outputs = await fetch_results(connection, chain, out)
+        write_manifest(out, volume.outputs, chain=chain)
+        texts = [output.path for output in volume.outputs if output.output == "texts"]
+        volume.kinds = score(folder / "truth" / plan.name, texts)
+    return volume
+
+
+async def _configuration(connection: Connection, chain: Chain) -> int | None:
+    uses = await connection.operator.asset_uses("ocr-layout")
+    for use in uses.versions:
+        if any(given.uid == chain.uid for given in use.chains):
+            return use.version.version
+    return None
+
+
+async def _loads(connection: Connection, tasks: Sequence[ChainTask]) -> int:
+    """By the logs of all jobs of the steps that load anything."""
+    loads = 0
+    for task in tasks:
+        if task.step in ("layout", "transcribe"):
+            page = await connection.operator.jobs(task.task_id, limit=1000)
+            for job in page.jobs:
+                loads += (await _log(connection, job.id)).count(LOADED)
+    return loads
+
+
+async def _log(connection: Connection, job: int) -> str:
+    """It comes to its storage after the job has been reported. Raises `NotFound`."""
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            return await connection.operator.job_log(job)
+        except NotFound:
+            if time.monotonic() > deadline:
+                raise
+        await asyncio.sleep(0.5)

@@ -1,0 +1,70 @@
+"""The pack's workflow through the whole system, its configurations being assets: the files that a
+loop without any workflow system gives; a damaged page costs itself alone."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ocr import damage, plain_loop
+
+from sluice.embedded.home import Home
+from sluice.embedded.process import system_of_ours
+from tests.integration.ocr.conftest import contents
+from tests.servers import commands
+
+pytestmark = [
+    pytest.mark.long("pero-ocr and torch are 1.5 GB, which `make test` does without"),
+    pytest.mark.filterwarnings("ignore"),  # those of torch and what pero-ocr imports
+    pytest.mark.xdist_group("pero-ocr"),
+]
+
+PACK = Path(__file__).parents[3] / "templates" / "ocr"
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    home = Home(tmp_path_factory.mktemp("ocr-system"))
+    with system_of_ours(home, "--pilots", "1", PATH=programs) as running:
+        yield running.url
+
+
+def sluice(*arguments: object, code: int = 0) -> str:
+    done = commands.run("sluice", *map(str, arguments), seconds=600)
+    assert done.returncode == code, f"{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def test_a_configuration_that_cannot_work_is_not_put(url: str, tmp_path: Path) -> None:
+    (tmp_path / "config.ini").write_text("[PAGE_PARSER]\nRUN_OCR = yes\n")
+    check = PACK / "tools" / "ocr-check-config.cwl"
+    told = sluice("asset", "put", "wrong", tmp_path, "--check", check, "--url", url, code=1)
+    assert "nothing was stored" in told
+    assert "pero-ocr refuses the configuration: " in " ".join(told.split())
+
+
+def test_the_system_gives_what_a_plain_loop_gives(
+    url: str, pages: list[Path], tmp_path: Path
+) -> None:
+    layout, ocr = (PACK / "config" / name for name in ("layout", "ocr"))
+    sluice("asset", "put", "ocr-layout", layout, "--url", url)
+    sluice("asset", "put", "ocr-model", ocr, "--url", url)
+    loop, out = tmp_path / "loop", tmp_path / "out"
+    options = [f"--layout-config={layout}", f"--ocr-config={ocr}", "--volume=three"]
+    assert plain_loop.main([*map(str, pages), *options, f"--out={loop}", "--processes=1"]) == 0
+    bad = tmp_path / "volume-p00002b.png"
+    bad.write_bytes(damage.DAMAGES["cut"](pages[0].read_bytes(), "png"))
+    told = sluice(
+        *(
+            "run",
+            PACK / "workflow.cwl",
+            "--input",
+            *sorted([*pages, bad], key=lambda one: one.name),
+        ),
+        *("--param", "volume=three", "--out", out, "--url", url),
+    )
+    assert contents(out) == contents(loop)
+    assert "volume-p00002b.png" in told
+    assert "the image cannot be decoded to its end" in " ".join(told.split())

@@ -1,0 +1,154 @@
+"""The demonstration says `finished` where all is as it should be, and not otherwise."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from ocr.demo_report import print_report, summary_of
+from ocr.demo_volume import CarriedVolume, PlannedVolume
+from ocr.scans import page_name
+
+from sluice.cli.transfer.results import Output
+from sluice.contracts.chains import Chain
+from sluice.contracts.datasets import File
+from sluice.contracts.states import ChainState, JobState
+from sluice.contracts.tasks import Job
+
+PLANS = (
+    PlannedVolume("first", seed=1, pages=4, damaged=2),
+    PlannedVolume("second", seed=2, pages=4),
+)
+
+
+def _output(path: Path) -> Output:
+    checksum = f"sha256:{'0' * 64}"
+    file = File(
+        id=1, dataset_uid=uuid4(), seq=0, name=path.name, size=1, checksum=checksum, url="file:///x"
+    )
+    return Output(path=path, name=path.name, file=file, output="pages", size=1, checksum=checksum)
+
+
+def _volume(plan: PlannedVolume, configuration: int, state: ChainState) -> CarriedVolume:
+    chain = Chain(
+        uid=uuid4(),
+        state=state,
+        template_id=uuid4(),
+        template_name="t",
+        template_version=1,
+        dataset_uid=uuid4(),
+        dataset_name=plan.name,
+        params={},
+        created_at=datetime.now(UTC),
+        steps=[],
+        datasets=[],
+    )
+    failed = [
+        Job(
+            id=1,
+            task_uid=uuid4(),
+            seq=0,
+            state=JobState.FAILED,
+            inputs=[f"{page}.png"],
+            attempt=1,
+            message="cut off",
+        )
+        for page in plan.damaged_pages()
+    ]
+    names = [page_name(plan.name, number) for number in range(1, plan.pages + 1)]
+    return CarriedVolume(
+        plan=plan,
+        chain=chain,
+        tasks=[],
+        failures=[("layout", job) for job in failed],
+        started=1.0,
+        ended=9.5,
+        configuration=configuration,
+        loads=2,
+        outputs=[
+            _output(Path(f"/out/{name}.xml")) for name in names if name not in plan.damaged_pages()
+        ],
+        kinds={"clean": {"pages": 3, "characters": 1000, "errors": 10}},
+    )
+
+
+@pytest.fixture
+def volumes() -> list[CarriedVolume]:
+    return [
+        _volume(plan, number, ChainState.FINISHED) for number, plan in enumerate(PLANS, start=1)
+    ]
+
+
+def test_the_summary_has_all_figures(volumes: list[CarriedVolume]) -> None:
+    volumes[1].kinds["skew"] = {"pages": 1, "characters": 100, "errors": 3}
+    found = summary_of(volumes, 16.0)
+    assert found["status"] == ChainState.FINISHED
+    assert (found["pages"], found["failed_pages"]) == (8, ["first-p00002"])
+    assert (found["cer"], found["cer_by_kind"]) == (0.01, {"clean": 0.01, "skew": 0.03})
+    assert (found["pages_per_second"], found["model_loads"]) == (0.5, 4)
+    first, second = found["volumes"]
+    assert first["name"] == "first"
+    assert [Path(file["path"]).name for file in first["files"]] == [
+        "first-p00001.xml",
+        "first-p00003.xml",
+        "first-p00004.xml",
+    ]
+    assert first["files"][0]["sha256"] == "0" * 64
+    assert (second["configuration"], second["seconds"]) == ("ocr-layout@2", 8.5)
+
+
+def _another_page_failed(volumes: list[CarriedVolume]) -> None:
+    volumes[1].failures = volumes[0].failures
+
+
+def _no_page_failed(volumes: list[CarriedVolume]) -> None:
+    volumes[0].failures = []
+
+
+def _a_chain_failed(volumes: list[CarriedVolume]) -> None:
+    volumes[0].chain = volumes[0].chain.model_copy(update={"state": ChainState.FAILED})
+
+
+def _a_page_is_missing(volumes: list[CarriedVolume]) -> None:
+    volumes[1].outputs = volumes[1].outputs[1:]
+
+
+def _pages_in_another_order(volumes: list[CarriedVolume]) -> None:
+    volumes[1].outputs = volumes[1].outputs[::-1]
+
+
+def _much_is_wrong(volumes: list[CarriedVolume]) -> None:
+    volumes[1].kinds["clean"]["errors"] = 50
+
+
+def _the_old_configuration(volumes: list[CarriedVolume]) -> None:
+    volumes[1].configuration = 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _another_page_failed,
+        _no_page_failed,
+        _a_chain_failed,
+        _a_page_is_missing,
+        _pages_in_another_order,
+        _much_is_wrong,
+        _the_old_configuration,
+    ],
+)
+def test_what_is_not_as_it_should_be_is_a_failure(
+    change: Callable[[list[CarriedVolume]], None], volumes: list[CarriedVolume]
+) -> None:
+    change(volumes)
+    assert summary_of(volumes, 16.0)["status"] == ChainState.FAILED
+
+
+def test_the_damaged_page_is_named_with_the_reason(
+    volumes: list[CarriedVolume], capsys: pytest.CaptureFixture[str]
+) -> None:
+    print_report(volumes, summary_of(volumes, 16.0))
+    told = capsys.readouterr().out
+    assert "first, layout, first-p00002.png: cut off" in told
+    assert "finished: 8 pages in 16 s" in told
