@@ -16,6 +16,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from typing import Any, NamedTuple
 
 from pilot.sandbox.changing_inputs import ChangingInputs
@@ -32,6 +33,10 @@ from pilot.sandbox.room import RoomError, ToolRoom
 from pilot.sandbox.shares import take_share
 
 _MOST_CHUNK = 1 << 12
+#: States of a thread that has stopped, or ended; see proc(5).
+_STANDING = "TtZX"
+#: Seconds for processes to stop.
+_STOPPING = 0.5
 
 
 class _Request(NamedTuple):
@@ -180,7 +185,7 @@ class Holder:
                 self._to_show.put(files)
                 self._connection.send({"shown": self._shown.get()})
             case {"pause": True}:
-                _signal_all(signal.SIGSTOP)
+                _stop_all()
                 for orphan in _children() - {pid}:
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(orphan, signal.SIGKILL)
@@ -225,6 +230,30 @@ def _signal_all(number: int) -> None:
     """To all processes but this one."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(-1, number)
+
+
+def _stop_all() -> None:
+    """All processes but this one stand still afterwards: one that runs on another processor goes on
+    for a moment when it is told to stop. One that waits for a disk stops when it has been there."""
+    _signal_all(signal.SIGSTOP)
+    end = time.monotonic() + _STOPPING
+    while any(map(_runs, filter(str.isdigit, os.listdir("/proc")))) and time.monotonic() < end:
+        os.sched_yield()
+
+
+def _runs(pid: str) -> bool:
+    """Has the process a thread that does not stand still?"""
+    if int(pid) == os.getpid():
+        return False
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return False
+    for thread in threads:
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/stat") as file:
+            if file.read().rpartition(") ")[2][:1] not in _STANDING:
+                return True
+    return False
 
 
 def _children() -> set[int]:

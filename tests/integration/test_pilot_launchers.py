@@ -22,7 +22,7 @@ async def test_a_launched_pilot_is_what_was_said_and_ends_when_told(
     try:
         await until(lambda: bool(wms.lease_requests), seconds=60)
         (registered,) = wms.registered
-        assert (registered.name, registered.slots) == ("local-1", 3)
+        assert (registered.name, registered.resources.cores) == ("local-1", 3)
         assert (tmp_path / "work").is_dir()
         async with asyncio.timeout(60):
             await end_pilot(process, asyncio.Event())

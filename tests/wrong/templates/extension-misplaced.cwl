@@ -40,7 +40,7 @@ steps:
       parts: count/number
       note: note
     out: [joined]
-    sluice:warm: true
+    sluice:match: {sluice:type: raw}
     run:
       class: CommandLineTool
       baseCommand: cat

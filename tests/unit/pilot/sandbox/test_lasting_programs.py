@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -74,17 +75,24 @@ class Obeying:
 
 
 @pytest.fixture
-def storage(tmp_path: Path) -> Path:
-    """With two data sets of a file each."""
-    for name in ("one", "two"):
-        (tmp_path / "storage" / name).mkdir(parents=True)
-        (tmp_path / "storage" / name / "file").write_text(name)
-    return tmp_path / "storage"
+def place() -> Iterator[Path]:
+    """Not in /dev/shm or /var/tmp, where a program sees its own files alone."""
+    with TemporaryDirectory(dir="/tmp") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture
-def obeying(tmp_path: Path, storage: Path) -> Iterator[Obeying]:
-    program = Obeying(tmp_path, [f"{storage}/one/file"])
+def storage(place: Path) -> Path:
+    """With two data sets of a file each."""
+    for name in ("one", "two"):
+        (place / "storage" / name).mkdir(parents=True)
+        (place / "storage" / name / "file").write_text(name)
+    return place / "storage"
+
+
+@pytest.fixture
+def obeying(place: Path, storage: Path) -> Iterator[Obeying]:
+    program = Obeying(place, [f"{storage}/one/file"])
     yield program
     program.close()
 
@@ -126,10 +134,10 @@ def test_a_file_that_it_keeps_open_is_no_way_to_others(obeying: Obeying, storage
     assert "Errno" in obeying.say("os.open('one/file', os.O_RDONLY, dir_fd=way)")
 
 
-def test_files_elsewhere_are_not_shown(obeying: Obeying, tmp_path: Path, storage: Path) -> None:
-    (tmp_path / "other" / "data").mkdir(parents=True)
-    (tmp_path / "other" / "data" / "file").write_text("other")
-    assert not obeying.program.show([f"{tmp_path}/other/data/file"])
+def test_files_elsewhere_are_not_shown(obeying: Obeying, place: Path, storage: Path) -> None:
+    (place / "other" / "data").mkdir(parents=True)
+    (place / "other" / "data" / "file").write_text("other")
+    assert not obeying.program.show([f"{place}/other/data/file"])
     with pytest.raises(SandboxError, match="No such file"):
         obeying.program.show([f"{storage}/one/gone"])
 

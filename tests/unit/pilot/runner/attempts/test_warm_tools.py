@@ -345,18 +345,19 @@ def test_large_inputs_are_those_of_the_job_alone(
     settings = WALLS[walls]()
     runner = Runner(elsewhere, settings=settings)
     try:
-        _see_large_inputs(Jobs(runner, tmp_path), tmp_path)
+        with TemporaryDirectory(dir="/tmp") as storages:
+            _see_large_inputs(Jobs(runner, tmp_path), Path(storages))
     finally:
         runner.close()
 
 
-def _see_large_inputs(jobs: Jobs, tmp_path: Path) -> None:
+def _see_large_inputs(jobs: Jobs, storages: Path) -> None:
     of = jobs.task()
     size = MOST_COPIED + 1
 
     def large(name: str, code: str) -> InputFile:
         data = code.encode().ljust(size, b"\n")
-        return input_file(tmp_path / "storage" / name / f"{name}.txt", data=data)
+        return input_file(storages / "storage" / name / f"{name}.txt", data=data)
 
     code = (
         "real = os.path.realpath(path)\n"
