@@ -85,6 +85,7 @@ class _Requests:
         self._text = b""
         self._waiting: list[dict[str, Any]] = []
         self._current: int | None = None
+        self._due = self._looking = False
         self.canceled = False
         # The kernel tells by a signal that something has come: a thread that waits for it would be
         # in the way of programs that fork.
@@ -115,7 +116,18 @@ class _Requests:
         self._look()
 
     def _look(self) -> None:
-        """Is there one that cancels the request in hand?"""
+        """Is there one that cancels the request in hand? A signal that comes while we look has us
+        look again: it must not read between another's reading."""
+        self._due = True
+        while self._due and not self._looking:
+            self._looking = True
+            try:
+                self._due = False
+                self._find_cancel()
+            finally:
+                self._looking = False
+
+    def _find_cancel(self) -> None:
         while self._current is not None and select.select([self._descriptor], [], [], 0)[0]:
             if not self._read():
                 break

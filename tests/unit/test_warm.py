@@ -213,7 +213,8 @@ def test_a_request_can_be_canceled_and_the_next_one_is_served(started: Any) -> N
         def main(arguments):
             if "wait" in arguments:
                 print("waiting", file=sys.stderr, flush=True)
-                signal.pause()
+                while True:  # also a request that is of no concern here ends a pause
+                    signal.pause()
 
         serve(main)
         """
@@ -229,6 +230,32 @@ def test_a_request_can_be_canceled_and_the_next_one_is_served(started: Any) -> N
     program.send(requestId=2, cancel=True)  # of another one
     program.send(requestId=3, cancel=True)
     assert program.answer()["wasCancelled"] is True
+
+
+def test_requests_that_come_while_others_are_read_stay_whole(started: Any) -> None:
+    """Each line has the program told by a signal, in the middle of whatever it does."""
+    program = started(
+        """
+        import time
+        from sluice.warm import serve
+
+        def main(arguments):
+            until = time.monotonic() + 0.05
+            while time.monotonic() < until:
+                pass
+            print(*arguments)
+
+        serve(main)
+        """
+    )
+    numbers = range(1, 21)
+    for number in numbers:
+        for _ in range(50):
+            program.send("x" * 100, requestId=number + 1000, cancel=True)  # of no one
+        program.send(str(number), requestId=number)
+    assert [program.answer()["output"] for _ in numbers] == [
+        f"first {number}\n" for number in numbers
+    ]
 
 
 def test_what_is_no_request_ends_it_with_a_word(started: Any) -> None:
