@@ -235,6 +235,13 @@ async def test_whatever_two_instances_do_no_more_is_held_than_there_is(
     async def one(pilot: UUID) -> None:
         jobs[pilot] += await ask(random.choice(both), pilot, random.randint(1, 5))
 
+    async def drop_the_canceled() -> None:
+        """A task ends with the failure of a job that may not be tried again, and what runs of it
+        with the task."""
+        over = {task.uid for task in tasks if (await stage.status(task)).state.final}
+        for pilot, own in jobs.items():
+            jobs[pilot] = [job for job in own if job.task_uid not in over]
+
     for _ in range(25):
         await asyncio.gather(*(one(pilot) for pilot in random.sample(asking, 3)))
         found = await now(random.choice(both))
@@ -256,6 +263,7 @@ async def test_whatever_two_instances_do_no_more_is_held_than_there_is(
                 await random.choice(both).report(
                     pilot, *(stage.report_of(job, AttemptOutcome.RETURNED) for job in ended)
                 )
+        await drop_the_canceled()
     for pilot, own in jobs.items():
         if own:
             await stage.finish(pilot, *own)
