@@ -1,5 +1,6 @@
 """The options and arguments that more than one command takes."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -58,6 +59,24 @@ RecursiveOption = Annotated[
         "--recursive",
         "-r",
         help="Take the files in subfolders of folders as well, folder by folder.",
+    ),
+]
+
+
+class EntryOrder(StrEnum):
+    """The order of a data set's entries."""
+
+    GIVEN = "given"  #: as they are named; files of a folder by name
+    NAME = "name"
+    NATURAL = "natural"  #: by name, numbers in it by their value: page-9 before page-10
+    MTIME = "mtime"  #: as they were modified; those of one time by name
+
+
+OrderOption = Annotated[
+    EntryOrder,
+    typer.Option(
+        help="Order of the files: as given (those of a folder by name), by name, by name with its"
+        " numbers by value, or by when they were modified."
     ),
 ]
 OutOption = Annotated[

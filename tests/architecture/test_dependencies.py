@@ -29,8 +29,10 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "wms": ("services",),
     "wfms": ("services",),
     "pilot": ("pilot",),
+    "templates/collage": ("collage",),
     "templates/ocr": ("ocr",),
-    "templates/shared": ("ocr", "spd"),
+    "templates/shared/pack_command": ("collage", "ocr", "spd"),
+    "templates/shared/pack_images": ("collage", "ocr"),
     "templates/spd": ("spd",),
 }
 #: What is imported where a command comes to it: then the system is to run here.
@@ -54,7 +56,7 @@ PACKAGES = {
     "torch": ["torch"],
     **packages_distributions(),
 }
-OWN = {*PRODUCT, "ocr", "pack_command", "spd"}
+OWN = {*PRODUCT, "collage", "ocr", "pack_command", "pack_images", "spd"}
 
 
 def extras_of(name: str) -> tuple[str, ...]:
@@ -99,7 +101,7 @@ def _imports(tree: ast.AST, *, when_called: bool = False) -> Iterator[tuple[ast.
 
 
 def test_what_each_part_imports_is_declared_for_it() -> None:
-    files = sources(*PRODUCT, "templates/ocr", "templates/shared", "templates/spd")
+    files = sources(*PRODUCT, "templates")
     assert len(files) > 500
     assert [finding for source in files for finding in undeclared(source)] == []
 

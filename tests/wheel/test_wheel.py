@@ -92,6 +92,17 @@ def test_the_system_starts_shows_itself_and_carries_files_through(
 
 def test_nothing_but_the_product_is_in_it(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    product = {"sluice", "dms", "wms", "wfms", "pilot", "ocr", "pack_command", "spd"}
+    product = {
+        "sluice",
+        "dms",
+        "wms",
+        "wfms",
+        "pilot",
+        "collage",
+        "ocr",
+        "pack_command",
+        "pack_images",
+        "spd",
+    }
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == product
     assert "spd/workflow.cwl" in names

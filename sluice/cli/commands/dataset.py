@@ -11,7 +11,13 @@ from sluice.cli.commands.get import get_dataset
 from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
 from sluice.cli.lookup import the_dataset
-from sluice.cli.options import AfterOption, DatasetArgument, RecursiveOption
+from sluice.cli.options import (
+    AfterOption,
+    DatasetArgument,
+    EntryOrder,
+    OrderOption,
+    RecursiveOption,
+)
 from sluice.cli.output import human_bytes, out, print_json, print_table, tell_more
 from sluice.cli.parameters import key_values
 from sluice.cli.system import System, with_system
@@ -140,6 +146,7 @@ def register(
         typer.Option("--meta", "-m", help="key=value: metadata, which templates match."),
     ] = None,
     recursive: RecursiveOption = False,
+    order: OrderOption = EntryOrder.GIVEN,
 ) -> None:
     """Copy files to an input storage as a new data set; the template that matches it takes it from
     there."""
@@ -152,7 +159,7 @@ def register(
             if template is None
             else (await connection.operator.template(template)).plan.data_entries
         )
-        entries = entries_of_paths(paths, wanted, recursive=recursive)
+        entries = entries_of_paths(paths, wanted, recursive=recursive, order=order)
         return await upload_files(connection, entries, dataset=new)
 
     dataset = system.ask(register_files)

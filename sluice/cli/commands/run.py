@@ -15,7 +15,7 @@ import typer
 from sluice.cli.commands.chain_watch import follow_with_bars, say_how_to_go_on
 from sluice.cli.connection import Connection, connected, running_url
 from sluice.cli.errors import plain_errors
-from sluice.cli.options import ParamOption, RankOption, RecursiveOption
+from sluice.cli.options import EntryOrder, OrderOption, ParamOption, RankOption, RecursiveOption
 from sluice.cli.output import err, human_bytes, out, print_json
 from sluice.cli.parameters import Given, given_params, key_values
 from sluice.cli.system import System, with_system
@@ -75,6 +75,7 @@ class _Arguments:
     force: bool
     name: str
     recursive: bool
+    order: EntryOrder
     wait: bool
     rank: float
     as_json: bool
@@ -99,6 +100,7 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
         str | None, typer.Option(help="What the run's template is called; default: as its file.")
     ] = None,
     recursive: RecursiveOption = False,
+    order: OrderOption = EntryOrder.GIVEN,
     wait: WaitOption = False,
     rank: RankOption = 0.0,
 ) -> None:
@@ -115,6 +117,7 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
         force=force,
         name=name or template_name(template),
         recursive=recursive,
+        order=order,
         wait=wait,
         rank=rank,
         as_json=system.as_json,
@@ -187,7 +190,11 @@ async def _begin(connection: Connection, template: Template, arguments: _Argumen
     to be none. All that can be wrong with files and parameters is found before anything is copied.
     """
     entries = await asyncio.to_thread(
-        entries_of_paths, arguments.files, template.plan.data_entries, recursive=arguments.recursive
+        entries_of_paths,
+        arguments.files,
+        template.plan.data_entries,
+        recursive=arguments.recursive,
+        order=arguments.order,
     )
     # On demand: no other template takes it.
     name = f"{arguments.name}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"

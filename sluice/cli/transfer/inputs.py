@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from natsort import natsort_keygen
 from pydantic import TypeAdapter, ValidationError
 
+from sluice.cli.options import EntryOrder
 from sluice.cli.output import err
 from sluice.contracts.base import FileName
 from sluice.contracts.plan import DataEntries, SecondaryFile
@@ -32,6 +34,29 @@ class BundledEntry:
 
 
 InputEntry = Path | BundledEntry
+
+
+_natural_key = natsort_keygen()
+
+
+def original(entry: InputEntry) -> Path:
+    """The file, or folder, that an entry is."""
+    return entry.source if isinstance(entry, BundledEntry) else entry
+
+
+def _in_order(entries: list[InputEntry], order: EntryOrder) -> list[InputEntry]:
+    match order:
+        case EntryOrder.GIVEN:
+            return entries
+        case EntryOrder.NAME:
+            return sorted(entries, key=lambda entry: original(entry).name)
+        case EntryOrder.NATURAL:
+            return sorted(entries, key=lambda entry: _natural_key(original(entry).name))
+        case EntryOrder.MTIME:
+            return sorted(
+                entries,
+                key=lambda entry: (original(entry).stat().st_mtime_ns, original(entry).name),
+            )
 
 
 def require_paths(paths: Sequence[Path]) -> None:
@@ -131,11 +156,19 @@ def _files_of(folder: Path, *, recursive: bool) -> list[Path]:
 
 
 def entries_of_paths(
-    paths: Sequence[Path], wanted: DataEntries, *, recursive: bool = False
+    paths: Sequence[Path],
+    wanted: DataEntries,
+    *,
+    recursive: bool = False,
+    order: EntryOrder = EntryOrder.GIVEN,
 ) -> list[InputEntry]:
-    """In order, as the template wants its data set. Raises ``Unprocessable`` where they cannot be
-    that."""
+    """In that order, as the template wants its data set. Raises ``Unprocessable`` where they cannot
+    be that."""
     require_paths(paths)
+    return _in_order(_entries(paths, wanted, recursive=recursive), order)
+
+
+def _entries(paths: Sequence[Path], wanted: DataEntries, *, recursive: bool) -> list[InputEntry]:
     if wanted.type == "Directory":
         wrong = [str(path) for path in paths if not path.is_dir()]
         if wrong:

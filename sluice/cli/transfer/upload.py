@@ -6,6 +6,7 @@ import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from sluice import storage
@@ -13,9 +14,9 @@ from sluice.cli.connection import Connection
 from sluice.cli.output import err
 from sluice.cli.transfer.input_storage import input_storage
 from sluice.cli.transfer.inputs import (
-    BundledEntry,
     InputEntry,
     known_bytes,
+    original,
     shown_path,
     trouble_with_name,
 )
@@ -92,8 +93,9 @@ async def _put_unless_canceled(entry: InputEntry, url: str) -> storage.Stored:
     try:
         return await asyncio.shield(copying)
     except storage.StorageError as error:
-        original = entry.source if isinstance(entry, BundledEntry) else entry
-        raise Unprocessable(f"{shown_path(original)} could not be copied: {error}") from error
+        raise Unprocessable(
+            f"{shown_path(original(entry))} could not be copied: {error}"
+        ) from error
     except asyncio.CancelledError:
         canceled.set()
         await asyncio.gather(copying, return_exceptions=True)
@@ -101,19 +103,17 @@ async def _put_unless_canceled(entry: InputEntry, url: str) -> storage.Stored:
 
 
 def _new_file(seq: int, entry: InputEntry, url: str, stored: storage.Stored) -> NewFile:
-    """Of files of one name it is kept where each of them lay."""
-    name, original = (
-        url.rsplit("/", 1)[1],
-        entry.source if isinstance(entry, BundledEntry) else entry,
-    )
-    source = original.name if name == entry.name else str(original)
+    """Of files of one name it is kept where each of them lay; of all, when they were modified."""
+    name, found = url.rsplit("/", 1)[1], original(entry)
+    source = found.name if name == entry.name else str(found)
+    modified = datetime.fromtimestamp(found.stat().st_mtime, UTC)
     return NewFile(
         seq=seq,
         name=name,
         size=stored.size,
         checksum=stored.checksum,
         url=url,
-        meta={"source": source},
+        meta={"source": source, "modified": modified.isoformat()},
     )
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from sluice.cli.options import EntryOrder
 from sluice.cli.transfer.inputs import BundledEntry, InputEntry, entries_of_paths, secondary_name
 from sluice.contracts.plan import DataEntries, SecondaryFile
 from sluice.contracts.problems import Unprocessable
@@ -127,3 +128,27 @@ def test_plain_files_stay_plain(folder: Path) -> None:
     ]
     with pytest.raises(Unprocessable, match=r"no such file: .*nothing"):
         entries_of_paths([folder / "nothing"], DataEntries())
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        (EntryOrder.GIVEN, ["b/p9.txt", "c/p2.txt", "a/p10.txt", "a/p9.txt"]),
+        (EntryOrder.NAME, ["a/p10.txt", "c/p2.txt", "b/p9.txt", "a/p9.txt"]),
+        (EntryOrder.NATURAL, ["c/p2.txt", "b/p9.txt", "a/p9.txt", "a/p10.txt"]),
+        (EntryOrder.MTIME, ["a/p10.txt", "b/p9.txt", "a/p9.txt", "c/p2.txt"]),
+    ],
+)
+def test_entries_come_in_the_order_that_was_asked_for(
+    order: EntryOrder, expected: list[str], tmp_path: Path
+) -> None:
+    """Of those that the order does not tell apart, the one that was given first comes first."""
+    times = {"a/p9.txt": 20, "a/p10.txt": 10, "b/p9.txt": 20, "c/p2.txt": 30}
+    for name, time in times.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("")
+        os.utime(path, (time, time))
+    given = [tmp_path / "b" / "p9.txt", tmp_path / "c" / "p2.txt", tmp_path / "a"]
+    found = entries_of_paths(given, DataEntries(), order=order)
+    assert [str(path.relative_to(tmp_path)) for path in found if isinstance(path, Path)] == expected

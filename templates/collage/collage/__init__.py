@@ -1,0 +1,1 @@
+"""Programs of the pack `templates/collage`: photos become one picture, side by side."""

@@ -1,0 +1,52 @@
+"""One kind of pixel for all photos: red, green and blue, 8 bits each, in the colour space sRGB."""
+
+from __future__ import annotations
+
+import io
+
+from PIL import Image, ImageCms
+
+#: What shines through where a photo is transparent.
+PAPER = (255, 255, 255)
+
+
+def to_rgb(image: Image.Image) -> Image.Image:
+    """The same picture in 8-bit sRGB: grey of 16 bits by its upper ones, of 32 bits or real numbers
+    from its darkest to its brightest, transparent parts on white paper, other colour spaces by
+    their ICC profile."""
+    if image.mode.startswith("I;16"):
+        return _stretched(image.convert("I"), 0, 0xFFFF)
+    if image.mode in {"I", "F"}:
+        least, most = image.getextrema()
+        return _stretched(image, least, most)  # type: ignore[arg-type]
+    if image.has_transparency_data:
+        layered = image.convert("RGBA")
+        paper = Image.new("RGBA", layered.size, (*PAPER, 255))
+        return _in_srgb(Image.alpha_composite(paper, layered).convert("RGB"), image)
+    if image.mode == "P":
+        return _in_srgb(image.convert("RGB"), image)
+    return _in_srgb(image, image)
+
+
+def _stretched(image: Image.Image, least: float, most: float) -> Image.Image:
+    """Grey from the least to the most as 0 to 255."""
+    scale = 255 / (most - least) if most > least else 0.0
+    values = image.convert("F").point(lambda value: value * scale - least * scale)
+    return values.convert("L").convert("RGB")
+
+
+def _in_srgb(image: Image.Image, original: Image.Image) -> Image.Image:
+    profile = original.info.get("icc_profile")
+    if profile:
+        try:
+            converted = ImageCms.profileToProfile(
+                image,
+                ImageCms.ImageCmsProfile(io.BytesIO(profile)),
+                ImageCms.createProfile("sRGB"),
+                outputMode="RGB",
+            )
+        except (ImageCms.PyCMSError, OSError):
+            converted = None  # of another kind of pixel than the photo, or damaged
+        if converted is not None:
+            return converted
+    return image.convert("RGB")

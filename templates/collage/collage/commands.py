@@ -1,0 +1,81 @@
+"""`collage-resize`: one photo to the height of the picture. `collage-concat`: neighbours side by
+side. `collage-plain`: the whole picture by one program, as what a workflow's is compared with."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from pack_command import Parser, UsageError, finite, positive, run_command, write_complete
+
+from collage.pictures import MAX_MEGAPIXELS, encode, resize, side_by_side
+
+
+def _resize(arguments: argparse.Namespace) -> None:
+    picture = resize(arguments.photo, arguments.height, arguments.max_megapixels)
+    write_complete(arguments.out, encode(picture))
+
+
+def _concat(arguments: argparse.Namespace) -> None:
+    if not arguments.pictures:
+        raise UsageError("there is no picture to join: a collage has one photo at least")
+    write_complete(arguments.out, encode(side_by_side(arguments.pictures)))
+
+
+def _plain(arguments: argparse.Namespace) -> None:
+    photos = sorted(arguments.photos, key=lambda path: (path.stat().st_mtime_ns, path.name))
+    scaled = arguments.out.with_name(f".{arguments.out.name}.scaled")
+    scaled.mkdir()
+    paths = []
+    try:
+        for number, photo in enumerate(photos):
+            picture = resize(photo, arguments.height, arguments.max_megapixels)
+            paths.append(scaled / f"{number}.png")
+            write_complete(paths[-1], encode(picture))
+        write_complete(arguments.out, encode(side_by_side(paths)))
+    finally:
+        for path in paths:
+            path.unlink(missing_ok=True)
+        scaled.rmdir()
+
+
+def _parser(name: str, description: str, *, scales: bool) -> Parser:
+    parser = Parser(prog=name, description=description)
+    add = parser.add_argument
+    if scales:
+        add("--height", type=positive, required=True, metavar="PIXELS", help="of the picture")
+        add(
+            "--max-megapixels",
+            type=finite,
+            default=MAX_MEGAPIXELS,
+            metavar="N",
+            help=f"larger images are refused before they are decoded (default: {MAX_MEGAPIXELS:g})",
+        )
+    add("--out", type=Path, required=True, metavar="FILE", help="the picture, as PNG")
+    return parser
+
+
+def resize_main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `collage-resize`."""
+    parser = _parser(
+        "collage-resize", "Scale a photo to a height; its aspect is kept.", scales=True
+    )
+    parser.add_argument("photo", type=Path, help="in any format that Pillow reads")
+    return run_command(parser, _resize, argv)
+
+
+def concat_main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `collage-concat`."""
+    parser = _parser("collage-concat", "Put pictures of one height side by side.", scales=False)
+    parser.add_argument("pictures", type=Path, nargs="*", help="from left to right")
+    return run_command(parser, _concat, argv)
+
+
+def plain_main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `collage-plain`."""
+    parser = _parser(
+        "collage-plain", "Make the collage of photos in the order of their times.", scales=True
+    )
+    parser.add_argument("photos", type=Path, nargs="+", help="in any order")
+    return run_command(parser, _plain, argv)

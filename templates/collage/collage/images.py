@@ -1,0 +1,131 @@
+"""`collage-images`: photos for trying the pack out, each with its number on it, in many formats.
+
+The times at which they were modified are in the order of their numbers, their names are not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+
+from pack_command import Parser, not_negative, positive, run_command, write_complete
+from PIL import Image, ImageDraw, ImageFont
+
+#: What turns an upright picture into one that a camera has stored with this EXIF orientation.
+_STORED = {
+    1: None,
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_90,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_270,
+}
+_ORIENTATION = 0x0112
+#: 2001-09-09, and then a photo each minute.
+_FIRST_TIME = 1_000_000_000
+
+
+def draw_photo(number: int, random: Random) -> Image.Image:
+    """A picture of some colours with its number on it, 120 to 480 pixels wide and high."""
+    size = random.randint(120, 480), random.randint(120, 480)
+    photo = Image.linear_gradient("L").resize(size)
+    dark, bright = (
+        tuple(random.randint(*span) for _ in range(3)) for span in ((0, 90), (150, 255))
+    )
+    photo = Image.composite(
+        Image.new("RGB", size, bright),
+        Image.new("RGB", size, dark),
+        photo.rotate(random.choice([0, 90, 180, 270]), expand=True).resize(size),
+    )
+    pen = ImageDraw.Draw(photo)
+    for _ in range(4):
+        x, y, radius = random.randrange(size[0]), random.randrange(size[1]), random.randint(8, 40)
+        colour = tuple(random.randint(0, 255) for _ in range(3))
+        pen.ellipse((x - radius, y - radius, x + radius, y + radius), fill=colour)
+    middle = size[0] / 2, size[1] / 2
+    pen.text(middle, str(number), anchor="mm", font=ImageFont.load_default(72), fill="black")
+    return photo
+
+
+def encode_jpeg(photo: Image.Image, random: Random) -> bytes:
+    """As a camera stores it: turned in any of eight ways, and told which."""
+    orientation = random.randint(1, 8)
+    turn = _STORED[orientation]
+    exif = Image.Exif()
+    exif[_ORIENTATION] = orientation
+    return _saved(photo if turn is None else photo.transpose(turn), "JPEG", quality=92, exif=exif)
+
+
+def _cmyk(photo: Image.Image, _: Random) -> bytes:
+    return _saved(photo.convert("CMYK"), "JPEG", quality=92)
+
+
+def _transparent(photo: Image.Image, _: Random) -> bytes:
+    hole = Image.new("L", photo.size, 255)
+    ImageDraw.Draw(hole).rectangle((0, 0, photo.width // 4, photo.height // 4), fill=0)
+    photo.putalpha(hole)
+    return _saved(photo, "PNG")
+
+
+def _deep_grey(photo: Image.Image, _: Random) -> bytes:
+    grey = photo.convert("I").point(lambda value: value * 257)
+    return _saved(grey.convert("I;16"), "PNG")
+
+
+def _animated(photo: Image.Image, _: Random) -> bytes:
+    later = photo.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+    return _saved(photo, "GIF", save_all=True, append_images=[later], duration=200)
+
+
+def _plainly(file_format: str) -> Callable[[Image.Image, Random], bytes]:
+    return lambda photo, _: _saved(photo, file_format)
+
+
+def _saved(photo: Image.Image, file_format: str, **options: object) -> bytes:
+    buffer = io.BytesIO()
+    photo.save(buffer, file_format, **options)
+    return buffer.getvalue()
+
+
+#: In turn; the ending of the name, and what writes it.
+KINDS: list[tuple[str, Callable[[Image.Image, Random], bytes]]] = [
+    ("jpg", encode_jpeg),
+    ("png", _plainly("PNG")),
+    ("webp", _plainly("WEBP")),
+    ("jpg", _cmyk),
+    ("gif", _animated),
+    ("png", _transparent),
+    ("bmp", _plainly("BMP")),
+    ("png", _deep_grey),
+    ("tif", _plainly("TIFF")),
+    ("jpg", encode_jpeg),
+]
+
+
+def _write(arguments: argparse.Namespace) -> None:
+    random = Random(arguments.seed)  # noqa: S311 - no secret
+    names = random.sample(range(10_000), arguments.images)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    for number in range(1, arguments.images + 1):
+        ending, encoded = KINDS[(number - 1) % len(KINDS)]
+        path = arguments.out / f"img-{names[number - 1]:04}.{ending}"
+        write_complete(path, encoded(draw_photo(number, random), random))
+        time = _FIRST_TIME + 60 * number
+        os.utime(path, (time, time))
+    print(f"{arguments.images} photos in {arguments.out}")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `collage-images`."""
+    parser = Parser(prog="collage-images", description="Draw photos, and date them in their order.")
+    add = parser.add_argument
+    add("--out", type=Path, required=True, metavar="DIR", help="folder for the photos")
+    add("--images", type=positive, required=True, metavar="N", help="number of photos, up to 10000")
+    add("--seed", type=not_negative, default=1, metavar="S", help="same seed, same photos")
+    return run_command(parser, _write, argv)

@@ -1,0 +1,78 @@
+"""The photo collage on a real system, and under plain cwltool: pixel by pixel what a plain program
+makes of the same photos."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from collage import commands, images
+from PIL import Image
+
+from tests.e2e.commands import sluice
+from tests.e2e.systems import LiveSystem
+
+pytestmark = pytest.mark.xdist_group("e2e-command")
+
+WORKFLOW = Path(__file__).parents[2] / "templates" / "collage" / "workflow.cwl"
+HEIGHT = 40
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """``photos`` and the collage of them, ``plain.png``."""
+    folder = tmp_path_factory.mktemp("collage")
+    assert images.main(["--out", str(folder / "photos"), "--images", "11", "--seed", "2"]) == 0
+    photos = [str(path) for path in (folder / "photos").iterdir()]
+    arguments = ["--height", str(HEIGHT), "--out", str(folder / "plain.png"), *photos]
+    assert commands.plain_main(arguments) == 0
+    return folder
+
+
+def assert_same(picture: Path, folder: Path) -> None:
+    with Image.open(picture) as made, Image.open(folder / "plain.png") as plain:
+        assert made.size == plain.size
+        assert made.tobytes() == plain.tobytes()
+
+
+def test_the_collage_is_what_a_plain_program_makes(
+    system: LiveSystem, folder: Path, tmp_path: Path
+) -> None:
+    options = ["--order", "mtime", "--param", f"height={HEIGHT}", "--url", system.url]
+    out = str(tmp_path / "out")
+    sluice("run", str(WORKFLOW), "--input", str(folder / "photos"), *options, "--out", out)
+    assert_same(tmp_path / "out" / "collage.png", folder)
+
+
+def test_one_photo_is_a_collage(system: LiveSystem, folder: Path, tmp_path: Path) -> None:
+    photo = min((folder / "photos").iterdir(), key=lambda path: path.stat().st_mtime)
+    out = str(tmp_path / "out")
+    options = ["--param", f"height={HEIGHT}", "--url", system.url, "--out", out]
+    sluice("run", str(WORKFLOW), "--input", str(photo), *options)
+    with (
+        Image.open(tmp_path / "out" / "collage.png") as made,
+        Image.open(folder / "plain.png") as plain,
+    ):
+        assert made.tobytes() == plain.crop((0, 0, made.width, HEIGHT)).tobytes()
+
+
+def test_cwltool_makes_the_same(folder: Path, tmp_path: Path) -> None:
+    photos = sorted((folder / "photos").iterdir(), key=lambda path: path.stat().st_mtime)
+    job = {
+        "height": HEIGHT,
+        "photos": [{"class": "File", "path": str(photo)} for photo in photos],
+    }
+    (tmp_path / "job.json").write_text(json.dumps(job))
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["cwltool", "--outdir", tmp_path / "out", WORKFLOW, tmp_path / "job.json"],
+        env={**os.environ, "PATH": programs},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "warning" not in done.stderr.lower()
+    assert_same(tmp_path / "out" / "collage.png", folder)

@@ -1,0 +1,94 @@
+"""The pack's programs as they are called, and that the workflow calls them so."""
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from collage import commands, images
+from collage.pictures import MAX_MEGAPIXELS
+from PIL import Image
+from ruamel.yaml import YAML
+
+ROOT = Path(__file__).parents[3]
+PACK = ROOT / "templates" / "collage"
+TOOLS = sorted((PACK / "tools").glob("*.cwl"))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    document: dict[str, Any] = YAML(typ="safe").load(path.read_text())
+    return document
+
+
+def test_the_plain_program_takes_photos_in_the_order_of_their_times(tmp_path: Path) -> None:
+    """Those of one time by name."""
+    times = {"c.png": 100, "a.png": 200, "b.png": 200}
+    colours = {"c.png": "red", "a.png": "green", "b.png": "blue"}
+    for name, time in times.items():
+        Image.new("RGB", (2, 2), colours[name]).save(tmp_path / name)
+        os.utime(tmp_path / name, (time, time))
+    out = tmp_path / "out.png"
+    photos = [str(tmp_path / name) for name in ("b.png", "c.png", "a.png")]
+    assert commands.plain_main(["--height", "2", "--out", str(out), *photos]) == 0
+    with Image.open(out) as picture:
+        assert [picture.getpixel((x, 0)) for x in (0, 2, 4)] == [
+            (255, 0, 0),
+            (0, 128, 0),
+            (0, 0, 255),
+        ]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "a.png",
+        "b.png",
+        "c.png",
+        "out.png",
+    ]
+
+
+def test_no_photo_is_no_collage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert commands.concat_main(["--out", str(tmp_path / "out.png")]) == 64
+    assert capsys.readouterr().err == (
+        "collage-concat: there is no picture to join: a collage has one photo at least\n"
+    )
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("height", ["0", "-3", "many"])
+def test_a_height_is_a_number_of_pixels(
+    height: str, photos: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [str(photos[0]), "--height", height, "--out", str(tmp_path / "out.png")]
+    assert commands.resize_main(arguments) == 64
+    assert "--height" in capsys.readouterr().err
+
+
+def test_the_same_seed_draws_the_same_photos(tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        assert images.main(["--out", str(tmp_path / folder), "--images", "12", "--seed", "9"]) == 0
+    one, two = (sorted((tmp_path / folder).iterdir()) for folder in ("one", "two"))
+    assert [path.name for path in one] == [path.name for path in two]
+    for first, second in zip(one, two, strict=True):
+        assert first.read_bytes() == second.read_bytes()
+        assert first.stat().st_mtime == second.stat().st_mtime
+    by_time = sorted(one, key=lambda path: path.stat().st_mtime)
+    assert by_time != one, "names do not tell the order"
+
+
+def test_the_largest_photo_is_the_programs_own_default() -> None:
+    documents = map(_read, [PACK / "workflow.cwl", *TOOLS])
+    found = [
+        document["inputs"]["max_megapixels"]["default"]
+        for document in documents
+        if "max_megapixels" in document["inputs"]
+    ]
+    assert found == [MAX_MEGAPIXELS] * 2
+
+
+def test_every_tool_is_an_installed_program_with_a_description() -> None:
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    assert len(TOOLS) == 2
+    for path in TOOLS:
+        tool = _read(path)
+        assert tool["baseCommand"] == path.stem
+        assert path.stem in scripts
+        assert tool["doc"]

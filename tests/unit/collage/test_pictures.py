@@ -1,0 +1,197 @@
+"""Every kind of image becomes upright 8-bit colours of one height; what is none is refused in a
+sentence."""
+
+import io
+from pathlib import Path
+from random import Random
+
+import pytest
+from collage.images import KINDS, draw_photo, encode_jpeg
+from collage.pictures import encode, resize, side_by_side
+from pack_command import BadData
+from PIL import Image, ImageChops, ImageCms, ImageStat
+
+HEIGHT = 90
+
+
+def saved(image: Image.Image, path: Path, **options: object) -> Path:
+    image.save(path, **options)  # type: ignore[arg-type]
+    return path
+
+
+def colour_at(picture: Image.Image, x: int, y: int) -> tuple[int, ...]:
+    found = picture.getpixel((x, y))
+    assert isinstance(found, tuple)
+    return tuple(int(value) for value in found)
+
+
+def test_every_kind_that_is_drawn_is_read(photos: list[Path]) -> None:
+    assert len(photos) == len(KINDS)
+    for photo in photos:
+        picture = resize(photo, HEIGHT)
+        assert (picture.mode, picture.height) == ("RGB", HEIGHT), photo
+        with Image.open(photo) as image:
+            sides = {image.width / image.height, image.height / image.width}
+        assert any(abs(picture.width - HEIGHT * side) <= 0.5 for side in sides), photo
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_photo_stands_upright_however_it_was_held(orientation: int, tmp_path: Path) -> None:
+    """Of 60 × 40 pixels, red in the upper left corner, as each orientation stores them (EXIF 2.3,
+    table 6)."""
+    upright = Image.new("RGB", (60, 40), "white")
+    upright.paste("red", (0, 0, 30, 20))
+    rows = {1: "top", 2: "top", 3: "bottom", 4: "bottom", 5: "left", 6: "right", 7: "right"}
+    first_row = rows.get(orientation, "left")
+    columns = {1: "left", 2: "right", 3: "right", 4: "left", 5: "top", 6: "top", 7: "bottom"}
+    first_column = columns.get(orientation, "bottom")
+
+    def shown(row: int, column: int, size: tuple[int, int]) -> tuple[int, int]:
+        """Where the pixel stored there is seen: x and y."""
+        along = {"left": column, "right": size[0] - 1 - column}
+        down = {"top": row, "bottom": size[1] - 1 - row}
+        if first_row in down:
+            return along[first_column], down[first_row]
+        along = {"left": row, "right": size[0] - 1 - row}
+        down = {"top": column, "bottom": size[1] - 1 - column}
+        return along[first_row], down[first_column]
+
+    turned = first_row in {"left", "right"}
+    stored = Image.new("RGB", (40, 60) if turned else (60, 40))
+    for row in range(stored.height):
+        for column in range(stored.width):
+            colour = upright.getpixel(shown(row, column, upright.size))
+            assert colour is not None
+            stored.putpixel((column, row), colour)
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    photo = saved(stored, tmp_path / "photo.png", exif=exif)
+    assert resize(photo, 40).tobytes() == upright.tobytes()
+
+
+def test_what_is_drawn_turned_is_seen_as_it_was_drawn(tmp_path: Path) -> None:
+    """The generator turns photos as the reader turns them back."""
+    for seed in range(12):
+        path = tmp_path / f"{seed}.jpg"
+        photo = draw_photo(seed, Random(seed))
+        path.write_bytes(encode_jpeg(photo.copy(), Random(seed)))
+        difference = ImageChops.difference(resize(path, photo.height), photo).convert("L")
+        assert ImageStat.Stat(difference).mean[0] < 4
+
+
+def test_grey_of_sixteen_bits_keeps_its_upper_ones(tmp_path: Path) -> None:
+    deep = Image.new("I;16", (2, 1))
+    deep.putpixel((0, 0), 0x4000)
+    deep.putpixel((1, 0), 0xFFFF)
+    picture = resize(saved(deep, tmp_path / "deep.png"), 1)
+    assert [colour_at(picture, x, 0) for x in (0, 1)] == [(63, 63, 63), (255, 255, 255)]
+
+
+@pytest.mark.parametrize(("mode", "values"), [("F", (-2.0, 6.0)), ("I", (100_000, 300_000))])
+def test_grey_without_a_white_goes_from_its_darkest_to_its_brightest(
+    mode: str, values: tuple[float, float], tmp_path: Path
+) -> None:
+    image = Image.new(mode, (2, 1), values[0])
+    image.putpixel((1, 0), values[1])
+    picture = resize(saved(image, tmp_path / "real.tif"), 1)
+    assert [colour_at(picture, x, 0)[0] for x in (0, 1)] == [0, 255]
+
+
+def test_where_it_is_transparent_it_is_white(tmp_path: Path) -> None:
+    layered = Image.new("RGBA", (2, 1), (200, 0, 0, 255))
+    layered.putpixel((0, 0), (200, 0, 0, 0))
+    picture = resize(saved(layered, tmp_path / "layered.png"), 1)
+    assert [colour_at(picture, x, 0) for x in (0, 1)] == [(255, 255, 255), (200, 0, 0)]
+
+
+def test_of_an_animation_it_is_the_first_picture(tmp_path: Path) -> None:
+    first, second = Image.new("RGB", (4, 4), "blue"), Image.new("RGB", (4, 4), "green")
+    path = saved(first, tmp_path / "moves.gif", save_all=True, append_images=[second])
+    assert colour_at(resize(path, 4), 0, 0) == (0, 0, 255)
+
+
+def test_a_photo_of_another_colour_space_is_brought_into_srgb(tmp_path: Path) -> None:
+    lab = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB")).tobytes()
+    srgb = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    photo = Image.new("RGB", (3, 3), (10, 100, 200))
+    seen = resize(saved(photo, tmp_path / "srgb.png", icc_profile=srgb), 3)
+    assert all(abs(a - b) <= 1 for a, b in zip(colour_at(seen, 1, 1), (10, 100, 200), strict=True))
+    # A profile of other pixels than the photo has: as if there were none.
+    seen = resize(saved(photo, tmp_path / "lab.png", icc_profile=lab), 3)
+    assert colour_at(seen, 1, 1) == (10, 100, 200)
+
+
+def test_a_profile_changes_what_is_seen(tmp_path: Path) -> None:
+    """One that has red and blue the other way round."""
+    profile = bytearray(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
+    red, blue = profile.index(b"rXYZ"), profile.index(b"bXYZ")
+    profile[red : red + 4], profile[blue : blue + 4] = b"bXYZ", b"rXYZ"
+    path = saved(Image.new("RGB", (1, 1), "red"), tmp_path / "odd.png", icc_profile=bytes(profile))
+    assert colour_at(resize(path, 1), 0, 0) == (0, 0, 255)
+
+
+def test_one_pixel_is_a_photo(tmp_path: Path) -> None:
+    assert resize(saved(Image.new("RGB", (1, 1)), tmp_path / "dot.png"), 50).size == (50, 50)
+
+
+def test_however_narrow_it_has_a_width(tmp_path: Path) -> None:
+    assert resize(saved(Image.new("L", (1, 3000)), tmp_path / "line.png"), 50).size == (1, 50)
+
+
+def test_a_photo_that_is_thirty_thousand_pixels_wide(tmp_path: Path) -> None:
+    path = saved(Image.new("L", (30_000, 100), 9), tmp_path / "wide.png")
+    assert resize(path, 50).size == (15_000, 50)
+    with pytest.raises(BadData, match="scaled, the image would have 3000000 × 10000 pixels"):
+        resize(path, 10_000)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "the file is empty"),
+        (b"To whom it may concern", "this is no image"),
+    ],
+)
+def test_what_is_no_photo_is_refused(content: bytes, sentence: str, tmp_path: Path) -> None:
+    (tmp_path / "photo.jpg").write_bytes(content)
+    with pytest.raises(BadData, match=sentence):
+        resize(tmp_path / "photo.jpg", HEIGHT)
+
+
+def test_one_that_is_cut_off_is_refused(photos: list[Path], tmp_path: Path) -> None:
+    for photo in photos:
+        content = photo.read_bytes()
+        cut = tmp_path / photo.name
+        cut.write_bytes(content[: len(content) // 3])
+        with pytest.raises(BadData, match=r"to its end|no image"):
+            resize(cut, HEIGHT)
+
+
+def test_too_many_pixels_are_refused_before_they_are_decoded(tmp_path: Path) -> None:
+    path = saved(Image.new("1", (20_000, 10_000)), tmp_path / "huge.png")
+    with pytest.raises(BadData, match="20000 × 10000 pixels, 200 million; at most 150 million"):
+        resize(path, HEIGHT)
+
+
+def test_neighbours_first_or_all_at_once_is_the_same(photos: list[Path], tmp_path: Path) -> None:
+    scaled = []
+    for number, photo in enumerate(photos[:5]):
+        scaled.append(tmp_path / f"{number}.png")
+        scaled[-1].write_bytes(encode(resize(photo, HEIGHT)))
+    at_once = side_by_side(scaled)
+    level = scaled
+    while len(level) > 1:
+        pairs = [level[at : at + 2] for at in range(0, len(level), 2)]
+        level = [tmp_path / f"{len(level)}-{number}.png" for number in range(len(pairs))]
+        for path, pair in zip(level, pairs, strict=True):
+            path.write_bytes(encode(side_by_side(pair)))
+    assert level[0].read_bytes() == encode(at_once)
+    with Image.open(io.BytesIO(encode(at_once))) as read:
+        assert read.tobytes() == at_once.tobytes(), "nothing is lost"
+
+
+def test_pictures_of_different_heights_do_not_go_together(tmp_path: Path) -> None:
+    high = saved(Image.new("RGB", (5, 20)), tmp_path / "high.png")
+    low = saved(Image.new("RGB", (5, 10)), tmp_path / "low.png")
+    with pytest.raises(BadData, match=r"low.png: it is 10 pixels high, and high.png 20"):
+        side_by_side([high, low])
