@@ -5,7 +5,8 @@ id: dummy_stages
 label: Dummy stages
 doc: |
   Three stages that do nothing but take their time: for trying out priorities, pilots and what
-  happens when one dies. The times are those of a measurement that is often compared with.
+  happens when one dies. They stay loaded from one page to the next, as real ones do. The times are
+  those of a measurement that is often compared with.
 $namespaces:
   # Without a line of its own cwltool takes `urn` for an undeclared prefix and warns.
   urn: "urn:"
@@ -50,6 +51,7 @@ steps:
       difference: difference_1
       faster: faster
     out: [done]
+    sluice:warm: true
     run: tools/ocr-dummy.cwl
 
   second:
@@ -61,6 +63,7 @@ steps:
       difference: difference_2
       faster: faster
     out: [done]
+    sluice:warm: true
     run: tools/ocr-dummy.cwl
 
   third:
@@ -72,4 +75,5 @@ steps:
       difference: difference_3
       faster: faster
     out: [done]
+    sluice:warm: true
     run: tools/ocr-dummy.cwl

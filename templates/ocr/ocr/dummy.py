@@ -23,6 +23,8 @@ from pack_command import (
     write_complete,
 )
 
+from sluice.warm import serve
+
 
 def duration(size: float, scale: float, difference: float, random: Random) -> float:
     """Seconds that a page of that size takes: size × scale and a random difference,
@@ -58,7 +60,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `ocr-dummy`."""
+    """One page."""
     parser = Parser(prog="ocr-dummy", description="Take as long for a page as it is told to.")
     add = parser.add_argument
     add("page", type=Path, help="a page of ocr-dummy-pages, or of a stage before")
@@ -69,6 +71,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--seed", type=not_negative, default=1, metavar="S", help="same seed, same times")
     add("--out", type=Path, required=True, metavar="FILE", help="the page, with the time it took")
     return run_command(parser, _work, argv)
+
+
+def command() -> None:
+    """Entry point of `ocr-dummy`."""
+    serve(main)
 
 
 def _write_pages(arguments: argparse.Namespace) -> None:

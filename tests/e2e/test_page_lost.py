@@ -1,0 +1,164 @@
+"""A page whose worker dies in the middle of it is done elsewhere, once: on both transports, with
+real pilots and the dummy stages of the pack for document OCR, which stay loaded."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sluice.cli.connection import Connection, connected
+from sluice.cli.template_files import read_template_files
+from sluice.cli.transfer.results import fetch_results
+from sluice.cli.transfer.upload import upload_files
+from sluice.cli.watch.chain import follow_chain
+from sluice.contracts.chains import Chain
+from sluice.contracts.datasets import NewDataset
+from sluice.contracts.states import AttemptOutcome, ChainState, ErrorClass, JobState
+from sluice.contracts.tasks import Attempt, Job
+from tests.e2e.conftest import telling
+from tests.e2e.systems import System, live_system
+from tests.waiting import eventually
+
+PACK = Path(__file__).resolve().parents[2] / "templates" / "ocr"
+#: The third one takes its time in the first two stages.
+NAMES = [f"page-{number}" for number in range(1, 9)]
+LOST = "page-3"
+PARAMS = {
+    **{"scale_1": 1, "scale_2": 1, "scale_3": 0},
+    **{f"difference_{number}": 0 for number in (1, 2, 3)},
+}
+
+
+@pytest.fixture(
+    params=[
+        pytest.param("in-process", marks=pytest.mark.xdist_group("e2e-page-lost")),
+        pytest.param("rabbitmq", marks=pytest.mark.xdist_group("e2e-stack")),
+    ]
+)
+def system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[System]:
+    """Two pilots, each with room for one page."""
+    with _open(request, monkeypatch) as system:
+        yield system
+
+
+@contextmanager
+def _open(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[System]:
+    if request.param == "in-process":
+        with live_system("--pilots", "2", "--slots", "1") as system:
+            yield system
+        return
+    stack = request.getfixturevalue("stack")
+    monkeypatch.setenv("SLUICE_DMS_URL", stack.dms_url)
+    with telling(stack.start_again()) as system:
+        yield system
+
+
+def _write_pages(folder: Path) -> list[Path]:
+    folder.mkdir()
+    for name in NAMES:
+        page = {"name": name, "size": 3 if name == LOST else 0.01}
+        (folder / f"{name}.dummy").write_text(json.dumps(page))
+    return sorted(folder.iterdir())
+
+
+async def _request(connection: Connection, pages: list[Path]) -> Chain:
+    files = await asyncio.to_thread(read_template_files, [PACK / "dummy.cwl"])
+    template = await connection.operator.store_run_template(files.new("dummies"))
+    dataset = await upload_files(
+        connection, pages, dataset=NewDataset(name="dummies", on_demand=True)
+    )
+    return await connection.operator.request_chain(
+        dataset.uid, template.name, run_template=template.id, params=PARAMS
+    )
+
+
+async def _jobs(connection: Connection, chain: Chain, step: str) -> list[Job]:
+    """Of that step; none as long as the WMS does not know it."""
+    tasks = (await connection.operator.tasks(chain=chain.uid)).tasks
+    return [
+        job
+        for task in tasks
+        if task.step == step and task.jobs
+        for job in (await connection.operator.jobs(task.task_id, full=True)).jobs
+    ]
+
+
+async def _attempts(connection: Connection, chain: Chain, step: str) -> dict[str, list[Attempt]]:
+    """By page."""
+    jobs = [await connection.operator.job(job.id) for job in await _jobs(connection, chain, step)]
+    return {Path(job.inputs[0]).stem: job.attempts for job in jobs}
+
+
+async def _await_in_hand(
+    connection: Connection, chain: Chain, step: str, system: System
+) -> tuple[psutil.Process, psutil.Process]:
+    """The pilot that is in the middle of the page, and the tool that it has loaded."""
+    found: list[tuple[psutil.Process, psutil.Process]] = []
+
+    async def is_in_hand() -> bool:
+        for job in await _jobs(connection, chain, step):
+            if job.state is JobState.RUNNING and job.inputs == [f"{LOST}.dummy"]:
+                pilot = _pilot(system, job.pilot)
+                found.extend((pilot, tool) for tool in _tools(pilot))
+        return bool(found)
+
+    await eventually(is_in_hand, what=f"{LOST} is at work in {step}", seconds=60)
+    [in_hand] = found
+    return in_hand
+
+
+def _pilot(system: System, name: str | None) -> psutil.Process:
+    [found] = [
+        process for process in system.pilots() if process.environ().get("SLUICE_PILOT_NAME") == name
+    ]
+    return found
+
+
+def _tools(pilot: psutil.Process) -> list[psutil.Process]:
+    """Processes of `ocr-dummy` itself, not those that contain it."""
+    return [
+        process
+        for process in pilot.children(recursive=True)
+        if any(word.endswith("/ocr-dummy") for word in _words(process)[:2])
+    ]
+
+
+def _words(process: psutil.Process) -> list[str]:
+    """Its command; none of one that has ended."""
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
+
+
+async def test_the_page_is_done_elsewhere_and_once(system: System, tmp_path: Path) -> None:
+    pages = _write_pages(tmp_path / "pages")
+    async with connected(system.url) as connection:
+        chain = await _request(connection, pages)
+        pilot, _ = await _await_in_hand(connection, chain, "first", system)
+        pilot.send_signal(signal.SIGKILL)
+        _, tool = await _await_in_hand(connection, chain, "second", system)
+        tool.send_signal(signal.SIGKILL)
+        chain = await follow_chain(connection, chain, on_look=lambda _chain, _tasks: None)
+        assert chain.state is ChainState.FINISHED, chain.reason
+        first, second = [await _attempts(connection, chain, step) for step in ("first", "second")]
+        outputs = await fetch_results(connection, chain, tmp_path / "out")
+    for attempts in (*first.values(), *second.values()):
+        outcomes = [attempt.outcome for attempt in attempts]
+        assert outcomes.count(AttemptOutcome.FINISHED) == 1, attempts
+    killed, done = first[LOST]
+    assert killed.error_class is ErrorClass.PILOT_LOST
+    assert killed.pilot != done.pilot
+    killed, done = second[LOST]
+    assert "SIGKILL" in killed.message
+    assert [output.path.stem for output in outputs] == NAMES
+    for output in outputs:
+        stages = json.loads(output.path.read_text())["stages"]
+        assert [stage["stage"] for stage in stages] == ["first", "second", "third"]
