@@ -132,11 +132,14 @@ def _add_clearing(
         force: Annotated[
             bool, Query(description="Delete an output too, which may be the last copy.")
         ] = False,
+        taken_back: Annotated[
+            bool, Query(description="It held a version of an asset that nobody is given any more.")
+        ] = False,
     ) -> Dataset:
         """Deletes the data set's files from here on, but those that other data sets hold and those
         on read-only storages. The DMS knows no chains: people ask the operator service, which has
         it refused while a chain needs the data set. Repeating it is fine, and sets a deletion going
         that was halted."""
-        dataset = await request_deletion(database, uid, force=force)
+        dataset = await request_deletion(database, uid, force=force, taken_back=taken_back)
         on_deletion()
         return dataset

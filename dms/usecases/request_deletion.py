@@ -4,6 +4,8 @@ from uuid import UUID
 
 from dms.db.datasets import dataset_by_uid, lock_dataset, mark_dataset_deleting
 from dms.domain.errors import OutputKept, UnknownDataset
+from sluice.contracts.asset_refs import MARK
+from sluice.contracts.assets import AssetKept
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.labels import label
 from sluice.contracts.messages import DeleteDataset
@@ -13,15 +15,18 @@ from sluice.servicekit.database import Connection, Database, Transaction
 from sluice.servicekit.logging import log_ids
 
 
-async def request_deletion(database: Database, uid: UUID, *, force: bool) -> Dataset:
-    """Effect: state deleting, unless it is or was already; a deletion that was halted goes on.
-    Messages: none.
+async def request_deletion(
+    database: Database, uid: UUID, *, force: bool, taken_back: bool = False
+) -> Dataset:
+    """``taken_back``: no chain is given it as an asset any more. Effect: state deleting, unless it
+    is or was already; a deletion that was halted goes on. Messages: none.
 
-    Raises ``UnknownDataset``; ``OutputKept`` for an output, unless ``force``.
+    Raises ``UnknownDataset``; ``OutputKept`` for an output, unless ``force``; ``AssetKept`` for a
+    version of an asset, unless it is ``taken_back``.
     """
     with log_ids(dataset=uid):
         async with database.transaction() as transaction:
-            if not await _mark(transaction.connection, uid, force=force):
+            if not await _mark(transaction.connection, uid, force=force, taken_back=taken_back):
                 raise UnknownDataset(uid)
             row = await dataset_by_uid(transaction.connection, uid)
         assert row is not None  # noqa: S101 - found in the same transaction
@@ -32,21 +37,24 @@ async def apply_deletion(transaction: Transaction, message: DeleteDataset) -> No
     """``dms.deletions``: the same in the message's transaction; a data set nobody knows is as good
     as deleted.
 
-    Raises ``Unprocessable`` for an output: a last copy is deleted only on request (invariant 4).
+    Raises ``Unprocessable`` for an output, or a version of an asset: a last copy is deleted only on
+    request (invariant 4).
     """
     with log_ids(dataset=message.uid):
         try:
-            await _mark(transaction.connection, message.uid, force=False)
-        except OutputKept as error:
+            await _mark(transaction.connection, message.uid, force=False, taken_back=False)
+        except (OutputKept, AssetKept) as error:
             raise Unprocessable(error.detail, **error.fields) from error
 
 
-async def _mark(connection: Connection, uid: UUID, *, force: bool) -> bool:
+async def _mark(connection: Connection, uid: UUID, *, force: bool, taken_back: bool) -> bool:
     """False where there is no such data set."""
     row = await lock_dataset(connection, uid)
     if row is None:
         return False
     if row.dataset.type is DatasetType.OUTPUT and not force:
         raise OutputKept(uid, label(row.dataset), row.dataset.type)
+    if MARK in row.dataset.meta and not taken_back:
+        raise AssetKept(uid, row.dataset.name, row.dataset.meta[MARK])
     await mark_dataset_deleting(connection, uid)
     return True

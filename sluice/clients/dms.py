@@ -200,11 +200,13 @@ class DmsClient(PieceCalls):
             "POST", f"{API}/datasets/{uid}/close", body=CloseDataset(files=files), answer=Dataset
         )
 
-    async def delete_dataset(self, uid: UUID, *, force: bool = False) -> Dataset:
-        """Raises ``NotFound``; ``Conflict`` for an output unless ``force``."""
-        return await self.call(
-            "DELETE", f"{API}/datasets/{uid}", answer=Dataset, params={"force": force}
-        )
+    async def delete_dataset(
+        self, uid: UUID, *, force: bool = False, taken_back: bool = False
+    ) -> Dataset:
+        """Raises ``NotFound``; ``Conflict`` for an output unless ``force``, and for a version of an
+        asset unless it is ``taken_back``."""
+        params = {"force": force, "taken_back": taken_back or None}
+        return await self.call("DELETE", f"{API}/datasets/{uid}", answer=Dataset, params=params)
 
     async def resume_dataset(self, uid: UUID) -> Dataset:
         """Tries an upload or a deletion again that was halted. Raises ``NotFound``."""

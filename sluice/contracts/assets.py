@@ -13,12 +13,25 @@ from pydantic import AfterValidator, Field
 from sluice.contracts.asset_refs import AssetPath, AssetRef
 from sluice.contracts.base import Checksum, Contract, FileName, Metadata, Timestamp, absent
 from sluice.contracts.chains import Chain
+from sluice.contracts.problems import Conflict
 from sluice.contracts.wording import in_words
 
 #: Files of one version.
 MOST_FILES = 1000
 #: Bytes of a file that are sent at a time.
 PIECE = 8 * 1024 * 1024
+
+
+class AssetKept(Conflict):
+    """A data set holds a version of an asset, which chains may be given at any moment."""
+
+    def __init__(self, uid: UUID, name: str, asset: object) -> None:
+        super().__init__(
+            f"data set {name} holds a version of the asset {asset!r}, which new chains may be"
+            f" given: it goes when that is taken back (`sluice asset show {asset}` lists them,"
+            f" `sluice asset remove {asset}@VERSION` takes one back) and no chain needs it",
+            dataset=uid,
+        )
 
 
 class AssetFile(Contract):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sluice.contracts.gpus import GpuNeeds
-from sluice.contracts.needs import Container, Needs, Resources
+from sluice.contracts.needs import UNASKED_DISK, Container, Needs, Resources
 from sluice.contracts.secrets import SecretRef
 from sluice.contracts.states import DeviceType
 from sluice.cwl.documents.workflow import Step, Workflow
@@ -132,7 +132,9 @@ def _amounts(requirement: Requirement | None, findings: Findings) -> dict[str, A
     if ram is not None:
         found["ram"] = math.ceil(ram)
     if folders:
-        found["disk"] = math.ceil(sum(folders))
+        disk = math.ceil(sum(folders))
+        # As much as a job may write that asked for none is counted as not asked for.
+        found["disk"] = disk + 1 if disk == UNASKED_DISK else disk
     return found
 
 

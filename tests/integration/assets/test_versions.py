@@ -152,8 +152,12 @@ async def test_one_in_use_stays_until_its_chains_have_ended(assets: Assets) -> N
 
 async def test_its_data_set_is_not_for_other_uses(assets: Assets) -> None:
     version = await assets.put_version("model", b"a")
-    with pytest.raises(Conflict, match="sluice asset remove model@VERSION"):
-        await assets.world.chains.delete_dataset(version.dataset)
+    for services in (assets.world.chains, assets.world.dms):
+        for force in (False, True):
+            with pytest.raises(Conflict, match=r"asset 'model'.*sluice asset remove model@VERSION"):
+                await services.delete_dataset(version.dataset, force=force)
+    await assets.turn()
+    assert assets.stored(version) == {"model.pt": b"a"}
     dataset = await assets.world.dms.dataset(version.dataset)
     with pytest.raises(Unprocessable, match="holds the asset model, which a chain is given"):
         await assets.world.new_chain(dataset, assets.world.template(bound("asset:model")))

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from sluice.contracts.problems import NotFound
-from sluice.contracts.steps import OFF, SetStepPriority, StepLoad
+from sluice.contracts.steps import OFF, SetStepPriority, StepLoad, StepPriority
 from sluice.contracts.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_template_command import Command, sluice
@@ -86,3 +86,19 @@ async def test_the_commands_say_what_holds_from_now_on(operator: Operator, sluic
     [load] = json.loads(await sluice("step", "list", "--json"))["steps"]
     assert (load["waiting"], load["mean"]) == (1204, 1.25)
     assert "1204" in await sluice("step", "list")
+
+
+async def test_one_that_is_off_while_work_waits_needs_attention(
+    operator: Operator, sluice: Command
+) -> None:
+    off = StepPriority(step="ocr-layout", priority=OFF, by="Ann", since=datetime.now(UTC))
+    operator.neighbours.steps = [BUSY.model_copy(update={"priority": off})]
+    said = "Step ocr-layout is switched off by Ann"
+    page = (await operator.http.get("/")).text
+    assert said in page
+    assert 'href="/steps"' in page
+    [notice] = [n for n in (await operator.client.attention()).notices if n.page == "steps"]
+    assert notice.text.startswith(said)
+    assert said in " ".join((await sluice("attention", "list")).split())
+    operator.neighbours.steps = [BUSY]
+    assert said not in (await operator.http.get("/")).text

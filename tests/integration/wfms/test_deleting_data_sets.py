@@ -172,11 +172,11 @@ def deletions_seen(
     seen: list[UUID] = []
     delete = world.dms.delete_dataset
 
-    async def see(uid: UUID, *, force: bool = False) -> Dataset:
+    async def see(uid: UUID, *, force: bool = False, taken_back: bool = False) -> Dataset:
         seen.append(uid)
         if uid == refused:
             raise ServiceError("the DMS fails")
-        return await delete(uid, force=force)
+        return await delete(uid, force=force, taken_back=taken_back)
 
     monkeypatch.setattr(world.dms, "delete_dataset", see)
     return seen

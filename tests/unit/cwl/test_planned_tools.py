@@ -72,10 +72,19 @@ def test_requirements_come_down_to_the_tool_the_nearest_first() -> None:
         101,
         1024,
     )
+    assert join.needs.resources.counted_disk == 0, "nobody has asked for any"
     assert {requirement["class"] for requirement in count.tool["requirements"]} == {
         "ToolTimeLimit",
         "ResourceRequirement",
     }
+
+
+def test_disk_that_is_asked_for_counts_also_where_it_is_as_much_as_the_default() -> None:
+    for asked in ("outdirMin: 1024", "outdirMin: 1000, tmpdirMin: 24"):
+        text = edited(("doc: Counts", f"hints: {{ResourceRequirement: {{{asked}}}}}\ndoc: Counts"))
+        assert plan_of(text).steps[0].needs.resources.counted_disk >= 1024, asked
+    unasked = plan_of(edited(("doc: Counts", "doc: Counts"))).steps[0].needs.resources
+    assert unasked.counted_disk == 0
 
 
 def test_a_gpu_is_asked_for_by_cwltools_own_requirement() -> None:

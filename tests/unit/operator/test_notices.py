@@ -17,6 +17,7 @@ from sluice.contracts.states import (
     StepState,
     TaskState,
 )
+from sluice.contracts.steps import OFF, StepLoad, StepPriority
 from tests.unit.operator.test_progress import NOW, chain, status
 from wfms.operator.domain import notices
 from wfms.operator.domain.overview import MOST_PILOTS, Overview
@@ -117,6 +118,28 @@ def test_jobs_that_wait_without_any_pilot() -> None:
     ]
     assert notices.of_work([pilot(state=PilotState.DRAINING)], waiting=5) == []
     assert notices.of_work([], waiting=None) == [], "nobody knows what waits"
+
+
+def test_steps_that_are_off_while_work_waits_for_them() -> None:
+    off = StepPriority(step="words", priority=OFF, by="Ann", reason="new model", since=NOW)
+    here = off.model_copy(update={"template": "maps"})
+    loads = [
+        StepLoad(step="words", template="a", waiting=1000, priority=off),
+        StepLoad(step="words", template="b", waiting=4, priority=off),
+        StepLoad(step="words", template="maps", waiting=1, priority=here),
+        StepLoad(step="words", template="c", flying=3, priority=off),
+        StepLoad(step="lines", template="a", waiting=9),
+    ]
+    since = f"since {NOW:%F %T} (new model): no job of it is given away"
+    found = notices.of_steps(loads)
+    assert texts(found) == [
+        f"Step words is switched off by Ann {since}, and 1\u202f004 jobs wait"
+        " (`sluice step release words` switches it on)",
+        f"Step words is switched off in template maps by Ann {since}, and 1 job waits"
+        " (`sluice step release words --template maps` switches it on)",
+    ]
+    assert {(notice.page, notice.since, notice.id) for notice in found} == {("steps", NOW, None)}
+    assert notices.of_steps(loads[3:]) == [], "nothing waits for it"
 
 
 def test_jobs_taken_ahead_make_no_pilot_busier_than_its_slots() -> None:

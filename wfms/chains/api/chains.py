@@ -92,9 +92,10 @@ def _add_deletion(router: APIRouter, context: ChainsContext, wake: Callable[[], 
             bool, Query(description="It held a version of an asset that nobody is given any more.")
         ] = False,
     ) -> Dataset:
-        """Has the DMS delete a data set: refused while chains that have not ended need it, for
-        outputs, and for versions of assets, unless forced. Then they are canceled first, and the
-        data set is deleted when the last of them has ended. Repeating it is fine."""
+        """Has the DMS delete a data set: refused while chains that have not ended need it, and for
+        outputs, unless forced. Then they are canceled first, and the data set is deleted when the
+        last of them has ended. One that holds a version of an asset is refused always, until that
+        is taken back. Repeating it is fine."""
         dataset = await delete_dataset(context, uid, force=force, taken_back=taken_back)
         wake()
         return dataset

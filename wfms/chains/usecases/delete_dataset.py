@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 import structlog
 
 from sluice.contracts.asset_refs import MARK
+from sluice.contracts.assets import AssetKept
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.problems import Conflict, Finding, NeedsForce, NotAvailable, NotFound
 from sluice.contracts.states import ChainState, DatasetType
@@ -59,33 +60,20 @@ class DatasetNeeded(NeedsForce):
         )
 
 
-class AssetKept(NeedsForce):
-    """It holds a version of an asset, which chains may be given at any moment."""
-
-    def __init__(self, dataset: Dataset) -> None:
-        name = dataset.meta[MARK]
-        super().__init__(
-            f"data set {dataset.name} holds a version of the asset {name!r}, which `sluice asset"
-            f" remove {name}@VERSION` takes back",
-            forced="deletes it all the same, and chains that are given it are refused",
-            dataset=dataset.uid,
-        )
-
-
 async def delete_dataset(
     context: ChainsContext, uid: UUID, *, force: bool, taken_back: bool = False
 ) -> Dataset:
-    """``taken_back``: no chain is given it as an asset any more. Effect: the DMS deletes the data
-    set, an output too if ``force``. While chains need it that is refused; with ``force`` they are
-    canceled, and it is deleted when the last of them has ended (one whose output is on its way to
-    the output storage cannot be canceled any more: it ends by itself). No chain starts on it or
-    takes it over any more. Repeating it is fine. Messages: those of ``cancel_chain``. Errors:
-    ``NotFound``, ``DatasetNeeded``, ``AssetKept``; ``Conflict`` of the DMS (an output, without
-    ``force``); ``NotAvailable``."""
+    """``taken_back``: no chain is given it as an asset any more; not even ``force`` deletes what
+    is. Effect: the DMS deletes the data set, an output too if ``force``. While chains need it that
+    is refused; with ``force`` they are canceled, and it is deleted when the last of them has ended
+    (one whose output is on its way to the output storage cannot be canceled any more: it ends by
+    itself). No chain starts on it or takes it over any more. Repeating it is fine. Messages: those
+    of ``cancel_chain``. Errors: ``NotFound``, ``DatasetNeeded``, ``AssetKept``; ``Conflict`` of the
+    DMS (an output, without ``force``); ``NotAvailable``."""
     database = context.database
     dataset = await context.dms.dataset(uid)
-    if MARK in dataset.meta and not (force or taken_back):
-        raise AssetKept(dataset)
+    if MARK in dataset.meta and not taken_back:
+        raise AssetKept(uid, dataset.name, dataset.meta[MARK])
     if dataset.type is DatasetType.OUTPUT and not force:
         return await context.dms.delete_dataset(uid)  # which says that it is an output
     now = database.clock.now()
@@ -151,7 +139,8 @@ async def _carry_out(context: ChainsContext, uid: UUID, *, force: bool) -> Datas
                 return None
         deleted: Dataset | None = None
         try:
-            deleted = await context.dms.delete_dataset(uid, force=force)
+            # Of an asset: what is carried out here was granted, so it is taken back.
+            deleted = await context.dms.delete_dataset(uid, force=force, taken_back=True)
             log.info("dataset.deleted_by_request", force=force)
         except NotFound:
             pass

@@ -2,6 +2,7 @@
 run."""
 
 from sluice.clients.dms import DmsClient
+from sluice.contracts.asset_refs import MARK
 from sluice.contracts.chains import FileValue, NewChain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.problems import Conflict, Finding, NotFound, Unprocessable
@@ -56,6 +57,10 @@ async def _find(dms: DmsClient, new: NewChain, value: FileValue) -> Dataset | st
         dataset = await dms.dataset(value.dataset)
     except NotFound:
         return f"there is no data set {value.dataset}"
+    return _trouble_with(dataset, new, value) or dataset
+
+
+def _trouble_with(dataset: Dataset, new: NewChain, value: FileValue) -> str:
     if dataset.uid == new.dataset.uid:
         return (
             f"data set {dataset.name} is the one to be carried through the template; a parameter"
@@ -68,9 +73,14 @@ async def _find(dms: DmsClient, new: NewChain, value: FileValue) -> Dataset | st
         )
     if dataset.state in {DatasetState.OPEN, DatasetState.DELETING, DatasetState.DELETED}:
         return f"data set {dataset.name} is {dataset.state}; it must be closed"
+    if MARK in dataset.meta and value.retention == "delete":
+        return (
+            f"data set {dataset.name} holds a version of the asset {dataset.meta[MARK]!r}, which a"
+            " chain does not delete: say retention keep, or nothing"
+        )
     if value.asset is None and dataset.count_files != 1:
         return (
             f"data set {dataset.name} has {dataset.count_files} files; the value of a parameter is"
             " one file"
         )
-    return dataset
+    return ""

@@ -12,6 +12,7 @@ from sluice.contracts.labels import label
 from sluice.contracts.pilots import Pilot
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import ChainState, DatasetState, PilotState
+from sluice.contracts.steps import StepLoad, StepPriority, off_in_words
 from sluice.contracts.tasks import TaskStatus
 from wfms.operator.domain.formatting import count_text
 from wfms.operator.domain.progress import chain_progress
@@ -112,6 +113,25 @@ def of_work(pilots: Iterable[Pilot], *, waiting: int | None) -> list[Notice]:
         " start one"
     )
     return [Notice(text=text, weight=Weight.ERROR)]
+
+
+def of_steps(loads: Iterable[StepLoad]) -> list[Notice]:
+    """Switched off, while work waits for them; one notice for each switch."""
+    held: dict[str, tuple[StepPriority, int]] = {}
+    for load in loads:
+        if load.priority is not None and load.priority.is_off and load.waiting:
+            switch = off_in_words(load.priority)
+            held[switch] = (load.priority, held.get(switch, (None, 0))[1] + load.waiting)
+    notices = []
+    for switch, (priority, number) in held.items():
+        template = f" --template {priority.template}" if priority.template else ""
+        text = (
+            f"{switch[0].upper()}{switch[1:]}, and {count_text(number, 'job')}"
+            f" {'waits' if number == 1 else 'wait'} (`sluice step release"
+            f" {priority.step}{template}` switches it on)"
+        )
+        notices.append(Notice(text=text, weight=Weight.WARNING, since=priority.since, page="steps"))
+    return notices
 
 
 def of_pilots(pilots: Iterable[Pilot]) -> list[Notice]:

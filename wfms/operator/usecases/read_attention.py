@@ -117,11 +117,12 @@ async def _wms(
 ) -> tuple[_Part, WorkCounts | None, PilotList | None]:
     wms = context.wms
     try:
-        listed, lost, troubled, work = await asyncio.gather(
+        listed, lost, troubled, work, steps = await asyncio.gather(
             wms.pilots(limit=MOST_PILOTS),
             wms.pilots(attention=True, limit=limit),
             wms.tasks(troubled=True, limit=limit),
             _known(wms.counts(troubled=True)),
+            _known(wms.steps()),
         )
     except ServiceError as error:
         text = (
@@ -133,6 +134,7 @@ async def _wms(
     datasets = await _datasets(context.chains, tasks)
     found = notices.of_work(listed.pilots, waiting=None if work is None else work.waiting)
     found += notices.of_pilots(lost.pilots)
+    found += [] if steps is None else notices.of_steps(steps.steps)
     found += [notice for task in tasks for notice in notices.of_task(task, datasets)]
     unshown = 0 if work is None or work.troubled is None else max(0, work.troubled - len(tasks))
     return _Part(found, unshown + lost.number - len(lost.pilots)), work, listed
