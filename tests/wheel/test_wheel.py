@@ -105,4 +105,11 @@ def test_nothing_but_the_product_is_in_it(wheel: Path) -> None:
         "spd",
     }
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == product
-    assert "spd/workflow.cwl" in names
+    assert {"spd/workflow.cwl", "ocr/workflow.cwl", "ocr/config/ocr/ocr.pt.cpu"} <= {*names}
+
+
+def test_the_pack_for_documents_can_be_had_from_it(installed: Installed, tmp_path: Path) -> None:
+    installed.add_needs()
+    installed.run("ocr-pack", str(tmp_path / "pack"))
+    assert (tmp_path / "pack" / "tools" / "ocr-layout.cwl").is_file()
+    assert (tmp_path / "pack" / "config" / "ocr" / "ocr.pt.cpu").stat().st_size > 1_000_000

@@ -4,6 +4,9 @@ The first is at work when a configuration changes and the second comes, with a h
 first keeps the configuration that it began with, the second gets the new one and overtakes. One
 page is damaged on purpose. All that is printed and written comes from the system's answers and from
 the files that it gives, except what really stands on the pages.
+
+With `--url` through a system that runs already: it has to have an input storage that this machine
+sees at the same path, and pilots that find the programs.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from pathlib import Path
 
 from ocr.demo_report import print_report, summary_of
 from ocr.demo_volume import CarriedVolume, PlannedVolume, carry
+from ocr.pack import pack_folder
 from ocr.scans import main as scans
 from sluice.cli.connection import Connection, connected
 from sluice.cli.output import err, out, print_problem
@@ -32,7 +36,7 @@ from sluice.contracts.templates import Template
 from sluice.embedded.home import Home
 from sluice.embedded.process import start_detached, stop_system
 
-PACK = Path(__file__).resolve().parents[1]
+PACK = pack_folder()
 #: What pages take turns in being.
 KINDS = ("clean", "clean", "noise", "clean", "skew", "clean", "columns", "clean", "stains", "clean")
 ASSETS = {"ocr-layout": PACK / "config" / "layout", "ocr-model": PACK / "config" / "ocr"}
@@ -97,9 +101,15 @@ async def _demo(url: str, folder: Path, plans: Sequence[PlannedVolume]) -> list[
         return await _carry_all(connection, template, folder, plans)
 
 
-def _run(arguments: argparse.Namespace, folder: Path, plans: Sequence[PlannedVolume]) -> int:
-    for plan in plans:
-        _generate(folder, plan)
+def _in_running_system(url: str, folder: Path, plans: Sequence[PlannedVolume]) -> int:
+    started = time.monotonic()
+    volumes = asyncio.run(_demo(url.rstrip("/"), folder, plans))
+    return _close(folder, volumes, started)
+
+
+def _in_own_system(
+    arguments: argparse.Namespace, folder: Path, plans: Sequence[PlannedVolume]
+) -> int:
     home = Home(folder / "system")
     options = ["--port", str(arguments.port), "--pilots", "2"]
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -111,12 +121,17 @@ def _run(arguments: argparse.Namespace, folder: Path, plans: Sequence[PlannedVol
     finally:
         if not arguments.keep:
             stop_system(running)
+    code = _close(folder, volumes, started)
+    if arguments.keep:
+        out.print(f"Sluice is still up: `sluice down --home {home.root}` stops it")
+    return code
+
+
+def _close(folder: Path, volumes: Sequence[CarriedVolume], started: float) -> int:
     summary = summary_of(volumes, time.monotonic() - started)
     (folder / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
     print_report(volumes, summary)
     out.print(f"outputs in {folder / 'out'}, figures in {folder / 'summary.json'}")
-    if arguments.keep:
-        out.print(f"Sluice is still up: `sluice down --home {home.root}` stops it")
     return 0 if summary["status"] == ChainState.FINISHED else 1
 
 
@@ -128,6 +143,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--pages", type=int, default=30, help="pages of each volume; default: %(default)s")
     add("--port", type=int, default=os.environ.get("SLUICE_PORT", "0"), help="0: any free one")
     add("--keep", action="store_true", help="leave the system up at the end")
+    add("--url", help="a running system, instead of one of its own; its DMS: SLUICE_DMS_URL")
     arguments = parser.parse_args(argv)
     folder = arguments.home.resolve()
     if (earlier := Home(folder / "system").running()) is not None:
@@ -139,7 +155,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         PlannedVolume("second", seed=12, pages=arguments.pages),
     )
     try:
-        return _run(arguments, folder, plans)
+        for plan in plans:
+            _generate(folder, plan)
+        if arguments.url:
+            return _in_running_system(arguments.url, folder, plans)
+        return _in_own_system(arguments, folder, plans)
     except ServiceError as error:
         print_problem(error)
     except OSError as error:

@@ -1,0 +1,32 @@
+"""`ocr-pack` hands out what a template needs besides its programs."""
+
+from pathlib import Path
+
+import pytest
+from ocr import pack
+
+from sluice.cwl import compile_file
+
+ROOT = Path(__file__).parents[3] / "templates" / "ocr"
+
+
+def test_what_it_writes_is_the_pack(tmp_path: Path) -> None:
+    assert pack.main([str(tmp_path / "pack")]) == 0
+    written = [path for path in (tmp_path / "pack").rglob("*") if path.is_file()]
+    for path in written:
+        assert path.read_bytes() == (ROOT / path.relative_to(tmp_path / "pack")).read_bytes()
+    assert {path.name for path in written} >= {"workflow.cwl", "ocr.pt", "ocr.pt.cpu", "config.ini"}
+
+
+@pytest.mark.parametrize("name", ["workflow.cwl", "dummy.cwl"])
+def test_its_workflows_can_be_used_where_it_writes_them(name: str, tmp_path: Path) -> None:
+    assert pack.main([str(tmp_path)]) == 0
+    compiled, _ = compile_file(tmp_path / name, name="ocr")
+    assert compiled.findings == []
+
+
+def test_nothing_is_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "config").mkdir()
+    assert pack.main([str(tmp_path)]) == 64
+    assert f"{tmp_path / 'config'} is there already" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["config"]
