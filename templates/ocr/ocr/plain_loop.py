@@ -6,7 +6,10 @@ It writes the same files: what Sluice is measured against, and a way to try a co
 from __future__ import annotations
 
 import argparse
+import json
+import time
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -18,16 +21,31 @@ from ocr import volume
 from ocr.images import MAX_MEGAPIXELS, read_page_image
 
 if TYPE_CHECKING:
+    from multiprocessing.synchronize import Barrier
+
     from ocr.stages import Stage
 
 _stages: dict[str, Stage] = {}
+_together: list[Barrier] = []
 
 
-def _start(configurations: dict[str, Path]) -> None:
+def _start(together: Barrier) -> None:
+    _together.append(together)
+
+
+def _load(configurations: dict[str, Path]) -> tuple[int, str] | None:
+    """Ends when all processes have loaded. The exit code and the sentence for a configuration that
+    cannot be loaded."""
     from ocr.stages import load_stage  # noqa: PLC0415 - `--help` needs no pero-ocr
 
-    for stage, folder in configurations.items():
-        _stages[stage] = load_stage(stage, folder, 1)
+    try:
+        for stage, folder in configurations.items():
+            _stages[stage] = load_stage(stage, folder, 1)
+    except CommandError as error:
+        return error.exit_code, str(error)
+    finally:
+        _together[0].wait()
+    return None
 
 
 def _page(out: Path, scan: Path) -> str | None:
@@ -51,29 +69,50 @@ def _page(out: Path, scan: Path) -> str | None:
     return None
 
 
-def run_loop(configurations: dict[str, Path], scans: list[Path], out: Path, processes: int) -> int:
+def _run_loop(processes: ProcessPoolExecutor, scans: list[Path], out: Path) -> int:
     """How many pages could not be worked on; each is told."""
     out.mkdir(parents=True, exist_ok=True)
-    with get_context("spawn").Pool(processes, _start, (configurations,)) as pool:
-        wrong = [told for told in pool.imap(partial(_page, out), scans) if told]
+    wrong = [told for told in processes.map(partial(_page, out), scans) if told]
     for told in wrong:
         print(told)
     return len(wrong)
 
 
-def _work(arguments: argparse.Namespace) -> None:
-    configurations = {"layout": arguments.layout_config, "transcribe": arguments.ocr_config}
-    out: Path = arguments.out
-    failed = run_loop(configurations, arguments.scans, out, arguments.processes)
-    done = [scan for scan in arguments.scans if (out / f"{scan.stem}.txt").exists()]
+def _put_together(name: str, scans: list[Path], out: Path) -> int:
+    """The files of the volume; how many pages it has."""
+    done = [scan for scan in scans if (out / f"{scan.stem}.txt").exists()]
     files = {
         option: [str(out / f"{scan.stem}{end}") for scan in done]
         for option, end in (("--pages", ".xml"), ("--altos", ".alto.xml"), ("--texts", ".txt"))
     }
     given = [text for option, paths in files.items() for text in (option, *paths)]
-    if code := volume.main(["--name", arguments.volume, "--out", str(out), *given]):
+    if code := volume.main(["--name", name, "--out", str(out), *given]):
         raise SystemExit(code)
-    print(f"{len(done)} pages in {out}, {failed} failed")
+    return len(done)
+
+
+def _work(arguments: argparse.Namespace) -> None:
+    configurations = {"layout": arguments.layout_config, "transcribe": arguments.ocr_config}
+    out: Path = arguments.out
+    spawn = get_context("spawn")
+    together = spawn.Barrier(arguments.processes)
+    begun = time.monotonic()
+    with ProcessPoolExecutor(arguments.processes, spawn, _start, (together,)) as processes:
+        # Each waits for the others, so that each gets one of these.
+        for refused in processes.map(_load, [configurations] * arguments.processes):
+            if refused is not None:
+                error = CommandError(refused[1])
+                error.exit_code = refused[0]
+                raise error
+        loaded = time.monotonic()
+        failed = _run_loop(processes, arguments.scans, out)
+        done = _put_together(arguments.volume, arguments.scans, out)
+        ended = time.monotonic()
+    summary = {"pages": done, "failed": failed, "loading": round(loaded - begun, 3)}
+    if arguments.summary is not None:
+        text = json.dumps({**summary, "seconds": round(ended - loaded, 3)}) + "\n"
+        write_complete(arguments.summary, text.encode())
+    print(f"{done} pages in {out}, {failed} failed")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -88,4 +127,5 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--volume", default="volume", metavar="NAME", help="default: %(default)s")
     add("--processes", type=positive, default=2, metavar="N", help="default: %(default)s")
     add("--out", type=Path, required=True, metavar="DIR", help="folder for all files")
+    add("--summary", type=Path, metavar="FILE", help="pages, and seconds after loading, as JSON")
     return run_command(parser, _work, argv)

@@ -18,6 +18,8 @@ from pack_command import BadData, CommandError
 from pero_ocr.core.layout import PageLayout
 from pero_ocr.document_ocr.page_parser import PageParser, get_default_device
 
+from ocr.enlarged import as_configured
+
 #: What a stage runs of what `config.ini` says.
 STAGES: dict[str, tuple[str, ...]] = {
     "layout": ("RUN_LAYOUT_PARSER",),
@@ -43,6 +45,13 @@ class Stage:
     def __init__(self, folder: Path, config: configparser.ConfigParser) -> None:
         self.config = config
         self.parser = PageParser(config, device=get_default_device(), config_path=str(folder))
+        if self.parser.run_layout_parser:
+            self.parser.layout_parsers = [
+                as_configured(config[section], parser)
+                for section, parser in zip(
+                    self._sections(), self.parser.layout_parsers, strict=True
+                )
+            ]
 
     def about(self) -> str:
         """What it does, in a line."""
@@ -53,8 +62,12 @@ class Stage:
 
     def methods(self) -> list[str]:
         """How the layout is found, in order."""
-        sections = [name for name in self.config if name.startswith("LAYOUT_PARSER_")]
-        return [self.config[name].get("METHOD", "") for name in sections]
+        return [self.config[section].get("METHOD", "") for section in self._sections()]
+
+    def _sections(self) -> list[str]:
+        """Those that pero-ocr runs, in its order."""
+        names = (f"LAYOUT_PARSER_{number}" for number in range(1, 10))
+        return [name for name in names if name in self.config]
 
     def process(self, path: Path, image: NDArray[np.uint8], layout: PageLayout) -> PageLayout:
         """What the stage makes of the page; `path` is named where pero-ocr gives up on it."""

@@ -16,6 +16,7 @@ from pero_ocr.core.layout import PageLayout, TextLine
 from pero_ocr.document_ocr.page_parser import PageParser
 
 from ocr.scan_page import Line, Page, draw_page
+from ocr.stages import Stage
 
 #: Narrow columns are cheap to learn from; the rest is what else will come.
 KINDS = ("columns", "columns", "columns", "clean", "columns", "noise", "skew", "stains")
@@ -53,7 +54,7 @@ def _start(configuration: Path) -> None:
         ("PAGE_PARSER", "RUN_OCR", "no"),
     ):
         config[section][key] = value
-    _parsers.append(PageParser(config, device=torch.device("cpu")))
+    _parsers.append(Stage(configuration, config).parser)
 
 
 def _lines_of_page(key: str, kind: str) -> list[Sample]:

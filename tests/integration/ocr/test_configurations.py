@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ocr import check_config
+from ocr import check_config, plain_loop
 
 pytestmark = [
     pytest.mark.long("pero-ocr and torch are 1.5 GB, which `make test` does without"),
@@ -109,3 +109,30 @@ def test_a_layout_method_that_pero_ocr_does_not_know_is_refused(
     told = capsys.readouterr().err
     assert "pero-ocr refuses the configuration: " in told
     assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("ENLARGE = 1.25", "ENLARGE = 0.5", "[LAYOUT_PARSER_1] ENLARGE = 0.5 is not between"),
+        ("ENLARGE = 1.25", "ENLARGE = twice", "could not convert string to float: 'twice'"),
+        ("BLOCK_SIZE", "ENLARGE = 2\nBLOCK_SIZE", "[LAYOUT_PARSER_3] has ENLARGE, which is for"),
+    ],
+)
+def test_an_enlargement_that_cannot_be_is_refused(
+    old: str, new: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (CONFIGURATIONS / "layout" / "config.ini").read_text()
+    assert old in text
+    (tmp_path / "config.ini").write_text(text.replace(old, new))
+    assert check_config.main([str(tmp_path)]) == 78
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_loop_refuses_what_its_processes_cannot_load(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "config.ini").write_text("[PAGE_PARSER]\nRUN_OCR = yes\n")
+    options = [f"--layout-config={CONFIGURATIONS / 'layout'}", f"--ocr-config={tmp_path}"]
+    assert plain_loop.main(["none.png", *options, f"--out={tmp_path / 'out'}"]) == 78
+    assert "pero-ocr refuses the configuration: " in capsys.readouterr().err

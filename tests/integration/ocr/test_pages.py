@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from lxml import etree
-from ocr import damage, export, images, layout, plain_loop, score, transcribe, volume
+from ocr import damage, export, images, layout, plain_loop, scan_page, score, transcribe, volume
 from ocr.page_xml import page_of, parse_page, regions, text_of, words_of
 
 from tests.integration.ocr.conftest import KINDS, content, contents
@@ -56,6 +57,29 @@ def test_almost_all_that_stands_there_is_read(pages: list[Path], results: Path) 
     found = score.score(pages[0].parents[1] / "truth", texts)
     assert list(found) == list(KINDS)
     assert all(of_kind["cer"] <= 0.02 for of_kind in found.values()), found
+
+
+def lines_found(key: str, kind: str) -> tuple[int, int]:
+    """How many lines there are on a drawn page, and how many are found."""
+    from ocr.stages import load_stage  # noqa: PLC0415 - not where pero-ocr is not installed
+
+    page = scan_page.draw_page(key, kind)
+    image = np.repeat(page.pixels[:, :, np.newaxis], 3, axis=2)
+    found = layout.lay_out(load_stage("layout", Path(LAYOUT), 1), Path(f"{kind}.png"), image)
+    return len(page.lines), sum(len(region.lines) for region in found.regions)
+
+
+@pytest.mark.parametrize(
+    ("key", "kind"),
+    [
+        ("71/volume/2", "columns"),  # columns that touch for pero-ocr
+        ("905/volume/7", "stains"),  # folds and stains beside lines
+        ("cols/0", "noise"),
+    ],
+)
+def test_no_line_is_lost_where_columns_are_close_and_pages_are_stained(key: str, kind: str) -> None:
+    there, found = lines_found(key, kind)
+    assert found == there
 
 
 def test_page_xml_is_what_its_schema_wants(pages: list[Path], results: Path) -> None:
