@@ -43,11 +43,16 @@ def make_files(folder: Path, count: int) -> list[Path]:
 
 async def carry_through(url: str, workflow: str, inputs: Sequence[Path], *, name: str) -> Carried:
     """``name``: of the template. Raises ``ServiceError`` where the chain does not finish."""
+    return await carry_template(url, NewTemplate(name=name, cwl=workflow), inputs)
+
+
+async def carry_template(url: str, new: NewTemplate, inputs: Sequence[Path]) -> Carried:
+    """Raises ``ServiceError`` where the chain does not finish."""
     async with connected(url) as connection:
-        template = await connection.operator.store_template(NewTemplate(name=name, cwl=workflow))
+        template = await connection.operator.store_template(new)
         started = time.perf_counter()
-        new = NewDataset(name=f"{name}-{uuid4().hex[:12]}", on_demand=True)
-        dataset = await upload_files(connection, inputs, dataset=new)
+        given = NewDataset(name=f"{new.name}-{uuid4().hex[:12]}", on_demand=True)
+        dataset = await upload_files(connection, inputs, dataset=given)
         registered = time.perf_counter() - started
         chain = await connection.operator.request_chain(dataset.uid, template.name)
         chain = await follow_chain(connection, chain, on_look=lambda chain, tasks: None)

@@ -131,9 +131,20 @@ def what_fits() -> None:
     plain_errors(bench_fit).show()
 
 
+@app.command("ocr")
+def document_ocr(
+    pages: Annotated[int, typer.Option(min=8, help="Drawn pages of a volume.")] = 40,
+    rounds: Annotated[int, typer.Option(min=1, help="Of both, taking turns.")] = 5,
+) -> None:
+    """Pages through pero-ocr, beside a plain loop and tools started anew; needs `make ocr`."""
+    from sluice.bench.ocr import bench_ocr  # noqa: PLC0415 - starts a whole system
+
+    plain_errors(lambda: bench_ocr(pages, rounds)).show()
+
+
 @app.command("all")
 def everything() -> None:
-    """All of them, with their defaults."""
+    """All of them but `ocr`, which needs what few have installed, with their defaults."""
     bookkeeping()
     jobs()
     latency()

@@ -23,6 +23,14 @@ SLUICE = str(Path(sys.executable).parent / "sluice")
         pytest.param(["check", "--steps", "2"], id="check"),
         pytest.param(["cwl-runner", "--rounds", "1"], id="cwl-runner", marks=DEARER),
         pytest.param(["merge", "--files", "10"], id="merge", marks=DEARER),
+        pytest.param(
+            ["ocr", "--pages", "8", "--rounds", "1"],
+            id="ocr",
+            marks=[
+                pytest.mark.long("pero-ocr and torch are 1.5 GB, which `make test` does without"),
+                pytest.mark.xdist_group("pero-ocr"),
+            ],
+        ),
         pytest.param(["size", "--files", "100", "--files", "120"], id="size", marks=DEARER),
     ],
 )
@@ -32,7 +40,7 @@ def test_a_benchmark_measures_both(options: list[str]) -> None:
         [SLUICE, "bench", *options],
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=500,
         check=False,
         env=environment,
     )
