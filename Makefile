@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Containers often set it; every process that starts would compile the services anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: gpu-check help style format install ocr ocr-model ocr-demo conformance demo stack stack-demo stack-bench faults test test-long check lock clean docs bench
+.PHONY: gpu-check help style format install ocr ocr-model ocr-demo ocr-stack-demo conformance demo stack stack-demo stack-bench faults test test-long check lock clean docs bench
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -38,6 +38,11 @@ ocr-model: ocr ## the small model of templates/ocr anew, from generated pages (h
 ocr-demo: ocr ## two volumes of scanned pages through the system, start to end (KEEP=1 leaves it up)
 	@scripts/install-fonts.sh
 	@$(BIN)/python -m ocr.demo --home var/ocr-demo $(if $(KEEP),--keep)
+
+ocr-stack-demo: ocr ## the same on the processes of docker-compose.yml
+	@scripts/install-fonts.sh
+	@scripts/install-rabbitmq.sh
+	@$(BIN)/python -m stack ocr-demo --folder var/ocr-stack-demo
 
 demo: install ## two runs of detector frames through the system, start to end (KEEP=1 leaves it up)
 	@$(BIN)/python -m spd.demo --home var/demo $(if $(KEEP),--keep)

@@ -1,4 +1,4 @@
-"""``python -m stack up | demo | bench``"""
+"""``python -m stack up | demo | ocr-demo | bench``"""
 
 import argparse
 import asyncio
@@ -35,7 +35,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _demo(arguments: argparse.Namespace) -> int:
-    return run_demo(arguments.folder.resolve(), arguments.frames, ["--stop-limit", "10"])
+    frames = ["--frames", str(arguments.frames)]
+    return run_demo(arguments.folder.resolve(), "spd.demo", frames, ["--stop-limit", "10"])
+
+
+def _ocr_demo(arguments: argparse.Namespace) -> int:
+    pages = ["--pages", str(arguments.pages)]
+    options = ["--replicas", "pilot=2", "--slots", "1", "--stop-limit", "10"]
+    return run_demo(arguments.folder.resolve(), "ocr.demo", pages, options)
 
 
 def _bench(arguments: argparse.Namespace) -> int:
@@ -106,12 +113,7 @@ def _parser() -> argparse.ArgumentParser:
         description="The system of docker-compose.yml, as plain processes",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    demo = commands.add_parser(
-        "demo", help="run the detector pack's demonstration on a stack of its own"
-    )
-    demo.add_argument("--folder", type=Path, required=True, help="emptied first")
-    demo.add_argument("--frames", type=int, default=60, help="frames of each run")
-    demo.set_defaults(run=_demo)
+    _add_demos(commands)
     bench = commands.add_parser("bench", help="measure the bookkeeping of a stack of its own")
     bench.add_argument("--folder", type=Path, required=True, help="emptied first")
     bench.add_argument(
@@ -158,6 +160,21 @@ def _parser() -> argparse.ArgumentParser:
         help="longest time of grace for a process at the end, seconds",
     )
     return parser
+
+
+def _add_demos(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    demo = commands.add_parser(
+        "demo", help="run the detector pack's demonstration on a stack of its own"
+    )
+    demo.add_argument("--folder", type=Path, required=True, help="emptied first")
+    demo.add_argument("--frames", type=int, default=60, help="frames of each run")
+    demo.set_defaults(run=_demo)
+    ocr_demo = commands.add_parser(
+        "ocr-demo", help="run the demonstration of document OCR on a stack of its own"
+    )
+    ocr_demo.add_argument("--folder", type=Path, required=True, help="emptied first")
+    ocr_demo.add_argument("--pages", type=int, default=30, help="pages of each volume")
+    ocr_demo.set_defaults(run=_ocr_demo)
 
 
 def _pairs(text: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What is run on a stack of its own, from start to end: the detector pack's demonstration, a
+"""What is run on a stack of its own, from start to end: the demonstration of a pack, a
 benchmark."""
 
 import os
@@ -10,22 +10,14 @@ from pathlib import Path
 from stack.running_stack import started
 
 
-def run_demo(folder: Path, frames: int, options: Sequence[str]) -> int:
-    """Starts a stack below ``folder``, runs the demonstration on it, stops it; the demonstration's
-    exit status. What an earlier one left there is removed. Raises ``OSError``."""
+def run_demo(folder: Path, module: str, arguments: Sequence[str], options: Sequence[str]) -> int:
+    """Starts a stack below ``folder`` with such ``options``, runs the demonstration ``module
+    ARGUMENTS`` on it, stops it; the demonstration's exit status. What an earlier one left there is
+    removed. Raises ``OSError``."""
     with started(folder / "system", options, fresh=True, output=None) as stack:
         environment = os.environ | {"SLUICE_DMS_URL": stack.services["dms"]}
-        command = [
-            sys.executable,
-            "-m",
-            "spd.demo",
-            "--home",
-            str(folder / "demo"),
-            "--url",
-            stack.url,
-            "--frames",
-            str(frames),
-        ]
+        place = ["--home", str(folder / "demo"), "--url", stack.url]
+        command = [sys.executable, "-m", module, *place, *arguments]
         return subprocess.run(command, env=environment, check=False).returncode
 
 
