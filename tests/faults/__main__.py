@@ -27,15 +27,19 @@ def main() -> int:
     arguments = parser.parse_args()
     seconds = arguments.faults * arguments.spacing
     # So long that the twelve slots have jobs of the large data set until the last faults.
-    pause = 8 * seconds / arguments.files
+    pause = 6 * seconds / arguments.files
     size = Size(
         plan=Plan(
             files=arguments.files,
-            stream=12,
+            stream=6,
             stream_files=25,
             frames=arguments.frames,
             seconds=0.9 * seconds,
             pause=pause,
+            stamps=24,
+            stamp_files=10,
+            stamp_pause=4.0,
+            stamp_seconds=seconds,  # a tool is at work whenever one is to be struck
         ),
         faults=arguments.faults,
         spacing=arguments.spacing,

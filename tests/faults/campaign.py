@@ -26,7 +26,7 @@ from tests.faults.report import Report, recoveries
 from tests.faults.schedule import DESTINATIONS, REPLICAS, SERVICES, Fault, make_schedule
 from tests.faults.stack import StackControl, write_compose
 from tests.faults.storage import SmallDisk
-from tests.faults.work import Arrival, Plan, jobs_in, make_work
+from tests.faults.work import MARKER, Arrival, Plan, jobs_in, make_work
 
 #: Where the defaults would make a run wait for minutes. A job may lose many pilots here, and none
 #: is a poison job for that.
@@ -113,6 +113,7 @@ class _Campaign:
             jobs=jobs_in(self._work),
             feeder_repeats=feed.repeats,
             outcomes=dict(Counter(row["outcome"] for row in state.rows("wms", "attempts"))),
+            errors=dict(Counter(_errors(state))),
             restarts=await self._stack.ask(do="restarts"),
             findings=findings,
         )
@@ -124,8 +125,16 @@ class _Campaign:
             self._stack.databases,
             lambda: count_messages(url),
             expectation,
+            marker=MARKER,
             seconds=self._size.rest_limit,
         )
+
+
+def _errors(state: Snapshot) -> Iterator[str]:
+    """Of the attempts that failed."""
+    for row in state.rows("wms", "attempts"):
+        if row["error_class"] is not None:
+            yield row["error_class"]
 
 
 @contextmanager

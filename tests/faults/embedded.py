@@ -15,7 +15,7 @@ from tests.faults.checker.load import count_stored_messages
 from tests.faults.checker.settle import settle
 from tests.faults.checker.snapshot import Snapshot
 from tests.faults.feeding import feeder
-from tests.faults.work import Plan, make_work
+from tests.faults.work import MARKER, Plan, make_work
 
 _DATABASES = {
     "dms": "dms",
@@ -55,7 +55,11 @@ def carried_work(folder: Path) -> Iterator[EndState]:
             queues = _database(system, "transport")
             databases = {service: _database(system, name) for service, name in _DATABASES.items()}
             return await settle(
-                databases, lambda: count_stored_messages(queues), expectation, seconds=240
+                databases,
+                lambda: count_stored_messages(queues),
+                expectation,
+                marker=MARKER,
+                seconds=240,
             )
 
         state, findings = asyncio.run(carry())

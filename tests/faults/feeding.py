@@ -14,11 +14,12 @@ from sluice import storage
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.datasets import NewDataset, NewFile, NewPeriod, NewRun
+from sluice.contracts.limits import LimitPeriod, SetLimit
 from sluice.contracts.problems import NotAvailable
 from sluice.contracts.states import StorageType
 from sluice.contracts.templates import NewTemplate
 from sluice.storage import StorageFull, StorageUnavailable
-from tests.faults.work import PERIOD, WORKFLOWS, Arrival
+from tests.faults.work import PERIOD, PIPELINES, WORKFLOWS, Arrival, workflow_text
 
 Result = TypeVar("Result")
 
@@ -37,10 +38,13 @@ class Feeder:
         self.repeats = 0
 
     async def store_templates(self) -> None:
-        for name, path in WORKFLOWS.items():
-            await self._insist(
-                partial(self._operator.store_template, NewTemplate(name=name, cwl=path.read_text()))
-            )
+        for limit in (limit for pipeline in PIPELINES for limit in pipeline.limits):
+            period = None if limit.period is None else LimitPeriod(limit.period)
+            new = SetLimit(name=limit.name, amount=limit.amount, period=period)
+            await self._insist(partial(self._operator.set_limit, new))
+        for name in WORKFLOWS:
+            template = NewTemplate(name=name, cwl=workflow_text(name))
+            await self._insist(partial(self._operator.store_template, template))
         await self._insist(lambda: self._dms.register_period(NewPeriod(name=PERIOD)))
 
     async def bring_in_all(self, arrivals: Sequence[Arrival]) -> None:

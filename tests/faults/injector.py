@@ -14,9 +14,11 @@ import psutil
 
 from tests.faults.broker import Tap
 from tests.faults.clocks import Clocks
+from tests.faults.fickle import signal_of
 from tests.faults.schedule import DESTINATIONS, Fault, Kind
 from tests.faults.stack import StackControl
 from tests.faults.storage import SmallDisk
+from tests.faults.work import MARKER
 
 #: Seconds to wait for what a fault strikes at: a process that is just starting again, a message
 #: that nobody has sent yet.
@@ -91,6 +93,8 @@ class Injector:
                 what = await self._fill(fault)
             case Kind.CLOCK:
                 what = await self._jump(fault)
+            case Kind.TOOL:
+                what = await self._upset(fault, record)
             case _:
                 assert_never(fault.kind)
         return what
@@ -104,6 +108,8 @@ class Injector:
         name, pid = await self._running(fault.target, record)
         frozen = [psutil.Process(pid)]
         frozen += frozen[0].children(recursive=True) if fault.amount else []
+        # Tools that stand still between two jobs are not to go on because of this.
+        frozen = [one for one in frozen if _status(one) != psutil.STATUS_STOPPED]
         for process in frozen:
             _send(process, signal.SIGSTOP)
         try:
@@ -170,6 +176,28 @@ class Injector:
             self._clocks.set(service, 0.0)
         return f"clock of {service} {fault.amount:+.0f} s for {fault.seconds} s"
 
+    async def _upset(self, fault: Fault, record: Struck) -> str:
+        """Ended when the tool's process has."""
+        way = fault.target.removeprefix("tool/")
+        found: list[psutil.Process] = []
+
+        async def look() -> bool:
+            found[:] = await asyncio.to_thread(working_tools, MARKER)
+            return bool(found)
+
+        if not await self._until(look, _PATIENCE):
+            raise NothingToStrike("no tool that stays loaded was at work")
+        process = found[fault.number % len(found)]
+        record.began = self._now()
+        _send(process, signal_of(way))
+
+        async def has_ended() -> bool:
+            return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+
+        if not await self._until(has_ended, _PATIENCE):
+            raise NothingToStrike(f"the tool ({process.pid}) that was to {way} went on")
+        return f"a loaded tool ({process.pid}): {way}"
+
     async def _running(self, target: str, record: Struck) -> tuple[str, int]:
         """Name and pid, as soon as it runs."""
         found: list[tuple[str, int]] = []
@@ -197,6 +225,26 @@ class Injector:
         return True
 
 
-def _send(process: psutil.Process, number: signal.Signals) -> None:
+def working_tools(marker: str) -> list[psutil.Process]:
+    """Programs with the marker in their command line that do not stand still."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            is_program = process.name().startswith("python") and any(
+                marker in argument for argument in process.cmdline()[2:3]
+            )
+            if is_program and process.status() not in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE):
+                found.append(process)
+    return found
+
+
+def _send(process: psutil.Process, number: int) -> None:
     with suppress(psutil.NoSuchProcess):  # it has ended meanwhile
         process.send_signal(number)
+
+
+def _status(process: psutil.Process) -> str:
+    try:
+        return str(process.status())
+    except psutil.NoSuchProcess:
+        return str(psutil.STATUS_DEAD)

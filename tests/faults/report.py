@@ -17,7 +17,8 @@ from tests.faults.progress import Progress
 class Report:
     """``seconds``: of the work, of coming to rest afterwards. ``recoveries``: seconds from each
     fault's beginning to the next progress; None: the work was over. ``outcomes``: attempts by how
-    they ended. ``restarts``: process → starts, exits."""
+    they ended; ``errors``: by class, of those that failed. ``restarts``: process → starts,
+    exits."""
 
     seed: int
     struck: Sequence[Struck]
@@ -28,6 +29,7 @@ class Report:
     jobs: int
     feeder_repeats: int
     outcomes: Mapping[str, int]
+    errors: Mapping[str, int]
     restarts: Mapping[str, Any]
     findings: Sequence[Finding]
 
@@ -60,6 +62,8 @@ class Report:
             "kinds: " + ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items())),
             "attempts: "
             + ", ".join(f"{outcome} {count}" for outcome, count in sorted(self.outcomes.items())),
+            "errors: "
+            + ", ".join(f"{error} {count}" for error, count in sorted(self.errors.items())),
             (
                 f"next progress after a fault: median {_median(known):.2f} s, longest"
                 f" {max(known, default=0.0):.2f} s"

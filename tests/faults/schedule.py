@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
 
+from tests.faults.fickle import WAYS
+
 
 class Kind(StrEnum):
     KILL = "kill"  #: SIGKILL
@@ -24,6 +26,7 @@ class Kind(StrEnum):
     DUPLICATE = "duplicate"  #: copies of real messages are published once more
     FILL = "fill"  #: the storages' file system is full
     CLOCK = "clock"  #: the clock of a service's processes jumps, and back at the end
+    TOOL = "tool"  #: one that stays loaded is killed, or misbehaves, in the middle of a job
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +35,8 @@ class Fault:
     long as a restart takes.
 
     ``target``: ``<service>/<replica, from 0>``, a link ``<from>><to>``, a server, a queue, a
-    service, or the storage. ``amount``: seconds that a link delays or a clock jumps; copies of a
-    message; of a freeze, 1: its children too.
+    service, the storage, or ``tool/<way to misbehave>``. ``amount``: seconds that a link delays or
+    a clock jumps; copies of a message; of a freeze, 1: its children too.
     """
 
     number: int
@@ -67,7 +70,7 @@ DESTINATIONS = [
     "wms.task-ended",
 ]
 
-#: Kind → how many of sixty faults are of it.
+#: Kind → its share in all faults; of sixty, each way of a tool to misbehave is there.
 _SHARES = {
     Kind.KILL: 18,
     Kind.FREEZE: 6,
@@ -81,6 +84,7 @@ _SHARES = {
     Kind.DUPLICATE: 4,
     Kind.FILL: 3,
     Kind.CLOCK: 4,
+    Kind.TOOL: 9,
 }
 _RESTARTS = {Kind.RESTART_DATABASE_FAST, Kind.RESTART_DATABASE_IMMEDIATE, Kind.RESTART_BROKER}
 #: Seconds after a restart's beginning before the same server is restarted again.
@@ -173,6 +177,8 @@ def _targets(random: Random, kind: Kind) -> list[str]:
             rounds = [["storage"]]
         case Kind.CLOCK:
             rounds = [[f"clock/{name}" for name in SERVICES]]
+        case Kind.TOOL:
+            rounds = [[f"tool/{way}" for way in WAYS]]
     return [target for one in rounds for target in random.sample(one, len(one))]
 
 

@@ -1,9 +1,8 @@
 """What is done to a good end state so that it is none: by each check that has to find it, to rows
-in a copy of the tables, and to files on a copy of the storages."""
+in a copy of the tables."""
 
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 from sluice.contracts.states import (
@@ -324,6 +323,37 @@ def input_deleted_before_upload(state: Snapshot) -> None:
     row["deleted_at"] = min(uploads) - timedelta(seconds=1)
 
 
+def limit_exceeded(state: Snapshot) -> None:
+    attempts = _entering(state)
+    for row in attempts:
+        row["leased_at"] = attempts[0]["leased_at"]
+
+
+def nothing_limited(state: Snapshot) -> None:
+    own = {row["job_id"] for row in _entering(state)}
+    rows = state.rows("wms", "attempts")
+    rows[:] = [row for row in rows if row["job_id"] not in own]
+
+
+def quota_spent_twice(state: Snapshot) -> None:
+    first(state, "wms", "limits", name="entries")["spent"] += 1
+
+
+def limit_lost(state: Snapshot) -> None:
+    state.rows("wms", "limits").remove(first(state, "wms", "limits", name="register"))
+
+
+def process_left(state: Snapshot) -> None:
+    state.processes[1] = "python3 -c"
+
+
+def _entering(state: Snapshot) -> list[Row]:
+    """Attempts at jobs of the step that needs what is limited."""
+    tasks = {row["uid"] for row in state.rows("wms", "tasks") if row["step"] == "enter"}
+    jobs = {row["id"] for row in state.rows("wms", "jobs") if row["task_uid"] in tasks}
+    return [row for row in state.rows("wms", "attempts") if row["job_id"] in jobs]
+
+
 #: Check → what makes it find something.
 SPOILS: dict[str, list[Spoil]] = {
     "outboxes empty": [message_waits, message_kept_waits],
@@ -348,6 +378,9 @@ SPOILS: dict[str, list[Spoil]] = {
     "one winner": [two_winners, attempt_of_nothing],
     "leases apart": [two_leases_at_once, attempt_ends_before_it_starts],
     "inputs were there": [input_was_gone, input_was_another],
+    "limits kept": [limit_exceeded, nothing_limited],
+    "quotas spent": [quota_spent_twice, limit_lost],
+    "no process left": [process_left],
     "outputs once": [output_doubled, output_lost, output_of_a_loser, output_renumbered],
     "logs once": [log_lost],
     "counts of datasets": [files_miscounted, bytes_miscounted, closed_at_another_count],
@@ -356,30 +389,4 @@ SPOILS: dict[str, list[Spoil]] = {
     "order kept": [output_renumbered, merged_out_of_order, merged_range_wrong],
     "readable datasets whole": [copy_forgotten, copy_of_the_deleted],
     "nothing deleted early": [deleted_before_read, input_deleted_before_upload],
-}
-
-
-def file_deleted(folder: Path) -> None:
-    next((folder / "output").rglob("*.digests")).unlink()
-
-
-def file_cut_short(folder: Path) -> None:
-    path = next((folder / "logs").rglob("*.log"))
-    path.write_bytes(path.read_bytes()[:-1])
-
-
-def byte_flipped(folder: Path) -> None:
-    path = next((folder / "output").rglob("*.root"))
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
-
-
-def dark_file(folder: Path) -> None:
-    (folder / "intermediate" / "left").write_text("by an attempt that lost")
-
-
-FILE_SPOILS = {
-    "files intact": [file_deleted, file_cut_short, byte_flipped],
-    "no dark files": [dark_file],
 }

@@ -13,7 +13,8 @@ from sluice.contracts.states import AttemptOutcome
 from tests.faults.checker.checks import CHECKS, look, name_of
 from tests.faults.checker.load import read_storages
 from tests.faults.embedded import EndState, carried_work
-from tests.faults.spoils import FILE_SPOILS, SPOILS, Spoil, first
+from tests.faults.spoils import SPOILS, Spoil, first
+from tests.faults.spoils_of_files import FILE_SPOILS
 
 pytestmark = pytest.mark.xdist_group("faults-checker")
 
@@ -36,7 +37,7 @@ def test_a_good_end_is_found_good(good: EndState) -> None:
 _FILLED = [
     *(("dms", table) for table in ("datasets", "dataset_files", "files", "replicas")),
     *(("dms", table) for table in ("storages", "storage_usage", "periods", "runs")),
-    *(("wms", table) for table in ("tasks", "jobs", "attempts", "pilots")),
+    *(("wms", table) for table in ("tasks", "jobs", "attempts", "pilots", "limits")),
     *(("chains", table) for table in ("chains", "steps", "datasets")),
     *(("watcher", table) for table in ("watches", "releases")),
 ]

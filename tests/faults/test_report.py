@@ -33,6 +33,7 @@ def report(progress: Progress, *faults: Struck, findings: list[Finding]) -> Repo
         jobs=7,
         feeder_repeats=0,
         outcomes={"finished": 7, "lost": 1},
+        errors={"pilot_lost": 1},
         restarts={},
         findings=findings,
     )

@@ -8,6 +8,7 @@ from itertools import combinations
 
 import pytest
 
+from tests.faults.fickle import WAYS
 from tests.faults.schedule import REPLICAS, Kind, make_schedule, overlaps
 
 SEEDS = range(1, 21)
@@ -36,7 +37,7 @@ def test_seeds_differ() -> None:
     assert len({tuple(make_schedule(seed, faults=60)) for seed in SEEDS}) == len(SEEDS)
 
 
-@pytest.mark.parametrize("faults", [12, 15, 60, 150])
+@pytest.mark.parametrize("faults", [13, 16, 60, 150])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_kind_is_there_and_several_faults_overlap(seed: int, faults: int) -> None:
     schedule = make_schedule(seed, faults=faults)
@@ -52,6 +53,12 @@ def test_sixty_faults_kill_every_process_there_is(seed: int) -> None:
     assert killed == {
         f"{name}/{number}" for name, replicas in REPLICAS.items() for number in range(replicas)
     }
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_sixty_faults_have_a_loaded_tool_misbehave_in_every_way(seed: int) -> None:
+    ways = {fault.target for fault in make_schedule(seed, faults=60) if fault.kind is Kind.TOOL}
+    assert ways == {f"tool/{way}" for way in WAYS}
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -73,5 +80,5 @@ def test_frozen_pilots_sleep_beyond_their_leases() -> None:
 
 
 def test_too_few_faults_are_refused() -> None:
-    with pytest.raises(ValueError, match="at least one fault of each of the 12 kinds, not 11"):
-        make_schedule(1, faults=11)
+    with pytest.raises(ValueError, match="at least one fault of each of the 13 kinds, not 12"):
+        make_schedule(1, faults=12)

@@ -24,7 +24,16 @@ KEPT = Path(__file__).resolve().parents[2] / "var" / "faults"
 FAULTS, SPACING = 16, 2.5
 SIZE = Size(
     plan=Plan(
-        files=200, stream=4, stream_files=10, frames=10, seconds=0.9 * FAULTS * SPACING, pause=1.5
+        files=200,
+        stream=4,
+        stream_files=10,
+        frames=10,
+        seconds=0.9 * FAULTS * SPACING,
+        pause=1.5,
+        stamps=4,
+        stamp_files=10,
+        stamp_pause=2.0,
+        stamp_seconds=FAULTS * SPACING,
     ),
     faults=FAULTS,
     spacing=SPACING,

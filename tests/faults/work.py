@@ -6,10 +6,12 @@ nothing of the system takes part.
 """
 
 import hashlib
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from spd.build_events import main as spd_build_events
 from spd.daq import main as spd_daq
@@ -18,11 +20,22 @@ from spd.filter_events import main as spd_filter
 from spd.merge_monitoring import main as spd_merge_monitoring
 from spd.verify import main as spd_verify
 
-from tests.faults.checker.expectation import INPUT, ExpectedFile, ExpectedRun, Pipeline, Step
+from tests.faults import fickle
+from tests.faults.checker.expectation import (
+    INPUT,
+    ExpectedFile,
+    ExpectedRun,
+    Limit,
+    Pipeline,
+    Step,
+)
 
 PERIOD = "2026-A"
 DIGEST_WORKFLOW = Path(__file__).with_name("digest.cwl")
+STAMP_WORKFLOW = Path(__file__).with_name("stamp.cwl")
 SPD_WORKFLOW = Path(__file__).resolve().parents[2] / "templates" / "spd" / "workflow.cwl"
+#: In the command line of each process of the tool that stays loaded, and of no other's.
+MARKER = f"fickle-{uuid4()}"
 
 DIGEST = Pipeline(
     "digest",
@@ -31,6 +44,16 @@ DIGEST = Pipeline(
         Step("join", "digest/digest", ("joined",), group=50),
     ),
     outputs=("join/joined",),
+)
+STAMP = Pipeline(
+    "stamp",
+    steps=(
+        Step("stamp", INPUT, ("stamp",)),
+        Step("enter", "stamp/stamp", ("entry",), needs=("register", "entries")),
+        Step("join", "enter/entry", ("joined",), group=50),
+    ),
+    outputs=("join/joined",),
+    limits=(Limit("register", 2), Limit("entries", 1_000_000, "day")),
 )
 SPD = Pipeline(
     "spd",
@@ -44,7 +67,12 @@ SPD = Pipeline(
     ),
     outputs=("merge/merged", "merge_monitoring/merged"),
 )
-WORKFLOWS = {DIGEST.template: DIGEST_WORKFLOW, SPD.template: SPD_WORKFLOW}
+WORKFLOWS = {
+    DIGEST.template: DIGEST_WORKFLOW,
+    STAMP.template: STAMP_WORKFLOW,
+    SPD.template: SPD_WORKFLOW,
+}
+PIPELINES = (DIGEST, STAMP, SPD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +88,10 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much work: files of the one large data set and of each of the ``stream`` small ones,
-    frames of each of the two runs, and over how many seconds it all arrives. ``pause``: seconds
-    that a job of the large one takes."""
+    """How much work: files of the one large data set, of each of the ``stream`` small ones and of
+    each of the ``stamps`` for a tool that stays loaded, frames of each of the two runs, and over
+    how many seconds it all arrives, the stamps over ``stamp_seconds``. ``pause``, ``stamp_pause``:
+    seconds that a job of the large one takes, and one of that tool."""
 
     files: int
     stream: int
@@ -70,6 +99,10 @@ class Plan:
     frames: int
     seconds: float
     pause: float = 0.2
+    stamps: int = 1
+    stamp_files: int = 5
+    stamp_pause: float = 0.1
+    stamp_seconds: float = 0.0
 
 
 def make_work(folder: Path, plan: Plan, *, seed: int) -> list[Arrival]:
@@ -82,6 +115,14 @@ def make_work(folder: Path, plan: Plan, *, seed: int) -> list[Arrival]:
         arrivals.append(
             digest_arrival(
                 folder, f"stream-{number:02d}", files=plan.stream_files, at=at, seed=seed
+            )
+        )
+    for number in range(plan.stamps):
+        at = plan.stamp_seconds * number / plan.stamps
+        name = f"stamps-{number:02d}"
+        arrivals.append(
+            stamp_arrival(
+                folder, name, files=plan.stamp_files, at=at, seed=seed, pause=plan.stamp_pause
             )
         )
     arrivals.append(spd_arrival(folder, 1, frames=plan.frames, at=0.0, seed=seed))
@@ -102,26 +143,53 @@ def digest_arrival(
     folder: Path, name: str, *, files: int, at: float, seed: int, pause: float = 0.2
 ) -> Arrival:
     """``pause``: seconds that the digest of each file takes."""
-    place = folder / name
+    paths, inputs = _small_files(folder / name, files, seed)
+    joined = _joined(DIGEST, "digests", inputs, [f"{file.sha256}  -\n" for file in inputs])
+    expected = ExpectedRun(f"{seed}-{name}", DIGEST, files=inputs, outputs={"join/joined": joined})
+    return Arrival(expected, paths, at, meta={"type": "digest", "pause": pause})
+
+
+def stamp_arrival(
+    folder: Path, name: str, *, files: int, at: float, seed: int, pause: float
+) -> Arrival:
+    """``pause``: seconds that the stamp of each file takes."""
+    paths, inputs = _small_files(folder / name, files, seed)
+    stamps = [f"{file.sha256}  {file.name}\n" for file in inputs]
+    entries = [f"{sha256(stamp.encode())}  -\n" for stamp in stamps]
+    joined = _joined(STAMP, "entries", inputs, entries)
+    expected = ExpectedRun(f"{seed}-{name}", STAMP, files=inputs, outputs={"join/joined": joined})
+    return Arrival(expected, paths, at, meta={"type": "stamp", "pause": pause})
+
+
+def workflow_text(template: str) -> str:
+    """As it is uploaded."""
+    program = f"# {MARKER}\n{Path(fickle.__file__).read_text()}"
+    return WORKFLOWS[template].read_text().replace('"@program@"', json.dumps(program))
+
+
+def _small_files(place: Path, files: int, seed: int) -> tuple[list[Path], list[ExpectedFile]]:
     place.mkdir(parents=True)
     paths = []
     for number in range(files):
-        path = place / f"{name}-{number:05d}.txt"
-        path.write_text(f"{seed} {name} {number}\n" * (1 + number % 7))
+        path = place / f"{place.name}-{number:05d}.txt"
+        path.write_text(f"{seed} {place.name} {number}\n" * (1 + number % 7))
         paths.append(path)
-    inputs = [ExpectedFile(path.name, sha256(path.read_bytes())) for path in paths]
-    lines = [f"{file.sha256}  -\n" for file in inputs]
-    step = DIGEST.step("join")
+    return paths, [ExpectedFile(path.name, sha256(path.read_bytes())) for path in paths]
+
+
+def _joined(
+    pipeline: Pipeline, suffix: str, inputs: Sequence[ExpectedFile], lines: Sequence[str]
+) -> list[ExpectedFile]:
+    """Of each group of its step ``join``: a line for each file of the input."""
+    step = pipeline.step("join")
     assert step.group is not None
-    joined = [
+    return [
         ExpectedFile(
-            f"{paths[start].stem}.digests",
+            f"{Path(inputs[start].name).stem}.{suffix}",
             sha256("".join(lines[start : start + step.group]).encode()),
         )
-        for start in range(0, files, step.group)
+        for start in range(0, len(inputs), step.group)
     ]
-    expected = ExpectedRun(f"{seed}-{name}", DIGEST, files=inputs, outputs={"join/joined": joined})
-    return Arrival(expected, paths, at, meta={"type": "digest", "pause": pause})
 
 
 def spd_arrival(

@@ -32,7 +32,9 @@ WITH task AS MATERIALIZED (
     ORDER BY seq LIMIT $2 - (SELECT count(*) FROM due) FOR NO KEY UPDATE SKIP LOCKED
 ), claimed AS (
     UPDATE jobs SET
-        state = '{job.LEASED}', attempt = attempt + 1, pilot = $3, leased_at = now(),
+        state = '{job.LEASED}', attempt = attempt + 1, pilot = $3,
+        -- The transaction may have waited for a limit that an attempt held until now.
+        leased_at = statement_timestamp(),
         lease_until = now() + $5, started_at = NULL, not_before = now()
     WHERE id = ANY(ARRAY(SELECT id FROM due UNION ALL SELECT id FROM fresh))
     RETURNING id, attempt, seq, inputs::text AS inputs, ram

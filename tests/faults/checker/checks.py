@@ -7,6 +7,7 @@ from tests.faults.checker import (
     catalogue_checks,
     chain_checks,
     job_checks,
+    limit_checks,
     message_checks,
     storage_checks,
 )
@@ -33,6 +34,9 @@ CHECKS: tuple[Check, ...] = (
     job_checks.check_one_winner,
     job_checks.check_leases_apart,
     job_checks.check_inputs_were_there,
+    limit_checks.check_limits_kept,
+    limit_checks.check_quotas_spent,
+    limit_checks.check_no_process_left,
     catalogue_checks.check_outputs_once,
     catalogue_checks.check_logs_once,
     catalogue_checks.check_counts_of_datasets,

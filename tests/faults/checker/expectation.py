@@ -11,22 +11,33 @@ INPUT = "input"
 @dataclass(frozen=True, slots=True)
 class Step:
     """``reads``: ``input`` or ``<step>/<port>``. ``group``: files a job of a merge takes; None: a
-    map, a job per file."""
+    map, a job per file. ``needs``: resources that a job needs one of each."""
 
     name: str
     reads: str
     ports: tuple[str, ...]
     group: int | None = None
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """Of a resource, over all nodes. ``period``: in each so many; None: so many at a time."""
+
+    name: str
+    amount: float
+    period: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
     """``outputs``: ``<step>/<port>`` of the workflow's outputs. The first input and clean logs are
-    deleted in the end."""
+    deleted in the end. ``limits``: on what its steps need."""
 
     template: str
     steps: tuple[Step, ...]
     outputs: tuple[str, ...]
+    limits: tuple[Limit, ...] = ()
 
     def step(self, name: str) -> Step:
         return next(step for step in self.steps if step.name == name)

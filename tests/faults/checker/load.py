@@ -16,8 +16,9 @@ import httpx
 from tests.faults.checker.snapshot import TABLES, Row, Snapshot, StoredFile, path_of
 
 
-async def load(databases: Mapping[str, str], queues: Mapping[str, int]) -> Snapshot:
-    """``databases``: service → URL of its database, with a login that may read everything."""
+async def load(databases: Mapping[str, str], queues: Mapping[str, int], *, marker: str) -> Snapshot:
+    """``databases``: service → URL of its database, with a login that may read everything.
+    ``marker``: in the command line of each process of a tool."""
     services = list(TABLES)
     tables = dict(
         zip(
@@ -29,7 +30,8 @@ async def load(databases: Mapping[str, str], queues: Mapping[str, int]) -> Snaps
         )
     )
     roots = [path_of(row["url"]) for row in tables["dms"]["storages"]]
-    return Snapshot(tables, await asyncio.to_thread(read_storages, roots), dict(queues))
+    files = await asyncio.to_thread(read_storages, roots)
+    return Snapshot(tables, files, dict(queues), processes_with(marker))
 
 
 async def load_tables(url: str, tables: tuple[str, ...]) -> dict[str, list[Row]]:
@@ -59,6 +61,18 @@ def read_storages(roots: list[str]) -> dict[str, StoredFile]:
                 with contextlib.suppress(FileNotFoundError):
                     content = path.read_bytes()
                     found[str(path)] = StoredFile(len(content), hashlib.sha256(content).hexdigest())
+    return found
+
+
+def processes_with(marker: str) -> dict[int, str]:
+    """Pid → command line, of this machine's processes with the marker in it; those that have ended
+    have none."""
+    found: dict[int, str] = {}
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            command = path.read_bytes().decode(errors="replace")
+            if marker in command:
+                found[int(path.parent.name)] = " ".join(command.split("\0"))[:80]
     return found
 
 

@@ -20,14 +20,16 @@ async def settle(
     count_messages: CountMessages,
     expectation: Expectation,
     *,
+    marker: str,
     seconds: float,
 ) -> tuple[Snapshot, list[Finding]]:
     """The state as soon as nothing is found to be wrong, or what is still wrong after ``seconds``.
-    Files come last to be deleted, and a broker counts its messages late, so the first look may come
-    too early."""
+    Files come last to be deleted, a broker counts its messages late, and tools stay loaded for a
+    while, so the first look may come too early. ``marker``: in the command line of each process of
+    a tool."""
     deadline = time.monotonic() + seconds
     while True:
-        state = await load(databases, await count_messages())
+        state = await load(databases, await count_messages(), marker=marker)
         findings = await asyncio.to_thread(look, state, expectation)
         if not findings or time.monotonic() > deadline:
             return state, findings

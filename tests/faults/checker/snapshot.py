@@ -27,7 +27,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         ),
         *("outbox", "inbox"),
     ),
-    "wms": ("tasks", "jobs", "attempts", "pilots", "outbox", "inbox"),
+    "wms": ("tasks", "jobs", "attempts", "pilots", "limits", "outbox", "inbox"),
     "chains": ("chains", "steps", "inputs", "datasets", "outbox", "inbox"),
     "watcher": ("watches", "releases", "outbox", "inbox"),
     "intake": ("handovers", "unmatched", "outbox", "inbox"),
@@ -43,11 +43,12 @@ class StoredFile:
 @dataclass(slots=True)
 class Snapshot:
     """``files``: path → what the disk has there. ``queues``: name → messages in it, dead letters'
-    queues (``….dead``) too."""
+    queues (``….dead``) too. ``processes``: of tools, those that still are, pid and command."""
 
     tables: dict[str, dict[str, list[Row]]]
     files: dict[str, StoredFile]
     queues: dict[str, int]
+    processes: dict[int, str]
 
     def rows(self, service: str, table: str) -> list[Row]:
         return self.tables[service][table]

@@ -1,4 +1,4 @@
-"""Tools that stay loaded in a slot: in the sandbox, and in the open."""
+"""Tools that stay loaded in a slot: in the sandbox, as a user of the slot's, and in the open."""
 
 import os
 import sys
@@ -14,6 +14,7 @@ from pilot.runner.files.input_protection import MOST_COPIED
 from sluice.contracts.needs import Resources, Warm
 from sluice.contracts.pilots import AttemptReport, InputFile, PilotTask
 from sluice.contracts.states import AttemptOutcome, ErrorClass
+from tests.unit.pilot import slot_users
 from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, job, task, tool
 from tests.unit.pilot.sandboxes import found_sandbox
@@ -50,6 +51,7 @@ for line in sys.stdin:
 #: Settings of a slot.
 WALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "sandbox": lambda: {"sandbox": found_sandbox()},
+    "user": lambda: {"users": [slot_users.new_user()], "no_sandbox": "a test"},
     "open": lambda: {"no_sandbox": "a test"},
 }
 NUMBER = "print(len(served))"
@@ -62,9 +64,20 @@ def walls(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def runner(tmp_path: Path, walls: str) -> Iterator[Runner]:
-    runner = Runner(tmp_path / "pilot", settings=WALLS[walls]())
-    yield runner
-    runner.close()
+    """A slot user's folders are where it can get to."""
+    with slot_users.open_folder() as reachable:
+        folder = reachable if walls == "user" else tmp_path
+        runner = slot_behind(walls, folder / "pilot")
+        yield runner
+        runner.close()
+
+
+def slot_behind(walls: str, folder: Path) -> Runner:
+    environment = {"PYTHONPATH": os.getcwd()} if walls == "user" else {}
+    runner = Runner(folder, settings=WALLS[walls](), environment=environment)
+    if walls == "user":
+        slot_users.let_pass(runner)
+    return runner
 
 
 class Jobs:
@@ -342,8 +355,8 @@ def test_large_inputs_are_those_of_the_job_alone(
     elsewhere: Path, tmp_path: Path, walls: str
 ) -> None:
     """They are not copied: the tool sees the storage's own, to read."""
-    settings = WALLS[walls]()
-    runner = Runner(elsewhere, settings=settings)
+    elsewhere.chmod(0o711)
+    runner = slot_behind(walls, elsewhere / "pilot")
     try:
         with TemporaryDirectory(dir="/tmp") as storages:
             _see_large_inputs(Jobs(runner, tmp_path), Path(storages))

@@ -1,0 +1,55 @@
+"""What is limited over all nodes was never in more hands at a time than allowed, and what tools
+have started has ended."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from tests.faults.checker.expectation import Limit
+from tests.faults.checker.snapshot import Row
+from tests.faults.checker.view import View
+
+
+def check_limits_kept(view: View) -> Iterator[str]:
+    """An attempt holds what its job needs from its lease to its end, by the database's clock."""
+    for limit in _limits(view):
+        if limit.period is None:
+            moves = list[tuple[datetime, int]]()
+            for row in _attempts(view, limit):
+                moves += [(row["leased_at"], 1), (row["ended_at"], -1)]
+            held = most = 0
+            for _, change in sorted(moves):  # ends come before leases of the same moment
+                held += change
+                most = max(most, held)
+            if most > limit.amount:
+                yield f"{limit.name}: {most} in use at a time, of {limit.amount:g}"
+            if not moves:
+                yield f"{limit.name}: nothing has needed it"
+
+
+def check_quotas_spent(view: View) -> Iterator[str]:
+    """Of a quota each attempt has spent one, once; a period may have ended meanwhile."""
+    rows = {row["name"]: row for row in view.state.rows("wms", "limits")}
+    for limit in _limits(view):
+        row = rows.get(limit.name)
+        if row is None or (row["amount"], row["period"]) != (limit.amount, limit.period):
+            yield f"{limit.name}: the limit is {row}, not {limit}"
+        elif limit.period is not None:
+            spent = sum(row["begun"] <= one["leased_at"] for one in _attempts(view, limit))
+            if row["spent"] != spent:
+                yield f"{limit.name}: {row['spent']:g} are spent, by {spent} attempts"
+
+
+def check_no_process_left(view: View) -> Iterator[str]:
+    for pid, command in view.state.processes.items():
+        yield f"process {pid} of a tool is still there: {command}"
+
+
+def _limits(view: View) -> set[Limit]:
+    return {limit for run in view.runs for limit in run.expected.pipeline.limits}
+
+
+def _attempts(view: View, limit: Limit) -> Iterator[Row]:
+    for _, step in view.steps():
+        if limit.name in step.step.needs:
+            for attempts in step.attempts.values():
+                yield from attempts

@@ -1,0 +1,96 @@
+"""A tool that stays loaded, speaks the protocol without any help, and misbehaves in the middle of a
+job when it is sent a signal: it is carried in the text of a template, so that pilots need nothing
+of this folder.
+
+One job: its arguments are a file, seconds to take, and the name of a file for the digest.
+"""
+
+import hashlib
+import json
+import os
+import signal
+import sys
+import time
+from typing import NoReturn
+
+#: Ways to misbehave, each at a signal of its own; the first can be sent to any process.
+WAYS = ("kill", "hang", "nonsense", "twice", "grow", "close", "children")
+#: Of the first of the others.
+FIRST_SIGNAL = signal.SIGRTMIN + 1
+#: Bytes that it grows by, more than its step asks for, and those in one go.
+MUCH, PIECE = 512 << 20, 4 << 20
+
+_asked: list[str] = []
+
+
+def signal_of(way: str) -> int:
+    return signal.SIGKILL if way == "kill" else FIRST_SIGNAL + WAYS.index(way)
+
+
+def digest(path: str) -> str:
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def work(arguments: list[str]) -> str:
+    """The way that it is to misbehave once the job is done; empty: none."""
+    path, pause, out = arguments
+    time.sleep(float(pause))
+    way = _asked.pop() if _asked else ""
+    if way == "hang":
+        stay()
+    elif way == "grow":
+        grow()
+    elif way == "close":
+        os.close(1)
+        stay()
+    elif way == "children":
+        leave_children()
+    with open(out, "w") as file:
+        file.write(f"{digest(path)}  {os.path.basename(path)}\n")
+    return way
+
+
+def grow() -> NoReturn:
+    """Not faster than somebody who looks now and then can see it."""
+    pieces = []
+    while len(pieces) < MUCH // PIECE:
+        pieces.append(b"x" * PIECE)
+        time.sleep(0.01)
+    stay()
+
+
+def stay() -> NoReturn:
+    while True:
+        signal.pause()
+
+
+def leave_children() -> None:
+    """One that is its own, and one that it has left to others, in a session of its own."""
+    if os.fork() == 0:
+        time.sleep(3600)
+    middle = os.fork()
+    if middle == 0:
+        os.setsid()
+        if os.fork() == 0:
+            time.sleep(3600)
+        os._exit(0)
+    os.waitpid(middle, 0)
+
+
+def serve() -> None:
+    for way in WAYS[1:]:
+        signal.signal(signal_of(way), lambda _number, _frame, way=way: _asked.append(way))
+    for line in sys.stdin:
+        request = json.loads(line)
+        way = work(request["arguments"])
+        answer = json.dumps({"exitCode": 0, "output": "", "requestId": request["requestId"]})
+        said = {"nonsense": "all is well", "twice": f"{answer}\n{answer}"}.get(way, answer)
+        print(said, flush=True)
+
+
+if __name__ == "__main__":
+    if "--persistent_worker" in sys.argv:
+        serve()
+    else:
+        work(sys.argv[1:])
