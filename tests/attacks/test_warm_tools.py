@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from sluice.contracts.needs import Warm
+from tests.unit.pilot import slot_users
 from tests.unit.pilot.builders import task, tool
-from tests.unit.pilot.runner.attempts.test_warm_tools import Jobs, text_of
+from tests.unit.pilot.runner.attempts.test_warm_tools import Jobs, slot_behind, text_of
 from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
@@ -17,6 +19,14 @@ def jobs(tmp_path: Path) -> Iterator[Jobs]:
     runner = Runner(tmp_path / "pilot", settings={"sandbox": found_sandbox()})
     yield Jobs(runner, tmp_path)
     runner.close()
+
+
+@pytest.fixture(scope="module")
+def of_a_user() -> Iterator[Jobs]:
+    with slot_users.open_folder() as folder:
+        runner = slot_behind("user", folder / "pilot")
+        yield Jobs(runner, folder)
+        runner.close()
 
 
 @pytest.mark.parametrize(
@@ -38,6 +48,24 @@ def test_the_next_job_finds_nothing_of_the_one_before(jobs: Jobs, leaves: str, l
     of = jobs.task()
     text_of(jobs.run(of, f"try: {leaves}\nexcept OSError as error: print(error)"))
     assert jobs.said(of, f"print({looks})") == "False"
+
+
+@pytest.mark.parametrize(
+    ("leaves", "looks"),
+    [
+        ("open('left', 'w')", "'left' in os.listdir('.')"),
+        ("os.makedirs('a/b/left')", "os.path.exists('a')"),
+        ("open(os.environ['TMPDIR'] + '/left', 'w')", "'left' in os.listdir(os.environ['TMPDIR'])"),
+        ("pass", "os.path.exists(served[0][0])"),
+        ("os.chmod('.', 0o500)", "os.stat('.').st_mode & 0o777 == 0o500"),
+    ],
+)
+def test_nor_does_it_in_the_folders_of_a_job_as_the_user_of_a_slot(
+    of_a_user: Jobs, leaves: str, looks: str
+) -> None:
+    of = of_a_user.task(warm=Warm(kind=leaves))
+    text_of(of_a_user.run(of, leaves))
+    assert of_a_user.said(of, f"print({looks}, len(served))") == "False 2"
 
 
 def test_it_is_gone_before_the_files_of_another_kind_are_there(jobs: Jobs) -> None:

@@ -18,6 +18,7 @@ from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.runner.attempts.test_warm_tools import Jobs
 from tests.unit.pilot.runner.inner_workflow.test_workflows import around
 from tests.unit.pilot.slot_runner import Runner
 from tests.unit.pilot.slot_users import new_user, open_folder, start
@@ -87,6 +88,35 @@ def test_a_tool_is_its_slots_user_without_any_rights(
         "contained by a user of its own only: there is none in this test; it had the rights of"
         f" user {USERS[0].name}, and the node's network"
     ) in log_of(report)
+
+
+def test_a_tool_that_stays_loaded_has_no_rights_either_and_goes_with_all_it_has_started(
+    runner: Runner, root: Path
+) -> None:
+    jobs, journals = Jobs(runner, root), runner.run.journals
+    of = jobs.task()
+    looks = (
+        "lines = dict(line.split(':\t', 1) for line in open('/proc/self/status'))\n"
+        "print(len(served), *[lines[key].split() for key in"
+        " ('Uid', 'Groups', 'CapEff', 'NoNewPrivs', 'Seccomp')])\n"
+        f"try: print(os.listdir({str(journals)!r}))\n"
+        "except OSError as error: print(error.strerror)"
+    )
+    uid = str(USERS[0].uid)
+    rights = f"{[uid] * 4} [] {['0' * 16]} ['1'] ['2']\nPermission denied"
+    assert [jobs.said(of, looks) for _ in range(2)] == [f"1 {rights}", f"2 {rights}"]
+    jobs.said(of, "subprocess.Popen(['sleep', '98.77'], start_new_session=True); print(1)")
+    assert jobs.said(of) == "1", "it has left a process, and was ended"
+    runner.unload()
+    runner.unloaded()
+    assert [one.pid for one in psutil.process_iter() if _uid(one) == USERS[0].uid] == []
+
+
+def _uid(process: psutil.Process) -> int | None:
+    try:
+        return int(process.uids().real)
+    except psutil.NoSuchProcess:
+        return None
 
 
 def test_it_is_no_sandbox_for_a_job_that_asks_for_one(runner: Runner, root: Path) -> None:

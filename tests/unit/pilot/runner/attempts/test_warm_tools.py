@@ -57,7 +57,10 @@ WALLS: dict[str, Callable[[], dict[str, Any]]] = {
 NUMBER = "print(len(served))"
 
 
-@pytest.fixture(params=WALLS)
+IN_SHORT = "tests/unit/pilot/users and tests/attacks show what is special to it"
+
+
+@pytest.fixture(params=["sandbox", pytest.param("user", marks=pytest.mark.long(IN_SHORT)), "open"])
 def walls(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -333,11 +336,11 @@ def test_what_is_loaded_is_told_with_each_end(jobs: Jobs) -> None:
         assert loaded.memory > 1
 
 
-def test_a_job_that_is_canceled_ends_the_tool(jobs: Jobs, tmp_path: Path) -> None:
+def test_a_job_that_is_canceled_ends_the_tool(jobs: Jobs) -> None:
     of = jobs.task()
     waiting = job(of, [jobs.file("open('ready', 'w'); time.sleep(99)")])
     jobs.runner.submit(of, waiting)
-    while not list(tmp_path.glob("pilot/runs/*/slots/*/out/ready")):
+    while not list(jobs.runner.run.path.glob("slots/*/out/ready")):
         os.sched_yield()
     jobs.runner.stop_job(waiting, StopReason.CANCEL)
     assert jobs.runner.ended().report.outcome is AttemptOutcome.CANCELED
@@ -359,6 +362,7 @@ def test_large_inputs_are_those_of_the_job_alone(
     runner = slot_behind(walls, elsewhere / "pilot")
     try:
         with TemporaryDirectory(dir="/tmp") as storages:
+            Path(storages).chmod(0o755)  # else a slot's user gets copies
             _see_large_inputs(Jobs(runner, tmp_path), Path(storages))
     finally:
         runner.close()
@@ -387,6 +391,11 @@ def _see_large_inputs(jobs: Jobs, storages: Path) -> None:
         assert said == [
             "1 ['one']\nRead-only file system",
             "2 ['two']\nRead-only file system",
+        ]
+    elif jobs.runner.settings.get("users"):
+        assert said == [
+            "1 ['one']\nPermission denied",
+            "2 ['one', 'two']\nPermission denied",
         ]
     else:
         assert [text[0] for text in said] == ["1", "2"]
