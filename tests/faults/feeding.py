@@ -24,7 +24,7 @@ from tests.faults.work import PERIOD, PIPELINES, WORKFLOWS, Arrival, workflow_te
 Result = TypeVar("Result")
 
 #: Seconds for which a call is repeated before the suite gives up.
-_PATIENCE = 240.0
+_PATIENCE = 600.0
 
 
 class Feeder:
