@@ -1,10 +1,12 @@
 """The pilot as the WMS knows it: registered, and again when the WMS has forgotten it."""
 
 import asyncio
+from functools import partial
 
 import structlog
 
 from pilot.backoff import Backoff
+from pilot.understood import Understood
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import (
     Heartbeat,
@@ -32,7 +34,7 @@ class WmsSession:
         self.registration = Registration(heartbeat=10.0, lease=60.0)
         self._lock = asyncio.Lock()
         self._times = 0
-        self._tells_phases = self._tells_room = True
+        self._leases, self._heartbeats = Understood(), Understood()
 
     @property
     def times(self) -> int:
@@ -50,7 +52,8 @@ class WmsSession:
             if self._times != seen:
                 return
             backoff = Backoff(longest=10.0)
-            self._tells_phases = self._tells_room = True
+            self._leases.forget()
+            self._heartbeats.forget()
             while True:
                 try:
                     self.registration = await self._register()
@@ -69,26 +72,19 @@ class WmsSession:
             )
 
     async def lease(self, request: LeaseRequest) -> Lease:
-        """Raises ``ServiceError``. A WMS of the release before refuses the room: it compares with
-        the whole node."""
-        if self._tells_room:
-            try:
-                return await self.client.lease(self.pilot.uid, request)
-            except Unprocessable:
-                self._tells_room = False
-        return await self.client.lease(self.pilot.uid, request.model_copy(update={"room": None}))
+        """Raises ``ServiceError``. A WMS of the release before does not know of tools that stay
+        loaded, or not of rooms either: it compares with the whole node."""
+        nothing_loaded = request.model_copy(update={"loaded": []})
+        forms = [request, nothing_loaded, nothing_loaded.model_copy(update={"room": None})]
+        return await self._leases.send(partial(self.client.lease, self.pilot.uid), forms)
 
     async def heartbeat(self, heartbeat: Heartbeat) -> HeartbeatAnswer:
-        """Raises ``ServiceError``. A WMS of the release before refuses phases: it gets none."""
-        if self._tells_phases:
-            try:
-                return await self.client.heartbeat(self.pilot.uid, heartbeat)
-            except Unprocessable:
-                self._tells_phases = False
+        """Raises ``ServiceError``. A WMS of the release before does not know of tools that stay
+        loaded, or not of phases either."""
         plain = [job.model_copy(update={"phase": None, "bytes": None}) for job in heartbeat.running]
-        return await self.client.heartbeat(
-            self.pilot.uid, heartbeat.model_copy(update={"running": plain})
-        )
+        nothing_loaded = heartbeat.model_copy(update={"loaded": []})
+        forms = [heartbeat, nothing_loaded, nothing_loaded.model_copy(update={"running": plain})]
+        return await self._heartbeats.send(partial(self.client.heartbeat, self.pilot.uid), forms)
 
     async def storages(self) -> StorageUrls:
         """Raises ``ServiceError``; ``NotFound`` also where the WMS is of a release that does not
@@ -101,16 +97,21 @@ class WmsSession:
 
     async def _register(self) -> Registration:
         """A WMS of the release before refuses what it does not know: there the pilot gets no work
-        that needs a container or a sandbox."""
-        known = self.pilot.model_copy(update={"engines": [], "sandbox": SandboxKind.NONE})
+        that needs a container, a sandbox, or what else its node offers."""
+        resources = self.pilot.resources.model_copy(
+            update={"devices": [], "named": {}, "labels": {}}
+        )
+        known = self.pilot.model_copy(
+            update={"engines": [], "sandbox": SandboxKind.NONE, "resources": resources}
+        )
         try:
             return await self.client.register(self.pilot)
         except Unprocessable:
             if known == self.pilot:
                 raise
             log.warning(
-                "pilot.containment_not_told",
-                note="the WMS does not know of containers and sandboxes; start this pilot again"
-                " when it does",
+                "pilot.not_all_told",
+                note="the WMS does not know of containers, sandboxes, devices, named resources or"
+                " labels; start this pilot again when it does",
             )
             return await self.client.register(known)

@@ -1,14 +1,19 @@
 """How a pilot introduces itself, to a WMS of its own release and of the one before."""
 
 import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from uuid import uuid4
 
 import httpx
 import pytest
 
+from pilot.understood import TRY_AGAIN, Understood
 from pilot.wms_session import WmsSession
 from sluice.clients.wms import WmsClient
+from sluice.contracts.loaded import LoadedTool
 from sluice.contracts.pilots import (
     Amounts,
     Heartbeat,
@@ -20,6 +25,7 @@ from sluice.contracts.pilots import (
     Room,
     StartedJob,
 )
+from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import AttemptPhase, ContainerEngine, SandboxKind
 
 
@@ -134,6 +140,95 @@ async def test_a_wms_that_does_not_know_of_rooms_is_asked_without() -> None:
         for _ in range(2):
             assert (await session.lease(request)).seconds == 5.0
     assert ["room" in body for body in asked] == [True, False, False]
+
+
+FREE = Amounts(cores=1, ram=1024)
+TOOL = LoadedTool(kind="a", step="ocr", since=datetime.now(UTC))
+STARTED = StartedJob(id=1, attempt=1, started_at=datetime.now(UTC), phase=AttemptPhase.RUN)
+
+
+class Older:
+    """A WMS that takes requests without the fields ``unknown``, ``running.phase`` among them.
+    ``asked``: which of them each request had."""
+
+    def __init__(self, *unknown: str) -> None:
+        self.unknown = {*unknown}
+        self.asked: list[set[str]] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        body = json.loads(request.content)
+        said = {*body} & {"loaded", "room"}
+        if any("phase" in job for job in body.get("running", ())):
+            said.add("phase")
+        self.asked.append(said)
+        if said & self.unknown:
+            return httpx.Response(422)
+        lease = Lease(seconds=5.0, jobs=[], tasks=[]).model_dump()
+        return httpx.Response(200, json={"lease": 5.0} if "running" in body else lease)
+
+
+@pytest.mark.parametrize(
+    ("unknown", "taken"),
+    [((), {"loaded", "phase"}), (("loaded",), {"phase"}), (("loaded", "phase"), set())],
+)
+async def test_what_is_loaded_is_told_to_a_wms_that_knows_of_it(
+    unknown: tuple[str, ...], taken: set[str]
+) -> None:
+    """It renews the leases all the same."""
+    wms = Older(*unknown)
+    async with sessions(wms) as session:
+        for _ in range(2):
+            answer = await session.heartbeat(Heartbeat(running=[STARTED], loaded=[TOOL]))
+            assert answer.lease == 5.0
+    assert wms.asked[-2:] == [taken, taken]
+    assert len(wms.asked) == 2 + len(unknown)
+
+
+@pytest.mark.parametrize(
+    ("unknown", "taken"),
+    [((), {"loaded", "room"}), (("loaded",), {"room"}), (("loaded", "room"), set())],
+)
+async def test_work_is_asked_for_of_a_wms_that_does_not_know_of_loaded_tools(
+    unknown: tuple[str, ...], taken: set[str]
+) -> None:
+    wms = Older(*unknown)
+    request = LeaseRequest(jobs=1, room=Room(free=FREE, soon=FREE), loaded=["a"])
+    async with sessions(wms) as session:
+        for _ in range(2):
+            assert (await session.lease(request)).seconds == 5.0
+    assert wms.asked[-2:] == [taken, taken]
+    assert len(wms.asked) == 2 + len(unknown)
+
+
+async def test_a_wms_is_told_again_after_a_while_and_once_it_is_another_one() -> None:
+    now = 0.0
+    wms, understood = Older("loaded"), Understood(lambda: now)
+    async with sessions(wms) as session:
+        call = partial(session.client.heartbeat, session.pilot.uid)
+        forms = [Heartbeat(loaded=[TOOL]), Heartbeat()]
+        for now in (0.0, TRY_AGAIN - 1, TRY_AGAIN, TRY_AGAIN + 1):  # noqa: B007 - the clock's
+            await understood.send(call, forms)
+        assert wms.asked == [{"loaded"}, set(), set(), {"loaded"}, set(), set()]
+        understood.forget()
+        wms.unknown.clear()
+        await understood.send(call, forms)
+        assert wms.asked[-1] == {"loaded"}
+
+
+async def test_what_is_refused_in_every_form_stays_refused() -> None:
+    async with sessions(lambda _: httpx.Response(422)) as session:
+        with pytest.raises(Unprocessable):
+            await session.heartbeat(Heartbeat(loaded=[TOOL]))
+
+
+@asynccontextmanager
+async def sessions(wms: Callable[[httpx.Request], httpx.Response]) -> AsyncIterator[WmsSession]:
+    resources = NodeResources(cores=1, ram=1024, disk=1024)
+    pilot = RegisterPilot(
+        uid=uuid4(), name="n", host="h", slots=1, resources=resources, version="1"
+    )
+    async with httpx.AsyncClient(base_url="http://wms", transport=httpx.MockTransport(wms)) as http:
+        yield WmsSession(WmsClient(http), pilot)
 
 
 async def test_a_wms_of_this_release_is_told_of_the_engines_and_the_sandbox() -> None:
