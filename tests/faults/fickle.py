@@ -27,6 +27,10 @@ def signal_of(way: str) -> int:
     return signal.SIGKILL if way == "kill" else FIRST_SIGNAL + WAYS.index(way)
 
 
+def _note(number: int, _frame: object) -> None:
+    _asked.append(WAYS[number - FIRST_SIGNAL])
+
+
 def digest(path: str) -> str:
     with open(path, "rb") as file:
         return hashlib.sha256(file.read()).hexdigest()
@@ -53,7 +57,7 @@ def work(arguments: list[str]) -> str:
 
 def grow() -> NoReturn:
     """Not faster than somebody who looks now and then can see it."""
-    pieces = []
+    pieces = list[bytes]()
     while len(pieces) < MUCH // PIECE:
         pieces.append(b"x" * PIECE)
         time.sleep(0.01)
@@ -80,7 +84,7 @@ def leave_children() -> None:
 
 def serve() -> None:
     for way in WAYS[1:]:
-        signal.signal(signal_of(way), lambda _number, _frame, way=way: _asked.append(way))
+        signal.signal(signal_of(way), _note)
     for line in sys.stdin:
         request = json.loads(line)
         way = work(request["arguments"])

@@ -35,7 +35,7 @@ steps:
       file: files
       pause: pause
     out: [stamp]
-    sluice:retry: {attempts: 20, backoff: 0.5}
+    sluice:retry: {attempts: 20, backoff: 0.5, also: [tool_timeout]}
     sluice:warm: {idle: 5, jobs: 20}
     run:
       class: CommandLineTool
