@@ -1,5 +1,6 @@
-"""A tool that stays loaded, beside the same tool started anew for each job: a native program that
-starts within milliseconds, and one in Python that imports what takes as long as torch."""
+"""A tool that stays loaded, beside the same tool started anew for each job, by Sluice and by
+HyperQueue where that is installed: a native program that starts within milliseconds, and one in
+Python that imports what takes as long as torch."""
 
 import asyncio
 import json
@@ -8,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from sluice.bench.chain_run import carry_through, make_files
+from sluice.bench.hyperqueue import is_installed, seconds_of_hyperqueue
 from sluice.bench.result import BenchResult
 from sluice.bench.system import fresh_system
 
@@ -49,6 +51,8 @@ def main(arguments):
 serve(main)
 """
 
+_LOADED, _ANEW, _HYPERQUEUE = "stays loaded", "started anew", "started anew by HyperQueue"
+
 _WORKFLOW = """\
 cwlVersion: v1.2
 class: Workflow
@@ -78,11 +82,12 @@ def _workflow(command: list[str], *, warm: bool) -> str:
 
 def bench_warm(files: int = 1000, rounds: int = 3) -> BenchResult:
     """Jobs per second of each, in turn, medians; the system is up, the data set registered."""
+    ways = [_LOADED, _ANEW, *([_HYPERQUEUE] if is_installed() else [])]
     programs = {
         "native": (["perl", "-e", _NATIVE, "--"], files),
         "torch": (["python3", "-c", _LOADING], 60),
     }
-    rates: dict[tuple[str, bool], list[float]] = {}
+    rates: dict[tuple[str, str], list[float]] = {}
     with (
         tempfile.TemporaryDirectory(prefix="sluice-bench-warm-") as folder,
         fresh_system() as (
@@ -93,33 +98,41 @@ def bench_warm(files: int = 1000, rounds: int = 3) -> BenchResult:
         inputs = make_files(Path(folder) / "in", files)
         for number in range(rounds):
             for name, (command, most) in programs.items():
-                for warm in (True, False):
+                for way in ways:
                     # What starts so slowly is started fewer times.
-                    count = most if warm or name == "native" else min(most, 20)
-                    carried = asyncio.run(
-                        carry_through(
-                            url,
-                            _workflow(command, warm=warm),
-                            inputs[:count],
-                            name=f"bench-{name}-{'warm' if warm else 'cold'}",
-                        )
-                    )
+                    count = most if way == _LOADED or name == "native" else min(most, 20)
+                    given = inputs[:count]
+                    if way == _HYPERQUEUE:
+                        place = Path(folder) / f"hyperqueue-{name}-{number}"
+                        seconds = seconds_of_hyperqueue(command, given, place)
+                    else:
+                        seconds = _seconds_of(url, name, command, given, warm=way == _LOADED)
                     if number or rounds == 1:  # the first round loads tools and caches
-                        rates.setdefault((name, warm), []).append(count / carried.seconds)
-    median = {key: statistics.median(found) for key, found in rates.items()}
-    native = median["native", True] / median["native", False]
-    slow = median["torch", True] / median["torch", False]
+                        rates.setdefault((name, way), []).append(count / seconds)
+    return _result({key: statistics.median(found) for key, found in rates.items()}, files)
+
+
+def _seconds_of(url: str, name: str, command: list[str], files: list[Path], *, warm: bool) -> float:
+    workflow = _workflow(command, warm=warm)
+    chain = f"bench-{name}-{'warm' if warm else 'cold'}"
+    return asyncio.run(carry_through(url, workflow, files, name=chain)).seconds
+
+
+def _result(median: dict[tuple[str, str], float], files: int) -> BenchResult:
+    peers = [way for way in (_ANEW, _HYPERQUEUE) if ("native", way) in median]
+    slow = {way: round(median["torch", way], 3) for way in peers}
     return BenchResult(
         name="warm",
-        value=median["native", True],
+        value=median["native", _LOADED],
         unit="jobs/s",
         target="1.4 x started anew; 20 x where it imports torch",
-        peers={"started anew": median["native", False]},
-        ratio=native,
+        peers={way: median["native", way] for way in peers},
+        ratio=median["native", _LOADED] / median["native", _ANEW],
         details={
             "files": files,
-            "with an import as long as torch's, loaded, jobs/s": round(median["torch", True], 2),
-            "the same, started anew": round(median["torch", False], 3),
-            "ratio of these": round(slow, 1),
+            f"as slow to start as torch, {_LOADED}, jobs/s": round(median["torch", _LOADED], 2),
+            **{f"the same, {way}": rate for way, rate in slow.items()},
+            "ratio of the first two": round(median["torch", _LOADED] / slow[_ANEW], 1),
+            **({} if _HYPERQUEUE in peers else {"HyperQueue": "not installed (pip: hyperqueue)"}),
         },
     )

@@ -1,0 +1,47 @@
+"""HyperQueue, a peer of the benchmarks where it is installed: tasks on the cores of one machine,
+each a program that is started anew."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+#: Says the seconds from the submission until the last task has ended.
+_RUN = """
+import json, sys, time
+from hyperqueue import Job, LocalCluster
+from hyperqueue.cluster import WorkerConfig
+given = json.load(sys.stdin)
+with LocalCluster(worker_config=WorkerConfig(cores=given["cores"])) as cluster:
+    client, job = cluster.client(), Job(max_fails=0)
+    for place, path in given["tasks"]:
+        job.program([*given["command"], path], cwd=place, stdout="stdout", stderr="stderr")
+    began = time.perf_counter()
+    client.wait_for_jobs([client.submit(job)])
+    print(time.perf_counter() - began)
+"""
+
+
+def is_installed() -> bool:
+    return importlib.util.find_spec("hyperqueue") is not None
+
+
+def seconds_of_hyperqueue(command: Sequence[str], files: Sequence[Path], folder: Path) -> float:
+    """The command for each of the files, its last argument, in a folder of its own below
+    ``folder``, where its output and its log are kept. As many at a time as there are cores."""
+    tasks = [(str(folder / str(number)), str(path)) for number, path in enumerate(files)]
+    for place, _ in tasks:
+        Path(place).mkdir(parents=True)
+    given = {"cores": os.cpu_count(), "command": list(command), "tasks": tasks}
+    done = subprocess.run(
+        [sys.executable, "-c", _RUN],
+        input=json.dumps(given),
+        check=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    return float(done.stdout.splitlines()[-1])
