@@ -34,6 +34,12 @@ from sluice.cwl_runner.paths import fetcher_of
 from sluice.cwl_runner.session import FAILURES, RunnerSession
 from sluice.cwl_runner.template import InvocationNeeds
 from sluice.cwl_runner.values import AsWritten
+from sluice.cwl_runner.warm import (
+    WorkflowOfWarmTools,
+    refuse_what_cannot_stay,
+    staying,
+    warm_of,
+)
 from sluice.cwltool_types import take_types_from_the_newest
 
 _CUDA = "http://commonwl.org/cwltool#CUDARequirement"
@@ -111,8 +117,11 @@ class Choices:
 
 
 def _make_tool(executor: "_Executor", document: Any, context: LoadingContext) -> Any:
-    if isinstance(document, MutableMapping) and document.get("class") == "CommandLineTool":
+    kind = document.get("class") if isinstance(document, MutableMapping) else None
+    if kind == "CommandLineTool":
         return _Tool(executor, document, context)
+    if kind == "Workflow":
+        return WorkflowOfWarmTools(document, context)
     return default_make_tool(document, context)
 
 
@@ -121,6 +130,8 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
         super().__init__(document, context)
         self._executor = executor
         self._told = False
+        #: How it stays loaded; None: it does not.
+        self.warm = warm_of(document, shortname(self.tool["id"]))
         choices = executor.choices
         docker, required = self.get_requirement("DockerRequirement")
         if docker is None and choices.default_container and choices.containers:
@@ -151,7 +162,8 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
             "order": _with_numbers_as_written(builder.job),
             "loaded_from": self.metadata.get(ORIGINAL_CWLVERSION) or "v1.2",
         }
-        yield _Job(self._executor, invocation, self._needs(builder), output_callbacks)
+        needs = staying(self.warm, self._needs(builder), invocation)
+        yield _Job(self._executor, invocation, needs, output_callbacks)
 
     def make_job_runner(self, runtimeContext: RuntimeContext) -> Any:
         """Of a job that runs here."""
@@ -359,6 +371,7 @@ def _refuse_unsupported(process: Any) -> None:
     for name, why in _UNSUPPORTED.items():
         if any(process.get_requirement(f"{prefix}{name}")[0] is not None for prefix in _CWLTOOL):
             raise UnsupportedRequirement(f"cwltool:{name} is not supported: {why}")
+    refuse_what_cannot_stay(process)
     if changes_inputs(process):
         why_in_the_open()
     for step in getattr(process, "steps", ()):

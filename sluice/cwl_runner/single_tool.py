@@ -58,6 +58,8 @@ def read_simple(
     for text in _keys_and_classes(tool):
         if text in _TOO_MUCH or text in ("File", "Directory"):
             raise NotSimple(text)
+    if any(":" in key for key in tool):
+        raise NotSimple("fields of other namespaces")
     if any(
         text in _TOO_MUCH or ":" in text or text == "Directory" for text in _keys_and_classes(given)
     ):

@@ -20,11 +20,13 @@ steps:
   invoke:
     sluice:invoke: true
     sluice:boundary: {{minimum: 0}}
+{warm}\
     scatter: invocation
     in: {{invocation: invocations}}
     out: [result]
     run:
       class: Operation
+{loads}\
       requirements:
         ResourceRequirement: {{coresMin: {cores:g}, {ram}tmpdirMin: {disk}, outdirMin: 0}}
         ToolTimeLimit: {{timelimit: {time_limit:g}}}
@@ -51,6 +53,10 @@ class InvocationNeeds:
     gpu: str = ""
     #: Name of the image of a container that it must have.
     container: str = ""
+    #: How its tool stays loaded (``Warm``), as JSON; empty: it does not.
+    warm: str = ""
+    #: Digest of what is loaded then.
+    loads: str = ""
 
     @classmethod
     def asked(
@@ -82,6 +88,8 @@ class InvocationNeeds:
             "ram": ram,
             "disk": self.disk,
             "time_limit": self.time_limit,
+            "warm": f"    sluice:warm: {self.warm}\n" if self.warm else "",
+            "loads": f'      label: "{self.loads}"\n' if self.loads else "",
         }
         container = (
             f"        DockerRequirement: {{dockerPull: {json.dumps(self.container)}}}\n"

@@ -31,15 +31,12 @@ class Reference:
     ) -> None:
         self._process.communicate(timeout=60)
 
-    def run(
-        self, workflow: Path, files: Sequence[Path], params: Mapping[str, Any], *, folder: Path
-    ) -> dict[str, Any]:
+    def run(self, workflow: Path, order: Mapping[str, Any], *, folder: Path) -> dict[str, Any]:
         """The output object; raises ``RuntimeError`` where cwltool refuses or fails."""
-        order = {**order_of(files), **params}
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(
-            json.dumps({"workflow": workflow.as_uri(), "order": order, "folder": str(folder)})
+            json.dumps({"workflow": workflow.as_uri(), "order": dict(order), "folder": str(folder)})
             + "\n"
         )
         self._process.stdin.flush()

@@ -8,6 +8,8 @@ test-long PYTEST_ARGS="-k graphs"``.
 import asyncio
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -28,7 +30,7 @@ from sluice.contracts.plan import DataEntries
 from sluice.contracts.templates import NewTemplate, Template
 from tests.differential.answers import answer_of_chain, answer_of_order
 from tests.differential.graphs import SHAPES, Drawn, graphs
-from tests.differential.reference import Reference
+from tests.differential.reference import Reference, order_of
 from tests.draws import examples
 from tests.e2e.systems import LiveSystem
 
@@ -38,6 +40,8 @@ GRAPHS = int(os.environ.get("SLUICE_GRAPHS") or examples(30))
 TOGETHER = min(10, GRAPHS)
 #: Among so many every shape is drawn.
 ENOUGH = 100
+#: Graphs with the shape of a tool that stays loaded go by `sluice cwl-runner` as well, so many.
+KEEPS_LOADED, MOST_BY_RUNNER = "stay_loaded", 5
 
 pytestmark = [pytest.mark.xdist_group("differential"), pytest.mark.timeout(600 + 5 * GRAPHS)]
 
@@ -100,6 +104,7 @@ async def _bring_in(url: str, files: Sequence[Path]) -> Given:
 @pytest.mark.hypothesis
 def test_random_graphs_give_the_same(bench: Bench) -> None:
     answered: list[bool] = []
+    by_runner: list[Drawn] = []
 
     @settings(
         max_examples=GRAPHS // TOGETHER, deadline=None, suppress_health_check=list(HealthCheck)
@@ -116,11 +121,18 @@ def test_random_graphs_give_the_same(bench: Bench) -> None:
             expected = answers.result()
         for graph, wanted, got in zip(documents, expected, found, strict=True):
             assert got == wanted, f"{len(texts.files)} files: {json.dumps(graph)}"
+        for graph, wanted in zip(drawn, expected, strict=True):
+            if KEEPS_LOADED in graph.shapes and len(by_runner) < MOST_BY_RUNNER:
+                by_runner.append(graph)
+                for document in (graph.document, without_warm(graph.document)):
+                    got = _by_our_runner(bench, document, texts)
+                    assert got == wanted, f"cwl-runner, {len(texts.files)} files: {document}"
         answered.extend(any(answer.values()) for answer in expected)
 
     compare()
     assert len(answered) >= GRAPHS // TOGETHER * TOGETHER
     assert sum(answered) > 0.8 * len(answered), "graphs that give nothing show nothing"
+    assert by_runner or len(answered) < ENOUGH
 
 
 def test_every_shape_is_drawn_sooner_or_later() -> None:
@@ -135,14 +147,45 @@ def test_every_shape_is_drawn_sooner_or_later() -> None:
     assert shapes == SHAPES
 
 
+def without_warm(graph: dict[str, Any]) -> dict[str, Any]:
+    """The same with every tool started for each job."""
+    steps = {
+        name: {key: value for key, value in step.items() if key != "sluice:warm"}
+        for name, step in graph["steps"].items()
+    }
+    return {**graph, "steps": steps}
+
+
+def _by_our_runner(bench: Bench, graph: dict[str, Any], texts: Given) -> Any:
+    """Of `sluice cwl-runner`, whose tools stay loaded as well."""
+    folder, given = _folder_with(bench, graph, texts)
+    (folder / "order.json").write_text(json.dumps(given))
+    command = ["--quiet", "--url", bench.url, "workflow.cwl", "order.json"]
+    done = subprocess.run(
+        [Path(sys.executable).with_name("sluice-cwl-runner"), *command],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return answer_of_order(json.loads(done.stdout))
+
+
 def _expected(bench: Bench, graph: dict[str, Any], texts: Given) -> Any:
+    folder, given = _folder_with(bench, graph, texts)
+    return answer_of_order(bench.reference.run(folder / "workflow.cwl", given, folder=folder))
+
+
+def _folder_with(bench: Bench, graph: dict[str, Any], texts: Given) -> tuple[Path, dict[str, Any]]:
+    """A folder with the graph as ``workflow.cwl``, and its job order."""
     folder = bench.folder / uuid4().hex
     folder.mkdir()
-    workflow = folder / "workflow.cwl"
-    workflow.write_text(json.dumps(graph))
+    (folder / "workflow.cwl").write_text(json.dumps(graph))
     extra = {"class": "File", "location": bench.extra.files[0].as_uri()}
     params = {"extra": extra} if "extra" in graph["inputs"] else {}
-    return answer_of_order(bench.reference.run(workflow, texts.files, params, folder=folder))
+    return folder, {**order_of(texts.files), **params}
 
 
 async def _carry_all(bench: Bench, drawn: Sequence[dict[str, Any]], texts: Given) -> list[Any]:

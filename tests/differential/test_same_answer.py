@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.differential.answers import Answer, answer_of_order, carry_by_sluice
-from tests.differential.reference import Reference
+from tests.differential.reference import Reference, order_of
 from tests.e2e.systems import LiveSystem
 
 pytestmark = pytest.mark.xdist_group("differential")
@@ -153,7 +153,9 @@ def _given(template: Path, above: Path) -> Given:
 def _expected(reference: Reference, given: Given) -> Answer | Exception:
     try:
         return answer_of_order(
-            reference.run(given.template, given.files, given.params, folder=given.folder)
+            reference.run(
+                given.template, {**order_of(given.files), **given.params}, folder=given.folder
+            )
         )
     except Exception as error:
         return error

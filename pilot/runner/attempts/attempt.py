@@ -223,7 +223,7 @@ class AttemptRun:
         )
         if self._context.settings.gpus:
             prepared.environment |= visible(self._gpus)
-        if prepared.warm is not None:
+        if prepared.warm is not None and prepared.warm.inputs is None:
             files = (*entry.inputs, *shared)
             prepared.warm = with_files(prepared.warm, self._task, files, values)
         self._story.command, self._story.note = prepared.arguments, prepared.note

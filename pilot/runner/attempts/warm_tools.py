@@ -120,11 +120,9 @@ class WarmTools:
 
     def make_way(self, task: PilotTask) -> None:
         """Before the files of a job are brought: what is of another kind ends, and sees nothing of
-        them. Of an invocation only its file says what it runs."""
+        them."""
         loaded, warm = self._loaded, task.needs.warm
-        if loaded is None or task.executable.get("class") == "Operation":
-            return
-        if warm is None or warm.kind != loaded.warm.kind:
+        if loaded is not None and (warm is None or warm.kind != loaded.warm.kind):
             self.end()
 
     def end(self) -> None:
@@ -216,7 +214,7 @@ class WarmTools:
         prepared.job_files.put_link(link, prepared.stdout)
         message: dict[str, Any] = {
             "arguments": prepared.arguments[ask.command.started :],
-            "inputs": list(ask.command.inputs),
+            "inputs": list(ask.command.inputs or ()),
             "requestId": loaded.jobs,
         }
         self._request = WarmRequest(

@@ -28,6 +28,7 @@ from pilot.runner.files.job_files import JobFiles
 from pilot.runner.tools.prepared_job import PreparedJob, prepared_job
 from sluice.contracts.needs import Resources
 from sluice.contracts.states import ErrorClass
+from sluice.warm_rules import REFUSED
 
 
 class CommandLine:
@@ -122,6 +123,17 @@ class CommandLine:
                 f"container {self._image.name} is a hint, and this node has no engine: run without"
             )
         return prepared
+
+    def can_stay(self, prepared: PreparedJob) -> bool:
+        """Can it stay loaded, with what it is given here: does its own program, which it has, come
+        first, with its standard input free?"""
+        asked = (self._tool.get_requirement(name)[0] for name in REFUSED)
+        return (
+            self.base_command > 0
+            and prepared.container is None
+            and not prepared.stdin
+            and not any(asked)
+        )
 
     def _in_container(self, job: Any, job_files: JobFiles, context: RuntimeContext) -> PreparedJob:
         containers, image = self._containers, self._image

@@ -1,10 +1,12 @@
 """A step whose files say what is to be run: each a CWL process with its job order."""
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from pydantic import ValidationError
 
@@ -22,8 +24,9 @@ from pilot.runner.files.staging import file_url
 from pilot.runner.job_secrets import JobSecrets
 from pilot.runner.tools.command_line import CommandLine
 from pilot.runner.tools.invocation_files import bring_files
-from pilot.runner.tools.prepared_job import PreparedJob
+from pilot.runner.tools.prepared_job import PreparedJob, WarmCommand
 from sluice.contracts.invocations import Invocation
+from sluice.contracts.needs import Warm
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import ErrorClass
 from sluice.contracts.wording import sentence_of
@@ -77,8 +80,14 @@ class LoadedInvocation:
                 folder=f"{folder}/{IN}",
                 protected=protected,
             )
-            self._line = self._load(invocation.model_copy(update={"process": process}), folder)
-            return self._line.prepare(job_files, order, None, secrets=secrets.store, gpus=gpus)
+            self._line = line = self._load(
+                invocation.model_copy(update={"process": process}), folder
+            )
+            warm = self._task.needs.warm
+            stays = None if warm is None else warm_command(warm, line, invocation, order)
+            prepared = line.prepare(job_files, order, None, secrets=secrets.store, gpus=gpus)
+            prepared.warm = stays if line.can_stay(prepared) else None
+            return prepared
 
     def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
         """The output object, as a bundle. Raises ``AttemptError``."""
@@ -126,6 +135,34 @@ class LoadedInvocation:
                 self._loaded.clear()
             self._loaded[key] = line
         return line
+
+
+def warm_command(
+    warm: Warm, line: CommandLine, invocation: Invocation, order: dict[str, Any]
+) -> WarmCommand:
+    """``invocation``: as it was written, its files at their places in the storage, which tell them
+    apart; ``order``: with what became of them."""
+    tool = hashlib.sha256(json.dumps(invocation.process, sort_keys=True).encode()).hexdigest()
+    given = [(name, json.dumps(invocation.order.get(name), sort_keys=True)) for name in warm.key]
+    inputs = [
+        {"path": unquote(urlsplit(location).path), "digest": place}
+        for place, location in zip(_locations(invocation.order), _locations(order), strict=True)
+    ]
+    return WarmCommand(warm, line.base_command, loads=[("tool", tool), *given], inputs=inputs)
+
+
+def _locations(value: Any) -> Iterator[str]:
+    """Of the files and folders in a value, in order."""
+    match value:
+        case {"class": "File" | "Directory", "location": str(location), **others}:
+            yield location
+            yield from _locations(others.get("secondaryFiles"))
+        case dict():
+            for inner in value.values():
+                yield from _locations(inner)
+        case list():
+            for inner in value:
+                yield from _locations(inner)
 
 
 def _read(path: str) -> Invocation:

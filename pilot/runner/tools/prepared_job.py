@@ -59,12 +59,13 @@ class PreparedJob:
 class WarmCommand:
     """``started``: how many of the arguments the program is started with; the others come with each
     job. ``loads``: names and checksums of the files that decide what is loaded, beside these and
-    the environment. ``inputs``: the job's files, as the protocol tells of them."""
+    the environment. ``inputs``: the job's files, as the protocol tells of them; None: not known
+    yet."""
 
     warm: Warm
     started: int
     loads: Sequence[Sequence[str]] = ()
-    inputs: Sequence[Mapping[str, str]] = ()
+    inputs: Sequence[Mapping[str, str]] | None = None
 
 
 def prepared_job(job: Any, job_files: JobFiles) -> PreparedJob:

@@ -15,23 +15,9 @@ from sluice.cwl.properties.requirements import requirements_of
 from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.findings import Findings, did_you_mean, text_place
 from sluice.cwl.reading.nodes import mappings
+from sluice.warm_rules import ENVIRONMENT, NO_COMMAND, REFUSED, STDIN, is_worked_out
 
 _NAME = "warm"
-#: Requirements, as hints too, that no tool has that stays loaded.
-_REFUSED = {
-    "ShellCommandRequirement": (
-        "is run by a shell, whose line is made anew for each job: let its program be started"
-        " directly, without ShellCommandRequirement"
-    ),
-    "InplaceUpdateRequirement": (
-        "changes its inputs where they lie (InplaceUpdateRequirement): let it write what it changes"
-        " to its own folder"
-    ),
-    "DockerRequirement": (
-        "runs in a container, which is started for each job (DockerRequirement): let nodes have the"
-        " program, or leave sluice:warm out"
-    ),
-}
 
 
 def check_warm_tools(template: ParsedTemplate, flow: Dataflow, findings: Findings) -> None:
@@ -50,12 +36,14 @@ class _Check:
     fields: Fields
 
     def all_of(self, warm: Warm) -> None:
+        if "invoke" in self.fields.values:
+            return  # only its files say which tools it runs
         self._key(warm)
         if not self._process():
             return
         self._command_line()
         held = requirements_of(self.step, self.template)
-        for name, why in _REFUSED.items():
+        for name, why in REFUSED.items():
             if name in held:
                 self.findings.error(held[name].place, f"{self._tool} {why}")
         if "EnvVarRequirement" in held:
@@ -110,25 +98,13 @@ class _Check:
     def _command_line(self) -> None:
         tool = self.step.tool
         if not tool.get("baseCommand"):
-            self.findings.error(
-                self.step.place_of("run"),
-                f"{self._tool} it has no baseCommand: that is what it is started with, and"
-                " everything else comes with each job",
-            )
+            self.findings.error(self.step.place_of("run"), f"{self._tool} {NO_COMMAND}")
         if "stdin" in tool:
-            self.findings.error(
-                text_place(tool, "stdin"),
-                f"{self._tool} its standard input brings the requests: give it the file as an"
-                " argument instead of stdin",
-            )
+            self.findings.error(text_place(tool, "stdin"), f"{self._tool} {STDIN}")
 
     def _environment(self, requirement: CommentedMap) -> None:
         """It is there before the job is."""
         for node in mappings(requirement.get("envDef")):
             for key, value in node.items():
-                if isinstance(value, str) and ("$(" in value or "${" in value):
-                    self.findings.error(
-                        text_place(node, key),
-                        f"{self._tool} its environment depends on the job (EnvVarRequirement): give"
-                        " it the value as an argument",
-                    )
+                if is_worked_out(value):
+                    self.findings.error(text_place(node, key), f"{self._tool} {ENVIRONMENT}")

@@ -166,8 +166,8 @@ def _sandbox(value: FieldValue) -> bool | None:
 
 
 def _warm(value: FieldValue) -> Warm | None:
-    if value.written is True:
-        return Warm()
+    if isinstance(value.written, bool):
+        return Warm() if value.written else None  # whatever its tool says
     if isinstance(value.written, CommentedMap) and "kind" in map(
         value.plain_key, map(str, value.written)
     ):
@@ -263,21 +263,26 @@ def _require(value: FieldValue) -> Require | None:
 class ExtensionField:
     """``read`` gives the value, or None after an error. ``comes_down``: of a step whose workflow is
     taken apart, to the steps in it. ``for_all``: a step's field that may stand on the workflow, for
-    all its steps."""
+    all its steps; ``of_tool``: on its tool, for steps that say nothing themselves."""
 
     belongs_to: Literal["workflow", "step"]
     read: Reader
     example: str = ""
     comes_down: bool = False
     for_all: bool = False
+    of_tool: bool = False
 
     def may_stand_on(self, kind: str) -> bool:
-        """``kind``: a ``workflow``, a ``step``, or something else."""
+        """``kind``: a ``workflow``, a ``step``, its ``tool``, or something else."""
+        if kind == "tool":
+            return self.of_tool
         return kind == self.belongs_to or (self.for_all and kind == "workflow")
 
     @property
     def owner(self) -> str:
         """What it belongs to, in words."""
+        if self.of_tool:
+            return "a step or its tool"
         return "a step or the workflow" if self.for_all else f"a {self.belongs_to}"
 
 
@@ -371,7 +376,11 @@ FIELDS: dict[str, ExtensionField] = {
         "step", _nodes, "sluice:nodes: {site: prague}", comes_down=True, for_all=True
     ),
     "warm": ExtensionField(
-        "step", _warm, "sluice:warm: {key: [model], idle: 300, jobs: 1000}", comes_down=True
+        "step",
+        _warm,
+        "sluice:warm: {key: [model], idle: 300, jobs: 1000}",
+        comes_down=True,
+        of_tool=True,
     ),
     "merge": ExtensionField("step", _merge, "sluice:merge: {files: 25}"),
     "invoke": ExtensionField("step", _invoke),

@@ -22,13 +22,22 @@ PREFIX = "sluice"
 
 @dataclass(slots=True)
 class Fields:
-    """The fields of one workflow or step that were read without an error, and where each stands."""
+    """The fields of one workflow, step or tool that were read without an error, and where each
+    stands."""
 
     values: dict[str, Any] = field(default_factory=dict)
     places: dict[str, TextPlace] = field(default_factory=dict)
     #: Places of the keys inside a field: ``("bind", "run")``; of keys inside these ``("require",
     #: "parameters.cut")``.
     inner: dict[tuple[str, str], TextPlace] = field(default_factory=dict)
+
+    def add(self, others: "Fields") -> None:
+        """Those of which this says nothing."""
+        for name in others.places.keys() - self.places.keys():
+            self.places[name] = others.places[name]
+            self.inner |= {key: place for key, place in others.inner.items() if key[0] == name}
+            if name in others.values:
+                self.values[name] = others.values[name]
 
 
 @dataclass(slots=True)
@@ -58,7 +67,7 @@ def read_extensions(document: Document, findings: Findings) -> Extensions:
 
 @dataclass(frozen=True, slots=True)
 class _Home:
-    """``kind``: a ``workflow``, a ``step``, or what has no extension fields."""
+    """``kind``: a ``workflow``, a ``step``, its ``tool``, or what has no extension fields."""
 
     kind: str = ""
     fields: Fields = field(default_factory=Fields)
@@ -73,6 +82,8 @@ class _Reader:
         ]
         self.prefixes = {f"{prefix}:" for prefix in declared}
         taken = PREFIX in document.namespaces and PREFIX not in declared
+        #: Fields of a step, and of its tool.
+        self.tools: list[tuple[Fields, Fields]] = []
         self.starts = (NAMESPACE, *self.prefixes, *(() if taken else (f"{PREFIX}:",)))
         self.undeclared = False
         if taken:
@@ -89,9 +100,21 @@ class _Reader:
             if step.body is not None:
                 fields = found.steps.setdefault(step.name, Fields())
                 homes[id(step.body)] = _Home("step", fields)
+                self._find_tool(step.body, fields, homes)
         self._find_nested(written, "", homes, found)
         self._walk(self.document.root, homes)
+        for fields, of_tool in self.tools:
+            fields.add(of_tool)
         return found
+
+    def _find_tool(self, step: CommentedMap, fields: Fields, homes: dict[int, _Home]) -> None:
+        run = self._run_of(step)
+        if isinstance(run, CommentedMap) and run.get("class") == "CommandLineTool":
+            self.tools.append((fields, homes.setdefault(id(run), _Home("tool")).fields))
+
+    def _run_of(self, step: CommentedMap) -> Any:
+        run = step.get("run")
+        return self.document.graph.get(local_name(run)) if isinstance(run, str) else run
 
     def _find_nested(
         self,
@@ -102,8 +125,7 @@ class _Reader:
     ) -> None:
         """A workflow that several steps run is one text, so their fields are the same."""
         for step in named_nodes(workflow.get("steps")):
-            run = None if step.body is None else step.body.get("run")
-            run = self.document.graph.get(local_name(run)) if isinstance(run, str) else run
+            run = None if step.body is None else self._run_of(step.body)
             if (
                 not isinstance(run, CommentedMap)
                 or run.get("class") != "Workflow"
@@ -117,6 +139,7 @@ class _Reader:
                 if inner.body is not None:
                     home = homes.setdefault(id(inner.body), _Home("step"))
                     found.nested[f"{inside}{inner.name}"] = home.fields
+                    self._find_tool(inner.body, home.fields, homes)
             self._find_nested(run, inside, homes, found)
 
     def _walk(self, node: Any, homes: dict[int, _Home]) -> None:

@@ -1,6 +1,9 @@
 """Tools that stay loaded: what the plan has of them, and what is refused."""
 
+import json
+
 import pytest
+from ruamel.yaml import YAML
 
 from sluice.contracts.needs import Needs, Warm
 from sluice.cwl import compile_template
@@ -32,6 +35,43 @@ def test_a_step_that_says_nothing_says_nothing_in_the_plan() -> None:
     assert ("warm" in count, "warm" in join) == (True, False)
 
 
+TOOL = "      baseCommand: [head, -n]\n"
+
+
+@pytest.mark.parametrize(
+    ("step", "warm"),
+    [
+        (BOUNDARY, Warm(key=["limit"])),
+        ("sluice:warm: {idle: 7}", Warm(idle=7)),
+        ("sluice:warm: false", None),
+    ],
+)
+def test_a_tool_may_say_it_itself_where_its_step_says_nothing(step: str, warm: Warm | None) -> None:
+    of_tool = (TOOL, f"{TOOL}      sluice:warm: {{key: [limit]}}\n")
+    assert needs((BOUNDARY, step), of_tool)["count"].warm == warm
+    [executable] = [one.tool for one in plan_of(edited(of_tool)).steps if one.name == "count"]
+    assert "warm" not in str(executable), "it is not in what pilots run"
+
+
+def test_a_tool_that_several_steps_run_says_it_for_all() -> None:
+    documents = edited((TOOL, f"{TOOL}      sluice:warm: true\n"))
+    whole = YAML(typ="safe").load(documents)
+    tool = whole["steps"]["count"].pop("run") | {"id": "head"}
+    whole["steps"]["count"]["run"] = "#head"
+    again = {**whole["steps"]["count"], "in": {"frame": "count/number", "limit": "limit"}}
+    whole["steps"]["again"] = again
+    whole["steps"]["join"]["in"]["parts"] = "again/number"
+    graph = {
+        "cwlVersion": whole.pop("cwlVersion"),
+        "$namespaces": whole.pop("$namespaces"),
+        "$graph": [whole | {"id": "main"}, tool],
+    }
+    found = compile_template(json.dumps(graph), name="t")
+    assert found.errors == []
+    assert found.plan is not None
+    assert [step.needs.warm for step in found.plan.steps] == [Warm(), Warm(), None]
+
+
 # ruff: noqa: E501 - a case on a line
 REFUSED: dict[str, tuple[list[tuple[str, str]], str]] = {
     "a key that is no input": (
@@ -45,6 +85,14 @@ REFUSED: dict[str, tuple[list[tuple[str, str]], str]] = {
     "no jobs": ([(BOUNDARY, "sluice:warm: {¦jobs: 0}")], "greater than or equal to 1, not 0"),
     "not a word": ([(BOUNDARY, "¦sluice:warm: yes please")], "is a mapping"),
     "a workflow's": ([("doc: Counts", "¦sluice:warm: true\ndoc: Counts")], "belongs to a step"),
+    "a tool's standard input": (
+        [("baseCommand: [head, -n]", "sluice:warm: true\n      baseCommand: head\n      ¦stdin: $(inputs.frame.path)")],
+        "its standard input brings the requests",
+    ),
+    "a key that is no input of a tool that says it itself": (
+        [(TOOL, f"{TOOL}      sluice:warm: {{¦key: [limits]}}\n")], "has no input 'limits'",
+    ),
+    "a tool's boundary": ([(TOOL, f"{TOOL}      ¦sluice:boundary: {{}}\n")], "belongs to a step"),
     "standard input": (
         [WARM, ("baseCommand: [head, -n]", "baseCommand: head\n      ¦stdin: $(inputs.frame.path)")],
         "its standard input brings the requests",

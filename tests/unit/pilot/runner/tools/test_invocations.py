@@ -1,12 +1,14 @@
 """Jobs whose file says what is run, in a real slot process."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from sluice.contracts.needs import Warm
 from sluice.contracts.pilots import AttemptReport, InputFile
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from sluice.storage import pack, unpack
@@ -223,3 +225,46 @@ def test_what_cannot_be_run_is_refused(body: bytes, why: str, runner: Runner, ro
     )
     assert error is ErrorClass.TOOL_REFUSED
     assert why in message
+
+
+#: Says how many jobs it has served, what it was told of its files, and what is in them.
+SERVES = """
+import json, sys
+if "--persistent_worker" not in sys.argv:
+    sys.stdin = [json.dumps({"arguments": sys.argv[1:], "inputs": [], "requestId": 0})]
+for number, line in enumerate(sys.stdin, 1):
+    request = json.loads(line)
+    texts = [open(path).read() for path in request["arguments"]]
+    told = [[one["path"] in request["arguments"], one["digest"]] for one in request["inputs"]]
+    said = json.dumps([number, told, texts])
+    if request["requestId"]:
+        said = json.dumps({"output": said, "requestId": request["requestId"]})
+    print(said, flush=True)
+"""
+
+
+def test_a_tool_that_stays_loaded_serves_the_invocations_of_its_task(
+    runner: Runner, root: Path
+) -> None:
+    about = task(root, OPERATION, warm=Warm(kind="a", key=["k"]))
+    inputs = {"f": {"type": "File", "inputBinding": {}}, "k": "Any"}
+    serves = tool([sys.executable, "-c", SERVES], inputs=inputs)
+    files = [stored(root, name, name) for name in ("one", "two")]
+
+    def said(process: dict[str, Any], file: dict[str, Any], key: Any) -> Any:
+        order = {"f": file, "k": key}
+        folder = root / f"{len(list(root.iterdir()))}"
+        order_file = invocation(root, process, order, name=f"{folder.name}.json")
+        return json.loads(text(result(run(runner, about, [order_file]), folder)["o"]))
+
+    one, two = ([True, "files/one"], [True, "files/two"])
+    assert said(serves, files[0], 1) == [1, [one], ["one"]]
+    assert said(serves, files[1], 1) == [2, [two], ["two"]]
+    assert said(serves, files[1], 2)[0] == 1, "another value at its key"
+    assert said(serves, files[1], files[0])[:2] == [1, [two, [False, "files/one"]]]
+    assert said(serves, files[1], files[0])[0] == 2
+    assert said(serves, files[1], files[1])[0] == 1, "another file at its key"
+    other = {**serves, "doc": "other"}
+    assert said(other, files[1], files[1])[0] == 1, "another tool"
+    reading = {**serves, "stdin": "$(inputs.f.path)"}
+    assert said(reading, files[1], 1) == [1, [], ["two"]], "one that cannot stay"

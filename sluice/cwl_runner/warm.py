@@ -1,0 +1,110 @@
+"""Tools that stay loaded (``sluice:warm``), of steps or of themselves: which these are, and what
+their invocations ask for. Those of one tool, with the same values at its ``key``, share a process,
+over many runs."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from cwltool.command_line_tool import CommandLineTool
+from cwltool.errors import UnsupportedRequirement
+from cwltool.process import Process, shortname
+from cwltool.workflow import Workflow, WorkflowStep
+from pydantic import ValidationError
+from schema_salad.exceptions import ValidationException
+
+from sluice.contracts.needs import Warm
+from sluice.contracts.wording import sentence_of
+from sluice.cwl_runner.template import InvocationNeeds
+from sluice.warm_rules import ENVIRONMENT, NO_COMMAND, REFUSED, STDIN, is_worked_out
+
+#: As a loaded document has the field, and its inner keys where they were written with the prefix.
+_NAMESPACE = "urn:sluice:cwl:"
+_FIELD = f"{_NAMESPACE}warm"
+_NAME = "sluice:warm"
+
+
+class WorkflowOfWarmTools(Workflow):  # type: ignore[misc] # cwltool's types are not followed
+    """What a step says of its tool goes before what the tool says itself."""
+
+    def make_workflow_step(self, toolpath_object: Any, *given: Any, **named: Any) -> WorkflowStep:
+        step = super().make_workflow_step(toolpath_object, *given, **named)
+        name, tool = f"step '{shortname(step.id)}'", step.embedded_tool
+        warm = warm_of(step.tool, name)
+        if isinstance(tool, CommandLineTool):
+            if warm is not None or step.tool.get(_FIELD) is False:
+                tool.warm = warm
+        elif warm is not None:
+            raise ValidationException(
+                f"{name} runs a process of class {tool.tool['class']}; only a CommandLineTool stays"
+                f" loaded ({_NAME})"
+            )
+        return step
+
+
+def warm_of(written: Mapping[str, Any], owner: str) -> Warm | None:
+    """What a step or a tool says. Raises ``ValidationException``."""
+    if _NAME in written:
+        raise ValidationException(
+            f"{owner}: the prefix 'sluice' is not declared: add '$namespaces: {{sluice:"
+            f' "{_NAMESPACE}"}}\' to the document'
+        )
+    value = written.get(_FIELD)
+    if value is None or isinstance(value, bool):
+        return Warm() if value else None
+    wrong = f"{owner}: '{_NAME}' is true, or a mapping with key, idle and jobs"
+    if not isinstance(value, Mapping):
+        raise ValidationException(f"{wrong}, not {value!r}")
+    given = {str(key).removeprefix(_NAMESPACE): inner for key, inner in value.items()}
+    if unknown := given.keys() - {"key", "idle", "jobs"}:
+        raise ValidationException(f"{wrong}; it knows no '{min(unknown)}'")
+    try:
+        return Warm.model_validate_json(json.dumps(given), strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        said = sentence_of(first)
+        raise ValidationException(
+            f"{owner}: '{_NAME}' {first['loc'][0]}: {said[0].lower()}{said[1:]},"
+            f" not {first['input']!r}"
+        ) from error
+
+
+def refuse_what_cannot_stay(process: Process) -> None:
+    """Raises ``UnsupportedRequirement`` for a tool that stays loaded, and asks for what has to be
+    there before it starts."""
+    warm = getattr(process, "warm", None)
+    if warm is None:
+        return
+    tool, name = process.tool, shortname(process.tool["id"])
+    inputs = {shortname(port["id"]) for port in tool["inputs"]}
+    for key in warm.key:
+        if key not in inputs:
+            raise UnsupportedRequirement(f"the key of {_NAME}: {name} has no input '{key}'")
+    for why in _obstacles(process):
+        raise UnsupportedRequirement(f"{name} stays loaded ({_NAME}), and {why}")
+
+
+def _obstacles(process: Process) -> list[str]:
+    found = [why for asked, why in REFUSED.items() if process.get_requirement(asked)[0]]
+    if not process.tool.get("baseCommand"):
+        found.append(NO_COMMAND)
+    if process.tool.get("stdin"):
+        found.append(STDIN)
+    environment, _ = process.get_requirement("EnvVarRequirement")
+    if any(is_worked_out(one["envValue"]) for one in (environment or {}).get("envDef", ())):
+        found.append(ENVIRONMENT)
+    return found
+
+
+def staying(
+    warm: Warm | None, needs: InvocationNeeds, invocation: Mapping[str, Any]
+) -> InvocationNeeds:
+    """The same for all invocations that share a process. The files of this one are local."""
+    if warm is None:
+        return needs
+    loaded = {name: invocation["order"].get(name) for name in warm.key}
+    told = json.dumps([invocation["process"], loaded], sort_keys=True, default=str).encode()
+    fields = warm.model_dump(exclude={"kind"})
+    return replace(needs, warm=json.dumps(fields), loads=hashlib.sha256(told).hexdigest()[:16])

@@ -1,0 +1,31 @@
+"""What a tool cannot have that stays loaded (``sluice:warm``): what would have to be there before
+it starts and depends on the job. Each is the end of a sentence about the tool."""
+
+#: Requirements, as hints too.
+REFUSED = {
+    "ShellCommandRequirement": (
+        "is run by a shell, whose line is made anew for each job: let its program be started"
+        " directly, without ShellCommandRequirement"
+    ),
+    "InplaceUpdateRequirement": (
+        "changes its inputs where they lie (InplaceUpdateRequirement): let it write what it changes"
+        " to its own folder"
+    ),
+    "DockerRequirement": (
+        "runs in a container, which is started for each job (DockerRequirement): let nodes have the"
+        " program, or leave sluice:warm out"
+    ),
+}
+NO_COMMAND = (
+    "it has no baseCommand: that is what it is started with, and everything else comes with each"
+    " job"
+)
+STDIN = "its standard input brings the requests: give it the file as an argument instead of stdin"
+ENVIRONMENT = (
+    "its environment depends on the job (EnvVarRequirement): give it the value as an argument"
+)
+
+
+def is_worked_out(value: object) -> bool:
+    """By an expression, for each job."""
+    return isinstance(value, str) and ("$(" in value or "${" in value)

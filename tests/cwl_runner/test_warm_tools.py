@@ -1,0 +1,206 @@
+"""Tools that stay loaded (``sluice:warm``) by `sluice cwl-runner`: the same outputs as ever, from
+few processes; what cannot stay is refused."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sluice.cwl_runner.command import main
+from tests.cwl_runner.runners import Run, outputs_of, require_same, run_in, write
+
+pytestmark = pytest.mark.xdist_group("cwl-runner")
+
+NAMESPACES = {"sluice": "urn:sluice:cwl:"}
+#: Says the word that it was given, the one that it has loaded, and in one file of its own how many
+#: jobs it has served.
+COUNTS = """
+from sluice.warm import once, serve
+served = []
+@once
+def load(path):
+    with open(path) as file:
+        return file.read()
+def main(arguments):
+    served.append(1)
+    word, model = arguments[:2]
+    print(word, load(model), end='')
+    if arguments[2:]:
+        print(len(served), end='')
+serve(main)
+"""
+
+
+def tool(*more: str, **fields: Any) -> dict[str, Any]:
+    """``more``: arguments. With any, its outputs tell how often its process was asked."""
+    return {
+        "class": "CommandLineTool",
+        "baseCommand": [sys.executable, "-c", COUNTS],
+        "inputs": {"word": "string", "model": "File"},
+        "arguments": ["$(inputs.word)", "$(inputs.model)", *more],
+        "stdout": "out",
+        "outputs": {"out": "stdout"},
+        "requirements": {"ToolTimeLimit": {"timelimit": 60}},
+        **fields,
+    }
+
+
+def workflow(run: dict[str, Any], **step: Any) -> dict[str, Any]:
+    return {
+        "cwlVersion": "v1.2",
+        "class": "Workflow",
+        "$namespaces": NAMESPACES,
+        "requirements": {"ScatterFeatureRequirement": {}},
+        "inputs": {"words": "string[]", "model": "File"},
+        "outputs": {"outs": {"type": "File[]", "outputSource": "say/out"}},
+        "steps": {
+            "say": {
+                "scatter": "word",
+                "in": {"word": "words", "model": "model"},
+                "out": ["out"],
+                "run": run,
+                **step,
+            }
+        },
+    }
+
+
+#: Of the system that all tests here have: two pilots' worth at the most.
+SLOTS = 4
+WARM = {"sluice:warm": {"key": ["model"], "idle": 60}}
+
+
+@pytest.fixture
+def order(tmp_path: Path) -> str:
+    (tmp_path / "model").write_text("small ")
+    model = {"class": "File", "path": "model"}
+    return write(tmp_path, "order.json", {"words": list("abcdefgh"), "model": model})
+
+
+def texts(value: Any) -> list[str]:
+    return [Path(one["path"]).read_text() for one in value["outs"]]
+
+
+def run_ours(url: str, folder: Path, *arguments: str) -> tuple[int, list[str], str]:
+    """Its status, the texts of its outputs, and what it said."""
+    folder.mkdir()
+    done = run_in(folder, ["sluice-cwl-runner", "--url", url], arguments, {})
+    found = texts(json.loads(done.stdout)) if done.returncode == 0 else []
+    return done.returncode, found, done.stderr
+
+
+def test_outputs_are_those_of_other_runners_and_of_cold_tools(
+    both: Run, url: str, tmp_path: Path, order: str
+) -> None:
+    warm = require_same(both(write(tmp_path, "warm.cwl", workflow(tool(), **WARM)), order))
+    (tmp_path / "cold").mkdir()
+    cold = write(tmp_path, "cold.cwl", workflow(tool()))
+    done = run_in(tmp_path / "cold", ["sluice-cwl-runner", "--url", url], [cold, order], {})
+    assert outputs_of(done) == warm
+
+
+def test_its_process_serves_job_after_job_and_run_after_run(
+    url: str, tmp_path: Path, order: str
+) -> None:
+    loaded_once = {"sluice:warm": {"idle": 60}}
+    document = write(tmp_path, "warm.cwl", workflow(tool("count"), **loaded_once))
+    served = list[int]()
+    for number in range(2):
+        status, found, said = run_ours(url, tmp_path / f"{number}", document, order)
+        assert status == 0, said
+        assert [text.split()[:2] for text in found] == [[word, "small"] for word in "abcdefgh"]
+        served += [int(text.split()[2]) for text in found]
+    assert served.count(1) <= SLOTS
+    assert sorted(served)[-1] >= len(served) / SLOTS
+
+
+def test_another_file_at_its_key_has_another_process(url: str, tmp_path: Path, order: str) -> None:
+    steps = workflow(tool("count"), **WARM)
+    steps["inputs"] = {"words": "string[]", "models": "File[]"}
+    steps["requirements"]["StepInputExpressionRequirement"] = {}
+    steps["steps"]["say"] |= {
+        "scatter": ["word", "model"],
+        "scatterMethod": "flat_crossproduct",
+        "in": {"word": "words", "model": "models"},
+    }
+    models = []
+    for name in ("small", "large"):
+        (tmp_path / name).write_text(f"{name} ")
+        models.append({"class": "File", "path": name})
+    given = write(tmp_path, "models.json", {"words": list("abc"), "models": models})
+    document = write(tmp_path, "warm.cwl", steps)
+    status, found, said = run_ours(url, tmp_path / "out", document, given)
+    assert status == 0, said
+    loaded = [text.split()[:2] for text in found]
+    assert loaded == [[word, model] for word in "abc" for model in ("small", "large")]
+
+
+def test_a_tool_may_say_it_itself_and_a_step_that_it_does_not(
+    url: str, tmp_path: Path, order: str
+) -> None:
+    of_itself = tool("count", **{"sluice:warm": True})
+    for number, (step, most) in enumerate([({}, SLOTS), ({"sluice:warm": False}, 8)]):
+        document = write(tmp_path, f"{number}.cwl", workflow(of_itself, **step))
+        status, found, said = run_ours(url, tmp_path / f"{number}", document, order)
+        assert status == 0, said
+        fresh = sum(text.split()[2] == "1" for text in found)
+        assert fresh <= most if most == SLOTS else fresh == most
+
+
+REFUSED = {
+    "standard input": (tool(stdin="$(inputs.model.path)"), {}, "its standard input brings"),
+    "a shell": (
+        tool(requirements={"ShellCommandRequirement": {}}), {}, "is run by a shell",
+    ),
+    "no program": (
+        {key: value for key, value in tool().items() if key != "baseCommand"}, {},
+        "it has no baseCommand",
+    ),
+    "an environment of the job": (
+        tool(requirements={"EnvVarRequirement": {"envDef": {"A": "$(inputs.word)"}}}), {},
+        "its environment depends on the job",
+    ),
+    "a key that is no input": (
+        tool(), {"sluice:warm": {"key": ["models"]}}, "has no input 'models'",
+    ),
+    "a word that it does not know": (
+        tool(), {"sluice:warm": {"keys": ["model"]}}, "it knows no 'keys'",
+    ),
+    "no jobs": (tool(), {"sluice:warm": {"jobs": 0}}, "'sluice:warm' jobs: "),
+    "no mapping": (tool(), {"sluice:warm": "yes"}, "is true, or a mapping"),
+    "another class": (
+        {
+            "class": "ExpressionTool",
+            "requirements": {"InlineJavascriptRequirement": {}},
+            "inputs": {"word": "string", "model": "File"},
+            "outputs": {"out": "File"},
+            "expression": "${return {out: inputs.model};}",
+        },
+        {},
+        "of class ExpressionTool; only a CommandLineTool stays loaded",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_stay_is_refused_before_anything_runs(
+    case: str, tmp_path: Path, order: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    run, step, sentence = REFUSED[case]
+    document = write(tmp_path, "warm.cwl", workflow(run, **{**WARM, **step}))
+    unreachable = ["--url", "http://127.0.0.1:9", "--outdir", str(tmp_path)]
+    assert main([*unreachable, document, order]) in (1, 33)
+    said = " ".join(capfd.readouterr().err.split())
+    assert sentence in said
+
+
+def test_a_prefix_that_is_not_declared_is_told(
+    tmp_path: Path, order: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    document = workflow(tool(), **WARM)
+    del document["$namespaces"]
+    written = write(tmp_path, "warm.cwl", document)
+    assert main(["--url", "http://127.0.0.1:9", written, order]) != 0
+    assert "the prefix 'sluice' is not declared" in " ".join(capfd.readouterr().err.split())
