@@ -9,9 +9,10 @@ import pytest
 from sluice.contracts.needs import Warm
 from tests.unit.pilot import slot_users
 from tests.unit.pilot.builders import task, tool
-from tests.unit.pilot.runner.attempts.test_warm_tools import Jobs, slot_behind, text_of
+from tests.unit.pilot.runner.attempts.test_warm_tools import Jobs, text_of
 from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
+from tests.unit.pilot.walls import slot_behind
 
 
 @pytest.fixture

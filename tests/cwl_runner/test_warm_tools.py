@@ -149,7 +149,7 @@ def test_a_tool_may_say_it_itself_and_a_step_that_it_does_not(
         assert fresh <= most if most == SLOTS else fresh == most
 
 
-REFUSED = {
+REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "standard input": (tool(stdin="$(inputs.model.path)"), {}, "its standard input brings"),
     "a shell": (
         tool(requirements={"ShellCommandRequirement": {}}), {}, "is run by a shell",

@@ -121,10 +121,10 @@ def test_random_graphs_give_the_same(bench: Bench) -> None:
             expected = answers.result()
         for graph, wanted, got in zip(documents, expected, found, strict=True):
             assert got == wanted, f"{len(texts.files)} files: {json.dumps(graph)}"
-        for graph, wanted in zip(drawn, expected, strict=True):
-            if KEEPS_LOADED in graph.shapes and len(by_runner) < MOST_BY_RUNNER:
-                by_runner.append(graph)
-                for document in (graph.document, without_warm(graph.document)):
+        for one, wanted in zip(drawn, expected, strict=True):
+            if KEEPS_LOADED in one.shapes and len(by_runner) < MOST_BY_RUNNER:
+                by_runner.append(one)
+                for document in (one.document, without_warm(one.document)):
                     got = _by_our_runner(bench, document, texts)
                     assert got == wanted, f"cwl-runner, {len(texts.files)} files: {document}"
         answered.extend(any(answer.values()) for answer in expected)

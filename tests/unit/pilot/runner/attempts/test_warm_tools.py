@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,8 +17,8 @@ from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot import slot_users
 from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, job, task, tool
-from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
+from tests.unit.pilot.walls import WAYS, slot_behind
 
 #: Does what stands in each job's input. ``served`` are all jobs so far.
 OBEYS = """
@@ -48,19 +48,10 @@ for line in sys.stdin:
         print(json.dumps({"requestId": request["requestId"], **fields}), flush=True)
     exec(sys.argv[1])
 """
-#: Settings of a slot.
-WALLS: dict[str, Callable[[], dict[str, Any]]] = {
-    "sandbox": lambda: {"sandbox": found_sandbox()},
-    "user": lambda: {"users": [slot_users.new_user()], "no_sandbox": "a test"},
-    "open": lambda: {"no_sandbox": "a test"},
-}
 NUMBER = "print(len(served))"
 
 
-IN_SHORT = "tests/unit/pilot/users and tests/attacks show what is special to it"
-
-
-@pytest.fixture(params=["sandbox", pytest.param("user", marks=pytest.mark.long(IN_SHORT)), "open"])
+@pytest.fixture(params=WAYS)
 def walls(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -73,14 +64,6 @@ def runner(tmp_path: Path, walls: str) -> Iterator[Runner]:
         runner = slot_behind(walls, folder / "pilot")
         yield runner
         runner.close()
-
-
-def slot_behind(walls: str, folder: Path) -> Runner:
-    environment = {"PYTHONPATH": os.getcwd()} if walls == "user" else {}
-    runner = Runner(folder, settings=WALLS[walls](), environment=environment)
-    if walls == "user":
-        slot_users.let_pass(runner)
-    return runner
 
 
 class Jobs:
