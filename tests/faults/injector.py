@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import assert_never
 
 import httpx
@@ -14,7 +15,7 @@ import psutil
 
 from tests.faults.broker import Tap
 from tests.faults.clocks import Clocks
-from tests.faults.fickle import signal_of
+from tests.faults.fickle import WAYS, signal_of
 from tests.faults.schedule import DESTINATIONS, Fault, Kind
 from tests.faults.stack import StackControl
 from tests.faults.storage import SmallDisk
@@ -226,16 +227,28 @@ class Injector:
 
 
 def working_tools(marker: str) -> list[psutil.Process]:
-    """Programs with the marker in their command line that do not stand still."""
+    """Programs with the marker in their command line that do not stand still, and know what the
+    signals mean."""
     found = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):
             is_program = process.name().startswith("python") and any(
                 marker in argument for argument in process.cmdline()[2:3]
             )
-            if is_program and process.status() not in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE):
+            stands = process.status() in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE)
+            if is_program and not stands and _catches(process.pid, signal_of(WAYS[-1])):
                 found.append(process)
     return found
+
+
+def _catches(pid: int, number: int) -> bool:
+    """Has it a handler for the signal?"""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+    caught = next(line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:"))
+    return bool(int(caught, 16) >> (number - 1) & 1)
 
 
 def _send(process: psutil.Process, number: int) -> None:
