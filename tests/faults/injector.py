@@ -24,6 +24,8 @@ from tests.faults.work import MARKER
 #: Seconds to wait for what a fault strikes at: a process that is just starting again, a message
 #: that nobody has sent yet.
 _PATIENCE = 60.0
+#: Until a tool is at work, which on a busy machine waits for its turn.
+_PATIENCE_FOR_TOOLS = 300.0
 
 
 class NothingToStrike(Exception):
@@ -58,6 +60,7 @@ class Injector:
         self._disk = disk
         self._now = now
         self.struck: list[Struck] = []
+        self._upset_ones = set[psutil.Process]()
 
     async def run(self, schedule: Sequence[Fault]) -> None:
         """Returns when the last fault has ended. One that cannot be carried out is noted, and does
@@ -183,12 +186,14 @@ class Injector:
         found: list[psutil.Process] = []
 
         async def look() -> bool:
-            found[:] = await asyncio.to_thread(working_tools, MARKER)
+            working = await asyncio.to_thread(working_tools, MARKER)
+            found[:] = [process for process in working if process not in self._upset_ones]
             return bool(found)
 
-        if not await self._until(look, _PATIENCE):
+        if not await self._until(look, _PATIENCE_FOR_TOOLS):
             raise NothingToStrike("no tool that stays loaded was at work")
         process = found[fault.number % len(found)]
+        self._upset_ones.add(process)
         record.began = self._now()
         _send(process, signal_of(way))
 

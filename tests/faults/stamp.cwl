@@ -37,6 +37,7 @@ steps:
     out: [stamp]
     sluice:retry: {attempts: 20, backoff: 0.5, also: [tool_timeout]}
     sluice:warm: {idle: 5, jobs: 20}
+    sluice:rank: 5  # so that it is at work whenever there is something to do
     run:
       class: CommandLineTool
       # The program's text, fickle.py, is put in where the template is uploaded.
