@@ -162,7 +162,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_demos(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_demos(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     demo = commands.add_parser(
         "demo", help="run the detector pack's demonstration on a stack of its own"
     )
