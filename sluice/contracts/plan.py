@@ -210,11 +210,19 @@ class PlanStep(FlatContract):
     rank: float = 1.0
     groups: MergeGroups = MergeGroups()
     batch: Batch = Batch()
+    #: ``dataset``: it waits for the whole data set, also where it could take files as they come.
+    flow: Annotated[Literal["dataset"] | None, Field(exclude_if=absent)] = None
     needs: Annotated[Needs, Flat()] = Needs()
 
     @property
     def main_input(self) -> StepInput:
         return self.inputs[0]
+
+    @property
+    def takes_as_they_come(self) -> bool:
+        """Can it begin before its main input is complete? The WMS makes jobs of what is there where
+        each is made of one file, and else waits."""
+        return self.mode is TaskMode.MAP and not self.single and self.flow is None
 
     @property
     def sources(self) -> list[Source]:

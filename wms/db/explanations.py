@@ -11,7 +11,7 @@ from wms.db.statement import statement
 from wms.db.steps import priority_of_task
 from wms.db.tasks import demands
 from wms.domain.capacity import blocked
-from wms.domain.explanations import WaitingFacts
+from wms.domain.explanations import StepBefore, WaitingFacts
 from wms.domain.matching import PilotNode
 
 SELECT_PAUSED = statement("""
@@ -36,6 +36,12 @@ WHERE state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}')
     OR (state = '{pilot.LOST}' AND seen_at > now() - interval '1 hour')
 """)
 
+_SELECT_BEFORE = """
+-- The task whose files this one takes as they come.
+SELECT w.step, w.finished + w.failed + w.canceled AS ended, w.total,
+    coalesce((w.registered->>(f.dataset_uid::text))::bigint, 0) AS given
+FROM flows AS f JOIN tasks AS w ON w.uid = f.writer WHERE f.reader = $1
+"""
 
 #: That are named.
 _MOST_HOLDERS = 3
@@ -71,6 +77,7 @@ async def ready_job(connection: Connection, job: int) -> ReadyJob | None:
 
 
 async def waiting_facts(connection: Connection, task: UUID) -> WaitingFacts:
+    before = await connection.fetchrow(_SELECT_BEFORE, task)
     waiting = await with_limits(connection, await demands(connection))
     own = next((demand for demand in waiting if demand.uid == task), None)
     scarce = set[str]() if own is None else blocked(own)
@@ -82,4 +89,5 @@ async def waiting_facts(connection: Connection, task: UUID) -> WaitingFacts:
         next_in=paused["next_in"] if paused else None,
         holders={name: await holders(connection, name, most=_MOST_HOLDERS) for name in scarce},
         priority=await priority_of_task(connection, task),
+        before=None if before is None else StepBefore(**before),
     )

@@ -441,3 +441,25 @@ ALTER TABLE pilots
     ADD COLUMN to_load text;
 
 UPDATE alembic_version SET version_num='wms0025' WHERE alembic_version.version_num = 'wms0024';
+
+-- Running upgrade wms0025 -> wms0026
+
+-- Task reader has a job made of each file that task writer gives for the data set, in the
+-- transaction that ends the file's job. due: files may have been given before it was there.
+CREATE TABLE flows (
+    reader uuid PRIMARY KEY,
+    writer uuid NOT NULL,
+    dataset_uid uuid NOT NULL,
+    due boolean NOT NULL DEFAULT true
+);
+
+CREATE INDEX flows_by_writer ON flows (writer);
+
+ALTER TABLE tasks
+    -- Tasks that take its files as they come.
+    ADD COLUMN readers integer NOT NULL DEFAULT 0 CHECK (readers >= 0),
+    -- Of such a task: when the first of those before it was created, whose turn it shares. NULL: it
+    -- stands for itself.
+    ADD COLUMN turn_at timestamptz;
+
+UPDATE alembic_version SET version_num='wms0026' WHERE alembic_version.version_num = 'wms0025';

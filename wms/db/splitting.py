@@ -16,16 +16,20 @@ from wms.domain.grouping import JobDraft
 
 _CLAIM_TASK = statement("""
 -- The best task whose jobs are not made and that nobody makes, not looked at since $2 (NULL: any;
--- $3: how long the claim holds).
+-- $3: how long the claim holds). One that takes files as they come is looked at where it may lack
+-- some, and when there are all.
 UPDATE tasks SET split_token = $1, split_until = now() + $3, split_checked_at = now()
 WHERE uid = (
     SELECT uid FROM tasks
     WHERE state NOT IN ('{task.ACTIVE}', '{task.FINISHED}', '{task.FAILED}', '{task.CANCELED}')
-        AND (split_until IS NULL OR split_until < now())
+        AND (split_until IS NULL OR split_until < now() OR split_token = uid AND EXISTS (
+            SELECT FROM flows AS f JOIN tasks AS w ON w.uid = f.writer
+            WHERE f.reader = tasks.uid AND (f.due OR w.ended_at IS NOT NULL)))
         AND (split_checked_at IS NULL OR split_checked_at < coalesce($2, now()))
     ORDER BY rank DESC, created_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING uid, state, split_checked_at, split_cursor, split_skip, split_group, split_last_seq,
-    level_first, parts_first, taken_over
+    level_first, parts_first, taken_over,
+    (SELECT f.writer FROM flows AS f WHERE f.reader = tasks.uid) AS writer
 """)
 
 _RELEASE_TASK = """
@@ -73,7 +77,8 @@ class SplitPlace:
 class SplitClaim:
     """A task to split. ``claimed_at``: by the database's clock. Of a level of a tree:
     ``level_first``: its first job's seq; ``parts_first``: that of the level before, whose files it
-    reads; -1 for the first level. ``taken_over``: the task whose finished jobs it takes over."""
+    reads; -1 for the first level. ``taken_over``: the task whose finished jobs it takes over.
+    ``writer``: the task whose files it takes as they come."""
 
     uid: UUID
     token: UUID
@@ -83,6 +88,7 @@ class SplitClaim:
     level_first: int
     parts_first: int
     taken_over: TakenOver | None = None
+    writer: UUID | None = None
 
 
 async def claim_task(
@@ -106,6 +112,7 @@ async def claim_task(
         taken_over=(
             None if row["taken_over"] is None else TakenOver.model_validate(row["taken_over"])
         ),
+        writer=row["writer"],
     )
 
 

@@ -6,6 +6,7 @@ rows come last.** So there are no deadlocks, and the counters always equal the j
 are NO KEY UPDATE, with which the foreign key of new jobs gets along.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -43,7 +44,8 @@ WHERE uid = ANY($1::uuid[]) AND shared_inputs IS NOT NULL
 
 #: What a pilot could be given of task ``t``. A task that the release before stored has its needs in
 #: its description alone.
-DEMAND = f"""t.uid, t.step, t.rank + {PRIORITY} AS rank, t.created_at, t.ready,
+DEMAND = f"""t.uid, t.step, t.rank + {PRIORITY} AS rank, t.created_at,
+    coalesce(t.turn_at, t.created_at) AS turn_at, t.ready,
     coalesce(t.needs, t.spec - ARRAY['executable', 'args'])::text AS needs,
     extract(epoch FROM now() - coalesce(t.served_at, t.created_at))::float AS waited,
     CASE WHEN t.kept_until > now() THEN t.kept_by END AS kept_by"""
@@ -70,6 +72,17 @@ WHERE uid = ANY(ARRAY(SELECT DISTINCT task_uid FROM jobs WHERE id = ANY($1::bigi
 ORDER BY uid FOR NO KEY UPDATE
 """
 
+_LOCK_TASKS_AND_READERS = f"""
+-- The same with the tasks that take what they give as it comes.
+WITH own AS MATERIALIZED (SELECT DISTINCT task_uid FROM jobs WHERE id = ANY($1::bigint[]))
+SELECT {_LOCKED}, readers, f.writer, f.dataset_uid, uid IN (SELECT task_uid FROM own) AS own
+FROM tasks LEFT JOIN flows AS f ON f.reader = uid
+WHERE uid = ANY(ARRAY(
+    SELECT task_uid FROM own
+    UNION ALL SELECT r.reader FROM own JOIN flows AS r ON r.writer = own.task_uid))
+ORDER BY uid FOR NO KEY UPDATE OF tasks
+"""
+
 _SET_ENDED = statement("""
 -- Everything that is open becomes canceled, in the same row as the final state.
 UPDATE tasks SET
@@ -79,6 +92,14 @@ UPDATE tasks SET
 WHERE uid = $1 AND state = ANY($4)
 RETURNING registered
 """)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The files that task ``writer`` gives for data set ``dataset``, taken as they come."""
+
+    writer: UUID
+    dataset: UUID
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +116,17 @@ class LockedTask:
     only_seq: int | None = None
     #: Its jobs read what earlier ones gave.
     merges_parts: bool = False
+    #: What it takes as it comes, where that was asked for.
+    reading: Reading | None = None
+
+    def given(self, dataset: UUID) -> int:
+        """Files that it gave for the data set so far."""
+        return self.registered.get(str(dataset), 0)
+
+
+class ReaderCame(Exception):
+    """A task began to take what one of those locked gives, while the locks were waited for: they
+    are to be locked anew."""
 
 
 def _locked(row: Any) -> LockedTask:
@@ -114,6 +146,7 @@ def _locked(row: Any) -> LockedTask:
         registered=row["registered"],
         only_seq=row["level_first"] if is_single else None,
         merges_parts=row["level_first"] > 0,
+        reading=None if row.get("writer") is None else Reading(row["writer"], row["dataset_uid"]),
     )
 
 
@@ -165,6 +198,7 @@ def demand_of(row: Any) -> Demand:
         uid=row["uid"],
         rank=row["rank"],
         created_at=row["created_at"],
+        turn_at=row["turn_at"],
         ready=row["ready"],
         needs=_needs_in(row["needs"]),
         waited=row["waited"],
@@ -189,6 +223,17 @@ async def lock_tasks(connection: Connection, uids: Iterable[UUID]) -> dict[UUID,
 async def lock_tasks_of_jobs(connection: Connection, jobs: Sequence[int]) -> dict[UUID, LockedTask]:
     """The same for the tasks of these jobs."""
     return {row["uid"]: _locked(row) for row in await connection.fetch(_LOCK_TASKS_OF_JOBS, jobs)}
+
+
+async def lock_tasks_and_readers(
+    connection: Connection, jobs: Sequence[int]
+) -> dict[UUID, LockedTask]:
+    """The same with the tasks that take what they give as it comes. Raises ``ReaderCame``."""
+    rows = await connection.fetch(_LOCK_TASKS_AND_READERS, jobs)
+    found = Counter(row["writer"] for row in rows)
+    if any(row["own"] and found[row["uid"]] < row["readers"] for row in rows):
+        raise ReaderCame
+    return {row["uid"]: _locked(row) for row in rows}
 
 
 async def set_ended(connection: Connection, uid: UUID, ending: Ending) -> dict[str, int] | None:

@@ -25,10 +25,22 @@ from wms.domain.matching import (
 
 
 @dataclass(frozen=True, slots=True)
+class StepBefore:
+    """Of the task whose files are taken as they come: its step, how many of its jobs have ended,
+    of how many there are so far, and files that it gave."""
+
+    step: str
+    ended: int
+    total: int
+    given: int
+
+
+@dataclass(frozen=True, slots=True)
 class WaitingFacts:
     """What a task's waiting depends on: the other tasks with ready jobs, the pilots that take jobs,
     seconds until the next of its jobs may be tried again (None: none pauses), how many of its
-    ready jobs pause, and what people have set for its step (None: nothing)."""
+    ready jobs pause, and what people have set for its step (None: nothing). ``before``: where it
+    takes files as they come."""
 
     demands: Sequence[Demand]
     nodes: Sequence[PilotNode]
@@ -37,6 +49,7 @@ class WaitingFacts:
     #: Who has most of what a job of the task lacks that is counted over all nodes.
     holders: Mapping[str, Sequence[HoldingStep]] = field(default_factory=dict)
     priority: StepPriority | None = None
+    before: StepBefore | None = None
 
 
 def task_explanation(task: TaskStatus, facts: WaitingFacts) -> str:
@@ -70,21 +83,35 @@ def _explain_live(task: TaskStatus, facts: WaitingFacts) -> str:
         off = "" if (why := why_off(facts)) is None else f"; {why}"
         return f"In work: {done}, {flying} with pilots, {task.ready} ready{held}{off}."
     if task.ready == 0:
-        if task.held:
-            jobs = counted(task.held, "job")
-            return (
-                f"Waiting for a person: {done}, {jobs} held after pilots were lost with them; retry"
-                " or cancel."
-            )
-        if task.state is TaskState.SPLITTING:
-            return f"Its input is being split into jobs: {task.total} so far."
-        return f"About to end: {done}."
+        return _explain_none_ready(task, facts, done)
     if facts.paused >= task.ready:
         return (
             f"Backing off: {counted(task.ready, 'job')} will be tried again, the first in"
             f" {facts.next_in or 0.0:.1f} s ({done})."
         )
     return f"{why_waiting(task, facts)} ({task.ready} ready, {done})."
+
+
+def _explain_none_ready(task: TaskStatus, facts: WaitingFacts, done: str) -> str:
+    if task.held:
+        jobs = counted(task.held, "job")
+        return (
+            f"Waiting for a person: {done}, {jobs} held after pilots were lost with them; retry"
+            " or cancel."
+        )
+    if task.state is TaskState.SPLITTING:
+        if facts.before is not None:
+            return _explain_flow(task, facts.before)
+        return f"Its input is being split into jobs: {task.total} so far."
+    return f"About to end: {done}."
+
+
+def _explain_flow(task: TaskStatus, before: StepBefore) -> str:
+    return (
+        f"Takes what step {before.step} gives as it comes: {before.given} of"
+        f" {counted(before.total, 'job')} so far, {before.total - before.ended} to end, and its own"
+        f" {counted(task.total, 'job')} made of that have ended."
+    )
 
 
 def why_waiting(task: TaskStatus, facts: WaitingFacts) -> str:

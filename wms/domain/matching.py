@@ -20,8 +20,9 @@ SWITCH = 0.5
 class Demand:
     """A task that has ready jobs, and what one job needs. ``larger``: MiB of memory, of jobs that
     need more than their task says. ``waited``: seconds since one was given away. ``kept_by``: the
-    pilot that is kept free for one. ``limits``: on what it needs that is counted over all nodes, as
-    they are now, by name."""
+    pilot that is kept free for one. ``turn_at``: when its turn began, where it shares that with the
+    task before, whose files it takes as they come. ``limits``: on what it needs that is counted
+    over all nodes, as they are now, by name."""
 
     uid: UUID
     rank: float
@@ -31,6 +32,7 @@ class Demand:
     larger: int | None = None
     waited: float = 0.0
     kept_by: UUID | None = None
+    turn_at: datetime | None = None
     limits: Mapping[str, Limit] = field(default_factory=dict)
     step: str = ""
 
@@ -142,15 +144,22 @@ def _lack_of_label(demand: Demand, node: NodeResources) -> str | None:
 def order(
     demands: Iterable[Demand], loaded: Collection[str] = (), *, first: str | None = None
 ) -> list[Demand]:
-    """Highest rank first; of equal rank the oldest; the uid settles ties, so that every instance
+    """Highest rank first; of equal rank the oldest, and of those that share their turn the last of
+    a chain: what lies between its steps stays small. The uid settles ties, so that every instance
     orders alike. What a pilot has ``loaded`` goes before another kind, unless that is ranked higher
     by more than ``SWITCH``. ``first``: the step that a person wants there, before all others."""
 
-    def place(demand: Demand) -> tuple[bool, float, datetime, UUID]:
+    def place(demand: Demand) -> tuple[bool, float, datetime, float, UUID]:
         warm = demand.needs.warm
         is_loaded = warm is not None and warm.kind in loaded
         rank = demand.rank + (SWITCH if is_loaded else 0.0)
-        return first is None or demand.step != first, -rank, demand.created_at, demand.uid
+        return (
+            first is None or demand.step != first,
+            -rank,
+            demand.turn_at or demand.created_at,
+            -demand.created_at.timestamp(),
+            demand.uid,
+        )
 
     return sorted(demands, key=place)
 

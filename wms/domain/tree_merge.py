@@ -5,8 +5,8 @@ from typing import Any
 from uuid import UUID
 
 from sluice.contracts.datasets import NewFile
-from sluice.contracts.naming import own_name
 from sluice.contracts.tasks import Task
+from wms.domain.flow import as_input
 
 Files = Sequence[tuple[UUID, NewFile]]
 
@@ -37,12 +37,5 @@ def part_of(task: Task, files: Files) -> dict[str, Any] | None:
     job."""
     for uid, file in files:
         if uid == task.parts_uid:
-            name = own_name(file.name)
-            return {
-                "name": name,
-                "size": file.size,
-                "checksum": file.checksum,
-                "url": file.url,
-                "meta": dict(file.meta),
-            }
+            return as_input(file)
     return None

@@ -7,6 +7,7 @@ from sluice.contracts.datasets import NewFile
 from sluice.contracts.messages import DMS_FILES, TASK_ENDED, RegisterFiles, TaskEndedEvent
 from sluice.servicekit.database import Transaction
 from wms.db.attempts import cancel_jobs_in_flight, cancel_waiting_jobs
+from wms.db.flows import forget_flows
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import set_ended
 from wms.db.tree_parts import forget_parts
@@ -32,6 +33,7 @@ async def end_task(
     message = f"canceled: its task ended as {ending.state}"
     await cancel_jobs_in_flight(connection, uid, message=message)
     await cancel_waiting_jobs(connection, uid, message=message)
+    await forget_flows(connection, uid)
     if known.task.parts_uid is not None:
         await forget_parts(connection, uid)
     for dataset in known.datasets:

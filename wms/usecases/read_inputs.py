@@ -1,6 +1,6 @@
 """Reads the files of a task's input data sets from the DMS, as inputs of jobs."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from uuid import UUID
 
 from sluice.clients.dms import DmsClient
@@ -18,13 +18,13 @@ from wms.usecases.read_files import InputDatasets, NotSplittable
 MOST_SHARED = 10_000
 
 
-async def usable_datasets(dms: DmsClient, task: Task) -> dict[UUID, Dataset] | str:
-    """All input data sets, or why they cannot be worked with yet. Raises ``NotSplittable``,
-    ``NotAvailable``."""
+async def usable_datasets(dms: DmsClient, inputs: Iterable[TaskInput]) -> dict[UUID, Dataset] | str:
+    """All data sets of these inputs, or why they cannot be worked with yet. Raises
+    ``NotSplittable``, ``NotAvailable``."""
     found: dict[UUID, Dataset] = {}
     uids = [
         uid
-        for given in task.inputs
+        for given in inputs
         for uid in (given.dat_in_uid, *(further.dat_in_uid for further in given.next_inputs))
     ]
     for uid in dict.fromkeys(uids):

@@ -10,7 +10,7 @@ from sluice.servicekit.database import Connection
 from wms.db.attempts import EndedAttempt, JobInFlight, jobs_in_flight, outcomes_reported
 from wms.db.pilots import is_stopping, most_ram, see_pilot
 from wms.db.task_cache import KnownTask
-from wms.db.tasks import LockedTask, lock_tasks_of_jobs
+from wms.db.tasks import LockedTask, ReaderCame, lock_tasks_and_readers
 from wms.domain.outputs import InvalidReport, check_report, log_file, output_files
 from wms.domain.tokens import possible
 from wms.domain.tree_merge import placed
@@ -29,10 +29,21 @@ async def report_attempts(
     task ends if that decides it. All others change nothing and are answered so. Messages: those of
     ``settle_attempts``. Raises ``NotFound`` for an unknown pilot.
     """
+    while True:
+        try:
+            return await _report(context, pilot, reports)
+        except ReaderCame:
+            continue
+
+
+async def _report(
+    context: WmsContext, pilot: UUID, reports: Sequence[AttemptReport]
+) -> list[AnsweredReport]:
+    """Raises ``ReaderCame``."""
     first = _first_of_each(possible(reports))
     async with context.database.transaction() as transaction:
         connection = transaction.connection
-        locked = await lock_tasks_of_jobs(connection, [job_id for job_id, _ in first])
+        locked = await lock_tasks_and_readers(connection, [job_id for job_id, _ in first])
         flying = await jobs_in_flight(connection, [job_id for job_id, _ in first])
         known = await context.tasks.get(connection, locked)
         mine = {

@@ -3,7 +3,7 @@ off): the one place where a job leaves a pilot's hands, its task still living.""
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -12,10 +12,12 @@ from sluice.contracts.life_cycles import require_move
 from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState, TaskState
 from sluice.servicekit.database import Transaction
 from wms.db.attempts import EndedAttempt, JobInFlight, TaskChange, end_attempts
+from wms.db.flows import add_jobs
 from wms.db.ready_channel import notify_ready
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask
 from wms.db.tree_parts import TreePart, begin_next_level, keep_parts
+from wms.domain.flow import drafts_of
 from wms.domain.retry_rules import (
     History,
     RetryLimits,
@@ -86,18 +88,21 @@ class LostGuard(Exception):
 @dataclass(slots=True)
 class Settled:
     """What to do after the commit: ``delays`` until jobs are ready again, ``ended`` tasks;
-    ``levels``: trees whose next level is to be split."""
+    ``levels``: trees whose next level is to be split; ``jobs``: made of what the attempts gave."""
 
     delays: set[float] = field(default_factory=set)
     ended: list[Ending] = field(default_factory=list)
     levels: int = 0
+    jobs: int = 0
     attempts: Sequence[EndedAttempt] = ()
 
     def announce(self, context: WmsContext) -> None:
         """Wakes waiting requests and counts; only once the transaction has committed."""
         for delay in self.delays:
             context.signal.ready_in(delay)
-        if self.levels:
+        if self.jobs:
+            context.signal.ready()
+        if self.levels or self.ended:  # those that take what an ended task gave have it all now
             context.signal.wake_splitting()
         for decided in self.ended:
             context.metrics.tasks_ended.labels(decided.state).inc()
@@ -145,9 +150,27 @@ async def settle_attempts(
     }
     if 0.0 in settled.delays:
         await notify_ready(transaction.connection)
+    settled.jobs = await _give_to_readers(transaction, changes, locked.values())
     for uid, change in changes.items():
         await _conclude(transaction, change, known[uid], settled)
     return settled
+
+
+async def _give_to_readers(
+    transaction: Transaction, changes: Mapping[UUID, "_Change"], locked: Iterable[LockedTask]
+) -> int:
+    """Jobs of the tasks that take what these attempts gave as it comes; how many."""
+    made = 0
+    for reader in locked:
+        reading = reader.reading
+        if reading is None or reader.state is not TaskState.SPLITTING:
+            continue
+        change = changes.get(reading.writer)
+        if change is not None and (files := change.files.get(reading.dataset)):
+            made += await add_jobs(transaction.connection, reader.uid, drafts_of(files))
+    if made:
+        await notify_ready(transaction.connection)
+    return made
 
 
 async def _conclude(

@@ -8,7 +8,7 @@ claim has run out, and no job is made twice (invariant 7).
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID, uuid4
 
 from sluice.clients.dms import DmsClient
@@ -16,7 +16,6 @@ from sluice.contracts.datasets import Dataset
 from sluice.contracts.pilots import InputFile
 from sluice.contracts.problems import NotAvailable
 from sluice.contracts.states import TaskState
-from sluice.servicekit.database import Transaction
 from sluice.servicekit.logging import log_ids
 from sluice.servicekit.loop import no_help
 from wms.db.ready_channel import notify_ready
@@ -27,28 +26,17 @@ from wms.db.splitting import (
     claim_task,
     count_page,
     insert_jobs,
-    lock_claimed,
-    release_task,
 )
 from wms.db.takeover import insert_taken
 from wms.db.task_cache import KnownTask
-from wms.db.tasks import lock_tasks
 from wms.db.tree_parts import read_parts
 from wms.domain.grouping import Grouping, JobDraft
-from wms.domain.task_completion import Ending, ending
+from wms.usecases.claimed_task import HOLD, SplitClaimLost, decide, fail, release
 from wms.usecases.context import WmsContext
-from wms.usecases.end_task import end_task
+from wms.usecases.flow import begin_flow, carry_on
 from wms.usecases.read_files import NotSplittable, input_files, read_page
 from wms.usecases.read_inputs import joined_drafts, reads_several, shared_inputs, usable_datasets
 from wms.usecases.take_over import FinishedBefore, TakenOverJobs
-
-#: How long a claim holds without a page added.
-HOLD = timedelta(seconds=60)
-
-
-class SplitClaimLost(Exception):
-    """The task was canceled, or the claim ran out and somebody else goes on: nothing more is to be
-    done here."""
 
 
 async def split_waiting_tasks(
@@ -85,9 +73,13 @@ async def _split(
     context: WmsContext, dms: DmsClient, claim: SplitClaim, *, known: KnownTask, page: int
 ) -> None:
     try:
-        datasets = await usable_datasets(dms, known.task)
+        if claim.writer is not None:
+            await carry_on(context, dms, claim, known=known, page=page)
+            return
+        datasets = await usable_datasets(dms, known.task.inputs)
         if isinstance(datasets, str):
-            await _release(context, claim, datasets)
+            if not await begin_flow(context, dms, claim, known=known):
+                await release(context, claim, datasets)
             return
         if claim.state is TaskState.WAITING:
             await _begin(context, claim, await shared_inputs(dms, known.task, datasets))
@@ -102,9 +94,9 @@ async def _split(
             return
         await make(context, dms, claim, known=known, datasets=datasets, page=page, before=before)
     except NotAvailable as error:
-        await _release(context, claim, f"waiting for the DMS: {error.detail}")
+        await release(context, claim, f"waiting for the DMS: {error.detail}")
     except NotSplittable as error:
-        await _fail(context, claim, known, str(error))
+        await fail(context, claim, known, str(error))
     except SplitClaimLost:
         return
 
@@ -243,34 +235,13 @@ async def _add_page(
                 await insert_taken(connection, claim.uid, taken.jobs, files=taken.files)
             await notify_ready(connection)
         if last:
-            ended = await _decide(transaction, claim.uid, known)
+            ended = await decide(transaction, claim.uid, known)
     context.signal.ready()
     if ended is not None:
         context.metrics.tasks_ended.labels(ended.state).inc()
-
-
-async def _decide(transaction: Transaction, uid: UUID, known: KnownTask) -> Ending | None:
-    """All jobs exist now: those that ran meanwhile may have decided the task; one without jobs
-    has nothing to do, and is finished."""
-    task = (await lock_tasks(transaction.connection, [uid]))[uid]
-    decided = ending(known.task.boundary, task.counts)
-    return decided if decided is not None and await end_task(transaction, known, decided) else None
 
 
 async def _begin(context: WmsContext, claim: SplitClaim, shared: Sequence[InputFile]) -> None:
     async with context.database.connection() as connection:
         if not await begin_splitting(connection, claim, shared=shared):
             raise SplitClaimLost
-
-
-async def _release(context: WmsContext, claim: SplitClaim, reason: str) -> None:
-    async with context.database.connection() as connection:
-        await release_task(connection, claim, reason=reason)
-
-
-async def _fail(context: WmsContext, claim: SplitClaim, known: KnownTask, reason: str) -> None:
-    async with context.database.transaction() as transaction:
-        if not await lock_claimed(transaction.connection, claim):
-            return
-        await end_task(transaction, known, Ending(TaskState.FAILED, reason))
-    context.metrics.tasks_ended.labels(TaskState.FAILED).inc()

@@ -165,6 +165,13 @@ def _sandbox(value: FieldValue) -> bool | None:
     return None
 
 
+def _flow(value: FieldValue) -> str | None:
+    if value.written == "dataset":
+        return "dataset"
+    value.wrong("is 'dataset', or left out")
+    return None
+
+
 def _warm(value: FieldValue) -> Warm | None:
     if isinstance(value.written, bool):
         return Warm() if value.written else None  # whatever its tool says
@@ -382,6 +389,7 @@ FIELDS: dict[str, ExtensionField] = {
         comes_down=True,
         of_tool=True,
     ),
+    "flow": ExtensionField("step", _flow, "sluice:flow: dataset", comes_down=True),
     "merge": ExtensionField("step", _merge, "sluice:merge: {files: 25}"),
     "invoke": ExtensionField("step", _invoke),
     "batch": ExtensionField("step", _model(Batch), "sluice:batch: {files: 100}"),

@@ -333,7 +333,10 @@ async def test_lists_and_pages(world: World) -> None:
     with pytest.raises(Unprocessable, match="not the 'next'"):
         await world.chains.chains(after="zzz")
     tasks = (await world.chains.tasks(chain=made[0].uid)).tasks
-    assert [(task.step, task.status) for task in tasks] == [("decode", StepState.IN_PROGRESS)]
+    assert [(task.step, task.status) for task in tasks] == [
+        ("decode", StepState.IN_PROGRESS),
+        ("filter", StepState.STARTING),
+    ]
     assert tasks[0].jobs is not None
     assert tasks[0].jobs.killed is None
     full = [

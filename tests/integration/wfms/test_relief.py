@@ -24,7 +24,7 @@ KEEPS = Retention(input="keep")
 
 
 async def running(world: World, name: str, **more: Retention) -> Chain:
-    """Its first task is with the WMS. The input has three bytes."""
+    """Its first tasks are with the WMS. The input has three bytes."""
     chain = await world.new_chain(
         await world.input(name), world.template(three_steps(**more), name=f"{name}-wf")
     )
@@ -62,7 +62,7 @@ async def test_tasks_rise_while_the_storage_of_their_input_fills(world: World) -
     said = world.wms.boosts[-1]
     assert (said.by, raised(world, said)) == (
         7.0,
-        ["decode a-wf", "decode b-wf"],
+        ["decode a-wf", "decode b-wf", "filter a-wf"],
     ), "one that keeps its input makes no room"
     why = (
         "storage input-1, on which the chain's input lies, reached its high water mark (9 bytes)"

@@ -31,6 +31,8 @@ class SmallWms:
         #: What was said of ranks to be raised.
         self.boosts: list[Boosts] = []
         self.knows_boosts = True
+        #: The step whose tasks fail.
+        self.failing = ""
 
     def accept(self, task: Task) -> None:
         self.messages.append(task.uid)
@@ -61,6 +63,18 @@ class SmallWms:
             "ended_at": datetime.now(UTC),
         }
         self.statuses[uid] = self.statuses[uid].model_copy(update=update)
+
+    def can_end(self, uid: UUID) -> bool:
+        """It lives, and the tasks that write what it reads have finished."""
+        unfinished = {
+            output.dat_out_uid
+            for other, status in self.statuses.items()
+            if status.state is not TaskState.FINISHED
+            for output in self.tasks[other].outputs
+        }
+        read = {given.dat_in_uid for given in self.tasks[uid].inputs}
+        status = self.statuses.get(uid)
+        return status is not None and not status.state.final and read.isdisjoint(unfinished)
 
     def status(self, uid: UUID) -> TaskStatus:
         if uid not in self.statuses:

@@ -312,9 +312,15 @@ class World:
             await self.dms.close_dataset(dataset)
 
     async def end_running_tasks(self) -> None:
-        for uid, status in list(self.wms.statuses.items()):
-            if not status.state.final:
-                await self.end_task(uid)
+        """Each after those whose files it reads."""
+        while ending := [uid for uid in self.wms.tasks if self.wms.can_end(uid)]:
+            for uid in ending:
+                if self.wms.tasks[uid].step == self.wms.failing:
+                    await self.end_task(
+                        uid, TaskState.FAILED, failed=2, reason="2 of 2 jobs failed"
+                    )
+                else:
+                    await self.end_task(uid)
 
     async def upload_all(self) -> None:
         context = make_context(self.dms_settings, self.dms_database)

@@ -46,13 +46,13 @@ from wms.db.splitting import SplitClaim, SplitPlace, count_page, insert_jobs
 from wms.db.status import task_status
 from wms.domain.grouping import JobDraft
 from wms.usecases.accept_task import accept_task
+from wms.usecases.claimed_task import HOLD
 from wms.usecases.context import WmsContext
 from wms.usecases.expire_leases import expire_leases
 from wms.usecases.lease_jobs import Leased, lease_jobs
 from wms.usecases.register_pilot import register_pilot
 from wms.usecases.renew_leases import renew_leases
 from wms.usecases.report_attempts import report_attempts
-from wms.usecases.split_task import HOLD
 
 CHECKSUM = "sha256:" + "0" * 64
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -275,6 +275,15 @@ class Stage:
     async def execute(self, sql: str, *arguments: Any) -> None:
         async with self.database.connection() as connection:
             await connection.execute(sql, *arguments)
+
+    async def waits_for_lock(self) -> bool:
+        """Does any session of this database?"""
+        async with self.database.connection() as connection:
+            waiting: int = await connection.fetchval(
+                "SELECT count(*) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            )
+        return waiting > 0
 
     async def age(self, *jobs: ClaimedJob, seconds: float) -> None:
         """The pilots have had the jobs for so long, and have run them for so long."""

@@ -25,12 +25,6 @@ from wms.usecases.lose_pilots import lose_pilots
 from wms.usecases.retry_jobs import retry_job, retry_task
 from wms.usecases.sign_off_pilot import sign_off_pilot
 
-#: Does any session of this database wait for a lock?
-WAITS_FOR_LOCK = """
-SELECT count(*) FROM pg_stat_activity
-WHERE datname = current_database() AND wait_event_type = 'Lock'
-"""
-
 LENIENT = Boundary(minimum=0.0, sufficient=1.0)
 
 
@@ -191,9 +185,7 @@ async def test_heartbeat_between_the_look_and_the_lock_saves_the_lease(
     async with second.database.transaction() as transaction:
         await lock_tasks(transaction.connection, [task.uid])
         expiring = asyncio.create_task(stage.expire())
-        await eventually(
-            lambda: transaction.connection.fetchval(WAITS_FOR_LOCK), what="it waits", seconds=10
-        )
+        await eventually(stage.waits_for_lock, what="it waits", seconds=10)
         await transaction.connection.execute(
             "UPDATE jobs SET lease_until = now() + interval '1 hour'"
         )

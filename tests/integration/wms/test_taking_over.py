@@ -2,27 +2,20 @@
 outputs are the new task's."""
 
 from pathlib import Path
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.messages import RegisterFiles
 from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.plan import Boundary
-from sluice.contracts.states import DatasetType, InputMode, JobState, TaskState
+from sluice.contracts.states import InputMode, JobState, TaskState
 from sluice.contracts.tasks import TakenOver, Task, TaskInput, TaskOutput
+from tests.integration.wms.catalogue import deliver, new_output
 from tests.integration.wms.stage import Stage, make_task
 from tests.integration.wms.test_splitting import Dying, Killed, accept, make_dataset
 from wms.usecases.explain import explain_job
 from wms.usecases.split_task import split_waiting_tasks
-
-
-async def output(dms: DmsClient) -> UUID:
-    return (
-        await dms.register_dataset(NewDataset(name=f"o-{uuid4()}", type=DatasetType.INTERMEDIATE))
-    ).uid
 
 
 class Twice:
@@ -33,7 +26,7 @@ class Twice:
         self.stage, self.dms, self.folder = stage, dms, folder
 
     async def task(self, **more: object) -> Task:
-        out, side = await output(self.dms), await output(self.dms)
+        out, side = await new_output(self.dms), await new_output(self.dms)
         filtered = TaskOutput(
             port="side", dat_out_uid=side, dat_stor_url=f"file://{self.folder}", dat_out_url=f"file://{self.folder}/{side}",
             optional=True,
@@ -67,22 +60,7 @@ class Twice:
         return task
 
     async def deliver(self) -> None:
-        """What was promised to the DMS reaches it."""
-        for message in (await self.stage.sent()).messages:
-            await self._register(message)
-        await self.stage.execute("DELETE FROM outbox")
-
-    async def _register(self, message: RegisterFiles) -> None:
-        if not any(
-            message.dataset_uid == output.dat_out_uid
-            for task in self.stage.tasks.values()
-            for output in task.outputs
-        ):
-            return
-        if message.files:
-            await self.dms.register_files(message.dataset_uid, message.files)
-        if message.close_at is not None:
-            await self.dms.close_dataset(message.dataset_uid, files=message.close_at)
+        await deliver(self.stage, self.dms)
 
     async def files(self, uid: UUID) -> list[tuple[int, str]]:
         return [

@@ -180,6 +180,7 @@ SAMPLES: dict[str, Sample] = {
     "sluice:merge": Sample([]),
     "sluice:invoke": Sample([("steps:\n", INVOKE)]),
     "sluice:batch": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:batch: {files: 2}")]),
+    "sluice:flow": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:flow: dataset")]),
     "sluice:warm": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:warm: true")]),
     "sluice:device": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:device: gpu")]),
 }  # fmt: skip

@@ -1,6 +1,6 @@
 """The graph of a plan's steps: who reads whose output, and which steps may start."""
 
-from sluice.contracts.plan import Plan, PlanStep
+from sluice.contracts.plan import Plan, PlanStep, Source
 from sluice.contracts.states import StepState
 from wfms.chains.domain.chain import ChainView
 
@@ -27,13 +27,18 @@ def writes_output(plan: Plan, step: str) -> bool:
 
 
 def startable(chain: ChainView) -> list[str]:
-    """Pending steps whose inputs are complete, in the plan's order."""
+    """Pending steps whose inputs are complete, or are taken as they come, in the plan's order."""
     return [
         step.name
         for step in chain.plan.steps
         if chain.steps[step.name].state is StepState.PENDING
-        and all(
-            source.step is None or chain.steps[source.step].state is StepState.FINISHED
-            for source in step.sources
-        )
+        and all(_is_there(chain, step, source) for source in step.sources)
     ]
+
+
+def _is_there(chain: ChainView, reader: PlanStep, source: Source) -> bool:
+    if source.step is None:
+        return True
+    state = chain.steps[source.step].state
+    as_it_comes = reader.takes_as_they_come and source == reader.main_input.source
+    return state is StepState.FINISHED or (state is StepState.IN_PROGRESS and as_it_comes)

@@ -281,6 +281,6 @@ def _datasets_of(chain: StoredChain, sources: Iterable[Source]) -> dict[Source, 
     for source in sources:
         if source.step is not None:
             dataset = chain.view.dataset(source.step, source.port)
-            assert dataset is not None  # noqa: S101 - a step starts only after the one it reads has finished, data sets noted
+            assert dataset is not None  # noqa: S101 - a step starts only after the one it reads has been sent, data sets noted
             found[source] = dataset.uid
     return found

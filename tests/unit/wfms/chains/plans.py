@@ -33,7 +33,7 @@ def step(
     outputs = [StepOutput(port=port) for port in ports or ("out",)]
     return PlanStep(
         name=name,
-        mode=TaskMode.MAP,
+        mode=more.pop("mode", TaskMode.MAP),
         inputs=[StepInput(port="file", source=source, mode=InputMode.EACH, **chosen), *sides],
         outputs=outputs,
         tool={"class": name},
@@ -61,7 +61,7 @@ def three_steps(**more: Any) -> Plan:
     return plan(
         step("decode"),
         step("filter", Source(step="decode", port="out")),
-        step("merge", Source(step="filter", port="out")),
+        step("merge", Source(step="filter", port="out"), mode=TaskMode.MERGE),
         outputs=[("merge", "out")],
         **more,
     )

@@ -1,0 +1,37 @@
+"""The DMS as what a task writes comes to it: by the messages that were promised."""
+
+from uuid import UUID, uuid4
+
+import orjson
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.datasets import NewDataset
+from sluice.contracts.messages import DMS_FILES, RegisterFiles
+from sluice.contracts.states import DatasetType
+from tests.integration.wms.stage import Stage
+
+
+async def new_output(dms: DmsClient) -> UUID:
+    """A data set that a task can write."""
+    new = NewDataset(name=f"o-{uuid4()}", type=DatasetType.INTERMEDIATE)
+    return (await dms.register_dataset(new)).uid
+
+
+async def deliver(stage: Stage, dms: DmsClient) -> None:
+    """What was promised so far to the DMS of the tasks' outputs reaches it."""
+    outputs = {output.dat_out_uid for task in stage.tasks.values() for output in task.outputs}
+    async with stage.database.connection() as connection:
+        rows = await connection.fetch(
+            "SELECT id, body FROM outbox WHERE destination = $1 ORDER BY id", DMS_FILES
+        )
+    for row in rows:
+        message = RegisterFiles.model_validate(orjson.loads(row["body"])["data"])
+        if message.dataset_uid not in outputs:
+            continue
+        if message.files:
+            await dms.register_files(message.dataset_uid, message.files)
+        if message.close_at is not None:
+            await dms.close_dataset(message.dataset_uid, files=message.close_at)
+    await stage.execute(
+        "DELETE FROM outbox WHERE id = ANY($1::bigint[])", [row["id"] for row in rows]
+    )

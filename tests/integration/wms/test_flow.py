@@ -1,0 +1,389 @@
+"""Tasks that take the files of the task before as they come: no sooner than these are there, none
+twice, none left out, whatever comes in between; with the real DMS."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from uuid import UUID, uuid4
+
+import pytest
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.plan import Boundary
+from sluice.contracts.states import JobState, TaskState
+from sluice.contracts.tasks import Task
+from tests.integration.wms.catalogue import deliver, new_output
+from tests.integration.wms.stage import Stage, make_task
+from tests.integration.wms.test_splitting import Dying, Killed, accept, make_dataset
+from tests.waiting import eventually
+from wms.db.flows import begin_flow
+from wms.db.leases import ClaimedJob
+from wms.db.splitting import claim_task
+from wms.db.tasks import Reading, lock_tasks
+from wms.usecases.cancel_task import cancel_task
+from wms.usecases.claimed_task import HOLD
+from wms.usecases.explain import explain_task
+from wms.usecases.split_task import split_waiting_tasks
+
+
+class Line:
+    """Steps ``a``, ``b`` and ``c`` of a chain, maps over each other, over so many files. Which of
+    them the WMS has, the test says."""
+
+    def __init__(self, stage: Stage, dms: DmsClient) -> None:
+        self.stage, self.dms, self.steps = stage, dms, dict[str, Task]()
+        self.chain = uuid4()
+
+    async def lay(self, folder: Path, *, files: int, **more: object) -> "Line":
+        """``more``: of all three tasks."""
+        read = await make_dataset(self.dms, folder, files=files)
+        for step in "abc":
+            written = await new_output(self.dms)
+            self.steps[step] = make_task(
+                step=step,
+                chain_uid=self.chain,
+                dat_in_uid=read,
+                dat_out_uid=written,
+                dat_stor_url=f"file://{folder}",
+                dat_out_url=f"file://{folder}/{written}",
+                **more,
+            )
+            read = written
+        return self
+
+    async def send(self, *steps: str) -> None:
+        for step in steps:
+            await accept(self.stage, self.steps[step])
+            await self.split()
+
+    async def split(self, at: Stage | None = None) -> None:
+        await split_waiting_tasks((at or self.stage).context, self.dms, page=3)
+
+    async def ready(self, step: str) -> list[int]:
+        """Numbers of its jobs."""
+        return await self.seqs(step, JobState.READY)
+
+    async def seqs(self, step: str, *states: JobState) -> list[int]:
+        async with self.stage.database.connection() as connection:
+            rows = await connection.fetch(
+                "SELECT seq FROM jobs WHERE task_uid = $1 AND state = ANY($2) ORDER BY seq",
+                self.steps[step].uid,
+                states or list(JobState),
+            )
+        return [row["seq"] for row in rows]
+
+    async def inputs(self, step: str) -> list[object]:
+        async with self.stage.database.connection() as connection:
+            rows = await connection.fetch(
+                "SELECT inputs FROM jobs WHERE task_uid = $1 ORDER BY seq", self.steps[step].uid
+            )
+        return [row["inputs"] for row in rows]
+
+    async def state(self, step: str) -> TaskState:
+        return (await self.stage.status(self.steps[step])).state
+
+    def step_of(self, job: ClaimedJob) -> str:
+        return next(name for name, task in self.steps.items() if task.uid == job.task_uid)
+
+    async def run_all(self, pilot: UUID) -> list[tuple[str, int]]:
+        """One job after the other, until there is none; in the order in which they were given."""
+        done = []
+        while jobs := await self.stage.lease(pilot):
+            await self.stage.finish(pilot, *jobs)
+            done += [(self.step_of(job), job.seq) for job in jobs]
+        return done
+
+
+@pytest.fixture
+def line(stage: Stage, dms: DmsClient) -> Line:
+    return Line(stage, dms)
+
+
+async def test_a_job_runs_when_its_own_input_is_there(line: Line, tmp_path: Path) -> None:
+    await (await line.lay(tmp_path, files=6)).send("a", "b", "c")
+    pilot = await line.stage.add_pilot()
+    jobs = await line.stage.lease(pilot, 6)
+    assert {line.step_of(job) for job in jobs} == {"a"}
+    await line.stage.finish(pilot, jobs[4], jobs[1])
+    assert await line.ready("b") == [1, 4]
+    assert await line.seqs("c") == []
+    [job] = await line.stage.lease(pilot)
+    assert (line.step_of(job), job.seq) == ("b", 1)
+    await line.stage.finish(pilot, job)
+    assert await line.ready("c") == [1]
+    assert await line.state("b") is TaskState.SPLITTING
+
+
+async def test_what_lies_between_the_steps_stays_small(line: Line, tmp_path: Path) -> None:
+    """Of tasks of one rank the last of a chain has its turn first."""
+    await (await line.lay(tmp_path, files=4)).send("a", "b", "c")
+    done = await line.run_all(await line.stage.add_pilot())
+    assert done == [(step, seq) for seq in range(4) for step in "abc"]
+
+
+async def test_a_rank_goes_before_depth(line: Line, tmp_path: Path) -> None:
+    await (await line.lay(tmp_path, files=3)).send("a", "b", "c")
+    await line.stage.execute("UPDATE tasks SET rank = 5 WHERE uid = $1", line.steps["a"].uid)
+    done = await line.run_all(await line.stage.add_pilot())
+    assert done[:3] == [("a", 0), ("a", 1), ("a", 2)]
+
+
+async def test_the_end_comes_with_that_of_the_task_before(
+    line: Line, dms: DmsClient, tmp_path: Path
+) -> None:
+    """Without a look at the catalogue, which may know of the files much later."""
+    await (await line.lay(tmp_path, files=5)).send("a", "b", "c")
+    pilot = await line.stage.add_pilot()
+    await line.run_all(pilot)
+    assert [await line.state(step) for step in "abc"] == [
+        TaskState.FINISHED,
+        TaskState.SPLITTING,
+        TaskState.SPLITTING,
+    ]
+    await line.split()
+    await line.split()
+    assert [await line.state(step) for step in "abc"] == [TaskState.FINISHED] * 3
+    for step in "abc":
+        assert await line.stage.states(line.steps[step]) == {JobState.FINISHED: 5}
+    async with line.stage.database.connection() as connection:
+        assert await connection.fetchval("SELECT count(*) FROM flows") == 0
+    await deliver(line.stage, dms)
+    for task in line.steps.values():
+        found = await dms.dataset(task.main_output.dat_out_uid)
+        assert (found.state.readable, found.count_files) == (True, 5)
+
+
+async def test_the_jobs_are_those_that_would_be_made_of_the_whole_data_set(
+    line: Line, tmp_path: Path
+) -> None:
+    await (await line.lay(tmp_path, files=5)).send("a", "b")
+    pilot = await line.stage.add_pilot()
+    jobs = await line.stage.lease(pilot, 5)
+    await line.stage.finish(pilot, *reversed(jobs))
+    await deliver(line.stage, line.dms)
+    whole = line.steps["b"].model_copy(update={"uid": uuid4(), "step": "whole"})
+    line.steps["whole"] = whole
+    await line.send("whole")
+    assert await line.inputs("b") == await line.inputs("whole") != []
+    assert await line.seqs("b") == await line.seqs("whole") == list(range(5))
+
+
+async def test_what_was_given_before_it_came_is_found(line: Line, tmp_path: Path) -> None:
+    await (await line.lay(tmp_path, files=8)).send("a")
+    pilot = await line.stage.add_pilot()
+    jobs = await line.stage.lease(pilot, 8)
+    await line.stage.finish(pilot, *jobs[:5])
+    await line.send("b")
+    await line.split()
+    assert await line.seqs("b") == [], "the catalogue knows nothing of them yet"
+    await line.stage.finish(pilot, jobs[6])
+    assert await line.seqs("b") == [6]
+    await deliver(line.stage, line.dms)
+    await line.split()
+    assert await line.seqs("b") == [0, 1, 2, 3, 4, 6]
+    await line.stage.finish(pilot, jobs[5], jobs[7])
+    assert await line.seqs("b") == list(range(8))
+
+
+async def test_a_job_below_those_that_were_given_away_is_given_away_too(
+    line: Line, tmp_path: Path
+) -> None:
+    await (await line.lay(tmp_path, files=3)).send("a", "b")
+    pilot = await line.stage.add_pilot()
+    jobs = await line.stage.lease(pilot, 3)
+    await line.stage.finish(pilot, jobs[2])
+    [last] = await line.stage.lease(pilot)
+    await line.stage.finish(pilot, jobs[0])
+    [first] = await line.stage.lease(pilot)
+    assert [(line.step_of(job), job.seq) for job in (last, first)] == [("b", 2), ("b", 0)]
+
+
+async def test_files_that_are_never_given_are_no_jobs(line: Line, tmp_path: Path) -> None:
+    """A job that fails, where the boundary lets it; the next step is judged by what it gets."""
+    await line.lay(tmp_path, files=6, retry=1, boundary=Boundary(minimum=0.5, sufficient=1.0))
+    await line.send("a", "b", "c")
+    pilot = await line.stage.add_pilot()
+    jobs = await line.stage.lease(pilot, 6)
+    await line.stage.fail(pilot, jobs[0], jobs[3])
+    await line.stage.finish(pilot, *(jobs[seq] for seq in (1, 2, 4, 5)))
+    await line.run_all(pilot)
+    await line.split()
+    await line.split()
+    assert await line.seqs("c", JobState.FINISHED) == [1, 2, 4, 5]
+    assert [await line.state(step) for step in "abc"] == [TaskState.FINISHED] * 3
+
+
+async def test_where_the_task_before_fails_it_does_not_end_well(line: Line, tmp_path: Path) -> None:
+    await (await line.lay(tmp_path, files=4, retry=1)).send("a", "b")
+    pilot = await line.stage.add_pilot()
+    jobs = await line.stage.lease(pilot, 4)
+    await line.stage.finish(pilot, jobs[0])
+    await line.stage.finish(pilot, *(await line.stage.lease(pilot)))
+    await line.stage.fail(pilot, jobs[1])
+    assert await line.state("a") is TaskState.FAILED
+    await deliver(line.stage, line.dms)
+    await line.split()
+    status = await line.stage.status(line.steps["b"])
+    assert (status.state, status.finished) == (TaskState.SPLITTING, 1)
+    assert status.reason == "the step before it failed"
+    await cancel_task(line.stage.context, line.steps["b"].uid)
+    async with line.stage.database.connection() as connection:
+        assert await connection.fetchval("SELECT count(*) FROM flows") == 0
+
+
+async def test_a_filter_leaves_out_what_it_does_not_give(line: Line, tmp_path: Path) -> None:
+    await line.lay(tmp_path, files=4, dat_out_optional=True)
+    await line.send("a", "b")
+    pilot = await line.stage.add_pilot()
+    jobs = await line.stage.lease(pilot, 4)
+    for job in jobs:
+        report = line.stage.report_of(job)
+        given = [] if job.seq % 2 else report.outputs
+        await line.stage.report(pilot, report.model_copy(update={"outputs": given}))
+    await line.run_all(pilot)
+    await line.split()
+    assert await line.seqs("b", JobState.FINISHED) == [0, 2]
+    assert await line.state("b") is TaskState.FINISHED
+
+
+async def test_a_report_that_waits_while_it_comes_gives_it_its_job(
+    line: Line, tmp_path: Path
+) -> None:
+    """The report has looked for readers before there was this one."""
+    await (await line.lay(tmp_path, files=1)).send("a")
+    pilot = await line.stage.add_pilot()
+    [job] = await line.stage.lease(pilot)
+    await accept(line.stage, line.steps["b"])
+    a, b = line.steps["a"], line.steps["b"]
+    async with line.stage.database.transaction() as transaction:
+        connection = transaction.connection
+        claim = await claim_task(connection, uuid4(), before=None, hold=HOLD)
+        assert claim is not None
+        await lock_tasks(connection, [a.uid, b.uid])
+        reading = Reading(a.uid, a.main_output.dat_out_uid)
+        report = asyncio.create_task(line.stage.finish(pilot, job))
+        await eventually(line.stage.waits_for_lock, what="the report waits")
+        assert await begin_flow(connection, claim, reading, shared=(), due=False)
+    await report
+    assert await line.seqs("b") == [0]
+
+
+async def test_it_is_said_what_it_waits_for(line: Line, tmp_path: Path) -> None:
+    await (await line.lay(tmp_path, files=4)).send("a", "b")
+    pilot = await line.stage.add_pilot()
+    jobs = await line.stage.lease(pilot, 4)
+    await line.stage.finish(pilot, *jobs[:3])
+    await line.stage.finish(pilot, *(await line.stage.lease(pilot, 3)))
+    said = await explain_task(line.stage.context, line.steps["b"].uid)
+    assert said.text == (
+        "Takes what step a gives as it comes: 3 of 4 jobs so far, 1 to end, and its own 3 jobs made"
+        " of that have ended."
+    )
+
+
+async def test_an_old_report_makes_no_job(line: Line, tmp_path: Path) -> None:
+    """Invariant 3."""
+    await (await line.lay(tmp_path, files=2)).send("a", "b")
+    dead, alive = await line.stage.add_pilot(name="dead"), await line.stage.add_pilot(name="alive")
+    [job] = await line.stage.lease(dead)
+    await line.stage.overdue(job)
+    await line.stage.expire()
+    await line.stage.finish(dead, job)
+    assert await line.seqs("b") == []
+    again = await line.stage.lease(alive, 2)
+    await line.stage.finish(alive, *again)
+    await line.stage.finish(dead, job)
+    assert await line.seqs("b") == [0, 1]
+
+
+async def test_killed_at_every_page_it_finds_what_it_lacks(line: Line, tmp_path: Path) -> None:
+    """Invariant 7."""
+    await (await line.lay(tmp_path, files=13)).send("a")
+    pilot = await line.stage.add_pilot()
+    jobs = await line.stage.lease(pilot, 13)
+    await line.stage.finish(pilot, *jobs[:12])
+    await deliver(line.stage, line.dms)
+    await accept(line.stage, line.steps["b"])
+    died = 0
+    for pages in range(8):
+        try:
+            await split_waiting_tasks(line.stage.context, Dying(line.dms, pages=pages), page=3)
+        except Killed:
+            died += 1
+            await line.stage.execute(
+                "UPDATE tasks SET split_until = now() WHERE split_until < 'infinity'"
+            )
+            await line.stage.execute("UPDATE tasks SET split_checked_at = NULL")
+    assert died >= 3
+    await line.split()
+    assert await line.seqs("b") == list(range(12))
+    await line.stage.finish(pilot, jobs[12])
+    await line.run_all(pilot)
+    await line.split()
+    assert await line.state("b") is TaskState.FINISHED
+
+
+class Turmoil:
+    """Two instances, pilots that report, fail and die, and a catalogue that is late; drawn."""
+
+    def __init__(self, line: Line, second: Stage, pilots: Sequence[UUID], seed: int) -> None:
+        self.line, self.both, self.random = line, (line.stage, second), Random(seed)
+        self.held: dict[UUID, list[ClaimedJob]] = {pilot: [] for pilot in pilots}
+        self.unsent = list("abc")
+
+    async def round(self) -> None:
+        pilots = self.random.sample(list(self.held), 2)
+        others = [self.send(), self.catalogue(), *(self.line.split(at) for at in self.both)]
+        self.random.shuffle(others)
+        await asyncio.gather(*(self.work(pilot) for pilot in pilots), *others)
+
+    async def work(self, pilot: UUID) -> None:
+        at, held = self.random.choice(self.both), self.held[pilot]
+        held += await at.lease(pilot, self.random.randint(1, 4))
+        self.random.shuffle(held)
+        count = self.random.randint(0, len(held))
+        ended, self.held[pilot] = held[:count], held[count:]
+        match self.random.choice(["finish", "finish", "finish", "fail", "lose"]):
+            case "finish":
+                await at.finish(pilot, *ended)
+            case "fail":
+                await at.fail(pilot, *ended)
+            case "lose":
+                await at.overdue(*ended)
+                await at.expire()
+                await self.random.choice(self.both).finish(pilot, *ended)  # late
+
+    async def send(self) -> None:
+        if self.unsent:
+            await accept(self.line.stage, self.line.steps[self.unsent.pop(0)])
+
+    async def catalogue(self) -> None:
+        if self.random.random() < 0.5:
+            await deliver(self.line.stage, self.line.dms)
+
+    async def is_over(self) -> bool:
+        states = [await self.line.state(step) for step in "abc" if step not in self.unsent]
+        return not self.unsent and all(state.final for state in states)
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_whatever_happens_when_each_step_has_a_job_for_each_file(
+    line: Line, second: Stage, tmp_path: Path, seed: int
+) -> None:
+    """Invariants 3, 5 and 7: tasks, files and ends of jobs come in any order."""
+    await line.lay(tmp_path, files=12, backoff=0.0, retry=100)
+    pilots = [await line.stage.add_pilot(name=f"p{number}") for number in range(3)]
+    turmoil = Turmoil(line, second, pilots, seed)
+    for _ in range(200):
+        await turmoil.round()
+        if await turmoil.is_over():
+            break
+    assert await turmoil.is_over()
+    for step in "abc":
+        assert await line.seqs(step, JobState.FINISHED) == list(range(12))
+        assert await line.stage.states(line.steps[step]) == {JobState.FINISHED: 12}
+    await deliver(line.stage, line.dms)
+    for task in line.steps.values():
+        files = (await line.dms.files(task.main_output.dat_out_uid)).files
+        assert [file.seq for file in files] == list(range(12))

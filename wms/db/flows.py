@@ -1,0 +1,113 @@
+"""Statements on tasks that take the files of another task as they come. The rows of both are locked
+in order of uid: see the lock rule of ``wms/db/tasks.py``."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sluice.contracts.pilots import InputFile
+from sluice.servicekit.database import Connection
+from wms.db.splitting import SplitClaim, stored_files
+from wms.db.statement import statement
+from wms.db.tasks import Reading
+from wms.domain.grouping import JobDraft
+
+_SELECT_WRITER = statement("""
+-- The task of the chain that writes the data set, while it lives. A chain has few tasks.
+SELECT uid FROM tasks
+WHERE chain_uid = $1 AND state NOT IN ('{task.FINISHED}', '{task.FAILED}', '{task.CANCELED}')
+    AND (spec->>'dat_out_uid' = $2::text
+        OR jsonb_path_exists(spec, '$.side_outputs[*].dat_out_uid ? (@ == $uid)',
+            jsonb_build_object('uid', $2::text)))
+""")
+
+_BEGIN_FLOW = statement("""
+-- What all jobs get is stored before there are any. The token that is its own uid keeps away who
+-- does not know of flows.
+WITH reading AS (
+    UPDATE tasks SET
+        state = '{task.SPLITTING}', reason = '', shared_inputs = $5, split_token = uid,
+        split_until = 'infinity',
+        turn_at = (SELECT coalesce(w.turn_at, w.created_at) FROM tasks AS w WHERE w.uid = $3)
+    WHERE uid = $1 AND split_token = $2 AND state = '{task.WAITING}'
+    RETURNING uid
+), written AS (
+    UPDATE tasks SET readers = readers + 1 WHERE uid = $3 AND EXISTS (SELECT FROM reading)
+)
+INSERT INTO flows (reader, writer, dataset_uid, due) SELECT uid, $3, $4, $6 FROM reading
+RETURNING reader
+""")
+
+_PARK_TASK = """
+-- Nothing to be done for now but by those who end jobs of the task before.
+UPDATE tasks SET split_token = uid, split_until = 'infinity', reason = $3
+WHERE uid = $1 AND split_token = $2
+"""
+
+_SET_CAUGHT_UP = "UPDATE flows SET due = false WHERE reader = $1"
+
+_ADD_JOBS = """
+-- Of files, in whatever order these come; what there is already stays. A job whose number is below
+-- one that was given away is found by looking from the beginning.
+WITH added AS (
+    INSERT INTO jobs (task_uid, seq, inputs)
+    SELECT $1, * FROM jsonb_to_recordset($2) AS n(seq bigint, inputs jsonb)
+    ON CONFLICT (task_uid, seq) DO NOTHING RETURNING seq
+)
+UPDATE tasks SET
+    total = total + a.jobs, ready = ready + a.jobs,
+    split_last_seq = greatest(split_last_seq, a.last),
+    claimed_seq = CASE WHEN a.first <= claimed_seq THEN -1 ELSE claimed_seq END
+FROM (SELECT count(*) AS jobs, min(seq) AS first, max(seq) AS last FROM added) AS a
+WHERE uid = $1 AND a.jobs > 0
+RETURNING a.jobs
+"""
+
+_FORGET_FLOWS = """
+-- Both have ended.
+DELETE FROM flows AS f USING tasks AS r, tasks AS w
+WHERE (f.reader = $1 OR f.writer = $1) AND r.uid = f.reader AND w.uid = f.writer
+    AND r.ended_at IS NOT NULL AND w.ended_at IS NOT NULL
+"""
+
+
+async def writer_of(connection: Connection, dataset: UUID, *, chain: UUID) -> UUID | None:
+    """The live task of the chain that writes the data set."""
+    found: UUID | None = await connection.fetchval(_SELECT_WRITER, chain, str(dataset))
+    return found
+
+
+async def begin_flow(
+    connection: Connection,
+    claim: SplitClaim,
+    reading: Reading,
+    *,
+    shared: Sequence[InputFile],
+    due: bool,
+) -> bool:
+    """Under the locks of both. ``shared``: what every job gets. False where the claim ran out, or
+    the task has ended."""
+    stored = stored_files(shared) or None
+    begun = await connection.fetchval(
+        _BEGIN_FLOW, claim.uid, claim.token, reading.writer, reading.dataset, stored, due
+    )
+    return begun is not None
+
+
+async def park_task(connection: Connection, claim: SplitClaim, *, reason: str) -> None:
+    """Nothing happens where the claim ran out."""
+    await connection.execute(_PARK_TASK, claim.uid, claim.token, reason)
+
+
+async def set_caught_up(connection: Connection, reader: UUID) -> None:
+    """All files given so far have a job, and all to come get one; under the locks of both."""
+    await connection.execute(_SET_CAUGHT_UP, reader)
+
+
+async def add_jobs(connection: Connection, task: UUID, drafts: Sequence[JobDraft]) -> int:
+    """How many there were not yet; under the task's lock."""
+    rows = [{"seq": draft.seq, "inputs": stored_files(draft.inputs)} for draft in drafts]
+    return await connection.fetchval(_ADD_JOBS, task, rows) or 0
+
+
+async def forget_flows(connection: Connection, ended: UUID) -> None:
+    await connection.execute(_FORGET_FLOWS, ended)

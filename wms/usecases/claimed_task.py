@@ -1,0 +1,45 @@
+"""What becomes of a task that is claimed for making its jobs: it is left, fails, or has all of them
+and may be decided by it."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from sluice.contracts.states import TaskState
+from sluice.servicekit.database import Transaction
+from wms.db.splitting import SplitClaim, lock_claimed, release_task
+from wms.db.task_cache import KnownTask
+from wms.db.tasks import lock_tasks
+from wms.domain.task_completion import Ending, ending
+from wms.usecases.context import WmsContext
+from wms.usecases.end_task import end_task
+
+#: How long a claim holds without a page added.
+HOLD = timedelta(seconds=60)
+
+
+class SplitClaimLost(Exception):
+    """The task was canceled, or the claim ran out and somebody else goes on: nothing more is to be
+    done here."""
+
+
+async def release(context: WmsContext, claim: SplitClaim, reason: str) -> None:
+    """It is looked at again later."""
+    async with context.database.connection() as connection:
+        await release_task(connection, claim, reason=reason)
+
+
+async def fail(context: WmsContext, claim: SplitClaim, known: KnownTask, reason: str) -> None:
+    """Messages: those of ``end_task``."""
+    async with context.database.transaction() as transaction:
+        if not await lock_claimed(transaction.connection, claim):
+            return
+        await end_task(transaction, known, Ending(TaskState.FAILED, reason))
+    context.metrics.tasks_ended.labels(TaskState.FAILED).inc()
+
+
+async def decide(transaction: Transaction, uid: UUID, known: KnownTask) -> Ending | None:
+    """All jobs exist now: those that ran meanwhile may have decided the task; one without jobs
+    has nothing to do, and is finished. Messages: those of ``end_task``."""
+    task = (await lock_tasks(transaction.connection, [uid]))[uid]
+    decided = ending(known.task.boundary, task.counts)
+    return decided if decided is not None and await end_task(transaction, known, decided) else None
