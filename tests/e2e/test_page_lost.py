@@ -98,15 +98,18 @@ async def _attempts(connection: Connection, chain: Chain, step: str) -> dict[str
 
 async def _await_in_hand(
     connection: Connection, chain: Chain, step: str, system: System
-) -> tuple[psutil.Process, psutil.Process]:
-    """The pilot that is in the middle of the page, and the tool that it has loaded."""
-    found: list[tuple[psutil.Process, psutil.Process]] = []
+) -> tuple[psutil.Process, list[psutil.Process]]:
+    """The pilot that is in the middle of the page, and the tools that it has loaded."""
+    found: list[tuple[psutil.Process, list[psutil.Process]]] = []
 
     async def is_in_hand() -> bool:
         for job in await _jobs(connection, chain, step):
             if job.state is JobState.RUNNING and job.inputs == [f"{LOST}.dummy"]:
-                pilot = _pilot(system, job.pilot)
-                found.extend((pilot, tool) for tool in _tools(pilot))
+                found.extend(
+                    (pilot, tools)
+                    for pilot in system.pilots()
+                    if _name(pilot) == job.pilot and (tools := _tools(pilot))
+                )
         return bool(found)
 
     await eventually(is_in_hand, what=f"{LOST} is at work in {step}", seconds=60)
@@ -114,18 +117,23 @@ async def _await_in_hand(
     return in_hand
 
 
-def _pilot(system: System, name: str | None) -> psutil.Process:
-    [found] = [
-        process for process in system.pilots() if process.environ().get("SLUICE_PILOT_NAME") == name
-    ]
-    return found
+def _name(pilot: psutil.Process) -> str | None:
+    """None of one that is about to start or to end."""
+    try:
+        return pilot.environ().get("SLUICE_PILOT_NAME")
+    except psutil.Error:
+        return None
 
 
 def _tools(pilot: psutil.Process) -> list[psutil.Process]:
     """Processes of `ocr-dummy` itself, not those that contain it."""
+    try:
+        below = pilot.children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
     return [
         process
-        for process in pilot.children(recursive=True)
+        for process in below
         if any(word.endswith("/ocr-dummy") for word in _words(process)[:2])
     ]
 
@@ -144,8 +152,9 @@ async def test_the_page_is_done_elsewhere_and_once(system: System, tmp_path: Pat
         chain = await _request(connection, pages)
         pilot, _ = await _await_in_hand(connection, chain, "first", system)
         pilot.send_signal(signal.SIGKILL)
-        _, tool = await _await_in_hand(connection, chain, "second", system)
-        tool.send_signal(signal.SIGKILL)
+        _, tools = await _await_in_hand(connection, chain, "second", system)
+        for tool in tools:
+            tool.send_signal(signal.SIGKILL)
         chain = await follow_chain(connection, chain, on_look=lambda _chain, _tasks: None)
         assert chain.state is ChainState.FINISHED, chain.reason
         first, second = [await _attempts(connection, chain, step) for step in ("first", "second")]
