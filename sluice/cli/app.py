@@ -12,6 +12,7 @@ COMMANDS = {
     "down": ("sluice.cli.commands.up", "down"),
     "status": ("sluice.cli.commands.up", "status"),
     "run": ("sluice.cli.commands.run", "run"),
+    "simulate": ("sluice.cli.commands.simulate", "simulate"),
     "stats": ("sluice.cli.commands.stats", "stats"),
     "serve": ("sluice.cli.commands.serve", "serve"),
     "cwl-runner": ("sluice.cli.commands.cwl_runner", "cwl_runner"),

@@ -1,0 +1,46 @@
+"""What a simulation says. Times are seconds."""
+
+from enum import StrEnum
+
+from sluice.contracts.base import Contract
+from sluice.contracts.times import Spread, Timeline
+
+
+class PolicyName(StrEnum):
+    """Of those that decide what is loaded where."""
+
+    SLUICE = "sluice"
+    WATCHDOG = "watchdog"
+
+
+class KindTimes(Contract):
+    """Of one kind of work. ``waiting``: of a job since its input was there, what was lost with a
+    node included; ``working``: of the attempt that ended it. ``loads``: how often it was loaded;
+    ``lost``: jobs that were in the hand of a node that died."""
+
+    kind: str
+    jobs: int
+    open: int
+    loads: int
+    lost: int
+    waiting: Spread | None = None
+    working: Spread | None = None
+
+
+class SimulationResult(Contract):
+    """``waiting``, ``working``: of a page, in all its stages; ``passage``: both. ``busy``,
+    ``loading``: shares of the time of all places. ``end``: when the last thing happened."""
+
+    scenario: str
+    policy: PolicyName
+    seed: int
+    end: float
+    pages: int
+    finished: int
+    kinds: list[KindTimes]
+    waiting: Spread | None = None
+    working: Spread | None = None
+    passage: Spread | None = None
+    busy: float = 0.0
+    loading: float = 0.0
+    timeline: Timeline | None = None

@@ -1,0 +1,293 @@
+"""Scenarios in simulated time: what is counted is right, whoever decides is production, and wrong
+scenarios are told what is wrong, and where."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner, Result
+
+from sluice.cli.app import command_line
+from sluice.contracts.simulation import PolicyName, SimulationResult
+from tests.architecture.sources import ROOT
+from wms.domain import matching, placement, reward_rate, watchdog
+from wms.simulation.entry import read_scenario, simulate
+from wms.simulation.errors import WrongScenario
+from wms.simulation.scenario import Scenario
+
+SCENARIOS = ROOT / "docs/scenarios"
+
+
+def scenario(**changes: Any) -> Scenario:
+    """Two stages of 10 and 5 s, one worker, a page every 100 s."""
+    whole: dict[str, Any] = {
+        "name": "small",
+        "kinds": [
+            {"name": "a", "difference": {"fixed": 10}, "loading": 3},
+            {"name": "b", "difference": {"fixed": 5}, "loading": 2},
+        ],
+        "pipelines": [{"name": "p", "stages": ["a", "b"]}],
+        "arrivals": [{"pipeline": "p", "every": 100, "count": 3}],
+        "nodes": [{"name": "n"}],
+    }
+    return Scenario.model_validate(whole | changes)
+
+
+def kind_of(found: SimulationResult, name: str) -> Any:
+    return next(each for each in found.kinds if each.kind == name)
+
+
+def test_one_worker_by_hand() -> None:
+    """Each page: load a (3), work (10), load b (2), work (5); a place stays as it is."""
+    found = simulate(scenario())
+    assert found.passage is not None
+    assert found.working is not None
+    assert (found.passage.least, found.passage.most) == (20, 20)
+    assert (found.working.mean, found.end) == (15, 220)
+    assert [(each.loads, each.jobs) for each in found.kinds] == [(3, 3), (3, 3)]
+    assert found.busy == pytest.approx(45 / 220)
+    assert found.loading == pytest.approx(15 / 220)
+
+
+def test_two_workers_keep_what_they_have_loaded() -> None:
+    found = simulate(scenario(nodes=[{"name": "n", "count": 2}]))
+    assert [each.loads for each in found.kinds] == [1, 1]
+    assert found.passage is not None
+    assert (found.passage.most, found.passage.least) == (20, 15)
+
+
+def test_speed_delay_and_size() -> None:
+    """(2 × 3 + 10) / 2 + 4, and 5 / 2 + 4."""
+    found = simulate(
+        scenario(
+            kinds=[
+                {"name": "a", "scale": 3, "difference": {"fixed": 10}},
+                {"name": "b", "difference": {"fixed": 5}},
+            ],
+            arrivals=[{"pipeline": "p", "every": 100, "count": 3, "size": {"fixed": 2}}],
+            nodes=[{"name": "n", "speed": 2, "delay": {"fixed": 4}}],
+        )
+    )
+    assert found.passage is not None
+    assert found.passage.mean == pytest.approx(12 + 6.5)
+
+
+def test_a_node_that_dies_gives_its_job_to_another() -> None:
+    """It dies at 8 s, in the middle of the first job, which the other begins again from there."""
+    nodes = [
+        {"name": "mortal", "speed": 1.001, "lives": {"fixed": 8}, "away": {"fixed": 500}},
+        {"name": "other", "joins": 6},
+    ]
+    found = simulate(scenario(nodes=nodes, arrivals=[{"pipeline": "p", "every": 1, "count": 1}]))
+    assert kind_of(found, "a").lost == 1
+    assert found.finished == 1
+    assert found.end == pytest.approx(8 + 3 + 10 + 2 + 5)
+    assert kind_of(found, "a").waiting.mean == pytest.approx(11)
+
+
+def test_nodes_get_what_fits_them() -> None:
+    kinds = [
+        {"name": "a", "difference": {"fixed": 10}, "ram": 1000},
+        {"name": "b", "difference": {"fixed": 5}, "nodes": {"site": ["prague"]}},
+    ]
+    small = {"name": "small", "count": 9, "ram": 500, "labels": {"site": "prague"}}
+    large = {"name": "large", "ram": 2000, "places": 2}
+    found = simulate(scenario(kinds=kinds, nodes=[small, large]), with_timeline=True)
+    assert found.timeline is not None
+    for lane in found.timeline.lanes:
+        a, b, _ = (sum(row) for row in lane.busy)
+        assert not (a if lane.name.startswith("small") else b)
+    with pytest.raises(WrongScenario, match=r"kinds\.0 \(a\): no node can run it: small: needs"):
+        simulate(scenario(kinds=kinds, nodes=[small]))
+
+
+def test_the_time_line_adds_up() -> None:
+    found = simulate(read_scenario(SCENARIOS / "ocr-configured.yaml"), with_timeline=True)
+    assert found.timeline is not None
+    assert found.timeline.steps[-1] == "loading"
+    second = found.end / found.timeline.bins
+    busy = sum(sum(sum(row) for row in lane.busy[:-1]) for lane in found.timeline.lanes)
+    loading = sum(sum(lane.busy[-1]) for lane in found.timeline.lanes)
+    assert busy * second == pytest.approx(found.busy * 2 * found.end, rel=1e-6)
+    assert loading * second == pytest.approx(found.loading * 2 * found.end, rel=1e-6)
+    assert all(waiting >= 0 for row in found.timeline.queues for waiting in row)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 1000),
+    policy=st.sampled_from(PolicyName),
+    nodes=st.integers(1, 4),
+    mortal=st.booleans(),
+    loading=st.sampled_from([0, 1, 30]),
+)
+def test_every_page_passes_once_and_works_as_long_as_its_jobs(
+    seed: int, policy: PolicyName, nodes: int, mortal: bool, loading: int
+) -> None:
+    dies = {"lives": {"lognormal": [200, 100]}, "away": {"fixed": 10}} if mortal else {}
+    found = simulate(
+        scenario(
+            seed=seed,
+            policy=policy,
+            kinds=[
+                {"name": name, "difference": {"lognormal": [10, 20]}, "loading": loading}
+                for name in "ab"
+            ],
+            arrivals=[{"pipeline": "p", "poisson": 30, "count": 30, "pages": 2}],
+            nodes=[{"name": "n", "count": nodes, "jitter": 2, **dies}],
+            until=1e6,
+        )
+    )
+    assert found.finished == found.pages == 60
+    assert [each.jobs for each in found.kinds] == [60, 60]
+    assert found.working is not None
+    assert found.waiting is not None
+    assert found.passage is not None
+    jobs = sum(each.working.total for each in found.kinds if each.working is not None)
+    assert found.working.total == pytest.approx(jobs)
+    assert found.waiting.least >= -1e-6
+    assert found.passage.mean == pytest.approx(found.waiting.mean + found.working.mean)
+
+
+def test_a_seed_gives_the_same_pages_to_every_policy() -> None:
+    first = read_scenario(SCENARIOS / "ocr-measured.yaml")
+    one, same = simulate(first), simulate(first)
+    assert one == same
+    other = simulate(first.model_copy(update={"seed": 2}))
+    assert other.passage != one.passage
+    watched = simulate(first.model_copy(update={"policy": PolicyName.WATCHDOG}))
+    assert watched.working is not None
+    assert one.working is not None
+    assert watched.working.total == pytest.approx(one.working.total, rel=0.02)
+
+
+def _never(*_: object, **__: object) -> None:
+    return None
+
+
+@pytest.mark.parametrize(
+    ("policy", "module", "name", "changed"),
+    [
+        (PolicyName.SLUICE, reward_rate, "LEAST_RUN", 40.0),
+        (PolicyName.SLUICE, reward_rate, "worth", lambda kind: 1.0),
+        (PolicyName.WATCHDOG, watchdog, "LEAST_JOBS", 1),
+        (PolicyName.WATCHDOG, watchdog, "priority", lambda kind, serving, now: kind.ready),
+        (PolicyName.SLUICE, placement.Kind, "learn", _never),
+    ],
+)
+def test_it_is_production_that_decides(
+    monkeypatch: pytest.MonkeyPatch,
+    policy: PolicyName,
+    module: object,
+    name: str,
+    changed: Callable[..., object] | float,
+) -> None:
+    """Change one of its functions, and the simulation changes."""
+    given = read_scenario(SCENARIOS / "ocr-configured.yaml")
+    given = given.model_copy(update={"policy": policy})
+    before = simulate(given)
+    monkeypatch.setattr(module, name, changed)
+    assert simulate(given).passage != before.passage
+
+
+def test_what_fits_is_what_production_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matching, "_lack_of_amount", lambda demand, node: "nothing fits today")
+    with pytest.raises(WrongScenario, match="no node can run it: n: nothing fits today"):
+        simulate(scenario())
+
+
+def test_what_is_switched_off_ends_in_time() -> None:
+    kinds = [
+        {"name": "a", "difference": {"fixed": 10}},
+        {"name": "b", "difference": {"fixed": 5}, "priority": -1},
+    ]
+    for policy in PolicyName:
+        found = simulate(scenario(kinds=kinds, policy=policy))
+        assert (found.finished, kind_of(found, "a").jobs, kind_of(found, "b").open) == (0, 3, 3)
+
+
+def test_arrivals_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "run.txt").write_text("# a real run\n7.5\n\n0\n300\n")
+    given = scenario(arrivals=[{"pipeline": "p", "file": "run.txt"}])
+    found = simulate(given, folder=tmp_path)
+    assert (found.pages, found.end) == (3, 320)
+    (tmp_path / "run.txt").write_text("0\nsoon\n")
+    with pytest.raises(WrongScenario, match=r"run\.txt:2: 'soon' is not a number of seconds"):
+        simulate(given, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"pipelines": [{"name": "p", "stages": ["a", "c"]}]},
+         "the whole: pipelines.0 (p): no kind is called 'c' (there are a, b)"),
+        ({"arrivals": [{"pipeline": "q", "every": 1}]},
+         "the whole: arrivals.0: no pipeline is called 'q' (there are p)"),
+        ({"arrivals": [{"pipeline": "p", "every": 1, "poisson": 2}]},
+         "arrivals.0: give one of every, poisson, load, file (every and poisson is given)"),
+        ({"nodes": [{"name": "n", "count": 0}]}, "nodes.0.count: "),
+        ({"nodes": [{"name": "n", "lives": {"fixed": 9}}]}, "nodes that die and stay away need"),
+        ({"nodes": [{"name": "n", "delay": {"normal": [1]}}]}, "nodes.0.delay.normal"),
+        ({"nodes": [{"name": "n", "delay": {}}]}, "nodes.0.delay: give one of fixed"),
+        ({"speed": 3}, "speed: Extra inputs are not permitted"),
+    ],
+)  # fmt: skip
+def test_a_wrong_scenario(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    file = tmp_path / "wrong.yaml"
+    file.write_text(yaml.safe_dump(scenario().model_dump(mode="json", exclude_none=True) | change))
+    result = command("simulate", file)
+    assert result.exit_code == 2
+    assert f"error: {file}: " in result.stderr
+    assert said in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize("text", ["a: [", "- 1", "\xff\x00"])
+def test_a_file_that_is_no_scenario(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "wrong.yaml"
+    file.write_bytes(text.encode("latin-1"))
+    assert command("simulate", file).exit_code == 2
+
+
+def command(*arguments: object) -> Result:
+    return CliRunner().invoke(command_line("simulate"), [*map(str, arguments)])
+
+
+def test_the_command(tmp_path: Path) -> None:
+    file, picture = SCENARIOS / "ocr-configured.yaml", tmp_path / "line.svg"
+    result = command("simulate", file, "--seed", 3, "--policy", "watchdog", "--svg", picture)
+    assert result.exit_code == 0, result.output
+    assert "500 of 500 pages" in result.stdout
+    assert "by watchdog, seed 3" in result.stdout
+    texts = {
+        "".join(each.itertext())
+        for each in ElementTree.fromstring(picture.read_text()).iter()  # noqa: S314 - our own
+    }
+    assert {"stage1", "stage2", "stage3", "loading", "worker-1", "worker-2"} <= texts
+    told = json.loads(command("simulate", file, "--json").stdout)
+    assert (told["policy"], told["finished"]) == ("sluice", 500)
+
+
+@pytest.mark.parametrize("file", sorted(SCENARIOS.glob("*.yaml")), ids=lambda file: file.stem)
+def test_what_the_repository_keeps_can_be_read(file: Path) -> None:
+    assert read_scenario(file).name == file.stem
+    assert file.read_text().startswith("# ")
+
+
+def test_ours_passes_pages_sooner_than_the_watchdog_where_there_is_more_than_can_be_done() -> None:
+    given = read_scenario(SCENARIOS / "ocr-configured.yaml")
+    nodes = [given.nodes[0].model_copy(update={"count": 4})]
+    means: dict[PolicyName, list[float]] = {each: [] for each in PolicyName}
+    for policy, found in means.items():
+        for seed in range(3):
+            changes = {"nodes": nodes, "seed": seed, "policy": policy}
+            passage = simulate(given.model_copy(update=changes)).passage
+            assert passage is not None
+            found.append(passage.mean)
+    assert fmean(means[PolicyName.SLUICE]) < 0.8 * fmean(means[PolicyName.WATCHDOG])

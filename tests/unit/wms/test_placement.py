@@ -1,0 +1,175 @@
+"""What is loaded where: properties that both policies keep, and what each decides."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wms.domain.placement import Kind, Move, Place, Policy
+from wms.domain.reward_rate import RewardRate, is_neglected, work_that_waits
+from wms.domain.watchdog import Watchdog, priority, unlock_time
+
+NOW = 1000.0
+
+
+def kind(name: str = "k", *, ready: int = 0, serving: int = 0, mean: float = 10.0,
+         after: float = 0.0, loading: float = 10.0, ap: float = 0.0,
+         since: float | None = None, coming: int = 0) -> Kind:  # fmt: skip
+    waits_since = since if since is not None or not ready else NOW
+    return Kind(name, loading, ap, mean, after, 5, ready, serving, coming, waits_since)
+
+
+@st.composite
+def systems(draw: st.DrawFn) -> tuple[list[Kind], list[Place]]:
+    """Kinds and places whose figures go together."""
+    count = draw(st.integers(1, 5))
+    places = []
+    for number in range(draw(st.integers(1, 6))):
+        loaded = draw(st.none() | st.integers(0, count - 1))
+        is_idle = loaded is None or draw(st.booleans())
+        moved = draw(st.floats(0, NOW))
+        places.append(Place(number, range(count), loaded, moved, is_idle))
+    kinds = []
+    for number in range(count):
+        serving = sum(place.loaded == number for place in places)
+        coming = draw(st.integers(0, serving))
+        ready = draw(st.integers(0, 50))
+        times = st.floats(0, 1e4)
+        kinds.append(kind(ready=ready, serving=serving, mean=draw(times), after=draw(times),
+                          loading=draw(times), ap=draw(st.sampled_from([-1.0, 0.0, 1.0, 50.0])),
+                          since=draw(st.floats(0, NOW)) if ready else None,
+                          coming=coming))  # fmt: skip
+    return kinds, places
+
+
+@pytest.mark.parametrize("policy", [RewardRate(), Watchdog()])
+@given(system=systems())
+def test_nobody_goes_where_nothing_waits_or_what_is_off(
+    policy: Policy, system: tuple[list[Kind], list[Place]]
+) -> None:
+    kinds, places = system
+    answers = [policy.next_kind(kinds, place, NOW) for place in places if place.is_idle]
+    for number in (*answers, *(move.kind for move in policy.moves(kinds, places, NOW))):
+        if number is not None:
+            assert kinds[number].is_on
+            assert kinds[number].ready
+
+
+@given(system=systems())
+def test_no_idle_place_waits_while_a_job_does_that_nobody_comes_for(
+    system: tuple[list[Kind], list[Place]],
+) -> None:
+    kinds, places = system
+    left = [each for each in kinds if each.is_on and each.ready > each.coming]
+    for place in places:
+        if left:
+            assert RewardRate().next_kind(kinds, place, NOW) is not None
+
+
+@given(system=systems())
+def test_the_watchdog_moves_one_of_the_busy_a_round_at_the_most(
+    system: tuple[list[Kind], list[Place]],
+) -> None:
+    kinds, places = system
+    busy = [replace(place, is_idle=False) for place in places]
+    assert len(Watchdog().moves(kinds, busy, NOW)) <= 1
+
+
+def test_a_place_that_suits_one_kind_is_never_sent_to_another() -> None:
+    kinds = [kind(ready=100), kind(ready=1)]
+    for policy in (RewardRate(), Watchdog()):
+        place = Place(0, [1])
+        sent = [policy.next_kind(kinds, place, NOW), *_kinds_of(policy.moves(kinds, [place], NOW))]
+        assert set(sent) - {None} == {1}
+
+
+def _kinds_of(moves: Sequence[Move]) -> list[int]:
+    return [move.kind for move in moves]
+
+
+@pytest.mark.parametrize(
+    ("here", "height"),
+    [
+        (kind(ready=6, mean=10.0), 60 + 0),
+        (kind(ready=6, mean=10.0, since=NOW - 30), 60 + 30),
+        (kind(ready=6, mean=10.0, serving=2, since=NOW - 30), 20),
+        (kind(ready=6, mean=10.0, serving=2, ap=2.0), 60),
+        (kind(ready=6, mean=10.0, ap=-1.0), 0),
+        (kind(), 0),
+    ],
+)
+def test_the_watchdogs_formula(here: Kind, height: float) -> None:
+    assert priority(here, here.serving, NOW) == height
+
+
+def test_the_watchdogs_idle_places_go_one_by_one() -> None:
+    """60, then 30; the second is worth 40 from the start."""
+    kinds = [kind(ready=6), kind(ready=4)]
+    places = [Place(number, [0, 1]) for number in range(3)]
+    assert Watchdog().moves(kinds, places, NOW) == [Move(0, 0), Move(1, 1), Move(2, 0)]
+
+
+def test_the_watchdogs_busy_places_are_locked_at_first() -> None:
+    kinds = [kind(ready=1, serving=2), kind(ready=50)]
+    locked = Place(0, [0, 1], 0, NOW - unlock_time(kinds[0]) + 1, False)
+    free = Place(1, [0, 1], 0, NOW - unlock_time(kinds[0]), False)
+    assert unlock_time(kinds[0]) == 110
+    assert Watchdog().moves(kinds, [locked], NOW) == []
+    assert Watchdog().moves(kinds, [locked, free], NOW) == [Move(1, 1)]
+    off = [kind(ready=1, serving=2, ap=-1), kinds[1]]
+    assert Watchdog().moves(off, [locked], NOW) == [Move(0, 1)]
+
+
+def test_an_idle_place_goes_before_it_is_unlocked() -> None:
+    kinds = [kind(serving=1), kind(ready=1)]
+    assert Watchdog().moves(kinds, [Place(0, [0, 1], 0, NOW)], NOW) == [Move(0, 1)]
+
+
+def test_times_are_running_averages() -> None:
+    here = Kind("k", 10.0)
+    for seconds in (10.0, 20.0, 30.0):
+        here.learn(seconds)
+    assert here.mean == pytest.approx(20.0)
+    for _ in range(200):
+        here.learn(100.0)
+    assert here.mean == pytest.approx(100.0, rel=0.01)
+
+
+def test_a_place_stays_until_a_run_is_worth_it() -> None:
+    """The later stage is worth more, and still a single page of it is no reason to load."""
+    early = kind(ready=10, serving=1, mean=20.0, after=20.0)
+    place = Place(0, [0, 1], 0)
+    for ready, goes in ((1, 0), (4, 0), (20, 1)):
+        late = kind(ready=ready, mean=20.0)
+        assert RewardRate().next_kind([early, late], place, NOW) == goes, ready
+
+
+def test_a_place_never_leaves_a_later_stage_for_an_earlier_one() -> None:
+    early = kind(ready=1000, serving=1, mean=20.0, after=20.0)
+    late = kind(ready=1, serving=1, mean=20.0)
+    assert RewardRate().next_kind([early, late], Place(0, [0, 1], 1), NOW) == 1
+
+
+def test_what_nobody_serves_has_its_turn_in_the_end() -> None:
+    short = kind(ready=5, serving=1, mean=1.0)
+    long = kind(ready=1, mean=100.0)
+    place = Place(0, [0, 1], 0)
+    assert RewardRate().next_kind([short, long], place, NOW) == 0
+    waits = 3 * (work_that_waits([short, long]) + long.loading)
+    long.since = NOW - waits - 1
+    assert is_neglected(long, work_that_waits([short, long]), NOW)
+    assert RewardRate().next_kind([short, long], place, NOW) == 1
+
+
+def test_a_job_that_a_place_comes_for_is_nobody_elses() -> None:
+    kinds = [kind(), kind(ready=1, serving=1, coming=1)]
+    assert RewardRate().next_kind(kinds, Place(0, [0, 1], 0), NOW) is None
+    kinds[1].ready = 2
+    assert RewardRate().next_kind(kinds, Place(0, [0, 1], 0), NOW) == 1
+
+
+def test_an_administrators_priority_weighs() -> None:
+    kinds = [kind(ready=5), kind(ready=5, ap=1.0)]
+    assert RewardRate().next_kind(kinds, Place(0, [0, 1]), NOW) == 1

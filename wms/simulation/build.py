@@ -1,0 +1,139 @@
+"""Makes of a scenario what there is in it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from heapq import merge
+from random import Random
+from uuid import UUID
+
+from sluice.contracts.needs import Needs, Resources
+from sluice.contracts.pilots import NodeResources
+from wms.domain.matching import Demand, PilotNode, misfit
+from wms.domain.placement import Kind, Place
+from wms.simulation.draws import draw_from
+from wms.simulation.errors import WrongScenario
+from wms.simulation.scenario import Arrivals, KindOfWork, NodeGroup, Scenario
+from wms.simulation.world import Node, Seat, SimulatedPage, Work
+
+#: Of a node of which a scenario says nothing.
+_ENOUGH = 1_000_000_000
+_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
+#: The times of a file, by its name.
+ReadTimes = Callable[[str], list[float]]
+
+
+def build_works(scenario: Scenario, random: Random) -> list[Work]:
+    return [
+        Work(
+            Kind(kind.name, kind.loading, kind.priority),
+            kind.scale,
+            draw_from(kind.difference, random),
+        )
+        for kind in scenario.kinds
+    ]
+
+
+def build_nodes(scenario: Scenario, random: Random) -> list[Node]:
+    """Places are numbered over all nodes, those of the fastest group first."""
+    nodes: list[Node] = []
+    places = 0
+    for number, group in enumerate(by_speed(scenario)):
+        suits = _suits(scenario.kinds, group)
+        delay = draw_from(group.delay, random)
+        lives = None if group.lives is None else draw_from(group.lives, random)
+        away = None if group.away is None else draw_from(group.away, random)
+        for which in range(group.count):
+            name = group.name if group.count == 1 else f"{group.name}-{which + 1}"
+            node = Node(name, number, group.speed, delay(), group.jitter, lives, away)
+            for _ in range(group.places):
+                node.seats.append(Seat(Place(places, suits), node))
+                places += 1
+            nodes.append(node)
+    _every_kind_has_a_place(scenario, nodes)
+    return nodes
+
+
+def by_speed(scenario: Scenario) -> list[NodeGroup]:
+    """The fastest first."""
+    return sorted(scenario.nodes, key=lambda group: -group.speed)
+
+
+def _suits(kinds: Sequence[KindOfWork], group: NodeGroup) -> tuple[int, ...]:
+    return tuple(number for number, kind in enumerate(kinds) if _why_not(kind, group) is None)
+
+
+def _every_kind_has_a_place(scenario: Scenario, nodes: Sequence[Node]) -> None:
+    suited = {number for node in nodes for number in node.seats[0].place.suits}
+    for number, kind in enumerate(scenario.kinds):
+        if number not in suited:
+            why = "; ".join(
+                f"{group.name}: {_why_not(kind, group)}" for group in by_speed(scenario)
+            )
+            raise WrongScenario(f"kinds.{number} ({kind.name}): no node can run it: {why}")
+
+
+def _why_not(kind: KindOfWork, group: NodeGroup) -> str | None:
+    """As production decides it; None: a place of the group can run its jobs."""
+    node = NodeResources(
+        cores=(group.cores or _ENOUGH) / group.places,
+        ram=(group.ram or _ENOUGH) // group.places,
+        disk=0,
+        labels=group.labels,
+    )
+    resources = Resources(cores=kind.cores, ram=kind.ram)
+    demand = Demand(UUID(int=0), 1.0, _EPOCH, 1, Needs(resources=resources, nodes=kind.nodes))
+    return misfit(demand, PilotNode(node))
+
+
+def build_arrivals(
+    scenario: Scenario, random: Random, read_times: ReadTimes
+) -> Iterator[tuple[float, list[SimulatedPage]]]:
+    """In order of time, each as it is wanted."""
+    each = [_arrivals(scenario, arrivals, random, read_times) for arrivals in scenario.arrivals]
+    return merge(*each, key=lambda arrival: arrival[0])
+
+
+def _arrivals(
+    scenario: Scenario, arrivals: Arrivals, random: Random, read_times: ReadTimes
+) -> Iterator[tuple[float, list[SimulatedPage]]]:
+    numbers = {kind.name: number for number, kind in enumerate(scenario.kinds)}
+    pipeline = next(each for each in scenario.pipelines if each.name == arrivals.pipeline)
+    stages = tuple(numbers[stage] for stage in pipeline.stages)
+    size = draw_from(arrivals.size, random)
+    for time in _times(scenario, arrivals, random, read_times):
+        yield time, [SimulatedPage(time, size(), stages) for _ in range(arrivals.pages)]
+
+
+def _times(
+    scenario: Scenario, arrivals: Arrivals, random: Random, read_times: ReadTimes
+) -> Iterator[float]:
+    if arrivals.file is not None:
+        yield from (arrivals.begin + time for time in read_times(arrivals.file))
+        return
+    time = arrivals.begin
+    between = arrivals.every or arrivals.poisson or seconds_between(scenario, arrivals)
+    is_random = arrivals.poisson is not None or arrivals.random
+    for _ in range(arrivals.count):
+        yield time
+        time += random.expovariate(1 / between) if is_random else between
+
+
+def seconds_between(scenario: Scenario, arrivals: Arrivals) -> float:
+    """So that all places have the load that is asked for."""
+    kinds = {kind.name: kind for kind in scenario.kinds}
+    pipeline = next(each for each in scenario.pipelines if each.name == arrivals.pipeline)
+    work = sum(
+        arrivals.size.mean * kinds[stage].scale + kinds[stage].difference.mean
+        for stage in pipeline.stages
+    )
+    able = sum(
+        group.count * group.places * group.speed * work
+        / (work + group.speed * len(pipeline.stages) * group.delay.mean)
+        for group in scenario.nodes
+    )  # fmt: skip
+    return arrivals.pages * work / (able * (arrivals.load or 1.0))
+
+
+def joining_times(scenario: Scenario) -> list[float]:
+    """Of each node, in the order of ``build_nodes``."""
+    return [group.joins for group in by_speed(scenario) for _ in range(group.count)]

@@ -1,0 +1,283 @@
+"""The simulated clock: events in order of time, and what each of them does. Whoever decides is the
+policy, a function of production."""
+
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from heapq import heappop, heappush
+from random import Random
+from typing import Protocol
+
+from wms.domain.placement import Policy
+from wms.simulation.world import Node, Seat, SimulatedPage, Work
+
+#: Kinds of events; at one moment, in this order.
+_COMES, _ENDS, _LOADED, _DIES, _JOINS, _ROUND = range(6)
+
+
+class Recorder(Protocol):
+    """Is told what happens, for a picture."""
+
+    def spent(self, seat: Seat, kind: int, began: float, ended: float, *, loading: bool) -> None:
+        """The place loaded the kind, or did a job of it."""
+        ...
+
+    def waited(self, kind: int, ready: float, began: float) -> None:
+        """A job was taken from the queue of the kind."""
+        ...
+
+
+class Simulation:
+    """``arrivals``: times and pages, in order of time. ``until``: ends then."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        works: Sequence[Work],
+        nodes: Sequence[Node],
+        *,
+        arrivals: Iterator[tuple[float, list[SimulatedPage]]],
+        random: Random,
+        until: float | None = None,
+        recorder: Recorder | None = None,
+    ) -> None:
+        self.now, self.pages, self.finished = 0.0, 0, 0
+        self.busy, self.loading = 0.0, 0.0
+        self.waiting, self.working, self.passage = array("d"), array("d"), array("d")
+        self._policy, self._works, self._nodes = policy, works, nodes
+        self._kinds = [work.seen for work in works]
+        self._seats = [seat for node in nodes for seat in node.seats]
+        self._present: list[Seat] = []
+        self._arrivals, self._random, self._recorder = arrivals, random, recorder
+        self._until = until
+        self._events: list[tuple[float, int, int, int, int]] = []
+        self._next: list[SimulatedPage] = []
+        self._arriving = True
+        self._count = 0
+        #: Idle places by what is loaded and by group; some in it may be idle no more.
+        self._idle: dict[tuple[int, int], dict[int, Seat]] = {}
+
+    def _at(self, time: float, what: int, subject: int = 0, life: int = 0) -> None:
+        self._count += 1
+        heappush(self._events, (time, what, self._count, subject, life))
+
+    def join(self, node: int, time: float) -> None:
+        """The node is there from then on."""
+        self._at(time, _JOINS, node)
+
+    def run(self) -> None:
+        self._await_arrival()
+        if self._policy.every is not None:
+            self._at(0.0, _ROUND)
+        events, does = self._events, self._does()
+        while events:
+            time, what, _, subject, life = heappop(events)
+            if self._until is not None and time > self._until:
+                self.now = self._until
+                break
+            if not self._arriving and self.finished == self.pages:
+                break
+            self.now = time
+            does[what](subject, life)
+
+    def _does(self) -> list[Callable[[int, int], None]]:
+        """By the number of the event."""
+        return [self._comes, self._ends, self._loaded, self._dies, self._joins, self._round]
+
+    def _await_arrival(self) -> None:
+        following = next(self._arrivals, None)
+        if following is None:
+            self._arriving = False
+        else:
+            time, self._next = following
+            self._at(time, _COMES)
+
+    def _comes(self, subject: int, life: int) -> None:
+        pages, kinds = self._next, self._kinds
+        self.pages += len(pages)
+        self._await_arrival()
+        for page in pages:
+            left = 0.0
+            for number in reversed(page.stages):
+                kinds[number].learn_after(left)
+                left += kinds[number].mean
+            self._put(page)
+        for page in pages:
+            self._wake(page.kind)
+
+    def _put(self, page: SimulatedPage) -> None:
+        page.ready = self.now
+        self._works[page.kind].put(page)
+
+    def _ends(self, subject: int, life: int) -> None:
+        seat = self._seats[subject]
+        if seat.life != life or seat.page is None or seat.holds is None:
+            return
+        page, kind, took = seat.page, seat.holds, self.now - seat.began
+        work = self._works[kind]
+        seat.page = None
+        self._spent(seat, kind, loading=False)
+        work.seen.learn(took)
+        work.working.append(took)
+        work.waiting.append(seat.began - page.ready)
+        page.worked += took
+        page.stage += 1
+        if page.stage == len(page.stages):
+            self._out(page)
+        else:
+            self._put(page)
+            # A place that has nothing to do goes before one that would leave what it has loaded.
+            if page.kind != kind:
+                self._wake(page.kind)
+        self._free(seat)
+
+    def _out(self, page: SimulatedPage) -> None:
+        passage = self.now - page.born
+        self.finished += 1
+        self.passage.append(passage)
+        self.working.append(page.worked)
+        self.waiting.append(passage - page.worked)
+
+    def _loaded(self, subject: int, life: int) -> None:
+        seat = self._seats[subject]
+        if seat.life != life or seat.place.loaded is None:
+            return
+        kind = seat.holds = seat.place.loaded
+        self._kinds[kind].coming -= 1
+        self._works[kind].loads += 1
+        self._spent(seat, kind, loading=True)
+        if self._kinds[kind].ready and self._kinds[kind].is_on and seat.goes_to is None:
+            self._begin(seat)
+        else:
+            self._free(seat)
+
+    def _spent(self, seat: Seat, kind: int, *, loading: bool) -> None:
+        if loading:
+            self.loading += self.now - seat.began
+        else:
+            self.busy += self.now - seat.began
+        if self._recorder is not None:
+            self._recorder.spent(seat, kind, seat.began, self.now, loading=loading)
+
+    def _free(self, seat: Seat) -> None:
+        """It has nothing to do: what next?"""
+        if seat.goes_to is not None:
+            kind, seat.goes_to = seat.goes_to, None
+            self._load(seat, kind)
+            return
+        if not self._ask(seat):
+            seat.place.is_idle = True
+            self._idle.setdefault(_like(seat), {})[seat.place.number] = seat
+
+    def _ask(self, seat: Seat) -> bool:
+        """Did it get something to do?"""
+        kind = self._policy.next_kind(self._kinds, seat.place, self.now)
+        if kind is None:
+            return False
+        if kind == seat.holds:
+            self._begin(seat)
+        else:
+            self._send(seat, kind)
+            self._load(seat, kind)
+        return True
+
+    def _send(self, seat: Seat, kind: int) -> None:
+        """From now on it counts as serving that."""
+        place = seat.place
+        if place.loaded is not None:
+            self._kinds[place.loaded].serving -= 1
+            if seat.holds != place.loaded:
+                self._kinds[place.loaded].coming -= 1
+        self._kinds[kind].serving += 1
+        self._kinds[kind].coming += 1
+        place.loaded, place.moved = kind, self.now
+
+    def _load(self, seat: Seat, kind: int) -> None:
+        seat.place.is_idle = False
+        seat.holds, seat.began = None, self.now
+        takes = self._kinds[kind].loading / seat.node.speed
+        self._at(self.now + takes, _LOADED, seat.place.number, seat.life)
+
+    def _begin(self, seat: Seat) -> None:
+        """Its next job, of what it has loaded."""
+        kind = seat.place.loaded or 0
+        work, node = self._works[kind], seat.node
+        page = seat.page = work.take()
+        seat.place.is_idle, seat.began = False, self.now
+        if self._recorder is not None:
+            self._recorder.waited(kind, page.ready, self.now)
+        takes = (page.size * work.scale + work.difference()) / node.speed + node.delay
+        if node.jitter:
+            takes += node.jitter * (2 * self._random.random() - 1)
+        self._at(self.now + max(takes, 0.0), _ENDS, seat.place.number, seat.life)
+
+    def _wake(self, kind: int) -> None:
+        """A job became ready: one of the places that wait may take it. One of each sort is asked:
+        those that have it loaded first, then the fastest."""
+        if not self._kinds[kind].ready or not self._idle:
+            return
+        for like in sorted(self._idle, key=lambda like: (like[0] != kind, like[0] >= 0, like[1])):
+            alike = self._idle[like]
+            number = next(iter(alike))
+            if self._ask(alike[number]):
+                del alike[number]
+                if not alike:
+                    del self._idle[like]
+                return
+
+    def _round(self, subject: int, life: int) -> None:
+        places = [seat.place for seat in self._present if seat.goes_to is None]
+        for move in self._policy.moves(self._kinds, places, self.now):
+            seat = self._seats[move.place]
+            if seat.place.is_idle:
+                self._idle_no_more(seat)
+                self._send(seat, move.kind)
+                self._load(seat, move.kind)
+            elif seat.place.loaded == seat.holds:
+                self._send(seat, move.kind)
+                seat.goes_to = move.kind
+        # Where nothing else is to come, no round changes anything any more.
+        if self._policy.every is not None and self._events:
+            self._at(self.now + self._policy.every, _ROUND)
+
+    def _idle_no_more(self, seat: Seat) -> None:
+        like = _like(seat)
+        del self._idle[like][seat.place.number]
+        if not self._idle[like]:
+            del self._idle[like]
+
+    def _joins(self, subject: int, life: int) -> None:
+        node = self._nodes[subject]
+        for seat in node.seats:
+            self._present.append(seat)
+            self._free(seat)
+        if node.lives is not None:
+            self._at(self.now + node.lives(), _DIES, subject)
+
+    def _dies(self, subject: int, life: int) -> None:
+        node = self._nodes[subject]
+        for seat in node.seats:
+            self._vanish(seat)
+        if node.away is not None:
+            self._at(self.now + node.away(), _JOINS, subject)
+
+    def _vanish(self, seat: Seat) -> None:
+        if seat.place.is_idle:
+            self._idle_no_more(seat)
+        loaded = seat.place.loaded
+        if loaded is not None:
+            self._kinds[loaded].serving -= 1
+            self._kinds[loaded].coming -= seat.holds != loaded
+        page, seat.page = seat.page, None
+        self._present.remove(seat)
+        seat.life += 1
+        seat.holds = seat.place.loaded = seat.goes_to = None
+        seat.place.is_idle = False
+        if page is not None:
+            self._works[page.kind].lost += 1
+            self._works[page.kind].put(page, first=True)
+            self._wake(page.kind)
+
+
+def _like(seat: Seat) -> tuple[int, int]:
+    loaded = seat.place.loaded
+    return (-1 if loaded is None else loaded, seat.node.group)

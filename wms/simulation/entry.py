@@ -1,0 +1,147 @@
+"""What the command calls: a scenario as text in, what came of it out."""
+
+from array import array
+from collections.abc import Callable, Sequence
+from math import ceil
+from pathlib import Path
+from random import Random
+from statistics import fmean, pstdev
+
+import yaml
+from pydantic import ValidationError
+
+from sluice.contracts.simulation import KindTimes, SimulationResult
+from sluice.contracts.times import Spread
+from sluice.contracts.wording import sentence_of
+from wms.domain.placement import Policy
+from wms.simulation.build import build_arrivals, build_nodes, build_works, joining_times
+from wms.simulation.engine import Simulation
+from wms.simulation.errors import WrongScenario
+from wms.simulation.picture import Record
+from wms.simulation.policies import policy_of
+from wms.simulation.scenario import Scenario
+from wms.simulation.world import Work
+
+
+def read_scenario(file: Path) -> Scenario:
+    """Raises ``WrongScenario``: says what is wrong, and where."""
+    try:
+        given = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise WrongScenario(f"{file}: cannot be read: {error}") from error
+    except yaml.YAMLError as error:
+        raise WrongScenario(f"{file}: is not YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(given, dict):
+        raise WrongScenario(f"{file}: a scenario is a mapping, this is {type(given).__name__}")
+    try:
+        return Scenario.model_validate(given)
+    except ValidationError as error:
+        faults = [
+            f"{file}: {'.'.join(map(str, fault['loc'])) or 'the whole'}: {sentence_of(fault)}"
+            for fault in error.errors()
+        ]
+        raise WrongScenario("\n".join(faults)) from error
+
+
+def read_times(folder: Path) -> Callable[[str], list[float]]:
+    """Reads files of arrivals beside the scenario: a number a line, seconds, sorted then."""
+
+    def read(name: str) -> list[float]:
+        file = folder / name
+        try:
+            lines = file.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise WrongScenario(f"arrivals: {file}: cannot be read: {error}") from error
+        return sorted(
+            _seconds(line, f"{file}:{number}")
+            for number, line in enumerate(lines, 1)
+            if line.strip() and not line.startswith("#")
+        )
+
+    return read
+
+
+def _seconds(text: str, where: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < 1e9:
+        raise WrongScenario(f"{where}: {text.strip()!r} is not a number of seconds from 0 up")
+    return found
+
+
+def simulate(
+    scenario: Scenario,
+    *,
+    folder: Path = Path(),
+    with_timeline: bool = False,
+    policy: Policy | None = None,
+) -> SimulationResult:
+    """``folder``: where files of arrivals lie. ``policy``: another than the scenario's, to try."""
+    # Each has its own: the same pages come and take as long, whatever a policy does.
+    seeds = {name: Random(f"{scenario.seed} {name}") for name in ("work", "nodes", "pages", "run")}  # noqa: S311 - no secret
+    works = build_works(scenario, seeds["work"])
+    nodes = build_nodes(scenario, seeds["nodes"])
+    record = Record() if with_timeline else None
+    engine = Simulation(
+        policy or policy_of(scenario.policy),
+        works,
+        nodes,
+        arrivals=build_arrivals(scenario, seeds["pages"], read_times(folder)),
+        random=seeds["run"],
+        until=scenario.until,
+        recorder=record,
+    )
+    for number, time in enumerate(joining_times(scenario)):
+        engine.join(number, time)
+    engine.run()
+    places = sum(len(node.seats) for node in nodes) * (engine.now or 1.0)
+    names = [kind.name for kind in scenario.kinds]
+    return SimulationResult(
+        scenario=scenario.name,
+        policy=scenario.policy,
+        seed=scenario.seed,
+        end=engine.now,
+        pages=engine.pages,
+        finished=engine.finished,
+        kinds=[_times_of(work) for work in works],
+        waiting=spread_of(engine.waiting),
+        working=spread_of(engine.working),
+        passage=spread_of(engine.passage),
+        busy=engine.busy / places,
+        loading=engine.loading / places,
+        timeline=None if record is None else record.timeline(names, nodes, engine.now),
+    )
+
+
+def _times_of(work: Work) -> KindTimes:
+    return KindTimes(
+        kind=work.seen.name,
+        jobs=len(work.working),
+        open=len(work.queue),
+        loads=work.loads,
+        lost=work.lost,
+        waiting=spread_of(work.waiting),
+        working=spread_of(work.working),
+    )
+
+
+def spread_of(seconds: "array[float] | Sequence[float]") -> Spread | None:
+    """None where there is none."""
+    if not seconds:
+        return None
+    ordered, count = sorted(seconds), len(seconds)
+    at = [ordered[max(ceil(share * count) - 1, 0)] for share in (0.5, 0.9, 0.99)]
+    mean = fmean(ordered)
+    return Spread(
+        count=count,
+        total=sum(ordered),
+        mean=mean,
+        deviation=pstdev(ordered, mean),
+        least=ordered[0],
+        median=at[0],
+        p90=at[1],
+        p99=at[2],
+        most=ordered[-1],
+    )

@@ -1,0 +1,5 @@
+"""What can be wrong with a scenario."""
+
+
+class WrongScenario(ValueError):
+    """Says what, and where in the scenario."""

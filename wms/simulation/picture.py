@@ -1,0 +1,75 @@
+"""Which place did what when, and what waited: the figures of a time line, as production's."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from sluice.contracts.times import Lane, Timeline
+from wms.simulation.world import Node, Seat
+
+#: Lanes that are drawn; what other places did stands in one more.
+MOST_LANES = 64
+BINS = 400
+#: Of the time line: simulated time has no date.
+_BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
+LOADING = "loading"
+
+
+class Record:
+    """Keeps what happens, until the end is known."""
+
+    def __init__(self) -> None:
+        self._spent: list[tuple[int, int, float, float]] = []
+        self._waited: list[tuple[int, float, float]] = []
+
+    def spent(self, seat: Seat, kind: int, began: float, ended: float, *, loading: bool) -> None:
+        self._spent.append((seat.place.number, -1 if loading else kind, began, ended))
+
+    def waited(self, kind: int, ready: float, began: float) -> None:
+        self._waited.append((kind, ready, began))
+
+    def timeline(self, kinds: Sequence[str], nodes: Sequence[Node], end: float) -> Timeline:
+        """Loading is drawn as one step more, behind all kinds."""
+        width = max(end, 1e-3) / BINS
+        names = [node.name for node in nodes for _ in node.seats]
+        lanes = [_empty(len(kinds) + 1) for _ in names[:MOST_LANES]]
+        others = _empty(len(kinds) + 1)
+        for number, kind, began, ended in self._spent:
+            busy = lanes[number] if number < MOST_LANES else others
+            _spread(busy[kind if kind >= 0 else len(kinds)], began / width, ended / width)
+        found = [Lane(name=name, busy=busy) for name, busy in zip(names, lanes, strict=False)]
+        if len(names) > MOST_LANES:
+            found.append(Lane(name=f"{len(names) - MOST_LANES} others", busy=others))
+        return Timeline(
+            begin=_BEGIN,
+            end=_BEGIN + timedelta(seconds=width * BINS),
+            bins=BINS,
+            steps=[*kinds, LOADING],
+            lanes=found,
+            queues=self._queues(len(kinds) + 1, width),
+        )
+
+    def _queues(self, rows: int, width: float) -> list[list[int]]:
+        """At the end of each bin."""
+        change = [[0] * (BINS + 2) for _ in range(rows)]
+        for kind, ready, began in self._waited:
+            change[kind][min(int(ready / width), BINS)] += 1
+            change[kind][min(int(began / width), BINS)] -= 1
+        found = []
+        for row in change:
+            length, queue = 0, []
+            for each in row[:BINS]:
+                length += each
+                queue.append(length)
+            found.append(queue)
+        return found
+
+
+def _empty(rows: int) -> list[list[float]]:
+    return [[0.0] * BINS for _ in range(rows)]
+
+
+def _spread(row: list[float], began: float, ended: float) -> None:
+    """Adds 1 for the time from one to the other, in bins."""
+    first, last = int(began), min(int(ended), BINS - 1)
+    for place in range(first, last + 1):
+        row[place] += min(ended, place + 1) - max(began, place)

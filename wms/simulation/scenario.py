@@ -1,0 +1,157 @@
+"""What a simulation is given: a scenario, as it stands in YAML. Times are seconds."""
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from sluice.contracts.base import Contract, Name
+from sluice.contracts.resources import Labels, WantedLabels
+from sluice.contracts.simulation import PolicyName
+from sluice.contracts.wording import in_words
+
+Seconds = Annotated[float, Field(ge=0.0, le=1e9, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0.0, le=1e9, allow_inf_nan=False)]
+
+
+class Distribution(Contract):
+    """One of: ``fixed``; ``uniform`` from, to; ``normal`` mean, deviation; ``lognormal`` mean,
+    deviation (of the values themselves, not of their logarithms). What falls below 0 counts as
+    0."""
+
+    fixed: Seconds | None = None
+    uniform: tuple[Seconds, Seconds] | None = None
+    normal: tuple[Seconds, Seconds] | None = None
+    lognormal: tuple[Positive, Seconds] | None = None
+
+    @model_validator(mode="after")
+    def _is_one(self) -> "Distribution":
+        given = [name for name in type(self).model_fields if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise in_words(
+                "give one of fixed, uniform, normal, lognormal"
+                f" ({' and '.join(given) if given else 'none of them'} is given)"
+            )
+        if self.uniform is not None and self.uniform[0] > self.uniform[1]:
+            raise in_words(f"uniform goes from {self.uniform[0]:g} down to {self.uniform[1]:g}")
+        return self
+
+    @property
+    def mean(self) -> float:
+        """Without what is cut off below 0."""
+        if self.uniform is not None:
+            return sum(self.uniform) / 2
+        pair = self.normal or self.lognormal
+        return pair[0] if pair is not None else self.fixed or 0.0
+
+
+class KindOfWork(Contract):
+    """A tool with its configuration: what has to be loaded. A job of it takes the page's size ×
+    ``scale`` + ``difference``. ``priority``: -1 switches it off."""
+
+    name: Name
+    scale: Seconds = 0.0
+    difference: Distribution = Distribution(fixed=0.0)
+    loading: Seconds = 0.0
+    priority: Annotated[float, Field(ge=-1.0, le=1e6)] = 0.0
+    cores: Positive = 1.0
+    ram: Annotated[int, Field(ge=0)] = 0
+    nodes: WantedLabels = Field(default_factory=dict)
+
+
+class Pipeline(Contract):
+    """Kinds of work, one after the other."""
+
+    name: Name
+    stages: Annotated[list[str], Field(min_length=1)]
+
+
+class Arrivals(Contract):
+    """``pages`` at a time, ``count`` times: ``every`` so often, ``poisson`` (mean time in between)
+    or at the times of a ``file`` (one number a line, seconds, beside the scenario). ``load``
+    instead of a time: so large a share of what all nodes can do, loading left out; as ``every``,
+    or with ``random`` as ``poisson``."""
+
+    pipeline: str
+    pages: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    count: Annotated[int, Field(ge=1, le=10_000_000)] = 100
+    every: Positive | None = None
+    poisson: Positive | None = None
+    load: Positive | None = None
+    random: bool = False
+    file: str | None = None
+    size: Distribution = Distribution(fixed=1.0)
+    begin: Seconds = 0.0
+
+    @model_validator(mode="after")
+    def _is_one(self) -> "Arrivals":
+        given = [
+            name for name in ("every", "poisson", "load", "file") if getattr(self, name) is not None
+        ]
+        if len(given) != 1:
+            raise in_words(
+                "give one of every, poisson, load, file"
+                f" ({' and '.join(given) if given else 'none of them'} is given)"
+            )
+        if self.random and self.load is None:
+            raise in_words("random goes with load: without it, give poisson")
+        return self
+
+
+class NodeGroup(Contract):
+    """``count`` equal nodes, each with ``places`` that hold one loaded tool and work on one job
+    each; a place is an equal share of its node (``cores``, ``ram`` in MiB; 0: enough for all).
+    ``joins``: when it is there first. A job takes its time / ``speed`` + the node's ``delay``
+    (drawn once for each node) ± ``jitter`` (uniform, drawn for each job). ``lives``: how long until
+    a node dies, with what it had in hand; ``away``: after so long it is back, with nothing loaded
+    (left out: never)."""
+
+    name: Name
+    count: Annotated[int, Field(ge=1, le=100_000)] = 1
+    places: Annotated[int, Field(ge=1, le=1_000)] = 1
+    speed: Positive = 1.0
+    cores: Annotated[float, Field(ge=0.0, le=1e6)] = 0.0
+    ram: Annotated[int, Field(ge=0)] = 0
+    labels: Labels = Field(default_factory=dict)
+    joins: Seconds = 0.0
+    delay: Distribution = Distribution(fixed=0.0)
+    jitter: Seconds = 0.0
+    lives: Distribution | None = None
+    away: Distribution | None = None
+
+
+class Scenario(Contract):
+    """``until``: ends then, whatever is left; without it, when all that arrives has passed."""
+
+    name: Name
+    seed: Annotated[int, Field(ge=0)] = 1
+    policy: PolicyName = PolicyName.SLUICE
+    until: Positive | None = None
+    kinds: Annotated[list[KindOfWork], Field(min_length=1, max_length=1_000)]
+    pipelines: Annotated[list[Pipeline], Field(min_length=1)]
+    arrivals: Annotated[list[Arrivals], Field(min_length=1)]
+    nodes: Annotated[list[NodeGroup], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _names_are_known(self) -> "Scenario":
+        for what in ("kinds", "pipelines", "nodes"):
+            names = [each.name for each in getattr(self, what)]
+            if twice := {name for name in names if names.count(name) > 1}:
+                raise in_words(f"{what}: {sorted(twice)[0]!r} is there twice")
+        kinds = [kind.name for kind in self.kinds]
+        for place, pipeline in enumerate(self.pipelines):
+            for stage in pipeline.stages:
+                if stage not in kinds:
+                    raise in_words(
+                        f"pipelines.{place} ({pipeline.name}): no kind is called {stage!r}"
+                        f" (there are {', '.join(kinds)})"
+                    )
+        pipelines = [pipeline.name for pipeline in self.pipelines]
+        for place, arrivals in enumerate(self.arrivals):
+            if arrivals.pipeline not in pipelines:
+                raise in_words(
+                    f"arrivals.{place}: no pipeline is called {arrivals.pipeline!r}"
+                    f" (there are {', '.join(pipelines)})"
+                )
+        if self.until is None and any(node.lives and not node.away for node in self.nodes):
+            raise in_words("nodes that die and stay away need until: nobody may be left to end it")
+        return self
