@@ -27,6 +27,7 @@ from pilot.sandbox.added_paths import why_hidden
 from pilot.sandbox.network import usable
 from pilot.sandbox.sandbox import SandboxUse
 from sluice.contracts.base import Name
+from sluice.contracts.node_parts import ToldPart
 from sluice.contracts.resources import Labels, NamedAmounts
 from sluice.contracts.states import ContainerEngine
 from sluice.contracts.wording import in_words, names_value, sentence_of
@@ -65,8 +66,11 @@ class PilotSettings(BaseSettings):
     #: Cores that its jobs may take together; None: all of the node. More than it has: that many
     #: jobs of one core share it.
     cores: Annotated[float, Field(gt=0)] | None = None
-    #: MiB of memory that they may ask for together; None: all of the node. Pilots that share a node
-    #: are each given a part.
+    #: Which of several pilots of its node this one is, such as `1/2` and `2/2`: so they share it.
+    #: Each offers its part of the cores, the memory, the disk (where these are not told) and of the
+    #: resources; GPUs, and whole ones of a resource, go to them in turn. None: all is this one's.
+    part: ToldPart | None = None
+    #: MiB of memory that they may ask for together; None: all of the node, or its part.
     memory: Annotated[int, Field(gt=0)] | None = None
     #: MiB of disk that jobs may have together which ask for some; None: what is free where they
     #: work when the pilot starts.

@@ -35,6 +35,7 @@ from pilot.slot_processes import SlotProcesses
 from pilot.walls import NodeWalls, find_walls, with_users
 from pilot.wms_session import WmsSession
 from sluice.clients.wms import WmsClient
+from sluice.contracts.node_parts import NodePart
 from sluice.contracts.pilots import NodeResources, RegisterPilot, SignOff
 from sluice.contracts.problems import ServiceError
 from sluice.fit import Offer
@@ -57,7 +58,7 @@ async def run_pilot(settings: PilotSettings) -> None:
     folder = open_folder(settings.work_dir / settings.name, patience=_FOLDER_PATIENCE)
     uid = uuid.uuid4()
     run = folder.run(uid)
-    gpus = await asyncio.to_thread(find_gpus)
+    gpus = NodePart.of(settings.part).things(await asyncio.to_thread(find_gpus))
     resources = _resources(settings, run, gpus)
     slots = settings.slots or most_slots(resources.cores)
     # What is left behind of their tries is not for this process to bury.
@@ -135,7 +136,14 @@ def _registration(
 def _resources(settings: PilotSettings, run: RunFolder, gpus: Sequence[NodeGpu]) -> NodeResources:
     """What jobs may take."""
     node = detect(run.path, gpus=[found.gpu for found in gpus])
-    told = Told(settings.cores, settings.memory, settings.disk, settings.resources, settings.labels)
+    told = Told(
+        settings.cores,
+        settings.memory,
+        settings.disk,
+        settings.part,
+        settings.resources,
+        settings.labels,
+    )
     return offered(node, told)
 
 

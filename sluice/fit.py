@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from sluice.contracts.gpus import FreeGpu, Gpu, GpuNeeds, version_key
 from sluice.contracts.numbers import in_full
-from sluice.contracts.pilots import Amounts
+from sluice.contracts.resources import Amounts
 
 #: Fractions add up to whole ones, whatever their binary rounding.
 _ROUNDED = 1e-6

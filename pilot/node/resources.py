@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 
 from sluice.contracts.gpus import Gpu
+from sluice.contracts.node_parts import NodePart
 from sluice.contracts.pilots import NodeResources
 
 _MIB = 1 << 20
@@ -59,24 +60,28 @@ def _groups(root: Path) -> Iterator[Path]:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a pilot's operator says of its node; None: nothing."""
+    """What a pilot's operator says of its node; None: nothing. ``part``: that is this pilot's."""
 
     cores: float | None = None
     memory: int | None = None
     disk: int | None = None
+    part: str | None = None
     named: Mapping[str, float] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
 def offered(node: NodeResources, told: Told) -> NodeResources:
-    """What a pilot's jobs may take of the node."""
+    """What a pilot's jobs may take of the node. ``node``: with its own GPUs alone."""
+    part = NodePart.of(told.part)
+    named = {name: part.named(amount) for name, amount in told.named.items()}
     return node.model_copy(
         update={
-            "cores": told.cores or node.cores,
-            "ram": told.memory or node.ram,
-            "disk": told.disk or node.disk,
-            "named": dict(told.named),
+            "cores": told.cores or part.cores(node.cores),
+            "ram": told.memory or part.amount(node.ram),
+            "disk": told.disk or part.amount(node.disk),
+            "named": {name: amount for name, amount in named.items() if amount},
             "labels": dict(told.labels),
+            "part": told.part,
         }
     )
 

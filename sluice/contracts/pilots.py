@@ -21,14 +21,15 @@ from sluice.contracts.base import (
 )
 from sluice.contracts.bounds import MOST_GPUS, MOST_WORD, NewUrl, NewWord
 from sluice.contracts.counts import Counts
-from sluice.contracts.gpus import FreeGpu, Gpu
+from sluice.contracts.gpus import Gpu
 from sluice.contracts.loaded import LoadedKinds, LoadedTools
 from sluice.contracts.needs import Needs
+from sluice.contracts.node_parts import PartName, part_in_words
 from sluice.contracts.resources import (
+    Amounts,
     BookedAmounts,
     Labels,
     NamedAmounts,
-    NamedRest,
     taken_in_words,
 )
 from sluice.contracts.states import (
@@ -49,7 +50,7 @@ from sluice.contracts.wording import in_words
 class NodeResources(Contract):
     """``ram`` and ``disk`` in MiB. ``gpus``: names; ``devices``: each of them, left out where there
     is none, as the release before does not know it; nor ``named`` resources and ``labels``, of
-    which its operator tells."""
+    which its operator tells. ``part``: of its node, which others share, as in ``1/2``."""
 
     cores: Annotated[float, Field(gt=0)]
     ram: int
@@ -58,6 +59,7 @@ class NodeResources(Contract):
     devices: Annotated[list[Gpu], Field(exclude_if=operator.not_)] = Field(default_factory=list)
     named: NamedAmounts = Field(default_factory=dict)
     labels: Labels = Field(default_factory=dict)
+    part: Annotated[PartName | None, Field(exclude_if=absent)] = None
 
     @property
     def known_gpus(self) -> list[Gpu]:
@@ -65,6 +67,11 @@ class NodeResources(Contract):
         return self.devices or [
             Gpu(uuid=str(number), name=name) for number, name in enumerate(self.gpus)
         ]
+
+    @property
+    def part_in_words(self) -> str:
+        """``part 1 of 2 of its node``; empty where all is its own."""
+        return part_in_words(self.part) if self.part else ""
 
     @property
     def gpus_in_words(self) -> str:
@@ -203,16 +210,6 @@ class StorageUrls(Contract):
     """Storages that jobs write to: nothing of attempts is removed anywhere else."""
 
     urls: list[StorageUrl]
-
-
-class Amounts(Contract):
-    """Of a node's resources; ``ram``, ``disk`` in MiB. ``disk`` None: nobody has looked."""
-
-    cores: Annotated[float, Field(ge=0)]
-    ram: Annotated[int, Field(ge=0)]
-    disk: Annotated[int | None, Field(ge=0, exclude_if=absent)] = None
-    named: NamedRest = Field(default_factory=dict)
-    gpus: Annotated[list[FreeGpu], Field(max_length=MOST_GPUS)] = Field(default_factory=list)
 
 
 class Room(Contract):

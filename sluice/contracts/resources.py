@@ -7,8 +7,9 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from sluice.contracts.base import Contract
-from sluice.contracts.bounds import NewWord
+from sluice.contracts.base import Contract, absent
+from sluice.contracts.bounds import MOST_GPUS, NewWord
+from sluice.contracts.gpus import FreeGpu
 from sluice.contracts.numbers import in_full
 from sluice.contracts.wording import Spelling
 
@@ -52,6 +53,16 @@ WantedLabels = Annotated[
     dict[ResourceName, Annotated[list[NewWord], Field(min_length=1, max_length=MOST_LABELS)]],
     Field(max_length=MOST_LABELS, exclude_if=operator.not_),
 ]
+
+
+class Amounts(Contract):
+    """Of a node's resources; ``ram``, ``disk`` in MiB. ``disk`` None: nobody has looked."""
+
+    cores: Annotated[float, Field(ge=0)]
+    ram: Annotated[int, Field(ge=0)]
+    disk: Annotated[int | None, Field(ge=0, exclude_if=absent)] = None
+    named: NamedRest = Field(default_factory=dict)
+    gpus: Annotated[list[FreeGpu], Field(max_length=MOST_GPUS)] = Field(default_factory=list)
 
 
 class BookedAmounts(Contract):

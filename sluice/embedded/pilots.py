@@ -41,9 +41,9 @@ class _Run:
 
 
 class PilotProcesses:
-    """Component: ``count`` pilots with ``cores`` each, talking to the WMS at ``wms_url``. They end
-    by themselves where this process is killed. ``tell``: called with a sentence when one does not
-    run, for another reason than before."""
+    """Component: ``count`` pilots with ``cores`` each, talking to the WMS at ``wms_url``, which
+    share this machine. They end by themselves where this process is killed. ``tell``: called with a
+    sentence when one does not run, for another reason than before."""
 
     def __init__(
         self,
@@ -55,10 +55,13 @@ class PilotProcesses:
         logs: Path,
         tell: Callable[[str], None],
     ) -> None:
-        names = [f"embedded-{number}" for number in range(1, count + 1)]
+        names = {f"embedded-{number}": f"{number}/{count}" for number in range(1, count + 1)}
         self._pilots = [
-            LocalPilot(name, wms_url, cores, work / name, logs / f"pilot-{name}.log")
-            for name in names
+            LocalPilot(
+                *(name, wms_url, cores, work / name, logs / f"pilot-{name}.log"),
+                part=part if count > 1 else None,
+            )
+            for name, part in names.items()
         ]
         self._tell = tell
         self._tasks: list[asyncio.Task[None]] = []

@@ -39,9 +39,9 @@ SERVICES = {
 }
 
 
-#: Its pilots are all on one machine, and alike: what does not fit the first that registers fits
-#: none.
-_ALONE: dict[str, Any] = {"fit_grace": 0.0}
+#: Seconds in which all pilots register that share the machine. They are not alike: one may have a
+#: GPU, and the next none.
+_ALL_REGISTER = 10.0
 
 
 def build_service(
@@ -52,6 +52,7 @@ def build_service(
     transport: Transport,
     home: Home,
     storage_roots: Sequence[str] = (),
+    pilots: int = 1,
 ) -> Service:
     """The service as its own ``wiring`` builds it; the transport and the links are this process's.
     ``storage_roots``: where storages may lie besides the home folder and what the DMS's own setting
@@ -60,7 +61,7 @@ def build_service(
         importlib.import_module(f"{name}.settings"), SERVICES[name].settings
     )
     settings = settings_class(
-        database_url=database_url, broker_url=database_url, keep_sent=0, **_own(name, home)
+        database_url=database_url, broker_url=database_url, keep_sent=0, **_own(name, home, pilots)
     )
     if name == "dms":
         places = [
@@ -74,7 +75,7 @@ def build_service(
     return service
 
 
-def _own(name: str, home: Home) -> dict[str, Any]:
+def _own(name: str, home: Home, pilots: int) -> dict[str, Any]:
     """Settings of one service that are this system's own."""
     match name:
         case "wfms.operator":
@@ -82,7 +83,9 @@ def _own(name: str, home: Home) -> dict[str, Any]:
             session = _kept(home.root / "secret-key", secrets.token_urlsafe(48))
             return {"secret_key": session, "encryption_keys": _encryption_key(home)}
         case "wms":
-            return {**_ALONE, "encryption_keys": _encryption_key(home)}
+            # What does not fit the only pilot fits none.
+            grace = _ALL_REGISTER if pilots > 1 else 0.0
+            return {"fit_grace": grace, "encryption_keys": _encryption_key(home)}
     return {}
 
 

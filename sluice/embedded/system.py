@@ -170,6 +170,7 @@ class EmbeddedSystem:
                 transport=transport,
                 home=self.home,
                 storage_roots=self.options.storage_roots,
+                pilots=self.options.pilots,
             )
             for name, part in SERVICES.items()
         }

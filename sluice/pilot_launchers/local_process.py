@@ -10,6 +10,8 @@ from pathlib import Path
 
 #: Variable that says how many cores a pilot's jobs may take.
 CORES = "SLUICE_PILOT_CORES"
+#: Variable that says which part of the machine is a pilot's.
+PART = "SLUICE_PILOT_PART"
 #: Variable that a pilot is told its folder with, by which it is known again.
 WORK_DIR = "SLUICE_PILOT_WORK_DIR"
 #: Seconds that a pilot gets to hand back what it has, once it is told to, and of these for its last
@@ -23,19 +25,22 @@ _COMMAND = (sys.executable, "-m", "pilot")
 @dataclass(frozen=True, slots=True)
 class LocalPilot:
     """``cores``: that its jobs may take; None: as its settings say otherwise. ``work_dir``: its own
-    folder. ``log``: file that its output is appended to."""
+    folder. ``log``: file that its output is appended to. ``part``: of this machine, as in ``1/2``.
+    """
 
     name: str
     wms_url: str
     cores: int | None
     work_dir: Path
     log: Path
+    part: str | None = None
 
     @property
     def environment(self) -> dict[str, str]:
         """What its settings do not get from here they get from this process's environment."""
-        cores = {} if self.cores is None else {CORES: str(self.cores)}
-        return (os.environ | cores) | {
+        told = {CORES: self.cores, PART: self.part}
+        given = {name: str(value) for name, value in told.items() if value is not None}
+        return (os.environ | given) | {
             "SLUICE_PILOT_WMS_URL": self.wms_url,
             "SLUICE_PILOT_NAME": self.name,
             WORK_DIR: str(self.work_dir),

@@ -1,8 +1,10 @@
 """Pilots that are launched as processes of this machine, against a scripted WMS."""
 
 import asyncio
+import shutil
 from pathlib import Path
 
+import psutil
 import pytest
 
 from sluice.pilot_launchers.local_process import LocalPilot, end_pilot, launch_pilot
@@ -11,18 +13,24 @@ from tests.servers.scripted_wms import ScriptedWms, until
 
 __all__ = ["wms"]
 
+MIB = 1 << 20
+
 
 async def test_a_launched_pilot_is_what_was_said_and_ends_when_told(
     wms: ScriptedWms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SLUICE_PILOT_LEASE_WAIT", "2")
     monkeypatch.setenv("SLUICE_PILOT_CONTAINERS", "[]")
-    pilot = LocalPilot("local-1", wms.url, 3, tmp_path / "work", tmp_path / "pilot.log")
+    log = tmp_path / "pilot.log"
+    pilot = LocalPilot("local-1", wms.url, 3, tmp_path / "work", log, part="2/2")
     process = await launch_pilot(pilot)
     try:
         await until(lambda: bool(wms.lease_requests), seconds=60)
         (registered,) = wms.registered
-        assert (registered.name, registered.resources.cores) == ("local-1", 3)
+        has = registered.resources
+        assert (registered.name, has.cores, has.part) == ("local-1", 3, "2/2")
+        assert has.ram <= psutil.virtual_memory().total / MIB / 2
+        assert has.disk <= shutil.disk_usage(tmp_path).total / MIB / 2
         assert (tmp_path / "work").is_dir()
         async with asyncio.timeout(60):
             await end_pilot(process, asyncio.Event())

@@ -60,7 +60,7 @@ def show(system: System, pilot: PilotArgument) -> None:
     out.print(f"{shown.name} on {shown.host}: {shown.activity.value}")
     gpus = f", {has.gpus_in_words}" if has.gpus else ""
     out.print(f"{in_full(has.cores)} cores, {has.ram} MiB of memory, {has.disk} MiB of disk{gpus}")
-    for told in (named_in_words(has.named), labels_in_words(has.labels)):
+    for told in (has.part_in_words, named_in_words(has.named), labels_in_words(has.labels)):
         if told:
             out.print(told)
     for tool in shown.loaded:
@@ -166,6 +166,7 @@ def _named(pilot: Pilot) -> str:
 
 #: Columns that stand there where any pilot has something for them.
 _MORE: dict[str, Callable[[Pilot], str]] = {
+    "part": lambda pilot: pilot.resources.part or "",
     "gpus": lambda pilot: pilot.resources.gpus_in_words,
     "resources": _named,
     "labels": lambda pilot: labels_in_words(pilot.resources.labels),

@@ -28,7 +28,16 @@ PortOption = Annotated[
         help="Port of the web page and of all services; 0: any free one.",
     ),
 ]
-PilotsOption = Annotated[int, typer.Option(min=0, help="Pilots to start.")]
+PilotsOption = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        help=(
+            "Pilots to start. Several share the machine: each offers a part of its cores, memory"
+            " and disk, and GPUs go to them in turn."
+        ),
+    ),
+]
 RootsOption = Annotated[
     list[str] | None,
     typer.Option(

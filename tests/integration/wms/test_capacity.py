@@ -10,8 +10,8 @@ import pytest
 from sluice.contracts import pilots
 from sluice.contracts.gpus import FreeGpu, Gpu, GpuNeeds
 from sluice.contracts.needs import Needs, Resources
-from sluice.contracts.pilots import Amounts, LeaseRequest
-from sluice.contracts.resources import BookedAmounts
+from sluice.contracts.pilots import LeaseRequest
+from sluice.contracts.resources import Amounts, BookedAmounts
 from sluice.contracts.states import DeviceType, ErrorClass
 from sluice.contracts.tasks import Task
 from tests.integration.wms.stage import Stage, make_task

@@ -10,8 +10,9 @@ import pytest
 
 from sluice.contracts import pilots
 from sluice.contracts.limits import LimitPeriod, ResourceLimit, SetLimit
-from sluice.contracts.pilots import Amounts, LeaseRequest
+from sluice.contracts.pilots import LeaseRequest
 from sluice.contracts.problems import NotFound
+from sluice.contracts.resources import Amounts
 from sluice.contracts.states import AttemptOutcome, JobState
 from sluice.contracts.tasks import Task
 from tests.integration.wms.stage import Stage, make_task

@@ -9,8 +9,9 @@ from cryptography.fernet import Fernet
 from pydantic import SecretStr
 
 from sluice.clients.wms import WmsClient
-from sluice.contracts.pilots import Amounts, JobToken, LeaseRequest, Room
+from sluice.contracts.pilots import JobToken, LeaseRequest, Room
 from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.resources import Amounts
 from sluice.contracts.secrets import NewSecret, SecretRef
 from sluice.contracts.tasks import Task
 from sluice.servicekit.http import Health, create_app

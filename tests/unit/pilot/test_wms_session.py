@@ -15,7 +15,6 @@ from pilot.wms_session import WmsSession
 from sluice.clients.wms import WmsClient
 from sluice.contracts.loaded import LoadedTool
 from sluice.contracts.pilots import (
-    Amounts,
     Heartbeat,
     Lease,
     LeaseRequest,
@@ -26,6 +25,7 @@ from sluice.contracts.pilots import (
     StartedJob,
 )
 from sluice.contracts.problems import Unprocessable
+from sluice.contracts.resources import Amounts
 from sluice.contracts.states import AttemptPhase, ContainerEngine, SandboxKind
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from sluice.contracts import pilots
 from sluice.contracts.gpus import FreeGpu, Gpu, GpuNeeds
 from sluice.contracts.needs import Needs, Resources
-from sluice.contracts.pilots import Amounts, LeaseRequest, NodeResources
+from sluice.contracts.pilots import LeaseRequest, NodeResources
+from sluice.contracts.resources import Amounts
 from sluice.contracts.states import DeviceType
 from tests.unit.gpus import gpu
 from wms.domain.capacity import PATIENCE, PilotCapacity, is_kept_free

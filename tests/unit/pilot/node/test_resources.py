@@ -1,13 +1,17 @@
 """What a pilot finds that its node has, and what it offers of that."""
 
 import os
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from pydantic import ValidationError
 
 from pilot.node.resources import Told, detect, most_slots, offered
+from pilot.settings import PilotSettings
+from sluice.contracts.node_parts import NodePart
 from sluice.contracts.pilots import NodeResources
 
 MIB = 1 << 20
@@ -58,6 +62,38 @@ def test_the_tightest_limit_of_the_groups_counts(tmp_path: Path) -> None:
 def test_what_is_offered(told: dict[str, Any], expected: dict[str, Any]) -> None:
     node = NodeResources(cores=4, ram=1000, disk=1)
     assert offered(node, Told(**told)) == node.model_copy(update=expected)
+
+
+PARTS = ("1/3", "2/3", "3/3")
+
+
+def test_pilots_that_share_a_node_offer_no_more_than_it_has_and_leave_nothing_whole() -> None:
+    node = NodeResources(cores=4, ram=1000, disk=50)
+    named = {"licence": 4.0, "scanner": 1.0, "tank": 0.5}
+    found = [offered(node, Told(named=named, part=part)) for part in PARTS]
+    assert [has.part for has in found] == list(PARTS)
+    assert {(has.cores, has.ram, has.disk) for has in found} == {(1.333, 333, 16)}
+    assert [has.named for has in found] == [
+        {"licence": 2, "scanner": 1, "tank": 0.5},
+        {"licence": 1},
+        {"licence": 1},
+    ], "half a licence is none"
+    told = [offered(node, Told(cores=4, memory=900, disk=40, part=part)) for part in PARTS]
+    assert {(has.cores, has.ram, has.disk) for has in told} == {(4, 900, 40)}, "as it was said"
+
+
+def test_gpus_go_to_one_pilot_each_in_turn() -> None:
+    for gpus in ([], ["a"], ["a", "b", "c", "d"]):
+        shares = [NodePart.of(part).things(gpus) for part in PARTS]
+        assert sorted(chain.from_iterable(shares)) == gpus
+    assert shares == [["a", "d"], ["b"], ["c"]]
+    assert NodePart.of(None).things(["a", "b"]) == ["a", "b"]
+
+
+@pytest.mark.parametrize("part", ["2/1", "0/1", "1", "1/0", "1/1000", "a/b"])
+def test_a_part_that_there_cannot_be_is_refused(part: str) -> None:
+    with pytest.raises(ValidationError, match="part"):
+        PilotSettings(name="p", part=part)
 
 
 @pytest.mark.parametrize(("cores", "slots"), [(0.5, 16), (2, 20), (6.25, 63), (1000, 4096)])
