@@ -4,7 +4,7 @@ runs."""
 from collections.abc import Iterable, Mapping
 
 from sluice.contracts.gpus import Gpu
-from sluice.contracts.pilots import LeasedJob, PilotTask
+from sluice.contracts.pilots import AttemptReport, LeasedJob, PilotTask
 from sluice.fit import Booked, Offer, Wanted, fit
 
 
@@ -14,7 +14,18 @@ def wanted_by(task: PilotTask, job: LeasedJob, node: Offer) -> Wanted:
     needs = task.needs
     ram = needs.resources.counted_ram if job.ram is None else job.ram
     named = {name: amount for name, amount in needs.named.items() if name in node.amounts.named}
-    return Wanted(needs.resources.cores, ram, needs.gpus, needs.resources.counted_disk, named)
+    gpus = needs.gpus and needs.gpus.with_memory(job.gpu_memory)
+    return Wanted(needs.resources.cores, ram, gpus, needs.resources.counted_disk, named)
+
+
+def with_full_gpu(report: AttemptReport, booked: Booked | None) -> AttemptReport:
+    """With how much of a GPU the job had, where it says that this was not enough. ``booked``: for
+    it."""
+    if report.gpu_memory != 0:
+        return report
+    parts = booked.gpus.values() if booked else ()
+    least = min((part.memory for part in parts), default=0)
+    return report.model_copy(update={"gpu_memory": int(least) or None})
 
 
 def how_many_start(free: Booked, jobs: Iterable[Wanted], devices: Mapping[str, Gpu]) -> int:

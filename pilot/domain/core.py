@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import assert_never
 from uuid import UUID
 
-from pilot.domain.booking import how_many_start, wanted_by
+from pilot.domain.booking import how_many_start, wanted_by, with_full_gpu
 from pilot.domain.heartbeats import heartbeat_of
 from pilot.domain.held_jobs import HeldJob, token_of
 from pilot.domain.known_tasks import KnownTasks
@@ -244,7 +244,7 @@ class PilotCore:
             if held is not None and held.stopping is StopReason.SHUTDOWN:
                 self._returned.append(token)
         else:
-            yield SendReport(event.report)
+            yield SendReport(with_full_gpu(event.report, held.booked if held else None))
 
     def _on_slot_lost(self, event: SlotLost, now: Now) -> Iterator[Instruction]:
         slot = self.slots[event.slot]

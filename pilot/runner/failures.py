@@ -7,15 +7,22 @@ from sluice.storage import ChecksumMismatch, FileMissing, StorageError, StorageF
 
 
 class AttemptError(Exception):
-    """Ends the attempt as failed. ``exit_code``: the tool's, where it ended by itself."""
+    """Ends the attempt as failed. ``exit_code``: the tool's, where it ended by itself.
+    ``gpu_full``: its GPU had no memory left."""
 
     def __init__(
-        self, error_class: ErrorClass, message: str, *, exit_code: int | None = None
+        self,
+        error_class: ErrorClass,
+        message: str,
+        *,
+        exit_code: int | None = None,
+        gpu_full: bool = False,
     ) -> None:
         super().__init__(message)
         self.error_class = error_class
         self.message = message
         self.exit_code = exit_code
+        self.gpu_full = gpu_full
 
 
 class StoppedError(Exception):

@@ -80,3 +80,7 @@ class GpuNeeds(GpuAmount):
         default_factory=list
     )
     cuda: Annotated[Version | None, Field(exclude_if=absent)] = None
+
+    def with_memory(self, memory: int | None) -> "GpuNeeds":
+        """The same, with so much of each device; None: as it is."""
+        return self if memory is None else self.model_copy(update={"memory": memory})

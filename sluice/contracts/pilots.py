@@ -249,7 +249,7 @@ class InputFile(Contract):
 
 class LeasedJob(Contract):
     """(``id``, ``attempt``) is the fencing token: a report with another attempt number changes
-    nothing. ``ram``: MiB, where that is not what its task says."""
+    nothing. ``ram``, ``gpu_memory``: MiB, where that is not what its task says."""
 
     id: int
     attempt: int
@@ -257,6 +257,7 @@ class LeasedJob(Contract):
     seq: int
     inputs: list[InputFile]
     ram: Annotated[int | None, Field(exclude_if=absent)] = None
+    gpu_memory: Annotated[int | None, Field(exclude_if=absent)] = None
 
 
 class BundlePort(Contract):
@@ -377,6 +378,8 @@ class AttemptReport(Contract):
     log: LogFile | None = None
     peak_memory: float | None = None
     cpu_seconds: float | None = None
+    #: MiB of the GPU, or of the part of one, that was full; 0: not known. None: none was.
+    gpu_memory: Annotated[int | None, Field(ge=0, le=1_000_000_000, exclude_if=absent)] = None
 
 
 class Report(Contract):

@@ -153,4 +153,5 @@ def _job_body(job: ClaimedJob, *, former: bool) -> dict[str, object]:
         "seq": job.seq,
         "inputs": orjson.Fragment(job.inputs),
     }
-    return body if former or job.ram is None else {**body, "ram": job.ram}
+    own = {"ram": job.ram, "gpu_memory": job.gpu_memory}
+    return body if former else body | {name: need for name, need in own.items() if need is not None}

@@ -16,8 +16,8 @@ from wms.domain.retry_rules import Verdict
 
 _SELECT_IN_FLIGHT = statement("""
 -- The named jobs that a pilot has at this moment.
-SELECT id, task_uid, seq, state, attempt, pilot, failures, losses, ram, leased_at, started_at,
-    inputs, CASE WHEN stop_attempt = attempt THEN stop_reason END AS stopping
+SELECT id, task_uid, seq, state, attempt, pilot, failures, losses, ram, gpu_memory, leased_at,
+    started_at, inputs, CASE WHEN stop_attempt = attempt THEN stop_reason END AS stopping
 FROM jobs WHERE id = ANY($1::bigint[]) AND state IN ('{job.LEASED}', '{job.RUNNING}')
 """)
 
@@ -29,7 +29,7 @@ _END_ATTEMPTS = statement("""
 -- is the only thing taken from a pilot's clock.
 WITH ended AS (
     SELECT * FROM jsonb_to_recordset($1) AS e(
-        id bigint, attempt int, state text, failures int, losses int, ram bigint,
+        id bigint, attempt int, state text, failures int, losses int, ram bigint, gpu bigint,
         delay double precision, outcome text, reported text, exit_code int, error_class text,
         message text, peak_memory double precision, cpu_seconds double precision, log_url text,
         duration double precision, leased_at timestamptz, started_at timestamptz, pilot uuid)
@@ -44,6 +44,7 @@ WITH ended AS (
 ), moved AS (
     UPDATE jobs AS j SET
         state = e.state, failures = e.failures, losses = e.losses, ram = coalesce(e.ram, j.ram),
+        gpu_memory = coalesce(e.gpu, j.gpu_memory),
         not_before = now() + make_interval(secs => e.delay), lease_until = NULL,
         pilot = CASE WHEN e.state IN ('{job.READY}', '{job.HELD}') THEN NULL ELSE j.pilot END,
         ended_at = CASE WHEN e.state IN ('{job.READY}', '{job.HELD}') THEN NULL ELSE now() END,
@@ -122,6 +123,7 @@ class JobInFlight:
     failures: int
     losses: int
     ram: int | None
+    gpu_memory: int | None
     leased_at: datetime
     started_at: datetime | None
     inputs: list[dict[str, Any]]
@@ -198,6 +200,7 @@ def _attempt_row(attempt: EndedAttempt) -> dict[str, Any]:
         "failures": verdict.failures,
         "losses": verdict.losses,
         "ram": verdict.ram,
+        "gpu": verdict.gpu,
         "delay": verdict.delay,
         "outcome": attempt.outcome,
         "reported": attempt.reported,

@@ -21,10 +21,11 @@ WHERE task_uid = $1 AND state = '{job.READY}' AND not_before > now()
 """)
 
 _SELECT_READY = statement("""
--- Of a ready job: seconds until it may be leased (negative: it may), and its own need of memory if
--- it has one.
+-- Of a ready job: seconds until it may be leased (negative: it may), and its own needs of memory if
+-- it has such.
 SELECT
-    extract(epoch FROM greatest(not_before, now() - interval '1 day') - now())::float AS pause, ram
+    extract(epoch FROM greatest(not_before, now() - interval '1 day') - now())::float AS pause, ram,
+    gpu_memory
 FROM jobs WHERE id = $1 AND state = '{job.READY}'
 """)
 
@@ -49,11 +50,12 @@ _MOST_HOLDERS = 3
 
 @dataclass(frozen=True, slots=True)
 class ReadyJob:
-    """``pause``: seconds until it may be leased; negative: it may. ``ram``: MiB, where it needs
-    other than its task says."""
+    """``pause``: seconds until it may be leased; negative: it may. ``ram``, ``gpu_memory``: MiB,
+    where it needs other than its task says."""
 
     pause: float
     ram: int | None
+    gpu_memory: int | None
 
 
 @dataclass(frozen=True, slots=True)

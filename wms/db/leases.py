@@ -12,10 +12,10 @@ from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 
 CLAIM_JOBS = statement("""
--- Up to $2 jobs of task $1 for pilot $3 with $4 MiB, for a lease of $5: due retries first, then
--- jobs never leased, in order of seq and behind those taken already. Both walk the index jobs_ready
--- from its first usable entry, however many jobs wait. Where fewer come than are ready (some pause,
--- or a stranger locked them), the next claim looks from the beginning.
+-- Up to $2 jobs of task $1 for pilot $3 with $4 MiB, and $6 MiB of a GPU, for a lease of $5: due
+-- retries first, then jobs never leased, in order of seq and behind those taken already. Both walk
+-- the index jobs_ready from its first usable entry, however many jobs wait. Where fewer come than
+-- are ready (some pause, or a stranger locked them), the next claim looks from the beginning.
 WITH task AS MATERIALIZED (
     SELECT uid, ready, claimed_seq FROM tasks
     WHERE uid = $1 AND ready > 0 AND state IN ('{task.SPLITTING}', '{task.ACTIVE}')
@@ -24,6 +24,7 @@ WITH task AS MATERIALIZED (
     SELECT id FROM jobs
     WHERE task_uid = (SELECT uid FROM task) AND state = '{job.READY}'
         AND not_before > '-infinity' AND not_before <= now() AND (ram IS NULL OR ram <= $4)
+        AND (gpu_memory IS NULL OR gpu_memory <= $6)
     ORDER BY not_before, seq LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
 ), fresh AS (
     SELECT id FROM jobs
@@ -37,7 +38,7 @@ WITH task AS MATERIALIZED (
         leased_at = statement_timestamp(),
         lease_until = now() + $5, started_at = NULL, not_before = now()
     WHERE id = ANY(ARRAY(SELECT id FROM due UNION ALL SELECT id FROM fresh))
-    RETURNING id, attempt, seq, inputs::text AS inputs, ram
+    RETURNING id, attempt, seq, inputs::text AS inputs, ram, gpu_memory
 ), counted AS (
     UPDATE tasks AS t SET
         ready = t.ready - c.jobs, leased = t.leased + c.jobs,
@@ -149,6 +150,15 @@ class ClaimedJob:
     seq: int
     inputs: str
     ram: int | None
+    gpu_memory: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class MostOfAJob:
+    """That a pilot has for one job now, in MiB: of memory, and of a GPU."""
+
+    ram: int
+    gpu: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,10 +190,16 @@ class JobHolder:
 
 
 async def claim_jobs(
-    connection: Connection, task: UUID, *, jobs: int, pilot: UUID, ram: int, lease: timedelta
+    connection: Connection,
+    task: UUID,
+    *,
+    jobs: int,
+    pilot: UUID,
+    most: MostOfAJob,
+    lease: timedelta,
 ) -> list[ClaimedJob]:
     """In order of seq. One statement, and so one transaction of its own where none is open."""
-    rows = await connection.fetch(CLAIM_JOBS, task, jobs, pilot, ram, lease)
+    rows = await connection.fetch(CLAIM_JOBS, task, jobs, pilot, most.ram, lease, most.gpu)
     return [ClaimedJob(task_uid=task, **row) for row in rows]
 
 

@@ -463,3 +463,11 @@ ALTER TABLE tasks
     ADD COLUMN turn_at timestamptz;
 
 UPDATE alembic_version SET version_num='wms0026' WHERE alembic_version.version_num = 'wms0025';
+
+-- Running upgrade wms0026 -> wms0027
+
+ALTER TABLE jobs
+    -- MiB of each GPU, or of its part of one; NULL: as the task says.
+    ADD COLUMN gpu_memory bigint;
+
+UPDATE alembic_version SET version_num='wms0027' WHERE alembic_version.version_num = 'wms0026';

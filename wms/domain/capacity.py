@@ -6,13 +6,15 @@ from datetime import timedelta
 from uuid import UUID
 
 from sluice.contracts.pilots import LeaseRequest, NodeResources
-from sluice.fit import Booked, fit, fitting, how_many
+from sluice.fit import Booked, Offer, fit, fitting, how_many, is_suitable
 from wms.domain.matching import Demand, order
 
 #: Seconds for which none of a task's jobs was given away before a pilot is kept free for one, and
 #: for how long at the most.
 PATIENCE = 30.0
 KEPT = timedelta(seconds=300)
+#: MiB: more than there is.
+_ANY = 2**40
 
 
 class PilotCapacity:
@@ -67,13 +69,34 @@ class PilotCapacity:
             return None
         return int(max(self._free.ram if self._starts else 0, self._soon.ram if self._ahead else 0))
 
-    def take(self, demand: Demand, ram: int | None) -> None:
+    def most_gpu(self, demand: Demand) -> int:
+        """MiB of a GPU that a single job of the task may need."""
+        gpus = demand.gpus
+        if gpus is None:
+            return _ANY
+        if self._free is None or self._soon is None:
+            rooms = [Offer.of(0, 0, self._gpus.values()).amounts]
+        else:
+            rooms = [self._free] * bool(self._starts) + [self._soon] * bool(self._ahead)
+        left = (
+            (self._gpus[uuid].memory and part.memory) or _ANY
+            for room in rooms
+            for uuid, part in room.gpus.items()
+            if uuid in self._gpus
+            and is_suitable(self._gpus[uuid], gpus)
+            and (gpus.share < 1 or part.share >= 1)
+        )
+        return int(max(left, default=0))
+
+    def take(self, demand: Demand, ram: int | None, gpu_memory: int | None = None) -> None:
         """It was given a job of the task, which needs so much memory (None: as the task says)."""
         if self._free is None:
             self._starts -= 1
             return
         taken = (
-            fit(self._free, demand.wanted(self._node, ram), self._gpus) if self._starts else None
+            fit(self._free, demand.wanted(self._node, ram, gpu_memory), self._gpus)
+            if self._starts
+            else None
         )
         if taken is not None:
             self._free = self._free.minus(taken)

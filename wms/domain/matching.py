@@ -1,15 +1,17 @@
 """Which tasks' jobs a pilot gets: those that fit its resources, by rank, then by age."""
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
+from sluice.contracts.gpus import GpuNeeds
 from sluice.contracts.needs import Needs
 from sluice.contracts.numbers import in_full
 from sluice.contracts.pilots import NodeResources
 from sluice.contracts.states import ContainerEngine, SandboxKind
-from sluice.fit import Wanted, why_unsuited
+from sluice.fit import Wanted, is_suitable, why_unsuited
 from wms.domain.limits import Limit, jobs_within
 
 #: So much higher a rank is worth that a pilot ends a tool that it has loaded.
@@ -19,10 +21,10 @@ SWITCH = 0.5
 @dataclass(frozen=True, slots=True)
 class Demand:
     """A task that has ready jobs, and what one job needs. ``larger``: MiB of memory, of jobs that
-    need more than their task says. ``waited``: seconds since one was given away. ``kept_by``: the
-    pilot that is kept free for one. ``turn_at``: when its turn began, where it shares that with the
-    task before, whose files it takes as they come. ``limits``: on what it needs that is counted
-    over all nodes, as they are now, by name."""
+    need more than their task says; ``larger_gpu``: likewise, of a GPU. ``waited``: seconds since
+    one was given away. ``kept_by``: the pilot that is kept free for one. ``turn_at``: when its turn
+    began, where it shares that with the task before, whose files it takes as they come. ``limits``:
+    on what it needs that is counted over all nodes, as they are now, by name."""
 
     uid: UUID
     rank: float
@@ -30,6 +32,7 @@ class Demand:
     ready: int
     needs: Needs
     larger: int | None = None
+    larger_gpu: int | None = None
     waited: float = 0.0
     kept_by: UUID | None = None
     turn_at: datetime | None = None
@@ -41,14 +44,22 @@ class Demand:
         """MiB that a node must have left for one job."""
         return self.needs.resources.counted_ram if self.larger is None else self.larger
 
-    def wanted(self, node: NodeResources, ram: int | None = None) -> Wanted:
-        """By one job, of the node; ``ram``: MiB, where that is not what the task says."""
+    @property
+    def gpus(self) -> GpuNeeds | None:
+        needs = self.needs.gpus
+        return needs and needs.with_memory(self.larger_gpu)
+
+    def wanted(
+        self, node: NodeResources, ram: int | None = None, gpu_memory: int | None = None
+    ) -> Wanted:
+        """By one job, of the node; ``ram``, ``gpu_memory``: MiB, where that is not what the task
+        says."""
         needs = self.needs
         named = {name: needs.named[name] for name in needs.named if self.is_counted(name, node)}
         return Wanted(
             needs.resources.cores,
             self.ram if ram is None else ram,
-            needs.gpus,
+            self.gpus and self.gpus.with_memory(gpu_memory),
             needs.resources.counted_disk,
             named,
         )
@@ -102,8 +113,8 @@ def misfit(demand: Demand, on: PilotNode) -> str | None:
     can."""
     node, needs = on.resources, demand.needs
     why = _lack_of_amount(demand, node) or _lack_of_label(demand, node)
-    if why is None and needs.gpus is not None:
-        why = why_unsuited(node.known_gpus, needs.gpus)
+    if why is None and demand.gpus is not None:
+        why = why_unsuited(node.known_gpus, demand.gpus)
     if why is not None:
         return why
     if needs.needs_engine and not on.engines:
@@ -111,6 +122,25 @@ def misfit(demand: Demand, on: PilotNode) -> str | None:
     if needs.sandbox and not on.has_sandbox:
         return f"needs {sandbox_for(needs)}, the node has {USERS if on.has_users else 'none'}"
     return None
+
+
+def largest_gpu(needs: Needs, nodes: Iterable[PilotNode]) -> float:
+    """MiB of the largest GPU that a job could be given, of nodes that have all else it needs; a
+    device of which nobody knows may have any. 0: there is none."""
+    gpus = needs.gpus
+    if gpus is None:
+        return 0.0
+    # What is limited over all nodes is none of theirs.
+    own = needs.model_copy(update={"named": {}})
+    demand = Demand(UUID(int=0), 0.0, datetime.min.replace(tzinfo=UTC), 1, own)
+    found = (
+        gpu.memory or math.inf
+        for node in nodes
+        if misfit(demand, node) is None
+        for gpu in node.resources.known_gpus
+        if is_suitable(gpu, gpus)
+    )
+    return max(found, default=0.0)
 
 
 def _lack_of_amount(demand: Demand, node: NodeResources) -> str | None:

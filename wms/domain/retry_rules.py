@@ -44,6 +44,9 @@ RULES: dict[ErrorClass, RetryRule] = {
     ErrorClass.INTERNAL: RetryRule(),
 }
 
+#: Of a GPU that is shared, the part that the next attempt asks for.
+_MORE_OF_A_GPU = 1.5
+
 #: A tool that failed with one of these was never run: as a shell says it, its program cannot be
 #: run, or is not there.
 NO_PROGRAM = frozenset({126, 127})
@@ -54,11 +57,14 @@ _NO_PROGRAM = RetryRule(hopeless=True, unless="no_program")
 class History:
     """What is known of a job before this attempt's end. ``failures``: attempts that counted.
     ``losses``: nodes lost in a row. ``ram``: MiB that the ended attempt asked for, or used,
-    whichever is more."""
+    whichever is more. ``gpu``: MiB of the GPU that it had and that was full, None: none was;
+    ``shared``: it had a part of one."""
 
     failures: int = 0
     losses: int = 0
     ram: int = 0
+    gpu: int | None = None
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +72,8 @@ class RetryLimits:
     """``retry``: most attempts that count. ``backoff``: seconds before the second, doubled for each
     further one. ``losses``: nodes lost in a row that make a poison job. ``also``: what is tried
     again although no retry helps. ``temporary``: exit codes of which the tool says that another
-    attempt may help. ``most_ram``: MiB of the largest node; None: not known."""
+    attempt may help. ``most_ram``: MiB of the largest node, ``most_gpu``: of the largest GPU that
+    the task could be given; None: not known."""
 
     retry: int
     backoff: float
@@ -74,12 +81,13 @@ class RetryLimits:
     also: Collection[Hopeless] = ()
     temporary: Collection[int] = ()
     most_ram: int | None = None
+    most_gpu: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The job's next state. ``delay``: seconds until it may be leased again. ``ram``: MiB of the
-    next attempt, or None. ``note``: what is to be said beside the attempt's own message."""
+    """The job's next state. ``delay``: seconds until it may be leased again. ``ram``, ``gpu``: MiB
+    of the next attempt, or None. ``note``: what is to be said beside the attempt's own message."""
 
     state: JobState
     failures: int
@@ -87,6 +95,7 @@ class Verdict:
     delay: float = 0.0
     ram: int | None = None
     note: str = ""
+    gpu: int | None = None
 
 
 def after_success(history: History) -> Verdict:
@@ -111,7 +120,11 @@ def after_error(
         rule = _NO_PROGRAM
     failures = history.failures + rule.counts
     losses = history.losses + 1 if rule.loss else 0
-    ram, note = _more_memory(rule, history, limits)
+    ram, gpu = None, None
+    if history.gpu is None:
+        ram, note = _more_memory(rule, history, limits)
+    else:
+        gpu, note = _larger_gpu(history.gpu, history, limits)
     hopeless = (rule.hopeless or bool(note)) and rule.unless not in limits.also
     if hopeless or (rule.counts and failures >= limits.retry):
         return Verdict(JobState.FAILED, failures, losses, note=note if hopeless else "")
@@ -122,7 +135,27 @@ def after_error(
         if rule.pauses
         else rule.delay
     )
-    return Verdict(JobState.READY, failures, losses, delay, None if note else ram)
+    if note:  # tried again all the same, as the template says
+        ram, gpu = None, None
+    return Verdict(JobState.READY, failures, losses, delay, ram, gpu=gpu)
+
+
+def _larger_gpu(had: int, history: History, limits: RetryLimits) -> tuple[int, str]:
+    """MiB of the next attempt's GPU, and why it cannot have them: any that has more than a whole
+    one, half as much again of one that is shared."""
+    most = math.inf if limits.most_gpu is None else limits.most_gpu
+    more = had + 1
+    if history.shared:
+        more = max(more, int(min(math.ceil(had * _MORE_OF_A_GPU), most)))
+    if more <= most:
+        return more, ""
+    return (
+        more,
+        (
+            f"not tried again: no node that could run it has a GPU with more than {had} MiB of"
+            f" memory, which it had (the largest {most:.0f})"
+        ),
+    )
 
 
 def _more_memory(rule: RetryRule, history: History, limits: RetryLimits) -> tuple[int | None, str]:

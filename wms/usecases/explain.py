@@ -4,7 +4,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from sluice.contracts.tasks import Explanation
-from wms.db.explanations import ready_job, waiting_facts
+from wms.db.explanations import ReadyJob, ready_job, waiting_facts
 from wms.db.ranking import boost_of
 from wms.db.status import job_with_attempts, task_status
 from wms.domain import explanations
@@ -33,10 +33,9 @@ async def explain_job(context: WmsContext, job_id: int) -> Explanation:
         known = (await context.tasks.get(connection, [job.task_uid]))[job.task_uid]
         ready = await ready_job(connection, job_id)
         facts = await waiting_facts(connection, job.task_uid)
-    if ready is not None and ready.ram is not None:
-        facts = replace(
-            facts, demands=[_own(demand, job.task_uid, ready.ram) for demand in facts.demands]
-        )
+    if ready is not None:
+        demands = [_own(demand, job.task_uid, ready) for demand in facts.demands]
+        facts = replace(facts, demands=demands)
     pause = None if ready is None else ready.pause
     return Explanation(
         text=explanations.job_explanation(
@@ -45,6 +44,8 @@ async def explain_job(context: WmsContext, job_id: int) -> Explanation:
     )
 
 
-def _own(demand: Demand, uid: UUID, ram: int) -> Demand:
-    """The task's demand as this job has it, which asked for more memory than its task."""
-    return replace(demand, larger=ram) if demand.uid == uid else demand
+def _own(demand: Demand, uid: UUID, job: ReadyJob) -> Demand:
+    """The task's demand as this job has it, which may ask for more memory than its task."""
+    if demand.uid != uid:
+        return demand
+    return replace(demand, larger=job.ram, larger_gpu=job.gpu_memory)

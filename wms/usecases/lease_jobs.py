@@ -11,7 +11,7 @@ import structlog
 from sluice.contracts.pilots import LeaseRequest
 from sluice.contracts.states import PilotState
 from sluice.servicekit.database import Connection
-from wms.db.leases import ClaimedJob, claim_jobs, keep_free, larger_need
+from wms.db.leases import ClaimedJob, MostOfAJob, claim_jobs, keep_free, larger_need
 from wms.db.limits import lock_named, spend, with_limits
 from wms.db.pilots import touch_and_look
 from wms.db.task_cache import KnownTask
@@ -133,11 +133,11 @@ class _Giving:
                 demand.uid,
                 jobs=offered,
                 pilot=self.pilot,
-                ram=self._most_ram,
+                most=MostOfAJob(self._most_ram, self.room.most_gpu(demand)),
                 lease=self.context.terms.span,
             )
             for job in jobs:
-                self.room.take(demand, job.ram)
+                self.room.take(demand, job.ram, job.gpu_memory)
             leased.jobs += jobs
             if len(jobs) < offered:
                 waits = await self._larger(demand)

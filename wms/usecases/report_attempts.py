@@ -8,14 +8,20 @@ from sluice.contracts.pilots import AnsweredReport, AttemptReport
 from sluice.contracts.states import AttemptOutcome, ErrorClass, ReportAnswer
 from sluice.servicekit.database import Connection
 from wms.db.attempts import EndedAttempt, JobInFlight, jobs_in_flight, outcomes_reported
-from wms.db.pilots import is_stopping, most_ram, see_pilot
+from wms.db.pilots import active_nodes, is_stopping, most_ram, see_pilot
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask, ReaderCame, lock_tasks_and_readers
+from wms.domain.matching import PilotNode, largest_gpu
 from wms.domain.outputs import InvalidReport, check_report, log_file, output_files
 from wms.domain.tokens import possible
 from wms.domain.tree_merge import placed
 from wms.usecases.context import WmsContext
-from wms.usecases.settle_attempts import AttemptEnding, attempt_verdict, settle_attempts
+from wms.usecases.settle_attempts import (
+    AttemptEnding,
+    Largest,
+    attempt_verdict,
+    settle_attempts,
+)
 
 
 async def report_attempts(
@@ -54,6 +60,7 @@ async def _report(
         circumstances = _Circumstances(
             context.terms.losses,
             await _most_ram(connection, first.values()),
+            await _nodes(connection, first.values()),
             stopping=any(job.stopping for job in mine.values())
             and await is_stopping(connection, pilot),
         )
@@ -81,10 +88,12 @@ async def _report(
 
 @dataclass(frozen=True, slots=True)
 class _Circumstances:
-    """As of ``attempt_verdict``. ``stopping``: the pilot was told to hand back what it has."""
+    """As of ``attempt_verdict``. ``nodes``: where a GPU was full. ``stopping``: the pilot was told
+    to hand back what it has."""
 
     losses: int
     most_ram: int | None
+    nodes: Sequence[PilotNode] | None
     stopping: bool = False
 
 
@@ -93,6 +102,15 @@ async def _most_ram(connection: Connection, reports: Iterable[AttemptReport]) ->
     if not any(report.error_class is ErrorClass.OUT_OF_MEMORY for report in reports):
         return None
     return await most_ram(connection)
+
+
+async def _nodes(
+    connection: Connection, reports: Iterable[AttemptReport]
+) -> list[PilotNode] | None:
+    """That take jobs; asked only where a GPU was full."""
+    if not any(report.gpu_memory for report in reports):
+        return None
+    return await active_nodes(connection)
 
 
 def _first_of_each(reports: Iterable[AttemptReport]) -> dict[tuple[int, int], AttemptReport]:
@@ -159,8 +177,11 @@ def _ended(
     duration = (
         None if report.started_at is None else (report.ended_at - report.started_at).total_seconds()
     )
-    end = AttemptEnding(outcome, error, report.exit_code, report.peak_memory)
-    verdict = attempt_verdict(known, job, end, losses=around.losses, most_ram=around.most_ram)
+    full_gpu = report.gpu_memory or None
+    end = AttemptEnding(outcome, error, report.exit_code, report.peak_memory, full_gpu)
+    most_gpu = None if around.nodes is None else largest_gpu(known.task.needs, around.nodes)
+    largest = Largest(around.most_ram, most_gpu)
+    verdict = attempt_verdict(known, job, end, losses=around.losses, largest=largest)
     return EndedAttempt(
         job=job,
         outcome=outcome,

@@ -38,12 +38,23 @@ _UNSUCCESSFUL = frozenset({AttemptOutcome.FAILED, AttemptOutcome.LOST})
 
 @dataclass(frozen=True, slots=True)
 class AttemptEnding:
-    """How an attempt ended, as far as the retry rules ask. ``peak_memory``: MiB, if it is known."""
+    """How an attempt ended, as far as the retry rules ask. ``peak_memory``: MiB, if it is known.
+    ``full_gpu``: MiB of the GPU that was full; None: none was, as far as is known."""
 
     outcome: AttemptOutcome
     error: ErrorClass | None = None
     exit_code: int | None = None
     peak_memory: float | None = None
+    full_gpu: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Largest:
+    """MiB of the largest node, and of the largest GPU that the task could be given, where they
+    matter."""
+
+    ram: int | None = None
+    gpu: float | None = None
 
 
 def attempt_verdict(
@@ -52,13 +63,20 @@ def attempt_verdict(
     end: AttemptEnding,
     *,
     losses: int,
-    most_ram: int | None = None,
+    largest: Largest = Largest(),
 ) -> Verdict:
     """The retry rules applied to the end of an attempt at a job of the task. ``losses``: nodes in a
-    row that hold it; ``most_ram``: MiB of the largest node, where it matters."""
+    row that hold it."""
     task = known.task
     ram = task.needs.resources.counted_ram if job.ram is None else job.ram
-    history = History(job.failures, job.losses, max(ram, math.ceil(end.peak_memory or 0)))
+    gpus = task.needs.gpus
+    history = History(
+        job.failures,
+        job.losses,
+        max(ram, math.ceil(end.peak_memory or 0)),
+        end.full_gpu if gpus and end.error is ErrorClass.OUT_OF_MEMORY else None,
+        shared=gpus is not None and gpus.share < 1,
+    )
     match end.outcome:
         case AttemptOutcome.FINISHED:
             return after_success(history)
@@ -66,7 +84,13 @@ def attempt_verdict(
             return after_return(history)
         case AttemptOutcome.FAILED | AttemptOutcome.CANCELED | AttemptOutcome.LOST:
             limits = RetryLimits(
-                task.retry, task.backoff, losses, task.retry_also, known.temporary_codes, most_ram
+                task.retry,
+                task.backoff,
+                losses,
+                task.retry_also,
+                known.temporary_codes,
+                largest.ram,
+                largest.gpu,
             )
             return after_error(
                 end.error or ErrorClass.INTERNAL, history, limits, exit_code=end.exit_code

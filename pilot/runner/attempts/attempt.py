@@ -119,7 +119,11 @@ class AttemptRun:
                 return STOPPED[reason or StopReason.ABANDON]
             case AttemptError():
                 return AttemptResult(
-                    AttemptOutcome.FAILED, error.error_class, error.message, error.exit_code
+                    AttemptOutcome.FAILED,
+                    error.error_class,
+                    error.message,
+                    error.exit_code,
+                    error.gpu_full,
                 )
             case OSError():
                 failure = node_error(error)

@@ -20,6 +20,7 @@ class AttemptResult:
     error_class: ErrorClass | None = None
     message: str = ""
     exit_code: int | None = None
+    gpu_full: bool = False
 
     def __str__(self) -> str:
         return str(self.outcome) + (
@@ -68,6 +69,7 @@ def report_of(
         outputs=list(outputs),
         log=log,
         peak_memory=None if ended is None or ended.memory is None else round(ended.memory, 1),
+        gpu_memory=0 if end.gpu_full else None,
         cpu_seconds=None if ended is None or ended.cpu is None else round(ended.cpu, 4),
     )
 

@@ -106,7 +106,8 @@ class Judge:
         sentence = ended_badly(program, code, said=said)
         if error_class is ErrorClass.TOOL_FAILED and self.has_gpu and _GPU_FULL.search(said):
             sentence = f"{sentence} (its GPU had no memory left)"
-            return AttemptError(ErrorClass.OUT_OF_MEMORY, sentence, exit_code=code)
+            error_class = ErrorClass.OUT_OF_MEMORY
+            return AttemptError(error_class, sentence, exit_code=code, gpu_full=True)
         if (
             error_class is ErrorClass.TOOL_FAILED
             and prepared.container is None

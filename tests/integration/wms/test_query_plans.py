@@ -61,7 +61,7 @@ async def test_claim_and_expiry_use_their_indexes(stage: Stage, analysed: bool) 
         await stage.lease(pilot, 1000)
     if analysed:
         await stage.execute("ANALYZE")
-    claim = await plan(stage, CLAIM_JOBS, tasks[1].uid, 64, uuid4(), 1000, LEASE)
+    claim = await plan(stage, CLAIM_JOBS, tasks[1].uid, 64, uuid4(), 1000, LEASE, 0)
     assert "jobs_ready" in scans(claim)
     assert "Seq Scan" not in scans(claim)
     expired = await plan(stage, SELECT_EXPIRED, timedelta(seconds=1), 100)
@@ -86,6 +86,6 @@ async def test_claim_costs_the_same_however_many_jobs_wait(stage: Stage) -> None
     async with stage.database.connection() as connection:
         floor = await connection.fetchval("SELECT claimed_seq FROM tasks WHERE uid = $1", large.uid)
     assert floor == 9_999
-    few = await plan(stage, CLAIM_JOBS, small.uid, 64, pilot, 1000, LEASE)
-    many = await plan(stage, CLAIM_JOBS, large.uid, 64, pilot, 1000, LEASE)
+    few = await plan(stage, CLAIM_JOBS, small.uid, 64, pilot, 1000, LEASE, 0)
+    many = await plan(stage, CLAIM_JOBS, large.uid, 64, pilot, 1000, LEASE, 0)
     assert buffers(many) <= 1.5 * buffers(few)

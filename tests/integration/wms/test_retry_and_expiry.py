@@ -5,11 +5,12 @@ import asyncio
 import pytest
 
 from sluice.contracts.needs import Resources
-from sluice.contracts.pilots import JobToken
+from sluice.contracts.pilots import AttemptReport, JobToken
 from sluice.contracts.plan import Boundary
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import (
     AttemptOutcome,
+    DeviceType,
     ErrorClass,
     JobState,
     PilotState,
@@ -17,9 +18,12 @@ from sluice.contracts.states import (
     TaskState,
 )
 from tests.integration.wms.stage import Stage, make_task
+from tests.unit.gpus import gpu
 from tests.waiting import eventually
+from wms.db.leases import ClaimedJob
 from wms.db.tasks import lock_tasks
 from wms.usecases.drain_pilot import drain_pilot
+from wms.usecases.explain import explain_job
 from wms.usecases.list_pilots import list_pilots
 from wms.usecases.lose_pilots import lose_pilots
 from wms.usecases.retry_jobs import retry_job, retry_task
@@ -270,6 +274,43 @@ async def test_failed_jobs_are_tried_again_while_the_task_lives(stage: Stage) ->
         await retry_task(stage.context, task.uid)
     with pytest.raises(NotFound):
         await retry_job(stage.context, 12345)
+
+
+async def test_a_full_gpu_asks_for_a_larger_one(stage: Stage) -> None:
+    task = await stage.add_task(make_task(retry=5, device_type=DeviceType.GPU), jobs=1)
+    devices = {memory: gpu(f"GPU-{memory}", memory=memory) for memory in (8_000, 24_000)}
+    pilots = {
+        memory: await stage.add_pilot(name=device.uuid, devices=[device], gpus=[device.name])
+        for memory, device in devices.items()
+    }
+    (job,) = await stage.lease(pilots[8_000])
+    assert job.gpu_memory is None
+    await stage.report(pilots[8_000], full(stage, job, 8_000))
+    assert await stage.lease(pilots[8_000]) == []
+    (again,) = await stage.lease(pilots[24_000])
+    assert (again.gpu_memory, again.ram) == (8_001, None)
+    await stage.report(pilots[24_000], full(stage, again, 24_000))
+    status = await stage.status(task)
+    assert status.state is TaskState.FAILED
+    assert "has a GPU with more than 24000 MiB of memory, which it had" in status.reason
+
+
+async def test_a_job_that_waits_for_a_larger_gpu_says_so(stage: Stage) -> None:
+    await stage.add_task(make_task(retry=5, device_type=DeviceType.GPU), jobs=1)
+    small, large = gpu("GPU-0", memory=8_000), gpu("GPU-1", memory=24_000)
+    pilot = await stage.add_pilot(devices=[small], gpus=[small.name])
+    going = await stage.add_pilot(name="going", devices=[large], gpus=[large.name])
+    (job,) = await stage.lease(pilot)
+    await stage.report(pilot, full(stage, job, 8_000))
+    await sign_off_pilot(stage.context, going, [])
+    await stage.execute("UPDATE jobs SET not_before = now() WHERE id = $1", job.id)
+    said = (await explain_job(stage.context, job.id)).text
+    assert "needs a GPU with 8001 MiB of memory, the node has 8000" in said
+
+
+def full(stage: Stage, job: ClaimedJob, memory: int) -> AttemptReport:
+    report = stage.report_of(job, AttemptOutcome.FAILED, error=ErrorClass.OUT_OF_MEMORY)
+    return report.model_copy(update={"gpu_memory": memory})
 
 
 async def test_out_of_memory_asks_for_a_larger_node(stage: Stage) -> None:

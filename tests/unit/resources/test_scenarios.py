@@ -62,6 +62,43 @@ def test_shares_of_one_gpu_end_where_its_memory_does(world: World) -> None:
     assert world.started("w") == [0, 0, 0, 10]
 
 
+def test_a_job_that_has_met_a_full_gpu_gets_a_larger_one(world: World) -> None:
+    world.node("small", **with_gpus(gpu("GPU-0", memory=8_000)))
+    world.node("large", **with_gpus(gpu("GPU-1", memory=24_000)))
+    work = world.work("w", 3, uses_gpu=12_000, **on_gpu())
+    world.run_dry(120)
+    assert (work.done, work.failed) == (3, [])
+    met = Counter(start.node for start in world.starts)
+    assert met["large"] == 3, "each has ended there"
+    assert met["small"] == len(world.starts) - 3 > 0, "none goes back to where it has failed"
+    world.check_released()
+
+
+def test_one_that_has_met_the_largest_gpu_fails_and_says_so(world: World) -> None:
+    world.node("small", **with_gpus(gpu("GPU-0", memory=8_000)))
+    world.node("old", **with_gpus(gpu("GPU-1", memory=80_000, capability="3.5")))
+    work = world.work("w", 1, uses_gpu=12_000, **on_gpu(capability="8.0"))
+    world.run_dry(60)
+    assert work.done == 0
+    assert work.failed == [
+        "not tried again: no node that could run it has a GPU with more than 8000 MiB of memory,"
+        " which it had (the largest 8000)"
+    ]
+    world.check_released()
+
+
+def test_a_part_of_a_gpu_grows_until_it_is_enough_or_the_whole(world: World) -> None:
+    world.node("n", **with_gpus(gpu("GPU-0", memory=16_000)))
+    fits = world.work("fits", 1, uses_gpu=9_000, **on_gpu(share=0.25, memory=5_000))
+    world.run_dry(120)
+    assert (fits.done, world.started("fits")) == (1, [0, 10, 20]), "5 000, 7 500, 11 250 MiB"
+    never = world.work("never", 1, uses_gpu=20_000, **on_gpu(share=0.25, memory=10_000))
+    world.run_dry(120)
+    assert (never.done, len(world.started("never"))) == (0, 3), "10 000, 15 000, 16 000 MiB"
+    assert "more than 16000 MiB" in never.failed[0]
+    world.check_released()
+
+
 def test_from_one_to_four_gpus(world: World) -> None:
     world.node("n", **with_gpus(*(gpu(f"GPU-{number}") for number in range(3))))
     world.work("wide", 1, rank=2.0, **on_gpu(least=1, most=4))

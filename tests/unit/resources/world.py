@@ -4,8 +4,8 @@ what would be a database, a network and processes is a few dictionaries here."""
 import heapq
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 from uuid import UUID
@@ -37,80 +37,20 @@ from sluice.contracts.pilots import (
     LeaseRequest,
     NodeResources,
 )
-from sluice.contracts.states import AttemptOutcome
-from sluice.fit import Booked, Offer
+from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState
+from sluice.fit import Offer
 from tests.unit.pilot.domain.cores import task
+from tests.unit.resources.things import EPOCH, Node, Started, Work
 from wms.domain.capacity import KEPT, PilotCapacity, blocked, in_turn, is_kept_free
 from wms.domain.limits import Limit
-from wms.domain.matching import Demand, PilotNode, choose
+from wms.domain.matching import Demand, PilotNode, choose, largest_gpu
 from wms.domain.rank import aging, next_rank
+from wms.domain.retry_rules import History, RetryLimits, after_error
 
-EPOCH = datetime(2030, 1, 1, 22, tzinfo=UTC)
 #: Seconds that a lease lasts.
 LEASE = 60.0
 #: Seconds between two steps of the rank formula.
 RANKS = 30.0
-
-
-@dataclass
-class Work:
-    """A task: so many jobs with these needs, each of which takes so long."""
-
-    name: str
-    needs: Needs
-    seconds: float
-    rank: float
-    since: float
-    ready: int
-    uid: UUID
-    gained: float = 0.0
-    kept_by: UUID | None = None
-    kept_until: float = 0.0
-    served: float | None = None
-    done: int = 0
-
-    def demand(self, tick: float, limits: dict[str, Limit]) -> Demand:
-        waited = tick - (self.since if self.served is None else self.served)
-        return Demand(
-            self.uid,
-            self.rank + self.gained,
-            EPOCH + timedelta(seconds=self.since),
-            self.ready,
-            self.needs,
-            waited=waited,
-            kept_by=self.kept_by if tick < self.kept_until else None,
-            limits={name: limits[name] for name in self.needs.named if name in limits},
-        )
-
-
-@dataclass
-class Node:
-    """``queues``: of each slot the jobs handed over, with what they take; the first one runs."""
-
-    name: str
-    uid: UUID
-    resources: NodeResources
-    core: PilotCore
-    offer: Offer
-    alive: bool = True
-    queues: dict[int, list[tuple[LeasedJob, Booked]]] = field(default_factory=dict)
-
-    def running(self) -> Booked:
-        total = Booked()
-        for queue in self.queues.values():
-            if queue:
-                total = total.plus(queue[0][1])
-        return total
-
-
-@dataclass(frozen=True)
-class Started:
-    """``gpus``: by uuid."""
-
-    tick: float
-    work: str
-    node: str
-    gpus: tuple[str, ...] = ()
 
 
 class World:
@@ -129,6 +69,8 @@ class World:
         self.held: dict[tuple[int, int], tuple[Work, Node]] = {}
         self.attempts: Counter[int] = Counter()
         self._again: dict[UUID, list[int]] = {}
+        #: Of a job that has met a full GPU.
+        self._larger: dict[int, int] = {}
         self._numbers = count(1)
         self._due: list[tuple[float, int, str, object]] = []
 
@@ -146,11 +88,18 @@ class World:
         return node
 
     def work(
-        self, name: str, jobs: int, *, seconds: float = 10.0, rank: float = 1.0, **needs: Any
+        self,
+        name: str,
+        jobs: int,
+        *,
+        seconds: float = 10.0,
+        rank: float = 1.0,
+        uses_gpu: int = 0,
+        **needs: Any,
     ) -> Work:
         uid = UUID(int=next(self._numbers))
         found = Needs.model_validate(needs)
-        work = Work(name, found, seconds, rank, self.tick, jobs, uid)
+        work = Work(name, found, seconds, rank, self.tick, jobs, uid, uses_gpu=uses_gpu)
         self._again[uid] = []
         self.works.append(work)
         return work
@@ -248,7 +197,7 @@ class World:
         self._at(work.seconds, "end", (node, slot, job))
 
     def _end(self, node: Node, slot: int, job: LeasedJob) -> None:
-        node.queues[slot].pop(0)
+        _, parts = node.queues[slot].pop(0)
         if node.queues[slot]:
             following = node.queues[slot][0][0]
             self._start(node, slot, self.held[(following.id, following.attempt)][0])
@@ -256,6 +205,9 @@ class World:
         report = AttemptReport(
             id=job.id, attempt=job.attempt, outcome=AttemptOutcome.FINISHED, ended_at=EPOCH
         )
+        if any(part.memory < work.uses_gpu for part in parts.gpus.values()):
+            full = {"outcome": AttemptOutcome.FAILED, "error_class": ErrorClass.OUT_OF_MEMORY}
+            report = report.model_copy(update={**full, "gpu_memory": 0})
         ended = AttemptEnded(slot, report, work.seconds)
         self._obey(node, node.core.handle(ended, self.now))
 
@@ -270,7 +222,23 @@ class World:
         assert holder is node
         if report.outcome is AttemptOutcome.FINISHED:
             work.done += 1
+        elif report.error_class is ErrorClass.OUT_OF_MEMORY:
+            self._judge(work, report)
         else:
+            self._give_again(work, report.id)
+
+    def _judge(self, work: Work, report: AttemptReport) -> None:
+        """As ``wms/usecases/settle_attempts.py`` has it."""
+        nodes = [PilotNode(node.resources) for node in self.nodes if node.alive]
+        gpus = work.needs.gpus
+        history = History(gpu=report.gpu_memory, shared=gpus is not None and gpus.share < 1)
+        limits = RetryLimits(retry=9, backoff=0.0, most_gpu=largest_gpu(work.needs, nodes))
+        verdict = after_error(ErrorClass.OUT_OF_MEMORY, history, limits)
+        if verdict.state is JobState.FAILED:
+            work.failed.append(verdict.note)
+        else:
+            assert verdict.gpu is not None
+            self._larger[report.id] = verdict.gpu
             self._give_again(work, report.id)
 
     def _give_again(self, work: Work, job: int) -> None:
@@ -313,17 +281,25 @@ class World:
             offered = room.offer(demand)
             if not offered and self._keep(work, demand, node):
                 break
-            jobs += [self._claim(work, node) for _ in range(offered)]
-            for _ in range(offered):
-                room.take(demand, None)
+            claimed = self._claim(work, node, offered, most_gpu=room.most_gpu(demand))
+            for job in claimed:
+                room.take(demand, None, job.gpu_memory)
+            jobs += claimed
         tasks = [task(work.uid).model_copy(update={"needs": work.needs}) for work in self.works]
         return Lease(seconds=LEASE, jobs=jobs, tasks=tasks)
 
-    def _claim(self, work: Work, node: Node) -> LeasedJob:
+    def _claim(self, work: Work, node: Node, jobs: int, *, most_gpu: int) -> list[LeasedJob]:
+        """Those that are due again first, as far as the pilot has enough for them."""
+        again = self._again[work.uid]
+        due = [number for number in again if self._larger.get(number, 0) <= most_gpu][:jobs]
+        fresh = min(jobs, work.ready - len(again) + len(due)) - len(due)
+        self._again[work.uid] = [number for number in again if number not in due]
+        numbers = [*due, *(next(self._numbers) for _ in range(fresh))]
+        return [self._claim_one(work, node, number) for number in numbers]
+
+    def _claim_one(self, work: Work, node: Node, number: int) -> LeasedJob:
         work.ready -= 1
         work.served = self.tick
-        again = self._again[work.uid]
-        number = again.pop(0) if again else next(self._numbers)
         self.attempts[number] += 1
         token = (number, self.attempts[number])
         assert token not in self.held
@@ -334,7 +310,14 @@ class World:
         for name, limit in self.states().items():
             if name in work.needs.named:
                 assert limit.used <= limit.amount + 1e-6, limit
-        return LeasedJob(id=number, attempt=token[1], task_uid=work.uid, seq=number, inputs=[])
+        return LeasedJob(
+            id=number,
+            attempt=token[1],
+            task_uid=work.uid,
+            seq=number,
+            inputs=[],
+            gpu_memory=self._larger.get(number),
+        )
 
     def _update_ranks(self) -> None:
         """As ``wms/usecases/update_ranks.py`` has it."""

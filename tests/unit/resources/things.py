@@ -1,0 +1,78 @@
+"""Tasks and nodes of a simulated world, and what was started there."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from pilot.domain.core import PilotCore
+from sluice.contracts.needs import Needs
+from sluice.contracts.pilots import LeasedJob, NodeResources
+from sluice.fit import Booked, Offer
+from wms.domain.limits import Limit
+from wms.domain.matching import Demand
+
+EPOCH = datetime(2030, 1, 1, 22, tzinfo=UTC)
+
+
+@dataclass
+class Work:
+    """A task: so many jobs with these needs, each of which takes so long."""
+
+    name: str
+    needs: Needs
+    seconds: float
+    rank: float
+    since: float
+    ready: int
+    uid: UUID
+    gained: float = 0.0
+    kept_by: UUID | None = None
+    kept_until: float = 0.0
+    served: float | None = None
+    done: int = 0
+    #: MiB of a GPU that its jobs use in truth.
+    uses_gpu: int = 0
+    failed: list[str] = field(default_factory=list)
+
+    def demand(self, tick: float, limits: dict[str, Limit]) -> Demand:
+        waited = tick - (self.since if self.served is None else self.served)
+        return Demand(
+            self.uid,
+            self.rank + self.gained,
+            EPOCH + timedelta(seconds=self.since),
+            self.ready,
+            self.needs,
+            waited=waited,
+            kept_by=self.kept_by if tick < self.kept_until else None,
+            limits={name: limits[name] for name in self.needs.named if name in limits},
+        )
+
+
+@dataclass
+class Node:
+    """``queues``: of each slot the jobs handed over, with what they take; the first one runs."""
+
+    name: str
+    uid: UUID
+    resources: NodeResources
+    core: PilotCore
+    offer: Offer
+    alive: bool = True
+    queues: dict[int, list[tuple[LeasedJob, Booked]]] = field(default_factory=dict)
+
+    def running(self) -> Booked:
+        total = Booked()
+        for queue in self.queues.values():
+            if queue:
+                total = total.plus(queue[0][1])
+        return total
+
+
+@dataclass(frozen=True)
+class Started:
+    """``gpus``: by uuid."""
+
+    tick: float
+    work: str
+    node: str
+    gpus: tuple[str, ...] = ()

@@ -1,0 +1,20 @@
+"""How much of a GPU a job needs whose attempt has met a full one."""
+
+from alembic import op
+
+revision = "wms0027"
+down_revision = "wms0026"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.execute("""
+ALTER TABLE jobs
+    -- MiB of each GPU, or of its part of one; NULL: as the task says.
+    ADD COLUMN gpu_memory bigint
+""")
+
+
+def downgrade() -> None:
+    op.execute("ALTER TABLE jobs DROP COLUMN gpu_memory")
