@@ -99,7 +99,7 @@ class WmsSession:
         """A WMS of the release before refuses what it does not know: there the pilot gets no work
         that needs a container, a sandbox, or what else its node offers."""
         resources = self.pilot.resources.model_copy(
-            update={"devices": [], "named": {}, "labels": {}}
+            update={"devices": [], "named": {}, "labels": {}, "part": None}
         )
         known = self.pilot.model_copy(
             update={"engines": [], "sandbox": SandboxKind.NONE, "resources": resources}

@@ -35,7 +35,7 @@ async def send_reports(agent: Agent, outbox: Outbox, session: WmsSession) -> Non
         last = time.monotonic()
         batch, seen = outbox.next_batch(), session.times
         try:
-            await _send(batch, outbox, session)
+            await send_batch(batch, outbox, session)
             backoff.reset()
         except NotFound:
             await session.register_again(seen)
@@ -46,16 +46,20 @@ async def send_reports(agent: Agent, outbox: Outbox, session: WmsSession) -> Non
             await backoff.wait()
 
 
-async def _send(batch: list[AttemptReport], outbox: Outbox, session: WmsSession) -> None:
+async def send_batch(batch: list[AttemptReport], outbox: Outbox, session: WmsSession) -> None:
     """One report that cannot be understood must not hold up the others: it is found by halving."""
     try:
         answers = await session.client.report(session.pilot.uid, Report(reports=batch))
     except Unprocessable as error:
         if len(batch) == 1:
-            outbox.refused(batch[0], error.detail)
+            plain = batch[0].model_copy(update={"gpu_memory": None})
+            if plain == batch[0]:
+                outbox.refused(batch[0], error.detail)
+            else:  # a WMS of the release before knows no GPU that was full
+                await send_batch([plain], outbox, session)
             return
         middle = len(batch) // 2
-        await _send(batch[:middle], outbox, session)
-        await _send(batch[middle:], outbox, session)
+        await send_batch(batch[:middle], outbox, session)
+        await send_batch(batch[middle:], outbox, session)
         return
     await outbox.answered(batch, answers)

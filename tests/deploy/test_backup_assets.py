@@ -3,13 +3,16 @@
 import subprocess
 from pathlib import Path
 
+from tests.deploy.composition import Composition
+
+ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
 SCRIPT = Path(__file__).parents[2] / "deploy" / "backup" / "assets.sh"
 
 
 def run(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         ["bash", str(SCRIPT), *arguments],
-        env={"PATH": "/usr/bin:/bin", "BACKUP_FOLDER": str(folder / "backup")},
+        env={**ENVIRONMENT, "BACKUP_FOLDER": str(folder / "backup")},
         capture_output=True,
         text=True,
         check=False,
@@ -46,3 +49,47 @@ def test_assets_are_copied_once_and_restored(tmp_path: Path) -> None:
     assert run(tmp_path, "restore", str(again)).stdout == "2 files of assets copied\n"
     assert files_in(again) == assets | more
     assert run(tmp_path).returncode == 2
+
+
+def test_they_are_copied_again_and_again_until_told_to_stop(tmp_path: Path) -> None:
+    """As the service of docker-compose.yml does it; the storage may come later than it."""
+    storage, kept = tmp_path / "input", tmp_path / "backup" / "assets"
+    process = subprocess.Popen(
+        ["bash", str(SCRIPT), "keep", str(storage)],
+        env={**ENVIRONMENT, "BACKUP_FOLDER": str(kept.parent), "BACKUP_ASSETS_PERIOD": "0.05"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        assert "which is no folder yet" in process.stdout.readline()
+        put(tmp_path / "made", {"asset.model.1/model.pt": "m"})
+        (tmp_path / "made").rename(storage)
+        told = (line for line in process.stdout if "no folder yet" not in line)
+        assert next(told).endswith(" 1 files of assets copied\n")
+        put(tmp_path / "more", {"asset.conf.1/config.ini": "c"})
+        (tmp_path / "more" / "asset.conf.1").rename(storage / "asset.conf.1")
+        assert next(told).endswith(" 1 files of assets copied\n"), "what is new, and nothing else"
+        assert files_in(kept) == {"asset.model.1/model.pt": "m", "asset.conf.1/config.ini": "c"}
+        process.terminate()
+        assert process.wait(10) == 0
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def test_the_composition_keeps_the_assets_of_its_input_storage(composition: Composition) -> None:
+    service = composition.services["backup-assets"]
+    volumes = composition.volumes("backup-assets")
+    script, (word, storage) = service["entrypoint"][-1], service["command"]
+    assert (word, Path(script).name) == ("keep", SCRIPT.name)
+    assert volumes[str(Path(script).parent)] == "./deploy/backup"
+    assert volumes[service["environment"]["BACKUP_FOLDER"]] == "backup"
+    dms = composition.volumes("dms")
+    [seen] = [path for path, volume in dms.items() if volume == "data"]
+    assert volumes[str(Path(storage).parent)] == dms[seen], "the storages, wherever it sees them"
+    assert composition.is_read_only("backup-assets", str(Path(storage).parent))
+    assert Path(storage).name == "input"
+    assert f"USER {service['user']}" in (composition.root / "deploy" / "Dockerfile").read_text()
