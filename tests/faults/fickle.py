@@ -17,8 +17,8 @@ from typing import NoReturn
 WAYS = ("kill", "hang", "nonsense", "twice", "grow", "close", "children")
 #: Of the first of the others.
 FIRST_SIGNAL = signal.SIGRTMIN + 1
-#: Bytes that it grows by, more than its step asks for, and those in one go.
-MUCH, PIECE = 512 << 20, 4 << 20
+#: Bytes that it grows by, more than any job may use that asks for little, and those in one go.
+MUCH, PIECE = 1536 << 20, 16 << 20
 
 _asked: list[str] = []
 
