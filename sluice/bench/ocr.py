@@ -99,11 +99,11 @@ class _Bench:
         return asyncio.run(carry_template(url, files.new(f"bench-ocr-{name}"), scans))
 
     def loop(self, scans: Sequence[Path]) -> float:
-        """Its seconds from when all is loaded to the last file."""
+        """Its seconds from when all is loaded, and has worked on a page, to the last file."""
         config, out = self.folder / "warm" / "config", self.folder / "loop"
         options = [
             *("--layout-config", str(config / "layout"), "--ocr-config", str(config / "ocr")),
-            *("--processes", str(WORKERS), "--out", str(out)),
+            *("--processes", str(WORKERS), "--warm-up", "--out", str(out)),
             *("--summary", str(self.folder / "summary.json")),
         ]
         _program("ocr-plain-loop", *map(str, scans), *options)

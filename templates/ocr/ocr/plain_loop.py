@@ -13,6 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from pack_command import CommandError, Parser, positive, run_command, write_complete
@@ -33,14 +34,17 @@ def _start(together: Barrier) -> None:
     _together.append(together)
 
 
-def _load(configurations: dict[str, Path]) -> tuple[int, str] | None:
-    """Ends when all processes have loaded. The exit code and the sentence for a configuration that
-    cannot be loaded."""
+def _load(configurations: dict[str, Path], first: Path | None) -> tuple[int, str] | None:
+    """Ends when all processes have loaded, and worked on `first`: torch takes longer for the first
+    page. The exit code and the sentence for a configuration that cannot be loaded."""
     from ocr.stages import load_stage  # noqa: PLC0415 - `--help` needs no pero-ocr
 
     try:
         for stage, folder in configurations.items():
             _stages[stage] = load_stage(stage, folder, 1)
+        if first is not None:
+            with TemporaryDirectory() as nowhere:
+                _page(Path(nowhere), first)
     except CommandError as error:
         return error.exit_code, str(error)
     finally:
@@ -99,7 +103,9 @@ def _work(arguments: argparse.Namespace) -> None:
     begun = time.monotonic()
     with ProcessPoolExecutor(arguments.processes, spawn, _start, (together,)) as processes:
         # Each waits for the others, so that each gets one of these.
-        for refused in processes.map(_load, [configurations] * arguments.processes):
+        first = arguments.scans[0] if arguments.warm_up else None
+        load = partial(_load, configurations)
+        for refused in processes.map(load, [first] * arguments.processes):
             if refused is not None:
                 error = CommandError(refused[1])
                 error.exit_code = refused[0]
@@ -127,5 +133,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--volume", default="volume", metavar="NAME", help="default: %(default)s")
     add("--processes", type=positive, default=2, metavar="N", help="default: %(default)s")
     add("--out", type=Path, required=True, metavar="DIR", help="folder for all files")
-    add("--summary", type=Path, metavar="FILE", help="pages, and seconds after loading, as JSON")
+    add("--warm-up", action="store_true", help="have each process work on the first page before")
+    add("--summary", type=Path, metavar="FILE", help="pages, and seconds after that, as JSON")
     return run_command(parser, _work, argv)
