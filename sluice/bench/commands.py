@@ -142,6 +142,26 @@ def document_ocr(
     plain_errors(lambda: bench_ocr(pages, rounds)).show()
 
 
+@app.command("simulate")
+def simulate(
+    scenarios: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[SCENARIO]…",
+            help="With one group of nodes and one of arrivals. Default: docs/scenarios/ocr-*.yaml.",
+        ),
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=2, help="Runs of each, for the confidence.")] = 20,
+) -> None:
+    """What is loaded where, in simulated time: our policy beside the watchdog."""
+    from sluice.bench.simulate import bench_simulate  # noqa: PLC0415 - as the others
+
+    files = scenarios or sorted(Path("docs/scenarios").glob("ocr-*.yaml"))
+    if not files:
+        raise typer.BadParameter("name scenarios: there are none in docs/scenarios here")
+    plain_errors(lambda: bench_simulate(files, seeds)).show()
+
+
 @app.command("all")
 def everything() -> None:
     """All of them but `ocr`, which needs what few have installed, with their defaults."""

@@ -22,15 +22,8 @@ _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 ReadTimes = Callable[[str], list[float]]
 
 
-def build_works(scenario: Scenario, random: Random) -> list[Work]:
-    return [
-        Work(
-            Kind(kind.name, kind.loading, kind.priority),
-            kind.scale,
-            draw_from(kind.difference, random),
-        )
-        for kind in scenario.kinds
-    ]
+def build_works(scenario: Scenario) -> list[Work]:
+    return [Work(Kind(kind.name, kind.loading, kind.priority)) for kind in scenario.kinds]
 
 
 def build_nodes(scenario: Scenario, random: Random) -> list[Node]:
@@ -100,8 +93,16 @@ def _arrivals(
     pipeline = next(each for each in scenario.pipelines if each.name == arrivals.pipeline)
     stages = tuple(numbers[stage] for stage in pipeline.stages)
     size = draw_from(arrivals.size, random)
+    kinds = [scenario.kinds[number] for number in stages]
+    draws = [(kind.scale, draw_from(kind.difference, random)) for kind in kinds]
+
+    def page(born: float) -> SimulatedPage:
+        large = size()
+        times = tuple(large * scale + difference() for scale, difference in draws)
+        return SimulatedPage(born, stages, times)
+
     for time in _times(scenario, arrivals, random, read_times):
-        yield time, [SimulatedPage(time, size(), stages) for _ in range(arrivals.pages)]
+        yield time, [page(time) for _ in range(arrivals.pages)]
 
 
 def _times(

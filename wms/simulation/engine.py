@@ -205,7 +205,7 @@ class Simulation:
         seat.place.is_idle, seat.began = False, self.now
         if self._recorder is not None:
             self._recorder.waited(kind, page.ready, self.now)
-        takes = (page.size * work.scale + work.difference()) / node.speed + node.delay
+        takes = page.times[page.stage] / node.speed + node.delay
         if node.jitter:
             takes += node.jitter * (2 * self._random.random() - 1)
         self._at(self.now + max(takes, 0.0), _ENDS, seat.place.number, seat.life)

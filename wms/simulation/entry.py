@@ -79,17 +79,15 @@ def simulate(
     policy: Policy | None = None,
 ) -> SimulationResult:
     """``folder``: where files of arrivals lie. ``policy``: another than the scenario's, to try."""
-    # Each has its own: the same pages come and take as long, whatever a policy does.
-    seeds = {name: Random(f"{scenario.seed} {name}") for name in ("work", "nodes", "pages", "run")}  # noqa: S311 - no secret
-    works = build_works(scenario, seeds["work"])
-    nodes = build_nodes(scenario, seeds["nodes"])
+    works = build_works(scenario)
+    nodes = build_nodes(scenario, _random(scenario, "nodes"))
     record = Record() if with_timeline else None
     engine = Simulation(
         policy or policy_of(scenario.policy),
         works,
         nodes,
-        arrivals=build_arrivals(scenario, seeds["pages"], read_times(folder)),
-        random=seeds["run"],
+        arrivals=build_arrivals(scenario, _random(scenario, "pages"), read_times(folder)),
+        random=_random(scenario, "jitter"),
         until=scenario.until,
         recorder=record,
     )
@@ -113,6 +111,17 @@ def simulate(
         loading=engine.loading / places,
         timeline=None if record is None else record.timeline(names, nodes, engine.now),
     )
+
+
+def pages_of(scenario: Scenario, *, folder: Path = Path()) -> list[tuple[float, float]]:
+    """Of each page that comes, when, and how much work it is where a node's speed is 1."""
+    arrivals = build_arrivals(scenario, _random(scenario, "pages"), read_times(folder))
+    return [(page.born, sum(page.times)) for _, pages in arrivals for page in pages]
+
+
+def _random(scenario: Scenario, what: str) -> Random:
+    """Each has its own: the same pages come and take as long, whatever a policy does."""
+    return Random(f"{scenario.seed} {what}")  # noqa: S311 - no secret
 
 
 def _times_of(work: Work) -> KindTimes:

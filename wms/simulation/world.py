@@ -10,12 +10,13 @@ from wms.simulation.draws import Draw
 
 @dataclass(slots=True)
 class SimulatedPage:
-    """``born``: when it came; ``worked``: seconds so far; ``stages``: of its pipeline, as numbers
-    of kinds."""
+    """``born``: when it came; ``stages``: of its pipeline, as numbers of kinds; ``times``: how long
+    each takes where a node's speed is 1, whoever decides, which no policy is told; ``worked``:
+    seconds so far."""
 
     born: float
-    size: float
     stages: tuple[int, ...]
+    times: tuple[float, ...]
     stage: int = 0
     ready: float = 0.0
     worked: float = 0.0
@@ -27,12 +28,10 @@ class SimulatedPage:
 
 @dataclass(slots=True)
 class Work:
-    """Of one kind: its jobs that wait, how long one takes, and what is counted of it. ``seen``:
-    what the policy knows."""
+    """Of one kind: its jobs that wait, and what is counted of it. ``seen``: what the policy
+    knows."""
 
     seen: Kind
-    scale: float
-    difference: Draw
     queue: deque[SimulatedPage] = field(default_factory=deque)
     waiting: "array[float]" = field(default_factory=lambda: array("d"))
     working: "array[float]" = field(default_factory=lambda: array("d"))

@@ -165,7 +165,7 @@ def test_a_seed_gives_the_same_pages_to_every_policy() -> None:
     watched = simulate(first.model_copy(update={"policy": PolicyName.WATCHDOG}))
     assert watched.working is not None
     assert one.working is not None
-    assert watched.working.total == pytest.approx(one.working.total, rel=0.02)
+    assert watched.working.total == pytest.approx(one.working.total)
 
 
 def _never(*_: object, **__: object) -> None:

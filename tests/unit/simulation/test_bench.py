@@ -1,0 +1,54 @@
+"""The bound of the benchmark, and its confidence."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sluice.bench.simulate import Case, bound
+from sluice.contracts.simulation import PolicyName
+from tests.unit.simulation.test_simulation import scenario
+from wms.simulation.entry import pages_of, simulate
+
+
+@pytest.mark.parametrize(
+    ("pages", "workers", "least"),
+    [
+        ([(0.0, 10.0)], 1, 10.0),
+        ([(0.0, 10.0)], 4, 10.0),
+        ([(0.0, 10.0), (0.0, 2.0)], 1, (2 + 12) / 2),
+        ([(0.0, 10.0), (4.0, 2.0)], 1, (2 + 12) / 2),
+        ([(0.0, 10.0), (9.0, 2.0)], 1, (10 + 3) / 2),
+        ([(0.0, 10.0), (50.0, 2.0)], 1, (10 + 2) / 2),
+        ([(0.0, 8.0)] * 8, 2, (4 + 8 + 12 + 16 + 20 + 24 + 28 + 32) / 8),
+    ],
+)
+def test_the_bound_by_hand(pages: list[tuple[float, float]], workers: int, least: float) -> None:
+    assert bound(pages, workers) == pytest.approx(least)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    seed=st.integers(0, 1000),
+    policy=st.sampled_from(PolicyName),
+    nodes=st.integers(1, 5),
+    between=st.sampled_from([3, 10, 40]),
+)
+def test_no_policy_is_below_it(seed: int, policy: PolicyName, nodes: int, between: int) -> None:
+    given = scenario(
+        seed=seed,
+        policy=policy,
+        kinds=[{"name": name, "difference": {"uniform": [1, 20]}} for name in "ab"],
+        arrivals=[{"pipeline": "p", "poisson": between, "count": 30}],
+        nodes=[{"name": "n", "count": nodes}],
+    )
+    passage = simulate(given).passage
+    assert passage is not None
+    assert passage.mean >= bound(pages_of(given), nodes) - 1e-6
+
+
+def test_change_is_seed_by_seed() -> None:
+    case = Case("s", 2, 0.8, [100.0, 1000.0], [90.0, 900.0], [50.0, 60.0], [1.0, 1.0])
+    mean, half = case.change
+    assert mean == pytest.approx(-0.1)
+    assert half == pytest.approx(0)
+    assert case.least == pytest.approx(-0.9)
