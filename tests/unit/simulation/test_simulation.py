@@ -92,6 +92,22 @@ def test_a_node_that_dies_gives_its_job_to_another() -> None:
     assert kind_of(found, "a").waiting.mean == pytest.approx(11)
 
 
+def test_what_a_node_had_begun_before_it_died_is_void() -> None:
+    """Begun at 6, dead at 9, begun again at 10: it ends at 15, not at 11, and b at 17."""
+    found = simulate(
+        scenario(
+            until=100,
+            kinds=[
+                {"name": "a", "difference": {"fixed": 5}},
+                {"name": "b", "difference": {"fixed": 2}},
+            ],
+            arrivals=[{"pipeline": "p", "every": 1, "count": 1, "begin": 6}],
+            nodes=[{"name": "n", "lives": {"fixed": 9}, "away": {"fixed": 1}}],
+        )
+    )
+    assert (found.finished, found.end, kind_of(found, "a").lost) == (1, 17, 1)
+
+
 def test_nodes_get_what_fits_them() -> None:
     kinds = [
         {"name": "a", "difference": {"fixed": 10}, "ram": 1000},
