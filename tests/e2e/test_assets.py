@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,14 +58,25 @@ def test_a_chain_that_runs_keeps_its_version_and_a_new_one_gets_the_new(
     given = ["-i", *write_texts(tmp_path / "in", "text")]
     early, _ = interrupted(str(workflow), *given, "--out", str(tmp_path / "early"), *url)
     put(system, tmp_path / "files", "lenient\n", "kniha\n")
+    in_use = uses_of(system)[-1]["version"]["dataset"]
+    kept = sluice("asset", "remove", "spelling@1", *url).stdout
+    assert f"version 1 stays as long as chain {early} runs" in " ".join(kept.split())
+    refused = sluice("dataset", "delete", in_use, "--force", *url, code=1)
+    assert "sluice asset remove spelling@VERSION" in " ".join(refused.stderr.split())
     gate.open()
     sluice("run", str(workflow), *given, "--out", str(tmp_path / "late"), *url)
     sluice("chain", "watch", early, *url)
     sluice("chain", "get", early, "--out", str(tmp_path / "early"), *url)
     assert (tmp_path / "early/said.txt").read_text() == "text\nstrict\nslovo\n"
     assert (tmp_path / "late/said.txt").read_text() == "text\nlenient\nkniha\n"
-    uses = json.loads(sluice("asset", "show", "spelling", "--json", *url).stdout)["versions"]
-    assert [len(use["chains"]) for use in uses] == [1, 1]
+    assert [len(use["chains"]) for use in uses_of(system)] == [1, 1]
+
+
+def uses_of(system: LiveSystem) -> list[dict[str, Any]]:
+    """Of each version, the newest first."""
+    shown = sluice("asset", "show", "spelling", "--json", "--url", system.url).stdout
+    uses: list[dict[str, Any]] = json.loads(shown)["versions"]
+    return uses
 
 
 def put(system: LiveSystem, folder: Path, config: str, words: str) -> None:

@@ -7,6 +7,7 @@ import pytest
 from sluice.contracts.pilots import Pilot
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import PilotState
+from sluice.contracts.steps import StepLoad
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Scene
 from tests.integration.operator.test_pages import scene, token_of
@@ -64,6 +65,9 @@ async def test_a_pilot_is_switched_to_a_step(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
     """By its page, and by the command."""
+    operator.neighbours.steps = [
+        StepLoad(step=step, template="volume") for step in ("layout", "export")
+    ]
     pilot = a_pilot(operator, PilotState.ACTIVE)
     address = f"/pilots/{pilot.uid}"
     form = {"csrf_token": token_of(await operator.http.get(address)), "step": " layout "}
@@ -73,5 +77,11 @@ async def test_a_pilot_is_switched_to_a_step(
     assert "<dd>jobs of layout</dd>" in page
     assert "jobs of export go to it" in await sluice("pilot", "load", pilot.name, "export")
     assert a_pilot(operator, PilotState.ACTIVE).to_load == "export"
+    known = "there is no step 'lay-out' in any template; steps are: build_events, decode, export"
+    said = await sluice("pilot", "load", pilot.name, "lay-out", code=1)
+    assert known in " ".join(said.split())
+    await operator.http.post(f"{address}/load", data={**form, "step": "lay-out"})
+    assert "no step &#39;lay-out&#39; in any template" in (await operator.http.get(address)).text
+    assert a_pilot(operator, PilotState.ACTIVE).to_load == "export", "as it was"
     assert "by their rank again" in await sluice("pilot", "load", pilot.name)
     assert a_pilot(operator, PilotState.ACTIVE).to_load is None

@@ -12,11 +12,14 @@ from sluice.contracts.problems import Conflict
 from sluice.contracts.states import PilotState
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages.rendering import live
+from wfms.operator.domain.errors import StepUnknown
 from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.load_tool import load_tool
 
 
 class PilotPages:
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._context = context
         self._wms = context.wms
         self._bridge = bridge
 
@@ -57,7 +60,9 @@ class PilotPages:
             else "Jobs go to it by their rank again."
         )
         return self._ask(
-            uid, lambda pilot: self._wms.load_tool(pilot, LoadTool(step=step or None)), told
+            uid,
+            lambda pilot: load_tool(self._context, pilot, LoadTool(step=step or None)),
+            told,
         )
 
     def remove(self, uid: UUID) -> AnyResponse:
@@ -71,7 +76,7 @@ class PilotPages:
         try:
             self._bridge.run(_done(ask(uid)))
             flash(told)
-        except Conflict as refusal:
+        except (Conflict, StepUnknown) as refusal:
             flash(f"{refusal.detail[:1].upper()}{refusal.detail[1:]}.")
             return redirect(here, 303)
         return redirect(to or here, 303)

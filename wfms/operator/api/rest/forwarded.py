@@ -31,7 +31,6 @@ from sluice.contracts.datasets import (
     WaterMarks,
 )  # fmt: skip
 from sluice.contracts.intake import Rematch, Rematched, RematchedAll
-from sluice.contracts.loaded import LoadTool
 from sluice.contracts.pilot_detail import PilotDetail
 from sluice.contracts.pilots import PilotList
 from sluice.contracts.problems import NotAvailable, NotFound
@@ -232,14 +231,6 @@ FORWARDED: tuple[_Row, ...] = (
         "Asks a pilot to stop its jobs, hand them back, and end.",
         None,
         None,
-    ),
-    (
-        "wms",
-        "PUT",
-        "/pilots/<uuid:uid>/load",
-        "Has a pilot take jobs of a step before all others, so that its tool is loaded there.",
-        None,
-        LoadTool,
     ),
     (
         "wms",

@@ -1,9 +1,13 @@
 """``/api/v1/steps``: steps over all chains."""
 
-from sluice.contracts.problems import NotAvailable, NotFound
+from uuid import UUID
+
+from sluice.contracts.loaded import LoadTool
+from sluice.contracts.problems import Conflict, NotAvailable, NotFound
 from sluice.contracts.steps import SetStepPriority, StepList
 from wfms.operator.api.rest.route import Route
 from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.load_tool import load_tool
 from wfms.operator.usecases.read_steps import read_steps, set_step_priority
 
 
@@ -21,6 +25,10 @@ class StepRoutes:
                   "Ranks a step against others over all chains: 0 or more is added to the rank of "
                   "its tasks; with -1 no job of it is given away, and what runs is finished.",
                   answer=StepList, body=SetStepPriority, errors=(NotFound, NotAvailable)),
+            Route("PUT", "/pilots/<uuid:uid>/load", self.load,
+                  "Has a pilot take jobs of a step before all others, so that its tool is loaded "
+                  "there; of one that no template and no task has, it is refused.",
+                  body=LoadTool, errors=(NotFound, Conflict, NotAvailable)),
         ]  # fmt: skip
 
     async def list(self) -> StepList:
@@ -28,3 +36,6 @@ class StepRoutes:
 
     async def prioritise(self, step: str, body: SetStepPriority) -> StepList:
         return await set_step_priority(self._context, step, body)
+
+    async def load(self, uid: UUID, body: LoadTool) -> None:
+        await load_tool(self._context, uid, body)

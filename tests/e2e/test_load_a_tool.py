@@ -1,0 +1,81 @@
+"""A pilot is switched to a tool that stays loaded, as a person does it."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.commands import sluice, write_texts
+from tests.e2e.systems import LiveSystem
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.xdist_group("e2e-command")
+
+#: Says which process does the work, and how many jobs that has done.
+TOOL = """\
+import itertools, os
+from sluice.warm import serve
+numbers = itertools.count(1)
+serve(lambda arguments: print(os.getpid(), next(numbers)))
+"""
+
+NUMBERED = """\
+cwlVersion: v1.2
+class: Workflow
+$namespaces: {{sluice: "urn:sluice:cwl:"}}
+requirements: {{ScatterFeatureRequirement: {{}}}}
+inputs: {{texts: "File[]"}}
+outputs: {{said: {{type: "File[]", outputSource: number/said}}}}
+steps:
+  number:
+    scatter: text
+    in: {{text: texts}}
+    out: [said]
+    sluice:warm: {{key: []}}
+    run:
+      class: CommandLineTool
+      baseCommand: [{python}, -c, {tool}]
+      arguments: [$(inputs.text)]
+      inputs: {{text: File}}
+      outputs: {{said: stdout}}
+      stdout: $(inputs.text.nameroot).said
+      requirements: {{ToolTimeLimit: {{timelimit: 60}}}}
+"""
+
+
+def test_a_pilot_loads_the_tool_it_is_told_and_its_jobs_start_warm(
+    system: LiveSystem, tmp_path: Path
+) -> None:
+    workflow = tmp_path / "numbered.cwl"
+    workflow.write_text(NUMBERED.format(python=sys.executable, tool=json.dumps(TOOL)))
+    pilot = pilots(system)[0]["uid"]
+    refused = sluice("pilot", "load", pilot, "nothing", "--url", system.url, code=1)
+    assert "there is no step 'nothing' in any template" in " ".join(refused.stderr.split())
+    process, jobs = said(system, workflow, tmp_path / "first")
+    assert jobs == "1"
+    sluice("pilot", "load", pilot, "number", "--url", system.url)
+    wait_until(
+        lambda: "number" in [tool["step"] for tool in pilots(system)[0]["loaded"]],
+        what="the pilot tells, with a heartbeat, what it has loaded",
+    )
+    shown = pilots(system)[0]
+    assert shown["to_load"] == "number"
+    assert "loaded: number" in sluice("pilot", "show", pilot, "--url", system.url).stdout
+    assert said(system, workflow, tmp_path / "second") == [process, "2"], "the same process"
+    sluice("pilot", "load", pilot, "--url", system.url)
+    assert "to_load" not in pilots(system)[0]
+
+
+def said(system: LiveSystem, workflow: Path, out: Path) -> list[str]:
+    """Of one job: its process, and how many jobs that has had."""
+    texts = write_texts(out.with_suffix(".in"), out.name)
+    sluice("run", str(workflow), "-i", *texts, "--out", str(out), "--url", system.url)
+    [said] = out.glob("*.said")
+    return said.read_text().split()
+
+
+def pilots(system: LiveSystem) -> list[dict[str, Any]]:
+    listed = sluice("pilot", "list", "--json", "--url", system.url).stdout
+    return [{"loaded": [], **pilot} for pilot in json.loads(listed)]
