@@ -17,7 +17,7 @@ from tests.waiting import wait_until
 
 OPTIONS = [
     "--replicas",
-    "pilot=2,backup=0,setup-backup=0",
+    "pilot=2,backup=0,backup-assets=0,setup-backup=0",
     "--slots",
     "1",
     "--stop-limit",
