@@ -25,7 +25,8 @@ def run_bench(folder: Path, arguments: Sequence[str]) -> int:
     """Starts a stack below ``folder`` with neither pilots nor proxies where none are needed,
     measures its bookkeeping with ``sluice bench bookkeeping ARGUMENTS``, stops it; the exit status
     of that. Raises ``OSError``."""
-    options = ["--direct", "--replicas", "pilot=0,backup=0,backup-assets=0,setup-backup=0", "--stop-limit", "10"]
+    left_out = "pilot=0,backup=0,backup-assets=0,setup-backup=0"
+    options = ["--direct", "--replicas", left_out, "--stop-limit", "10"]
     options += [
         "--set",
         "SLUICE_DMS_VERIFY_FILES=false",
