@@ -23,7 +23,7 @@ _FILE_NAME: TypeAdapter[str] = TypeAdapter(FileName)
 
 @dataclass(frozen=True, slots=True)
 class BundledEntry:
-    """A CWL value to be brought in as one file, called after ``source``."""
+    """A CWL value to be brought in as one file, called after the file or folder ``source``."""
 
     source: Path
     value: dict[str, Any]
@@ -175,7 +175,7 @@ def _entries(paths: Sequence[Path], wanted: DataEntries, *, recursive: bool) -> 
             raise Unprocessable(
                 "the template takes directories, and these are none: " + ", ".join(wrong)
             )
-        return [BundledEntry(Path(path.resolve().name), _object(path)) for path in paths]
+        return [BundledEntry(path.resolve(), _object(path)) for path in paths]
     files = files_of_paths(paths, recursive=recursive)
     return _with_secondary(files, wanted.secondary_files) if wanted.secondary_files else list(files)
 
@@ -208,7 +208,7 @@ def _with_secondary(files: Sequence[Path], patterns: Sequence[SecondaryFile]) ->
         )
     return [
         BundledEntry(
-            Path(file.name),
+            file,
             {
                 **_object(file),
                 "secondaryFiles": [_object(other) for other, _ in beside[file] if other.exists()],

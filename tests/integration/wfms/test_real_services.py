@@ -219,4 +219,4 @@ async def test_frames_to_output_with_all_services_restarted_in_between(
         await eventually(
             only_outputs_left, what="everything but the outputs is deleted", seconds=60
         )
-    assert len(files_in(tmp_path / "output")) == 2 * FILES
+    assert len(files_in(tmp_path / "output")) == 2, "what each chain merged"
