@@ -220,8 +220,8 @@ class PlanStep(FlatContract):
 
     @property
     def takes_as_they_come(self) -> bool:
-        """Can it begin before its main input is complete? The WMS makes jobs of what is there where
-        each is made of one file, and else waits."""
+        """Can it begin before what its jobs get one file of is complete? The WMS makes jobs of what
+        is there where it can, and else waits."""
         return self.mode is TaskMode.MAP and not self.single and self.flow is None
 
     @property

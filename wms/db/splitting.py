@@ -12,6 +12,7 @@ from sluice.contracts.states import TaskState
 from sluice.contracts.tasks import TakenOver
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
+from wms.db.tasks import Reading
 from wms.domain.grouping import JobDraft
 
 _CLAIM_TASK = statement("""
@@ -29,7 +30,8 @@ WHERE uid = (
     ORDER BY rank DESC, created_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING uid, state, split_checked_at, split_cursor, split_skip, split_group, split_last_seq,
     level_first, parts_first, taken_over,
-    (SELECT f.writer FROM flows AS f WHERE f.reader = tasks.uid) AS writer
+    (SELECT f.writer FROM flows AS f WHERE f.reader = tasks.uid) AS writer,
+    (SELECT f.dataset_uid FROM flows AS f WHERE f.reader = tasks.uid) AS dataset
 """)
 
 _RELEASE_TASK = """
@@ -78,7 +80,7 @@ class SplitClaim:
     """A task to split. ``claimed_at``: by the database's clock. Of a level of a tree:
     ``level_first``: its first job's seq; ``parts_first``: that of the level before, whose files it
     reads; -1 for the first level. ``taken_over``: the task whose finished jobs it takes over.
-    ``writer``: the task whose files it takes as they come."""
+    ``reading``: what it takes as it comes."""
 
     uid: UUID
     token: UUID
@@ -88,7 +90,7 @@ class SplitClaim:
     level_first: int
     parts_first: int
     taken_over: TakenOver | None = None
-    writer: UUID | None = None
+    reading: Reading | None = None
 
 
 async def claim_task(
@@ -112,7 +114,7 @@ async def claim_task(
         taken_over=(
             None if row["taken_over"] is None else TakenOver.model_validate(row["taken_over"])
         ),
-        writer=row["writer"],
+        reading=None if row["writer"] is None else Reading(row["writer"], row["dataset"]),
     )
 
 

@@ -4,21 +4,23 @@ finds the files that were given before, and ends with the task before: what then
 one, so that it has the same jobs as if it had waited.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from uuid import UUID
 
 from sluice.clients.dms import DmsClient
+from sluice.contracts.datasets import Dataset
 from sluice.contracts.states import DatasetState, TaskState
+from sluice.contracts.tasks import Task
 from wms.db import flows
 from wms.db.ready_channel import notify_ready
 from wms.db.splitting import SplitClaim, count_page
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask, Reading, lock_tasks
-from wms.domain.flow import takes_as_they_come
+from wms.domain.flow import can_follow, each_inputs, takes_as_they_come
 from wms.domain.grouping import JobDraft
 from wms.usecases.claimed_task import HOLD, SplitClaimLost, decide
 from wms.usecases.context import WmsContext
-from wms.usecases.read_files import input_files, read_page
-from wms.usecases.read_inputs import shared_inputs, usable_datasets
+from wms.usecases.read_inputs import joined_drafts, shared_inputs, usable_datasets
 
 
 async def begin_flow(
@@ -31,30 +33,49 @@ async def begin_flow(
     something else that it reads is not complete. Messages: none. Raises ``SplitClaimLost``,
     ``NotSplittable``, ``NotAvailable``.
     """
-    task = known.task
-    if claim.taken_over is not None or not takes_as_they_come(task):
+    followed = None if claim.taken_over else await _what_to_follow(context, dms, known.task)
+    if followed is None:
         return False
-    sides = await usable_datasets(dms, task.side_inputs)
-    if isinstance(sides, str):
-        return False
-    dataset = task.main_input.dat_in_uid
-    async with context.database.connection() as connection:
-        writer = await flows.writer_of(connection, dataset, chain=task.chain_uid)
-    if writer is None:
-        return False
-    shared = await shared_inputs(dms, task, sides)
+    reading, complete = followed
+    shared = await shared_inputs(dms, known.task, complete)
     async with context.database.transaction() as transaction:
-        locked = await lock_tasks(transaction.connection, [writer, claim.uid])
-        if locked[writer].state.final:
+        locked = await lock_tasks(transaction.connection, [reading.writer, claim.uid])
+        if locked[reading.writer].state.final:
             return False
-        lacks = locked[writer].given(dataset) > 0
+        lacks = locked[reading.writer].given(reading.dataset) > 0
         if not await flows.begin_flow(
-            transaction.connection, claim, Reading(writer, dataset), shared=shared, due=lacks
+            transaction.connection, claim, reading, shared=shared, due=lacks
         ):
             raise SplitClaimLost
     if lacks:
         context.signal.wake_splitting()
     return True
+
+
+async def _what_to_follow(
+    context: WmsContext, dms: DmsClient, task: Task
+) -> tuple[Reading, Mapping[UUID, Dataset]] | None:
+    """The data set that is taken as it comes, and the others, which are complete; None: the task
+    has to wait."""
+    if not takes_as_they_come(task):
+        return None
+    complete: dict[UUID, Dataset] = {}
+    unusable = set()
+    for given in task.inputs:
+        found = await usable_datasets(dms, [given])
+        if isinstance(found, str):
+            unusable.add(given.dat_in_uid)
+        else:
+            complete |= found
+    if len(unusable) != 1 or not unusable <= {given.dat_in_uid for given in each_inputs(task)}:
+        return None
+    dataset = unusable.pop()
+    async with context.database.connection() as connection:
+        writer = await flows.writer_of(connection, dataset, chain=task.chain_uid)
+        known = {} if writer is None else await context.tasks.get(connection, [writer])
+    if writer is None or not can_follow(task, known[writer].task, dataset):
+        return None
+    return Reading(writer, dataset), complete
 
 
 async def carry_on(
@@ -72,19 +93,20 @@ async def carry_on(
     if writer.state in {TaskState.FAILED, TaskState.CANCELED}:
         await _park(context, claim, f"the step before it {writer.state}")
         return
-    dataset = await dms.dataset(known.task.main_input.dat_in_uid)
-    cursor: str | None = None
-    while True:
-        answer = await read_page(dms, dataset, cursor, limit=page)
-        drafts = [JobDraft(file.seq, [file]) for file in input_files(answer.files)]
-        all_given = writer.state is TaskState.FINISHED and dataset.state is not DatasetState.OPEN
-        last = answer.next is None
-        await _add(context, claim, known, drafts, last=last and all_given)
-        if last and all_given:
-            return
-        if last:
-            break
-        cursor = answer.next
+    uids = [given.dat_in_uid for given in each_inputs(known.task)]
+    datasets = {uid: await dms.dataset(uid) for uid in uids}
+    complete = writer.state is TaskState.FINISHED and all(
+        dataset.state is not DatasetState.OPEN for dataset in datasets.values()
+    )
+    drafts: list[JobDraft] = []
+    async for draft in joined_drafts(dms, known.task, datasets, page=page):
+        if len(drafts) >= page:
+            await _add(context, claim, known, drafts, last=False)
+            drafts = []
+        drafts.append(draft)
+    await _add(context, claim, known, drafts, last=complete)
+    if complete:
+        return
     if await _look(context, claim, known) is not None:
         await _park(context, claim, "")
 
@@ -92,14 +114,14 @@ async def carry_on(
 async def _look(context: WmsContext, claim: SplitClaim, known: KnownTask) -> LockedTask | None:
     """The task before; None: each file that it gave has a job, and nothing is to be done for
     now, or any more. Raises ``SplitClaimLost``."""
-    assert claim.writer is not None  # noqa: S101 - precondition
+    reading = claim.reading
+    assert reading is not None  # noqa: S101 - precondition
     ended = None
     async with context.database.transaction() as transaction:
         connection = transaction.connection
-        locked = await lock_tasks(connection, [claim.writer, claim.uid])
-        writer, own = locked[claim.writer], locked[claim.uid]
-        given = writer.given(known.task.main_input.dat_in_uid)
-        if own.counts.total != given:
+        locked = await lock_tasks(connection, [reading.writer, claim.uid])
+        writer, own = locked[reading.writer], locked[claim.uid]
+        if own.counts.total != writer.given(reading.dataset):
             return writer
         match writer.state:
             case TaskState.FINISHED:

@@ -17,7 +17,7 @@ from wms.db.ready_channel import notify_ready
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask
 from wms.db.tree_parts import TreePart, begin_next_level, keep_parts
-from wms.domain.flow import drafts_of
+from wms.domain.flow import draft_of
 from wms.domain.retry_rules import (
     History,
     RetryLimits,
@@ -174,14 +174,18 @@ async def settle_attempts(
     }
     if 0.0 in settled.delays:
         await notify_ready(transaction.connection)
-    settled.jobs = await _give_to_readers(transaction, changes, locked.values())
+    settled.jobs = await _give_to_readers(transaction, changes, locked.values(), known=known)
     for uid, change in changes.items():
         await _conclude(transaction, change, known[uid], settled)
     return settled
 
 
 async def _give_to_readers(
-    transaction: Transaction, changes: Mapping[UUID, "_Change"], locked: Iterable[LockedTask]
+    transaction: Transaction,
+    changes: Mapping[UUID, "_Change"],
+    locked: Iterable[LockedTask],
+    *,
+    known: Mapping[UUID, KnownTask],
 ) -> int:
     """Jobs of the tasks that take what these attempts gave as it comes; how many."""
     made = 0
@@ -190,8 +194,22 @@ async def _give_to_readers(
         if reading is None or reader.state is not TaskState.SPLITTING:
             continue
         change = changes.get(reading.writer)
-        if change is not None and (files := change.files.get(reading.dataset)):
-            made += await add_jobs(transaction.connection, reader.uid, drafts_of(files))
+        if change is None:
+            continue
+        drafts = [
+            draft_of(
+                known[reader.uid].task,
+                known[reading.writer].task,
+                file,
+                dataset=reading.dataset,
+                inputs=attempt.job.inputs,
+            )
+            for attempt in change.attempts
+            for dataset, file in attempt.files
+            if dataset == reading.dataset
+        ]
+        if drafts:
+            made += await add_jobs(transaction.connection, reader.uid, drafts)
     if made:
         await notify_ready(transaction.connection)
     return made

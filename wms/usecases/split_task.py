@@ -73,7 +73,7 @@ async def _split(
     context: WmsContext, dms: DmsClient, claim: SplitClaim, *, known: KnownTask, page: int
 ) -> None:
     try:
-        if claim.writer is not None:
+        if claim.reading is not None:
             await carry_on(context, dms, claim, known=known, page=page)
             return
         datasets = await usable_datasets(dms, known.task.inputs)

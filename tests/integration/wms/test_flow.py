@@ -11,8 +11,8 @@ import pytest
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.plan import Boundary
-from sluice.contracts.states import JobState, TaskState
-from sluice.contracts.tasks import Task
+from sluice.contracts.states import InputMode, JobState, TaskState
+from sluice.contracts.tasks import Task, TaskInput
 from tests.integration.wms.catalogue import deliver, new_output
 from tests.integration.wms.stage import Stage, make_task
 from tests.integration.wms.test_splitting import Dying, Killed, accept, make_dataset
@@ -267,6 +267,72 @@ async def test_a_report_that_waits_while_it_comes_gives_it_its_job(
         assert await begin_flow(connection, claim, reading, shared=(), due=False)
     await report
     assert await line.seqs("b") == [0]
+
+
+async def join(line: Line, *, first: str) -> Task:
+    """In the place of ``b``: it reads what ``a`` gives beside what ``a`` has read, by number;
+    ``first``: its main input."""
+    a, b = line.steps["a"], line.steps["b"]
+    inputs = {"original": a.main_input.dat_in_uid, "made": a.main_output.dat_out_uid}
+    read = [
+        TaskInput(port=port, dat_in_uid=inputs[port], mode=InputMode.EACH)
+        for port in sorted(inputs, key=lambda port: port != first)
+    ]
+    line.steps["b"] = b.model_copy(update={"inputs": read})
+    return line.steps["b"]
+
+
+@pytest.mark.parametrize("first", ["original", "made"])
+async def test_what_is_read_beside_it_comes_along(line: Line, tmp_path: Path, first: str) -> None:
+    """A dotproduct over two data sets, one of which is still being written."""
+    await line.lay(tmp_path, files=5)
+    joined = await join(line, first=first)
+    await line.send("a", "b", "c")
+    pilot = await line.stage.add_pilot()
+    jobs = await line.stage.lease(pilot, 5)
+    await line.stage.finish(pilot, jobs[3], jobs[1])
+    assert await line.ready("b") == [1, 3]
+    await line.stage.finish(pilot, *(await line.stage.lease(pilot, 1)))
+    assert await line.ready("c") == [1]
+    await line.stage.finish(pilot, jobs[0], jobs[2], jobs[4])
+    await deliver(line.stage, line.dms)
+    line.steps["whole"] = joined.model_copy(update={"uid": uuid4(), "step": "whole"})
+    await line.send("whole")
+    assert await line.inputs("b") == await line.inputs("whole")
+    assert await line.seqs("b") == await line.seqs("whole") == list(range(5))
+    await line.run_all(pilot)
+    await line.split()
+    await line.split()
+    assert await line.state("c") is TaskState.FINISHED
+
+
+async def test_of_two_that_are_written_it_waits_for_one(line: Line, tmp_path: Path) -> None:
+    """Then it takes the other as it comes."""
+    await line.lay(tmp_path, files=3)
+    a, b, c = (line.steps[step] for step in "abc")
+    read = [
+        TaskInput(port=step, dat_in_uid=uid, mode=InputMode.EACH)
+        for step, uid in (("a", a.main_output.dat_out_uid), ("b", b.main_output.dat_out_uid))
+    ]
+    line.steps["c"] = c.model_copy(update={"inputs": read})
+    await line.send("a", "b", "c")
+    pilot = await line.stage.add_pilot()
+    await line.stage.finish(pilot, *(await line.stage.lease(pilot, 3)))
+    [job] = await line.stage.lease(pilot)
+    await line.stage.finish(pilot, job)
+    assert await line.seqs("c") == [], "two are open"
+    await deliver(line.stage, line.dms)
+    await line.split()
+    [job] = await line.stage.lease(pilot)
+    await line.stage.finish(pilot, job)
+    assert await line.seqs("c") == [1]
+    await line.run_all(pilot)
+    await deliver(line.stage, line.dms)
+    for _ in range(3):
+        await line.split()
+    await line.run_all(pilot)
+    assert await line.seqs("c", JobState.FINISHED) == [0, 1, 2]
+    assert await line.state("c") is TaskState.FINISHED
 
 
 async def test_it_is_said_what_it_waits_for(line: Line, tmp_path: Path) -> None:

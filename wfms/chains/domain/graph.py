@@ -1,7 +1,7 @@
 """The graph of a plan's steps: who reads whose output, and which steps may start."""
 
 from sluice.contracts.plan import Plan, PlanStep, Source
-from sluice.contracts.states import StepState
+from sluice.contracts.states import InputMode, StepState
 from wfms.chains.domain.chain import ChainView
 
 
@@ -40,5 +40,7 @@ def _is_there(chain: ChainView, reader: PlanStep, source: Source) -> bool:
     if source.step is None:
         return True
     state = chain.steps[source.step].state
-    as_it_comes = reader.takes_as_they_come and source == reader.main_input.source
+    as_it_comes = reader.takes_as_they_come and any(
+        given.source == source and given.mode is InputMode.EACH for given in reader.inputs
+    )
     return state is StepState.FINISHED or (state is StepState.IN_PROGRESS and as_it_comes)
