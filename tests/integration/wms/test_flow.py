@@ -2,10 +2,8 @@
 twice, none left out, whatever comes in between; with the real DMS."""
 
 import asyncio
-from collections.abc import Sequence
 from pathlib import Path
-from random import Random
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 
@@ -13,86 +11,18 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.plan import Boundary
 from sluice.contracts.states import InputMode, JobState, TaskState
 from sluice.contracts.tasks import Task, TaskInput
-from tests.integration.wms.catalogue import deliver, new_output
-from tests.integration.wms.stage import Stage, make_task
-from tests.integration.wms.test_splitting import Dying, Killed, accept, make_dataset
+from tests.integration.wms.catalogue import deliver
+from tests.integration.wms.line import Line
+from tests.integration.wms.stage import Stage
+from tests.integration.wms.test_splitting import Dying, Killed, accept
 from tests.waiting import eventually
 from wms.db.flows import begin_flow
-from wms.db.leases import ClaimedJob
 from wms.db.splitting import claim_task
 from wms.db.tasks import Reading, lock_tasks
 from wms.usecases.cancel_task import cancel_task
 from wms.usecases.claimed_task import HOLD
 from wms.usecases.explain import explain_task
 from wms.usecases.split_task import split_waiting_tasks
-
-
-class Line:
-    """Steps ``a``, ``b`` and ``c`` of a chain, maps over each other, over so many files. Which of
-    them the WMS has, the test says."""
-
-    def __init__(self, stage: Stage, dms: DmsClient) -> None:
-        self.stage, self.dms, self.steps = stage, dms, dict[str, Task]()
-        self.chain = uuid4()
-
-    async def lay(self, folder: Path, *, files: int, **more: object) -> "Line":
-        """``more``: of all three tasks."""
-        read = await make_dataset(self.dms, folder, files=files)
-        for step in "abc":
-            written = await new_output(self.dms)
-            self.steps[step] = make_task(
-                step=step,
-                chain_uid=self.chain,
-                dat_in_uid=read,
-                dat_out_uid=written,
-                dat_stor_url=f"file://{folder}",
-                dat_out_url=f"file://{folder}/{written}",
-                **more,
-            )
-            read = written
-        return self
-
-    async def send(self, *steps: str) -> None:
-        for step in steps:
-            await accept(self.stage, self.steps[step])
-            await self.split()
-
-    async def split(self, at: Stage | None = None) -> None:
-        await split_waiting_tasks((at or self.stage).context, self.dms, page=3)
-
-    async def ready(self, step: str) -> list[int]:
-        """Numbers of its jobs."""
-        return await self.seqs(step, JobState.READY)
-
-    async def seqs(self, step: str, *states: JobState) -> list[int]:
-        async with self.stage.database.connection() as connection:
-            rows = await connection.fetch(
-                "SELECT seq FROM jobs WHERE task_uid = $1 AND state = ANY($2) ORDER BY seq",
-                self.steps[step].uid,
-                states or list(JobState),
-            )
-        return [row["seq"] for row in rows]
-
-    async def inputs(self, step: str) -> list[object]:
-        async with self.stage.database.connection() as connection:
-            rows = await connection.fetch(
-                "SELECT inputs FROM jobs WHERE task_uid = $1 ORDER BY seq", self.steps[step].uid
-            )
-        return [row["inputs"] for row in rows]
-
-    async def state(self, step: str) -> TaskState:
-        return (await self.stage.status(self.steps[step])).state
-
-    def step_of(self, job: ClaimedJob) -> str:
-        return next(name for name, task in self.steps.items() if task.uid == job.task_uid)
-
-    async def run_all(self, pilot: UUID) -> list[tuple[str, int]]:
-        """One job after the other, until there is none; in the order in which they were given."""
-        done = []
-        while jobs := await self.stage.lease(pilot):
-            await self.stage.finish(pilot, *jobs)
-            done += [(self.step_of(job), job.seq) for job in jobs]
-        return done
 
 
 @pytest.fixture
@@ -388,68 +318,3 @@ async def test_killed_at_every_page_it_finds_what_it_lacks(line: Line, tmp_path:
     await line.run_all(pilot)
     await line.split()
     assert await line.state("b") is TaskState.FINISHED
-
-
-class Turmoil:
-    """Two instances, pilots that report, fail and die, and a catalogue that is late; drawn."""
-
-    def __init__(self, line: Line, second: Stage, pilots: Sequence[UUID], seed: int) -> None:
-        self.line, self.both, self.random = line, (line.stage, second), Random(seed)
-        self.held: dict[UUID, list[ClaimedJob]] = {pilot: [] for pilot in pilots}
-        self.unsent = list("abc")
-
-    async def round(self) -> None:
-        pilots = self.random.sample(list(self.held), 2)
-        others = [self.send(), self.catalogue(), *(self.line.split(at) for at in self.both)]
-        self.random.shuffle(others)
-        await asyncio.gather(*(self.work(pilot) for pilot in pilots), *others)
-
-    async def work(self, pilot: UUID) -> None:
-        at, held = self.random.choice(self.both), self.held[pilot]
-        held += await at.lease(pilot, self.random.randint(1, 4))
-        self.random.shuffle(held)
-        count = self.random.randint(0, len(held))
-        ended, self.held[pilot] = held[:count], held[count:]
-        match self.random.choice(["finish", "finish", "finish", "fail", "lose"]):
-            case "finish":
-                await at.finish(pilot, *ended)
-            case "fail":
-                await at.fail(pilot, *ended)
-            case "lose":
-                await at.overdue(*ended)
-                await at.expire()
-                await self.random.choice(self.both).finish(pilot, *ended)  # late
-
-    async def send(self) -> None:
-        if self.unsent:
-            await accept(self.line.stage, self.line.steps[self.unsent.pop(0)])
-
-    async def catalogue(self) -> None:
-        if self.random.random() < 0.5:
-            await deliver(self.line.stage, self.line.dms)
-
-    async def is_over(self) -> bool:
-        states = [await self.line.state(step) for step in "abc" if step not in self.unsent]
-        return not self.unsent and all(state.final for state in states)
-
-
-@pytest.mark.parametrize("seed", range(6))
-async def test_whatever_happens_when_each_step_has_a_job_for_each_file(
-    line: Line, second: Stage, tmp_path: Path, seed: int
-) -> None:
-    """Invariants 3, 5 and 7: tasks, files and ends of jobs come in any order."""
-    await line.lay(tmp_path, files=12, backoff=0.0, retry=100)
-    pilots = [await line.stage.add_pilot(name=f"p{number}") for number in range(3)]
-    turmoil = Turmoil(line, second, pilots, seed)
-    for _ in range(200):
-        await turmoil.round()
-        if await turmoil.is_over():
-            break
-    assert await turmoil.is_over()
-    for step in "abc":
-        assert await line.seqs(step, JobState.FINISHED) == list(range(12))
-        assert await line.stage.states(line.steps[step]) == {JobState.FINISHED: 12}
-    await deliver(line.stage, line.dms)
-    for task in line.steps.values():
-        files = (await line.dms.files(task.main_output.dat_out_uid)).files
-        assert [file.seq for file in files] == list(range(12))

@@ -1,0 +1,88 @@
+"""Tasks that take the files of the task before as they come, under any order of events; with the
+real DMS."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from uuid import UUID
+
+import pytest
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.states import JobState
+from tests.integration.wms.catalogue import deliver
+from tests.integration.wms.line import Line
+from tests.integration.wms.stage import Stage
+from tests.integration.wms.test_splitting import accept
+from wms.db.leases import ClaimedJob
+
+
+@pytest.fixture
+def line(stage: Stage, dms: DmsClient) -> Line:
+    return Line(stage, dms)
+
+
+class Turmoil:
+    """Two instances, pilots that report, fail and die, and a catalogue that is late; drawn."""
+
+    def __init__(self, line: Line, second: Stage, pilots: Sequence[UUID], seed: int) -> None:
+        self.line, self.both, self.random = line, (line.stage, second), Random(seed)
+        self.held: dict[UUID, list[ClaimedJob]] = {pilot: [] for pilot in pilots}
+        self.unsent = list("abc")
+
+    async def round(self) -> None:
+        pilots = self.random.sample(list(self.held), 2)
+        others = [self.send(), self.catalogue(), *(self.line.split(at) for at in self.both)]
+        self.random.shuffle(others)
+        await asyncio.gather(*(self.work(pilot) for pilot in pilots), *others)
+
+    async def work(self, pilot: UUID) -> None:
+        at, held = self.random.choice(self.both), self.held[pilot]
+        held += await at.lease(pilot, self.random.randint(1, 4))
+        self.random.shuffle(held)
+        count = self.random.randint(0, len(held))
+        ended, self.held[pilot] = held[:count], held[count:]
+        match self.random.choice(["finish", "finish", "finish", "fail", "lose"]):
+            case "finish":
+                await at.finish(pilot, *ended)
+            case "fail":
+                await at.fail(pilot, *ended)
+            case "lose":
+                await at.overdue(*ended)
+                await at.expire()
+                await self.random.choice(self.both).finish(pilot, *ended)  # late
+
+    async def send(self) -> None:
+        if self.unsent:
+            await accept(self.line.stage, self.line.steps[self.unsent.pop(0)])
+
+    async def catalogue(self) -> None:
+        if self.random.random() < 0.5:
+            await deliver(self.line.stage, self.line.dms)
+
+    async def is_over(self) -> bool:
+        states = [await self.line.state(step) for step in "abc" if step not in self.unsent]
+        return not self.unsent and all(state.final for state in states)
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_whatever_happens_when_each_step_has_a_job_for_each_file(
+    line: Line, second: Stage, tmp_path: Path, seed: int
+) -> None:
+    """Invariants 3, 5 and 7: tasks, files and ends of jobs come in any order."""
+    await line.lay(tmp_path, files=12, backoff=0.0, retry=100)
+    pilots = [await line.stage.add_pilot(name=f"p{number}") for number in range(3)]
+    turmoil = Turmoil(line, second, pilots, seed)
+    for _ in range(200):
+        await turmoil.round()
+        if await turmoil.is_over():
+            break
+    assert await turmoil.is_over()
+    for step in "abc":
+        assert await line.seqs(step, JobState.FINISHED) == list(range(12))
+        assert await line.stage.states(line.steps[step]) == {JobState.FINISHED: 12}
+    await deliver(line.stage, line.dms)
+    for task in line.steps.values():
+        files = (await line.dms.files(task.main_output.dat_out_uid)).files
+        assert [file.seq for file in files] == list(range(12))
