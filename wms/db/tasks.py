@@ -230,10 +230,15 @@ async def lock_tasks_and_readers(
 ) -> dict[UUID, LockedTask]:
     """The same with the tasks that take what they give as it comes. Raises ``ReaderCame``."""
     rows = await connection.fetch(_LOCK_TASKS_AND_READERS, jobs)
+    locked = {row["uid"]: _locked(row) for row in rows}
     found = Counter(row["writer"] for row in rows)
-    if any(row["own"] and found[row["uid"]] < row["readers"] for row in rows):
+    # Who took what an ended task gave is forgotten in the end, and it gives nothing more.
+    if any(
+        row["own"] and not locked[row["uid"]].state.final and found[row["uid"]] < row["readers"]
+        for row in rows
+    ):
         raise ReaderCame
-    return {row["uid"]: _locked(row) for row in rows}
+    return locked
 
 
 async def set_ended(connection: Connection, uid: UUID, ending: Ending) -> dict[str, int] | None:

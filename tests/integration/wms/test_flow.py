@@ -9,7 +9,7 @@ import pytest
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.plan import Boundary
-from sluice.contracts.states import InputMode, JobState, TaskState
+from sluice.contracts.states import InputMode, JobState, ReportAnswer, TaskState
 from sluice.contracts.tasks import Task, TaskInput
 from tests.integration.wms.catalogue import deliver
 from tests.integration.wms.line import Line
@@ -291,6 +291,20 @@ async def test_an_old_report_makes_no_job(line: Line, tmp_path: Path) -> None:
     await line.stage.finish(alive, *again)
     await line.stage.finish(dead, job)
     assert await line.seqs("b") == [0, 1]
+
+
+async def test_a_report_after_the_end_is_answered(line: Line, tmp_path: Path) -> None:
+    """Nobody knows any more who took what came."""
+    await (await line.lay(tmp_path, files=2)).send("a", "b")
+    pilot = await line.stage.add_pilot()
+    jobs = await line.stage.lease(pilot, 2)
+    await line.stage.finish(pilot, *jobs)
+    await line.run_all(pilot)
+    await line.split()
+    assert await line.state("b") is TaskState.FINISHED
+    async with asyncio.timeout(20):
+        answers = await line.stage.finish(pilot, *jobs)
+    assert answers == [ReportAnswer.ALREADY] * 2
 
 
 async def test_killed_at_every_page_it_finds_what_it_lacks(line: Line, tmp_path: Path) -> None:
