@@ -2,6 +2,7 @@
 real DMS."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -30,6 +31,7 @@ class Turmoil:
         self.line, self.both, self.random = line, (line.stage, second), Random(seed)
         self.held: dict[UUID, list[ClaimedJob]] = {pilot: [] for pilot in pilots}
         self.unsent = list("abc")
+        self.lost = Counter[int]()
 
     async def round(self) -> None:
         pilots = self.random.sample(list(self.held), 2)
@@ -49,6 +51,10 @@ class Turmoil:
             case "fail":
                 await at.fail(pilot, *ended)
             case "lose":
+                # A job that is lost five times in a row waits for a person.
+                self.held[pilot] += [job for job in ended if self.lost[job.id] == 4]
+                ended = [job for job in ended if self.lost[job.id] < 4]
+                self.lost.update(job.id for job in ended)
                 await at.overdue(*ended)
                 await at.expire()
                 await self.random.choice(self.both).finish(pilot, *ended)  # late
