@@ -7,7 +7,7 @@ from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.pilots import NodeResources
 from sluice.servicekit.database import Database
-from sluice.servicekit.gauges import Gauges
+from sluice.servicekit.gauges import Gauges, Measurement, Rows
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.loop import wake_idle
 from sluice.servicekit.migrate import Migrator
@@ -34,6 +34,7 @@ from wms.domain.matching import PilotNode
 from wms.loops.ready_listener import ReadyListener
 from wms.loops.work import maintenance_loops, split_loops
 from wms.settings import WmsSettings
+from wms.usecases.check_schedulability import count_unschedulable
 from wms.usecases.context import Terms, WmsContext
 from wms.usecases.give_secrets import GiveSecrets
 
@@ -82,10 +83,26 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
             *maintenance_loops(context, settings),
             task_consumer(context, transport, on_applied=wake),
             wake_consumer(context, transport, wake=wake),
-            Gauges(database, context.metrics, MEASUREMENTS, health=health.report),
+            Gauges(
+                database,
+                context.metrics,
+                [*MEASUREMENTS, _unschedulable(context)],
+                health=health.report,
+            ),
         ],
         end_waiting=context.signal.close,
         metrics=context.metrics,
+    )
+
+
+def _unschedulable(context: WmsContext) -> Measurement:
+    async def read(_: Database) -> Rows:
+        return [(await count_unschedulable(context),)]
+
+    return Measurement(
+        "sluice_tasks_unschedulable",
+        "Tasks with ready jobs that fit no node: none that is there, none that can be launched.",
+        read,
     )
 
 

@@ -6,10 +6,12 @@ from uuid import uuid4
 import pytest
 
 from sluice.contracts.needs import Resources
+from sluice.contracts.pilots import NodeResources
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import PilotState, SandboxKind
 from tests.integration.wms.stage import Stage, make_task
-from wms.usecases.check_schedulability import check_schedulability
+from wms.domain.matching import PilotNode
+from wms.usecases.check_schedulability import check_schedulability, count_unschedulable
 from wms.usecases.sign_off_pilot import sign_off_pilot
 
 OLD = "UPDATE pilots SET registered_at = registered_at - interval '1 minute'"
@@ -51,6 +53,22 @@ async def test_a_task_that_fits_no_pilot(stage: Stage) -> None:
     assert not await never()
     with pytest.raises(NotFound):
         await check_schedulability(stage.context, uuid4())
+
+
+async def test_tasks_that_fit_no_node_are_counted(stage: Stage) -> None:
+    for cores in (1, 4, 8):
+        await stage.add_task(make_task(resources=Resources(cores=cores)), jobs=2)
+    await stage.execute("UPDATE tasks SET created_at = created_at - interval '1 minute'")
+    assert await count_unschedulable(stage.context) == 0, "no pilot has come yet"
+    await stage.add_pilot(cores=2)
+    await stage.execute(OLD)
+    assert await count_unschedulable(stage.context) == 2
+    await stage.add_pilot(cores=4)
+    await stage.execute(OLD)
+    assert await count_unschedulable(stage.context) == 1
+    large = PilotNode(NodeResources(cores=8, ram=4096, disk=1_000_000))
+    with_larger = replace(stage.context, launchable=[large])
+    assert await count_unschedulable(with_larger) == 0
 
 
 async def test_a_task_that_needs_a_sandbox(stage: Stage) -> None:
