@@ -4,6 +4,9 @@ import sys
 
 from sluice.garbage_collection import keep_what_is_loaded, look_for_none
 
+#: What is missing of these is missing by a mistake of ours.
+_OWN = {"sluice", "wms", "dms", "wfms", "pilot"}
+
 
 def main() -> None:
     """`sluice cwl-runner` stands in for other runners, and must start as fast as they: no other
@@ -17,9 +20,18 @@ def main() -> None:
         sys.exit(run_cwl(sys.argv[2:]))
     from sluice.cli.app import command_line  # noqa: PLC0415
 
-    command = command_line(name)
-    keep_what_is_loaded()
-    command()
+    try:
+        command = command_line(name)
+        keep_what_is_loaded()
+        command()
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing in _OWN:
+            raise
+        sys.exit(
+            f"error: sluice {name} needs the Python package {missing!r}, which an installation for"
+            " clients alone does not have: install sluice[services,pilot]"
+        )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,46 @@
+"""An installation for clients alone lacks what the services need: a command that needs it says
+so."""
+
+import subprocess
+import sys
+
+import pytest
+
+#: As Python has it where a package is not installed.
+WITHOUT = """
+import sys
+sys.modules[{missing!r}] = None
+sys.argv = ["sluice", *{arguments!r}]
+from sluice.cli.__main__ import main
+main()
+"""
+
+
+def ended_process(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(
+    ("missing", "arguments"),
+    [
+        ("yaml", ["simulate", "docs/scenarios/ocr-measured.yaml"]),
+        ("ruamel", ["template", "check", "templates/spd/workflow.cwl"]),
+        ("uvloop", ["up"]),
+    ],
+)
+def test_a_command_names_what_is_not_installed(missing: str, arguments: list[str]) -> None:
+    code = WITHOUT.format(missing=missing, arguments=arguments)
+    ended = ended_process(code)
+    assert ended.returncode == 1
+    assert ended.stderr.strip() == (
+        f"error: sluice {arguments[0]} needs the Python package {missing!r}, which an installation"
+        " for clients alone does not have: install sluice[services,pilot]"
+    )
+
+
+def test_a_part_of_our_own_that_is_missing_is_a_mistake() -> None:
+    code = WITHOUT.format(
+        missing="wms.simulation.entry", arguments=["simulate", "docs/scenarios/ocr-measured.yaml"]
+    )
+    ended = ended_process(code)
+    assert "Traceback" in ended.stderr
