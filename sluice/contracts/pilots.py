@@ -379,7 +379,7 @@ class AttemptReport(Contract):
     peak_memory: float | None = None
     cpu_seconds: float | None = None
     #: MiB of the GPU, or of the part of one, that was full; 0: not known. None: none was.
-    gpu_memory: Annotated[int | None, Field(ge=0, le=1_000_000_000, exclude_if=absent)] = None
+    gpu_memory: Annotated[int | None, Field(ge=0, le=2**31 - 1, exclude_if=absent)] = None
 
 
 class Report(Contract):

@@ -220,9 +220,17 @@ class PlanStep(FlatContract):
 
     @property
     def takes_as_they_come(self) -> bool:
-        """Can it begin before what its jobs get one file of is complete? The WMS makes jobs of what
-        is there where it can, and else waits."""
-        return self.mode is TaskMode.MAP and not self.single and self.flow is None
+        """Can it begin before what its jobs get one file, or a group, of is complete? The WMS makes
+        jobs of what is there where it can, and else waits."""
+        in_parts = self.mode is TaskMode.MAP or self.groups != MergeGroups()
+        return in_parts and not self.single and self.flow is None
+
+    @property
+    def inputs_that_come(self) -> list[StepInput]:
+        """Of which a job gets a file, or a group of files."""
+        if self.mode is TaskMode.MERGE:
+            return [self.main_input]
+        return [given for given in self.inputs if given.mode is InputMode.EACH]
 
     @property
     def sources(self) -> list[Source]:

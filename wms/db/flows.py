@@ -33,7 +33,8 @@ WITH reading AS (
 ), written AS (
     UPDATE tasks SET readers = readers + 1 WHERE uid = $3 AND EXISTS (SELECT FROM reading)
 )
-INSERT INTO flows (reader, writer, dataset_uid, due) SELECT uid, $3, $4, $6 FROM reading
+INSERT INTO flows (reader, writer, dataset_uid, due, gathers)
+SELECT uid, $3, $4, $6, $7 FROM reading
 RETURNING reader
 """)
 
@@ -62,6 +63,8 @@ WHERE uid = $1 AND a.jobs > 0
 RETURNING a.jobs
 """
 
+_FORGET_ENTRIES = "DELETE FROM flow_entries WHERE reader = $1"
+
 _FORGET_FLOWS = """
 -- Both have ended.
 DELETE FROM flows AS f USING tasks AS r, tasks AS w
@@ -83,12 +86,13 @@ async def begin_flow(
     *,
     shared: Sequence[InputFile],
     due: bool,
+    gathers: bool = False,
 ) -> bool:
     """Under the locks of both. ``shared``: what every job gets. False where the claim ran out, or
     the task has ended."""
     stored = stored_files(shared) or None
     begun = await connection.fetchval(
-        _BEGIN_FLOW, claim.uid, claim.token, reading.writer, reading.dataset, stored, due
+        _BEGIN_FLOW, claim.uid, claim.token, reading.writer, reading.dataset, stored, due, gathers
     )
     return begun is not None
 
@@ -110,4 +114,5 @@ async def add_jobs(connection: Connection, task: UUID, drafts: Sequence[JobDraft
 
 
 async def forget_flows(connection: Connection, ended: UUID) -> None:
+    await connection.execute(_FORGET_ENTRIES, ended)
     await connection.execute(_FORGET_FLOWS, ended)

@@ -10,12 +10,12 @@ from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 
 _RESET_JOBS = statement("""
--- Failed and held jobs of the task ($2: only this one, NULL: all) start anew; rows tell their state
--- before and class of error.
+-- Failed and held jobs of the task ($2: only this one, NULL: all) with higher numbers than $3 start
+-- anew; rows tell their state before and class of error.
 WITH troubled AS (
     SELECT id, state, error_class FROM jobs
     WHERE task_uid = $1 AND state IN ('{job.FAILED}', '{job.HELD}')
-        AND ($2::bigint IS NULL OR id = $2)
+        AND ($2::bigint IS NULL OR id = $2) AND seq > $3
 ), moved AS (
     UPDATE jobs AS j SET
         state = '{job.READY}', failures = 0, losses = 0, not_before = now(), ended_at = NULL,
@@ -49,10 +49,12 @@ async def task_of_job(connection: Connection, job: int) -> UUID:
     return uid
 
 
-async def reset_jobs(connection: Connection, task: UUID, *, job: int | None) -> list[ResetJob]:
-    """Failed and held jobs of the task (of them ``job`` alone, if one is given) are ready again;
-    under the task's lock."""
-    rows = await connection.fetch(_RESET_JOBS, task, job)
+async def reset_jobs(
+    connection: Connection, task: UUID, *, job: int | None, above: int
+) -> list[ResetJob]:
+    """Failed and held jobs of the task with numbers ``above`` this one (of them ``job`` alone, if
+    one is given) are ready again; under the task's lock."""
+    rows = await connection.fetch(_RESET_JOBS, task, job, above)
     return [ResetJob(JobState(row["state"]), row["error_class"]) for row in rows]
 
 

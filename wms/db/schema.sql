@@ -471,3 +471,26 @@ ALTER TABLE jobs
     ADD COLUMN gpu_memory bigint;
 
 UPDATE alembic_version SET version_num='wms0027' WHERE alembic_version.version_num = 'wms0026';
+
+-- Running upgrade wms0027 -> wms0028
+
+ALTER TABLE flows
+    -- The reader's jobs are made of several entries, in order.
+    ADD COLUMN gathers boolean NOT NULL DEFAULT false,
+    -- Of such a reader: entries that it was given, those in jobs included.
+    ADD COLUMN entries bigint NOT NULL DEFAULT 0,
+    -- The last one that is in a job; -1: none is.
+    ADD COLUMN taken_seq bigint NOT NULL DEFAULT -1,
+    -- Jobs made so far, and so the number of the next group.
+    ADD COLUMN made bigint NOT NULL DEFAULT 0;
+
+-- What reader was given and has no job yet: inputs of the job that it will belong to.
+CREATE TABLE flow_entries (
+    reader uuid NOT NULL,
+    seq bigint NOT NULL,
+    size bigint NOT NULL,
+    inputs jsonb NOT NULL,
+    PRIMARY KEY (reader, seq)
+);
+
+UPDATE alembic_version SET version_num='wms0028' WHERE alembic_version.version_num = 'wms0027';

@@ -35,8 +35,8 @@ from wms.domain.placement import Kind, Move, Place
 LEAST_RUN, CAUTION = 2.0, 3.0
 #: How much longer than all work takes a job may wait unserved.
 PATIENCE = 3.0
-#: A job's time where none has ended yet.
-UNKNOWN = 1.0
+#: A job's time where none has ended yet, and the least that is believed.
+UNKNOWN, BRIEFEST = 1.0, 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class RewardRate:
                 return number
             lost = kind.loading + back
             least = LEAST_RUN * math.sqrt(lost * backlog)
-            run = (kind.mean or UNKNOWN) * waiting / (kind.serving + 1)
+            run = job_time(kind) * waiting / (kind.serving + 1)
             if again and (run < least or worth(kind) <= own):
                 continue
             rate = worth(kind) * run / (run + lost + CAUTION * least)
@@ -75,14 +75,19 @@ class RewardRate:
         return []
 
 
+def job_time(kind: Kind) -> float:
+    """Of one job, in seconds."""
+    return max(kind.mean or UNKNOWN, BRIEFEST)
+
+
 def worth(kind: Kind) -> float:
     """Of a second of its work, by priority."""
-    return (kind.priority + 1) / math.sqrt((kind.mean or UNKNOWN) + kind.after)
+    return (kind.priority + 1) / math.sqrt(job_time(kind) + kind.after)
 
 
 def work_that_waits(kinds: Sequence[Kind]) -> float:
     """Seconds for which each place would have to work until all has passed that waits."""
-    work = sum(kind.ready * ((kind.mean or UNKNOWN) + kind.after) for kind in kinds if kind.is_on)
+    work = sum(kind.ready * (job_time(kind) + kind.after) for kind in kinds if kind.is_on)
     return work / max(sum(kind.serving for kind in kinds), 1)
 
 

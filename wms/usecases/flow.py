@@ -16,10 +16,11 @@ from wms.db.ready_channel import notify_ready
 from wms.db.splitting import SplitClaim, count_page
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask, Reading, lock_tasks
-from wms.domain.flow import can_follow, each_inputs, takes_as_they_come
+from wms.domain.flow import can_follow, gathers, inputs_that_come, takes_as_they_come
 from wms.domain.grouping import JobDraft
 from wms.usecases.claimed_task import HOLD, SplitClaimLost, decide
 from wms.usecases.context import WmsContext
+from wms.usecases.gather import carry_on_gathering
 from wms.usecases.read_inputs import joined_drafts, shared_inputs, usable_datasets
 
 
@@ -44,7 +45,12 @@ async def begin_flow(
             return False
         lacks = locked[reading.writer].given(reading.dataset) > 0
         if not await flows.begin_flow(
-            transaction.connection, claim, reading, shared=shared, due=lacks
+            transaction.connection,
+            claim,
+            reading,
+            shared=shared,
+            due=lacks,
+            gathers=gathers(known.task),
         ):
             raise SplitClaimLost
     if lacks:
@@ -67,7 +73,7 @@ async def _what_to_follow(
             unusable.add(given.dat_in_uid)
         else:
             complete |= found
-    if len(unusable) != 1 or not unusable <= {given.dat_in_uid for given in each_inputs(task)}:
+    if len(unusable) != 1 or not unusable <= {given.dat_in_uid for given in inputs_that_come(task)}:
         return None
     dataset = unusable.pop()
     async with context.database.connection() as connection:
@@ -87,13 +93,16 @@ async def carry_on(
     those of ``end_task`` where that decides the task. Raises ``SplitClaimLost``, ``NotSplittable``,
     ``NotAvailable``.
     """
+    if gathers(known.task):
+        await carry_on_gathering(context, dms, claim, known=known, page=page)
+        return
     writer = await _look(context, claim, known)
     if writer is None:
         return
     if writer.state in {TaskState.FAILED, TaskState.CANCELED}:
         await _park(context, claim, f"the step before it {writer.state}")
         return
-    uids = [given.dat_in_uid for given in each_inputs(known.task)]
+    uids = [given.dat_in_uid for given in inputs_that_come(known.task)]
     datasets = {uid: await dms.dataset(uid) for uid in uids}
     complete = writer.state is TaskState.FINISHED and all(
         dataset.state is not DatasetState.OPEN for dataset in datasets.values()

@@ -88,6 +88,21 @@ async def joined_drafts(
         yield batched(waiting)
 
 
+async def entries(
+    dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], *, page: int
+) -> AsyncIterator[JobDraft]:
+    """What its jobs are made of, each by itself, in order: files of a merge, and of a map what a
+    job of one entry would get."""
+    if task.mode is TaskMode.MERGE:
+        first = InputDatasets.of(dms, task.main_input, datasets, port="")
+        async for files in first.pages(page):
+            for file in files:
+                yield JobDraft(file.seq, [file])
+        return
+    async for draft in _drafts(dms, task, datasets, page=page):
+        yield draft
+
+
 async def _drafts(
     dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], *, page: int
 ) -> AsyncIterator[JobDraft]:

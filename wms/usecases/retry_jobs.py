@@ -1,25 +1,28 @@
 """Gives failed and held jobs another round, by request."""
 
 from collections import Counter
+from dataclasses import dataclass
 from uuid import UUID
 
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import JobState
 from sluice.contracts.tasks import Job, TaskStatus
 from sluice.servicekit.database import Transaction
+from wms.db.gathering import downstream
 from wms.db.ready_channel import notify_ready
 from wms.db.retries import count_reset, reset_jobs, task_of_job
 from wms.db.status import job_with_attempts, task_status
-from wms.db.tasks import lock_tasks
+from wms.db.tasks import LockedTask, lock_tasks
 from wms.usecases.context import WmsContext
 
 
 async def retry_task(context: WmsContext, uid: UUID) -> TaskStatus:
     """Precondition: the task exists and has not ended. Effect: its failed and held jobs are ready
     at once, with their ``retry`` attempts before them again; without such jobs nothing changes.
-    Messages: none. Raises ``NotFound``, ``Conflict``."""
+    Those stay as they are without whose files a later step has made its groups. Messages: none.
+    Raises ``NotFound``, ``Conflict``."""
     async with context.database.transaction() as transaction:
-        await _retry(transaction, uid, None)
+        await _retry(transaction, await _lock(transaction, uid), None)
         status = await task_status(transaction.connection, uid)
     context.signal.ready()
     return status
@@ -27,11 +30,19 @@ async def retry_task(context: WmsContext, uid: UUID) -> TaskStatus:
 
 async def retry_job(context: WmsContext, job_id: int) -> Job:
     """The same for one job. Raises ``NotFound``; ``Conflict`` where it is neither failed nor held,
-    or its task has ended."""
+    its task has ended, or a later step has gone on without its file."""
     async with context.database.transaction() as transaction:
         uid = await task_of_job(transaction.connection, job_id)
-        moved = await _retry(transaction, uid, job_id)
+        locked = await _lock(transaction, uid)
+        moved = await _retry(transaction, locked, job_id)
         job = await job_with_attempts(transaction.connection, job_id)
+        if not moved and job.seq <= locked.taken:
+            raise Conflict(
+                f"job {job_id} cannot be tried again: a later step has made its groups of the files"
+                " around it; a rerun of the chain gives it another round",
+                job=job_id,
+                state=job.state,
+            )
         if not moved:
             raise Conflict(
                 f"job {job_id} is {job.state}: only failed and held jobs are tried again",
@@ -42,8 +53,20 @@ async def retry_job(context: WmsContext, job_id: int) -> Job:
     return job
 
 
-async def _retry(transaction: Transaction, uid: UUID, job_id: int | None) -> int:
-    task = (await lock_tasks(transaction.connection, [uid])).get(uid)
+@dataclass(frozen=True, slots=True)
+class _Locked:
+    """``taken``: the highest number that a later step has put into a group."""
+
+    task: LockedTask
+    taken: int
+
+
+async def _lock(transaction: Transaction, uid: UUID) -> _Locked:
+    """With all that take what it gives as it comes, so that none of them makes a group meanwhile.
+    Raises ``NotFound``, ``Conflict``."""
+    connection = transaction.connection
+    before = await downstream(connection, uid)
+    task = (await lock_tasks(connection, before.tasks)).get(uid)
     if task is None:
         raise NotFound(f"no task {uid}", task=uid)
     if task.state.final:
@@ -52,7 +75,15 @@ async def _retry(transaction: Transaction, uid: UUID, job_id: int | None) -> int
             task=uid,
             state=task.state,
         )
-    jobs = await reset_jobs(transaction.connection, uid, job=job_id)
+    after = await downstream(connection, uid)
+    if not set(after.tasks) <= set(before.tasks):
+        raise Conflict(f"a step has just begun to take what task {uid} gives: try again", task=uid)
+    return _Locked(task, after.taken)
+
+
+async def _retry(transaction: Transaction, locked: _Locked, job_id: int | None) -> int:
+    task, uid = locked.task, locked.task.uid
+    jobs = await reset_jobs(transaction.connection, uid, job=job_id, above=locked.taken)
     if not jobs:
         return 0
     failed = [job.error_class for job in jobs if job.state is JobState.FAILED]

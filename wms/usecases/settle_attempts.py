@@ -17,7 +17,7 @@ from wms.db.ready_channel import notify_ready
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask
 from wms.db.tree_parts import TreePart, begin_next_level, keep_parts
-from wms.domain.flow import draft_of
+from wms.domain.flow import draft_of, gathers
 from wms.domain.retry_rules import (
     History,
     RetryLimits,
@@ -31,6 +31,7 @@ from wms.domain.transitions import JOB_MOVES
 from wms.domain.tree_merge import part_of
 from wms.usecases.context import WmsContext
 from wms.usecases.end_task import end_task, promise_files
+from wms.usecases.gather import take_entries
 
 #: Attempts that did not succeed; one canceled or handed back is none of them.
 _UNSUCCESSFUL = frozenset({AttemptOutcome.FAILED, AttemptOutcome.LOST})
@@ -112,7 +113,8 @@ class LostGuard(Exception):
 @dataclass(slots=True)
 class Settled:
     """What to do after the commit: ``delays`` until jobs are ready again, ``ended`` tasks;
-    ``levels``: trees whose next level is to be split; ``jobs``: made of what the attempts gave."""
+    ``levels``: trees whose next level is to be split, and tasks with more to gather; ``jobs``: made
+    of what the attempts gave."""
 
     delays: set[float] = field(default_factory=set)
     ended: list[Ending] = field(default_factory=list)
@@ -174,7 +176,7 @@ async def settle_attempts(
     }
     if 0.0 in settled.delays:
         await notify_ready(transaction.connection)
-    settled.jobs = await _give_to_readers(transaction, changes, locked.values(), known=known)
+    await _give_to_readers(transaction, changes, locked.values(), known=known, settled=settled)
     for uid, change in changes.items():
         await _conclude(transaction, change, known[uid], settled)
     return settled
@@ -186,10 +188,11 @@ async def _give_to_readers(
     locked: Iterable[LockedTask],
     *,
     known: Mapping[UUID, KnownTask],
-) -> int:
-    """Jobs of the tasks that take what these attempts gave as it comes; how many."""
-    made = 0
-    for reader in locked:
+    settled: Settled,
+) -> None:
+    """Makes jobs of the tasks that take what these attempts gave as it comes. Those that gather
+    come last: what they can say to be whole depends on the jobs of the others."""
+    for reader in sorted(locked, key=lambda task: gathers(known[task.uid].task)):
         reading = reader.reading
         if reading is None or reader.state is not TaskState.SPLITTING:
             continue
@@ -208,11 +211,16 @@ async def _give_to_readers(
             for dataset, file in attempt.files
             if dataset == reading.dataset
         ]
-        if drafts:
-            made += await add_jobs(transaction.connection, reader.uid, drafts)
-    if made:
+        task = known[reader.uid].task
+        if gathers(task):
+            given = change.registered[str(reading.dataset)]
+            found = await take_entries(transaction.connection, reading, task, drafts, given=given)
+            settled.jobs += found.jobs
+            settled.levels += found.more
+        elif drafts:
+            settled.jobs += await add_jobs(transaction.connection, reader.uid, drafts)
+    if settled.jobs:
         await notify_ready(transaction.connection)
-    return made
 
 
 async def _conclude(

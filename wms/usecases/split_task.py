@@ -73,6 +73,9 @@ async def _split(
     context: WmsContext, dms: DmsClient, claim: SplitClaim, *, known: KnownTask, page: int
 ) -> None:
     try:
+        if claim.parts_first >= 0:
+            await _make_level(context, claim, known, page=page)
+            return
         if claim.reading is not None:
             await carry_on(context, dms, claim, known=known, page=page)
             return
@@ -89,9 +92,6 @@ async def _split(
             if claim.taken_over
             else None
         )
-        if claim.parts_first >= 0:
-            await _make_level(context, claim, known, page=page)
-            return
         await make(context, dms, claim, known=known, datasets=datasets, page=page, before=before)
     except NotAvailable as error:
         await release(context, claim, f"waiting for the DMS: {error.detail}")

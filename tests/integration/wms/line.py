@@ -66,6 +66,9 @@ class Line:
             )
         return [row["inputs"] for row in rows]
 
+    def is_sent(self, step: str) -> bool:
+        return self.steps[step].uid in self.stage.tasks
+
     async def state(self, step: str) -> TaskState:
         return (await self.stage.status(self.steps[step])).state
 

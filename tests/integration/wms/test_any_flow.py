@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -15,6 +15,7 @@ from sluice.contracts.states import JobState
 from tests.integration.wms.catalogue import deliver
 from tests.integration.wms.line import Line
 from tests.integration.wms.stage import Stage
+from tests.integration.wms.test_gathering import gather
 from tests.integration.wms.test_splitting import accept
 from wms.db.leases import ClaimedJob
 
@@ -78,13 +79,7 @@ async def test_whatever_happens_when_each_step_has_a_job_for_each_file(
 ) -> None:
     """Invariants 3, 5 and 7: tasks, files and ends of jobs come in any order."""
     await line.lay(tmp_path, files=12, backoff=0.0, retry=100)
-    pilots = [await line.stage.add_pilot(name=f"p{number}") for number in range(3)]
-    turmoil = Turmoil(line, second, pilots, seed)
-    for _ in range(200):
-        await turmoil.round()
-        if await turmoil.is_over():
-            break
-    assert await turmoil.is_over()
+    await go_through(line, second, seed)
     for step in "abc":
         assert await line.seqs(step, JobState.FINISHED) == list(range(12))
         assert await line.stage.states(line.steps[step]) == {JobState.FINISHED: 12}
@@ -92,3 +87,28 @@ async def test_whatever_happens_when_each_step_has_a_job_for_each_file(
     for task in line.steps.values():
         files = (await line.dms.files(task.main_output.dat_out_uid)).files
         assert [file.seq for file in files] == list(range(12))
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_whatever_happens_groups_are_those_of_the_whole_data_set(
+    line: Line, second: Stage, tmp_path: Path, seed: int
+) -> None:
+    """Invariant 8, besides."""
+    await line.lay(tmp_path, files=13, backoff=0.0, retry=100)
+    gather(line, "c", "groups")
+    await go_through(line, second, seed)
+    assert await line.stage.states(line.steps["c"]) == {JobState.FINISHED: 5}
+    await deliver(line.stage, line.dms)
+    line.steps["whole"] = line.steps["c"].model_copy(update={"uid": uuid4(), "step": "whole"})
+    await line.send("whole")
+    assert await line.inputs("c") == await line.inputs("whole") != []
+
+
+async def go_through(line: Line, second: Stage, seed: int) -> None:
+    pilots = [await line.stage.add_pilot(name=f"p{number}") for number in range(3)]
+    turmoil = Turmoil(line, second, pilots, seed)
+    for _ in range(200):
+        await turmoil.round()
+        if await turmoil.is_over():
+            break
+    assert await turmoil.is_over()

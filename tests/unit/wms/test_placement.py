@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from wms.domain.placement import Kind, Move, Place, Policy
@@ -12,6 +12,7 @@ from wms.domain.reward_rate import RewardRate, is_neglected, work_that_waits
 from wms.domain.watchdog import Watchdog, priority, unlock_time
 
 NOW = 1000.0
+FREE = Place(0, range(1), None, 0, is_idle=True)
 
 
 def kind(name: str = "k", *, ready: int = 0, serving: int = 0, mean: float = 10.0,
@@ -58,6 +59,12 @@ def test_nobody_goes_where_nothing_waits_or_what_is_off(
 
 
 @given(system=systems())
+@example(
+    ([kind(ready=16, mean=5e-324, after=21.0, loading=0.0)], [Place(0, range(1), None, 0, True)])
+)
+@example(
+    ([kind(ready=1, mean=5e-324, serving=1, loading=0.0)], [Place(0, range(1), None, 0, True)])
+)
 def test_no_idle_place_waits_while_a_job_does_that_nobody_comes_for(
     system: tuple[list[Kind], list[Place]],
 ) -> None:

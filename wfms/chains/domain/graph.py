@@ -1,7 +1,7 @@
 """The graph of a plan's steps: who reads whose output, and which steps may start."""
 
 from sluice.contracts.plan import Plan, PlanStep, Source
-from sluice.contracts.states import InputMode, StepState
+from sluice.contracts.states import StepState
 from wfms.chains.domain.chain import ChainView
 
 
@@ -41,6 +41,6 @@ def _is_there(chain: ChainView, reader: PlanStep, source: Source) -> bool:
         return True
     state = chain.steps[source.step].state
     as_it_comes = reader.takes_as_they_come and any(
-        given.source == source and given.mode is InputMode.EACH for given in reader.inputs
+        given.source == source for given in reader.inputs_that_come
     )
     return state is StepState.FINISHED or (state is StepState.IN_PROGRESS and as_it_comes)

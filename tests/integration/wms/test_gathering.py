@@ -1,0 +1,200 @@
+"""Tasks that gather what the task before gives into groups or batches as it comes: the same jobs,
+of the same files in the same order, as if they had waited for all; with the real DMS."""
+
+from pathlib import Path
+from random import Random
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.plan import Boundary, MergeGroups
+from sluice.contracts.problems import Conflict
+from sluice.contracts.states import InputMode, JobState, TaskMode, TaskState
+from tests.integration.wms.catalogue import deliver
+from tests.integration.wms.line import Line
+from tests.integration.wms.stage import Stage
+from tests.integration.wms.test_splitting import Dying, Killed, accept
+from wms.db.leases import ClaimedJob
+from wms.usecases.cancel_task import cancel_task
+from wms.usecases.retry_jobs import retry_job, retry_task
+from wms.usecases.split_task import split_waiting_tasks
+
+GATHERED: dict[str, dict[str, Any]] = {
+    "groups": {"mode": TaskMode.MERGE, "groups": MergeGroups(files=3)},
+    "bytes": {"mode": TaskMode.MERGE, "groups": MergeGroups(bytes=3000)},
+    "tree": {"mode": TaskMode.MERGE, "groups": MergeGroups(files=3, tree=True)},
+    "batches": {"mode": TaskMode.MAP, "batch": 3},
+}
+SOME_MAY_FAIL = Boundary(minimum=0.1, sufficient=1.0)
+
+
+@pytest.fixture
+def line(stage: Stage, dms: DmsClient) -> Line:
+    return Line(stage, dms)
+
+
+def gather(line: Line, step: str, how: str) -> None:
+    """The step gathers instead of mapping."""
+    task, given = line.steps[step], GATHERED[how]
+    mode = InputMode.ALL if given["mode"] is TaskMode.MERGE else InputMode.EACH
+    read = task.main_input.model_copy(update={"mode": mode})
+    parts = uuid4() if how == "tree" else None
+    line.steps[step] = task.model_copy(update={**given, "inputs": [read], "parts_uid": parts})
+
+
+async def finish_with_sizes(line: Line, pilot: Any, *jobs: ClaimedJob) -> None:
+    """Files of a kilobyte and more, by number."""
+    for job in jobs:
+        report = line.stage.report_of(job)
+        outputs = [
+            file.model_copy(update={"size": 700 + 397 * job.seq % 1301}) for file in report.outputs
+        ]
+        await line.stage.report(pilot, report.model_copy(update={"outputs": outputs}))
+
+
+async def test_a_group_runs_when_its_files_are_there(line: Line, tmp_path: Path) -> None:
+    await line.lay(tmp_path, files=7)
+    gather(line, "b", "groups")
+    await line.send("a", "b", "c")
+    pilot = await line.stage.add_pilot()
+    jobs = await line.stage.lease(pilot, 7)
+    await line.stage.finish(pilot, jobs[0], jobs[2], jobs[3], jobs[4])
+    assert await line.seqs("b") == [], "which group the fourth file is in, the second one decides"
+    await line.stage.finish(pilot, jobs[1])
+    assert await line.ready("b") == [0]
+    [job] = await line.stage.lease(pilot)
+    await line.stage.finish(pilot, job)
+    assert await line.ready("c") == [0], "a map over groups flows, too"
+    await line.stage.finish(pilot, jobs[5], jobs[6])
+    assert await line.seqs("b") == [0, 1]
+    await line.split()
+    assert await line.seqs("b") == [0, 1, 2]
+    await line.run_all(pilot)
+    await line.split()
+    assert [await line.state(step) for step in "abc"] == [TaskState.FINISHED] * 3
+    async with line.stage.database.connection() as connection:
+        assert await connection.fetchval("SELECT count(*) FROM flows") == 0
+        assert await connection.fetchval("SELECT count(*) FROM flow_entries") == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("how", GATHERED)
+async def test_the_jobs_are_those_that_would_be_made_of_the_whole_data_set(
+    line: Line, tmp_path: Path, how: str, seed: int
+) -> None:
+    """Invariant 8, in whatever order jobs end, and where some give nothing."""
+    random = Random(seed)
+    await line.lay(tmp_path, files=20, retry=1, boundary=SOME_MAY_FAIL)
+    gather(line, "c", how)
+    await line.send(*random.choice(["abc", "ab", "a"]))
+    pilot = await line.stage.add_pilot()
+    while not line.is_sent("c") or await line.state("c") is not TaskState.ACTIVE:
+        jobs = await line.stage.lease(pilot, random.randint(1, 20))
+        random.shuffle(jobs)
+        for job in jobs:
+            if line.step_of(job) == "a" and random.random() < 0.2:
+                await line.stage.fail(pilot, job)
+            elif line.step_of(job) != "c":
+                await finish_with_sizes(line, pilot, job)
+        if random.random() < 0.3:
+            await deliver(line.stage, line.dms)
+        await line.send(*[step for step in "bc" if not line.is_sent(step)][:1])
+        await line.split()
+    await deliver(line.stage, line.dms)
+    line.steps["whole"] = line.steps["c"].model_copy(update={"uid": uuid4(), "step": "whole"})
+    await line.send("whole")
+    assert await line.inputs("c") == await line.inputs("whole") != []
+    assert await line.seqs("c") == await line.seqs("whole")
+
+
+async def test_what_was_given_before_it_came_is_found(line: Line, tmp_path: Path) -> None:
+    await (await line.lay(tmp_path, files=8)).send("a")
+    gather(line, "b", "groups")
+    pilot = await line.stage.add_pilot()
+    jobs = await line.stage.lease(pilot, 8)
+    await line.stage.finish(pilot, *jobs[:5])
+    await line.send("b")
+    await line.stage.finish(pilot, jobs[5])
+    assert await line.seqs("b") == [], "five are missing, which the catalogue has not got yet"
+    await deliver(line.stage, line.dms)
+    await line.split()
+    assert await line.seqs("b") == [0, 1]
+    await line.stage.finish(pilot, *jobs[6:])
+    await line.split()
+    assert await line.seqs("b") == [0, 1, 2]
+
+
+async def test_killed_at_every_page_it_has_each_entry_once(line: Line, tmp_path: Path) -> None:
+    """Invariant 7."""
+    await (await line.lay(tmp_path, files=13)).send("a")
+    gather(line, "b", "groups")
+    pilot = await line.stage.add_pilot()
+    jobs = await line.stage.lease(pilot, 13)
+    await line.stage.finish(pilot, *jobs[:12])
+    await deliver(line.stage, line.dms)
+    await accept(line.stage, line.steps["b"])
+    died = 0
+    for pages in range(8):
+        try:
+            await split_waiting_tasks(line.stage.context, Dying(line.dms, pages=pages), page=3)
+        except Killed:
+            died += 1
+            await line.stage.execute(
+                "UPDATE tasks SET split_until = now() WHERE split_until < 'infinity'"
+            )
+            await line.stage.execute("UPDATE tasks SET split_checked_at = NULL")
+    assert died >= 3
+    await line.split()
+    assert await line.seqs("b") == list(range(4))
+    await line.stage.finish(pilot, jobs[12])
+    await line.split()
+    await line.run_all(pilot)
+    assert await line.state("b") is TaskState.FINISHED
+    assert [len(inputs) for inputs in await line.inputs("b")] == [3, 3, 3, 3, 1]  # type: ignore[arg-type]
+
+
+async def test_what_a_group_was_made_without_is_not_tried_again(line: Line, tmp_path: Path) -> None:
+    """Its file would belong into a group that there is already, in which others have its place."""
+    await line.lay(tmp_path, files=6, retry=1, boundary=SOME_MAY_FAIL)
+    gather(line, "c", "groups")
+    await line.send("a", "b", "c")
+    pilot = await line.stage.add_pilot()
+    jobs = await line.stage.lease(pilot, 6)
+    await line.stage.fail(pilot, jobs[1])
+    await line.stage.finish(pilot, jobs[0], jobs[2])
+    await line.stage.finish(pilot, *(await line.stage.lease(pilot, 2)))
+    assert await line.seqs("c") == []
+    assert (await retry_job(line.stage.context, jobs[1].id)).state is JobState.READY
+    [again] = await line.stage.lease(pilot)
+    await line.stage.fail(pilot, again)
+    await line.stage.finish(pilot, jobs[3])
+    await line.stage.finish(pilot, *(await line.stage.lease(pilot)))
+    assert await line.ready("c") == [0]
+    with pytest.raises(Conflict, match="a later step has made its groups"):
+        await retry_job(line.stage.context, jobs[1].id)
+    assert (await retry_task(line.stage.context, line.steps["a"].uid)).failed == 1
+    await line.stage.fail(pilot, jobs[4])
+    assert (await retry_task(line.stage.context, line.steps["a"].uid)).failed == 1
+    assert await line.ready("a") == [4]
+
+
+async def test_where_the_task_before_fails_nothing_more_is_gathered(
+    line: Line, tmp_path: Path
+) -> None:
+    await line.lay(tmp_path, files=7, retry=1)
+    gather(line, "b", "groups")
+    await line.send("a", "b")
+    pilot = await line.stage.add_pilot()
+    jobs = await line.stage.lease(pilot, 7)
+    await line.stage.finish(pilot, *jobs[:4])
+    await line.stage.fail(pilot, jobs[4])
+    await deliver(line.stage, line.dms)
+    await line.split()
+    status = await line.stage.status(line.steps["b"])
+    assert (status.state, status.total) == (TaskState.SPLITTING, 1)
+    assert status.reason == "the step before it failed"
+    await cancel_task(line.stage.context, line.steps["b"].uid)
+    async with line.stage.database.connection() as connection:
+        assert await connection.fetchval("SELECT count(*) FROM flow_entries") == 0

@@ -1,0 +1,186 @@
+"""Statements on tasks that gather files into groups as they come: entries are kept until those
+before them are there, or are known to be missing. All under the reader's lock."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from sluice.contracts.pilots import InputFile
+from sluice.servicekit.database import Connection
+from wms.db.splitting import SplitClaim, insert_jobs, stored_files
+from wms.db.statement import statement
+from wms.domain.flow import Gathered
+from wms.domain.grouping import JobDraft
+
+_SELECT_GATHERING = "SELECT entries, taken_seq, made, due FROM flows WHERE reader = $1"
+
+_KEEP_ENTRIES = """
+-- Those that it has not been given yet.
+WITH kept AS (
+    INSERT INTO flow_entries (reader, seq, size, inputs)
+    SELECT $1, n.* FROM jsonb_to_recordset($2) AS n(seq bigint, size bigint, inputs jsonb)
+    WHERE n.seq > (SELECT taken_seq FROM flows WHERE reader = $1)
+    ON CONFLICT DO NOTHING RETURNING seq
+)
+UPDATE flows SET entries = entries + (SELECT count(*) FROM kept) WHERE reader = $1
+"""
+
+_SELECT_COMPLETE_BELOW = statement("""
+-- Of what task $1 gives nothing more comes with a number below this one: its jobs with lower ones
+-- have ended, and are all made; where it takes files as they come itself, with those of the task
+-- before. $2: a number below which nothing is to come.
+WITH RECURSIVE line AS (
+    SELECT $1::uuid AS uid
+    UNION ALL
+    SELECT f.writer FROM line JOIN flows AS f ON f.reader = line.uid AND NOT f.gathers
+)
+SELECT min(least(
+    (SELECT j.seq FROM jobs AS j
+        WHERE j.task_uid = t.uid AND j.seq > $2
+            AND j.state IN ('{job.READY}', '{job.LEASED}', '{job.RUNNING}', '{job.HELD}')
+        ORDER BY j.seq LIMIT 1),
+    CASE
+        WHEN t.state IN ('{task.ACTIVE}', '{task.FINISHED}') THEN 9223372036854775807
+        WHEN t.state <> '{task.SPLITTING}' THEN 0
+        WHEN f.reader IS NULL OR f.gathers THEN t.split_last_seq + 1
+        WHEN f.due THEN 0
+        ELSE 9223372036854775807
+    END))
+FROM line JOIN tasks AS t USING (uid) LEFT JOIN flows AS f ON f.reader = t.uid
+""")
+
+_MEASURE_ENTRIES = """
+SELECT count(*) AS files, coalesce(sum(size), 0) AS bytes FROM flow_entries
+WHERE reader = $1 AND seq < $2
+"""
+
+_SELECT_ENTRIES = """
+SELECT seq, inputs FROM flow_entries WHERE reader = $1 AND seq < $2 ORDER BY seq LIMIT $3
+"""
+
+_COUNT_GATHERED = """
+-- $2 jobs were made of entries up to $3; $4: the seq of the last one.
+WITH taken AS (
+    DELETE FROM flow_entries WHERE reader = $1 AND seq <= $3
+), counted AS (
+    UPDATE flows SET taken_seq = greatest(taken_seq, $3), made = made + $2 WHERE reader = $1
+)
+UPDATE tasks SET total = total + $2, ready = ready + $2, split_last_seq = $4 WHERE uid = $1
+"""
+
+_ALL_MADE = statement("""
+-- All entries that come are in jobs ($4), or more of them are to be put into some by the claim.
+UPDATE tasks SET
+    state = CASE WHEN $4 THEN '{task.ACTIVE}' ELSE state END,
+    split_token = CASE WHEN $4 THEN NULL ELSE split_token END,
+    split_until = CASE WHEN $4 THEN NULL ELSE now() + $3 END
+WHERE uid = $1 AND split_token = $2 AND state = '{task.SPLITTING}'
+RETURNING uid
+""")
+
+_SET_DUE = "UPDATE flows SET due = true WHERE reader = $1 AND NOT due"
+
+_SELECT_GATHERED = """
+-- The highest number that is in a job of any task which gathers what task $1 gives, or what tasks
+-- give that take it as it comes; and all of these tasks.
+WITH RECURSIVE line AS (
+    SELECT $1::uuid AS uid, false AS gathers, -1::bigint AS taken_seq
+    UNION ALL
+    SELECT f.reader, f.gathers, f.taken_seq FROM line JOIN flows AS f ON f.writer = line.uid
+    WHERE NOT line.gathers
+)
+SELECT array_agg(uid) AS tasks, max(taken_seq) AS taken FROM line
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Gathering:
+    """``entries``: given so far; ``taken_seq``: the last one in a job, -1: none is; ``made``: jobs
+    so far; ``due``: entries may be missing, or jobs of those there are."""
+
+    entries: int
+    taken_seq: int
+    made: int
+    due: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Downstream:
+    """Of a task: itself and those that take what it gives, at any distance; the highest of its
+    numbers that is in a group of one of these, -1: none is."""
+
+    tasks: list[UUID]
+    taken: int
+
+
+async def gathering_of(connection: Connection, reader: UUID) -> Gathering | None:
+    """None: it takes nothing as it comes."""
+    row = await connection.fetchrow(_SELECT_GATHERING, reader)
+    return None if row is None else Gathering(**row)
+
+
+async def keep_entries(connection: Connection, reader: UUID, entries: Sequence[JobDraft]) -> None:
+    rows = [
+        {
+            "seq": entry.seq,
+            "size": sum(file.size for file in entry.inputs),
+            "inputs": stored_files(entry.inputs),
+        }
+        for entry in entries
+    ]
+    await connection.execute(_KEEP_ENTRIES, reader, rows)
+
+
+async def complete_below(connection: Connection, writer: UUID, *, after: int) -> int:
+    """All that the writer will ever give with lower numbers is there. ``after``: a number up to
+    which that is known."""
+    found: int = await connection.fetchval(_SELECT_COMPLETE_BELOW, writer, after)
+    return found
+
+
+async def measure_entries(connection: Connection, reader: UUID, *, below: int) -> tuple[int, int]:
+    """Number and bytes of those that are in no job."""
+    [row] = await connection.fetch(_MEASURE_ENTRIES, reader, below)
+    return int(row["files"]), int(row["bytes"])
+
+
+async def read_entries(
+    connection: Connection, reader: UUID, *, below: int, limit: int
+) -> list[JobDraft]:
+    """The first of those that are in no job, in order."""
+    rows = await connection.fetch(_SELECT_ENTRIES, reader, below, limit)
+    return [
+        JobDraft(row["seq"], [InputFile.model_construct(**file) for file in row["inputs"]])
+        for row in rows
+    ]
+
+
+async def add_gathered(
+    connection: Connection, reader: UUID, jobs: Gathered, *, taken_seq: int
+) -> None:
+    """``taken_seq``: as before."""
+    await insert_jobs(connection, reader, jobs.drafts)
+    taken = taken_seq if jobs.taken is None else jobs.taken
+    await connection.execute(
+        _COUNT_GATHERED, reader, len(jobs.drafts), taken, jobs.drafts[-1].last_seq
+    )
+
+
+async def hold_gathering(
+    connection: Connection, claim: SplitClaim, *, last: bool, hold: timedelta
+) -> bool:
+    """``last``: it has all its jobs, and is active. False where the claim ran out, or the task has
+    ended."""
+    held = await connection.fetchval(_ALL_MADE, claim.uid, claim.token, hold, last)
+    return held is not None
+
+
+async def set_due(connection: Connection, reader: UUID) -> None:
+    """It is to be looked at by those who make jobs."""
+    await connection.execute(_SET_DUE, reader)
+
+
+async def downstream(connection: Connection, task: UUID) -> Downstream:
+    [row] = await connection.fetch(_SELECT_GATHERED, task)
+    return Downstream(row["tasks"], row["taken"])

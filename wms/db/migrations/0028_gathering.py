@@ -1,0 +1,40 @@
+"""Tasks that gather the files of another one into groups as they come."""
+
+from alembic import op
+
+revision = "wms0028"
+down_revision = "wms0027"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.execute("""
+ALTER TABLE flows
+    -- The reader's jobs are made of several entries, in order.
+    ADD COLUMN gathers boolean NOT NULL DEFAULT false,
+    -- Of such a reader: entries that it was given, those in jobs included.
+    ADD COLUMN entries bigint NOT NULL DEFAULT 0,
+    -- The last one that is in a job; -1: none is.
+    ADD COLUMN taken_seq bigint NOT NULL DEFAULT -1,
+    -- Jobs made so far, and so the number of the next group.
+    ADD COLUMN made bigint NOT NULL DEFAULT 0
+""")
+    op.execute("""
+-- What reader was given and has no job yet: inputs of the job that it will belong to.
+CREATE TABLE flow_entries (
+    reader uuid NOT NULL,
+    seq bigint NOT NULL,
+    size bigint NOT NULL,
+    inputs jsonb NOT NULL,
+    PRIMARY KEY (reader, seq)
+)
+""")
+
+
+def downgrade() -> None:
+    op.execute("DROP TABLE flow_entries")
+    op.execute(
+        "ALTER TABLE flows DROP COLUMN gathers, DROP COLUMN entries, DROP COLUMN taken_seq,"
+        " DROP COLUMN made"
+    )
