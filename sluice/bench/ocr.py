@@ -40,8 +40,7 @@ def bench_ocr(pages: int = 40, rounds: int = 5, started_anew: int = 6) -> BenchR
         bench = _Bench(Path(folder))
         scans = bench.draw(pages)
         options = ("--pilots", str(WORKERS), "--slots", "1")
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        with fresh_system(*options, PATH=path) as (url, _):
+        with fresh_system(*options) as (url, _):
             asyncio.run(bench.put_configurations(url))
             bench.carry(url, scans[: 4 * WORKERS])  # loads the tools on both pilots
             both = [(bench.carry(url, scans), bench.loop(scans)) for _ in range(rounds)]

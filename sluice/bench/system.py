@@ -1,5 +1,7 @@
 """An embedded system of its own for the time of a benchmark."""
 
+import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +14,8 @@ from sluice.embedded.process import system_of_ours
 @contextmanager
 def fresh_system(*options: str, **settings: str) -> Iterator[tuple[str, Path]]:
     """(address, home folder) of a system that is stopped and removed at the end. ``settings``:
-    variables of its environment."""
+    variables of its environment. Its tools find the programs beside this Python first."""
+    settings["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     with tempfile.TemporaryDirectory(prefix="sluice-bench-") as folder:
         home = Home(Path(folder))
         with system_of_ours(home, "--log-level", "WARNING", *options, **settings) as running:

@@ -66,7 +66,10 @@ WITH taken AS (
 ), counted AS (
     UPDATE flows SET taken_seq = greatest(taken_seq, $3), made = made + $2 WHERE reader = $1
 )
-UPDATE tasks SET total = total + $2, ready = ready + $2, split_last_seq = $4 WHERE uid = $1
+UPDATE tasks SET total = total + $2, ready = ready + $2, split_last_seq = $4,
+    -- Jobs of a tree's further levels may have been given away, whose numbers are higher.
+    claimed_seq = CASE WHEN claimed_seq >= $5 THEN -1 ELSE claimed_seq END
+WHERE uid = $1
 """
 
 _ALL_MADE = statement("""
@@ -163,7 +166,12 @@ async def add_gathered(
     await insert_jobs(connection, reader, jobs.drafts)
     taken = taken_seq if jobs.taken is None else jobs.taken
     await connection.execute(
-        _COUNT_GATHERED, reader, len(jobs.drafts), taken, jobs.drafts[-1].last_seq
+        _COUNT_GATHERED,
+        reader,
+        len(jobs.drafts),
+        taken,
+        jobs.drafts[-1].last_seq,
+        jobs.drafts[0].seq,
     )
 
 

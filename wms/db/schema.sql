@@ -493,4 +493,17 @@ CREATE TABLE flow_entries (
     PRIMARY KEY (reader, seq)
 );
 
+ALTER TABLE tasks ADD COLUMN root_seq bigint;
+
+-- Levels of a tree but the first: made: jobs so far; taken_seq: the last part in one of them;
+-- closed: these are all.
+CREATE TABLE tree_levels (
+    task_uid uuid NOT NULL,
+    level integer NOT NULL,
+    made bigint NOT NULL,
+    taken_seq bigint NOT NULL,
+    closed boolean NOT NULL,
+    PRIMARY KEY (task_uid, level)
+);
+
 UPDATE alembic_version SET version_num='wms0028' WHERE alembic_version.version_num = 'wms0027';

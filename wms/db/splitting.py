@@ -29,7 +29,7 @@ WHERE uid = (
         AND (split_checked_at IS NULL OR split_checked_at < coalesce($2, now()))
     ORDER BY rank DESC, created_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING uid, state, split_checked_at, split_cursor, split_skip, split_group, split_last_seq,
-    level_first, parts_first, taken_over,
+    taken_over,
     (SELECT f.writer FROM flows AS f WHERE f.reader = tasks.uid) AS writer,
     (SELECT f.dataset_uid FROM flows AS f WHERE f.reader = tasks.uid) AS dataset
 """)
@@ -77,18 +77,14 @@ class SplitPlace:
 
 @dataclass(frozen=True, slots=True)
 class SplitClaim:
-    """A task to split. ``claimed_at``: by the database's clock. Of a level of a tree:
-    ``level_first``: its first job's seq; ``parts_first``: that of the level before, whose files it
-    reads; -1 for the first level. ``taken_over``: the task whose finished jobs it takes over.
-    ``reading``: what it takes as it comes."""
+    """A task to split. ``claimed_at``: by the database's clock. ``taken_over``: the task whose
+    finished jobs it takes over. ``reading``: what it takes as it comes."""
 
     uid: UUID
     token: UUID
     claimed_at: datetime
     state: TaskState
     place: SplitPlace
-    level_first: int
-    parts_first: int
     taken_over: TakenOver | None = None
     reading: Reading | None = None
 
@@ -109,8 +105,6 @@ async def claim_task(
         place=SplitPlace(
             row["split_cursor"], row["split_skip"], row["split_group"], row["split_last_seq"]
         ),
-        level_first=row["level_first"],
-        parts_first=row["parts_first"],
         taken_over=(
             None if row["taken_over"] is None else TakenOver.model_validate(row["taken_over"])
         ),

@@ -58,7 +58,7 @@ _SELECT_DEMANDS = statement(f"SELECT {DEMAND} FROM {TASKS_WITH_PRIORITY} WHERE {
 
 _LOCKED = """
 uid, chain_uid, state, ready, leased, running, finished, failed, canceled, held, errors, registered,
-split_last_seq, level_first
+split_last_seq, root_seq
 """
 
 _LOCK_TASKS = f"""
@@ -112,10 +112,8 @@ class LockedTask:
     counts: JobCounts
     errors: dict[str, int]
     registered: dict[str, int]
-    #: The only job of its level of a tree (or of the task), if all jobs of that level are made.
+    #: The only job of its level of a tree, if all jobs of that level are made.
     only_seq: int | None = None
-    #: Its jobs read what earlier ones gave.
-    merges_parts: bool = False
     #: What it takes as it comes, where that was asked for.
     reading: Reading | None = None
 
@@ -130,7 +128,7 @@ class ReaderCame(Exception):
 
 
 def _locked(row: Any) -> LockedTask:
-    is_single = row["state"] == TaskState.ACTIVE and row["split_last_seq"] == row["level_first"]
+    is_single = row["state"] == TaskState.ACTIVE and row["split_last_seq"] == 0
     counts = JobCounts(
         **{
             key: row[key]
@@ -144,8 +142,7 @@ def _locked(row: Any) -> LockedTask:
         counts=counts,
         errors=row["errors"],
         registered=row["registered"],
-        only_seq=row["level_first"] if is_single else None,
-        merges_parts=row["level_first"] > 0,
+        only_seq=0 if is_single else row["root_seq"],
         reading=None if row.get("writer") is None else Reading(row["writer"], row["dataset_uid"]),
     )
 

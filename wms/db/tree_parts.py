@@ -1,15 +1,16 @@
-"""Statements on trees: what the jobs of one level gave is what the next level reads."""
+"""Statements on trees: what the jobs of one level gave is what the next level reads. All under the
+task's lock."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.life_cycles import states_before
-from sluice.contracts.states import TaskState
+from sluice.contracts.pilots import InputFile
 from sluice.servicekit.database import Connection
+from wms.db.splitting import insert_jobs
 from wms.db.statement import statement
-from wms.domain.transitions import TASK_MOVES
+from wms.domain.grouping import JobDraft
 
 _KEEP_PARTS = """
 -- In the transaction in which the attempts end, so that each part is there once.
@@ -17,21 +18,38 @@ INSERT INTO tree_parts (task_uid, seq, file) SELECT $1, * FROM unnest($2::bigint
 """
 
 _READ_PARTS = """
--- A page of the files of one level, in order.
-SELECT seq, file FROM tree_parts WHERE task_uid = $1 AND seq > $2 AND seq < $3 ORDER BY seq LIMIT $4
+-- The files of one level that are in no job, in order.
+SELECT seq, file FROM tree_parts WHERE task_uid = $1 AND seq > $2 AND seq < $3 ORDER BY seq
 """
 
-_BEGIN_LEVEL = statement("""
--- All jobs of the level have finished: the next one is split, beginning with the next seq.
-UPDATE tasks SET
-    state = '{task.SPLITTING}', parts_first = level_first,
-    level_first = split_last_seq + 1, split_group = split_last_seq + 1,
-    split_cursor = NULL, split_skip = 0, split_checked_at = NULL
-WHERE uid = $1 AND state = ANY($2) AND level_first < split_last_seq
-RETURNING uid
+_SELECT_LEVELS = "SELECT level, made, taken_seq, closed FROM tree_levels WHERE task_uid = $1"
+
+_SELECT_FIRST_OPEN = statement("""
+SELECT seq FROM jobs
+WHERE task_uid = $1 AND seq > $2 AND seq < $3
+    AND state IN ('{job.READY}', '{job.LEASED}', '{job.RUNNING}', '{job.HELD}')
+ORDER BY seq LIMIT 1
 """)
 
-_FORGET_PARTS = "DELETE FROM tree_parts WHERE task_uid = $1"
+_SET_LEVEL = """
+INSERT INTO tree_levels (task_uid, level, made, taken_seq, closed) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (task_uid, level)
+DO UPDATE SET made = excluded.made, taken_seq = excluded.taken_seq, closed = excluded.closed
+"""
+
+_COUNT_JOBS = """
+-- $3: the first of them; those below one that was given away are found from the beginning.
+UPDATE tasks SET total = total + $2, ready = ready + $2,
+    claimed_seq = CASE WHEN $3 <= claimed_seq THEN -1 ELSE claimed_seq END
+WHERE uid = $1
+"""
+
+_SET_ROOT = "UPDATE tasks SET root_seq = $2 WHERE uid = $1"
+
+_FORGET_TREE = """
+WITH levels AS (DELETE FROM tree_levels WHERE task_uid = $1)
+DELETE FROM tree_parts WHERE task_uid = $1
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,24 +60,61 @@ class TreePart:
     file: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class TreeLevel:
+    """``made``: jobs so far; ``taken_seq``: the last part that is in one; ``closed``: these are
+    all."""
+
+    level: int
+    made: int
+    taken_seq: int
+    closed: bool
+
+
 async def keep_parts(connection: Connection, task: UUID, parts: Sequence[TreePart]) -> None:
     seqs, files = [part.seq for part in parts], [part.file for part in parts]
     await connection.execute(_KEEP_PARTS, task, seqs, files)
 
 
 async def read_parts(
-    connection: Connection, task: UUID, *, after: int, before: int, limit: int
-) -> list[TreePart]:
-    """Those of jobs whose seq lies between, in order."""
-    rows = await connection.fetch(_READ_PARTS, task, after, before, limit)
-    return [TreePart(**row) for row in rows]
+    connection: Connection, task: UUID, *, after: int, before: int
+) -> list[JobDraft]:
+    """Those of jobs whose seq lies between, in order, as entries of jobs."""
+    rows = await connection.fetch(_READ_PARTS, task, after, before)
+    return [
+        JobDraft(row["seq"], [InputFile.model_construct(seq=row["seq"], **row["file"])])
+        for row in rows
+    ]
 
 
-async def begin_next_level(connection: Connection, task: UUID) -> bool:
-    """False where the level has one job alone, whose file is the step's; under the task's lock."""
-    moves = states_before(TASK_MOVES, TaskState.SPLITTING)
-    return await connection.fetchval(_BEGIN_LEVEL, task, moves) is not None
+async def levels_of(connection: Connection, task: UUID) -> dict[int, TreeLevel]:
+    """But the first."""
+    rows = await connection.fetch(_SELECT_LEVELS, task)
+    return {row["level"]: TreeLevel(**row) for row in rows}
 
 
-async def forget_parts(connection: Connection, task: UUID) -> None:
-    await connection.execute(_FORGET_PARTS, task)
+async def first_open(connection: Connection, task: UUID, *, after: int, before: int) -> int | None:
+    """The first job between that may give something yet; None: there is none."""
+    found: int | None = await connection.fetchval(_SELECT_FIRST_OPEN, task, after, before)
+    return found
+
+
+async def set_level(
+    connection: Connection, task: UUID, level: TreeLevel, *, new: Sequence[JobDraft]
+) -> None:
+    """With ``new`` jobs."""
+    await connection.execute(
+        _SET_LEVEL, task, level.level, level.made, level.taken_seq, level.closed
+    )
+    if new:
+        await insert_jobs(connection, task, new)
+        await connection.execute(_COUNT_JOBS, task, len(new), new[0].seq)
+
+
+async def set_root(connection: Connection, task: UUID, seq: int) -> None:
+    """The job whose file is the step's."""
+    await connection.execute(_SET_ROOT, task, seq)
+
+
+async def forget_tree(connection: Connection, task: UUID) -> None:
+    await connection.execute(_FORGET_TREE, task)

@@ -1,7 +1,7 @@
 """When a task ends, and how: the boundary conditions on the share of its jobs that must succeed."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sluice.contracts.plan import Boundary
 from sluice.contracts.states import TaskState
@@ -23,6 +23,9 @@ class JobCounts:
     failed: int = 0
     canceled: int = 0
     held: int = 0
+
+    def with_ready(self, more: int) -> "JobCounts":
+        return replace(self, ready=self.ready + more)
 
     @property
     def total(self) -> int:

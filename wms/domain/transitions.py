@@ -4,14 +4,10 @@ are generated from here."""
 from sluice.contracts.life_cycles import Moves
 from sluice.contracts.states import JobState, PilotState, TaskState
 
-#: ACTIVE → SPLITTING: the jobs of one level of a tree are done, and those of the next are to be
-#: made.
 TASK_MOVES: Moves[TaskState] = {
     TaskState.WAITING: frozenset({TaskState.SPLITTING, TaskState.FAILED, TaskState.CANCELED}),
     TaskState.SPLITTING: frozenset({TaskState.ACTIVE, TaskState.FAILED, TaskState.CANCELED}),
-    TaskState.ACTIVE: frozenset(
-        {TaskState.SPLITTING, TaskState.FINISHED, TaskState.FAILED, TaskState.CANCELED}
-    ),
+    TaskState.ACTIVE: frozenset({TaskState.FINISHED, TaskState.FAILED, TaskState.CANCELED}),
     TaskState.FINISHED: frozenset(),
     TaskState.FAILED: frozenset(),
     TaskState.CANCELED: frozenset(),

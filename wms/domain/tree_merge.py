@@ -1,4 +1,7 @@
-"""Merges in levels: which job is the last of all, and where its file and those of the others go."""
+"""Merges in levels: which job is the last of all, and where its file and those of the others go.
+
+Job i of level n has the seq ``n · SPAN + i``.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +11,15 @@ from sluice.contracts.datasets import NewFile
 from sluice.contracts.tasks import Task
 from wms.domain.flow import as_input
 
+#: More jobs than a level has.
+SPAN = 10**9
+
 Files = Sequence[tuple[UUID, NewFile]]
+
+
+def level_of(seq: int) -> int:
+    """0: its jobs read the files of the data set."""
+    return seq // SPAN
 
 
 def placed(

@@ -6,12 +6,14 @@ from uuid import UUID
 
 from sluice.contracts.states import TaskState
 from sluice.servicekit.database import Transaction
+from wms.db.ready_channel import notify_ready
 from wms.db.splitting import SplitClaim, lock_claimed, release_task
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import lock_tasks
 from wms.domain.task_completion import Ending, ending
 from wms.usecases.context import WmsContext
 from wms.usecases.end_task import end_task
+from wms.usecases.grow_tree import grow_tree
 
 #: How long a claim holds without a page added.
 HOLD = timedelta(seconds=60)
@@ -38,8 +40,15 @@ async def fail(context: WmsContext, claim: SplitClaim, known: KnownTask, reason:
 
 
 async def decide(transaction: Transaction, uid: UUID, known: KnownTask) -> Ending | None:
-    """All jobs exist now: those that ran meanwhile may have decided the task; one without jobs
-    has nothing to do, and is finished. Messages: those of ``end_task``."""
+    """All jobs exist now, of a tree those of its first level: those that ran meanwhile may have
+    decided the task; one without jobs has nothing to do, and is finished. Messages: those of
+    ``end_task``."""
     task = (await lock_tasks(transaction.connection, [uid]))[uid]
-    decided = ending(known.task.boundary, task.counts)
+    counts = task.counts
+    if known.task.parts_uid is not None:
+        grown = await grow_tree(transaction.connection, known.task, task, levels=[1])
+        counts = counts.with_ready(grown)
+        if grown:
+            await notify_ready(transaction.connection)
+    decided = ending(known.task.boundary, counts)
     return decided if decided is not None and await end_task(transaction, known, decided) else None

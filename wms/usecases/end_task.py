@@ -10,7 +10,7 @@ from wms.db.attempts import cancel_jobs_in_flight, cancel_waiting_jobs
 from wms.db.flows import forget_flows
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import set_ended
-from wms.db.tree_parts import forget_parts
+from wms.db.tree_parts import forget_tree
 from wms.domain.task_completion import Ending
 
 Files = Mapping[UUID, Sequence[NewFile]]
@@ -35,7 +35,7 @@ async def end_task(
     await cancel_waiting_jobs(connection, uid, message=message)
     await forget_flows(connection, uid)
     if known.task.parts_uid is not None:
-        await forget_parts(connection, uid)
+        await forget_tree(connection, uid)
     for dataset in known.datasets:
         count = registered.get(str(dataset), 0)
         promise_files(

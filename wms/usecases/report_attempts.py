@@ -14,7 +14,7 @@ from wms.db.tasks import LockedTask, ReaderCame, lock_tasks_and_readers
 from wms.domain.matching import PilotNode, largest_gpu
 from wms.domain.outputs import InvalidReport, check_report, log_file, output_files
 from wms.domain.tokens import possible
-from wms.domain.tree_merge import placed
+from wms.domain.tree_merge import level_of, placed
 from wms.usecases.context import WmsContext
 from wms.usecases.settle_attempts import (
     AttemptEnding,
@@ -161,7 +161,7 @@ def _ended(
                 report,
                 seq=job.seq,
                 inputs=job.inputs,
-                merged_before=locked.merges_parts,
+                merged_before=known.task.parts_uid is not None and level_of(job.seq) > 0,
             )
             files += placed(known.task, written, seq=job.seq, only_seq=locked.only_seq)
     except InvalidReport as fault:

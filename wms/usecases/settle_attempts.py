@@ -16,7 +16,7 @@ from wms.db.flows import add_jobs
 from wms.db.ready_channel import notify_ready
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask
-from wms.db.tree_parts import TreePart, begin_next_level, keep_parts
+from wms.db.tree_parts import TreePart, keep_parts
 from wms.domain.flow import draft_of, gathers
 from wms.domain.retry_rules import (
     History,
@@ -28,10 +28,11 @@ from wms.domain.retry_rules import (
 )
 from wms.domain.task_completion import Ending, JobCounts, ending
 from wms.domain.transitions import JOB_MOVES
-from wms.domain.tree_merge import part_of
+from wms.domain.tree_merge import level_of, part_of
 from wms.usecases.context import WmsContext
 from wms.usecases.end_task import end_task, promise_files
 from wms.usecases.gather import take_entries
+from wms.usecases.grow_tree import grow_tree
 
 #: Attempts that did not succeed; one canceled or handed back is none of them.
 _UNSUCCESSFUL = frozenset({AttemptOutcome.FAILED, AttemptOutcome.LOST})
@@ -113,12 +114,11 @@ class LostGuard(Exception):
 @dataclass(slots=True)
 class Settled:
     """What to do after the commit: ``delays`` until jobs are ready again, ``ended`` tasks;
-    ``levels``: trees whose next level is to be split, and tasks with more to gather; ``jobs``: made
-    of what the attempts gave."""
+    ``unmade``: tasks with more to gather; ``jobs``: made of what the attempts gave."""
 
     delays: set[float] = field(default_factory=set)
     ended: list[Ending] = field(default_factory=list)
-    levels: int = 0
+    unmade: int = 0
     jobs: int = 0
     attempts: Sequence[EndedAttempt] = ()
 
@@ -128,7 +128,7 @@ class Settled:
             context.signal.ready_in(delay)
         if self.jobs:
             context.signal.ready()
-        if self.levels or self.ended:  # those that take what an ended task gave have it all now
+        if self.unmade or self.ended:  # those that take what an ended task gave have it all now
             context.signal.wake_splitting()
         for decided in self.ended:
             context.metrics.tasks_ended.labels(decided.state).inc()
@@ -216,7 +216,7 @@ async def _give_to_readers(
             given = change.registered[str(reading.dataset)]
             found = await take_entries(transaction.connection, reading, task, drafts, given=given)
             settled.jobs += found.jobs
-            settled.levels += found.more
+            settled.unmade += found.more
         elif drafts:
             settled.jobs += await add_jobs(transaction.connection, reader.uid, drafts)
     if settled.jobs:
@@ -226,6 +226,7 @@ async def _give_to_readers(
 async def _conclude(
     transaction: Transaction, change: "_Change", known: KnownTask, settled: Settled
 ) -> None:
+    grown = 0
     if known.task.parts_uid is not None:
         parts = [
             TreePart(attempt.job.seq, part)
@@ -233,15 +234,12 @@ async def _conclude(
             if (part := part_of(known.task, attempt.files)) is not None
         ]
         await keep_parts(transaction.connection, known.task.uid, parts)
-    decided = change.ending(known)
-    if (
-        decided is not None
-        and decided.state is TaskState.FINISHED
-        and known.task.parts_uid is not None
-        and await begin_next_level(transaction.connection, known.task.uid)
-    ):
-        settled.levels += 1
-        decided = None
+        above = {level_of(part.seq) + 1 for part in parts}
+        grown = await grow_tree(transaction.connection, known.task, change.task, levels=above)
+    if grown:
+        settled.jobs += grown
+        await notify_ready(transaction.connection)
+    decided = change.ending(known, grown=grown)
     if decided is not None and await end_task(transaction, known, decided, files=change.files):
         settled.ended.append(decided)
         return
@@ -292,14 +290,15 @@ class _Change:
             self.task.uid, self.deltas, self.failed_attempts, self.errors, self.registered
         )
 
-    def ending(self, known: KnownTask) -> Ending | None:
-        """Decided only while the task is active: before, not all of its jobs exist."""
+    def ending(self, known: KnownTask, *, grown: int) -> Ending | None:
+        """Decided only while the task is active: before, not all of its jobs exist. ``grown``: jobs
+        that were made of what these gave."""
         if self.task.state is not TaskState.ACTIVE:
             return None
         before = self.task.counts
         counts = JobCounts(
             **{state.value: getattr(before, state.value) + self.deltas[state] for state in JobState}
-        )
+        ).with_ready(grown)
         decided = ending(known.task.boundary, counts)
         if decided is None or not self.last_error or decided.state is TaskState.FINISHED:
             return decided

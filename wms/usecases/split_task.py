@@ -29,7 +29,6 @@ from wms.db.splitting import (
 )
 from wms.db.takeover import insert_taken
 from wms.db.task_cache import KnownTask
-from wms.db.tree_parts import read_parts
 from wms.domain.grouping import Grouping, JobDraft
 from wms.usecases.claimed_task import HOLD, SplitClaimLost, decide, fail, release
 from wms.usecases.context import WmsContext
@@ -73,9 +72,6 @@ async def _split(
     context: WmsContext, dms: DmsClient, claim: SplitClaim, *, known: KnownTask, page: int
 ) -> None:
     try:
-        if claim.parts_first >= 0:
-            await _make_level(context, claim, known, page=page)
-            return
         if claim.reading is not None:
             await carry_on(context, dms, claim, known=known, page=page)
             return
@@ -169,30 +165,6 @@ async def _make_joined_jobs(
             drafts = []
         drafts.append(draft)
     await add(last=True)
-
-
-async def _make_level(
-    context: WmsContext, claim: SplitClaim, known: KnownTask, *, page: int
-) -> None:
-    """The jobs of a further level of a tree, of what those of the level before gave. Read from the
-    beginning after a crash."""
-    grouping = Grouping(known.task.mode, known.task.groups, number=claim.level_first)
-    after, last_seq = claim.parts_first - 1, claim.place.last_seq
-    while True:
-        async with context.database.connection() as connection:
-            parts = await read_parts(
-                connection, known.task.uid, after=after, before=claim.level_first, limit=page
-            )
-        files = [InputFile(seq=part.seq, **part.file) for part in parts]
-        last = len(parts) < page
-        drafts = [*grouping.add(files), *(grouping.rest() if last else ())]
-        drafts = [draft for draft in drafts if draft.seq > last_seq]
-        last_seq = drafts[-1].seq if drafts else last_seq
-        place = SplitPlace(group=grouping.number, last_seq=last_seq)
-        await _add_page(context, claim, known, drafts, place=place, last=last)
-        if last:
-            return
-        after = parts[-1].seq
 
 
 def _in_order(drafts: Sequence[JobDraft], last: int, dataset: Dataset) -> int:

@@ -129,9 +129,7 @@ class Stage:
         self, task: Task, drafts: Sequence[JobDraft], *, place: SplitPlace, last: bool
     ) -> None:
         """A page of jobs, by one who splits the task and is heard of no more."""
-        claim = SplitClaim(
-            task.uid, uuid4(), datetime.now(UTC), TaskState.SPLITTING, SplitPlace(), 0, -1
-        )
+        claim = SplitClaim(task.uid, uuid4(), datetime.now(UTC), TaskState.SPLITTING, SplitPlace())
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             await connection.execute(

@@ -17,6 +17,7 @@ from tests.integration.wms.line import Line
 from tests.integration.wms.stage import Stage
 from tests.integration.wms.test_splitting import Dying, Killed, accept
 from wms.db.leases import ClaimedJob
+from wms.domain.tree_merge import SPAN
 from wms.usecases.cancel_task import cancel_task
 from wms.usecases.retry_jobs import retry_job, retry_task
 from wms.usecases.split_task import split_waiting_tasks
@@ -198,3 +199,26 @@ async def test_where_the_task_before_fails_nothing_more_is_gathered(
     await cancel_task(line.stage.context, line.steps["b"].uid)
     async with line.stage.database.connection() as connection:
         assert await connection.fetchval("SELECT count(*) FROM flow_entries") == 0
+
+
+async def test_a_tree_grows_while_its_files_come(line: Line, tmp_path: Path) -> None:
+    """Two neighbours are joined when both are there, on all levels at once."""
+    await line.lay(tmp_path, files=10)
+    gather(line, "b", "tree")
+    await line.send("a", "b")
+    pilot = await line.stage.add_pilot()
+    jobs = await line.stage.lease(pilot, 10)
+    await line.stage.finish(pilot, *jobs[:7])
+    assert await line.seqs("b") == [0, 1], "which of them are the last, is not known"
+    await line.stage.finish(pilot, *(await line.stage.lease(pilot, 2)))
+    assert await line.seqs("b") == [0, 1], "a third one belongs to it"
+    await line.stage.finish(pilot, *jobs[7:])
+    await line.stage.finish(pilot, *(await line.stage.lease(pilot, 1)))
+    await line.split()
+    assert await line.seqs("b") == [0, 1, 2, 3]
+    await line.run_all(pilot)
+    assert await line.seqs("b", JobState.FINISHED) == [0, 1, 2, 3, SPAN, SPAN + 1, 2 * SPAN]
+    assert await line.state("b") is TaskState.FINISHED
+    await deliver(line.stage, line.dms)
+    [file] = (await line.dms.files(line.steps["b"].main_output.dat_out_uid)).files
+    assert (file.seq, file.meta) == (0, {"first_seq": 0, "last_seq": 9, "files": 10})

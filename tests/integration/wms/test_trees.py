@@ -1,7 +1,9 @@
 """Merges in levels: the jobs of a task read what its earlier jobs gave, until one file is left."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from random import Random
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -13,7 +15,9 @@ from sluice.contracts.states import ErrorClass, JobState, TaskMode, TaskState
 from sluice.contracts.tasks import NextInput, Task
 from tests.integration.wms.stage import Stage, make_draft, make_task
 from tests.integration.wms.test_splitting import Dying, Killed, accept, make_dataset
+from wms.db.leases import ClaimedJob
 from wms.db.splitting import SplitPlace
+from wms.domain.tree_merge import SPAN
 from wms.usecases.cancel_task import cancel_task
 from wms.usecases.split_task import split_waiting_tasks
 
@@ -61,16 +65,16 @@ async def test_levels_until_one_is_left(
         (1, [2, 3]),
         (2, [4, 5]),
         (3, [6]),
-        (4, [0, 1]),
-        (5, [2, 3]),
-        (6, [4, 5]),
+        (SPAN, [0, 1]),
+        (SPAN + 1, [2, 3]),
+        (2 * SPAN, [SPAN, SPAN + 1]),
     ]
     status, sent = await stage.status(task), await stage.sent()
     assert (status.state, status.total, status.finished) == (TaskState.FINISHED, 7, 7)
     assert sorted(sent.files[task.parts_uid or uuid4()]) == [
-        (seq, f"events-{seq}.1") for seq in range(6)
+        (seq, f"events-{seq}.1") for seq in (0, 1, 2, 3, SPAN, SPAN + 1)
     ]
-    assert sent.files[task.main_output.dat_out_uid] == [(0, "events-6.1")]
+    assert sent.files[task.main_output.dat_out_uid] == [(0, f"events-{2 * SPAN}.1")]
     assert [
         sent.close_at[uid]
         for uid in (task.parts_uid, task.main_output.dat_out_uid, task.log_out_uid)
@@ -85,6 +89,7 @@ async def test_levels_until_one_is_left(
     assert last.meta == {"first_seq": 0, "last_seq": 6, "files": 7}
     async with stage.database.connection() as connection:
         assert await connection.fetchval("SELECT count(*) FROM tree_parts") == 0
+        assert await connection.fetchval("SELECT count(*) FROM tree_levels") == 0
 
 
 @pytest.mark.parametrize(
@@ -98,7 +103,7 @@ async def test_as_many_jobs_as_it_takes(
     await run_all(stage, dms, await stage.add_pilot())
     assert (await stage.status(task)).total == sum(levels)
     sent = await stage.sent()
-    assert sent.files[task.main_output.dat_out_uid] == [(0, f"events-{sum(levels) - 1}.1")]
+    assert sent.files[task.main_output.dat_out_uid] == [(0, f"events-{(len(levels) - 1) * SPAN}.1")]
 
 
 async def test_an_empty_data_set_is_one_job_with_an_empty_list(
@@ -161,7 +166,7 @@ async def test_a_job_that_ends_while_others_are_made_is_not_the_last(
     )
     await run_all(stage, dms, pilot)
     assert [seqs for _, seqs in await inputs_of(stage, task)] == [[0, 1], [2], [0, 1]]
-    assert (await stage.sent()).files[task.main_output.dat_out_uid] == [(0, "events-2.1")]
+    assert (await stage.sent()).files[task.main_output.dat_out_uid] == [(0, f"events-{SPAN}.1")]
 
 
 async def test_repeated_and_late_reports_add_nothing(
@@ -177,7 +182,7 @@ async def test_repeated_and_late_reports_add_nothing(
     await stage.finish(pilot, jobs[1])
     await stage.finish(pilot, *jobs)
     await run_all(stage, dms, pilot)
-    assert (await inputs_of(stage, task))[2:] == [(2, [0, 1])]
+    assert (await inputs_of(stage, task))[2:] == [(SPAN, [0, 1])]
     assert (await stage.status(task)).state is TaskState.FINISHED
 
 
@@ -211,32 +216,69 @@ async def test_canceled_between_two_levels(stage: Stage, dms: DmsClient, tmp_pat
     pilot = await stage.add_pilot()
     await split_waiting_tasks(stage.context, dms)
     await stage.finish(pilot, *await stage.lease(pilot, 100))
-    assert (await stage.status(task)).state is TaskState.SPLITTING
     await cancel_task(stage.context, task.uid)
     await split_waiting_tasks(stage.context, dms)
     assert (await stage.status(task)).state is TaskState.CANCELED
-    assert await stage.states(task) == {JobState.FINISHED: 4}
+    assert await stage.states(task) == {JobState.FINISHED: 4, JobState.CANCELED: 2}
 
 
-async def test_killed_while_a_level_is_made_doubles_nothing(
+async def test_parts_are_joined_as_soon_as_both_are_there(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
-    """Invariant 7: the page that was committed is passed over by whoever goes on."""
+    """While others of their level are at work, and not with one that is further away."""
     task = await tree_task(stage, dms, tmp_path, files=16, group=2)
     pilot = await stage.add_pilot()
     await split_waiting_tasks(stage.context, dms)
-    await stage.finish(pilot, *await stage.lease(pilot, 100))
-    await split_waiting_tasks(stage.context, dms, page=3)
-    made = await inputs_of(stage, task)
-    assert made[8:] == [(8, [0, 1]), (9, [2, 3]), (10, [4, 5]), (11, [6, 7])]
-    await stage.execute("DELETE FROM jobs WHERE task_uid = $1 AND seq > 9", task.uid)
-    await stage.execute(
-        "UPDATE tasks SET state = $2, split_last_seq = 9, total = 10, ready = 2,"
-        " split_checked_at = NULL WHERE uid = $1",
-        task.uid,
-        TaskState.SPLITTING,
-    )
-    await split_waiting_tasks(stage.context, dms, page=3)
-    assert await inputs_of(stage, task) == made
+    jobs = await stage.lease(pilot, 8)
+    await stage.finish(pilot, jobs[0], jobs[2], jobs[3])
+    assert (await inputs_of(stage, task))[8:] == []
+    await stage.finish(pilot, jobs[1])
+    assert (await inputs_of(stage, task))[8:] == [(SPAN, [0, 1])], "2 and 3 may be all there is"
+    await stage.finish(pilot, jobs[4])
+    assert (await inputs_of(stage, task))[9:] == [(SPAN + 1, [2, 3])]
+    [first, second] = await stage.lease(pilot, 2)
+    await stage.finish(pilot, second)
+    await stage.finish(pilot, first)
+    assert (await inputs_of(stage, task))[10:] == [], "whether the two are all, is not known yet"
+    await stage.finish(pilot, *jobs[5:])
+    assert (await inputs_of(stage, task))[10:] == [(SPAN + 2, [4, 5]), (SPAN + 3, [6, 7])]
     await run_all(stage, dms, pilot)
     assert (await stage.status(task)).total == 8 + 4 + 2 + 1
+    assert (await stage.sent()).files[task.main_output.dat_out_uid] == [(0, f"events-{3 * SPAN}.1")]
+
+
+@pytest.mark.parametrize("seed", range(8))
+async def test_in_whatever_order_jobs_end_the_tree_is_the_same(
+    stage: Stage, dms: DmsClient, tmp_path: Path, seed: int
+) -> None:
+    """Invariants 3 and 8: with losses and retries, several at once, while the first level is still
+    being made."""
+    random = Random(seed)
+    files, group = random.randint(2, 23), random.randint(2, 4)
+    task = await tree_task(stage, dms, tmp_path, files=files, group=group, retry=100, backoff=0.0)
+    pilot, held = await stage.add_pilot(), list[ClaimedJob]()
+    with suppress(Killed):
+        await split_waiting_tasks(stage.context, Dying(dms, pages=random.randint(0, 3)), page=2)
+    await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
+    while not (await stage.status(task)).state.final:
+        held += await stage.lease(pilot, random.randint(1, 5))
+        random.shuffle(held)
+        ended, held = held[:3], held[3:]
+        await (stage.fail if random.random() < 0.2 else stage.finish)(pilot, *ended)
+        if random.random() < 0.4:
+            await split_waiting_tasks(stage.context, dms, page=2)
+    assert await inputs_of(stage, task) == a_tree(files, group)
+    [last] = (await stage.sent()).files[task.main_output.dat_out_uid]
+    assert last[0] == 0
+
+
+def a_tree(files: int, group: int) -> list[tuple[int, list[int]]]:
+    """By the book: groups of the level before, until one is left."""
+    entries, level, made = list(range(files)), 0, list[tuple[int, list[int]]]()
+    while True:
+        groups = [entries[at : at + group] for at in range(0, len(entries), group)]
+        jobs = [(level * SPAN + number, inside) for number, inside in enumerate(groups)]
+        made += jobs
+        if len(jobs) == 1:
+            return made
+        entries, level = [seq for seq, _ in jobs], level + 1

@@ -1,4 +1,4 @@
-"""Tasks that gather the files of another one into groups as they come."""
+"""Tasks that gather the files of another one into groups as they come; levels of trees likewise."""
 
 from alembic import op
 
@@ -30,9 +30,25 @@ CREATE TABLE flow_entries (
     PRIMARY KEY (reader, seq)
 )
 """)
+    # level_first and parts_first are read no more; they go with the next release.
+    op.execute("ALTER TABLE tasks ADD COLUMN root_seq bigint")
+    op.execute("""
+-- Levels of a tree but the first: made: jobs so far; taken_seq: the last part in one of them;
+-- closed: these are all.
+CREATE TABLE tree_levels (
+    task_uid uuid NOT NULL,
+    level integer NOT NULL,
+    made bigint NOT NULL,
+    taken_seq bigint NOT NULL,
+    closed boolean NOT NULL,
+    PRIMARY KEY (task_uid, level)
+)
+""")
 
 
 def downgrade() -> None:
+    op.execute("DROP TABLE tree_levels")
+    op.execute("ALTER TABLE tasks DROP COLUMN root_seq")
     op.execute("DROP TABLE flow_entries")
     op.execute(
         "ALTER TABLE flows DROP COLUMN gathers, DROP COLUMN entries, DROP COLUMN taken_seq,"
