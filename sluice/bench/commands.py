@@ -142,6 +142,17 @@ def document_ocr(
     plain_errors(lambda: bench_ocr(pages, rounds)).show()
 
 
+@app.command("flow")
+def flow(
+    files: Annotated[int, typer.Option(min=64, max=1000, help="Files of the data set.")] = 500,
+    rounds: Annotated[int, typer.Option(min=1, help="Of both, taking turns.")] = 3,
+) -> None:
+    """Maps and a merge of groups, a few jobs of which take long, beside the same with barriers."""
+    from sluice.bench.flow import bench_flow  # noqa: PLC0415 - starts a whole system
+
+    plain_errors(lambda: bench_flow(files, rounds)).show()
+
+
 @app.command("simulate")
 def simulate(
     scenarios: Annotated[
@@ -170,6 +181,7 @@ def everything() -> None:
     latency()
     merge()
     warm()
+    flow()
     cwl_runner_overhead()
     template_check()
     what_fits()

@@ -22,6 +22,8 @@ SLUICE = str(Path(sys.executable).parent / "sluice")
     [
         pytest.param(["check", "--steps", "2"], id="check"),
         pytest.param(["cwl-runner", "--rounds", "1"], id="cwl-runner", marks=DEARER),
+        pytest.param(["flow", "--files", "64", "--rounds", "1"], id="flow", marks=DEARER),
+        pytest.param(["latency", "--rounds", "1"], id="latency", marks=DEARER),
         pytest.param(["merge", "--files", "10"], id="merge", marks=DEARER),
         pytest.param(
             ["ocr", "--pages", "8", "--rounds", "1"],
@@ -32,6 +34,7 @@ SLUICE = str(Path(sys.executable).parent / "sluice")
             ],
         ),
         pytest.param(["size", "--files", "100", "--files", "120"], id="size", marks=DEARER),
+        pytest.param(["warm", "--files", "60", "--rounds", "1"], id="warm", marks=DEARER),
     ],
 )
 def test_a_benchmark_measures_both(options: list[str]) -> None:

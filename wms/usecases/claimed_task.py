@@ -35,8 +35,17 @@ async def fail(context: WmsContext, claim: SplitClaim, known: KnownTask, reason:
     async with context.database.transaction() as transaction:
         if not await lock_claimed(transaction.connection, claim):
             return
-        await end_task(transaction, known, Ending(TaskState.FAILED, reason))
-    context.metrics.tasks_ended.labels(TaskState.FAILED).inc()
+        ended = Ending(TaskState.FAILED, reason)
+        await end_task(transaction, known, ended)
+    announce(context, ended)
+
+
+def announce(context: WmsContext, ended: Ending | None) -> None:
+    """After the commit in which the task was decided, or not: those that take what it gave have it
+    all now."""
+    if ended is not None:
+        context.metrics.tasks_ended.labels(ended.state).inc()
+        context.signal.wake_splitting()
 
 
 async def decide(transaction: Transaction, uid: UUID, known: KnownTask) -> Ending | None:

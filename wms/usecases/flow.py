@@ -18,7 +18,7 @@ from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask, Reading, lock_tasks
 from wms.domain.flow import can_follow, gathers, inputs_that_come, takes_as_they_come
 from wms.domain.grouping import JobDraft
-from wms.usecases.claimed_task import HOLD, SplitClaimLost, decide
+from wms.usecases.claimed_task import HOLD, SplitClaimLost, announce, decide
 from wms.usecases.context import WmsContext
 from wms.usecases.gather import carry_on_gathering
 from wms.usecases.read_inputs import joined_drafts, shared_inputs, usable_datasets
@@ -144,8 +144,7 @@ async def _look(context: WmsContext, claim: SplitClaim, known: KnownTask) -> Loc
             case _:
                 await flows.set_caught_up(connection, claim.uid)
                 await flows.park_task(connection, claim, reason="")
-    if ended is not None:
-        context.metrics.tasks_ended.labels(ended.state).inc()
+    announce(context, ended)
     return None
 
 
@@ -174,5 +173,4 @@ async def _add(
         if last:
             ended = await decide(transaction, claim.uid, known)
     context.signal.ready()
-    if ended is not None:
-        context.metrics.tasks_ended.labels(ended.state).inc()
+    announce(context, ended)

@@ -27,7 +27,7 @@ from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask, Reading, lock_tasks
 from wms.domain.flow import gathered, inputs_that_come
 from wms.domain.grouping import JobDraft
-from wms.usecases.claimed_task import HOLD, SplitClaimLost, decide
+from wms.usecases.claimed_task import HOLD, SplitClaimLost, announce, decide
 from wms.usecases.context import WmsContext
 from wms.usecases.read_inputs import entries
 
@@ -168,8 +168,7 @@ async def _advance(
             if last and not more:
                 ended = await decide(transaction, claim.uid, known)
         context.signal.ready()
-        if ended is not None:
-            context.metrics.tasks_ended.labels(ended.state).inc()
+        announce(context, ended)
     return None
 
 

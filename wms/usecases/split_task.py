@@ -30,7 +30,7 @@ from wms.db.splitting import (
 from wms.db.takeover import insert_taken
 from wms.db.task_cache import KnownTask
 from wms.domain.grouping import Grouping, JobDraft
-from wms.usecases.claimed_task import HOLD, SplitClaimLost, decide, fail, release
+from wms.usecases.claimed_task import HOLD, SplitClaimLost, announce, decide, fail, release
 from wms.usecases.context import WmsContext
 from wms.usecases.flow import begin_flow, carry_on
 from wms.usecases.read_files import NotSplittable, input_files, read_page
@@ -209,8 +209,7 @@ async def _add_page(
         if last:
             ended = await decide(transaction, claim.uid, known)
     context.signal.ready()
-    if ended is not None:
-        context.metrics.tasks_ended.labels(ended.state).inc()
+    announce(context, ended)
 
 
 async def _begin(context: WmsContext, claim: SplitClaim, shared: Sequence[InputFile]) -> None:

@@ -1,0 +1,159 @@
+"""What it brings that a job runs as soon as its own input is there: maps and a merge in groups over
+files of which a few take long, beside the same steps with barriers between them."""
+
+import asyncio
+import random
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from sluice.bench.chain_run import Carried, carry_template
+from sluice.bench.result import BenchResult
+from sluice.bench.system import fresh_system
+from sluice.cli.connection import connected
+from sluice.contracts.templates import NewTemplate
+
+MAPS, AT_A_TIME, GROUP = 5, 64, 10
+#: Seconds that a job takes; of every hundred so many take so many times as long.
+SECONDS, LONG_ONES, AS_LONG = 0.3, 2, 20
+
+_STEP = """\
+  map{number}:
+    scatter: file
+    in: {{file: {source}}}
+    out: [out]
+    BARRIER
+    run:
+      class: CommandLineTool
+      baseCommand:
+      - sh
+      - -c
+      - read -r {names} < "$1"; sleep "$s{number}"; cat "$1" > out.txt
+      - sh
+      requirements:
+        ResourceRequirement: {{coresMin: 1, ramMin: 16}}
+        ToolTimeLimit: {{timelimit: 600}}
+      inputs: {{file: {{type: File, inputBinding: {{position: 1}}}}}}
+      outputs: {{out: {{type: File, outputBinding: {{glob: out.txt}}}}}}
+"""
+
+_WORKFLOW = """\
+cwlVersion: v1.2
+class: Workflow
+$namespaces: {{sluice: "urn:sluice:cwl:"}}
+requirements: {{ScatterFeatureRequirement: {{}}}}
+inputs: {{files: "File[]"}}
+outputs: {{parts: {{type: File, outputSource: merge/part}}}}
+steps:
+{maps}\
+  merge:
+    in: {{files: map{last}/out}}
+    out: [part]
+    sluice:merge: {{files: {group}}}
+    BARRIER
+    run:
+      class: CommandLineTool
+      baseCommand: cat
+      requirements:
+        ResourceRequirement: {{coresMin: 1, ramMin: 16}}
+        ToolTimeLimit: {{timelimit: 600}}
+      inputs: {{files: {{type: "File[]", inputBinding: {{position: 1}}}}}}
+      outputs: {{part: stdout}}
+      stdout: part.txt
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Passage:
+    """Seconds to the end, and until the last map gave its first file."""
+
+    whole: float
+    first: float
+
+
+def bench_flow(files: int = 500, rounds: int = 3) -> BenchResult:
+    """Seconds to the end, medians of so many rounds in which both take turns, one system, which is
+    up; the same files and times in all."""
+    with (
+        tempfile.TemporaryDirectory(prefix="sluice-bench-flow-") as folder,
+        fresh_system("--pilots", "1", "--slots", str(AT_A_TIME)) as (url, _),
+    ):
+        inputs = _draw(Path(folder), files)
+        _carry(url, inputs[:AT_A_TIME], barriers=True)  # starts the slots
+        flows, waits = list[_Passage](), list[_Passage]()
+        for _ in range(rounds):
+            flows.append(_carry(url, inputs, barriers=False))
+            waits.append(_carry(url, inputs, barriers=True))
+        least = _least(inputs)
+    whole, with_barriers = (median(one.whole for one in found) for found in (flows, waits))
+    return BenchResult(
+        name="flow",
+        value=whole,
+        unit="s",
+        target="0.7 x with barriers; the last map's first file after 2.5 s",
+        peers={"with barriers": with_barriers},
+        ratio=whole / with_barriers,
+        details={
+            "files": files,
+            "maps, then a merge in groups": MAPS,
+            "jobs at a time": AT_A_TIME,
+            "the last map's first file, s": round(median(one.first for one in flows), 2),
+            "the same, with barriers": round(median(one.first for one in waits), 2),
+            "ratios of the rounds": [
+                round(one.whole / two.whole, 3) for one, two in zip(flows, waits, strict=True)
+            ],
+            "no round can take less, s": round(least, 1),
+        },
+    )
+
+
+def _draw(folder: Path, files: int) -> list[Path]:
+    """Each says how long it takes in each of the maps."""
+    chooser = random.Random(5)  # noqa: S311 - the same every time
+    paths = [folder / f"file-{number:05d}.txt" for number in range(files)]
+    for path in paths:
+        times = [
+            SECONDS * (AS_LONG if chooser.randrange(100) < LONG_ONES else 1) for _ in range(MAPS)
+        ]
+        path.write_text(" ".join(f"{seconds:g}" for seconds in times) + "\n")
+    return paths
+
+
+def _least(inputs: Sequence[Path]) -> float:
+    """Seconds that the tools sleep, spread evenly."""
+    return sum(float(word) for path in inputs for word in path.read_text().split()) / AT_A_TIME
+
+
+def _workflow(*, barriers: bool) -> str:
+    names = " ".join(f"s{number}" for number in range(1, MAPS + 1))
+    maps = "".join(
+        _STEP.format(
+            number=number, source=f"map{number - 1}/out" if number > 1 else "files", names=names
+        )
+        for number in range(1, MAPS + 1)
+    )
+    text = _WORKFLOW.format(maps=maps, last=MAPS, group=GROUP)
+    return text.replace("    BARRIER\n", "    sluice:flow: dataset\n" if barriers else "")
+
+
+def _carry(url: str, inputs: Sequence[Path], *, barriers: bool) -> _Passage:
+    name = "bench-flow-barriers" if barriers else "bench-flow"
+    new = NewTemplate(name=name, cwl=_workflow(barriers=barriers))
+    carried = asyncio.run(carry_template(url, new, inputs))
+    return _Passage(carried.seconds, asyncio.run(_first_file(url, carried)))
+
+
+async def _first_file(url: str, carried: Carried) -> float:
+    """Seconds from the chain's beginning until the last map gave its first file."""
+    async with connected(url) as connection:
+        [task] = [step.task_uid for step in carried.chain.steps if step.name == f"map{MAPS}"]
+        if task is None:
+            raise ValueError("the last map was never started")
+        jobs = (await connection.operator.jobs(task, limit=1000, full=True)).jobs
+    return min(
+        (job.started_at - carried.chain.created_at).total_seconds() + (job.seconds or 0.0)
+        for job in jobs
+        if job.started_at is not None
+    )
