@@ -108,8 +108,10 @@ def test_nothing_but_the_product_is_in_it(wheel: Path) -> None:
     assert {"spd/workflow.cwl", "ocr/workflow.cwl", "ocr/config/ocr/ocr.pt.cpu"} <= {*names}
 
 
-def test_the_pack_for_documents_can_be_had_from_it(installed: Installed, tmp_path: Path) -> None:
+def test_packs_can_be_had_from_it(installed: Installed, tmp_path: Path) -> None:
     installed.add_needs()
+    installed.run("collage-pack", str(tmp_path / "collage"))
+    assert (tmp_path / "collage" / "tools" / "collage-concat.cwl").is_file()
     installed.run("ocr-pack", str(tmp_path / "pack"))
     assert (tmp_path / "pack" / "tools" / "ocr-layout.cwl").is_file()
     assert (tmp_path / "pack" / "config" / "ocr" / "ocr.pt.cpu").stat().st_size > 1_000_000

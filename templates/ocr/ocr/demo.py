@@ -23,7 +23,7 @@ from pathlib import Path
 
 from ocr.demo_report import print_report, summary_of
 from ocr.demo_volume import CarriedVolume, PlannedVolume, carry
-from ocr.pack import pack_folder
+from ocr.pack import FOLDER as PACK
 from ocr.scans import main as scans
 from sluice.cli.connection import Connection, connected
 from sluice.cli.output import err, out, print_problem
@@ -36,7 +36,6 @@ from sluice.contracts.templates import Template
 from sluice.embedded.home import Home
 from sluice.embedded.process import start_detached, stop_system
 
-PACK = pack_folder()
 #: What pages take turns in being.
 KINDS = ("clean", "clean", "noise", "clean", "skew", "clean", "columns", "clean", "stains", "clean")
 ASSETS = {"ocr-layout": PACK / "config" / "layout", "ocr-model": PACK / "config" / "ocr"}

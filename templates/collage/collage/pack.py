@@ -1,0 +1,15 @@
+"""`collage-pack`: the workflow and its tools, into a folder of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pack_command.files import pack_folder, pack_main
+
+#: All that is no program.
+PARTS = ("workflow.cwl", "tools")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `collage-pack`."""
+    return pack_main("collage-pack", pack_folder(__file__), PARTS, argv)

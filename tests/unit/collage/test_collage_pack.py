@@ -1,0 +1,18 @@
+"""`collage-pack` hands out what a template needs besides its programs."""
+
+from pathlib import Path
+
+from collage import pack
+
+from sluice.cwl import compile_file
+
+ROOT = Path(__file__).parents[3] / "templates" / "collage"
+
+
+def test_what_it_writes_is_the_pack_and_can_be_used_there(tmp_path: Path) -> None:
+    assert pack.main([str(tmp_path / "shelf")]) == 0
+    written = [path for path in (tmp_path / "shelf").rglob("*") if path.is_file()]
+    for path in written:
+        assert path.read_bytes() == (ROOT / path.relative_to(tmp_path / "shelf")).read_bytes()
+    compiled, _ = compile_file(tmp_path / "shelf" / "workflow.cwl", name="collage")
+    assert compiled.findings == []
