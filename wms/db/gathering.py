@@ -26,10 +26,11 @@ WITH kept AS (
 UPDATE flows SET entries = entries + (SELECT count(*) FROM kept) WHERE reader = $1
 """
 
-_SELECT_COMPLETE_BELOW = statement("""
+SELECT_COMPLETE_BELOW = statement("""
 -- Of what task $1 gives nothing more comes with a number below this one: its jobs with lower ones
 -- have ended, and are all made; where it takes files as they come itself, with those of the task
--- before. $2: a number below which nothing is to come.
+-- before. $2: a number up to which nothing is to come. Asked for by what a job is not, since the
+-- indexes on states know nothing of the order.
 WITH RECURSIVE line AS (
     SELECT $1::uuid AS uid
     UNION ALL
@@ -38,7 +39,7 @@ WITH RECURSIVE line AS (
 SELECT min(least(
     (SELECT j.seq FROM jobs AS j
         WHERE j.task_uid = t.uid AND j.seq > $2
-            AND j.state IN ('{job.READY}', '{job.LEASED}', '{job.RUNNING}', '{job.HELD}')
+            AND j.state NOT IN ('{job.FINISHED}', '{job.FAILED}', '{job.CANCELED}')
         ORDER BY j.seq LIMIT 1),
     CASE
         WHEN t.state IN ('{task.ACTIVE}', '{task.FINISHED}') THEN 9223372036854775807
@@ -138,7 +139,7 @@ async def keep_entries(connection: Connection, reader: UUID, entries: Sequence[J
 async def complete_below(connection: Connection, writer: UUID, *, after: int) -> int:
     """All that the writer will ever give with lower numbers is there. ``after``: a number up to
     which that is known."""
-    found: int = await connection.fetchval(_SELECT_COMPLETE_BELOW, writer, after)
+    found: int = await connection.fetchval(SELECT_COMPLETE_BELOW, writer, after)
     return found
 
 

@@ -7,10 +7,13 @@ from uuid import uuid4
 
 import pytest
 
+from sluice.contracts.states import JobState
 from tests.integration.wms.stage import Stage, make_task
 from wms.db.attempts import CANCEL_IN_FLIGHT
 from wms.db.explanations import SELECT_PAUSED
+from wms.db.gathering import SELECT_COMPLETE_BELOW
 from wms.db.leases import CLAIM_JOBS, SELECT_EXPIRED
+from wms.db.tree_parts import SELECT_FIRST_OPEN
 
 LEASE = timedelta(seconds=60)
 
@@ -89,3 +92,28 @@ async def test_claim_costs_the_same_however_many_jobs_wait(stage: Stage) -> None
     few = await plan(stage, CLAIM_JOBS, small.uid, 64, pilot, 1000, LEASE, 0)
     many = await plan(stage, CLAIM_JOBS, large.uid, 64, pilot, 1000, LEASE, 0)
     assert buffers(many) <= 1.5 * buffers(few)
+
+
+@pytest.mark.parametrize("analysed", [True, False])
+async def test_where_a_group_ends_is_found_without_a_look_at_all_jobs(
+    stage: Stage, analysed: bool
+) -> None:
+    """Of 40 000 jobs, the first that is open is the 10 001st, and 9 990 are in groups."""
+    if not analysed:
+        await stage.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")
+    task = await stage.add_task(make_task(), jobs=40_000)
+    pilot = await stage.add_pilot()
+    for _ in range(10):
+        await stage.lease(pilot, 1000)
+    await stage.execute(
+        "UPDATE jobs SET state = $1, ended_at = now(), lease_until = NULL WHERE state = $2",
+        JobState.FINISHED,
+        JobState.LEASED,
+    )
+    if analysed:
+        await stage.execute("ANALYZE")
+    below = await plan(stage, SELECT_COMPLETE_BELOW, task.uid, 9_989)
+    part = await plan(stage, SELECT_FIRST_OPEN, task.uid, 9_989, 10**9)
+    for found in (below, part):
+        assert "Seq Scan" not in scans(found)
+        assert buffers(found) < 60
