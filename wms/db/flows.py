@@ -47,18 +47,16 @@ WHERE uid = $1 AND split_token = $2
 _SET_CAUGHT_UP = "UPDATE flows SET due = false WHERE reader = $1"
 
 _ADD_JOBS = """
--- Of files, in whatever order these come; what there is already stays. A job whose number is below
--- one that was given away is found by looking from the beginning.
+-- Of what came, in whatever order; what there is already stays. They are given away as they became
+-- ready, whatever their numbers. $3: the highest number that all are made up to, from now on.
 WITH added AS (
-    INSERT INTO jobs (task_uid, seq, inputs)
-    SELECT $1, * FROM jsonb_to_recordset($2) AS n(seq bigint, inputs jsonb)
+    INSERT INTO jobs (task_uid, seq, inputs, not_before)
+    SELECT $1, n.*, now() FROM jsonb_to_recordset($2) AS n(seq bigint, inputs jsonb)
     ON CONFLICT (task_uid, seq) DO NOTHING RETURNING seq
 )
 UPDATE tasks SET
-    total = total + a.jobs, ready = ready + a.jobs,
-    split_last_seq = greatest(split_last_seq, a.last),
-    claimed_seq = CASE WHEN a.first <= claimed_seq THEN -1 ELSE claimed_seq END
-FROM (SELECT count(*) AS jobs, min(seq) AS first, max(seq) AS last FROM added) AS a
+    total = total + a.jobs, ready = ready + a.jobs, split_last_seq = greatest(split_last_seq, $3)
+FROM (SELECT count(*) AS jobs FROM added) AS a
 WHERE uid = $1 AND a.jobs > 0
 RETURNING a.jobs
 """
@@ -107,10 +105,13 @@ async def set_caught_up(connection: Connection, reader: UUID) -> None:
     await connection.execute(_SET_CAUGHT_UP, reader)
 
 
-async def add_jobs(connection: Connection, task: UUID, drafts: Sequence[JobDraft]) -> int:
-    """How many there were not yet; under the task's lock."""
+async def add_jobs(
+    connection: Connection, task: UUID, drafts: Sequence[JobDraft], *, made_up_to: int = -1
+) -> int:
+    """How many there were not yet; under the task's lock. ``made_up_to``: all jobs with numbers up
+    to this one exist from now on."""
     rows = [{"seq": draft.seq, "inputs": stored_files(draft.inputs)} for draft in drafts]
-    return await connection.fetchval(_ADD_JOBS, task, rows) or 0
+    return await connection.fetchval(_ADD_JOBS, task, rows, made_up_to) or 0
 
 
 async def forget_flows(connection: Connection, ended: UUID) -> None:

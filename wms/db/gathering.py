@@ -8,7 +8,8 @@ from uuid import UUID
 
 from sluice.contracts.pilots import InputFile
 from sluice.servicekit.database import Connection
-from wms.db.splitting import SplitClaim, insert_jobs, stored_files
+from wms.db.flows import add_jobs
+from wms.db.splitting import SplitClaim, stored_files
 from wms.db.statement import statement
 from wms.domain.flow import Gathered
 from wms.domain.grouping import JobDraft
@@ -60,17 +61,12 @@ _SELECT_ENTRIES = """
 SELECT seq, inputs FROM flow_entries WHERE reader = $1 AND seq < $2 ORDER BY seq LIMIT $3
 """
 
-_COUNT_GATHERED = """
--- $2 jobs were made of entries up to $3; $4: the seq of the last one.
+_TAKE_ENTRIES = """
+-- $2 jobs were made of entries up to $3.
 WITH taken AS (
     DELETE FROM flow_entries WHERE reader = $1 AND seq <= $3
-), counted AS (
-    UPDATE flows SET taken_seq = greatest(taken_seq, $3), made = made + $2 WHERE reader = $1
 )
-UPDATE tasks SET total = total + $2, ready = ready + $2, split_last_seq = $4,
-    -- Jobs of a tree's further levels may have been given away, whose numbers are higher.
-    claimed_seq = CASE WHEN claimed_seq >= $5 THEN -1 ELSE claimed_seq END
-WHERE uid = $1
+UPDATE flows SET taken_seq = greatest(taken_seq, $3), made = made + $2 WHERE reader = $1
 """
 
 _ALL_MADE = statement("""
@@ -164,16 +160,9 @@ async def add_gathered(
     connection: Connection, reader: UUID, jobs: Gathered, *, taken_seq: int
 ) -> None:
     """``taken_seq``: as before."""
-    await insert_jobs(connection, reader, jobs.drafts)
+    await add_jobs(connection, reader, jobs.drafts, made_up_to=jobs.drafts[-1].last_seq)
     taken = taken_seq if jobs.taken is None else jobs.taken
-    await connection.execute(
-        _COUNT_GATHERED,
-        reader,
-        len(jobs.drafts),
-        taken,
-        jobs.drafts[-1].last_seq,
-        jobs.drafts[0].seq,
-    )
+    await connection.execute(_TAKE_ENTRIES, reader, len(jobs.drafts), taken)
 
 
 async def hold_gathering(

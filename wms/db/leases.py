@@ -13,9 +13,10 @@ from wms.db.statement import statement
 
 CLAIM_JOBS = statement("""
 -- Up to $2 jobs of task $1 for pilot $3 with $4 MiB, and $6 MiB of a GPU, for a lease of $5: due
--- retries first, then jobs never leased, in order of seq and behind those taken already. Both walk
--- the index jobs_ready from its first usable entry, however many jobs wait. Where fewer come than
--- are ready (some pause, or a stranger locked them), the next claim looks from the beginning.
+-- retries and jobs of files that came one by one first, as they became ready; then those made all
+-- at once, in order of seq and behind those taken already. Both walk the index jobs_ready from its
+-- first usable entry, however many jobs wait. Where fewer come than are ready (some pause, or a
+-- stranger locked them), the next claim looks from the beginning.
 WITH task AS MATERIALIZED (
     SELECT uid, ready, claimed_seq FROM tasks
     WHERE uid = $1 AND ready > 0 AND state IN ('{task.SPLITTING}', '{task.ACTIVE}')
@@ -27,7 +28,7 @@ WITH task AS MATERIALIZED (
         AND (gpu_memory IS NULL OR gpu_memory <= $6)
     ORDER BY not_before, seq LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
 ), fresh AS (
-    SELECT id FROM jobs
+    SELECT id, seq FROM jobs
     WHERE task_uid = (SELECT uid FROM task) AND state = '{job.READY}' AND not_before = '-infinity'
         AND seq > (SELECT claimed_seq FROM task)
     ORDER BY seq LIMIT $2 - (SELECT count(*) FROM due) FOR NO KEY UPDATE SKIP LOCKED
@@ -43,12 +44,10 @@ WITH task AS MATERIALIZED (
     UPDATE tasks AS t SET
         ready = t.ready - c.jobs, leased = t.leased + c.jobs,
         claimed_seq = CASE WHEN c.jobs = least($2, task.ready)
-            THEN greatest(task.claimed_seq, c.last) ELSE -1 END,
+            THEN greatest(task.claimed_seq, (SELECT max(seq) FROM fresh)) ELSE -1 END,
         served_at = CASE WHEN c.jobs > 0 THEN now() ELSE t.served_at END,
         started_at = CASE WHEN c.jobs > 0 THEN coalesce(t.started_at, now()) ELSE t.started_at END
-    FROM task, (
-        SELECT count(*) AS jobs, max(seq) FILTER (WHERE attempt = 1) AS last FROM claimed
-    ) AS c
+    FROM task, (SELECT count(*) AS jobs FROM claimed) AS c
     WHERE t.uid = task.uid AND (c.jobs > 0 OR t.claimed_seq >= 0)
 )
 SELECT * FROM claimed ORDER BY seq

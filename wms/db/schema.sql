@@ -493,6 +493,10 @@ CREATE TABLE flow_entries (
     PRIMARY KEY (reader, seq)
 );
 
+ALTER TABLE jobs
+    DROP CONSTRAINT jobs_fresh_or_due,
+    ADD CONSTRAINT jobs_fresh_or_due CHECK (attempt = 0 OR not_before > '-infinity') NOT VALID;
+
 ALTER TABLE tasks ADD COLUMN root_seq bigint;
 
 -- Levels of a tree but the first: made: jobs so far; taken_seq: the last part in one of them;
@@ -507,3 +511,11 @@ CREATE TABLE tree_levels (
 );
 
 UPDATE alembic_version SET version_num='wms0028' WHERE alembic_version.version_num = 'wms0027';
+
+-- Running upgrade wms0028 -> wms0029
+
+SET LOCAL statement_timeout = '2h';
+
+ALTER TABLE jobs VALIDATE CONSTRAINT jobs_fresh_or_due;
+
+UPDATE alembic_version SET version_num='wms0029' WHERE alembic_version.version_num = 'wms0028';

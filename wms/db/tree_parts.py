@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sluice.contracts.pilots import InputFile
 from sluice.servicekit.database import Connection
-from wms.db.splitting import insert_jobs
+from wms.db.flows import add_jobs
 from wms.db.statement import statement
 from wms.domain.grouping import JobDraft
 
@@ -36,13 +36,6 @@ _SET_LEVEL = """
 INSERT INTO tree_levels (task_uid, level, made, taken_seq, closed) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (task_uid, level)
 DO UPDATE SET made = excluded.made, taken_seq = excluded.taken_seq, closed = excluded.closed
-"""
-
-_COUNT_JOBS = """
--- $3: the first of them; those below one that was given away are found from the beginning.
-UPDATE tasks SET total = total + $2, ready = ready + $2,
-    claimed_seq = CASE WHEN $3 <= claimed_seq THEN -1 ELSE claimed_seq END
-WHERE uid = $1
 """
 
 _SET_ROOT = "UPDATE tasks SET root_seq = $2 WHERE uid = $1"
@@ -107,9 +100,7 @@ async def set_level(
     await connection.execute(
         _SET_LEVEL, task, level.level, level.made, level.taken_seq, level.closed
     )
-    if new:
-        await insert_jobs(connection, task, new)
-        await connection.execute(_COUNT_JOBS, task, len(new), new[0].seq)
+    await add_jobs(connection, task, new)
 
 
 async def set_root(connection: Connection, task: UUID, seq: int) -> None:

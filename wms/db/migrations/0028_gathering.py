@@ -8,6 +8,16 @@ branch_labels = None
 depends_on = None
 
 
+def _due_after(rule: str) -> str:
+    """Jobs of what comes one by one are given away as they became ready, though they were never
+    leased. Old rows are looked through by the next revision."""
+    return f"""
+ALTER TABLE jobs
+    DROP CONSTRAINT jobs_fresh_or_due,
+    ADD CONSTRAINT jobs_fresh_or_due CHECK ({rule}) NOT VALID
+"""
+
+
 def upgrade() -> None:
     op.execute("""
 ALTER TABLE flows
@@ -30,6 +40,7 @@ CREATE TABLE flow_entries (
     PRIMARY KEY (reader, seq)
 )
 """)
+    op.execute(_due_after("attempt = 0 OR not_before > '-infinity'"))
     # level_first and parts_first are read no more; they go with the next release.
     op.execute("ALTER TABLE tasks ADD COLUMN root_seq bigint")
     op.execute("""
@@ -47,6 +58,11 @@ CREATE TABLE tree_levels (
 
 
 def downgrade() -> None:
+    op.execute(
+        "UPDATE jobs SET not_before = '-infinity'"
+        " WHERE attempt = 0 AND not_before > '-infinity' AND state = 'ready'"
+    )
+    op.execute(_due_after("(attempt = 0) = (not_before = '-infinity')"))
     op.execute("DROP TABLE tree_levels")
     op.execute("ALTER TABLE tasks DROP COLUMN root_seq")
     op.execute("DROP TABLE flow_entries")
