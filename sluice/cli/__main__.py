@@ -10,17 +10,18 @@ _OWN = {"sluice", "wms", "dms", "wfms", "pilot"}
 
 def main() -> None:
     """`sluice cwl-runner` stands in for other runners, and must start as fast as they: no other
-    command is imported then."""
+    command is imported then. A package that is missing is named, with what has to be installed;
+    ends with 1."""
     look_for_none()
     name = next(iter(sys.argv[1:]), None)
-    if name == "cwl-runner":
-        from sluice.cwl_runner import main as run_cwl  # noqa: PLC0415
-
-        keep_what_is_loaded()
-        sys.exit(run_cwl(sys.argv[2:]))
-    from sluice.cli.app import command_line  # noqa: PLC0415
-
     try:
+        if name == "cwl-runner":
+            from sluice.cwl_runner import main as run_cwl  # noqa: PLC0415
+
+            keep_what_is_loaded()
+            sys.exit(run_cwl(sys.argv[2:]))
+        from sluice.cli.app import command_line  # noqa: PLC0415
+
         command = command_line(name)
         keep_what_is_loaded()
         command()

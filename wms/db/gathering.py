@@ -14,7 +14,7 @@ from wms.db.statement import statement
 from wms.domain.flow import Gathered
 from wms.domain.grouping import JobDraft
 
-_SELECT_GATHERING = "SELECT entries, taken_seq, made, due FROM flows WHERE reader = $1"
+_SELECT_GATHERING = "SELECT entries, taken_seq, made FROM flows WHERE reader = $1"
 
 _KEEP_ENTRIES = """
 -- Those that it has not been given yet.
@@ -69,7 +69,7 @@ WITH taken AS (
 UPDATE flows SET taken_seq = greatest(taken_seq, $3), made = made + $2 WHERE reader = $1
 """
 
-_ALL_MADE = statement("""
+_HOLD_GATHERING = statement("""
 -- All entries that come are in jobs ($4), or more of them are to be put into some by the claim.
 UPDATE tasks SET
     state = CASE WHEN $4 THEN '{task.ACTIVE}' ELSE state END,
@@ -81,7 +81,22 @@ RETURNING uid
 
 _SET_DUE = "UPDATE flows SET due = true WHERE reader = $1 AND NOT due"
 
-_SELECT_GATHERED = """
+_SET_DUE_BEHIND = """
+-- Tasks that gather what these give, or what tasks give that take it as it comes. Those of them
+-- that are being looked at this moment may miss it: then they are looked at with the next file.
+WITH RECURSIVE line AS (
+    SELECT unnest($1::uuid[]) AS uid, false AS gathers
+    UNION ALL
+    SELECT f.reader, f.gathers FROM line JOIN flows AS f ON f.writer = line.uid
+    WHERE NOT line.gathers
+), due AS (
+    UPDATE flows SET due = true WHERE reader IN (SELECT uid FROM line WHERE gathers) AND NOT due
+    RETURNING reader
+)
+SELECT count(*) FROM due
+"""
+
+_SELECT_DOWNSTREAM = """
 -- The highest number that is in a job of any task which gathers what task $1 gives, or what tasks
 -- give that take it as it comes; and all of these tasks.
 WITH RECURSIVE line AS (
@@ -97,12 +112,11 @@ SELECT array_agg(uid) AS tasks, max(taken_seq) AS taken FROM line
 @dataclass(frozen=True, slots=True)
 class Gathering:
     """``entries``: given so far; ``taken_seq``: the last one in a job, -1: none is; ``made``: jobs
-    so far; ``due``: entries may be missing, or jobs of those there are."""
+    so far."""
 
     entries: int
     taken_seq: int
     made: int
-    due: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +173,7 @@ async def read_entries(
 async def add_gathered(
     connection: Connection, reader: UUID, jobs: Gathered, *, taken_seq: int
 ) -> None:
-    """``taken_seq``: as before."""
+    """``taken_seq``: what was in jobs before; it stays where these hold no entry."""
     await add_jobs(connection, reader, jobs.drafts, made_up_to=jobs.drafts[-1].last_seq)
     taken = taken_seq if jobs.taken is None else jobs.taken
     await connection.execute(_TAKE_ENTRIES, reader, len(jobs.drafts), taken)
@@ -170,7 +184,7 @@ async def hold_gathering(
 ) -> bool:
     """``last``: it has all its jobs, and is active. False where the claim ran out, or the task has
     ended."""
-    held = await connection.fetchval(_ALL_MADE, claim.uid, claim.token, hold, last)
+    held = await connection.fetchval(_HOLD_GATHERING, claim.uid, claim.token, hold, last)
     return held is not None
 
 
@@ -179,6 +193,13 @@ async def set_due(connection: Connection, reader: UUID) -> None:
     await connection.execute(_SET_DUE, reader)
 
 
+async def set_due_behind(connection: Connection, tasks: Sequence[UUID]) -> int:
+    """Nothing may come of these any more that was waited for; how many tasks are to be looked
+    at."""
+    found: int = await connection.fetchval(_SET_DUE_BEHIND, tasks)
+    return found
+
+
 async def downstream(connection: Connection, task: UUID) -> Downstream:
-    [row] = await connection.fetch(_SELECT_GATHERED, task)
+    [row] = await connection.fetch(_SELECT_DOWNSTREAM, task)
     return Downstream(row["tasks"], row["taken"])

@@ -497,7 +497,11 @@ ALTER TABLE jobs
     DROP CONSTRAINT jobs_fresh_or_due,
     ADD CONSTRAINT jobs_fresh_or_due CHECK (attempt = 0 OR not_before > '-infinity') NOT VALID;
 
-ALTER TABLE tasks ADD COLUMN root_seq bigint;
+ALTER TABLE tasks
+    -- Of a tree, the job whose file is the step's; NULL: not known yet, or the first.
+    ADD COLUMN root_seq bigint,
+    DROP COLUMN level_first,
+    DROP COLUMN parts_first;
 
 -- Levels of a tree but the first: made: jobs so far; taken_seq: the last part in one of them;
 -- closed: these are all.

@@ -9,7 +9,8 @@ from wms.db.leases import expired_leases, still_expired
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import lock_tasks_of_jobs
 from wms.usecases.context import WmsContext
-from wms.usecases.settle_attempts import AttemptEnding, attempt_verdict, settle_attempts
+from wms.usecases.judge_attempt import AttemptEnding, attempt_verdict
+from wms.usecases.settle_attempts import settle_attempts
 
 #: Leases handled in one transaction.
 BATCH = 500

@@ -16,12 +16,8 @@ from wms.domain.outputs import InvalidReport, check_report, log_file, output_fil
 from wms.domain.tokens import possible
 from wms.domain.tree_merge import level_of, placed
 from wms.usecases.context import WmsContext
-from wms.usecases.settle_attempts import (
-    AttemptEnding,
-    Largest,
-    attempt_verdict,
-    settle_attempts,
-)
+from wms.usecases.judge_attempt import AttemptEnding, Largest, attempt_verdict
+from wms.usecases.settle_attempts import settle_attempts
 
 
 async def report_attempts(

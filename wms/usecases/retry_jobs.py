@@ -36,7 +36,7 @@ async def retry_job(context: WmsContext, job_id: int) -> Job:
         locked = await _lock(transaction, uid)
         moved = await _retry(transaction, locked, job_id)
         job = await job_with_attempts(transaction.connection, job_id)
-        if not moved and job.seq <= locked.taken:
+        if not moved and job.state in {JobState.FAILED, JobState.HELD}:
             raise Conflict(
                 f"job {job_id} cannot be tried again: a later step has made its groups of the files"
                 " around it; a rerun of the chain gives it another round",

@@ -1,9 +1,8 @@
 """Applies the ends of attempts, whoever found them (a report, an expired lease, a pilot that signed
 off): the one place where a job leaves a pilot's hands, its task still living."""
 
-import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -11,92 +10,21 @@ from sluice.contracts.datasets import NewFile
 from sluice.contracts.life_cycles import require_move
 from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState, TaskState
 from sluice.servicekit.database import Transaction
-from wms.db.attempts import EndedAttempt, JobInFlight, TaskChange, end_attempts
-from wms.db.flows import add_jobs
+from wms.db.attempts import EndedAttempt, TaskChange, end_attempts
 from wms.db.ready_channel import notify_ready
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask
 from wms.db.tree_parts import TreePart, keep_parts
-from wms.domain.flow import draft_of, gathers
-from wms.domain.retry_rules import (
-    History,
-    RetryLimits,
-    Verdict,
-    after_error,
-    after_return,
-    after_success,
-)
 from wms.domain.task_completion import Ending, JobCounts, ending
 from wms.domain.transitions import JOB_MOVES
 from wms.domain.tree_merge import level_of, part_of
 from wms.usecases.context import WmsContext
 from wms.usecases.end_task import end_task, promise_files
-from wms.usecases.gather import take_entries
+from wms.usecases.give_to_readers import give_to_readers
 from wms.usecases.grow_tree import grow_tree
 
 #: Attempts that did not succeed; one canceled or handed back is none of them.
 _UNSUCCESSFUL = frozenset({AttemptOutcome.FAILED, AttemptOutcome.LOST})
-
-
-@dataclass(frozen=True, slots=True)
-class AttemptEnding:
-    """How an attempt ended, as far as the retry rules ask. ``peak_memory``: MiB, if it is known.
-    ``full_gpu``: MiB of the GPU that was full; None: none was, as far as is known."""
-
-    outcome: AttemptOutcome
-    error: ErrorClass | None = None
-    exit_code: int | None = None
-    peak_memory: float | None = None
-    full_gpu: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Largest:
-    """MiB of the largest node, and of the largest GPU that the task could be given, where they
-    matter."""
-
-    ram: int | None = None
-    gpu: float | None = None
-
-
-def attempt_verdict(
-    known: KnownTask,
-    job: JobInFlight,
-    end: AttemptEnding,
-    *,
-    losses: int,
-    largest: Largest = Largest(),
-) -> Verdict:
-    """The retry rules applied to the end of an attempt at a job of the task. ``losses``: nodes in a
-    row that hold it."""
-    task = known.task
-    ram = task.needs.resources.counted_ram if job.ram is None else job.ram
-    gpus = task.needs.gpus
-    history = History(
-        job.failures,
-        job.losses,
-        max(ram, math.ceil(end.peak_memory or 0)),
-        end.full_gpu if gpus and end.error is ErrorClass.OUT_OF_MEMORY else None,
-        shared=gpus is not None and gpus.share < 1,
-    )
-    match end.outcome:
-        case AttemptOutcome.FINISHED:
-            return after_success(history)
-        case AttemptOutcome.RETURNED:
-            return after_return(history)
-        case AttemptOutcome.FAILED | AttemptOutcome.CANCELED | AttemptOutcome.LOST:
-            limits = RetryLimits(
-                task.retry,
-                task.backoff,
-                losses,
-                task.retry_also,
-                known.temporary_codes,
-                largest.ram,
-                largest.gpu,
-            )
-            return after_error(
-                end.error or ErrorClass.INTERNAL, history, limits, exit_code=end.exit_code
-            )
 
 
 class LostGuard(Exception):
@@ -114,11 +42,11 @@ class LostGuard(Exception):
 @dataclass(slots=True)
 class Settled:
     """What to do after the commit: ``delays`` until jobs are ready again, ``ended`` tasks;
-    ``unmade``: tasks with more to gather; ``jobs``: made of what the attempts gave."""
+    ``unmade``: there are tasks with more to gather; ``jobs``: made of what the attempts gave."""
 
     delays: set[float] = field(default_factory=set)
     ended: list[Ending] = field(default_factory=list)
-    unmade: int = 0
+    unmade: bool = False
     jobs: int = 0
     attempts: Sequence[EndedAttempt] = ()
 
@@ -145,11 +73,13 @@ async def settle_attempts(
     attempts: Sequence[EndedAttempt],
     pilot: UUID | None = None,
 ) -> Settled:
-    """Precondition: the tasks' rows are locked by ``transaction`` and the jobs were read under that
-    lock. ``pilot``: who reported them, for its own counters.
+    """Precondition: the tasks' rows (after a report, those of the tasks that take what they give as
+    it comes, too) are locked by ``transaction`` and the jobs were read under that lock. ``pilot``:
+    who reported them, for its own counters.
 
-    Effect: jobs moved, attempts written, counters changed, files promised to the DMS, and tasks
-    that are decided by it ended. Messages: ``dms.files``, one per data set; those of ``end_task``.
+    Effect: jobs moved, attempts written, counters changed, files promised to the DMS, jobs made of
+    what the attempts gave, in the readers and in the next levels of trees, and tasks that are
+    decided by it ended. Messages: ``dms.files``, one per data set; those of ``end_task``.
     Raises ``LostGuard``, ``IllegalMove``.
     """
     settled = Settled(attempts=attempts)
@@ -174,53 +104,19 @@ async def settle_attempts(
     settled.delays = {
         attempt.verdict.delay for attempt in attempts if attempt.verdict.state is JobState.READY
     }
-    if 0.0 in settled.delays:
-        await notify_ready(transaction.connection)
-    await _give_to_readers(transaction, changes, locked.values(), known=known, settled=settled)
+    made = await give_to_readers(
+        transaction.connection,
+        by_task,
+        registered={uid: change.registered for uid, change in changes.items()},
+        locked=locked.values(),
+        known=known,
+    )
+    settled.jobs, settled.unmade = made.jobs, made.more
     for uid, change in changes.items():
         await _conclude(transaction, change, known[uid], settled)
-    return settled
-
-
-async def _give_to_readers(
-    transaction: Transaction,
-    changes: Mapping[UUID, "_Change"],
-    locked: Iterable[LockedTask],
-    *,
-    known: Mapping[UUID, KnownTask],
-    settled: Settled,
-) -> None:
-    """Makes jobs of the tasks that take what these attempts gave as it comes. Those that gather
-    come last: what they can say to be whole depends on the jobs of the others."""
-    for reader in sorted(locked, key=lambda task: gathers(known[task.uid].task)):
-        reading = reader.reading
-        if reading is None or reader.state is not TaskState.SPLITTING:
-            continue
-        change = changes.get(reading.writer)
-        if change is None:
-            continue
-        drafts = [
-            draft_of(
-                known[reader.uid].task,
-                known[reading.writer].task,
-                file,
-                dataset=reading.dataset,
-                inputs=attempt.job.inputs,
-            )
-            for attempt in change.attempts
-            for dataset, file in attempt.files
-            if dataset == reading.dataset
-        ]
-        task = known[reader.uid].task
-        if gathers(task):
-            given = change.registered[str(reading.dataset)]
-            found = await take_entries(transaction.connection, reading, task, drafts, given=given)
-            settled.jobs += found.jobs
-            settled.unmade += found.more
-        elif drafts:
-            settled.jobs += await add_jobs(transaction.connection, reader.uid, drafts)
-    if settled.jobs:
+    if settled.jobs or 0.0 in settled.delays:
         await notify_ready(transaction.connection)
+    return settled
 
 
 async def _conclude(
@@ -236,9 +132,7 @@ async def _conclude(
         await keep_parts(transaction.connection, known.task.uid, parts)
         above = {level_of(part.seq) + 1 for part in parts}
         grown = await grow_tree(transaction.connection, known.task, change.task, levels=above)
-    if grown:
-        settled.jobs += grown
-        await notify_ready(transaction.connection)
+    settled.jobs += grown
     decided = change.ending(known, grown=grown)
     if decided is not None and await end_task(transaction, known, decided, files=change.files):
         settled.ended.append(decided)

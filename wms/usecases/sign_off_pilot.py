@@ -10,7 +10,8 @@ from wms.db.pilots import set_gone
 from wms.db.tasks import lock_tasks_of_jobs
 from wms.domain.tokens import possible
 from wms.usecases.context import WmsContext
-from wms.usecases.settle_attempts import AttemptEnding, attempt_verdict, settle_attempts
+from wms.usecases.judge_attempt import AttemptEnding, attempt_verdict
+from wms.usecases.settle_attempts import settle_attempts
 
 
 async def sign_off_pilot(context: WmsContext, pilot: UUID, returned: Sequence[JobToken]) -> None:

@@ -1,4 +1,4 @@
-"""Steps of a chain that are maps over each other, as the WMS gets them."""
+"""Steps of a chain that read each other, as the WMS gets them: maps, until a test changes one."""
 
 from pathlib import Path
 from uuid import UUID, uuid4

@@ -175,10 +175,69 @@ async def test_what_a_group_was_made_without_is_not_tried_again(line: Line, tmp_
     assert await line.ready("c") == [0]
     with pytest.raises(Conflict, match="a later step has made its groups"):
         await retry_job(line.stage.context, jobs[1].id)
+    with pytest.raises(Conflict, match="is finished: only failed and held jobs"):
+        await retry_job(line.stage.context, jobs[0].id)
     assert (await retry_task(line.stage.context, line.steps["a"].uid)).failed == 1
     await line.stage.fail(pilot, jobs[4])
     assert (await retry_task(line.stage.context, line.steps["a"].uid)).failed == 1
     assert await line.ready("a") == [4]
+
+
+async def test_a_group_further_on_learns_that_a_file_will_not_come(
+    line: Line, tmp_path: Path
+) -> None:
+    """Though nothing of the step before it has ended since."""
+    await line.lay(tmp_path, files=6, retry=1, boundary=SOME_MAY_FAIL)
+    gather(line, "c", "groups")
+    await line.send("a", "b", "c")
+    pilot = await line.stage.add_pilot()
+    jobs = await line.stage.lease(pilot, 6)
+    await line.stage.finish(pilot, jobs[0], jobs[2], jobs[3])
+    await line.stage.finish(pilot, *(await line.stage.lease(pilot, 3)))
+    assert await line.seqs("c") == []
+    await line.stage.fail(pilot, jobs[1])
+    await line.split()
+    assert await line.seqs("c") == [0]
+
+
+async def test_a_job_that_waits_for_a_person_holds_up_the_groups_behind_it(
+    line: Line, tmp_path: Path
+) -> None:
+    await line.lay(tmp_path, files=6)
+    gather(line, "b", "groups")
+    await line.send("a", "b")
+    pilot = await line.stage.add_pilot()
+    jobs = await line.stage.lease(pilot, 6)
+    await line.stage.execute(
+        "UPDATE jobs SET state = 'held', lease_until = NULL WHERE id = $1", jobs[4].id
+    )
+    await line.stage.execute(
+        "UPDATE tasks SET leased = leased - 1, held = 1 WHERE uid = $1", line.steps["a"].uid
+    )
+    await line.stage.finish(pilot, *jobs[:4], jobs[5])
+    assert await line.seqs("b") == [0]
+    assert (await retry_job(line.stage.context, jobs[4].id)).state is JobState.READY
+    await line.stage.finish(pilot, *(await line.stage.lease(pilot, 2)))
+    await line.split()
+    assert await line.seqs("b") == [0, 1]
+
+
+@pytest.mark.parametrize("way", ["spread", "tree"])
+async def test_files_that_do_not_go_by_the_numbers_of_jobs_are_waited_for(
+    line: Line, tmp_path: Path, way: str
+) -> None:
+    await line.lay(tmp_path, files=4)
+    gather(line, "b", "groups")
+    task = line.steps["a"]
+    if way == "tree":
+        gather(line, "a", "tree")
+    else:
+        [output] = task.outputs
+        spread = output.model_copy(update={"spread": True})
+        line.steps["a"] = task.model_copy(update={"outputs": [spread]})
+    await line.send("a", "b")
+    async with line.stage.database.connection() as connection:
+        assert await connection.fetchval("SELECT count(*) FROM flows") == 0
 
 
 async def test_where_the_task_before_fails_nothing_more_is_gathered(

@@ -26,6 +26,7 @@ def ended_process(code: str) -> subprocess.CompletedProcess[str]:
         ("yaml", ["simulate", "docs/scenarios/ocr-measured.yaml"]),
         ("ruamel", ["template", "check", "templates/spd/workflow.cwl"]),
         ("uvloop", ["up"]),
+        ("psutil", ["cwl-runner", "templates/spd/workflow.cwl"]),
     ],
 )
 def test_a_command_names_what_is_not_installed(missing: str, arguments: list[str]) -> None:

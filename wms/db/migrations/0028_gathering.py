@@ -41,8 +41,14 @@ CREATE TABLE flow_entries (
 )
 """)
     op.execute(_due_after("attempt = 0 OR not_before > '-infinity'"))
-    # level_first and parts_first are read no more; they go with the next release.
-    op.execute("ALTER TABLE tasks ADD COLUMN root_seq bigint")
+    # No release has read the columns that go.
+    op.execute("""
+ALTER TABLE tasks
+    -- Of a tree, the job whose file is the step's; NULL: not known yet, or the first.
+    ADD COLUMN root_seq bigint,
+    DROP COLUMN level_first,
+    DROP COLUMN parts_first
+""")
     op.execute("""
 -- Levels of a tree but the first: made: jobs so far; taken_seq: the last part in one of them;
 -- closed: these are all.
@@ -64,7 +70,12 @@ def downgrade() -> None:
     )
     op.execute(_due_after("(attempt = 0) = (not_before = '-infinity')"))
     op.execute("DROP TABLE tree_levels")
-    op.execute("ALTER TABLE tasks DROP COLUMN root_seq")
+    op.execute("""
+ALTER TABLE tasks
+    DROP COLUMN root_seq,
+    ADD COLUMN level_first bigint NOT NULL DEFAULT 0,
+    ADD COLUMN parts_first bigint NOT NULL DEFAULT -1
+""")
     op.execute("DROP TABLE flow_entries")
     op.execute(
         "ALTER TABLE flows DROP COLUMN gathers, DROP COLUMN entries, DROP COLUMN taken_seq,"

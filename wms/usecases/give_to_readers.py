@@ -1,0 +1,72 @@
+"""What attempts gave goes to the tasks that take it as it comes, in the transaction that ends
+them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from uuid import UUID
+
+from sluice.contracts.states import TaskState
+from sluice.servicekit.database import Connection
+from wms.db.attempts import EndedAttempt
+from wms.db.flows import add_jobs
+from wms.db.gathering import set_due_behind
+from wms.db.task_cache import KnownTask
+from wms.db.tasks import LockedTask, Reading
+from wms.domain.flow import draft_of, gathers
+from wms.domain.grouping import JobDraft
+from wms.usecases.gather import Made, take_entries
+
+
+async def give_to_readers(
+    connection: Connection,
+    ended: Mapping[UUID, Sequence[EndedAttempt]],
+    *,
+    registered: Mapping[UUID, Mapping[str, int]],
+    locked: Iterable[LockedTask],
+    known: Mapping[UUID, KnownTask],
+) -> Made:
+    """Precondition: the rows of the tasks and of those that read from them are ``locked``, and the
+    attempts have ended, by task. ``registered``: files that each task has given in all, by data
+    set.
+
+    Effect: jobs of the readers. Those that gather come last: what they can say to be whole depends
+    on the jobs of the others. Where a job gave nothing, tasks further on may have waited for it
+    alone: they are looked at by those who make jobs. Messages: none.
+    """
+    jobs, more = 0, False
+    without = set[UUID]()
+    for reader in sorted(locked, key=lambda task: gathers(known[task.uid].task)):
+        reading = reader.reading
+        if reading is None or reader.state is not TaskState.SPLITTING:
+            continue
+        attempts = ended.get(reading.writer)
+        if attempts is None:
+            continue
+        task, writer = known[reader.uid].task, known[reading.writer].task
+        drafts = [
+            draft_of(task, writer, file, dataset=reading.dataset, inputs=attempt.job.inputs)
+            for attempt in attempts
+            for dataset, file in attempt.files
+            if dataset == reading.dataset
+        ]
+        if gathers(task):
+            given = registered[reading.writer].get(str(reading.dataset), 0)
+            made = await take_entries(connection, reading, task, drafts, given=given)
+            jobs, more = jobs + made.jobs, more or made.more
+            continue
+        jobs += await _add(connection, reader.uid, drafts)
+        if any(_gave_nothing(attempt, reading) for attempt in attempts):
+            without.add(reader.uid)
+    if without:
+        more = await set_due_behind(connection, sorted(without)) > 0 or more
+    return Made(jobs, more)
+
+
+async def _add(connection: Connection, reader: UUID, drafts: Sequence[JobDraft]) -> int:
+    return await add_jobs(connection, reader, drafts) if drafts else 0
+
+
+def _gave_nothing(attempt: EndedAttempt, reading: Reading) -> bool:
+    """Has its job ended for good without a file for the data set?"""
+    return attempt.verdict.state.final and all(
+        dataset != reading.dataset for dataset, _ in attempt.files
+    )

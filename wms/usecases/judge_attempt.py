@@ -1,0 +1,77 @@
+"""What becomes of a job whose attempt has ended: the retry rules, with what they ask for."""
+
+import math
+from dataclasses import dataclass
+
+from sluice.contracts.states import AttemptOutcome, ErrorClass
+from wms.db.attempts import JobInFlight
+from wms.db.task_cache import KnownTask
+from wms.domain.retry_rules import (
+    History,
+    RetryLimits,
+    Verdict,
+    after_error,
+    after_return,
+    after_success,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptEnding:
+    """How an attempt ended, as far as the retry rules ask. ``peak_memory``: MiB, if it is known.
+    ``full_gpu``: MiB of the GPU that was full; None: none was, as far as is known."""
+
+    outcome: AttemptOutcome
+    error: ErrorClass | None = None
+    exit_code: int | None = None
+    peak_memory: float | None = None
+    full_gpu: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Largest:
+    """MiB of the largest node, and of the largest GPU that the task could be given, where they
+    matter."""
+
+    ram: int | None = None
+    gpu: float | None = None
+
+
+def attempt_verdict(
+    known: KnownTask,
+    job: JobInFlight,
+    end: AttemptEnding,
+    *,
+    losses: int,
+    largest: Largest = Largest(),
+) -> Verdict:
+    """The retry rules applied to the end of an attempt at a job of the task. ``losses``: nodes in a
+    row that hold it."""
+    task = known.task
+    ram = task.needs.resources.counted_ram if job.ram is None else job.ram
+    gpus = task.needs.gpus
+    history = History(
+        job.failures,
+        job.losses,
+        max(ram, math.ceil(end.peak_memory or 0)),
+        end.full_gpu if gpus and end.error is ErrorClass.OUT_OF_MEMORY else None,
+        shared=gpus is not None and gpus.share < 1,
+    )
+    match end.outcome:
+        case AttemptOutcome.FINISHED:
+            return after_success(history)
+        case AttemptOutcome.RETURNED:
+            return after_return(history)
+        case AttemptOutcome.FAILED | AttemptOutcome.CANCELED | AttemptOutcome.LOST:
+            limits = RetryLimits(
+                task.retry,
+                task.backoff,
+                losses,
+                task.retry_also,
+                known.temporary_codes,
+                largest.ram,
+                largest.gpu,
+            )
+            return after_error(
+                end.error or ErrorClass.INTERNAL, history, limits, exit_code=end.exit_code
+            )
