@@ -63,6 +63,11 @@ RETURNING a.jobs
 
 _FORGET_ENTRIES = "DELETE FROM flow_entries WHERE reader = $1"
 
+_LOCK_FLOWS = """
+-- Of two that end at the same time, the second sees that the first has ended.
+SELECT FROM flows WHERE reader = $1 OR writer = $1 ORDER BY reader FOR UPDATE
+"""
+
 _FORGET_FLOWS = """
 -- Both have ended.
 DELETE FROM flows AS f USING tasks AS r, tasks AS w
@@ -115,5 +120,6 @@ async def add_jobs(
 
 
 async def forget_flows(connection: Connection, ended: UUID) -> None:
+    await connection.execute(_LOCK_FLOWS, ended)
     await connection.execute(_FORGET_ENTRIES, ended)
     await connection.execute(_FORGET_FLOWS, ended)

@@ -14,7 +14,11 @@ from wms.db.statement import statement
 from wms.domain.flow import Gathered
 from wms.domain.grouping import JobDraft
 
-_SELECT_GATHERING = "SELECT entries, taken_seq, made FROM flows WHERE reader = $1"
+_SELECT_GATHERING = "SELECT entries, taken_seq, made, below FROM flows WHERE reader = $1"
+
+_SET_BELOW = "UPDATE flows SET below = $2 WHERE reader = $1"
+
+_FORGET_BELOW = "UPDATE flows SET below = 0 WHERE reader = ANY($1::uuid[]) AND below > 0"
 
 _KEEP_ENTRIES = """
 -- Those that it has not been given yet.
@@ -37,18 +41,18 @@ WITH RECURSIVE line AS (
     UNION ALL
     SELECT f.writer FROM line JOIN flows AS f ON f.reader = line.uid AND NOT f.gathers
 )
-SELECT min(least(
+SELECT min(CASE WHEN t.state = '{task.FINISHED}' THEN 9223372036854775807 ELSE least(
     (SELECT j.seq FROM jobs AS j
         WHERE j.task_uid = t.uid AND j.seq > $2
             AND j.state NOT IN ('{job.FINISHED}', '{job.FAILED}', '{job.CANCELED}')
         ORDER BY j.seq LIMIT 1),
     CASE
-        WHEN t.state IN ('{task.ACTIVE}', '{task.FINISHED}') THEN 9223372036854775807
+        WHEN t.state = '{task.ACTIVE}' THEN 9223372036854775807
         WHEN t.state <> '{task.SPLITTING}' THEN 0
         WHEN f.reader IS NULL OR f.gathers THEN t.split_last_seq + 1
         WHEN f.due THEN 0
         ELSE 9223372036854775807
-    END))
+    END) END)
 FROM line JOIN tasks AS t USING (uid) LEFT JOIN flows AS f ON f.reader = t.uid
 """)
 
@@ -102,8 +106,9 @@ _SELECT_DOWNSTREAM = """
 WITH RECURSIVE line AS (
     SELECT $1::uuid AS uid, false AS gathers, -1::bigint AS taken_seq
     UNION ALL
-    SELECT f.reader, f.gathers, f.taken_seq FROM line JOIN flows AS f ON f.writer = line.uid
-    WHERE NOT line.gathers
+    SELECT f.reader, f.gathers, f.taken_seq
+    FROM line JOIN flows AS f ON f.writer = line.uid JOIN tasks AS r ON r.uid = f.reader
+    WHERE NOT line.gathers AND r.ended_at IS NULL
 )
 SELECT array_agg(uid) AS tasks, max(taken_seq) AS taken FROM line
 """
@@ -112,11 +117,12 @@ SELECT array_agg(uid) AS tasks, max(taken_seq) AS taken FROM line
 @dataclass(frozen=True, slots=True)
 class Gathering:
     """``entries``: given so far; ``taken_seq``: the last one in a job, -1: none is; ``made``: jobs
-    so far."""
+    so far; ``below``: what ``complete_below`` said last, from where it looks on."""
 
     entries: int
     taken_seq: int
     made: int
+    below: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +152,21 @@ async def keep_entries(connection: Connection, reader: UUID, entries: Sequence[J
     await connection.execute(_KEEP_ENTRIES, reader, rows)
 
 
-async def complete_below(connection: Connection, writer: UUID, *, after: int) -> int:
-    """All that the writer will ever give with lower numbers is there. ``after``: a number up to
-    which that is known."""
+async def complete_below(
+    connection: Connection, writer: UUID, *, reader: UUID, known: Gathering
+) -> int:
+    """All that the writer will ever give with lower numbers is there. Each job of it is looked at
+    about once, however large the groups are."""
+    after = max(known.taken_seq, known.below - 1)
     found: int = await connection.fetchval(SELECT_COMPLETE_BELOW, writer, after)
+    if found > known.below:
+        await connection.execute(_SET_BELOW, reader, found)
     return found
+
+
+async def forget_below(connection: Connection, readers: Sequence[UUID]) -> None:
+    """Jobs are tried again that were known to give nothing."""
+    await connection.execute(_FORGET_BELOW, readers)
 
 
 async def measure_entries(connection: Connection, reader: UUID, *, below: int) -> tuple[int, int]:

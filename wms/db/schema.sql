@@ -482,7 +482,9 @@ ALTER TABLE flows
     -- The last one that is in a job; -1: none is.
     ADD COLUMN taken_seq bigint NOT NULL DEFAULT -1,
     -- Jobs made so far, and so the number of the next group.
-    ADD COLUMN made bigint NOT NULL DEFAULT 0;
+    ADD COLUMN made bigint NOT NULL DEFAULT 0,
+    -- Entries with lower numbers are all there.
+    ADD COLUMN below bigint NOT NULL DEFAULT 0;
 
 -- What reader was given and has no job yet: inputs of the job that it will belong to.
 CREATE TABLE flow_entries (

@@ -33,6 +33,11 @@ UPDATE tasks SET ready = ready - $2, finished = finished + $2,
 WHERE uid = $1
 """
 
+_READERS_LACK = """
+-- Those who take what it gives as it comes find these files in the catalogue.
+UPDATE flows SET due = true WHERE writer = $1 AND NOT due
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class FinishedJob:
@@ -86,3 +91,4 @@ async def insert_taken(
     await connection.execute(
         _COUNT_TAKEN, task, len(jobs), {str(uid): count for uid, count in files.items()}
     )
+    await connection.execute(_READERS_LACK, task)

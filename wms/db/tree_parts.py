@@ -25,10 +25,11 @@ SELECT seq, file FROM tree_parts WHERE task_uid = $1 AND seq > $2 AND seq < $3 O
 _SELECT_LEVELS = "SELECT level, made, taken_seq, closed FROM tree_levels WHERE task_uid = $1"
 
 SELECT_FIRST_OPEN = statement("""
--- By what it is not, since the indexes on states know nothing of the order.
+-- By what it is not, since the indexes on states know nothing of the order. One that failed may be
+-- tried again, and the tree is nothing without it.
 SELECT seq FROM jobs
 WHERE task_uid = $1 AND seq > $2 AND seq < $3
-    AND state NOT IN ('{job.FINISHED}', '{job.FAILED}', '{job.CANCELED}')
+    AND state NOT IN ('{job.FINISHED}', '{job.CANCELED}')
 ORDER BY seq LIMIT 1
 """)
 
@@ -88,7 +89,7 @@ async def levels_of(connection: Connection, task: UUID) -> dict[int, TreeLevel]:
 
 
 async def first_open(connection: Connection, task: UUID, *, after: int, before: int) -> int | None:
-    """The first job between that may give something yet; None: there is none."""
+    """The first job between that has not given its part; None: there is none."""
     found: int | None = await connection.fetchval(SELECT_FIRST_OPEN, task, after, before)
     return found
 

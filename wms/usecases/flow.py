@@ -73,7 +73,8 @@ async def _what_to_follow(
             unusable.add(given.dat_in_uid)
         else:
             complete |= found
-    if len(unusable) != 1 or not unusable <= {given.dat_in_uid for given in inputs_that_come(task)}:
+    whole = {given.dat_in_uid for given in task.inputs if given not in inputs_that_come(task)}
+    if len(unusable) != 1 or unusable & whole:
         return None
     dataset = unusable.pop()
     async with context.database.connection() as connection:

@@ -29,6 +29,7 @@ from wms.domain.flow import gathered, inputs_that_come
 from wms.domain.grouping import JobDraft
 from wms.usecases.claimed_task import HOLD, SplitClaimLost, announce, decide
 from wms.usecases.context import WmsContext
+from wms.usecases.read_files import NotSplittable
 from wms.usecases.read_inputs import entries
 
 #: Above all numbers.
@@ -61,7 +62,7 @@ async def take_entries(
     if state.entries != given:  # some were given before it came
         await set_due(connection, task.uid)
         return Made()
-    below = await complete_below(connection, reading.writer, after=state.taken_seq)
+    below = await complete_below(connection, reading.writer, reader=task.uid, known=state)
     made = await _make_jobs(connection, task, below=below, last=False, limit=_MOST_AT_ONCE)
     if made.more:
         await set_due(connection, task.uid)
@@ -132,8 +133,9 @@ async def carry_on_gathering(
 async def _advance(
     context: WmsContext, claim: SplitClaim, known: KnownTask, *, page: int, closed: bool
 ) -> LockedTask | None:
-    """The task before, where it has failed or entries are missing that it gave (not asked where it
-    is ``closed``: all of it was read); None: nothing is to be done for now, or any more."""
+    """The task before, where it has failed or entries are missing that it gave; None: nothing is
+    to be done for now, or any more. ``closed``: all that it gave was read. Raises
+    ``SplitClaimLost``, ``NotSplittable``."""
     reading = claim.reading
     assert reading is not None  # noqa: S101 - precondition
     more = True
@@ -148,13 +150,19 @@ async def _advance(
                 raise SplitClaimLost
             if writer.state in {TaskState.FAILED, TaskState.CANCELED}:
                 return writer
-            if not closed and state.entries != writer.given(reading.dataset):
+            given = writer.given(reading.dataset)
+            if state.entries != given:
+                if closed:
+                    raise NotSplittable(
+                        f"of the {given} files of its input data set {state.entries} have a number"
+                        " of their own"
+                    )
                 return writer
             last = writer.state is TaskState.FINISHED
             below = (
                 _ALL
                 if last
-                else await complete_below(connection, reading.writer, after=state.taken_seq)
+                else await complete_below(connection, reading.writer, reader=claim.uid, known=state)
             )
             made = await _make_jobs(connection, known.task, below=below, last=last, limit=page)
             more = made.more

@@ -8,7 +8,7 @@ from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import JobState
 from sluice.contracts.tasks import Job, TaskStatus
 from sluice.servicekit.database import Transaction
-from wms.db.gathering import downstream
+from wms.db.gathering import downstream, forget_below
 from wms.db.ready_channel import notify_ready
 from wms.db.retries import count_reset, reset_jobs, task_of_job
 from wms.db.status import job_with_attempts, task_status
@@ -78,6 +78,7 @@ async def _lock(transaction: Transaction, uid: UUID) -> _Locked:
     after = await downstream(connection, uid)
     if not set(after.tasks) <= set(before.tasks):
         raise Conflict(f"a step has just begun to take what task {uid} gives: try again", task=uid)
+    await forget_below(connection, after.tasks)
     return _Locked(task, after.taken)
 
 

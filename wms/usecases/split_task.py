@@ -209,6 +209,8 @@ async def _add_page(
         if last:
             ended = await decide(transaction, claim.uid, known)
     context.signal.ready()
+    if taken.jobs:
+        context.signal.wake_splitting()
     announce(context, ended)
 
 

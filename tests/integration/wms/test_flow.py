@@ -11,6 +11,7 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.plan import Boundary
 from sluice.contracts.states import InputMode, JobState, ReportAnswer, TaskState
 from sluice.contracts.tasks import Task, TaskInput
+from sluice.servicekit.database import Transaction
 from tests.integration.wms.catalogue import deliver
 from tests.integration.wms.line import Line
 from tests.integration.wms.stage import Stage
@@ -19,8 +20,10 @@ from tests.waiting import eventually
 from wms.db.flows import begin_flow
 from wms.db.splitting import claim_task
 from wms.db.tasks import Reading, lock_tasks
+from wms.domain.task_completion import Ending
 from wms.usecases.cancel_task import cancel_task
 from wms.usecases.claimed_task import HOLD
+from wms.usecases.end_task import end_task
 from wms.usecases.explain import explain_task
 from wms.usecases.split_task import split_waiting_tasks
 
@@ -263,6 +266,42 @@ async def test_of_two_that_are_written_it_waits_for_one(line: Line, tmp_path: Pa
     await line.run_all(pilot)
     assert await line.seqs("c", JobState.FINISHED) == [0, 1, 2]
     assert await line.state("c") is TaskState.FINISHED
+
+
+async def test_what_it_reads_as_a_whole_too_is_waited_for(line: Line, tmp_path: Path) -> None:
+    await line.lay(tmp_path, files=4)
+    read = line.steps["b"].main_input
+    whole = TaskInput(port="all", dat_in_uid=read.dat_in_uid, mode=InputMode.ALL)
+    line.steps["b"] = line.steps["b"].model_copy(update={"inputs": [read, whole]})
+    await line.send("a", "b")
+    status = await line.stage.status(line.steps["b"])
+    assert (status.state, status.total) == (TaskState.WAITING, 0)
+    assert status.reason.startswith("waiting for its input data set")
+
+
+async def test_two_that_end_at_the_same_time_leave_nothing_behind(
+    line: Line, second: Stage, tmp_path: Path
+) -> None:
+    await (await line.lay(tmp_path, files=2)).send("a", "b")
+
+    async def end(at: Stage, step: str, transaction: Transaction) -> None:
+        uid = line.steps[step].uid
+        await lock_tasks(transaction.connection, [uid])
+        known = (await at.context.tasks.get(transaction.connection, [uid]))[uid]
+        assert await end_task(transaction, known, Ending(TaskState.CANCELED, "by request"))
+
+    async with line.stage.database.transaction() as first:
+        await end(line.stage, "a", first)
+
+        async def end_other() -> None:
+            async with second.database.transaction() as transaction:
+                await end(second, "b", transaction)
+
+        other = asyncio.create_task(end_other())
+        await eventually(line.stage.waits_for_lock, what="the other one waits")
+    await other
+    async with line.stage.database.connection() as connection:
+        assert await connection.fetchval("SELECT count(*) FROM flows") == 0
 
 
 async def test_it_is_said_what_it_waits_for(line: Line, tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ import pytest
 from sluice.clients.dms import DmsClient
 from sluice.contracts.plan import Boundary, MergeGroups
 from sluice.contracts.problems import Conflict
-from sluice.contracts.states import InputMode, JobState, TaskMode, TaskState
-from tests.integration.wms.catalogue import deliver
+from sluice.contracts.states import ErrorClass, InputMode, JobState, TaskMode, TaskState
+from sluice.contracts.tasks import TakenOver
+from tests.integration.wms.catalogue import deliver, new_output
 from tests.integration.wms.line import Line
 from tests.integration.wms.stage import Stage
 from tests.integration.wms.test_splitting import Dying, Killed, accept
@@ -240,6 +241,50 @@ async def test_files_that_do_not_go_by_the_numbers_of_jobs_are_waited_for(
         assert await connection.fetchval("SELECT count(*) FROM flows") == 0
 
 
+async def test_files_that_are_taken_over_are_in_the_groups(line: Line, tmp_path: Path) -> None:
+    """Of a step that was at the same work before, while the steps behind it are new: these have
+    come before its first job is made."""
+    await line.lay(tmp_path, files=9, retry=1)
+    gather(line, "c", "groups")
+    a, given = line.steps["a"], await new_output(line.dms)
+    place = a.main_output.model_copy(update={"dat_out_uid": given})
+    line.steps["before"] = a.model_copy(update={"uid": uuid4(), "outputs": [place]})
+    await line.send("before")
+    pilot = await line.stage.add_pilot()
+    jobs = await line.stage.lease(pilot, 9)
+    await line.stage.finish(pilot, *jobs[:4])
+    await line.stage.fail(pilot, jobs[4])
+    over = TakenOver(task=line.steps["before"].uid, outputs={a.main_output.port: given})
+    line.steps["a"] = a.model_copy(update={"taken_over": over})
+    await line.send("a", "b", "c")
+    assert await line.seqs("a") == [], "what is to be taken over is not in the catalogue yet"
+    for _ in range(3):
+        await deliver(line.stage, line.dms)
+        await line.split()
+    assert await line.seqs("b") == [0, 1, 2, 3]
+    for _ in range(5):
+        await line.run_all(pilot)
+        await deliver(line.stage, line.dms)
+        await line.split()
+    read = [[file["seq"] for file in inputs] for inputs in await line.inputs("c")]  # type: ignore[attr-defined]
+    assert read == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+
+
+async def test_a_step_that_was_canceled_keeps_no_job_from_another_round(
+    line: Line, tmp_path: Path
+) -> None:
+    await line.lay(tmp_path, files=6, retry=1, boundary=SOME_MAY_FAIL)
+    gather(line, "b", "groups")
+    await line.send("a", "b")
+    pilot = await line.stage.add_pilot()
+    jobs = await line.stage.lease(pilot, 6)
+    await line.stage.fail(pilot, jobs[1])
+    await line.stage.finish(pilot, jobs[0], jobs[2], jobs[3])
+    assert await line.seqs("b") == [0]
+    await cancel_task(line.stage.context, line.steps["b"].uid)
+    assert (await retry_job(line.stage.context, jobs[1].id)).state is JobState.READY
+
+
 async def test_where_the_task_before_fails_nothing_more_is_gathered(
     line: Line, tmp_path: Path
 ) -> None:
@@ -281,3 +326,26 @@ async def test_a_tree_grows_while_its_files_come(line: Line, tmp_path: Path) -> 
     await deliver(line.stage, line.dms)
     [file] = (await line.dms.files(line.steps["b"].main_output.dat_out_uid)).files
     assert (file.seq, file.meta) == (0, {"first_seq": 0, "last_seq": 9, "files": 10})
+
+
+async def test_a_tree_does_not_grow_past_a_job_that_failed(line: Line, tmp_path: Path) -> None:
+    """Before all its jobs are made it does not fail by it, and the job may have another round: its
+    part has a place."""
+    await line.lay(tmp_path, files=15, retry=1)
+    gather(line, "b", "tree")
+    await line.send("a", "b")
+    pilot = await line.stage.add_pilot()
+    jobs = await line.stage.lease(pilot, 15)
+    await line.stage.finish(pilot, *jobs[:14])
+    own = await line.stage.lease(pilot, 4)
+    await line.stage.fail(pilot, own[1], error=ErrorClass.TOOL_REFUSED)
+    await line.stage.finish(pilot, own[0], *own[2:])
+    assert await line.seqs("b") == [0, 1, 2, 3]
+    assert (await retry_job(line.stage.context, own[1].id)).state is JobState.READY
+    await line.stage.finish(pilot, jobs[14])
+    await line.split()
+    await line.run_all(pilot)
+    assert await line.state("b") is TaskState.FINISHED
+    await deliver(line.stage, line.dms)
+    [file] = (await line.dms.files(line.steps["b"].main_output.dat_out_uid)).files
+    assert file.meta["files"] == 15

@@ -40,7 +40,7 @@ def _is_there(chain: ChainView, reader: PlanStep, source: Source) -> bool:
     if source.step is None:
         return True
     state = chain.steps[source.step].state
-    as_it_comes = reader.takes_as_they_come and any(
-        given.source == source for given in reader.inputs_that_come
+    as_it_comes = reader.takes_as_they_come and all(
+        given in reader.inputs_that_come for given in reader.inputs if source in given.sources
     )
     return state is StepState.FINISHED or (state is StepState.IN_PROGRESS and as_it_comes)
