@@ -12,6 +12,8 @@ from rich.text import Text
 from sluice.cli.terminal import console
 from sluice.contracts.problems import ServiceError
 
+#: Files of a job that are named in a line.
+MOST_NAMED = 2
 #: Off a terminal lines are as long as they need to be.
 _WIDTH = None if sys.stdout.isatty() else 500
 
@@ -70,6 +72,12 @@ def print_problem(error: ServiceError) -> None:
     for finding in error.findings:
         if finding.file or finding.message not in sentence:
             err.print(f"  {finding}")
+
+
+def first_named(names: Sequence[str]) -> str:
+    """``a, b and 998 more``."""
+    others = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {others} more" if others > 0 else "")
 
 
 def human_bytes(size: float) -> str:

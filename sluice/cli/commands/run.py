@@ -16,7 +16,7 @@ from sluice.cli.commands.chain_watch import follow_with_bars, say_how_to_go_on
 from sluice.cli.connection import Connection, connected, running_url
 from sluice.cli.errors import plain_errors
 from sluice.cli.options import EntryOrder, OrderOption, ParamOption, RankOption, RecursiveOption
-from sluice.cli.output import err, human_bytes, out, print_json
+from sluice.cli.output import err, first_named, human_bytes, out, print_json
 from sluice.cli.parameters import Given, given_params, key_values
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import read_template_files, template_name
@@ -251,7 +251,7 @@ async def _finish(
         )
     else:
         for step, job in failed:
-            err.print(f"  {step}: {', '.join(job.inputs)}: {job.message}")
+            err.print(f"  {step}: {first_named(job.inputs)}: {job.message}")
         for output in outputs:
             out.print(f"{output.path}  {human_bytes(output.size)}")
         if chain.state is not ChainState.FINISHED:

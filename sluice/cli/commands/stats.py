@@ -106,8 +106,13 @@ def _print(found: WorkTimes) -> None:
             f" of an entry {_seconds(found.passage.mean)}, at most {_seconds(found.passage.most)}"
         )
     if found.chains is not None:
-        number = "the chain" if found.chains.count == 1 else f"{found.chains.count} chains"
-        out.print(f"{number}: {_seconds(found.chains.mean)} from the first task to the last's end")
+        mean = _seconds(found.chains.mean)
+        out.print(
+            f"the chain: {mean} from the first task to the last's end"
+            if found.chains.count == 1
+            else f"{found.chains.count} chains: on average {mean} from a chain's first task to its"
+            " last's end"
+        )
     if found.uncounted:
         tasks = counted(found.uncounted, "task")
         err.print(f"the jobs of {tasks} are still to be counted: ask again soon")

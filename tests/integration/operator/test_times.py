@@ -100,6 +100,13 @@ async def test_the_command(
     )
     assert WorkTimes.model_validate(answer) == TIMES
     assert operator.neighbours.times_asked[-1]["template"] == "spd"
+    for count, sentence in (
+        (1, "the chain: 8.42 s from the first task to the last's end"),
+        (9, "9 chains: on average 8.42 s from a chain's first task to its last's end"),
+    ):
+        chains = spread(8.42, 9.0).model_copy(update={"count": count})
+        operator.neighbours.times = TIMES.model_copy(update={"chains": chains})
+        assert sentence in await sluice("stats")
     for wrong, why in (
         (("--since", "soon"), "neither a span"),
         ((chain, "--template", "spd"), "name chains, or a template"),
