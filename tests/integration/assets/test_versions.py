@@ -123,11 +123,12 @@ async def test_what_was_taken_back_can_be_put_again(assets: Assets) -> None:
     assert assets.stored(second) == {"model.pt": b"a"}
     third = await assets.put_version("model", b"b")
     assert third.version == 3, "a number is not used twice"
-    for version, why in ((2, "was taken back already"), (7, "there is no version 7")):
-        with pytest.raises(NotFound, match=why):
-            await assets.client.remove_asset("model", version=version)
-    with pytest.raises(NotFound, match="there is no asset 'nothing'"):
-        await assets.client.remove_asset("nothing")
+    for taken, why in ((2, "was taken back already"), (7, "there is no version 7")):
+        with pytest.raises(NotFound, match=rf"{why}.*`sluice asset show model`"):
+            await assets.client.remove_asset("model", version=taken)
+    for version in (None, 1):
+        with pytest.raises(NotFound, match=r"there is no asset 'nothing' \(`sluice asset list`"):
+            await assets.client.remove_asset("nothing", version=version)
 
 
 async def test_one_in_use_stays_until_its_chains_have_ended(assets: Assets) -> None:

@@ -247,12 +247,13 @@ class SecretRefused(Conflict):
 
 
 class AssetUnknown(NotFound):
-    """``version`` None: there is none at all. ``gone``: it was taken back."""
+    """``version`` None: there is none at all. ``gone``: it was taken back, or all were."""
 
     def __init__(self, name: str, version: int | None = None, *, gone: bool = False) -> None:
         subject = f"asset {name!r}" if version is None else f"version {version} of asset {name!r}"
         why = f"{subject} was taken back already" if gone else f"there is no {subject}"
-        super().__init__(f"{why} (`sluice asset list` has them all)", name=name)
+        command = "list" if version is None and not gone else f"show {name}"
+        super().__init__(f"{why} (`sluice asset {command}` has them all)", name=name)
 
 
 class AssetDraftUnknown(NotFound):

@@ -32,9 +32,9 @@ async def remove_asset(
         known = removed or await assets.versions_of(transaction.connection, name)
     if not removed:
         numbers = {each.version for each in known}
-        raise AssetUnknown(
-            name, version, gone=version in numbers or (version is None and bool(numbers))
-        )
+        if not numbers:
+            raise AssetUnknown(name)
+        raise AssetUnknown(name, version, gone=version is None or version in numbers)
     log.info("asset.removed", asset=name, versions=[each.version for each in removed])
     kept = [each for each in removed if not await _delete(context, each)]
     uses = [await use_of(context, each) for each in kept]
