@@ -74,6 +74,22 @@ async def test_the_page_switches_a_step_off_and_on(operator: Operator) -> None:
     assert operator.neighbours.priorities["ocr-layout"].priority == 0
 
 
+async def test_the_page_leads_to_templates_that_are_published(
+    operator: Operator, spd_text: str
+) -> None:
+    for name in ("spd", "off"):
+        await operator.client.store_template(NewTemplate(name=name, cwl=spd_text))
+    await operator.client.disable_template("off")
+    operator.neighbours.steps = [BUSY, BUSY.model_copy(update={"template": "off"})]
+    for address in ("/steps", "/steps/live"):
+        page = (await operator.http.get(address)).text.replace('\\"', '"')
+        links = set(re.findall(r'href="(/templates/[^"]+)"', page))
+        assert links == {"/templates/spd", "/templates/off"}, "that of a run is named alone"
+        assert "volume" in page
+    for link in links:
+        assert (await operator.http.get(link)).status_code == 200
+
+
 async def test_the_commands_say_what_holds_from_now_on(operator: Operator, sluice: Command) -> None:
     operator.neighbours.steps = [BUSY]
     said = await sluice("step", "priority", "ocr-layout", "-1", "--reason", "new model")

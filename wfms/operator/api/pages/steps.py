@@ -5,11 +5,12 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.numbers import in_full
 from sluice.contracts.problems import NotFound
-from sluice.contracts.steps import OFF, SetStepPriority, StepList
+from sluice.contracts.steps import OFF, SetStepPriority
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages.rendering import live
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_steps import read_steps, set_step_priority
+from wfms.operator.usecases.read_templates import read_templates
 
 
 class StepPages:
@@ -22,14 +23,21 @@ class StepPages:
         pages.add_url_rule("/steps/live", "steps_live", self.list_live)
         pages.add_url_rule("/steps", "set_step", self.set, methods=["POST"])
 
-    def _read(self) -> StepList:
-        return self._bridge.run(read_steps(self._context))
+    def _read(self) -> dict[str, object]:
+        """``published``: the names of templates that have a page; those of runs are known to the
+        WMS by their names alone."""
+        return self._bridge.run(self._steps())
+
+    async def _steps(self) -> dict[str, object]:
+        loads = (await read_steps(self._context)).steps
+        stored = await read_templates(self._context.database, disabled=True)
+        return {"steps": loads, "published": {template.name for template in stored}}
 
     def list(self) -> str:
-        return render_template("steps.html", steps=self._read().steps)
+        return render_template("steps.html", **self._read())
 
     def list_live(self) -> Response:
-        return live({"steps": "parts/steps.html"}, again=True, steps=self._read().steps)
+        return live({"steps": "parts/steps.html"}, again=True, **self._read())
 
     def set(self) -> AnyResponse:
         step = request.form.get("step", "")
