@@ -1,5 +1,5 @@
 """The simulated clock: events in order of time, and what each of them does. Whoever decides is the
-policy, a function of production."""
+policy, of `wms/domain`."""
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence

@@ -13,7 +13,6 @@ from pydantic import ValidationError
 from sluice.contracts.simulation import KindTimes, SimulationResult
 from sluice.contracts.times import Spread
 from sluice.contracts.wording import sentence_of
-from wms.domain.placement import Policy
 from wms.simulation.build import build_arrivals, build_nodes, build_works, joining_times
 from wms.simulation.engine import Simulation
 from wms.simulation.errors import WrongScenario
@@ -76,14 +75,13 @@ def simulate(
     *,
     folder: Path = Path(),
     with_timeline: bool = False,
-    policy: Policy | None = None,
 ) -> SimulationResult:
-    """``folder``: where files of arrivals lie. ``policy``: another than the scenario's, to try."""
+    """``folder``: where files of arrivals lie."""
     works = build_works(scenario)
     nodes = build_nodes(scenario, _random(scenario, "nodes"))
     record = Record() if with_timeline else None
     engine = Simulation(
-        policy or policy_of(scenario.policy),
+        policy_of(scenario.policy),
         works,
         nodes,
         arrivals=build_arrivals(scenario, _random(scenario, "pages"), read_times(folder)),

@@ -198,7 +198,7 @@ def _never(*_: object, **__: object) -> None:
         (PolicyName.SLUICE, placement.Kind, "learn", _never),
     ],
 )
-def test_it_is_production_that_decides(
+def test_the_policies_of_the_domain_decide(
     monkeypatch: pytest.MonkeyPatch,
     policy: PolicyName,
     module: object,
