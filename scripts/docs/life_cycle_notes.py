@@ -86,20 +86,27 @@ NOTES: dict[str, CycleNotes] = {
         " moment.",
         {
             TaskState.WAITING: (
-                "the splitting loops, when the DMS says that the input can be read; a cancelation",
+                (
+                    "the splitting loops, when the DMS says that the input can be read, or the task"
+                    " before is at work; a cancelation"
+                ),
                 "the next round asks the DMS again",
             ),
             TaskState.SPLITTING: (
-                "the splitting loops, page by page; a cancelation",
+                (
+                    "the splitting loops, page by page; where it takes files as they come, they"
+                    " make it active when the task before has ended; a cancelation"
+                ),
                 (
                     "jobs made so far exist and may run; splitting goes on at the place that was"
-                    " committed with the last page"
+                    " committed with the last page; one that takes files as they come finds in the"
+                    " catalogue what it lacks"
                 ),
             ),
             TaskState.ACTIVE: (
                 (
                     "whoever settles the job that decides it: a report, an expired lease, a"
-                    " cancelation; back to splitting where a level of a tree is done"
+                    " cancelation"
                 ),
                 (
                     "that transaction is rolled back as a whole and done again by the next report"

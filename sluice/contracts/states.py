@@ -101,7 +101,7 @@ class TaskState(StrEnum):
 
     WAITING = "waiting"  #: its input data set is not complete yet
     SPLITTING = "splitting"  #: jobs are being made from the files; those made may already run
-    ACTIVE = "active"  #: all its jobs exist
+    ACTIVE = "active"  #: all its jobs exist, but those of a tree's further levels
     FINISHED = "finished"  #: enough of its jobs succeeded
     FAILED = "failed"  #: the minimum cannot be reached any more, or its input is unusable
     CANCELED = "canceled"  #: stopped on request
