@@ -175,7 +175,7 @@ def simulate(
 
 @app.command("all")
 def everything() -> None:
-    """All of them but `ocr`, which needs what few have installed, with their defaults."""
+    """All that take a minute or two: not `ocr`, `size`, `simulate`."""
     bookkeeping()
     jobs()
     latency()

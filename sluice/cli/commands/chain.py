@@ -177,7 +177,9 @@ def rerun(
 
     Without options: the steps that did not finish and what depends on them; of a chain that
     finished, everything, or with --param what that changes. What is still there of the other steps
-    is taken over; what was deleted meanwhile is made again, as far back as needed. It is said
+    is taken over, and what was deleted meanwhile is made again, as far back as needed. A step whose
+    result is the workflow's, and not on the output storage yet, runs again as well: a map takes
+    over its jobs that finished, a merge, a batch or a single job is done anew. It is said
     beforehand which steps run; where something cannot be had any more nothing is started (exit code
     1).
     """

@@ -89,7 +89,8 @@ def show(system: System, pilot: PilotArgument) -> None:
 @with_system
 def stop(system: System, pilot: PilotArgument) -> None:
     """Let a pilot stop what it does, hand it back, and end: other pilots get it, and nothing counts
-    against it. What had been done of these jobs is lost; `drain` lets them end."""
+    against it. What had been done of these jobs is lost; `drain` lets them end. One of `sluice up`
+    is started again."""
     uid = the_pilot(system, pilot)
     system.ask(lambda c: c.operator.stop_pilot(uid))
     system.answer(
@@ -137,7 +138,7 @@ def drain(
     system: System,
     pilot: PilotArgument,
 ) -> None:
-    """Let a pilot finish what it has and end."""
+    """Let a pilot finish what it has and end. One of `sluice up` is started again."""
     uid = the_pilot(system, pilot)
     system.ask(lambda c: c.operator.drain_pilot(uid))
     system.answer(
