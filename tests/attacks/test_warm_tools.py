@@ -3,10 +3,12 @@ what is in its own memory, in the sandbox."""
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sluice.contracts.needs import Warm
+from sluice.contracts.states import AttemptOutcome
 from tests.unit.pilot import slot_users
 from tests.unit.pilot.builders import task, tool
 from tests.unit.pilot.runner.attempts.test_warm_tools import Jobs, text_of
@@ -67,6 +69,44 @@ def test_nor_does_it_in_the_folders_of_a_job_as_the_user_of_a_slot(
     of = of_a_user.task(warm=Warm(kind=leaves))
     text_of(of_a_user.run(of, leaves))
     assert of_a_user.said(of, f"print({looks}, len(served))") == "False 2"
+
+
+@pytest.mark.parametrize("way", ["sandbox", "user"])
+@pytest.mark.parametrize(
+    ("keeps", "writes"),
+    [
+        (
+            "f = open('out.txt', 'w'); f.write('good'); f.flush(); served.append(f)",
+            "served[-2].write('EVIL'); served[-2].flush()",
+        ),
+        (
+            "import mmap; f = open('out.txt', 'w+b'); f.write(b'good' * 2000); f.flush();"
+            " served.append(mmap.mmap(f.fileno(), 8000)); f.close()",
+            "served[-2][:4] = b'EVIL'; served[-2].flush()",
+        ),
+        (
+            "served.append(os.dup(1)); print('good', flush=True)",
+            "os.write(served[-2], b'EVIL')",
+        ),
+    ],
+    ids=["open", "mapped", "standard output"],
+)
+def test_what_it_gave_is_out_of_its_reach(
+    request: pytest.FixtureRequest, way: str, keeps: str, writes: str
+) -> None:
+    """Files that are stored and registered, held by whoever wrote them."""
+    jobs: Jobs = request.getfixturevalue("jobs" if way == "sandbox" else "of_a_user")
+    file: dict[str, Any] = {
+        "outputs": {"o": {"type": "File", "outputBinding": {"glob": "out.txt"}}}
+    }
+    of = jobs.task() if "dup" in keeps else jobs.task(stdout="said.txt", **file)
+    first = jobs.run(of, keeps)
+    given = Path(first.outputs[0].url.removeprefix("file://"))
+    before = given.read_bytes()
+    assert before.startswith(b"good")
+    second = jobs.run(of, f"{writes}; open('out.txt', 'w').write('x')")
+    assert second.outcome is AttemptOutcome.FINISHED, second.message
+    assert given.read_bytes() == before
 
 
 def test_it_is_gone_before_the_files_of_another_kind_are_there(jobs: Jobs) -> None:

@@ -182,6 +182,8 @@ class AttemptRun:
     ) -> list[Produced]:
         self._note_phase(AttemptPhase.STAGE_IN)
         prepared = self._prepare(tool, entry, protected, job_files)
+        # A tool that stays may keep what it has written open, or mapped.
+        job_files.are_shared = prepared.warm is not None
         self._stop_if_told()
         self._note_phase(AttemptPhase.RUN)
         well = False

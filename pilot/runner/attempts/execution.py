@@ -185,7 +185,7 @@ class Execution:
         key = key_of(command, prepared, self._allotted, limits)
         launch = context.containment.start_lasting(prepared, self._allotted, context.lasting)
         asking = Asking(key, self._task.step, command, prepared, launch, context.memory)
-        return context.warm.held(key), partial(context.warm.ask, asking)
+        return context.warm.make_ready(key, prepared), partial(context.warm.ask, asking)
 
     def _stream(
         self, title: str, path: str | None, prepared: PreparedJob, streams: ExitStack

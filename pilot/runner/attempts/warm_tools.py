@@ -36,8 +36,8 @@ _STDOUT = ".stdout"
 @dataclass(slots=True)
 class _Loaded:
     """``key``: of what it was started with; ``folder``: of the folders that it works in. ``held``:
-    MiB that it has. ``members``: its processes, once it has answered. ``seconds``: of its first
-    job, and of the second."""
+    MiB that it has. ``numbers``: it has named the request that it answered. ``members``: its
+    processes, once it has answered. ``seconds``: of its first job, and of the second."""
 
     key: str
     warm: Warm
@@ -49,6 +49,7 @@ class _Loaded:
     jobs: int = 0
     failures: int = 0
     held: float = 0.0
+    numbers: bool = False
     members: frozenset[int] = frozenset()
     seconds: list[float] = field(default_factory=list)
     last: float = field(default_factory=time.monotonic)
@@ -133,10 +134,12 @@ class WarmTools:
             self._containment.tidy_up()
             log.debug("warm.ended", step=loaded.step, jobs=loaded.jobs)
 
-    def held(self, key: str) -> float:
-        """MiB that the program has already which is asked for."""
-        loaded = self._loaded
-        return loaded.held if loaded is not None and loaded.key == key else 0.0
+    def make_ready(self, key: str, prepared: PreparedJob) -> float:
+        """Before memory is counted for a job: what it cannot use of what is loaded has ended. MiB
+        that the program has already which it is asked of. Raises ``OSError``, ``SandboxError``,
+        ``UserError``."""
+        loaded = self._usable(key, prepared)
+        return 0.0 if loaded is None else loaded.held
 
     def ended(self, *, well: bool) -> None:
         """After each job that was asked of it: is it to stay?"""
@@ -147,7 +150,7 @@ class WarmTools:
         if request is None or request.answer is None:
             self.end()
             return
-        loaded.held = request.used
+        loaded.held, loaded.numbers = request.used, request.answer.numbered
         if len(loaded.seconds) < 2:
             loaded.seconds.append(loaded.last - loaded.begun)
         loaded.failures = 0 if well else loaded.failures + 1
@@ -204,10 +207,11 @@ class WarmTools:
         return loaded
 
     def ask(self, ask: Asking, program: Program, limits: ProcessLimits) -> Running:
-        """The request, sent. Raises ``OSError``, ``SandboxError``, ``UserError``."""
+        """The request, sent, to what ``make_ready`` has left. Raises ``OSError``, ``SandboxError``,
+        ``UserError``."""
         prepared = ask.prepared
         begun = time.monotonic()
-        loaded = self._usable(ask.key, prepared) or self._load(ask, program, limits)
+        loaded = self._loaded or self._load(ask, program, limits)
         loaded.begun = begun
         loaded.jobs += 1
         link = f"{prepared.job_files.folder}/{TMP}/{_STDOUT}"
@@ -223,6 +227,7 @@ class WarmTools:
             message,
             ask.memory,
             begun=processor_time(loaded.program.pid) if loaded.jobs > 1 else 0.0,
+            numbers=loaded.numbers,
         )
         return self._request
 

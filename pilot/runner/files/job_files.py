@@ -50,8 +50,8 @@ class ForeignFileError(WorkflowException):  # type: ignore[misc] # cwltool's typ
 
 @dataclass(frozen=True, slots=True)
 class OpenJobFile:
-    """A regular file, open for reading. ``given``: no other file of the node is this one, so that
-    it may be given away."""
+    """A regular file, open for reading. ``given``: no other file of the node is this one, and
+    nobody holds it, so that it may be given away."""
 
     descriptor: int
     given: bool
@@ -60,12 +60,13 @@ class OpenJobFile:
 class JobFiles:
     """``folders``: of the job, by all names that they have; the first is the one that it runs in,
     as it knows it. ``inputs``: files elsewhere that it has links to. ``cost``: of all that was
-    looked for."""
+    looked for. ``are_shared``: somebody may hold them after the job has ended."""
 
     def __init__(self, folders: Sequence[OpenFolder], inputs: Collection[Identity]) -> None:
         self._folders = folders
         self._inputs = inputs
         self.cost = SearchCost()
+        self.are_shared = False
         self.folder = folders[0].path
         #: By path, once nothing changes any more.
         self._seen: dict[str, os.stat_result | None] | None = None
@@ -139,8 +140,9 @@ class JobFiles:
                 raise self._special(path, "no file")
             descriptor = _opened(found)
         try:
-            given = status.st_nlink == 1 and (status.st_dev, status.st_ino) not in self._inputs
-            yield OpenJobFile(descriptor, given and _is_ours(descriptor, status))
+            is_other = status.st_nlink > 1 or (status.st_dev, status.st_ino) in self._inputs
+            given = not (self.are_shared or is_other) and _is_ours(descriptor, status)
+            yield OpenJobFile(descriptor, given)
         finally:
             os.close(descriptor)
 

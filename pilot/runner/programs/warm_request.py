@@ -16,8 +16,9 @@ from pilot.runner.programs.usage import processor_time
 from pilot.sandbox.held_sandbox import Usage
 from pilot.sandbox.process_limits import ProcessLimits
 
-#: Bytes of an answer, at most.
-_MOST_ANSWER = 64 << 20
+#: Bytes of an answer, at most: it is read outside of the tool's limits. What is longer goes to the
+#: tool's standard output.
+_MOST_ANSWER = 4 << 20
 _MOST_CHUNK = 1 << 16
 #: Characters of what is no answer, in a sentence.
 _SHOWN = 200
@@ -62,8 +63,11 @@ StartLasting = Callable[[Program, ProcessLimits], Lasting]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
+    """``numbered``: it names its request."""
+
     exit_code: int
     output: str
+    numbered: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,8 @@ class Pipes:
 
 class WarmRequest:
     """As ``Running``: it has ended once the program has answered, or will not any more. ``begun``:
-    the program's seconds of processor time before. ``trouble``: why there is no answer, the end of
+    the program's seconds of processor time before. ``numbers``: it has named its requests so far,
+    so that an answer without is none to this one. ``trouble``: why there is no answer, the end of
     a sentence about the tool; empty where its end says it."""
 
     def __init__(
@@ -95,12 +100,14 @@ class WarmRequest:
         memory: Memory,
         *,
         begun: float,
+        numbers: bool = False,
     ) -> None:
         self._program = program
         self._pipes = pipes
         self._id = message["requestId"]
         self._left = memoryview(json.dumps(message).encode() + b"\n")
-        self._said = b""
+        self._numbers = numbers
+        self._said = bytearray()
         self._memory = memory
         self._begun = begun
         self.answer: Answer | None = None
@@ -178,14 +185,14 @@ class WarmRequest:
             return False
         self._said += chunk
         if not chunk:
-            self._said = b""
+            self._said.clear()
             self.trouble = "closed its standard output, and has not answered"
             return True
-        line, newline, more = self._said.partition(b"\n")
-        if not newline:
+        if b"\n" not in chunk:
             if len(self._said) > _MOST_ANSWER:
                 self.trouble = f"wrote more than {_MOST_ANSWER >> 20} MiB, and no answer"
             return bool(self.trouble)
+        line, _, more = bytes(self._said).partition(b"\n")
         self._understand(line)
         if more and self.answer is not None:
             self.answer = None
@@ -203,10 +210,11 @@ class WarmRequest:
         except (ValueError, AttributeError, RecursionError):
             self.trouble = f"wrote {_shown(line)} instead of an answer"
             return
-        if number not in (0, self._id):
-            self.trouble = f"answered request {number}, and was asked {self._id}"
+        if number != self._id and (number or self._numbers):
+            said = f"request {number}" if number else "no request by its number"
+            self.trouble = f"answered {said}, and was asked {self._id}"
             return
-        self.answer = Answer(code, output)
+        self.answer = Answer(code, output, numbered=number != 0)
 
 
 def _shown(said: bytes) -> str:

@@ -13,11 +13,12 @@ import pytest
 
 from pilot.node import memory_groups
 from pilot.node.memory_groups import MemoryGroups, find_memory_groups, limit_file
-from sluice.contracts.needs import Resources
+from sluice.contracts.needs import Resources, Warm
 from sluice.contracts.pilots import AttemptReport, PilotTask
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.attempts import failed, log_of, python, run
 from tests.unit.pilot.builders import input_file, job, task, tool
+from tests.unit.pilot.runner.attempts.test_warm_tools import OBEYS
 from tests.unit.pilot.slot_runner import Runner
 
 #: MiB. What the tools here ask for; they may use twice that.
@@ -105,6 +106,25 @@ def test_so_are_many_processes_together(limited: Runner, root: Path) -> None:
     script = 'for n in 1 2 3 4; do python3 -c "$0" & done; wait; exit 5'
     report = attempt(limited, root, ["sh", "-c"], script, GREEDY)
     assert report.error_class is ErrorClass.OUT_OF_MEMORY, report.message
+
+
+def test_a_tool_loaded_in_place_of_another_is_counted_for_itself(
+    limited: Runner, root: Path
+) -> None:
+    """It stays loaded, and so did the other: that one's memory is not lent to it."""
+    of = task(
+        root,
+        tool([sys.executable, "-c", OBEYS], arguments=["$(inputs.f.path)"]),
+        warm=Warm(kind="a", key=["f"]),
+        resources=Resources(ram=ASKED, time_limit=60.0),
+    )
+    reports = []
+    for number, mib in enumerate((ASKED, ASKED + 1, LIMIT + 50)):
+        code = f"import builtins; builtins.kept = b'x' * ({mib} << 20); work(0.6)"
+        given = input_file(root / "in" / f"{number}.txt", data=code.encode())
+        reports.append(run(limited, of, [given], seq=number))
+    assert [report.error_class for report in reports] == [None, None, ErrorClass.OUT_OF_MEMORY]
+    assert all((report.peak_memory or 0) >= ASKED for report in reports)
 
 
 def test_what_is_left_of_a_tool_is_not_taken_for_all_of_it(grouped: Runner, root: Path) -> None:
