@@ -11,7 +11,7 @@ from sluice.cli.output import err, out, print_json, print_table
 from sluice.contracts.simulation import PolicyName, SimulationResult
 from sluice.contracts.times import Spread
 
-#: What production decides with, and what draws its time lines: found by name.
+#: The simulator, and what draws the time lines of production: found by name.
 SIMULATOR, DRAWING = "wms.simulation.entry", "wfms.operator.domain.timeline_drawing"
 
 
