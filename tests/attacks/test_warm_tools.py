@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from sluice.contracts.needs import Warm
-from sluice.contracts.states import AttemptOutcome
+from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot import slot_users
+from tests.unit.pilot.attempts import failed
 from tests.unit.pilot.builders import task, tool
-from tests.unit.pilot.runner.attempts.test_warm_tools import Jobs, text_of
+from tests.unit.pilot.runner.attempts.test_warm_tools import Jobs, raw, text_of
 from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 from tests.unit.pilot.walls import slot_behind
@@ -132,3 +133,25 @@ def test_it_sees_no_more_of_the_node_than_any_tool(jobs: Jobs, tmp_path: Path) -
     for path in (tmp_path / "hush", jobs.runner.run.journals, tmp_path / "in"):
         assert path.exists()
         assert jobs.said(of, f"print(os.path.exists({str(path)!r}))") == "False"
+
+
+def test_an_answer_that_comes_late_is_not_the_next_jobs(jobs: Jobs) -> None:
+    """Though it names no request, which may be left out by who never does."""
+    late = 'threading.Timer(0.3, lambda: print(\'{"output": "late"}\', flush=True)).start()'
+    of = raw(
+        jobs,
+        f"import threading\nif requests == 1: answer(output='first'); {late}\nelse: time.sleep(99)",
+    )
+    assert jobs.said(of) == "first"
+    error, message = failed(jobs.run(of))
+    assert error is ErrorClass.TOOL_FAILED
+    assert "answered no request by its number, and was asked 2" in message
+
+
+@pytest.mark.parametrize("end", ["", "\\n"])
+def test_a_long_answer_is_none(jobs: Jobs, end: str) -> None:
+    """It would be read outside of the tool's limits."""
+    of = raw(jobs, f"os.write(1, b'[],' * (2 << 20)); os.write(1, b'{end}'); time.sleep(99)")
+    error, message = failed(jobs.run(of))
+    assert error is ErrorClass.TOOL_FAILED
+    assert "wrote more than 4 MiB, and no answer" in message

@@ -210,7 +210,7 @@ async def test_a_job_that_waits_for_a_person_holds_up_the_groups_behind_it(
     pilot = await line.stage.add_pilot()
     jobs = await line.stage.lease(pilot, 6)
     await line.stage.execute(
-        "UPDATE jobs SET state = 'held', lease_until = NULL WHERE id = $1", jobs[4].id
+        "UPDATE jobs SET state = $2, lease_until = NULL WHERE id = $1", jobs[4].id, JobState.HELD
     )
     await line.stage.execute(
         "UPDATE tasks SET leased = leased - 1, held = 1 WHERE uid = $1", line.steps["a"].uid

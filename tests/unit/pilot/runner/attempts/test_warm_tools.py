@@ -226,29 +226,6 @@ def test_who_answers_twice_is_started_anew(jobs: Jobs) -> None:
             assert "behind its answer" in report.message or "was asked 2" in report.message
 
 
-def test_an_answer_that_comes_late_is_not_the_next_jobs(jobs: Jobs) -> None:
-    """Though it names no request, which may be left out by who never does."""
-    late = 'threading.Timer(0.3, lambda: print(\'{"output": "late"}\', flush=True)).start()'
-    of = raw(
-        jobs,
-        f"import threading\nif requests == 1: answer(output='first'); {late}\n"
-        "else: time.sleep(2); answer(output='second')",
-    )
-    assert jobs.said(of) == "first"
-    error, message = failed(jobs.run(of))
-    assert error is ErrorClass.TOOL_FAILED
-    assert "answered no request by its number, and was asked 2" in message
-
-
-@pytest.mark.parametrize("end", ["", "\\n"])
-def test_a_long_answer_is_none(jobs: Jobs, end: str) -> None:
-    """It would be read outside of the tool's limits."""
-    of = raw(jobs, f"os.write(1, b'[],' * (2 << 20)); os.write(1, b'{end}'); time.sleep(99)")
-    error, message = failed(jobs.run(of))
-    assert error is ErrorClass.TOOL_FAILED
-    assert "wrote more than 4 MiB, and no answer" in message
-
-
 def test_one_that_hangs_is_ended_at_the_jobs_time_limit(jobs: Jobs) -> None:
     of = jobs.task(resources=Resources(time_limit=0.7))
     error, message = failed(jobs.run(of, "time.sleep(99)"))
