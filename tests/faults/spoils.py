@@ -325,8 +325,9 @@ def input_deleted_before_upload(state: Snapshot) -> None:
 
 def limit_exceeded(state: Snapshot) -> None:
     attempts = _entering(state)
+    first_lease = min(row["leased_at"] for row in attempts)
     for row in attempts:
-        row["leased_at"] = attempts[0]["leased_at"]
+        row["leased_at"] = first_lease
 
 
 def nothing_limited(state: Snapshot) -> None:

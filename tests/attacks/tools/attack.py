@@ -12,6 +12,8 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
+from filelock import FileLock
+
 from tests.attacks.tools.surroundings import Surroundings
 
 _PRELUDE = Path(__file__).with_name("prelude.py").read_text()
@@ -87,7 +89,9 @@ def possible(attacks: Iterable[Attack]) -> set[str]:
     """Names of those that can be expected to succeed here in the open: what they come down to can
     be done outside of any tool."""
     codes = {attack.name: attack.only_if or "pass" for attack in attacks}
-    with tempfile.TemporaryDirectory() as folder:
+    # Two at a time would take from each other what there is once for a user.
+    lock = FileLock(Path(tempfile.gettempdir()) / "sluice-attacks.lock")
+    with lock, tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [sys.executable, "-I", "-S", "-c", program(codes, {})], cwd=folder, text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
