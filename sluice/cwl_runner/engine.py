@@ -19,6 +19,7 @@ from cwltool.executors import JobExecutor
 from cwltool.job import CommandLineJob
 from cwltool.process import shortname
 from cwltool.update import ORIGINAL_CWLVERSION
+from cwltool.utils import normalizeFilesDirs
 from cwltool.workflow import default_make_tool
 from ruamel.yaml import RoundTripRepresenter
 from ruamel.yaml.scalarfloat import ScalarFloat
@@ -341,7 +342,9 @@ class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not fo
                 logger.error("%s", result.reason)
                 self._failed.append(job)
             else:
-                job.callback(cmap(result.outputs), "success")
+                outputs = cmap(result.outputs)
+                normalizeFilesDirs(outputs)  # expressions of the next steps may ask for nameroot
+                job.callback(outputs, "success")
         if self._failed and self._stops:
             self._stop()
         return True

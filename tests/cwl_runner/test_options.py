@@ -152,6 +152,31 @@ def test_validation_looks_at_the_order_too(both: Run, tmp_path: Path) -> None:
     require_same(both("--validate", "--no-warnings", _workflow(tmp_path), order), status=1)
 
 
+def test_expressions_of_the_next_step_know_all_of_a_file(both: Run, tmp_path: Path) -> None:
+    made = {"out": {"type": "File", "outputBinding": {"glob": "words.t0"}}}
+    first = {"class": "CommandLineTool", "baseCommand": ["touch", "words.t0"]}
+    line = {"line": {"type": "string", "inputBinding": {}}}
+    said = {"out": {"type": "string", "outputBinding": {"outputEval": "$(inputs.line)"}}}
+    asked = {"source": "first/out", "valueFrom": "$(self.nameroot) $(self.nameext)"}
+    document = {
+        "cwlVersion": "v1.2",
+        "class": "Workflow",
+        "requirements": {"StepInputExpressionRequirement": {}},
+        "inputs": {},
+        "outputs": {"said": {"type": "string", "outputSource": "second/out"}},
+        "steps": {
+            "first": {"run": {**first, "inputs": {}, "outputs": made}, "in": {}, "out": ["out"]},
+            "second": {
+                "run": echo(inputs=line, outputs=said),
+                "in": {"line": asked},
+                "out": ["out"],
+            },
+        },
+    }
+    outputs = require_same(both(write(tmp_path, "names.cwl", document)))
+    assert outputs == {"said": "words .t0"}
+
+
 def test_a_target_alone_is_made(both: Run, tmp_path: Path) -> None:
     assert require_same(both("--target", "beside", _workflow(tmp_path))) == {"beside": "3 beam\n"}
 

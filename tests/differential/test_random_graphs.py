@@ -102,6 +102,8 @@ async def _bring_in(url: str, files: Sequence[Path]) -> Given:
 
 @pytest.mark.long("what is drawn goes beyond the templates of test_same_answer.py")
 @pytest.mark.hypothesis
+# Of ten graphs; as an error it would stand in the place of what went wrong.
+@pytest.mark.filterwarnings("ignore:Generating overly large repr")
 def test_random_graphs_give_the_same(bench: Bench) -> None:
     answered: list[bool] = []
     by_runner: list[Drawn] = []
