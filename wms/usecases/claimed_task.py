@@ -6,6 +6,7 @@ from uuid import UUID
 
 from sluice.contracts.states import TaskState
 from sluice.servicekit.database import Transaction
+from wms.db.flows import park_task
 from wms.db.ready_channel import notify_ready
 from wms.db.splitting import SplitClaim, lock_claimed, release_task
 from wms.db.task_cache import KnownTask
@@ -28,6 +29,13 @@ async def release(context: WmsContext, claim: SplitClaim, reason: str) -> None:
     """It is looked at again later."""
     async with context.database.connection() as connection:
         await release_task(connection, claim, reason=reason)
+
+
+async def park(context: WmsContext, claim: SplitClaim, reason: str) -> None:
+    """It takes files as they come: who ends jobs of the task before goes on with it. ``reason``:
+    why it waits, for people."""
+    async with context.database.connection() as connection:
+        await park_task(connection, claim, reason=reason)
 
 
 async def fail(context: WmsContext, claim: SplitClaim, known: KnownTask, reason: str) -> None:

@@ -18,7 +18,7 @@ from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask, Reading, lock_tasks
 from wms.domain.flow import can_follow, gathers, inputs_that_come, takes_as_they_come
 from wms.domain.grouping import JobDraft
-from wms.usecases.claimed_task import HOLD, SplitClaimLost, announce, decide
+from wms.usecases.claimed_task import HOLD, SplitClaimLost, announce, decide, park
 from wms.usecases.context import WmsContext
 from wms.usecases.gather import carry_on_gathering
 from wms.usecases.read_inputs import joined_drafts, shared_inputs, usable_datasets
@@ -101,7 +101,7 @@ async def carry_on(
     if writer is None:
         return
     if writer.state in {TaskState.FAILED, TaskState.CANCELED}:
-        await _park(context, claim, f"the step before it {writer.state}")
+        await park(context, claim, f"the step before it {writer.state}")
         return
     uids = [given.dat_in_uid for given in inputs_that_come(known.task)]
     datasets = {uid: await dms.dataset(uid) for uid in uids}
@@ -118,7 +118,7 @@ async def carry_on(
     if complete:
         return
     if await _look(context, claim, known) is not None:
-        await _park(context, claim, "")
+        await park(context, claim, "")
 
 
 async def _look(context: WmsContext, claim: SplitClaim, known: KnownTask) -> LockedTask | None:
@@ -147,11 +147,6 @@ async def _look(context: WmsContext, claim: SplitClaim, known: KnownTask) -> Loc
                 await flows.park_task(connection, claim, reason="")
     announce(context, ended)
     return None
-
-
-async def _park(context: WmsContext, claim: SplitClaim, reason: str) -> None:
-    async with context.database.connection() as connection:
-        await flows.park_task(connection, claim, reason=reason)
 
 
 async def _add(

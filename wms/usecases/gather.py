@@ -27,7 +27,7 @@ from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask, Reading, lock_tasks
 from wms.domain.flow import gathered, inputs_that_come
 from wms.domain.grouping import JobDraft
-from wms.usecases.claimed_task import HOLD, SplitClaimLost, announce, decide
+from wms.usecases.claimed_task import HOLD, SplitClaimLost, announce, decide, park
 from wms.usecases.context import WmsContext
 from wms.usecases.read_files import NotSplittable
 from wms.usecases.read_inputs import entries
@@ -112,7 +112,7 @@ async def carry_on_gathering(
     if writer is None:
         return
     if writer.state in {TaskState.FAILED, TaskState.CANCELED}:
-        await _park(context, claim, f"the step before it {writer.state}")
+        await park(context, claim, f"the step before it {writer.state}")
         return
     uids = [given.dat_in_uid for given in inputs_that_come(known.task)]
     datasets = {uid: await dms.dataset(uid) for uid in uids}
@@ -127,7 +127,7 @@ async def carry_on_gathering(
         found.append(entry)
     await _keep(context, claim, found)
     if await _advance(context, claim, known, page=page, closed=closed) is not None:
-        await _park(context, claim, "")
+        await park(context, claim, "")
 
 
 async def _advance(
@@ -186,8 +186,3 @@ async def _keep(context: WmsContext, claim: SplitClaim, found: Sequence[JobDraft
         if not await hold_gathering(transaction.connection, claim, last=False, hold=HOLD):
             raise SplitClaimLost
         await keep_entries(transaction.connection, claim.uid, found)
-
-
-async def _park(context: WmsContext, claim: SplitClaim, reason: str) -> None:
-    async with context.database.connection() as connection:
-        await park_task(connection, claim, reason=reason)
