@@ -77,6 +77,16 @@ async def join_pieces(context: DmsContext, uid: UUID, wanted: JoinPieces) -> Joi
     ``receive_piece`` and ``register_files``."""
     if (there := await _registered(context, uid, wanted)) is not None:
         return there
+    try:
+        return await _join(context, uid, wanted)
+    except (PiecesMissing, NotAvailable, Unprocessable):
+        # Another request has joined them meanwhile: its pieces go after the file is registered.
+        if (there := await _registered(context, uid, wanted)) is not None:
+            return there
+        raise
+
+
+async def _join(context: DmsContext, uid: UUID, wanted: JoinPieces) -> JoinedFile:
     dataset, place = await _folder(context, uid, wanted.name)
     url = f"{dataset.url}/{wanted.name}"
     pieces = _from_beginning(await list_pieces(context, uid), file_key(wanted.name))

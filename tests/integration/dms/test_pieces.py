@@ -5,11 +5,14 @@ import hashlib
 
 import pytest
 
+from dms.domain.places import Root
 from dms.loops.workers import delete_once
+from dms.usecases.file_work import FileWork
 from sluice.contracts.assets import PIECE, JoinedFile, JoinPieces, PieceAt
 from sluice.contracts.naming import file_key
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import DatasetType
+from sluice.storage import Entry
 from tests.integration.dms.conftest import Dms
 
 INPUT = DatasetType.INPUT
@@ -62,6 +65,24 @@ async def test_two_that_send_the_same_do_not_disturb_each_other(dms: Dms) -> Non
         return (await client.join_pieces(uid, whole())).checksum
 
     assert set(await asyncio.gather(send(), send(), send())) == {SUM}
+    assert (await client.dataset(uid)).count_files == 1
+
+
+async def test_one_that_comes_while_another_joins_gets_its_file(
+    dms: Dms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uid, client = await dms.dataset("set", INPUT), dms.client
+    await client.send_piece(uid, DATA, file="model.pt", offset=0)
+    files_in, first = FileWork.files_in, asyncio.Lock()
+
+    async def after_another(files: FileWork, root: Root, path: str) -> list[Entry]:
+        if not first.locked():
+            async with first:
+                await client.join_pieces(uid, whole())
+        return await files_in(files, root, path)
+
+    monkeypatch.setattr(FileWork, "files_in", after_another)
+    assert (await client.join_pieces(uid, whole())).checksum == SUM
     assert (await client.dataset(uid)).count_files == 1
 
 
