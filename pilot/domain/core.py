@@ -192,7 +192,7 @@ class PilotCore:
             held = HeldJob(job, deadline, leased=now.tick, wanted=wanted, kind=kind)
             self._tasks.use(job.task_uid)
             self._jobs[held.token] = held
-            self._waiting.append(held)
+            self._waiting.insert(self._tasks.place_of(held, self._waiting), held)
         yield from self._forget_tasks()
         if event.lease.drain or self.draining:
             yield from self._on_drain(now)

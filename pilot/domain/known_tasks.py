@@ -1,9 +1,10 @@
 """Descriptions of tasks, as the WMS sent them with the first job of each."""
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from uuid import UUID
 
+from pilot.domain.held_jobs import HeldJob
 from sluice.contracts.pilots import PilotTask
 
 
@@ -33,6 +34,17 @@ class KnownTasks:
         """By the kind of tool that their jobs want loaded."""
         kinds = ((self.kind(uid), task.step) for uid, task in self._tasks.items())
         return {kind: step for kind, step in kinds if kind is not None}
+
+    def place_of(self, job: HeldJob, waiting: Sequence[HeldJob]) -> int:
+        """Behind those that wait; but before the jobs of its chain's earlier steps at their end, so
+        that what lies between the steps stays small."""
+        task, place = self[job.job.task_uid], len(waiting)
+        while place:
+            other = self[waiting[place - 1].job.task_uid]
+            if other.chain_uid != task.chain_uid or other.depth >= task.depth:
+                break
+            place -= 1
+        return place
 
     def learn(self, tasks: Iterable[PilotTask]) -> None:
         self._tasks.update((task.uid, task) for task in tasks)

@@ -8,7 +8,7 @@ from sluice.cli.system import System
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.labels import Ambiguous, meant
-from sluice.contracts.pilots import Pilot
+from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import PilotState
 from sluice.contracts.templates import template_label

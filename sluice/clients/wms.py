@@ -11,13 +11,13 @@ from sluice.contracts.attention import Acknowledge, WorkCounts
 from sluice.contracts.limits import LimitList, SetLimit
 from sluice.contracts.loaded import LoadTool
 from sluice.contracts.pilot_detail import PilotDetail
+from sluice.contracts.pilot_list import PilotList
 from sluice.contracts.pilots import (
     Heartbeat,
     HeartbeatAnswer,
     JobToken,
     Lease,
     LeaseRequest,
-    PilotList,
     RegisterPilot,
     Registration,
     Report,

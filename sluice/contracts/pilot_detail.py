@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from sluice.contracts.base import Contract, Timestamp
-from sluice.contracts.pilots import Pilot
+from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 
 

@@ -2,13 +2,11 @@
 
 import operator
 from collections import Counter
-from enum import StrEnum
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import AfterValidator, Field
 
-from sluice.contracts.attention import Acknowledgement
 from sluice.contracts.base import (
     Checksum,
     Contract,
@@ -27,17 +25,14 @@ from sluice.contracts.needs import Needs
 from sluice.contracts.node_parts import PartName, part_in_words
 from sluice.contracts.resources import (
     Amounts,
-    BookedAmounts,
     Labels,
     NamedAmounts,
-    taken_in_words,
 )
 from sluice.contracts.states import (
     AttemptOutcome,
     AttemptPhase,
     ContainerEngine,
     ErrorClass,
-    PilotState,
     ReportAnswer,
     SandboxKind,
     TaskMode,
@@ -79,7 +74,7 @@ class NodeResources(Contract):
         return ", ".join(f"{number} × {name}" for name, number in Counter(self.gpus).items())
 
 
-class _WithContainment(Contract):
+class WithContainment(Contract):
     """What the node has to keep jobs in. Each is left out where there is none: the release before
     knows neither."""
 
@@ -101,7 +96,7 @@ def _few(node: NodeResources) -> NodeResources:
     return node
 
 
-class RegisterPilot(_WithContainment):
+class RegisterPilot(WithContainment):
     """``uid`` is chosen by the pilot, so that a repeated registration is the same pilot."""
 
     uid: UUID
@@ -110,92 +105,6 @@ class RegisterPilot(_WithContainment):
     slots: Annotated[int, Field(ge=1, le=4096)]
     resources: Annotated[NodeResources, AfterValidator(_few)]
     version: NewWord
-
-
-class PilotActivity(StrEnum):
-    """What a pilot does, for a person."""
-
-    STARTING = "starting"  #: has registered, and not been heard of since
-    WORKING = "working"
-    IDLE = "idle"
-    DRAINING = "draining"  #: finishes what it has
-    STOPPING = "stopping"  #: hands back what it has
-    FAILED = "failed"  #: stopped answering
-    GONE = "gone"
-
-
-class Pilot(_WithContainment):
-    """``leased``, ``running``: by its heartbeats. Pages alone have ``busy``: slots with a job,
-    ``booked``: by jobs, ``stopping``: hands them back, ``to_load``: the step that goes first."""
-
-    uid: UUID
-    name: Name
-    host: str
-    state: PilotState
-    slots: int
-    resources: NodeResources
-    registered_at: Timestamp
-    seen_at: Timestamp
-    leased: int = 0
-    running: int = 0
-    finished: int = 0
-    failed: int = 0
-    busy: int | None = Field(default=None, exclude_if=absent)
-    booked: BookedAmounts | None = Field(default=None, exclude_if=absent)
-    acknowledged: Acknowledgement | None = Field(default=None, exclude_if=absent)
-    stopping: Annotated[bool, Field(exclude_if=operator.not_)] = False
-    loaded: LoadedTools = Field(default_factory=list)
-    to_load: Annotated[str | None, Field(exclude_if=absent)] = None
-
-    @property
-    def activity(self) -> PilotActivity:
-        match self.state:
-            case PilotState.ACTIVE if self.busy_slots:
-                return PilotActivity.WORKING
-            case PilotState.ACTIVE if self.seen_at == self.registered_at:
-                return PilotActivity.STARTING
-            case PilotState.ACTIVE:
-                return PilotActivity.IDLE
-            case PilotState.DRAINING:
-                return PilotActivity.STOPPING if self.stopping else PilotActivity.DRAINING
-            case PilotState.LOST:
-                return PilotActivity.FAILED
-            case PilotState.GONE:
-                return PilotActivity.GONE
-
-    def in_use(self, between: str = " of ") -> dict[str, str]:
-        """Of what its node offers, how much its jobs take, by what it is: ``2 of 8`` cores. MiB of
-        memory and disk; disk, where jobs have asked for some."""
-        has = self.resources
-        offered = BookedAmounts(
-            cores=has.cores, ram=has.ram, disk=has.disk, gpus=len(has.gpus), named=has.named
-        )
-        return taken_in_words(self.booked or BookedAmounts(), offered, between)
-
-    @property
-    def busy_slots(self) -> int:
-        """Of a WMS of the release before, which does not say: at most as many."""
-        if self.busy is not None:
-            return self.busy
-        return (
-            min(self.slots, self.running + self.leased)
-            if self.state in {PilotState.ACTIVE, PilotState.DRAINING}
-            else 0
-        )
-
-
-class PilotList(Contract):
-    """``next``: where the next page begins, ``total``: how many there are on all pages; both only
-    for who asked for a page."""
-
-    pilots: list[Pilot]
-    next: str | None = Field(default=None, exclude_if=absent)
-    total: int | None = Field(default=None, exclude_if=absent)
-
-    @property
-    def number(self) -> int:
-        """Of those listed, where nobody says how many there are."""
-        return len(self.pilots) if self.total is None else self.total
 
 
 class Registration(Contract):
@@ -277,6 +186,7 @@ class PilotTask(FlatContract):
     executable: dict[str, Any]
     args: dict[str, Any]
     mode: TaskMode
+    depth: int = 0
     dat_in_port: str
     #: Further ports that take files.
     side_ports: list[str] = Field(default_factory=list)

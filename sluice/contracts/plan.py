@@ -321,3 +321,15 @@ class Plan(Contract):
             if step.name == name:
                 return step
         raise KeyError(name)
+
+    def depth(self, name: str) -> int:
+        """How many steps lie before that one on the longest way to it; ``KeyError`` as ``step``."""
+        known: dict[str, int] = {}
+
+        def of(name: str) -> int:
+            if name not in known:
+                before = {source.step for source in self.step(name).sources if source.step}
+                known[name] = max((of(step) + 1 for step in before), default=0)
+            return known[name]
+
+        return of(name)

@@ -100,6 +100,8 @@ class Task(FlatContract):
         ),
     ]
     single: bool = False
+    #: How many steps of the chain lie before it, on the longest way: the deeper goes first.
+    depth: Annotated[int, Field(ge=0)] = 0
     retry: Annotated[int, Field(ge=1)] = 3
     backoff: float = 1.0
     retry_also: list[Hopeless] = Field(default_factory=list)

@@ -9,7 +9,7 @@ from pathlib import Path
 import structlog
 
 from sluice.clients.wms import WmsClient
-from sluice.contracts.pilots import Pilot
+from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.problems import ServiceError
 from sluice.embedded.last_words import last_words
 from sluice.embedded.readiness import OK, STARTING

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from sluice.contracts.attention import Acknowledge
 from sluice.contracts.loaded import LoadTool
 from sluice.contracts.pilot_detail import PilotDetail
-from sluice.contracts.pilots import PilotList
+from sluice.contracts.pilot_list import PilotList
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.servicekit.http import api_router, errors
 from wms.db.pilot_pages import MOST, PilotQuery

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from sluice.contracts.attention import Acknowledgement
-from sluice.contracts.pilots import Pilot, PilotList
+from sluice.contracts.pilot_list import Pilot, PilotList
 from sluice.contracts.states import SandboxKind
 from sluice.servicekit.database import Connection
 from wms.db.in_flight import BOOKED, IN_FLIGHT

@@ -74,6 +74,7 @@ def known_task(task: Task) -> KnownTask:
         executable=task.executable,
         args=task.args,
         mode=task.mode,
+        depth=task.depth,
         dat_in_port=task.main_input.port,
         side_ports=[side.port for side in task.side_inputs],
         bundles=_bundles(task),

@@ -1,6 +1,6 @@
 """Shows the pilots."""
 
-from sluice.contracts.pilots import PilotList
+from sluice.contracts.pilot_list import PilotList
 from wms.db.pilot_pages import PilotQuery, pilot_page
 from wms.usecases.context import WmsContext
 

@@ -13,7 +13,7 @@ from sluice.cli.system import System, with_system
 from sluice.contracts.loaded import LoadTool
 from sluice.contracts.numbers import counted, in_full
 from sluice.contracts.pilot_detail import PilotJob, PilotStep
-from sluice.contracts.pilots import Pilot
+from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.resources import labels_in_words, named_in_words
 
 app = typer.Typer(no_args_is_help=True, help="The agents that run jobs on compute nodes.")

@@ -12,7 +12,7 @@ from sluice.contracts.chains import (
 from sluice.contracts.limits import LimitList, SetLimit
 from sluice.contracts.loaded import LoadTool
 from sluice.contracts.pilot_detail import PilotDetail
-from sluice.contracts.pilots import PilotList
+from sluice.contracts.pilot_list import PilotList
 from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
 from sluice.contracts.steps import SetStepPriority, StepList
 

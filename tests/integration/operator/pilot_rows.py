@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from sluice.contracts.attention import Acknowledge, Acknowledgement
 from sluice.contracts.loaded import LoadTool
 from sluice.contracts.pilot_detail import PilotDetail, PilotJob, PilotStep
-from sluice.contracts.pilots import Pilot, PilotList
+from sluice.contracts.pilot_list import Pilot, PilotList
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import AttemptOutcome, ErrorClass, PilotState
 

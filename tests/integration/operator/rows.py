@@ -21,7 +21,7 @@ from sluice.contracts.datasets import (
 )  # fmt: skip
 from sluice.contracts.intake import Tie, Unmatched
 from sluice.contracts.limits import ResourceLimit
-from sluice.contracts.pilots import Pilot
+from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import (
     ChainState,

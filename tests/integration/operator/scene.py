@@ -9,7 +9,8 @@ from uuid import UUID, uuid4
 
 from sluice.contracts.chains import Chain, ChainDataset, ChainStep
 from sluice.contracts.datasets import Dataset, Storage
-from sluice.contracts.pilots import NodeResources, Pilot
+from sluice.contracts.pilot_list import Pilot
+from sluice.contracts.pilots import NodeResources
 from sluice.contracts.plan import PlanStep
 from sluice.contracts.states import (
     AttemptOutcome,

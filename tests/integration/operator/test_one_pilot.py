@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sluice.contracts.pilots import Pilot
+from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import PilotState
 from sluice.contracts.steps import StepLoad

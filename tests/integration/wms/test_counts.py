@@ -8,7 +8,8 @@ import pytest
 from sluice.contracts.attention import Acknowledge, WorkCounts
 from sluice.contracts.gpus import GpuNeeds
 from sluice.contracts.needs import Resources
-from sluice.contracts.pilots import Pilot, RegisterPilot
+from sluice.contracts.pilot_list import Pilot
+from sluice.contracts.pilots import RegisterPilot
 from sluice.contracts.plan import Boundary
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import DeviceType, ErrorClass, PilotState

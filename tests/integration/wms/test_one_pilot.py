@@ -6,7 +6,8 @@ import pytest
 
 from sluice.contracts.loaded import LoadedTool, LoadTool
 from sluice.contracts.needs import Warm
-from sluice.contracts.pilots import Heartbeat, LeaseRequest, PilotActivity
+from sluice.contracts.pilot_list import PilotActivity
+from sluice.contracts.pilots import Heartbeat, LeaseRequest
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import AttemptOutcome, JobState, PilotState, ReportAnswer, TaskState
 from tests.integration.wms.stage import Stage, make_task

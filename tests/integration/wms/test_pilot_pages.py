@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sluice.contracts.attention import Acknowledge
-from sluice.contracts.pilots import PilotList
+from sluice.contracts.pilot_list import PilotList
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import PilotState, SandboxKind
 from tests.integration.wms.stage import Stage

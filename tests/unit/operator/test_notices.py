@@ -8,7 +8,8 @@ import pytest
 from sluice.contracts.attention import Acknowledgement, Notice, NoticeList, Subject, Weight
 from sluice.contracts.chains import ChainStep
 from sluice.contracts.datasets import Dataset, Stalled
-from sluice.contracts.pilots import NodeResources, Pilot, PilotList
+from sluice.contracts.pilot_list import Pilot, PilotList
+from sluice.contracts.pilots import NodeResources
 from sluice.contracts.states import (
     ChainState,
     DatasetState,

@@ -190,6 +190,7 @@ def make_task(
         args=args,
         rank=planned.rank,
         mode=planned.mode,
+        depth=plan.depth(step),
         inputs=[given for given in read if given is not None],
         single=planned.single,
         retry=planned.retry.attempts,

@@ -9,7 +9,7 @@ from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import Dataset, Stalled
 from sluice.contracts.intake import Tie
 from sluice.contracts.labels import label
-from sluice.contracts.pilots import Pilot
+from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import ChainState, DatasetState, PilotState
 from sluice.contracts.steps import StepLoad, StepPriority, off_in_words

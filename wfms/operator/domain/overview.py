@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from sluice.contracts.attention import ChainCounts, NoticeList, WorkCounts
 from sluice.contracts.limits import ResourceLimit
-from sluice.contracts.pilots import Pilot, PilotList
+from sluice.contracts.pilot_list import Pilot, PilotList
 from sluice.contracts.states import PilotState
 from wfms.operator.domain.progress import ChainProgress
 

@@ -17,7 +17,7 @@ from sluice.contracts.attention import (
     Subject,
     WorkCounts,
 )
-from sluice.contracts.pilots import PilotList
+from sluice.contracts.pilot_list import PilotList
 from sluice.contracts.problems import Conflict, NotFound, ServiceError
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import TaskStatus

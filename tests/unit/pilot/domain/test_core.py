@@ -23,7 +23,7 @@ from pilot.domain.model import (
     TimePassed,
 )
 from pilot.domain.prefetch import PrefetchPolicy, spare_jobs
-from sluice.contracts.pilots import Command, Heartbeat, HeartbeatAnswer, JobToken
+from sluice.contracts.pilots import Command, Heartbeat, HeartbeatAnswer, JobToken, PilotTask
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.domain.cores import (
     at,
@@ -35,6 +35,7 @@ from tests.unit.pilot.domain.cores import (
     reports,
     runs,
     stops,
+    task,
 )
 
 # --- how many jobs ---
@@ -129,6 +130,22 @@ def test_jobs_run_in_the_order_they_were_leased() -> None:
     for job_id in (5, 3):
         order += runs(core.handle(ended(job_id, seconds=9.0), at(1)))
     assert [job_id for _, job_id in order] == [5, 3, 9]
+
+
+def test_a_later_step_of_a_chain_goes_before_its_earlier_ones_at_the_end() -> None:
+    core, chain = pilot(1), uuid4()
+    first, last, other = (
+        task(uuid4()).model_copy(update={"chain_uid": of, "depth": depth})
+        for of, depth in ((chain, 0), (chain, 2), (uuid4(), 1))
+    )
+
+    def lease(of: PilotTask, *jobs: int) -> list[tuple[int, int]]:
+        return runs(core.handle(LeaseGranted(0, leased(*jobs, uid=of.uid, tasks=[of])), at(0)))
+
+    order = lease(first, 1, 2) + lease(other, 3) + lease(first, 4, 5) + lease(last, 6, 7)
+    for job_id in (1, 2, 3, 6, 7, 4):
+        order += runs(core.handle(ended(job_id, seconds=9.0), at(1)))
+    assert [job_id for _, job_id in order] == [1, 2, 3, 6, 7, 4, 5]
 
 
 def test_a_job_leased_twice_runs_once() -> None:

@@ -15,9 +15,10 @@ from sluice.contracts.plan import (
     NextSource,
     Retry,
     Source,
+    StepInput,
     StepOutput,
 )
-from sluice.contracts.states import DatasetType, DeviceType, Pick, StorageType
+from sluice.contracts.states import DatasetType, DeviceType, InputMode, Pick, StorageType
 from sluice.contracts.tasks import Task
 from tests.unit.wfms.chains.plans import plan, step
 from wfms.chains.domain.identity import ChainKey, dataset_name, task_uid
@@ -132,6 +133,14 @@ def test_every_field_of_a_step_reaches_its_task() -> None:
         "file:///l/x.logs",
     )
     assert (task.uid, task.template) == (task_uid(CHAIN, "filter"), "wf")
+
+
+def test_a_step_lies_behind_the_longest_way_to_it() -> None:
+    first, again = step("first"), step("again", Source(step="first", port="out"))
+    side = StepInput(port="side", source=Source(step="again", port="out"), mode=InputMode.ALL)
+    both = step("both", Source(step="first", port="out"), sides=[side])
+    made = plan(both, again, first, outputs=[("both", "out")])
+    assert [made.depth(name) for name in ("first", "again", "both")] == [0, 1, 2]
 
 
 def kind_of(name: str = "filter", *, tool: str = "ocr", **given: object) -> str | None:

@@ -32,7 +32,7 @@ from sluice.contracts.datasets import (
 )  # fmt: skip
 from sluice.contracts.intake import Rematch, Rematched, RematchedAll
 from sluice.contracts.pilot_detail import PilotDetail
-from sluice.contracts.pilots import PilotList
+from sluice.contracts.pilot_list import PilotList
 from sluice.contracts.problems import NotAvailable, NotFound
 from sluice.contracts.tasks import Explanation, Job, JobPage, Outlook, TaskStatus
 from wfms.operator.api.rest.body import read_body
