@@ -20,6 +20,11 @@ class WmsMetrics(ServiceMetrics):
             "Reports of attempts no longer the job's.",
             registry=self.registry,
         )
+        self.second_attempts = Counter(
+            "sluice_second_attempts_total",
+            "Attempts at jobs that another pilot takes long for.",
+            registry=self.registry,
+        )
         self.expired = Counter(
             "sluice_leases_expired_total", "Leases that ran out.", registry=self.registry
         )

@@ -68,5 +68,7 @@ class WmsSettings(SealingSettings):
     rank_period: float = Field(default=30.0, gt=0)
     #: Seconds between two looks for tasks that have ended and whose jobs' times are to be counted.
     times_period: float = Field(default=5.0, gt=0)
+    #: Seconds between two times that what was seen of workers is written down.
+    learn_period: float = Field(default=1.0, gt=0)
     #: Connections to the database.
     database_connections: int = Field(default=10, ge=4, le=200)

@@ -2,6 +2,8 @@
 
 from uuid import UUID
 
+from pydantic import Field
+
 from sluice.contracts.base import Contract, Timestamp
 from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.states import AttemptOutcome, ErrorClass
@@ -38,9 +40,22 @@ class PilotStep(Contract):
     longest: float | None = None
 
 
+class KnownWork(Contract):
+    """What is known of a worker, the pilots of one name and host, from all that it did of a step:
+    ``jobs`` that finished. ``seconds`` that one takes, the newest counting most, and within which
+    it has ``likely`` ended; ``failing``: the share of its last attempts that failed."""
+
+    step: str
+    template: str
+    jobs: int
+    seconds: float | None = None
+    likely: float | None = None
+    failing: float
+
+
 class PilotDetail(Contract):
-    """A pilot with what it has now, the attempts that ended last, the last that did not finish, and
-    its last ``attempts`` by step."""
+    """A pilot with what it has now, the attempts that ended last, the last that did not finish, its
+    last ``attempts`` by step, and what is known of its work in all, what it did last first."""
 
     pilot: Pilot
     jobs: list[PilotJob]
@@ -48,3 +63,4 @@ class PilotDetail(Contract):
     failures: list[PilotJob]
     steps: list[PilotStep]
     attempts: int
+    known: list[KnownWork] = Field(default_factory=list)

@@ -78,12 +78,14 @@ Hopeless = Literal["tool_timeout", "out_of_memory", "no_program"]
 
 
 class Retry(Contract):
-    """``attempts``: most attempts at each job. ``backoff``: seconds before the second attempt,
-    doubled for each further one. ``also``: what is tried again although it ends in the same way."""
+    """``attempts``: most attempts at each job. ``backoff``: seconds before the next attempt,
+    doubled for each further one. ``also``: what is tried again although it ends in the same way.
+    ``speculate``: a job that takes long may be begun by another pilot, too."""
 
     attempts: Annotated[int, Field(ge=1, le=100)] = 3
     backoff: Annotated[float, Field(ge=0.0, le=86_400.0)] = 1.0
     also: Annotated[list[Hopeless], Field(exclude_if=operator.not_)] = Field(default_factory=list)
+    speculate: Annotated[bool, Field(exclude_if=bool)] = True
 
 
 class MergeGroups(Contract):

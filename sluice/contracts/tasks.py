@@ -104,6 +104,8 @@ class Task(FlatContract):
     depth: Annotated[int, Field(ge=0)] = 0
     retry: Annotated[int, Field(ge=1)] = 3
     backoff: float = 1.0
+    #: May another pilot begin a job, too, that takes long?
+    speculate: bool = True
     retry_also: list[Hopeless] = Field(default_factory=list)
     outputs: Annotated[
         list[TaskOutput],

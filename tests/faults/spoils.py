@@ -3,41 +3,39 @@ in a copy of the tables."""
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 from sluice.contracts.states import (
-    AttemptOutcome,
     ChainState,
     DatasetState,
     DatasetType,
-    ErrorClass,
     JobState,
     ReplicaState,
     StepState,
     TaskState,
 )
 from tests.faults.checker.snapshot import Row, Snapshot
+from tests.faults.spoils_of_attempts import (
+    an_attempt_behind_the_winner,
+    attempt_ends_before_it_starts,
+    attempt_of_nothing,
+    input_was_another,
+    input_was_gone,
+    three_leases_at_once,
+    two_leases_of_one_pilot,
+    two_winners,
+)
 
 Spoil = Callable[[Snapshot], None]
 
 
-def first(state: Snapshot, service: str, table: str, **values: Any) -> Row:
-    """The first row with these values."""
-    return next(
-        row
-        for row in state.rows(service, table)
-        if all(row[key] == value for key, value in values.items())
-    )
-
-
 def output(state: Snapshot) -> Row:
-    return first(state, "dms", "datasets", type="output")
+    return state.first("dms", "datasets", type="output")
 
 
 def file_of(state: Snapshot, dataset: Row) -> Row:
     """The row of a file of a data set."""
-    member = first(state, "dms", "dataset_files", dataset_uid=dataset["uid"])
-    return first(state, "dms", "files", id=member["file_id"])
+    member = state.first("dms", "dataset_files", dataset_uid=dataset["uid"])
+    return state.first("dms", "files", id=member["file_id"])
 
 
 def intermediate(state: Snapshot) -> Row:
@@ -88,7 +86,7 @@ def chain_missing(state: Snapshot) -> None:
 
 
 def input_unknown(state: Snapshot) -> None:
-    first(state, "dms", "datasets", type="input")["name"] = "another"
+    state.first("dms", "datasets", type="input")["name"] = "another"
 
 
 def task_missing(state: Snapshot) -> None:
@@ -121,7 +119,7 @@ def watch_unreported(state: Snapshot) -> None:
 
 
 def input_kept(state: Snapshot) -> None:
-    first(state, "dms", "datasets", type="input")["state"] = DatasetState.CLOSED
+    state.first("dms", "datasets", type="input")["state"] = DatasetState.CLOSED
 
 
 def release_forgotten(state: Snapshot) -> None:
@@ -192,49 +190,15 @@ def good_job_failed(state: Snapshot) -> None:
     )
 
 
-def two_winners(state: Snapshot) -> None:
-    attempts = state.rows("wms", "attempts")
-    winner = next(row for row in attempts if row["outcome"] == AttemptOutcome.FINISHED)
-    attempts.append(winner | {"attempt": winner["attempt"] + 1})
-
-
-def attempt_of_nothing(state: Snapshot) -> None:
-    attempts = state.rows("wms", "attempts")
-    attempts.append(attempts[0] | {"job_id": -1})
-
-
-def two_leases_at_once(state: Snapshot) -> None:
-    attempts = state.rows("wms", "attempts")
-    winner = next(
-        row for row in attempts if row["outcome"] == AttemptOutcome.FINISHED and row["attempt"] == 1
-    )
-    first(state, "wms", "jobs", id=winner["job_id"])["attempt"] = 2
-    attempts.append(winner | {"attempt": 2})
-    winner["outcome"] = AttemptOutcome.LOST
-
-
-def attempt_ends_before_it_starts(state: Snapshot) -> None:
-    row = state.rows("wms", "attempts")[0]
-    row["ended_at"] = row["leased_at"] - timedelta(seconds=1)
-
-
-def input_was_gone(state: Snapshot) -> None:
-    state.rows("wms", "attempts")[0]["message"] = "input file 'a' is no longer there: file:///a"
-
-
-def input_was_another(state: Snapshot) -> None:
-    state.rows("wms", "attempts")[0]["error_class"] = ErrorClass.CHECKSUM_MISMATCH
-
-
 def output_doubled(state: Snapshot) -> None:
     members = state.rows("dms", "dataset_files")
-    own = first(state, "dms", "dataset_files", dataset_uid=intermediate(state)["uid"])
+    own = state.first("dms", "dataset_files", dataset_uid=intermediate(state)["uid"])
     members.append(own | {"name": f"{own['name']}.again"})
 
 
 def output_lost(state: Snapshot) -> None:
     members = state.rows("dms", "dataset_files")
-    members.remove(first(state, "dms", "dataset_files", dataset_uid=output(state)["uid"]))
+    members.remove(state.first("dms", "dataset_files", dataset_uid=output(state)["uid"]))
 
 
 def output_of_a_loser(state: Snapshot) -> None:
@@ -243,13 +207,13 @@ def output_of_a_loser(state: Snapshot) -> None:
 
 
 def output_renumbered(state: Snapshot) -> None:
-    first(state, "dms", "dataset_files", dataset_uid=intermediate(state)["uid"])["seq"] = 99
+    state.first("dms", "dataset_files", dataset_uid=intermediate(state)["uid"])["seq"] = 99
 
 
 def log_lost(state: Snapshot) -> None:
-    logs = first(state, "dms", "datasets", type="logs")
+    logs = state.first("dms", "datasets", type="logs")
     members = state.rows("dms", "dataset_files")
-    members.remove(first(state, "dms", "dataset_files", dataset_uid=logs["uid"]))
+    members.remove(state.first("dms", "dataset_files", dataset_uid=logs["uid"]))
 
 
 def files_miscounted(state: Snapshot) -> None:
@@ -281,11 +245,11 @@ def name_another(state: Snapshot) -> None:
     own = next(
         row for row in state.rows("dms", "datasets") if row["name"].endswith(".merge.merged")
     )
-    first(state, "dms", "dataset_files", dataset_uid=own["uid"])["name"] = "00000000.1-another.root"
+    state.first("dms", "dataset_files", dataset_uid=own["uid"])["name"] = "00000000.1-another.root"
 
 
 def input_another(state: Snapshot) -> None:
-    file_of(state, first(state, "dms", "datasets", type="input"))["checksum"] = bytes(32)
+    file_of(state, state.first("dms", "datasets", type="input"))["checksum"] = bytes(32)
 
 
 def merged_out_of_order(state: Snapshot) -> None:
@@ -318,7 +282,7 @@ def deleted_before_read(state: Snapshot) -> None:
 
 
 def input_deleted_before_upload(state: Snapshot) -> None:
-    row = first(state, "dms", "datasets", type="input")
+    row = state.first("dms", "datasets", type="input")
     uploads = [one["uploaded_at"] for one in state.rows("dms", "datasets") if one["uploaded_at"]]
     row["deleted_at"] = min(uploads) - timedelta(seconds=1)
 
@@ -337,11 +301,11 @@ def nothing_limited(state: Snapshot) -> None:
 
 
 def quota_spent_twice(state: Snapshot) -> None:
-    first(state, "wms", "limits", name="entries")["spent"] += 1
+    state.first("wms", "limits", name="entries")["spent"] += 1
 
 
 def limit_lost(state: Snapshot) -> None:
-    state.rows("wms", "limits").remove(first(state, "wms", "limits", name="register"))
+    state.rows("wms", "limits").remove(state.first("wms", "limits", name="register"))
 
 
 def process_left(state: Snapshot) -> None:
@@ -376,8 +340,8 @@ SPOILS: dict[str, list[Spoil]] = {
     "tasks finished": [task_failed, task_miscounts],
     "jobs cover input": [input_skipped, input_in_two_jobs, jobs_renumbered],
     "failures expected": [refused_input_accepted, good_job_failed],
-    "one winner": [two_winners, attempt_of_nothing],
-    "leases apart": [two_leases_at_once, attempt_ends_before_it_starts],
+    "one winner": [two_winners, an_attempt_behind_the_winner, attempt_of_nothing],
+    "leases apart": [two_leases_of_one_pilot, three_leases_at_once, attempt_ends_before_it_starts],
     "inputs were there": [input_was_gone, input_was_another],
     "limits kept": [limit_exceeded, nothing_limited],
     "quotas spent": [quota_spent_twice, limit_lost],

@@ -13,7 +13,7 @@ from sluice.contracts.states import AttemptOutcome
 from tests.faults.checker.checks import CHECKS, look, name_of
 from tests.faults.checker.load import read_storages
 from tests.faults.embedded import EndState, carried_work
-from tests.faults.spoils import SPOILS, Spoil, first
+from tests.faults.spoils import SPOILS, Spoil
 from tests.faults.spoils_of_files import FILE_SPOILS
 
 pytestmark = pytest.mark.xdist_group("faults-checker")
@@ -77,7 +77,7 @@ def test_events_that_differ_from_the_truth_are_found(good: EndState) -> None:
         row for row in spoiled.rows("dms", "datasets") if row["name"].endswith(".merge.merged")
     )
     members = spoiled.rows("dms", "dataset_files")
-    members.remove(first(spoiled, "dms", "dataset_files", dataset_uid=merged["uid"]))
+    members.remove(spoiled.first("dms", "dataset_files", dataset_uid=merged["uid"]))
     assert "events true" in {finding.check for finding in look(spoiled, good.expectation)}
 
 

@@ -3,7 +3,7 @@ rule of ``wms/db/tasks.py``."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -15,25 +15,29 @@ from wms.db.statement import statement
 from wms.domain.retry_rules import Verdict
 
 _SELECT_IN_FLIGHT = statement("""
--- The named jobs that a pilot has at this moment.
-SELECT id, task_uid, seq, state, attempt, pilot, failures, losses, ram, gpu_memory, leased_at,
-    started_at, inputs, CASE WHEN stop_attempt = attempt THEN stop_reason END AS stopping
-FROM jobs WHERE id = ANY($1::bigint[]) AND state IN ('{job.LEASED}', '{job.RUNNING}')
+-- The named jobs that a pilot has at this moment, each with the second attempt at it, where there
+-- is or was one.
+SELECT j.id, j.task_uid, j.seq, j.state, j.attempt, j.pilot, j.failures, j.losses, j.ram,
+    j.gpu_memory, j.leased_at, j.started_at, j.inputs,
+    extract(epoch FROM now() - j.started_at)::float8 AS ran,
+    CASE WHEN j.stop_attempt = j.attempt THEN j.stop_reason END AS stopping,
+    s.attempt AS twin_attempt, s.pilot AS twin_pilot, s.leased_at AS twin_leased_at,
+    s.started_at AS twin_started_at,
+    extract(epoch FROM now() - s.started_at)::float8 AS twin_ran,
+    s.lease_until IS NOT NULL AS twin_lives, s.stop_reason AS twin_stopping
+FROM jobs AS j LEFT JOIN second_attempts AS s ON s.job_id = j.id
+WHERE j.id = ANY($1::bigint[]) AND j.state IN ('{job.LEASED}', '{job.RUNNING}')
 """)
 
-_END_ATTEMPTS = statement("""
--- Moves the jobs and writes down the attempts ($1), changes the tasks' counters by differences
--- ($2), so that their CHECKs catch whatever would not add up, and counts for the pilot that
--- reported ($3: uid or NULL; $4, $5: finished, failed). Guarded by attempt and state: the caller
--- expects a number of jobs moved, and rolls back on another. Times are the database's; a duration
--- is the only thing taken from a pilot's clock.
-WITH ended AS (
+#: Parts of statements: the attempts that have ended ($1), and that this is written down.
+ENDED = """ended AS (
     SELECT * FROM jsonb_to_recordset($1) AS e(
         id bigint, attempt int, state text, failures int, losses int, ram bigint, gpu bigint,
         delay double precision, outcome text, reported text, exit_code int, error_class text,
         message text, peak_memory double precision, cpu_seconds double precision, log_url text,
         duration double precision, leased_at timestamptz, started_at timestamptz, pilot uuid)
-), written AS (
+)"""
+WRITTEN = """written AS (
     INSERT INTO attempts (job_id, attempt, pilot, leased_at, started_at, outcome, reported,
         exit_code, error_class, message, peak_memory, cpu_seconds, log_url)
     SELECT id, attempt, pilot, leased_at,
@@ -41,27 +45,35 @@ WITH ended AS (
             ELSE greatest(leased_at, now() - make_interval(secs => duration)) END,
         outcome, reported, exit_code, error_class, message, peak_memory, cpu_seconds, log_url
     FROM ended
-), moved AS (
+)"""
+
+_END_ATTEMPTS = statement(f"""
+-- Moves the jobs and writes down the attempts ($1), changes the tasks' counters by differences
+-- ($2), so that their CHECKs catch whatever would not add up, and counts for the pilot that
+-- reported ($3: uid or NULL; $4, $5: finished, failed). Guarded by attempt and state: the caller
+-- expects a number of jobs moved, and rolls back on another. Times are the database's; a duration
+-- is the only thing taken from a pilot's clock.
+WITH {ENDED}, {WRITTEN}, moved AS (
     UPDATE jobs AS j SET
         state = e.state, failures = e.failures, losses = e.losses, ram = coalesce(e.ram, j.ram),
         gpu_memory = coalesce(e.gpu, j.gpu_memory),
         not_before = now() + make_interval(secs => e.delay), lease_until = NULL,
-        pilot = CASE WHEN e.state IN ('{job.READY}', '{job.HELD}') THEN NULL ELSE j.pilot END,
-        ended_at = CASE WHEN e.state IN ('{job.READY}', '{job.HELD}') THEN NULL ELSE now() END,
+        pilot = CASE WHEN e.state IN ('{{job.READY}}', '{{job.HELD}}') THEN NULL ELSE j.pilot END,
+        ended_at = CASE WHEN e.state IN ('{{job.READY}}', '{{job.HELD}}') THEN NULL ELSE now() END,
         error_class = e.error_class, message = e.message,
         seconds = coalesce(
             CASE WHEN e.duration IS NULL THEN extract(epoch FROM now() - e.started_at)
                 ELSE least(e.duration, extract(epoch FROM now() - e.leased_at)) END, 0),
         peak_memory = coalesce(e.peak_memory, 0)
     FROM ended AS e
-    WHERE j.id = e.id AND j.attempt = e.attempt AND j.state IN ('{job.LEASED}', '{job.RUNNING}')
+    WHERE j.id = e.id AND j.attempt = e.attempt AND j.state IN ('{{job.LEASED}}', '{{job.RUNNING}}')
     RETURNING j.task_uid, e.state, j.seconds::float8 AS seconds,
         extract(epoch FROM now() - j.ready_at)::float8 AS whole
 ), times AS (
     -- A job waits for what of its time it does not run, attempts that did not count included.
     SELECT task_uid, count(*) AS timed, sum(seconds) AS worked,
         sum(greatest(whole - seconds, 0)) AS waited
-    FROM moved WHERE state = '{job.FINISHED}' AND whole IS NOT NULL GROUP BY task_uid
+    FROM moved WHERE state = '{{job.FINISHED}}' AND whole IS NOT NULL GROUP BY task_uid
 ), counted AS (
     UPDATE tasks AS t SET
         ready = t.ready + d.ready, leased = t.leased + d.leased, running = t.running + d.running,
@@ -93,6 +105,17 @@ INSERT INTO attempts (job_id, attempt, pilot, leased_at, started_at, outcome, me
 SELECT id, attempt, pilot, leased_at, started_at, '{outcome.CANCELED}', $2 FROM stopped
 """)
 
+_CANCEL_SECOND = statement("""
+-- The second attempts of task $1 likewise.
+WITH stopped AS (DELETE FROM second_attempts WHERE task_uid = $1 RETURNING *), counted AS (
+    UPDATE jobs AS j SET attempt = s.attempt FROM stopped AS s
+    WHERE j.id = s.job_id AND j.attempt < s.attempt
+)
+INSERT INTO attempts (job_id, attempt, pilot, leased_at, started_at, outcome, message)
+SELECT job_id, attempt, pilot, leased_at, started_at, '{outcome.CANCELED}', $2
+FROM stopped WHERE lease_until IS NOT NULL
+""")
+
 _CANCEL_WAITING = statement("""
 UPDATE jobs SET state = '{job.CANCELED}', ended_at = now(), message = $2
 WHERE task_uid = $1 AND state IN ('{job.READY}', '{job.HELD}')
@@ -111,8 +134,24 @@ _CANCEL_TIMEOUT = 900.0
 
 
 @dataclass(frozen=True, slots=True)
+class Twin:
+    """The other of two attempts at a job. ``lives``: it has not ended yet. ``ran``: seconds; None:
+    it has not started."""
+
+    attempt: int
+    pilot: UUID
+    leased_at: datetime
+    started_at: datetime | None
+    ran: float | None
+    lives: bool
+    stopping: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class JobInFlight:
-    """``stopping``: why its pilot was told to stop it."""
+    """A job with one attempt at it. ``ran``: as of a twin; ``stopping``: why its pilot was told to
+    stop it. ``twin``: the other attempt, if there is or was one; ``is_second``: this one stands
+    where second attempts do."""
 
     id: int
     task_uid: UUID
@@ -127,7 +166,43 @@ class JobInFlight:
     leased_at: datetime
     started_at: datetime | None
     inputs: list[dict[str, Any]]
+    ran: float | None = None
     stopping: str | None = None
+    twin: Twin | None = None
+    is_second: bool = False
+
+    @property
+    def goes_on_with(self) -> Twin | None:
+        """The attempt that goes on when this one ends."""
+        return self.twin if self.twin is not None and self.twin.lives else None
+
+    def at(self, attempt: int, pilot: UUID) -> "JobInFlight | None":
+        """As the pilot has it; None: this attempt is not, or no longer, the pilot's."""
+        if (self.attempt, self.pilot) == (attempt, pilot):
+            return self
+        twin = self.goes_on_with
+        if twin is None or (twin.attempt, twin.pilot) != (attempt, pilot):
+            return None
+        first = Twin(
+            self.attempt,
+            self.pilot,
+            self.leased_at,
+            self.started_at,
+            self.ran,
+            True,
+            self.stopping,
+        )
+        return replace(
+            self,
+            attempt=twin.attempt,
+            pilot=twin.pilot,
+            leased_at=twin.leased_at,
+            started_at=twin.started_at,
+            ran=twin.ran,
+            stopping=twin.stopping,
+            twin=first,
+            is_second=True,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +224,11 @@ class EndedAttempt:
     duration: float | None = None
     files: Sequence[tuple[UUID, NewFile]] = ()
 
+    @property
+    def is_beside(self) -> bool:
+        """The job is still in flight: another attempt at it goes on."""
+        return self.verdict.state in {JobState.LEASED, JobState.RUNNING}
+
 
 @dataclass(frozen=True, slots=True)
 class TaskChange:
@@ -165,7 +245,13 @@ class TaskChange:
 async def jobs_in_flight(connection: Connection, jobs: Sequence[int]) -> dict[int, JobInFlight]:
     """By job; those that no pilot has are left out."""
     rows = await connection.fetch(_SELECT_IN_FLIGHT, jobs)
-    return {row["id"]: JobInFlight(**{**row, "state": JobState(row["state"])}) for row in rows}
+    return {row["id"]: _in_flight(dict(row)) for row in rows}
+
+
+def _in_flight(row: dict[str, Any]) -> JobInFlight:
+    twin = Twin(**{name: row.pop(f"twin_{name}") for name in Twin.__slots__})
+    known = None if twin.attempt is None else twin
+    return JobInFlight(**{**row, "state": JobState(row["state"])}, twin=known)
 
 
 async def end_attempts(
@@ -174,12 +260,14 @@ async def end_attempts(
     changes: Sequence[TaskChange],
     *,
     pilot: UUID | None,
+    beside: Sequence[EndedAttempt] = (),
 ) -> int:
-    """How many jobs moved; under the locks of their tasks. ``pilot``: who reported, if one did."""
-    outcomes = Counter(attempt.outcome for attempt in attempts)
+    """How many jobs moved; under the locks of their tasks. ``pilot``: who reported, if one did;
+    ``beside``: attempts that it reported too, while others at their jobs go on."""
+    outcomes = Counter(attempt.outcome for attempt in (*attempts, *beside))
     moved: int = await connection.fetchval(
         _END_ATTEMPTS,
-        [_attempt_row(attempt) for attempt in attempts],
+        [attempt_row(attempt) for attempt in attempts],
         [_change_row(change) for change in changes],
         pilot,
         outcomes[AttemptOutcome.FINISHED],
@@ -188,7 +276,7 @@ async def end_attempts(
     return moved
 
 
-def _attempt_row(attempt: EndedAttempt) -> dict[str, Any]:
+def attempt_row(attempt: EndedAttempt) -> dict[str, Any]:
     job, verdict = attempt.job, attempt.verdict
     return {
         "id": job.id,
@@ -226,6 +314,7 @@ def _change_row(change: TaskChange) -> dict[str, Any]:
 
 async def cancel_jobs_in_flight(connection: Connection, task: UUID, *, message: str) -> None:
     await connection.execute(CANCEL_IN_FLIGHT, task, message)
+    await connection.execute(_CANCEL_SECOND, task, message)
 
 
 async def cancel_waiting_jobs(connection: Connection, task: UUID, *, message: str) -> None:

@@ -12,18 +12,27 @@ _DISK = "CASE WHEN t.disk <> 1024 THEN t.disk ELSE 0 END"
 _TURN = """PARTITION BY j.pilot{more}
     ORDER BY j.state = '{{job.RUNNING}}' DESC, j.leased_at, j.id ROWS UNBOUNDED PRECEDING"""
 
-_IN_HAND = "j.state IN ('{job.LEASED}', '{job.RUNNING}')"
+#: A subquery: every attempt that a pilot has at this moment, with what there is to say of its job.
+FLYING = """
+    SELECT id, task_uid, seq, state, attempt, pilot, leased_at, started_at, ram
+    FROM jobs WHERE state IN ('{job.LEASED}', '{job.RUNNING}')
+    UNION ALL SELECT j.id, j.task_uid, j.seq,
+        CASE WHEN s.started_at IS NULL THEN '{job.LEASED}' ELSE '{job.RUNNING}' END,
+        s.attempt, s.pilot, s.leased_at, s.started_at, j.ram
+    FROM second_attempts AS s JOIN jobs AS j ON j.id = s.job_id WHERE s.lease_until IS NOT NULL
+"""
 
-#: A subquery: job → whether its pilot, in turn, has enough of the named resources that it offers
-#: itself.
+#: A subquery: job and pilot → whether the pilot, in its turn, has enough of the named resources
+#: that it offers itself.
 _NAMED = f"""
-    SELECT id, bool_and(amount <= offered) AS fits FROM (
-        SELECT j.id, (p.resources->'named'->>n.name)::float + 1e-6 AS offered,
+    SELECT id, pilot, bool_and(amount <= offered) AS fits FROM (
+        SELECT j.id, j.pilot, (p.resources->'named'->>n.name)::float + 1e-6 AS offered,
             sum(n.amount::float) OVER ({_TURN.format(more=", n.name")}) AS amount
-        FROM jobs AS j JOIN tasks AS t ON t.uid = j.task_uid JOIN pilots AS p ON p.uid = j.pilot
+        FROM ({FLYING}) AS j JOIN tasks AS t ON t.uid = j.task_uid
+        JOIN pilots AS p ON p.uid = j.pilot
         CROSS JOIN LATERAL jsonb_each_text(t.needs->'named') AS n (name, amount)
-        WHERE {_IN_HAND} AND t.needs ? 'named' AND p.resources->'named' ? n.name
-    ) AS named GROUP BY id
+        WHERE t.needs ? 'named' AND p.resources->'named' ? n.name
+    ) AS named GROUP BY id, pilot
 """
 
 #: A subquery: each job that a pilot has, and whether it ``runs``. A pilot takes jobs ahead, and
@@ -47,10 +56,10 @@ _TURNS = f"""
             row_number() OVER turn AS place,
             sum(t.cores) OVER turn AS all_cores, sum(coalesce(j.ram, t.ram)) OVER turn AS all_ram,
             sum({_DISK}) OVER turn AS all_disk, sum({_GPUS}) OVER turn AS all_gpus
-        FROM jobs AS j JOIN tasks AS t ON t.uid = j.task_uid JOIN pilots AS p ON p.uid = j.pilot
-        WHERE {_IN_HAND}
+        FROM ({FLYING}) AS j JOIN tasks AS t ON t.uid = j.task_uid
+        JOIN pilots AS p ON p.uid = j.pilot
         WINDOW turn AS ({_TURN.format(more="")})
-    ) AS own LEFT JOIN ({_NAMED}) AS named USING (id)
+    ) AS own LEFT JOIN ({_NAMED}) AS named USING (id, pilot)
 """
 
 #: A subquery: pilot → ``leased``, ``running`` (as its heartbeats say, so short ones never are),

@@ -78,7 +78,7 @@ WITH named AS (
 ), held AS (
     SELECT DISTINCT ON (j.id) j.id, j.attempt, j.task_uid,
         n.started AND j.state = '{job.LEASED}' AS starts, j.state = '{job.RUNNING}' AS runs,
-        coalesce(j.started_at, j.leased_at) AS since
+        n.started AND j.started_at IS NULL AS begins, coalesce(j.started_at, j.leased_at) AS since
     FROM named AS n JOIN jobs AS j ON j.id = n.id AND j.attempt = n.attempt
     WHERE j.pilot = $4 AND j.state IN ('{job.LEASED}', '{job.RUNNING}')
         AND j.stop_attempt IS DISTINCT FROM j.attempt
@@ -87,7 +87,7 @@ WITH named AS (
     UPDATE jobs AS j SET
         lease_until = now() + $5,
         state = CASE WHEN h.starts THEN '{job.RUNNING}' ELSE j.state END,
-        started_at = CASE WHEN h.starts THEN now() ELSE j.started_at END
+        started_at = CASE WHEN h.begins THEN now() ELSE j.started_at END
     FROM held AS h WHERE j.id = h.id
 ), counted AS (
     UPDATE tasks AS t SET leased = t.leased - c.jobs, running = t.running + c.jobs
@@ -95,7 +95,7 @@ WITH named AS (
     WHERE t.uid = c.task_uid
 )
 SELECT id, attempt, task_uid, runs OR starts AS started,
-    CASE WHEN starts THEN 0 ELSE extract(epoch FROM now() - since)::float END AS seconds
+    CASE WHEN begins THEN 0 ELSE extract(epoch FROM now() - since)::float END AS seconds
 FROM held
 """)
 
@@ -110,9 +110,14 @@ WHERE j.id = ANY($1::bigint[]) GROUP BY j.id
 
 _STOP_RENEWING = """
 -- Attempts that take too long: not renewed from now on.
-UPDATE jobs AS j SET stop_attempt = j.attempt, stop_reason = s.reason
-FROM unnest($1::bigint[], $2::int[], $3::text[]) AS s(id, attempt, reason)
-WHERE j.id = s.id AND j.attempt = s.attempt AND j.lease_until IS NOT NULL
+WITH stopped AS (
+    SELECT * FROM unnest($1::bigint[], $2::int[], $3::text[]) AS s(id, attempt, reason)
+), first AS (
+    UPDATE jobs AS j SET stop_attempt = j.attempt, stop_reason = s.reason FROM stopped AS s
+    WHERE j.id = s.id AND j.attempt = s.attempt AND j.lease_until IS NOT NULL
+)
+UPDATE second_attempts AS j SET stop_reason = s.reason FROM stopped AS s
+WHERE j.job_id = s.id AND j.attempt = s.attempt AND j.lease_until IS NOT NULL
 """
 
 _SELECT_LEASED = statement("""
@@ -120,22 +125,33 @@ _SELECT_LEASED = statement("""
 SELECT task_uid FROM jobs
 WHERE id = $1 AND attempt = $2 AND pilot = $3 AND state IN ('{job.LEASED}', '{job.RUNNING}')
     AND lease_until > now() AND stop_attempt IS DISTINCT FROM attempt
+UNION ALL SELECT task_uid FROM second_attempts
+WHERE job_id = $1 AND attempt = $2 AND pilot = $3 AND lease_until > now() AND stop_reason IS NULL
 """)
 
-_SELECT_HOLDERS = "SELECT id, state, attempt, pilot FROM jobs WHERE id = ANY($1::bigint[])"
+_SELECT_HOLDERS = statement("""
+SELECT id, state, attempt, pilot FROM jobs WHERE id = ANY($1::bigint[])
+UNION ALL SELECT job_id, '{job.LEASED}', attempt, pilot FROM second_attempts
+WHERE job_id = ANY($1::bigint[]) AND lease_until IS NOT NULL
+""")
 
 SELECT_EXPIRED = statement("""
 -- The longest overdue leases; $1: grace.
-SELECT id FROM jobs
-WHERE state IN ('{job.LEASED}', '{job.RUNNING}') AND lease_until < now() - $1::interval
-ORDER BY lease_until LIMIT $2
+(SELECT id FROM jobs
+    WHERE state IN ('{job.LEASED}', '{job.RUNNING}') AND lease_until < now() - $1::interval
+    ORDER BY lease_until LIMIT $2)
+UNION ALL
+(SELECT job_id FROM second_attempts WHERE lease_until < now() - $1::interval
+    ORDER BY lease_until LIMIT $2)
 """)
 
 _STILL_EXPIRED = statement("""
 -- Asked again under the lock: a heartbeat may have come meanwhile.
-SELECT id FROM jobs
+SELECT id, attempt, pilot FROM jobs
 WHERE id = ANY($1::bigint[]) AND state IN ('{job.LEASED}', '{job.RUNNING}')
     AND lease_until < now() - $2::interval
+UNION ALL SELECT job_id, attempt, pilot FROM second_attempts
+WHERE job_id = ANY($1::bigint[]) AND lease_until < now() - $2::interval
 """)
 
 
@@ -184,8 +200,14 @@ class JobHolder:
     """Who has a job now, or had it last."""
 
     state: JobState
-    attempt: int
     pilot: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class HeldAttempt:
+    id: int
+    attempt: int
+    pilot: UUID
 
 
 async def claim_jobs(
@@ -250,10 +272,12 @@ async def leased_task(connection: Connection, job: JobToken, *, pilot: UUID) -> 
     return found
 
 
-async def job_holders(connection: Connection, jobs: Sequence[int]) -> dict[int, JobHolder]:
-    """By job; those that are not stored are left out."""
+async def job_holders(
+    connection: Connection, jobs: Sequence[int]
+) -> dict[tuple[int, int], JobHolder]:
+    """By job and attempt; jobs that are not stored are left out."""
     return {
-        row["id"]: JobHolder(JobState(row["state"]), row["attempt"], row["pilot"])
+        (row["id"], row["attempt"]): JobHolder(JobState(row["state"]), row["pilot"])
         for row in await connection.fetch(_SELECT_HOLDERS, jobs)
     }
 
@@ -265,6 +289,7 @@ async def expired_leases(connection: Connection, *, grace: timedelta, limit: int
 
 async def still_expired(
     connection: Connection, jobs: Sequence[int], *, grace: timedelta
-) -> list[int]:
-    """Those of them whose leases have not been renewed meanwhile; under the lock of their tasks."""
-    return [row["id"] for row in await connection.fetch(_STILL_EXPIRED, jobs, grace)]
+) -> list[HeldAttempt]:
+    """The attempts at them whose leases have not been renewed meanwhile; under the lock of their
+    tasks."""
+    return [HeldAttempt(**row) for row in await connection.fetch(_STILL_EXPIRED, jobs, grace)]

@@ -5,13 +5,15 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.pilot_detail import PilotDetail, PilotJob, PilotStep
+from sluice.contracts.pilot_detail import KnownWork, PilotDetail, PilotJob, PilotStep
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import AttemptOutcome
 from sluice.servicekit.database import Connection
-from wms.db.in_flight import BOOKED, IN_FLIGHT
+from wms.db.in_flight import BOOKED, FLYING, IN_FLIGHT
 from wms.db.pilot_pages import PRESENT, pilot_of
 from wms.db.statement import statement
+from wms.db.worker_times import Work, Worker, times_of_worker
+from wms.domain.worker_times import WorkerTimes
 
 #: Attempts that are shown one by one, and those that are looked through for what a pilot does.
 SHOWN, LOOKED_THROUGH = 20, 1000
@@ -26,11 +28,10 @@ SELECT p.uid, name, host, state, slots, resources, engines, sandbox, registered_
 FROM pilots AS p LEFT JOIN flying AS f ON f.pilot = p.uid WHERE p.uid = $1
 """)
 
-SELECT_JOBS = statement("""
+SELECT_JOBS = statement(f"""
 -- There are as many as pilots have slots and something at hand; looked through by the index
 -- jobs_in_flight.
-WITH flying AS MATERIALIZED (
-    SELECT * FROM jobs WHERE state IN ('{job.LEASED}', '{job.RUNNING}'))
+WITH flying AS MATERIALIZED ({FLYING})
 SELECT j.id AS job, j.attempt, j.task_uid, t.chain_uid, t.step, j.seq, j.leased_at, j.started_at
 FROM flying AS j JOIN tasks AS t ON t.uid = j.task_uid
 WHERE j.pilot = $1 ORDER BY j.started_at NULLS LAST, j.leased_at, j.id LIMIT $2
@@ -62,10 +63,28 @@ async def pilot_detail(connection: Connection, uid: UUID) -> PilotDetail:
         failures=[_job(row) for row in failed[:SHOWN]],
         steps=_by_step(ended),
         attempts=len(ended),
+        known=[
+            _known(work, times)
+            for work, times in await times_of_worker(
+                connection, Worker(pilot["name"], pilot["host"]), limit=SHOWN
+            )
+        ],
     )
 
 
 _FAILURES = frozenset({AttemptOutcome.FAILED, AttemptOutcome.LOST})
+
+
+def _known(work: Work, times: WorkerTimes) -> KnownWork:
+    seconds, likely = (times.typical, times.likely) if times.jobs else (None, None)
+    return KnownWork(
+        step=work.step,
+        template=work.template,
+        jobs=times.jobs,
+        seconds=seconds,
+        likely=likely,
+        failing=times.failing,
+    )
 
 
 def _job(row: Any) -> PilotJob:

@@ -525,3 +525,43 @@ SET LOCAL statement_timeout = '2h';
 ALTER TABLE jobs VALIDATE CONSTRAINT jobs_fresh_or_due;
 
 UPDATE alembic_version SET version_num='wms0029' WHERE alembic_version.version_num = 'wms0028';
+
+-- Running upgrade wms0029 -> wms0030
+
+-- Another attempt at a job that a pilot runs already; the first one stands in the job's row. While
+-- the job is in flight a row stays here after its attempt has ended (lease_until NULL), so that
+-- there is no third. Changed under the lock of the task's row, as the job's own row.
+CREATE TABLE second_attempts (
+    job_id bigint PRIMARY KEY,
+    task_uid uuid NOT NULL,
+    attempt integer NOT NULL CHECK (attempt > 0),
+    pilot uuid NOT NULL,
+    leased_at timestamptz NOT NULL,
+    started_at timestamptz,
+    lease_until timestamptz,
+    -- Why its pilot was told to stop it.
+    stop_reason text
+);
+
+CREATE INDEX second_attempts_by_task ON second_attempts (task_uid);
+
+-- By kind of work (the step of a template) and worker (a pilot's name and host, so that it outlives
+-- the pilot): how long its jobs take, and how many fail. See wms/domain/worker_times.py.
+CREATE TABLE worker_times (
+    template text NOT NULL,
+    step text NOT NULL,
+    name text NOT NULL,
+    host text NOT NULL,
+    jobs bigint NOT NULL CHECK (jobs >= 0),
+    log_seconds double precision NOT NULL,
+    spread double precision NOT NULL CHECK (spread >= 0),
+    failing double precision NOT NULL CHECK (failing BETWEEN 0 AND 1),
+    seen_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (template, step, name, host)
+);
+
+CREATE INDEX worker_times_by_worker ON worker_times (name, host);
+
+CREATE INDEX worker_times_seen ON worker_times (seen_at);
+
+UPDATE alembic_version SET version_num='wms0030' WHERE alembic_version.version_num = 'wms0029';

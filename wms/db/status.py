@@ -8,6 +8,7 @@ from sluice.contracts.problems import NotFound
 from sluice.contracts.states import JobState, TaskState
 from sluice.contracts.tasks import Attempt, Job, TaskStatus
 from sluice.servicekit.database import Connection
+from wms.db.in_flight import FLYING
 from wms.db.statement import statement
 
 _STATUS = """
@@ -35,7 +36,12 @@ WHERE state NOT IN ('{{task.FINISHED}}', '{{task.FAILED}}', '{{task.CANCELED}}')
 ORDER BY held > 0 DESC, created_at DESC, uid LIMIT $1
 """)
 
-_SELECT_JOB = f"SELECT {JOB}, pilot, leased_at, started_at FROM jobs WHERE id = $1"
+_SELECT_JOB = f"SELECT {JOB} FROM jobs WHERE id = $1"
+
+_SELECT_UNDER_WAY = statement(f"""
+SELECT attempt, pilot, leased_at, started_at FROM ({FLYING}) AS flying
+WHERE id = $1 ORDER BY attempt
+""")
 
 _SELECT_ATTEMPTS = """
 SELECT attempt, pilot, leased_at, started_at, ended_at, outcome, exit_code, error_class, message,
@@ -46,8 +52,6 @@ FROM attempts WHERE job_id = $1 ORDER BY attempt
 _SELECT_PILOT_NAMES = "SELECT uid, name FROM pilots WHERE uid = ANY($1::uuid[])"
 
 _TASK_EXISTS = "SELECT 1 FROM tasks WHERE uid = $1"
-
-_IN_FLIGHT = frozenset({JobState.LEASED, JobState.RUNNING})
 
 
 async def task_status(connection: Connection, uid: UUID, *, full: bool = False) -> TaskStatus:
@@ -88,14 +92,13 @@ async def require_task(connection: Connection, uid: UUID) -> None:
 
 
 async def job_with_attempts(connection: Connection, job_id: int, *, full: bool = False) -> Job:
-    """The attempt that is under way comes last. ``full``: with the names of pilots. Raises
-    ``NotFound``."""
+    """Attempts that are under way come last, two at the most. ``full``: with the names of pilots.
+    Raises ``NotFound``."""
     row = await connection.fetchrow(_SELECT_JOB, job_id)
     if row is None:
         raise NotFound(f"no job {job_id}", job=job_id)
     attempts = [dict(past) for past in await connection.fetch(_SELECT_ATTEMPTS, job_id)]
-    if JobState(row["state"]) in _IN_FLIGHT:
-        attempts.append({key: row[key] for key in ("attempt", "pilot", "leased_at", "started_at")})
+    attempts += [dict(one) for one in await connection.fetch(_SELECT_UNDER_WAY, job_id)]
     names: dict[UUID, str] = {}
     if full:
         uids = [attempt["pilot"] for attempt in attempts]

@@ -88,6 +88,17 @@ class PilotCapacity:
         )
         return int(max(left, default=0))
 
+    @property
+    def begins(self) -> bool:
+        """Has it a place for a job that begins at once?"""
+        return self._starts > 0
+
+    def can_begin(self, demand: Demand) -> bool:
+        """Does a job of the task fit into what is free now?"""
+        if self._free is None or not self.begins:
+            return self.begins
+        return fit(self._free, demand.wanted(self._node), self._gpus) is not None
+
     def take(self, demand: Demand, ram: int | None, gpu_memory: int | None = None) -> None:
         """It was given a job of the task, which needs so much memory (None: as the task says)."""
         if self._free is None:

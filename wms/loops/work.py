@@ -9,6 +9,7 @@ from wms.settings import WmsSettings
 from wms.usecases.context import WmsContext
 from wms.usecases.count_times import count_ended_tasks
 from wms.usecases.expire_leases import expire_leases
+from wms.usecases.learn_times import learn_times
 from wms.usecases.lose_pilots import lose_pilots
 from wms.usecases.split_task import split_waiting_tasks
 from wms.usecases.update_ranks import update_ranks
@@ -45,6 +46,10 @@ def maintenance_loops(context: WmsContext, settings: WmsSettings) -> list[Loop]:
     async def count() -> bool:
         return await count_ended_tasks(context)
 
+    async def learn() -> bool:
+        await learn_times(context)
+        return False
+
     metrics = context.metrics
     return [
         Loop("expiry", expire, period=settings.expiry_period, metrics=metrics),
@@ -55,5 +60,6 @@ def maintenance_loops(context: WmsContext, settings: WmsSettings) -> list[Loop]:
             metrics=metrics,
         ),
         Loop("rank", rank, period=settings.rank_period, metrics=metrics),
+        Loop("workers", learn, period=settings.learn_period, metrics=metrics),
         Loop("times", count, period=settings.times_period, metrics=metrics),
     ]

@@ -7,10 +7,12 @@ from datetime import timedelta
 from sluice.contracts.times import Timeline
 from sluice.servicekit.database import Database
 from wms.db.task_cache import TaskCache
+from wms.db.worker_times import Stragglers
 from wms.domain.matching import PilotNode
 from wms.domain.times import Samples
 from wms.metrics import WmsMetrics
 from wms.usecases.counted_lately import CountedLately
+from wms.usecases.seen_ends import SeenEnds
 from wms.usecases.work_signal import WorkSignal
 
 
@@ -46,6 +48,8 @@ class WmsContext:
     signal: WorkSignal = field(default_factory=WorkSignal)
     live_times: CountedLately[Samples] = field(default_factory=CountedLately)
     timelines: CountedLately[Timeline] = field(default_factory=CountedLately)
+    stragglers: CountedLately[Stragglers] = field(default_factory=CountedLately)
+    ends: SeenEnds = field(default_factory=SeenEnds)
     metrics: WmsMetrics = field(default_factory=WmsMetrics)
     #: Nodes that can be launched beside those that are there; None: nobody has said.
     launchable: Sequence[PilotNode] | None = None

@@ -32,13 +32,19 @@ async def expire_leases(context: WmsContext) -> bool:
     async with context.database.transaction() as transaction:
         locked = await lock_tasks_of_jobs(transaction.connection, ids)
         expired = await still_expired(transaction.connection, ids, grace=grace)
-        flying = await jobs_in_flight(transaction.connection, expired)
+        flying = await jobs_in_flight(transaction.connection, ids)
         known = await context.tasks.get(transaction.connection, locked)
-        lost = [_lost(known[job.task_uid], job, context) for job in flying.values()]
+        # Of two attempts at a job one at a time: what the second's end means depends on the first.
+        silent = {attempt.id: attempt for attempt in expired}.values()
+        lost = [
+            _lost(known[job.task_uid], job, context)
+            for attempt in silent
+            if (job := flying[attempt.id].at(attempt.attempt, attempt.pilot))
+        ]
         settled = await settle_attempts(transaction, locked, known=known, attempts=lost)
     settled.announce(context)
     context.metrics.expired.inc(len(lost))
-    return len(ids) == BATCH
+    return len(ids) >= BATCH or len(lost) < len(expired)
 
 
 def _lost(known: KnownTask, job: JobInFlight, context: WmsContext) -> EndedAttempt:

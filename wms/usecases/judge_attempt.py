@@ -46,7 +46,12 @@ def attempt_verdict(
     largest: Largest = Largest(),
 ) -> Verdict:
     """The retry rules applied to the end of an attempt at a job of the task. ``losses``: nodes in a
-    row that hold it."""
+    row that hold it. Where another attempt at the job goes on, one that does not succeed means
+    nothing for the job."""
+    twin = job.goes_on_with
+    if twin is not None and end.outcome is not AttemptOutcome.FINISHED:
+        note = f"attempt {twin.attempt} goes on"
+        return Verdict(job.state, job.failures, job.losses, note=note)
     task = known.task
     ram = task.needs.resources.counted_ram if job.ram is None else job.ram
     gpus = task.needs.gpus

@@ -19,6 +19,7 @@ from wms.db.tasks import shared_inputs_json
 from wms.domain.capacity import KEPT, PilotCapacity, blocked, in_turn, is_kept_free
 from wms.domain.matching import Demand, PilotNode, choose
 from wms.usecases.context import WmsContext
+from wms.usecases.give_second_attempts import give_second_attempts
 
 log = structlog.get_logger(__name__)
 
@@ -49,7 +50,8 @@ async def lease_jobs(
     Effect: the jobs are leased to the pilot until now + ``lease`` by the database's clock, each
     with a new attempt number; with none ready, waits up to ``request.wait`` seconds, or until the
     process is told to stop. A pilot that drains or has signed off gets nothing but ``drain``. Where
-    a task's jobs have waited long for room, the pilot may be kept free for them. What jobs need
+    a task's jobs have waited long for room, the pilot may be kept free for them. One that has
+    nothing to do may get second attempts (``give_second_attempts``). What jobs need
     that is counted over all nodes is theirs from the commit on, and a quota is spent. Messages:
     none.
     Raises ``NotFound`` for an unknown pilot.
@@ -77,6 +79,10 @@ async def lease_jobs(
                     continue
                 if giving.room.jobs == 0 or not await giving.give(demand, leased):
                     break
+            if not leased.jobs:
+                leased.jobs += await give_second_attempts(
+                    context, connection, pilot, node=seen.node, room=room
+                )
             leased.tasks = await _unknown(connection, context, leased.jobs, request.known_tasks)
             leased.shared = await shared_inputs_json(
                 connection, [known.task.uid for known in leased.tasks if known.task.shares]

@@ -16,6 +16,7 @@ from wms.db.leases import (
     stop_renewing,
 )
 from wms.db.pilots import set_loaded, touch_pilot
+from wms.db.second_attempts import extend_seconds
 from wms.db.tasks import lock_tasks_of_jobs
 from wms.domain.deadlines import Allowance, HoldTime, too_long
 from wms.domain.tokens import possible
@@ -52,6 +53,13 @@ async def renew_leases(context: WmsContext, pilot: UUID, heartbeat: Heartbeat) -
             await lock_tasks_of_jobs(connection, [job.id for job in named])
             leases = await extend_leases(
                 connection, pilot=pilot, running=running, waiting=waiting, lease=context.terms.span
+            )
+            renewed = {(lease.id, lease.attempt) for lease in leases}
+            others = [
+                (job, job in running) for job in named if (job.id, job.attempt) not in renewed
+            ]
+            leases += await extend_seconds(
+                connection, pilot=pilot, named=others, lease=context.terms.span
             )
             renewed = {(lease.id, lease.attempt) for lease in leases}
             if seen.stopping:
@@ -129,9 +137,9 @@ async def _commands(connection: Connection, pilot: UUID, lost: list[JobToken]) -
     holders = await job_holders(connection, [job.id for job in lost])
     commands: list[Command] = []
     for job in lost:
-        holder = holders.get(job.id)
+        holder = holders.get((job.id, job.attempt))
         token = JobToken(id=job.id, attempt=job.attempt)
-        if holder is not None and (holder.attempt, holder.pilot) == (job.attempt, pilot):
+        if holder is not None and holder.pilot == pilot:
             if holder.state in _REPORTED:
                 continue
             if holder.state is JobState.CANCELED or holder.state in _IN_FLIGHT:

@@ -51,7 +51,7 @@ async def _report(
         mine = {
             key: job
             for key in first
-            if (job := flying.get(key[0])) and (job.attempt, job.pilot) == (key[1], pilot)
+            if (flight := flying.get(key[0])) and (job := flight.at(key[1], pilot))
         }
         circumstances = _Circumstances(
             context.terms.losses,

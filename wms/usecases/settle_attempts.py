@@ -2,19 +2,21 @@
 off): the one place where a job leaves a pilot's hands, its task still living."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from sluice.contracts.datasets import NewFile
 from sluice.contracts.life_cycles import require_move
 from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState, TaskState
-from sluice.servicekit.database import Transaction
+from sluice.servicekit.database import Connection, Transaction
 from wms.db.attempts import EndedAttempt, TaskChange, end_attempts
 from wms.db.ready_channel import notify_ready
+from wms.db.second_attempts import end_beside, end_twins, exchange
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask
 from wms.db.tree_parts import TreePart, keep_parts
+from wms.db.worker_times import Work
 from wms.domain.task_completion import Ending, JobCounts, ending
 from wms.domain.transitions import JOB_MOVES
 from wms.domain.tree_merge import level_of, part_of
@@ -22,6 +24,7 @@ from wms.usecases.context import WmsContext
 from wms.usecases.end_task import end_task, promise_files
 from wms.usecases.give_to_readers import give_to_readers
 from wms.usecases.grow_tree import grow_tree
+from wms.usecases.seen_ends import WorkEnd
 
 #: Attempts that did not succeed; one canceled or handed back is none of them.
 _UNSUCCESSFUL = frozenset({AttemptOutcome.FAILED, AttemptOutcome.LOST})
@@ -49,6 +52,7 @@ class Settled:
     unmade: bool = False
     jobs: int = 0
     attempts: Sequence[EndedAttempt] = ()
+    ends: Sequence[WorkEnd] = ()
 
     def announce(self, context: WmsContext) -> None:
         """Wakes waiting requests and counts; only once the transaction has committed."""
@@ -58,6 +62,7 @@ class Settled:
             context.signal.ready()
         if self.unmade or self.ended:  # those that take what an ended task gave have it all now
             context.signal.wake_splitting()
+        context.ends.add(self.ends)
         for decided in self.ended:
             context.metrics.tasks_ended.labels(decided.state).inc()
         ends = Counter((attempt.outcome, attempt.error or "") for attempt in self.attempts)
@@ -82,31 +87,29 @@ async def settle_attempts(
     decided by it ended. Messages: ``dms.files``, one per data set; those of ``end_task``.
     Raises ``LostGuard``, ``IllegalMove``.
     """
-    settled = Settled(attempts=attempts)
+    settled = Settled(attempts=attempts, ends=list(_ends(attempts, known)))
     if not attempts:
         return settled
-    for attempt in attempts:
+    beside = [attempt for attempt in attempts if attempt.is_beside]
+    last = [attempt for attempt in attempts if not attempt.is_beside]
+    for attempt in last:
         require_move(
             JOB_MOVES, attempt.job.state, attempt.verdict.state, what=f"job {attempt.job.id}"
         )
-    by_task: dict[UUID, list[EndedAttempt]] = defaultdict(list)
-    for attempt in attempts:
-        by_task[attempt.job.task_uid].append(attempt)
-    changes = {uid: _Change.of(locked[uid], ended) for uid, ended in by_task.items()}
-    moved = await end_attempts(
+    changes = {uid: _Change.of(locked[uid], ended) for uid, ended in _by_task(attempts).items()}
+    await _end(
         transaction.connection,
-        attempts,
-        [change.stored for change in changes.values()],
+        beside=beside,
+        last=last,
+        changes=[change.stored for change in changes.values()],
         pilot=pilot,
     )
-    if moved != len(attempts):
-        raise LostGuard(len(attempts), moved)
     settled.delays = {
-        attempt.verdict.delay for attempt in attempts if attempt.verdict.state is JobState.READY
+        attempt.verdict.delay for attempt in last if attempt.verdict.state is JobState.READY
     }
     made = await give_to_readers(
         transaction.connection,
-        by_task,
+        _by_task(last),
         registered={uid: change.registered for uid, change in changes.items()},
         locked=locked.values(),
         known=known,
@@ -117,6 +120,52 @@ async def settle_attempts(
     if settled.jobs or 0.0 in settled.delays:
         await notify_ready(transaction.connection)
     return settled
+
+
+def _ends(attempts: Iterable[EndedAttempt], known: Mapping[UUID, KnownTask]) -> Iterator[WorkEnd]:
+    """What is learnt of workers."""
+    for attempt in attempts:
+        job, task = attempt.job, known[attempt.job.task_uid].task
+        work = Work(task.template, task.step)
+        if attempt.outcome in _UNSUCCESSFUL:
+            yield WorkEnd(work, job.pilot, None)
+        elif attempt.outcome is AttemptOutcome.FINISHED:
+            if attempt.duration is not None:
+                yield WorkEnd(work, job.pilot, attempt.duration)
+            if (twin := job.goes_on_with) is not None and twin.ran is not None:
+                yield WorkEnd(work, twin.pilot, twin.ran, is_least=True)
+
+
+async def _end(
+    connection: Connection,
+    *,
+    beside: Sequence[EndedAttempt],
+    last: Sequence[EndedAttempt],
+    changes: Sequence[TaskChange],
+    pilot: UUID | None,
+) -> None:
+    """``beside``: while another attempt at the job goes on; ``last``: those that end it, or after
+    which it begins anew. Raises ``LostGuard``."""
+    await exchange(
+        connection,
+        [one.job.id for one in beside if not one.job.is_second]
+        + [one.job.id for one in last if one.job.is_second],
+    )
+    moved = await end_beside(connection, beside)
+    moved += await end_attempts(connection, last, changes, pilot=pilot, beside=beside)
+    if moved != len(beside) + len(last):
+        raise LostGuard(len(beside) + len(last), moved)
+    for attempt in last:
+        if attempt.job.twin is not None:
+            message = f"attempt {attempt.job.attempt} ended the job first"
+            await end_twins(connection, [attempt.job.id], message=message)
+
+
+def _by_task(attempts: Iterable[EndedAttempt]) -> dict[UUID, list[EndedAttempt]]:
+    found: dict[UUID, list[EndedAttempt]] = defaultdict(list)
+    for attempt in attempts:
+        found[attempt.job.task_uid].append(attempt)
+    return found
 
 
 async def _conclude(
@@ -169,7 +218,7 @@ class _Change:
         for attempt in attempts:
             change.deltas[attempt.job.state] -= 1
             change.deltas[attempt.verdict.state] += 1
-            change.failed_attempts += attempt.outcome in _UNSUCCESSFUL
+            change.failed_attempts += attempt.outcome in _UNSUCCESSFUL and not attempt.is_beside
             if attempt.verdict.state is JobState.FAILED:
                 change.errors[(attempt.error or ErrorClass.INTERNAL).value] += 1
                 change.last_error = _sentence(attempt)

@@ -39,8 +39,8 @@ async def sign_off_pilot(context: WmsContext, pilot: UUID, returned: Sequence[Jo
                 reported=outcome,
                 message="handed back by its pilot",
             )
-            for job in flying.values()
-            if job.pilot == pilot and (job.id, job.attempt) in tokens
+            for job_id, attempt in tokens
+            if (flight := flying.get(job_id)) and (job := flight.at(attempt, pilot))
         ]
         settled = await settle_attempts(transaction, locked, known=known, attempts=ended)
         await set_gone(transaction.connection, pilot)

@@ -12,7 +12,7 @@ from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.loaded import LoadTool
 from sluice.contracts.numbers import counted, in_full
-from sluice.contracts.pilot_detail import PilotJob, PilotStep
+from sluice.contracts.pilot_detail import KnownWork, PilotJob, PilotStep
 from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.resources import labels_in_words, named_in_words
 
@@ -78,6 +78,13 @@ def show(system: System, pilot: PilotArgument) -> None:
         print_table(
             ["step", "template", "finished", "failed", "mean", "longest"],
             [_step(step) for step in found.steps],
+            empty="",
+        )
+    if found.known:
+        out.print("\nwhat is known of its work, over restarts:")
+        print_table(
+            ["step", "template", "finished", "takes", "likely within", "fails"],
+            [_known(work) for work in found.known],
             empty="",
         )
     if found.failures:
@@ -153,6 +160,11 @@ def _job(job: PilotJob) -> tuple[object, ...]:
     how = "" if job.outcome is None else job.outcome.value
     why = f"{how}: {job.message}" if job.message else how
     return (job.job, job.step, job.attempt, f"{began:%F %T}", took, why)
+
+
+def _known(work: KnownWork) -> tuple[object, ...]:
+    times = ["–" if s is None else f"{s:.1f} s" for s in (work.seconds, work.likely)]
+    return (work.step, work.template, work.jobs, *times, f"{work.failing:.0%}")
 
 
 def _step(step: PilotStep) -> tuple[object, ...]:

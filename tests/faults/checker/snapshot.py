@@ -53,6 +53,14 @@ class Snapshot:
     def rows(self, service: str, table: str) -> list[Row]:
         return self.tables[service][table]
 
+    def first(self, service: str, table: str, **values: Any) -> Row:
+        """The first row with these values."""
+        return next(
+            row
+            for row in self.rows(service, table)
+            if all(row[key] == value for key, value in values.items())
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class CatalogueFile:

@@ -42,6 +42,7 @@ from sluice.contracts.tasks import Task, TaskStatus
 from sluice.fit import NOTHING
 from sluice.servicekit.database import Database
 from wms.db.leases import ClaimedJob
+from wms.db.second_attempts import claim_second
 from wms.db.splitting import SplitClaim, SplitPlace, count_page, insert_jobs
 from wms.db.status import task_status
 from wms.domain.grouping import JobDraft
@@ -192,6 +193,17 @@ class Stage:
             self.context, pilot, LeaseRequest(jobs=jobs, wait=wait, known_tasks=list(known))
         )
 
+    async def begin_too(self, pilot: UUID, job: ClaimedJob) -> ClaimedJob | None:
+        """A second attempt, without asking whether it is worth while."""
+        async with self.database.connection() as connection:
+            return await claim_second(
+                connection,
+                JobToken(id=job.id, attempt=job.attempt),
+                task=job.task_uid,
+                pilot=pilot,
+                lease=self.context.terms.span,
+            )
+
     async def beat(
         self,
         pilot: UUID,
@@ -300,6 +312,23 @@ class Stage:
             " AND lease_until IS NOT NULL",
             [job.id for job in jobs],
         )
+
+        await self.execute(
+            """UPDATE second_attempts AS s SET lease_until = now() - interval '1 hour'
+            FROM unnest($1::bigint[], $2::int[]) AS n(id, attempt)
+            WHERE s.job_id = n.id AND s.attempt = n.attempt AND lease_until IS NOT NULL""",
+            [job.id for job in jobs],
+            [job.attempt for job in jobs],
+        )
+
+    async def left_over_twins(self) -> int:
+        """Second attempts at jobs that no pilot has."""
+        async with self.database.connection() as connection:
+            found: int = await connection.fetchval(
+                """SELECT count(*) FROM second_attempts AS s JOIN jobs AS j ON j.id = s.job_id
+                WHERE j.lease_until IS NULL"""
+            )
+        return found
 
     async def expire(self) -> None:
         while await expire_leases(self.context):

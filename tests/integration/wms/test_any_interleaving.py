@@ -101,7 +101,9 @@ class Interleaving(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         stage = self.stages[0]
-        self.do(stage.execute("TRUNCATE tasks, jobs, attempts, pilots, outbox, inbox"))
+        self.do(
+            stage.execute("TRUNCATE tasks, jobs, attempts, second_attempts, pilots, outbox, inbox")
+        )
         self.pilots = self.do(*(stage.add_pilot() for _ in range(PILOTS)))
 
     @rule(
@@ -118,6 +120,15 @@ class Interleaving(RuleBasedStateMachine):
     def lease(self, at: int, pilot: int, jobs: int) -> None:
         (got,) = self.do(self.stages[at].lease(self.pilots[pilot], jobs))
         self.history[pilot] += got
+
+    @rule(at=at, pilot=pilots, picks=picks)
+    def begin_too(self, at: int, pilot: int, picks: list[int]) -> None:
+        """What another one runs, whether or not it takes long."""
+        other, stage = (pilot + 1) % PILOTS, self.stages[at]
+        jobs = self._pick(other, picks)
+        self.do(stage.beat(self.pilots[other], running=jobs))
+        got = self.do(*(stage.begin_too(self.pilots[pilot], job) for job in jobs))
+        self.history[pilot] += [job for job in got if job is not None]
 
     @rule(jobs=st.integers(1, 5))
     def lease_all_at_once(self, jobs: int) -> None:
@@ -219,6 +230,7 @@ class Interleaving(RuleBasedStateMachine):
         stage = self.stages[0]
         sent = await stage.sent()
         events = Counter(event.uid for event in sent.ended)
+        assert await stage.left_over_twins() == 0
         for task in self.tasks:
             status, states = await stage.status(task), await stage.states(task)
             assert {

@@ -196,6 +196,7 @@ def make_task(
         retry=planned.retry.attempts,
         backoff=planned.retry.backoff,
         retry_also=planned.retry.also,
+        speculate=planned.retry.speculate,
         outputs=written,
         log_out_uid=datasets.logs.dataset,
         log_stor_url=datasets.logs.storage,

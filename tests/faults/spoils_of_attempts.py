@@ -1,0 +1,66 @@
+"""What is done to attempts of a good end state, by the checks that have to find it."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from sluice.contracts.states import AttemptOutcome, ErrorClass
+from tests.faults.checker.snapshot import Snapshot
+
+
+def two_winners(state: Snapshot) -> None:
+    attempts = state.rows("wms", "attempts")
+    winner = next(row for row in attempts if row["outcome"] == AttemptOutcome.FINISHED)
+    attempts.append(winner | {"attempt": winner["attempt"] + 1})
+
+
+def attempt_of_nothing(state: Snapshot) -> None:
+    attempts = state.rows("wms", "attempts")
+    attempts.append(attempts[0] | {"job_id": -1})
+
+
+def _attempts_at_once(state: Snapshot, pilots: Sequence[str]) -> None:
+    """The winner has others before it, all leased and ended with it."""
+    attempts = state.rows("wms", "attempts")
+    winner = next(
+        row for row in attempts if row["outcome"] == AttemptOutcome.FINISHED and row["attempt"] == 1
+    )
+    state.first("wms", "jobs", id=winner["job_id"])["attempt"] = len(pilots) + 1
+    attempts.append(winner | {"attempt": len(pilots) + 1})
+    attempts += [
+        winner | {"attempt": number, "outcome": AttemptOutcome.LOST, "pilot": pilot}
+        for number, pilot in enumerate(pilots[1:], start=2)
+    ]
+    winner |= {"outcome": AttemptOutcome.LOST, "pilot": pilots[0]}
+
+
+def two_leases_of_one_pilot(state: Snapshot) -> None:
+    winner = next(
+        row
+        for row in state.rows("wms", "attempts")
+        if row["outcome"] == AttemptOutcome.FINISHED and row["attempt"] == 1
+    )
+    _attempts_at_once(state, [winner["pilot"]])
+
+
+def three_leases_at_once(state: Snapshot) -> None:
+    _attempts_at_once(state, ["a", "b"])
+
+
+def an_attempt_behind_the_winner(state: Snapshot) -> None:
+    """That was not given up."""
+    attempts = state.rows("wms", "attempts")
+    winner = next(row for row in attempts if row["outcome"] == AttemptOutcome.FINISHED)
+    attempts.append(winner | {"attempt": winner["attempt"] + 1, "outcome": AttemptOutcome.FAILED})
+
+
+def attempt_ends_before_it_starts(state: Snapshot) -> None:
+    row = state.rows("wms", "attempts")[0]
+    row["ended_at"] = row["leased_at"] - timedelta(seconds=1)
+
+
+def input_was_gone(state: Snapshot) -> None:
+    state.rows("wms", "attempts")[0]["message"] = "input file 'a' is no longer there: file:///a"
+
+
+def input_was_another(state: Snapshot) -> None:
+    state.rows("wms", "attempts")[0]["error_class"] = ErrorClass.CHECKSUM_MISMATCH

@@ -1,0 +1,155 @@
+"""Statements on second attempts: the other of two attempts at a job, whose first one stands in the
+job's row. All under the lock rule of ``wms/db/tasks.py``.
+
+Where the job's row is to have the other one, the two change places: so what ends a job, or goes on
+with it, is always the attempt in its row.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from sluice.contracts.pilots import JobToken
+from sluice.servicekit.database import Connection
+from wms.db.attempts import ENDED, WRITTEN, EndedAttempt, attempt_row
+from wms.db.leases import ClaimedJob, ExtendedLease
+from wms.db.statement import statement
+
+_CLAIM = statement("""
+-- Pilot $4 gets job $2 of task $1, too, for a lease of $5: where it is still attempt $3 that runs
+-- and none of the task's jobs waits.
+WITH task AS MATERIALIZED (
+    SELECT uid FROM tasks
+    WHERE uid = $1 AND ready = 0 AND state IN ('{task.SPLITTING}', '{task.ACTIVE}')
+    FOR NO KEY UPDATE
+), job AS MATERIALIZED (
+    SELECT * FROM jobs
+    WHERE id = $2 AND attempt = $3 AND task_uid = (SELECT uid FROM task) AND pilot <> $4
+        AND state = '{job.RUNNING}' AND stop_attempt IS DISTINCT FROM attempt
+    FOR NO KEY UPDATE
+), claimed AS (
+    INSERT INTO second_attempts (job_id, task_uid, attempt, pilot, leased_at, lease_until)
+    SELECT id, task_uid, attempt + 1, $4, statement_timestamp(), now() + $5 FROM job
+    ON CONFLICT DO NOTHING RETURNING *
+)
+SELECT j.id, c.attempt, j.seq, j.inputs::text AS inputs, j.ram, j.gpu_memory
+FROM claimed AS c JOIN job AS j ON j.id = c.job_id
+""")
+
+_EXCHANGE = """
+-- The two attempts at each of these jobs change places.
+WITH first AS MATERIALIZED (SELECT * FROM jobs WHERE id = ANY($1::bigint[])),
+second AS MATERIALIZED (SELECT * FROM second_attempts WHERE job_id = ANY($1::bigint[])), up AS (
+    UPDATE jobs AS j SET
+        attempt = s.attempt, pilot = s.pilot, leased_at = s.leased_at, started_at = s.started_at,
+        lease_until = s.lease_until, stop_reason = s.stop_reason,
+        stop_attempt = CASE WHEN s.stop_reason IS NOT NULL THEN s.attempt END
+    FROM second AS s WHERE j.id = s.job_id
+)
+UPDATE second_attempts AS s SET
+    attempt = f.attempt, pilot = f.pilot, leased_at = f.leased_at, started_at = f.started_at,
+    lease_until = f.lease_until,
+    stop_reason = CASE WHEN f.stop_attempt = f.attempt THEN f.stop_reason END
+FROM first AS f WHERE s.job_id = f.id
+"""
+
+_END_BESIDE = f"""
+-- Second attempts that have ended ($1): their jobs go on with the others, and get no third. How
+-- many there were.
+WITH {ENDED}, {WRITTEN}, marked AS (
+    UPDATE second_attempts AS s SET lease_until = NULL FROM ended AS e
+    WHERE s.job_id = e.id AND s.attempt = e.attempt AND s.lease_until IS NOT NULL
+    RETURNING s.job_id
+)
+SELECT count(*) FROM marked
+"""
+
+_END_TWINS = statement("""
+-- The jobs have ended, or begin anew: the other attempts at them go. What lives of them is
+-- canceled; the next attempt has a higher number than both.
+WITH gone AS (
+    DELETE FROM second_attempts WHERE job_id = ANY($1::bigint[]) RETURNING *
+), counted AS (
+    UPDATE jobs AS j SET attempt = g.attempt FROM gone AS g
+    WHERE j.id = g.job_id AND j.attempt < g.attempt AND j.state <> '{job.FINISHED}'
+)
+INSERT INTO attempts (job_id, attempt, pilot, leased_at, started_at, outcome, message)
+SELECT job_id, attempt, pilot, leased_at, started_at, '{outcome.CANCELED}', $2
+FROM gone WHERE lease_until IS NOT NULL
+""")
+
+_EXTEND = """
+-- Those of the named attempts that are second ones of this pilot ($4), and that it is not to stop;
+-- those that have started are noted so.
+WITH named AS (
+    SELECT id, attempt, bool_or(started) AS started
+    FROM unnest($1::bigint[], $2::int[], $3::boolean[]) AS n(id, attempt, started)
+    GROUP BY id, attempt
+)
+UPDATE second_attempts AS s SET
+    lease_until = now() + $5,
+    started_at = CASE WHEN n.started THEN coalesce(s.started_at, now()) ELSE s.started_at END
+FROM named AS n
+WHERE s.job_id = n.id AND s.attempt = n.attempt AND s.pilot = $4 AND s.lease_until IS NOT NULL
+    AND s.stop_reason IS NULL
+RETURNING s.job_id AS id, s.attempt, s.task_uid, s.started_at IS NOT NULL AS started,
+    extract(epoch FROM now() - coalesce(s.started_at, s.leased_at))::float AS seconds
+"""
+
+_STOP_RENEWING = """
+UPDATE second_attempts AS s SET stop_reason = n.reason
+FROM unnest($1::bigint[], $2::int[], $3::text[]) AS n(id, attempt, reason)
+WHERE s.job_id = n.id AND s.attempt = n.attempt AND s.lease_until IS NOT NULL
+"""
+
+
+async def claim_second(
+    connection: Connection, job: JobToken, *, task: UUID, pilot: UUID, lease: timedelta
+) -> ClaimedJob | None:
+    """A second attempt at a job of which ``job`` is the attempt there is; None: that has ended
+    meanwhile, is to be stopped, or has a twin, or others of its task's jobs wait."""
+    row = await connection.fetchrow(_CLAIM, task, job.id, job.attempt, pilot, lease)
+    return None if row is None else ClaimedJob(task_uid=task, **row)
+
+
+async def exchange(connection: Connection, jobs: Sequence[int]) -> None:
+    """The attempts in the rows of these jobs, and the second ones, change places."""
+    if jobs:
+        await connection.execute(_EXCHANGE, jobs)
+
+
+async def end_beside(connection: Connection, attempts: Sequence[EndedAttempt]) -> int:
+    """Second attempts that have ended while the others go on; how many did."""
+    if not attempts:
+        return 0
+    ended: int = await connection.fetchval(_END_BESIDE, [attempt_row(one) for one in attempts])
+    return ended
+
+
+async def end_twins(connection: Connection, jobs: Sequence[int], *, message: str) -> None:
+    """Of jobs that have ended, or begin anew, the other attempts."""
+    if jobs:
+        await connection.execute(_END_TWINS, jobs, message)
+
+
+async def extend_seconds(
+    connection: Connection,
+    *,
+    pilot: UUID,
+    named: Sequence[tuple[JobToken, bool]],
+    lease: timedelta,
+) -> list[ExtendedLease]:
+    """As ``extend_leases``, of second attempts; each named with whether it has started."""
+    if not named:
+        return []
+    ids, attempts = [job.id for job, _ in named], [job.attempt for job, _ in named]
+    started = [is_started for _, is_started in named]
+    rows = await connection.fetch(_EXTEND, ids, attempts, started, pilot, lease)
+    return [ExtendedLease(**row) for row in rows]
+
+
+async def stop_renewing_seconds(
+    connection: Connection, reasons: Mapping[tuple[int, int], str]
+) -> None:
+    ids, attempts = [job for job, _ in reasons], [attempt for _, attempt in reasons]
+    await connection.execute(_STOP_RENEWING, ids, attempts, list(reasons.values()))

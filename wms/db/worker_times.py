@@ -1,0 +1,176 @@
+"""Statements on what is known of workers, and on jobs that may be given to another one, too."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sluice.servicekit.database import Connection
+from wms.db.statement import statement
+from wms.domain.worker_times import WorkerTimes
+
+
+class Worker(NamedTuple):
+    """A pilot's name and host: what outlives it."""
+
+    name: str
+    host: str
+
+
+class Work(NamedTuple):
+    """A kind of work: the step of a template."""
+
+    template: str
+    step: str
+
+
+_SELECT_RUNNING = statement("""
+-- Jobs that run, of tasks of which none waits, without a second attempt: the longest first, $1 at
+-- the most. Found by the index jobs_in_flight.
+SELECT j.id, j.attempt, j.task_uid, j.pilot, j.ram, j.gpu_memory, t.template, t.step, p.name,
+    p.host, extract(epoch FROM now() - j.started_at)::float8 AS ran
+FROM jobs AS j JOIN tasks AS t ON t.uid = j.task_uid JOIN pilots AS p ON p.uid = j.pilot
+WHERE j.state = '{job.RUNNING}' AND j.started_at IS NOT NULL
+    AND j.stop_attempt IS DISTINCT FROM j.attempt
+    AND t.ready = 0 AND t.state IN ('{task.SPLITTING}', '{task.ACTIVE}')
+    AND NOT EXISTS (SELECT 1 FROM second_attempts AS s WHERE s.job_id = j.id)
+ORDER BY j.started_at LIMIT $1
+""")
+
+_TIMES = "template, step, name, host, jobs, log_seconds, spread, failing"
+
+_SELECT_TIMES = f"""
+SELECT {_TIMES} FROM worker_times
+WHERE (template, step) IN (SELECT * FROM unnest($1::text[], $2::text[]))
+"""
+
+_LOCK_TIMES = f"""
+-- In order of the key: several instances learn of one worker at a time.
+SELECT {_TIMES} FROM worker_times
+WHERE (template, step, name, host) IN (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]))
+ORDER BY template, step, name, host FOR UPDATE
+"""
+
+_SET_TIMES = f"""
+INSERT INTO worker_times ({_TIMES})
+SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::float8[],
+    $7::float8[], $8::float8[])
+ON CONFLICT (template, step, name, host) DO UPDATE SET
+    jobs = excluded.jobs, log_seconds = excluded.log_seconds, spread = excluded.spread,
+    failing = excluded.failing, seen_at = now()
+"""
+
+_SELECT_WORKERS = "SELECT uid, name, host FROM pilots WHERE uid = ANY($1::uuid[])"
+
+_SELECT_OF_WORKER = f"""
+-- By the index worker_times_by_worker.
+SELECT {_TIMES} FROM worker_times WHERE name = $1 AND host = $2
+ORDER BY seen_at DESC, template, step LIMIT $3
+"""
+
+_FORGET = """
+-- Workers that have not done the like for so many days.
+DELETE FROM worker_times WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM worker_times WHERE seen_at < now() - make_interval(days => $1) LIMIT $2))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningJob:
+    """``ran``: seconds. ``ram``, ``gpu_memory``: MiB, where that is not what its task says."""
+
+    id: int
+    attempt: int
+    task_uid: UUID
+    pilot: UUID
+    ram: int | None
+    gpu_memory: int | None
+    work: Work
+    worker: Worker
+    ran: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stragglers:
+    """Jobs that another worker could begin, too, the longest first, and what is known of their
+    work."""
+
+    jobs: Sequence[RunningJob]
+    known: "KnownTimes"
+
+
+KnownTimes = dict[Work, dict[Worker, WorkerTimes]]
+
+
+async def running_jobs(connection: Connection, *, limit: int) -> list[RunningJob]:
+    """Those that another worker could begin, too."""
+    return [_running(dict(row)) for row in await connection.fetch(_SELECT_RUNNING, limit)]
+
+
+def _running(row: dict[str, Any]) -> RunningJob:
+    work = Work(row.pop("template"), row.pop("step"))
+    return RunningJob(work=work, worker=Worker(row.pop("name"), row.pop("host")), **row)
+
+
+async def times_of(connection: Connection, works: Iterable[Work]) -> KnownTimes:
+    """Of all workers that have done it."""
+    wanted = list(set(works))
+    rows = await connection.fetch(
+        _SELECT_TIMES, [work.template for work in wanted], [work.step for work in wanted]
+    )
+    known: KnownTimes = {}
+    for row in rows:
+        known.setdefault(_work(row), {})[_worker(row)] = _times(row)
+    return known
+
+
+async def times_of_worker(
+    connection: Connection, worker: Worker, *, limit: int
+) -> list[tuple[Work, WorkerTimes]]:
+    """What it did last, first."""
+    rows = await connection.fetch(_SELECT_OF_WORKER, worker.name, worker.host, limit)
+    return [(_work(row), _times(row)) for row in rows]
+
+
+async def lock_times(
+    connection: Connection, keys: Sequence[tuple[Work, Worker]]
+) -> dict[tuple[Work, Worker], WorkerTimes]:
+    """Those that are known; nobody changes them before this transaction has ended."""
+    rows = await connection.fetch(_LOCK_TIMES, *_columns(keys))
+    return {(_work(row), _worker(row)): _times(row) for row in rows}
+
+
+async def set_times(
+    connection: Connection, times: Mapping[tuple[Work, Worker], WorkerTimes]
+) -> None:
+    figures = [(t.jobs, t.log_seconds, t.spread, t.failing) for t in times.values()]
+    await connection.execute(
+        _SET_TIMES, *_columns(list(times)), *map(list, zip(*figures, strict=True))
+    )
+
+
+async def workers_of(connection: Connection, pilots: Iterable[UUID]) -> dict[UUID, Worker]:
+    rows = await connection.fetch(_SELECT_WORKERS, list(set(pilots)))
+    return {row["uid"]: _worker(row) for row in rows}
+
+
+async def forget_times(connection: Connection, *, days: int, limit: int) -> None:
+    await connection.execute(_FORGET, days, limit)
+
+
+def _columns(keys: Sequence[tuple[Work, Worker]]) -> list[list[str]]:
+    rows = ((*work, *worker) for work, worker in keys)
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def _work(row: Any) -> Work:
+    return Work(row["template"], row["step"])
+
+
+def _worker(row: Any) -> Worker:
+    return Worker(row["name"], row["host"])
+
+
+def _times(row: Any) -> WorkerTimes:
+    return WorkerTimes(row["jobs"], row["log_seconds"], row["spread"], row["failing"])

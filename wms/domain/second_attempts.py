@@ -1,0 +1,36 @@
+"""Whether another worker should be given a job that one has already: where that one takes longer
+than it should, and the other is expected to have done it before."""
+
+from wms.domain.worker_times import WorkerTimes
+
+#: A second attempt has to be worth so many seconds, and this share of what it takes.
+_LEAST_GAIN, _GAIN_SHARE = 0.5, 0.25
+
+
+def seconds_left(ran: float, own: WorkerTimes | None, anywhere: WorkerTimes | None) -> float | None:
+    """That a job which ``ran`` so long is expected to take still. Where it has taken longer than is
+    likely nobody knows why: as long again, which is what times of heavy tails are like. ``own``:
+    times of the worker that has it; None: nothing is known."""
+    known = own if own is not None and own.jobs else anywhere
+    if known is None:
+        return None
+    if ran > known.likely:
+        return ran
+    return max(known.typical - ran, 0.0)
+
+
+def gain(
+    ran: float,
+    own: WorkerTimes | None,
+    *,
+    asking: WorkerTimes | None,
+    anywhere: WorkerTimes | None,
+) -> float | None:
+    """Seconds by which the job is expected to end sooner if the worker that asks begins it too;
+    None: it is not worth while. ``ran``, ``own``: of the attempt there is."""
+    left = seconds_left(ran, own, anywhere)
+    begun = asking if asking is not None and asking.jobs else anywhere
+    if left is None or begun is None:
+        return None
+    found = left - begun.typical
+    return found if found > _LEAST_GAIN + _GAIN_SHARE * begun.typical else None

@@ -1,0 +1,75 @@
+"""What is known of a worker: how long the jobs of one kind of work take on it, and how many fail.
+
+Times are kept by their logarithm, as they spread by factors. The newest count most, so that what
+was long ago fades; a single time that is far off moves the mean no further than one that is just
+unlikely.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+#: The weight of the newest job, once there were some.
+NEWEST = 0.1
+#: Times the spread: a job that takes longer than the mean by so much is unlikely.
+UNLIKELY = 4.0
+#: The least spread of times that is reckoned with, as a logarithm: an eighth.
+_LEAST_SPREAD = 0.12
+#: Seconds: what is shorter is as long.
+_SHORTEST = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerTimes:
+    """Of one kind of work on one worker. ``jobs`` that finished; ``log_seconds``: mean of the
+    natural logarithm of their seconds, ``spread``: mean distance from it; ``failing``: the share
+    of its attempts that fail."""
+
+    jobs: int = 0
+    log_seconds: float = 0.0
+    spread: float = 0.0
+    failing: float = 0.0
+
+    def finished(self, seconds: float) -> "WorkerTimes":
+        """With a job that took so long."""
+        found = math.log(max(seconds, _SHORTEST))
+        weight = max(1 / (self.jobs + 1), NEWEST)
+        off = found - self.log_seconds if self.jobs else 0.0
+        if self.jobs > 1 / NEWEST:
+            most = UNLIKELY * max(self.spread, _LEAST_SPREAD)
+            off = max(-most, min(off, most))
+        return WorkerTimes(
+            self.jobs + 1,
+            self.log_seconds + weight * off if self.jobs else found,
+            self.spread + weight * (abs(off) - self.spread),
+            self.failing * (1 - NEWEST),
+        )
+
+    def failed(self) -> "WorkerTimes":
+        """With an attempt that failed: how long it took says nothing."""
+        return replace(self, failing=self.failing + NEWEST * (1 - self.failing))
+
+    @property
+    def typical(self) -> float:
+        """Seconds that a job takes; of use where some are known."""
+        return math.exp(self.log_seconds)
+
+    @property
+    def likely(self) -> float:
+        """Seconds within which a job has ended that takes no unlikely time."""
+        return math.exp(self.log_seconds + UNLIKELY * max(self.spread, _LEAST_SPREAD))
+
+
+def of_all(workers: Iterable[WorkerTimes]) -> WorkerTimes | None:
+    """What the kind of work takes anywhere; None: nothing is known."""
+    known = [times for times in workers if times.jobs]
+    weights = [min(times.jobs, 1 / NEWEST) for times in known]
+    if not known:
+        return None
+    total = sum(weights)
+    mean = sum(w * times.log_seconds for w, times in zip(weights, known, strict=True)) / total
+    spread = sum(
+        w * (times.spread + abs(times.log_seconds - mean))
+        for w, times in zip(weights, known, strict=True)
+    )
+    return WorkerTimes(sum(times.jobs for times in known), mean, spread / total)

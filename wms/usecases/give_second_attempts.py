@@ -1,0 +1,114 @@
+"""Gives a pilot that has nothing to do a second attempt at what takes long on another."""
+
+from datetime import UTC, datetime
+from uuid import UUID
+
+import structlog
+
+from sluice.contracts.pilots import JobToken
+from sluice.contracts.tasks import Task
+from sluice.servicekit.database import Connection
+from wms.db.leases import ClaimedJob
+from wms.db.second_attempts import claim_second
+from wms.db.worker_times import RunningJob, Stragglers, Worker, running_jobs, times_of, workers_of
+from wms.domain.capacity import PilotCapacity
+from wms.domain.matching import Demand, PilotNode, misfit
+from wms.domain.second_attempts import gain
+from wms.domain.worker_times import of_all
+from wms.usecases.context import WmsContext
+
+log = structlog.get_logger(__name__)
+
+#: Jobs that are looked at, the longest first.
+_LOOKED_AT = 1000
+
+
+async def give_second_attempts(
+    context: WmsContext,
+    connection: Connection,
+    pilot: UUID,
+    *,
+    node: PilotNode,
+    room: PilotCapacity,
+) -> list[ClaimedJob]:
+    """Precondition: no job is ready that the pilot could begin. ``room``: what it has left.
+
+    Effect: the pilot has a second attempt at jobs that it is expected to have ended before the
+    pilots that have them, as many as it can begin at once; those that gain most first. Messages:
+    none. Errors: none.
+    """
+    if not room.begins:
+        return []
+    found = await context.stragglers.get(None, lambda: _look(connection))
+    if not found.jobs:
+        return []
+    worker = (await workers_of(connection, [pilot]))[pilot]
+    worth = _worth_while(found, pilot, worker)
+    known = await context.tasks.get(connection, {job.task_uid for _, job in worth})
+    given: list[ClaimedJob] = []
+    for seconds, job in worth:
+        demand = _demand(known[job.task_uid].task, job)
+        if demand is None or misfit(demand, node) is not None or not room.can_begin(demand):
+            continue
+        claimed = await claim_second(
+            connection,
+            JobToken(id=job.id, attempt=job.attempt),
+            task=job.task_uid,
+            pilot=pilot,
+            lease=context.terms.span,
+        )
+        if claimed is None:
+            continue
+        room.take(demand, claimed.ram, claimed.gpu_memory)
+        given.append(claimed)
+        context.metrics.second_attempts.inc()
+        log.info(
+            "attempt.second",
+            job=job.id,
+            attempt=claimed.attempt,
+            pilot=str(pilot),
+            beside=str(job.pilot),
+            ran=round(job.ran, 3),
+            gain=round(seconds, 3),
+        )
+    return given
+
+
+async def _look(connection: Connection) -> Stragglers:
+    jobs = await running_jobs(connection, limit=_LOOKED_AT)
+    known = await times_of(connection, (job.work for job in jobs)) if jobs else {}
+    return Stragglers(jobs, known)
+
+
+def _worth_while(found: Stragglers, pilot: UUID, worker: Worker) -> list[tuple[float, RunningJob]]:
+    """Jobs that others have and the worker would have done sooner, and the seconds that it gains;
+    the most first."""
+    worth = []
+    for job in found.jobs:
+        times = found.known.get(job.work, {})
+        seconds = gain(
+            job.ran,
+            times.get(job.worker),
+            asking=times.get(worker),
+            anywhere=of_all(times.values()),
+        )
+        if seconds is not None and job.pilot != pilot:
+            worth.append((seconds, job))
+    return sorted(worth, key=lambda pair: -pair[0])
+
+
+def _demand(task: Task, job: RunningJob) -> Demand | None:
+    """Of one job; None: it may not be begun twice, or needs what is counted over all nodes by jobs,
+    and not by attempts."""
+    if not task.speculate or task.needs.named:
+        return None
+    long_ago = datetime.min.replace(tzinfo=UTC)
+    return Demand(
+        task.uid,
+        task.rank,
+        long_ago,
+        1,
+        task.needs,
+        larger=job.ram,
+        larger_gpu=job.gpu_memory,
+    )

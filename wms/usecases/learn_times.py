@@ -1,0 +1,48 @@
+"""Keeps how long jobs take on each worker, and how many fail there."""
+
+from collections import defaultdict
+from functools import reduce
+from operator import itemgetter
+
+from wms.db.worker_times import (
+    Work,
+    Worker,
+    forget_times,
+    lock_times,
+    set_times,
+    workers_of,
+)
+from wms.domain.worker_times import WorkerTimes
+from wms.usecases.context import WmsContext
+from wms.usecases.seen_ends import WorkEnd
+
+#: Days after which what nobody does any more is forgotten, and rows at a time.
+_KEPT, _FORGOTTEN = 90, 1000
+
+
+async def learn_times(context: WmsContext) -> None:
+    """Precondition: none. Effect: what this instance has seen of ends of attempts since the last
+    call is added to what is known of the workers; should it die before, some ends are not.
+    Messages: none. Errors: none."""
+    ends = context.ends.take()
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
+        await forget_times(connection, days=_KEPT, limit=_FORGOTTEN)
+        if not ends:
+            return
+        workers = await workers_of(connection, (end.pilot for end in ends))
+        by_key: dict[tuple[Work, Worker], list[WorkEnd]] = defaultdict(list)
+        for end in ends:
+            if end.pilot in workers:
+                by_key[end.work, workers[end.pilot]].append(end)
+        known = await lock_times(connection, list(by_key)) if by_key else {}
+        times = {
+            key: reduce(_learn, seen, known.get(key, WorkerTimes()))
+            for key, seen in sorted(by_key.items(), key=itemgetter(0))
+        }
+        if times:
+            await set_times(connection, times)
+
+
+def _learn(times: WorkerTimes, end: WorkEnd) -> WorkerTimes:
+    return end.learnt(times)

@@ -1,0 +1,42 @@
+"""Ends of attempts that this instance has seen, until they are learnt from."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from uuid import UUID
+
+from wms.db.worker_times import Work
+from wms.domain.worker_times import WorkerTimes
+
+#: Ends that are kept at the most: what comes while the database is away is forgotten beyond.
+_MOST = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class WorkEnd:
+    """``seconds`` that the job ran; None: the attempt failed. ``is_least``: another attempt ended
+    the job, and so it would have been more."""
+
+    work: Work
+    pilot: UUID
+    seconds: float | None
+    is_least: bool = False
+
+    def learnt(self, times: WorkerTimes) -> WorkerTimes:
+        if self.seconds is None:
+            return times.failed()
+        if self.is_least and times.jobs and self.seconds <= times.typical:
+            return times
+        return times.finished(self.seconds)
+
+
+class SeenEnds:
+    def __init__(self) -> None:
+        self._ends: list[WorkEnd] = []
+
+    def add(self, ends: Iterable[WorkEnd]) -> None:
+        self._ends += ends
+        del self._ends[:-_MOST]
+
+    def take(self) -> list[WorkEnd]:
+        ends, self._ends = self._ends, []
+        return ends
