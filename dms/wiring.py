@@ -7,7 +7,7 @@ from functools import partial
 
 from dms.api.content import content_router
 from dms.api.datasets import datasets_router, stalled_router
-from dms.api.files import files_router
+from dms.api.files import files_router, look_router
 from dms.api.pieces import pieces_router
 from dms.api.runs import runs_router
 from dms.api.storages import storages_router
@@ -94,6 +94,7 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
         ),
         stalled_router(database),
         files_router(context, on_complete=wakes.complete),
+        look_router(context),
         pieces_router(context),
         content_router(context),
         storages_router(context),

@@ -1,6 +1,6 @@
 """Settings of the WMS: ``SLUICE_WMS_…`` in the environment."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
@@ -68,6 +68,10 @@ class WmsSettings(SealingSettings):
     rank_period: float = Field(default=30.0, gt=0)
     #: Seconds between two looks for tasks that have ended and whose jobs' times are to be counted.
     times_period: float = Field(default=5.0, gt=0)
+    #: What is looked at of the outputs that a pilot names, before its report counts: `size` (they
+    #: are there, and as large as it says), `content` (each is read; for small files), or `no`. For
+    #: pilots and nodes that nobody vouches for.
+    look_at_outputs: Literal["no", "size", "content"] = "no"
     #: Seconds between two times that what was seen of workers is written down.
     learn_period: float = Field(default=1.0, gt=0)
     #: Connections to the database.

@@ -37,6 +37,7 @@ from wms.settings import WmsSettings
 from wms.usecases.check_schedulability import count_unschedulable
 from wms.usecases.context import Terms, WmsContext
 from wms.usecases.give_secrets import GiveSecrets
+from wms.usecases.look_at_outputs import LookAtOutputs
 
 
 def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Service:
@@ -44,8 +45,13 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
     database = Database(
         settings.database_url, source="wms", max_connections=settings.database_connections
     )
-    context = WmsContext(database, terms=_terms(settings), launchable=_launchable(settings))
     dms = DmsClient(links.http("dms"))
+    context = WmsContext(
+        database,
+        terms=_terms(settings),
+        launchable=_launchable(settings),
+        look_at_outputs=_look_at_outputs(settings, dms),
+    )
     splitting = split_loops(context, dms, settings)
 
     wake = partial(wake_idle, splitting)
@@ -117,6 +123,11 @@ def _terms(settings: WmsSettings) -> Terms:
         deadline_grace=settings.deadline_grace,
         fit_grace=settings.fit_grace,
     )
+
+
+def _look_at_outputs(settings: WmsSettings, dms: DmsClient) -> LookAtOutputs | None:
+    how = settings.look_at_outputs
+    return None if how == "no" else LookAtOutputs(dms, content=how == "content")
 
 
 def _launchable(settings: WmsSettings) -> list[PilotNode] | None:

@@ -8,8 +8,16 @@ from fastapi import APIRouter, Path, Query, Response
 
 from dms.usecases.context import DmsContext
 from dms.usecases.list_files import list_files, read_file
+from dms.usecases.look_at_files import look_at_files
 from dms.usecases.register_files import register_files
-from sluice.contracts.datasets import File, FilePage, NewFiles, Registered
+from sluice.contracts.datasets import (
+    File,
+    FilePage,
+    FoundFaults,
+    LookAtFiles,
+    NewFiles,
+    Registered,
+)
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.servicekit.http import api_router, errors
 
@@ -49,5 +57,18 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
         return Response(
             (await read_file(database, uid, file)).model_dump_json(), media_type="application/json"
         )
+
+    return router
+
+
+def look_router(context: DmsContext) -> APIRouter:
+    router = api_router("/api/v1/files", tags=["data sets"])
+
+    @router.post("/look", responses=errors(Unprocessable, NotAvailable))
+    async def look(request: LookAtFiles) -> FoundFaults:
+        """Looks whether files that need not be registered are there, with the size said, or with
+        the content. Changes nothing."""
+        faults = await look_at_files(context, request.files, content=request.content)
+        return FoundFaults(faults=faults)
 
     return router

@@ -49,12 +49,13 @@ def _look(files: Sequence[_Claimed], *, verify: bool) -> Faults:
     for file, place in files:
         require_no_link(place, subject=f"file {file.name!r}")
         path = local_path(file.url) if verify else None
-        if path is not None and (fault := _fault(path, file.size)) is not None:
+        if path is not None and (fault := fault_at(path, file.size)) is not None:
             faults[file.name] = fault
     return faults
 
 
-def _fault(path: str, size: int) -> str | None:
+def fault_at(path: str, size: int) -> str | None:
+    """What is wrong with what should be a file of so many bytes; None: nothing. Blocks."""
     try:
         status = os.stat(path)
     except FileNotFoundError:

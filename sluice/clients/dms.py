@@ -12,6 +12,7 @@ from sluice.clients.base import API
 from sluice.clients.dms_pieces import PieceCalls
 from sluice.clients.paging import MOST_FILES, each_file, each_known
 from sluice.contracts.datasets import (
+    ClaimedFile,
     CloseDataset,
     Dataset,
     DatasetPage,
@@ -19,7 +20,9 @@ from sluice.contracts.datasets import (
     DatasetUids,
     File,
     FilePage,
+    FoundFaults,
     Frame,
+    LookAtFiles,
     NewDataset,
     NewFile,
     NewFiles,
@@ -87,6 +90,14 @@ class DmsClient(PieceCalls):
         return await each_known(
             lambda asked: self.call("GET", path, answer=DatasetPage, params={"uid": asked}), uids
         )
+
+    async def look_at_files(
+        self, files: Sequence[ClaimedFile], *, content: bool
+    ) -> list[str | None]:
+        """What is wrong with each; None: nothing. At most 10 000. Raises ``NotAvailable``."""
+        asked = LookAtFiles(files=list(files), content=content)
+        path = f"{API}/files/look"
+        return (await self.call("POST", path, body=asked, answer=FoundFaults, retry=False)).faults
 
     async def dataset_named(self, name: str) -> Dataset | None:
         """The one that is registered under exactly this name."""

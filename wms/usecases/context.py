@@ -12,6 +12,7 @@ from wms.domain.matching import PilotNode
 from wms.domain.times import Samples
 from wms.metrics import WmsMetrics
 from wms.usecases.counted_lately import CountedLately
+from wms.usecases.look_at_outputs import LookAtOutputs
 from wms.usecases.seen_ends import SeenEnds
 from wms.usecases.work_signal import WorkSignal
 
@@ -51,5 +52,7 @@ class WmsContext:
     stragglers: CountedLately[Stragglers] = field(default_factory=CountedLately)
     ends: SeenEnds = field(default_factory=SeenEnds)
     metrics: WmsMetrics = field(default_factory=WmsMetrics)
+    #: None: outputs are taken as pilots name them.
+    look_at_outputs: LookAtOutputs | None = None
     #: Nodes that can be launched beside those that are there; None: nobody has said.
     launchable: Sequence[PilotNode] | None = None

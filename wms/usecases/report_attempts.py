@@ -17,6 +17,7 @@ from wms.domain.tokens import possible
 from wms.domain.tree_merge import level_of, placed
 from wms.usecases.context import WmsContext
 from wms.usecases.judge_attempt import AttemptEnding, Largest, attempt_verdict
+from wms.usecases.look_at_outputs import NO_FAULTS, OutputFaults
 from wms.usecases.settle_attempts import settle_attempts
 
 
@@ -26,20 +27,23 @@ async def report_attempts(
     """Precondition: none; a report may come late, twice, or from a pilot that does not have the
     job.
 
-    Effect: for each attempt that is still the job's and this pilot's, the job moves by the retry
-    rules, its files are registered if it is the winning one (invariant 3), its log in any case; its
-    task ends if that decides it. All others change nothing and are answered so. Messages: those of
-    ``settle_attempts``. Raises ``NotFound`` for an unknown pilot.
+    Effect: where that is asked for, outputs are looked at, and a report that names one that is not
+    there has failed. For each attempt that is still the job's and this pilot's, the job moves by
+    the retry rules, its files are registered if it is the winning one (invariant 3), its log in any
+    case; its task ends if that decides it. All others change nothing and are answered so. Messages:
+    those of ``settle_attempts``. Raises ``NotFound`` for an unknown pilot.
     """
+    look = context.look_at_outputs
+    faults = NO_FAULTS if look is None else await look(reports)
     while True:
         try:
-            return await _report(context, pilot, reports)
+            return await _report(context, pilot, reports, faults)
         except ReaderCame:
             continue
 
 
 async def _report(
-    context: WmsContext, pilot: UUID, reports: Sequence[AttemptReport]
+    context: WmsContext, pilot: UUID, reports: Sequence[AttemptReport], faults: OutputFaults
 ) -> list[AnsweredReport]:
     """Raises ``ReaderCame``."""
     first = _first_of_each(possible(reports))
@@ -67,6 +71,7 @@ async def _report(
                 first[key],
                 locked=locked[job.task_uid],
                 around=circumstances,
+                fault=faults.get(key),
             )
             for key, job in mine.items()
         ]
@@ -143,13 +148,17 @@ def _ended(
     *,
     locked: LockedTask,
     around: _Circumstances,
+    fault: str | None,
 ) -> EndedAttempt:
+    """``fault``: of an output that it names."""
     outcome, error, message, log_url = report.outcome, report.error_class, report.message, None
     files = []
     try:
         check_report(known.task, known.outputs, report, inputs=job.inputs)
         files = log_file(known.task, report, seq=job.seq)
         log_url = None if report.log is None else report.log.url
+        if fault is not None:
+            raise InvalidReport(ErrorClass.STAGE_OUT_FAILED, fault)
         if outcome is AttemptOutcome.FINISHED:
             written = output_files(
                 known.task,
@@ -160,9 +169,9 @@ def _ended(
                 merged_before=known.task.parts_uid is not None and level_of(job.seq) > 0,
             )
             files += placed(known.task, written, seq=job.seq, only_seq=locked.only_seq)
-    except InvalidReport as fault:
-        outcome, error, message = AttemptOutcome.FAILED, fault.error, fault.message
-        if fault.error is not ErrorClass.INTERNAL:
+    except InvalidReport as invalid:
+        outcome, error, message = AttemptOutcome.FAILED, invalid.error, invalid.message
+        if invalid.error is not ErrorClass.INTERNAL:
             files = log_file(known.task, report, seq=job.seq)
             log_url = None if report.log is None else report.log.url
     if outcome is AttemptOutcome.CANCELED and job.stopping is not None:

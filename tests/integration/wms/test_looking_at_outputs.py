@@ -1,0 +1,88 @@
+"""Outputs that a report names and that are not there: found before it wins."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+import httpx
+import pytest
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.pilots import OutputFile
+from sluice.contracts.states import ErrorClass, JobState, ReportAnswer
+from tests.integration.wms.stage import Stage, make_task
+from wms.usecases.look_at_outputs import LookAtOutputs
+from wms.usecases.read_tasks import read_job
+
+DATA = b"a picture"
+SUM = f"sha256:{sha256(DATA).hexdigest()}"
+
+
+def looking_at(stage: Stage, dms: DmsClient, *, content: bool) -> Stage:
+    look = LookAtOutputs(dms, content=content)
+    return Stage(replace(stage.context, look_at_outputs=look), stage.tasks)
+
+
+def another(path: Path) -> None:
+    path.write_bytes(DATA[::-1])
+
+
+def longer(path: Path) -> None:
+    path.write_bytes(DATA + b"!")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "content", "why"),
+    [
+        (None, False, None),
+        (None, True, None),
+        (Path.unlink, False, "is not there"),
+        (Path.unlink, True, "there is no such file"),
+        (longer, False, "has 10 bytes, not 9"),
+        (longer, True, "expected 9 bytes, found 10 bytes"),
+        (another, False, None),
+        (another, True, f"expected {SUM}"),
+    ],
+)
+async def test_an_output_has_to_be_there_as_it_was_named(
+    stage: Stage,
+    dms: DmsClient,
+    tmp_path: Path,
+    *,
+    spoil: Callable[[Path], None] | None,
+    content: bool,
+    why: str | None,
+) -> None:
+    looking = looking_at(stage, dms, content=content)
+    task = await looking.add_task(make_task(dat_out_url=f"file://{tmp_path}/out"), jobs=1)
+    pilot = await looking.add_pilot()
+    (job,) = await looking.lease(pilot)
+    path = tmp_path / "out" / "0.png"
+    path.parent.mkdir()
+    path.write_bytes(DATA)
+    if spoil is not None:
+        spoil(path)
+    url = f"file://{path}"
+    output = OutputFile(
+        port=task.main_output.port, name=path.name, size=len(DATA), checksum=SUM, url=url
+    )
+    report = looking.report_of(job, outputs=[output])
+    assert await looking.report(pilot, report) == [ReportAnswer.ACCEPTED]
+    found = await read_job(looking.context, job.id)
+    if why is None:
+        assert found.state is JobState.FINISHED
+        return
+    (attempt,) = found.attempts
+    assert (found.state, attempt.error_class) == (JobState.READY, ErrorClass.STAGE_OUT_FAILED)
+    assert f"output file '0.png' at {url}: {why}" in attempt.message
+
+
+async def test_no_report_waits_for_a_catalogue_that_is_away(stage: Stage) -> None:
+    async with httpx.AsyncClient(base_url="http://127.0.0.1:9") as nobody:
+        looking = looking_at(stage, DmsClient(nobody), content=False)
+        task = await looking.add_task(make_task(), jobs=1)
+        pilot = await looking.add_pilot()
+        (job,) = await looking.lease(pilot)
+        assert await looking.finish(pilot, job) == [ReportAnswer.ACCEPTED]
+    assert (await looking.status(task)).finished == 1

@@ -1,0 +1,55 @@
+"""Has the DMS look at the outputs that reports name, before one of them wins."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import structlog
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.datasets import ClaimedFile
+from sluice.contracts.pilots import AttemptReport
+from sluice.contracts.problems import NotAvailable
+from sluice.contracts.states import AttemptOutcome
+
+log = structlog.get_logger(__name__)
+
+#: (job, attempt) → what is wrong with an output that it names.
+OutputFaults = Mapping[tuple[int, int], str]
+NO_FAULTS: OutputFaults = MappingProxyType({})
+
+#: Files that are asked for at a time.
+_AT_ONCE = 1000
+
+
+class LookAtOutputs:
+    """``content``: they are read, too."""
+
+    def __init__(self, dms: DmsClient, *, content: bool) -> None:
+        self._dms = dms
+        self._content = content
+
+    async def __call__(self, reports: Sequence[AttemptReport]) -> OutputFaults:
+        """Of those that say they have finished. Where the DMS does not answer, or cannot look,
+        reports are taken as they are: no work is lost since somebody else is away."""
+        named = [
+            ((report.id, report.attempt), output)
+            for report in reports
+            if report.outcome is AttemptOutcome.FINISHED
+            for output in report.outputs
+        ]
+        found: dict[tuple[int, int], str] = {}
+        for start in range(0, len(named), _AT_ONCE):
+            some = named[start : start + _AT_ONCE]
+            files = [
+                ClaimedFile(url=output.url, size=output.size, checksum=output.checksum)
+                for _, output in some
+            ]
+            try:
+                faults = await self._dms.look_at_files(files, content=self._content)
+            except NotAvailable as error:
+                log.warning("outputs.not_looked_at", reason=error.detail, files=len(files))
+                continue
+            for (key, output), fault in zip(some, faults, strict=True):
+                if fault is not None:
+                    found[key] = f"output file {output.name!r} at {output.url}: {fault}"
+        return found
