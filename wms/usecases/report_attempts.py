@@ -194,15 +194,17 @@ def _ended(
         reported=report.outcome,
         error=error,
         message="; ".join(filter(None, (message, verdict.note))).replace("\0", ""),
-        exit_code=None
-        if report.exit_code is None
-        else max(-(2**31), min(report.exit_code, 2**31 - 1)),
+        exit_code=_storable(report.exit_code),
         peak_memory=report.peak_memory,
         cpu_seconds=report.cpu_seconds,
         log_url=log_url,
         duration=None if duration is None else max(duration, 0.0),
         files=files,
     )
+
+
+def _storable(exit_code: int | None) -> int | None:
+    return None if exit_code is None else max(-(2**31), min(exit_code, 2**31 - 1))
 
 
 def _normalised(
