@@ -47,6 +47,9 @@ ocr-stack-demo: ocr ## the same on the processes of docker-compose.yml
 demo: install ## two runs of detector frames through the system, start to end (KEEP=1 leaves it up)
 	@$(BIN)/python -m spd.demo --home var/demo $(if $(KEEP),--keep)
 
+collage-demo: install ## a picture of 120 photos by old computers that die, lie and never deliver (KEEP=1 leaves it up)
+	@$(BIN)/python -m collage.demo --home var/collage-demo $(if $(KEEP),--keep)
+
 stack: install ## the processes of docker-compose.yml on this machine, until Ctrl-C
 	@scripts/install-rabbitmq.sh
 	@$(BIN)/python -m stack up --folder var/stack

@@ -4,9 +4,11 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 #: Variable that says how many cores a pilot's jobs may take.
 CORES = "SLUICE_PILOT_CORES"
@@ -49,12 +51,15 @@ class LocalPilot:
         }
 
 
-async def launch_pilot(pilot: LocalPilot) -> asyncio.subprocess.Process:
-    """It ends by itself where this process is killed. Raises ``OSError``."""
+async def launch_pilot(
+    pilot: LocalPilot, settings: Mapping[str, str] = MappingProxyType({})
+) -> asyncio.subprocess.Process:
+    """It ends by itself where this process is killed. ``settings``: further variables. Raises
+    ``OSError``."""
     with pilot.log.open("ab") as output:
         return await asyncio.create_subprocess_exec(
             *_COMMAND,
-            env=pilot.environment,
+            env={**pilot.environment, **settings},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=output,
             stderr=output,

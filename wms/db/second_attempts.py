@@ -16,8 +16,8 @@ from wms.db.leases import ClaimedJob, ExtendedLease
 from wms.db.statement import statement
 
 _CLAIM = statement("""
--- Pilot $4 gets job $2 of task $1, too, for a lease of $5: where it is still attempt $3 that runs
--- and none of the task's jobs waits.
+-- Pilot $4, which never had it, gets job $2 of task $1, too, for a lease of $5: where it is still
+-- attempt $3 that runs, beside which fewer than $6 were tried, and none of the task's jobs waits.
 WITH task AS MATERIALIZED (
     SELECT uid FROM tasks
     WHERE uid = $1 AND ready = 0 AND state IN ('{task.SPLITTING}', '{task.ACTIVE}')
@@ -26,11 +26,20 @@ WITH task AS MATERIALIZED (
     SELECT * FROM jobs
     WHERE id = $2 AND attempt = $3 AND task_uid = (SELECT uid FROM task) AND pilot <> $4
         AND state = '{job.RUNNING}' AND stop_attempt IS DISTINCT FROM attempt
+        AND NOT EXISTS (SELECT 1 FROM attempts WHERE job_id = $2 AND attempts.pilot = $4)
     FOR NO KEY UPDATE
 ), claimed AS (
-    INSERT INTO second_attempts (job_id, task_uid, attempt, pilot, leased_at, lease_until)
-    SELECT id, task_uid, attempt + 1, $4, statement_timestamp(), now() + $5 FROM job
-    ON CONFLICT DO NOTHING RETURNING *
+    INSERT INTO second_attempts AS s (job_id, task_uid, attempt, pilot, leased_at, lease_until)
+    SELECT id, task_uid,
+        greatest(attempt, (SELECT attempt FROM second_attempts WHERE job_id = $2)) + 1,
+        $4, statement_timestamp(), now() + $5
+    FROM job
+    ON CONFLICT (job_id) DO UPDATE SET
+        attempt = excluded.attempt, tried = s.tried + 1, pilot = excluded.pilot,
+        leased_at = excluded.leased_at, started_at = NULL, lease_until = excluded.lease_until,
+        stop_reason = NULL
+    WHERE s.lease_until IS NULL AND s.tried < $6
+    RETURNING *
 )
 SELECT j.id, c.attempt, j.seq, j.inputs::text AS inputs, j.ram, j.gpu_memory
 FROM claimed AS c JOIN job AS j ON j.id = c.job_id
@@ -54,8 +63,7 @@ FROM first AS f WHERE s.job_id = f.id
 """
 
 _END_BESIDE = f"""
--- Second attempts that have ended ($1): their jobs go on with the others, and get no third. How
--- many there were.
+-- Second attempts that have ended ($1): their jobs go on with the others. How many there were.
 WITH {ENDED}, {WRITTEN}, marked AS (
     UPDATE second_attempts AS s SET lease_until = NULL FROM ended AS e
     WHERE s.job_id = e.id AND s.attempt = e.attempt AND s.lease_until IS NOT NULL
@@ -104,11 +112,18 @@ WHERE s.job_id = n.id AND s.attempt = n.attempt AND s.lease_until IS NOT NULL
 
 
 async def claim_second(
-    connection: Connection, job: JobToken, *, task: UUID, pilot: UUID, lease: timedelta
+    connection: Connection,
+    job: JobToken,
+    *,
+    task: UUID,
+    pilot: UUID,
+    lease: timedelta,
+    most: int,
 ) -> ClaimedJob | None:
     """A second attempt at a job of which ``job`` is the attempt there is; None: that has ended
-    meanwhile, is to be stopped, or has a twin, or others of its task's jobs wait."""
-    row = await connection.fetchrow(_CLAIM, task, job.id, job.attempt, pilot, lease)
+    meanwhile, is to be stopped, or has a twin, the pilot had the job before, others of its task's
+    jobs wait, or ``most`` were tried beside the one that goes on."""
+    row = await connection.fetchrow(_CLAIM, task, job.id, job.attempt, pilot, lease, most)
     return None if row is None else ClaimedJob(task_uid=task, **row)
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
-from wms.domain.worker_times import WorkerTimes
+from wms.domain.worker_times import FEW_FAILURES, SUSPECT, WorkerTimes
 
 
 class Worker(NamedTuple):
@@ -33,11 +33,12 @@ FROM jobs AS j JOIN tasks AS t ON t.uid = j.task_uid JOIN pilots AS p ON p.uid =
 WHERE j.state = '{job.RUNNING}' AND j.started_at IS NOT NULL
     AND j.stop_attempt IS DISTINCT FROM j.attempt
     AND t.ready = 0 AND t.state IN ('{task.SPLITTING}', '{task.ACTIVE}')
-    AND NOT EXISTS (SELECT 1 FROM second_attempts AS s WHERE s.job_id = j.id)
+    AND NOT EXISTS (
+        SELECT 1 FROM second_attempts AS s WHERE s.job_id = j.id AND s.lease_until IS NOT NULL)
 ORDER BY j.started_at LIMIT $1
 """)
 
-_TIMES = "template, step, name, host, jobs, log_seconds, spread, failing"
+_TIMES = "template, step, name, host, jobs, failures, log_seconds, spread, failing"
 
 _SELECT_TIMES = f"""
 SELECT {_TIMES} FROM worker_times
@@ -54,11 +55,11 @@ ORDER BY template, step, name, host FOR UPDATE
 
 _SET_TIMES = f"""
 INSERT INTO worker_times ({_TIMES})
-SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::float8[],
-    $7::float8[], $8::float8[])
+SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[],
+    $7::float8[], $8::float8[], $9::float8[])
 ON CONFLICT (template, step, name, host) DO UPDATE SET
-    jobs = excluded.jobs, log_seconds = excluded.log_seconds, spread = excluded.spread,
-    failing = excluded.failing, seen_at = now()
+    jobs = excluded.jobs, failures = excluded.failures, log_seconds = excluded.log_seconds,
+    spread = excluded.spread, failing = excluded.failing, seen_at = now()
 """
 
 _SELECT_WORKERS = "SELECT uid, name, host FROM pilots WHERE uid = ANY($1::uuid[])"
@@ -67,6 +68,20 @@ _SELECT_OF_WORKER = f"""
 -- By the index worker_times_by_worker.
 SELECT {_TIMES} FROM worker_times WHERE name = $1 AND host = $2
 ORDER BY seen_at DESC, template, step LIMIT $3
+"""
+
+_SELECT_FAILING = statement(f"""
+-- Kinds of work at which some worker fails often: by the index worker_times_failing.
+SELECT DISTINCT template, step FROM worker_times
+WHERE failing > {SUSPECT} AND failures >= {FEW_FAILURES}
+""")
+
+_PROBE = """
+-- May the worker be given one job, to see whether it still fails? Once in so many seconds.
+UPDATE worker_times SET probed_at = now()
+WHERE template = $1 AND step = $2 AND name = $3 AND host = $4
+    AND coalesce(probed_at < now() - make_interval(secs => $5), true)
+RETURNING true
 """
 
 _FORGET = """
@@ -144,7 +159,7 @@ async def lock_times(
 async def set_times(
     connection: Connection, times: Mapping[tuple[Work, Worker], WorkerTimes]
 ) -> None:
-    figures = [(t.jobs, t.log_seconds, t.spread, t.failing) for t in times.values()]
+    figures = [(t.jobs, t.failures, t.log_seconds, t.spread, t.failing) for t in times.values()]
     await connection.execute(
         _SET_TIMES, *_columns(list(times)), *map(list, zip(*figures, strict=True))
     )
@@ -153,6 +168,16 @@ async def set_times(
 async def workers_of(connection: Connection, pilots: Iterable[UUID]) -> dict[UUID, Worker]:
     rows = await connection.fetch(_SELECT_WORKERS, list(set(pilots)))
     return {row["uid"]: _worker(row) for row in rows}
+
+
+async def failing_works(connection: Connection) -> list[Work]:
+    """At which some worker fails often."""
+    return [_work(row) for row in await connection.fetch(_SELECT_FAILING)]
+
+
+async def may_probe(connection: Connection, work: Work, worker: Worker, *, every: float) -> bool:
+    """Notes it, if it may. ``every``: seconds."""
+    return bool(await connection.fetchval(_PROBE, *work, *worker, every))
 
 
 async def forget_times(connection: Connection, *, days: int, limit: int) -> None:
@@ -173,4 +198,5 @@ def _worker(row: Any) -> Worker:
 
 
 def _times(row: Any) -> WorkerTimes:
-    return WorkerTimes(row["jobs"], row["log_seconds"], row["spread"], row["failing"])
+    names = ("jobs", "failures", "log_seconds", "spread", "failing")
+    return WorkerTimes(*(row[name] for name in names))

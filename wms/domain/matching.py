@@ -37,6 +37,7 @@ class Demand:
     kept_by: UUID | None = None
     turn_at: datetime | None = None
     limits: Mapping[str, Limit] = field(default_factory=dict)
+    template: str = ""
     step: str = ""
 
     @property

@@ -1,7 +1,7 @@
 """Whether another worker should be given a job that one has already: where that one takes longer
 than it should, and the other is expected to have done it before."""
 
-from wms.domain.worker_times import WorkerTimes
+from wms.domain.worker_times import SUSPECT, WorkerTimes
 
 #: A second attempt has to be worth so many seconds, and this share of what it takes.
 _LEAST_GAIN, _GAIN_SHARE = 0.5, 0.25
@@ -27,7 +27,10 @@ def gain(
     anywhere: WorkerTimes | None,
 ) -> float | None:
     """Seconds by which the job is expected to end sooner if the worker that asks begins it too;
-    None: it is not worth while. ``ran``, ``own``: of the attempt there is."""
+    None: it is not worth while, or it fails more often there than elsewhere. ``ran``, ``own``: of
+    the attempt there is."""
+    if asking is not None and asking.failing > SUSPECT:
+        return None
     left = seconds_left(ran, own, anywhere)
     begun = asking if asking is not None and asking.jobs else anywhere
     if left is None or begun is None:

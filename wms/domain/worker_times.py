@@ -8,11 +8,15 @@ unlikely.
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 
 #: The weight of the newest job, once there were some.
 NEWEST = 0.1
 #: Times the spread: a job that takes longer than the mean by so much is unlikely.
 UNLIKELY = 4.0
+#: The share of attempts that fail from which on a worker is suspect, and is not trusted; and
+#: failures below which it is neither.
+SUSPECT, DISTRUSTED, FEW_FAILURES = 0.25, 0.5, 3
 #: The least spread of times that is reckoned with, as a logarithm: an eighth.
 _LEAST_SPREAD = 0.12
 #: Seconds: what is shorter is as long.
@@ -21,11 +25,12 @@ _SHORTEST = 0.001
 
 @dataclass(frozen=True, slots=True)
 class WorkerTimes:
-    """Of one kind of work on one worker. ``jobs`` that finished; ``log_seconds``: mean of the
-    natural logarithm of their seconds, ``spread``: mean distance from it; ``failing``: the share
-    of its attempts that fail."""
+    """Of one kind of work on one worker. ``jobs``: finished; ``failures``: attempts that failed;
+    ``log_seconds``: mean of the natural logarithm of the jobs' seconds, ``spread``: mean distance
+    from it; ``failing``: the share of its attempts that fail."""
 
     jobs: int = 0
+    failures: int = 0
     log_seconds: float = 0.0
     spread: float = 0.0
     failing: float = 0.0
@@ -40,14 +45,21 @@ class WorkerTimes:
             off = max(-most, min(off, most))
         return WorkerTimes(
             self.jobs + 1,
+            self.failures,
             self.log_seconds + weight * off if self.jobs else found,
             self.spread + weight * (abs(off) - self.spread),
-            self.failing * (1 - NEWEST),
+            self.failing * (1 - self._newest_end),
         )
 
     def failed(self) -> "WorkerTimes":
         """With an attempt that failed: how long it took says nothing."""
-        return replace(self, failing=self.failing + NEWEST * (1 - self.failing))
+        failing = self.failing + self._newest_end * (1 - self.failing)
+        return replace(self, failures=self.failures + 1, failing=failing)
+
+    @property
+    def _newest_end(self) -> float:
+        """The weight of the next end of an attempt."""
+        return max(1 / (self.jobs + self.failures + 1), NEWEST)
 
     @property
     def typical(self) -> float:
@@ -72,4 +84,24 @@ def of_all(workers: Iterable[WorkerTimes]) -> WorkerTimes | None:
         w * (times.spread + abs(times.log_seconds - mean))
         for w, times in zip(weights, known, strict=True)
     )
-    return WorkerTimes(sum(times.jobs for times in known), mean, spread / total)
+    failing = sum(w * times.failing for w, times in zip(weights, known, strict=True))
+    jobs, failures = sum(t.jobs for t in known), sum(t.failures for t in known)
+    return WorkerTimes(jobs, failures, mean, spread / total, failing / total)
+
+
+class Trust(Enum):
+    """What a worker is given of a kind of work."""
+
+    FULL = auto()
+    SUSPECT = auto()  #: one job at a time
+    NONE = auto()  #: one job now and then, to see whether it still fails
+
+
+def trust(own: WorkerTimes | None, others: WorkerTimes | None) -> Trust:
+    """In a worker, as its attempts fail where those of ``others`` succeed; where all fail, it is
+    the work."""
+    if own is None or own.failures < FEW_FAILURES or own.failing <= SUSPECT:
+        return Trust.FULL
+    if others is None or others.failing > SUSPECT:
+        return Trust.FULL
+    return Trust.NONE if own.failing > DISTRUSTED else Trust.SUSPECT

@@ -14,6 +14,7 @@ from wms.metrics import WmsMetrics
 from wms.usecases.counted_lately import CountedLately
 from wms.usecases.look_at_outputs import LookAtOutputs
 from wms.usecases.seen_ends import SeenEnds
+from wms.usecases.trust_workers import Distrust
 from wms.usecases.work_signal import WorkSignal
 
 
@@ -50,6 +51,7 @@ class WmsContext:
     live_times: CountedLately[Samples] = field(default_factory=CountedLately)
     timelines: CountedLately[Timeline] = field(default_factory=CountedLately)
     stragglers: CountedLately[Stragglers] = field(default_factory=CountedLately)
+    distrust: CountedLately[Distrust] = field(default_factory=CountedLately)
     ends: SeenEnds = field(default_factory=SeenEnds)
     metrics: WmsMetrics = field(default_factory=WmsMetrics)
     #: None: outputs are taken as pilots name them.

@@ -56,6 +56,7 @@ async def give_second_attempts(
             task=job.task_uid,
             pilot=pilot,
             lease=context.terms.span,
+            most=known[job.task_uid].task.retry,
         )
         if claimed is None:
             continue

@@ -16,10 +16,13 @@ from wms.db.limits import lock_named, spend, with_limits
 from wms.db.pilots import touch_and_look
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import shared_inputs_json
+from wms.db.worker_times import Work, Worker, workers_of
 from wms.domain.capacity import KEPT, PilotCapacity, blocked, in_turn, is_kept_free
 from wms.domain.matching import Demand, PilotNode, choose
+from wms.domain.worker_times import Trust
 from wms.usecases.context import WmsContext
 from wms.usecases.give_second_attempts import give_second_attempts
+from wms.usecases.trust_workers import Distrust, look_for_failing, most_jobs
 
 log = structlog.get_logger(__name__)
 
@@ -51,7 +54,8 @@ async def lease_jobs(
     with a new attempt number; with none ready, waits up to ``request.wait`` seconds, or until the
     process is told to stop. A pilot that drains or has signed off gets nothing but ``drain``. Where
     a task's jobs have waited long for room, the pilot may be kept free for them. One that has
-    nothing to do may get second attempts (``give_second_attempts``). What jobs need
+    nothing to do may get second attempts (``give_second_attempts``); one
+    that fails where others succeed gets less (``trust_workers``). What jobs need
     that is counted over all nodes is theirs from the commit on, and a quota is spent. Messages:
     none.
     Raises ``NotFound`` for an unknown pilot.
@@ -71,7 +75,8 @@ async def lease_jobs(
                 context.terms.lease + loop.time() - started, former=request.room is None
             )
             room = PilotCapacity(request, seen.node.resources)
-            giving = _Giving(connection, context, pilot, seen.node, room)
+            doubts = await _doubts(connection, context, pilot)
+            giving = _Giving(connection, context, pilot, seen.node, room, doubts)
             limited = in_turn(await with_limits(connection, demands))
             chosen = choose(limited, seen.node, request.loaded, first=seen.to_load)
             for demand in room.worth_looking_at(chosen, pilot):
@@ -106,6 +111,7 @@ class _Giving:
     pilot: UUID
     node: PilotNode
     room: PilotCapacity
+    doubts: "_Doubts | None"
     #: Resources counted over all nodes that are kept for tasks that come first.
     scarce: set[str] = field(default_factory=set)
 
@@ -130,6 +136,10 @@ class _Giving:
                 self.scarce.update(scarce)  # kept for it from now on, over all nodes
             return True
         offered = self.room.offer(demand)
+        if offered and self.doubts is not None:
+            offered = await self.doubts.most(self.connection, demand, wanted=offered)
+            if not offered:
+                return True
         waits = None if offered else demand
         if offered and demand.kept_by == self.pilot:
             waits = await self._larger(demand)
@@ -170,6 +180,27 @@ class _Giving:
             kept = await keep_free(self.connection, demand.uid, pilot=self.pilot, span=KEPT)
             log.info("pilot.kept_free", pilot=str(self.pilot), task=str(demand.uid), kept=kept)
         return kept
+
+
+@dataclass(frozen=True, slots=True)
+class _Doubts:
+    """About the worker, by kind of work."""
+
+    worker: Worker
+    distrust: Distrust
+
+    async def most(self, connection: Connection, demand: Demand, *, wanted: int) -> int:
+        work = Work(demand.template, demand.step)
+        how = self.distrust.get(work, {}).get(self.worker, Trust.FULL)
+        return await most_jobs(connection, how, work, self.worker, wanted=wanted)
+
+
+async def _doubts(connection: Connection, context: WmsContext, pilot: UUID) -> _Doubts | None:
+    """None: of no worker is there any."""
+    distrust = await context.distrust.get(None, lambda: look_for_failing(connection))
+    if not distrust:
+        return None
+    return _Doubts((await workers_of(connection, [pilot]))[pilot], distrust)
 
 
 async def _unknown(

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from pack_command.files import pack_folder, pack_main
 
+FOLDER = pack_folder(__file__)
 #: All that is no program.
 PARTS = ("workflow.cwl", "tools")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of `collage-pack`."""
-    return pack_main("collage-pack", pack_folder(__file__), PARTS, argv)
+    return pack_main("collage-pack", FOLDER, PARTS, argv)

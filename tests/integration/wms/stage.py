@@ -193,7 +193,7 @@ class Stage:
             self.context, pilot, LeaseRequest(jobs=jobs, wait=wait, known_tasks=list(known))
         )
 
-    async def begin_too(self, pilot: UUID, job: ClaimedJob) -> ClaimedJob | None:
+    async def begin_too(self, pilot: UUID, job: ClaimedJob, *, most: int = 2) -> ClaimedJob | None:
         """A second attempt, without asking whether it is worth while."""
         async with self.database.connection() as connection:
             return await claim_second(
@@ -202,6 +202,7 @@ class Stage:
                 task=job.task_uid,
                 pilot=pilot,
                 lease=self.context.terms.span,
+                most=most,
             )
 
     async def beat(

@@ -98,12 +98,26 @@ async def test_a_failure_means_nothing_while_the_other_attempt_goes_on(
     status = await stage.status(race.task)
     assert (status.running, status.failed, status.failed_attempts) == (1, 0, 0)
     assert await race.commands(other, goes_on) == []
-    assert await stage.begin_too(loser, goes_on) is None, "there is no third"
+    assert await stage.begin_too(loser, goes_on) is None, "not where it failed"
     assert await stage.finish(other, goes_on) == [ReportAnswer.ACCEPTED]
     assert {(attempt, outcome) for attempt, _, outcome in await race.attempts()} == {
         (lost.attempt, AttemptOutcome.FAILED),
         (goes_on.attempt, AttemptOutcome.FINISHED),
     }
+
+
+async def test_there_are_never_three_and_only_some_in_a_row(race: Race) -> None:
+    stage = race.stage
+    third, fourth = [await stage.add_pilot(name=name) for name in ("third", "fourth")]
+    assert await stage.begin_too(third, race.first) is None
+    await stage.fail(race.quick, race.second)
+    again = await stage.begin_too(third, race.first)
+    assert again is not None
+    assert again.attempt == 3
+    await stage.fail(third, again)
+    assert await stage.begin_too(fourth, race.first) is None, "two were tried"
+    assert await stage.finish(race.slow, race.first) == [ReportAnswer.ACCEPTED]
+    assert [number for number, *_ in await race.attempts()] == [1, 2, 3]
 
 
 async def test_the_end_of_both_counts_once_and_the_next_has_a_number_of_its_own(
@@ -239,6 +253,14 @@ async def test_some_jobs_are_never_begun_twice(stage: Stage, task: dict[str, obj
     assert await lease(stage, quick) == []
 
 
+async def test_a_pilot_where_jobs_fail_is_passed_over(stage: Stage) -> None:
+    slow, bad = await two_pilots(stage)
+    await learn(stage, *[(pilot, 10.0) for pilot in (slow, bad)], *[(bad, None)] * 4)
+    await begun(stage, slow)
+    assert await lease(stage, bad) == []
+    assert len(await lease(stage, await stage.add_pilot(name="new"))) == 1
+
+
 async def test_a_pilot_too_small_is_passed_over(stage: Stage) -> None:
     slow = await stage.add_pilot(name="slow", cores=8)
     small = await stage.add_pilot(name="small", cores=0.5)
@@ -268,3 +290,55 @@ async def test_what_is_known_of_workers_outlives_pilots_and_counts_losers(race: 
     (known,) = (await read_pilot(stage.context, again)).known
     assert (known.template, known.step, known.jobs) == (*WORK, 2)
     assert known.seconds == pytest.approx((5.0 * 250.0) ** 0.5, rel=0.05)
+
+
+# --- who is trusted ---
+
+
+async def fails(stage: Stage, bad: UUID, good: UUID) -> None:
+    """One fails where another succeeds."""
+    await learn(stage, *[(bad, None)] * 6, *[(good, 1.0)] * 6)
+
+
+async def test_a_pilot_that_fails_where_others_succeed_gets_a_job_now_and_then(
+    stage: Stage,
+) -> None:
+    bad, good = await two_pilots(stage)
+    await fails(stage, bad, good)
+    task = await stage.add_task(make_task(), jobs=10)
+    assert len(await stage.lease(bad, 5)) == 1, "to see whether it still fails"
+    assert await stage.lease(bad, 5) == []
+    await stage.execute("UPDATE worker_times SET probed_at = now() - interval '1 hour'")
+    assert len(await stage.lease(bad, 5)) == 1
+    assert len(await stage.lease(good, 5)) == 5
+    assert (await stage.status(task)).ready == 3
+
+
+async def test_one_of_which_some_attempts_fail_gets_one_job_at_a_time(stage: Stage) -> None:
+    bad, good = await two_pilots(stage)
+    await learn(stage, *[(bad, None)] * 3, *[(bad, 1.0)] * 5, *[(good, 1.0)] * 6)
+    await stage.add_task(make_task(), jobs=10)
+    assert [len(await stage.lease(bad, 5)) for _ in range(3)] == [1, 1, 1]
+
+
+async def test_where_all_fail_it_is_the_work(stage: Stage) -> None:
+    one, other = await two_pilots(stage)
+    await learn(stage, *[(pilot, None) for pilot in (one, other) for _ in range(6)])
+    await learn(stage, (one, 1.0), (other, 1.0))
+    await stage.add_task(make_task(), jobs=10)
+    assert len(await stage.lease(one, 5)) == 5
+
+
+async def test_other_work_is_given_to_it_as_before(stage: Stage) -> None:
+    bad, good = await two_pilots(stage)
+    await fails(stage, bad, good)
+    await stage.add_task(make_task(step="other"), jobs=10)
+    assert len(await stage.lease(bad, 5)) == 5
+
+
+async def test_one_that_succeeds_again_is_trusted_again(stage: Stage) -> None:
+    bad, good = await two_pilots(stage)
+    await fails(stage, bad, good)
+    await learn(stage, *[(bad, 1.0)] * 15)
+    await stage.add_task(make_task(), jobs=10)
+    assert len(await stage.lease(bad, 5)) == 5

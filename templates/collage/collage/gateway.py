@@ -1,0 +1,194 @@
+"""What stands between a pilot and the WMS where an old computer is played: it lets the pilot's
+calls through, makes every job take as long as it does on that computer, and does wrong what that
+does wrong. The pilot is a real one, and knows nothing of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from collage.computers import OldComputer, Way
+
+#: Seconds that a call for jobs is held while the computer works.
+_HELD = 2.0
+_NO_JOBS = {"seconds": 1.0, "jobs": [], "tasks": []}
+_AWAY = (httpx.HTTPError, OSError)
+
+_Token = tuple[int, int]
+_Body = dict[str, Any]
+
+
+@dataclass
+class _Job:
+    """``done_at``: tick at which the computer is done with it; ``begun``: as heartbeats say it.
+    ``is_told``: the pilot has reported it. ``given_up``: it is somebody else's."""
+
+    done_at: float
+    begun: str
+    is_told: bool = False
+    given_up: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Gateway:
+    """An ASGI application. ``late``: seconds after which a job is somebody else's."""
+
+    def __init__(self, computer: OldComputer, wms: httpx.AsyncClient, *, late: float) -> None:
+        self.computer = computer
+        self._wms = wms
+        self._late = late
+        self._jobs: dict[_Token, _Job] = {}
+        #: It was given a job.
+        self.at_work = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        call = request.url.path.rsplit("/", 1)[-1]
+        try:
+            match call:
+                case "lease":
+                    response = await self._lease(request)
+                case "heartbeat":
+                    response = await self._heartbeat(request)
+                case "report":
+                    response = await self._report(request)
+                case _:
+                    response = await self._pass(request, await request.body())
+        except _AWAY as error:
+            response = Response(str(error), status_code=503)
+        await response(scope, receive, send)
+
+    async def _pass(self, request: Request, body: bytes) -> Response:
+        answer = await self._wms.request(
+            request.method,
+            request.url.path,
+            params=list(request.query_params.multi_items()),
+            content=body,
+            headers={"content-type": request.headers.get("content-type", "application/json")},
+            timeout=60.0,
+        )
+        media = answer.headers.get("content-type")
+        return Response(answer.content, status_code=answer.status_code, media_type=media)
+
+    async def _lease(self, request: Request) -> Response:
+        """One job at a time, and none before the last one has been delivered."""
+        asked: _Body = await request.json()
+        began = time.monotonic()
+        longest = min(float(asked["wait"]), _HELD)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._idle.wait(), longest)
+        if self._jobs:
+            return _json(_NO_JOBS)
+        asked |= {"jobs": 1, "wait": longest}
+        if asked.get("room"):
+            asked["room"] |= {"ahead": 0}
+        forwarded = time.monotonic()
+        answer = await self._pass(request, json.dumps(asked).encode())
+        if answer.status_code != httpx.codes.OK:
+            return answer
+        lease: _Body = json.loads(bytes(answer.body))
+        lease["seconds"] += forwarded - began
+        for job in lease["jobs"]:
+            done_at = time.monotonic() + self.computer.job_seconds()
+            self._jobs[job["id"], job["attempt"]] = _Job(done_at, datetime.now(UTC).isoformat())
+            self._idle.clear()
+            self.at_work.set()
+        return _json(lease)
+
+    async def _heartbeat(self, request: Request) -> Response:
+        """All that it works on runs, also what its pilot has done long ago."""
+        beat: _Body = await request.json()
+        named = {(job["id"], job["attempt"]) for job in beat["running"]}
+        if self.computer.way is Way.LATE:
+            beat["running"], beat["waiting"] = [], []
+        else:
+            beat["running"] += [
+                {"id": token[0], "attempt": token[1], "started_at": job.begun}
+                for token, job in self._jobs.items()
+                if token not in named
+            ]
+            held = {(job["id"], job["attempt"]) for job in beat["running"]}
+            beat["waiting"] = [
+                job for job in beat["waiting"] if (job["id"], job["attempt"]) not in held
+            ]
+        answer = await self._pass(request, json.dumps(beat).encode())
+        if answer.status_code == httpx.codes.OK:
+            for command in json.loads(bytes(answer.body))["commands"]:
+                token = command["job"]["id"], command["job"]["attempt"]
+                if (job := self._jobs.get(token)) is not None:
+                    job.given_up.set()
+                    if not job.is_told and token not in named:  # nor will it
+                        self._forget([token])
+        return answer
+
+    async def _report(self, request: Request) -> Response:
+        """When the computer is done with the jobs."""
+        report: _Body = await request.json()
+        tokens = [(one["id"], one["attempt"]) for one in report["reports"]]
+        for token in tokens:
+            await self._work(token)
+        now = datetime.now(UTC).isoformat()
+        for one in report["reports"]:
+            one["ended_at"] = now
+            self._spoil(one)
+        body = json.dumps(report).encode()
+        if self.computer.way is Way.GARBLED:
+            await self._pass(request, body[: len(body) // 2])
+        answer = await self._pass(request, body)
+        if self.computer.way is Way.TWICE:
+            answer = await self._pass(request, body)
+        if answer.status_code == httpx.codes.OK:
+            self._forget(tokens)
+        return answer
+
+    def _forget(self, tokens: Iterable[_Token]) -> None:
+        for token in tokens:
+            self._jobs.pop(token, None)
+        if not self._jobs:
+            self._idle.set()
+
+    async def _work(self, token: _Token) -> None:
+        """Until the job is done here; where it never is, until somebody takes it away."""
+        job = self._jobs.get(token)
+        if job is None:
+            return
+        job.is_told = True
+        left = job.done_at - time.monotonic()
+        match self.computer.way:
+            case Way.SILENT:
+                limit = None
+            case Way.LATE:
+                limit = left + self._late
+            case _:
+                limit = left
+        with suppress(TimeoutError):
+            await asyncio.wait_for(job.given_up.wait(), limit)
+
+    def _spoil(self, report: _Body) -> None:
+        for output in report.get("outputs", ()):
+            match self.computer.way:
+                case Way.MISSING:
+                    output["name"] += ".lost"
+                    output["url"] += ".lost"
+                case Way.SIZE:
+                    output["size"] += 1
+                case Way.CHECKSUM:
+                    output["checksum"] = "sha256:" + "0" * 64
+                case _:
+                    return
+
+
+def _json(body: _Body) -> Response:
+    return Response(json.dumps(body), media_type="application/json")

@@ -1,0 +1,162 @@
+"""`collage-workers`: pilots that behave like the old computers of the source. Each takes as long
+for a job as its computer does, dies as that does, and does wrong what it does wrong.
+
+They are real pilots; a gateway of each lets their calls through (`collage.gateway`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import httpx
+from pack_command import Parser, UsageError, run_command
+
+from collage.computers import OldComputer, Way
+from collage.gateway import Gateway
+from sluice.pilot_launchers.local_process import LocalPilot, end_pilot, launch_pilot
+from sluice.servicekit.server import HttpServer
+
+_HOST = "127.0.0.1"
+
+
+@dataclass
+class Worker:
+    """``fate``: how it ended, ``died`` or ``stopped``; empty: it is at work. ``dies_after``:
+    seconds after its first job; None: by the rule."""
+
+    computer: OldComputer
+    folder: Path
+    wms_url: str
+    late: float
+    dies_after: float | None = None
+    fate: str = ""
+
+    async def live(self, stop: asyncio.Event) -> None:
+        """Until it dies, or is told to stop. Raises ``OSError``."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        async with httpx.AsyncClient(base_url=self.wms_url) as wms:
+            gateway = Gateway(self.computer, wms, late=self.late)
+            server = HttpServer(gateway, host=_HOST, port=0)
+            await server.start()
+            try:
+                await self._live(f"http://{_HOST}:{server.port}", gateway, stop)
+            finally:
+                await server.stop()
+
+    async def _live(self, url: str, gateway: Gateway, stop: asyncio.Event) -> None:
+        name = self.computer.name
+        pilot = LocalPilot(name, url, 1, self.folder / "work", self.folder / "log")
+        process = await launch_pilot(pilot, {"SLUICE_PILOT_SLOTS": "1"})
+        death = asyncio.create_task(self._death(gateway))
+        stopped = asyncio.create_task(stop.wait())
+        await asyncio.wait([death, stopped], return_when=asyncio.FIRST_COMPLETED)
+        if stop.is_set():
+            death.cancel()
+            hurried = asyncio.Event()
+            hurried.set()
+            await end_pilot(process, hurried)
+            self.fate = "stopped"
+            return
+        stopped.cancel()
+        os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+        self.fate = "died"
+
+    async def _death(self, gateway: Gateway) -> None:
+        """Returns when it dies."""
+        if self.dies_after is not None:
+            await gateway.at_work.wait()
+            await asyncio.sleep(self.dies_after)
+            return
+        last = time.monotonic()
+        while True:
+            await asyncio.sleep(self.computer.check_seconds)
+            since, last = time.monotonic() - last, time.monotonic()
+            if self.computer.dies(since):
+                return
+
+
+def _ways(texts: Sequence[str], workers: int) -> dict[int, Way]:
+    """Raises ``UsageError``."""
+    found: dict[int, Way] = {}
+    for text in texts:
+        number, _, way = text.partition("=")
+        try:
+            found[int(number)] = Way(way)
+        except ValueError as error:
+            known = ", ".join(Way)
+            raise UsageError(
+                f"--misbehave takes NUMBER=WAY, with a way of {known}; not {text!r}"
+            ) from error
+        if not 1 <= int(number) <= workers:
+            raise UsageError(f"--misbehave {text}: there are workers 1 to {workers}")
+    return found
+
+
+async def _run(arguments: argparse.Namespace) -> None:
+    random = Random(arguments.seed)  # noqa: S311 - no secret
+    ways = _ways(arguments.misbehave, arguments.workers)
+    workers = [
+        Worker(
+            OldComputer(
+                f"{arguments.prefix}-{number}",
+                Random(random.random()),  # noqa: S311 - no secret
+                ways.get(number, Way.NONE),
+                arguments.factor,
+                arguments.speed_up,
+            ),
+            arguments.home / f"{arguments.prefix}-{number}",
+            arguments.wms_url,
+            arguments.late,
+        )
+        for number in range(1, arguments.workers + 1)
+    ]
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    for worker in workers:
+        computer = worker.computer
+        told = {"worker": computer.name, "seconds_a_job": round(computer.delay, 2)}
+        print(json.dumps(told | {"way": computer.way}), flush=True)
+    await asyncio.gather(*(worker.live(stop) for worker in workers))
+    for worker in workers:
+        print(json.dumps({"worker": worker.computer.name, "fate": worker.fate}), flush=True)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `collage-workers`."""
+    parser = Parser(
+        prog="collage-workers", description="Run pilots that behave like old computers."
+    )
+    add = parser.add_argument
+    add("--wms-url", required=True, metavar="URL", help="of the WMS")
+    add("--workers", type=int, default=8, metavar="N", help="default: %(default)s")
+    add("--home", type=Path, required=True, metavar="DIR", help="for their folders and logs")
+    add("--seed", type=int, default=1, help="same seed, same computers; default: %(default)s")
+    add("--factor", type=float, default=1.0, help="how mortal; 0: not at all; default: 1")
+    add("--speed-up", type=float, default=1.0, metavar="X", help="times as fast; default: 1")
+    add("--late", type=float, default=60.0, metavar="SECONDS", help="by which `late` is late")
+    add("--prefix", default="old", metavar="NAME", help="of their names; default: %(default)s")
+    add(
+        "--misbehave",
+        action="append",
+        default=[],
+        metavar="NUMBER=WAY",
+        help=f"of a worker: {', '.join(Way)}; repeatable",
+    )
+    return run_command(parser, lambda arguments: asyncio.run(_run(arguments)), argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

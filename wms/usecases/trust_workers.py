@@ -1,0 +1,42 @@
+"""How far a worker is trusted with kinds of work: one that fails where others succeed gets less of
+it, then nothing but a job now and then."""
+
+from collections.abc import Mapping
+
+from sluice.servicekit.database import Connection
+from wms.db.worker_times import Work, Worker, failing_works, may_probe, times_of
+from wms.domain.worker_times import Trust, of_all, trust
+
+#: Seconds between two jobs that one gets to see whether it still fails.
+PROBE_EVERY = 30.0
+
+#: Those that are not trusted in full.
+Distrust = Mapping[Work, Mapping[Worker, Trust]]
+
+
+async def look_for_failing(connection: Connection) -> Distrust:
+    works = await failing_works(connection)
+    if not works:
+        return {}
+    found: dict[Work, dict[Worker, Trust]] = {}
+    for work, workers in (await times_of(connection, works)).items():
+        for worker, own in workers.items():
+            others = of_all(times for other, times in workers.items() if other != worker)
+            if (how := trust(own, others)) is not Trust.FULL:
+                found.setdefault(work, {})[worker] = how
+    return found
+
+
+async def most_jobs(
+    connection: Connection, how: Trust, work: Work, worker: Worker, *, wanted: int
+) -> int:
+    """Of those that a pilot could begin, how many it is given now. Effect: where it gets one to see
+    whether it still fails, that is noted."""
+    match how:
+        case Trust.FULL:
+            return wanted
+        case Trust.SUSPECT:
+            return min(wanted, 1)
+        case Trust.NONE:
+            probes = wanted and await may_probe(connection, work, worker, every=PROBE_EVERY)
+            return int(bool(probes))
