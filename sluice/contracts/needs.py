@@ -84,7 +84,9 @@ class Needs(Contract):
     further; ``gpu``: which, and how much of it. ``named``: resources that nodes offer by these
     names, or of which there is a limit over all nodes. ``nodes``: labels that a node must have.
     ``warm``: the tool stays loaded between jobs; None: it is started anew for each. ``folders``:
-    ports of the tool that get all of their files as one folder, and what that is called."""
+    ports of the tool that get all of their files as one folder, and what that is called. ``items``:
+    ports of the tool that get one item of the list among the task's arguments, which the step
+    scatters over."""
 
     resources: Resources = Resources()
     device_type: DeviceType = DeviceType.CPU
@@ -100,6 +102,7 @@ class Needs(Contract):
     folders: Annotated[dict[str, AssetName], Field(exclude_if=operator.not_)] = Field(
         default_factory=dict
     )
+    items: Annotated[list[str], Field(exclude_if=operator.not_)] = Field(default_factory=list)
 
     @property
     def gpus(self) -> GpuNeeds | None:
@@ -111,7 +114,7 @@ class Needs(Contract):
     @property
     def beyond_the_release_before(self) -> bool:
         """A pilot of the release before would run a job without them, or not understand it."""
-        return bool(self.secrets or self.named or self.nodes or self.folders)
+        return bool(self.secrets or self.named or self.nodes or self.folders or self.items)
 
     @property
     def needs_engine(self) -> bool:

@@ -9,14 +9,15 @@ from pydantic import ValidationError
 
 from sluice.contracts.asset_refs import AssetRef, is_asset
 from sluice.contracts.chains import FileValue
-from sluice.contracts.plan import Parameter, Plan
+from sluice.contracts.plan import Constant, Parameter, ParameterRef, Plan, PlanStep
 from sluice.contracts.problems import Finding
+from sluice.contracts.scatters import unequal_lists
 from sluice.contracts.wording import sentence_of
 
 
 def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:
-    """What is wrong with the values given: unknown names, missing required ones, wrong basic
-    types."""
+    """What is wrong with the values given: unknown names, missing required ones, wrong basic types,
+    lists that a step takes together and cannot."""
     wrong = [Finding(message=_unknown(plan, name)) for name in given if name not in plan.parameters]
     for name, parameter in plan.parameters.items():
         if name in plan.file_parameters and is_asset(given.get(name)):
@@ -40,7 +41,28 @@ def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:
             wrong.append(Finding(message=f"parameter {name!r} {wanted}"))
         elif name in plan.file_parameters and (trouble := _file_trouble(given[name])):
             wrong.append(Finding(message=f"parameter {name!r} {trouble}"))
-    return wrong
+    lists = [] if wrong else [_list_trouble(plan, step, given) for step in plan.steps]
+    return [*wrong, *(Finding(message=trouble) for trouble in lists if trouble)]
+
+
+def _list_trouble(plan: Plan, step: PlanStep, given: Mapping[str, Any]) -> str:
+    """What is wrong with the lists that the step scatters over; empty: nothing."""
+    lists = {port: argument_value(plan, step.arguments[port], given) for port in step.needs.items}
+    for port, items in lists.items():
+        if not isinstance(items, list):
+            return f"step {step.name!r} scatters over {port!r}, which is given no list"
+    sizes = {port: len(items) for port, items in lists.items()}
+    return "" if step.cross else unequal_lists(step.name, sizes)
+
+
+def argument_value(plan: Plan, argument: ParameterRef | Constant, params: Mapping[str, Any]) -> Any:
+    """Of a step's argument, where the chain's parameters have these values."""
+    if isinstance(argument, Constant):
+        return argument.value
+    if argument.name in params:
+        return params[argument.name]
+    known = plan.parameters.get(argument.name)
+    return None if known is None else known.default
 
 
 def _unknown(plan: Plan, name: str) -> str:

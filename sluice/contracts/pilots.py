@@ -11,7 +11,6 @@ from sluice.contracts.base import (
     Checksum,
     Contract,
     FileName,
-    Metadata,
     Name,
     StorageUrl,
     Timestamp,
@@ -20,6 +19,7 @@ from sluice.contracts.base import (
 from sluice.contracts.bounds import MOST_GPUS, MOST_WORD, NewUrl, NewWord
 from sluice.contracts.counts import Counts
 from sluice.contracts.gpus import Gpu
+from sluice.contracts.job_inputs import InputFile, JobInput
 from sluice.contracts.loaded import LoadedKinds, LoadedTools
 from sluice.contracts.needs import Needs
 from sluice.contracts.node_parts import PartName, part_in_words
@@ -144,18 +144,6 @@ class LeaseRequest(Contract):
     loaded: LoadedKinds = Field(default_factory=list)
 
 
-class InputFile(Contract):
-    """``port``: of the tool that takes it; empty: the task's ``dat_in_port``."""
-
-    seq: int
-    name: FileName
-    size: int
-    checksum: Checksum
-    url: StorageUrl
-    meta: Metadata = Field(default_factory=dict)
-    port: str = ""
-
-
 class LeasedJob(Contract):
     """(``id``, ``attempt``) is the fencing token: a report with another attempt number changes
     nothing. ``ram``, ``gpu_memory``: MiB, where that is not what its task says."""
@@ -164,7 +152,7 @@ class LeasedJob(Contract):
     attempt: int
     task_uid: UUID
     seq: int
-    inputs: list[InputFile]
+    inputs: list[Annotated[JobInput, Field(union_mode="left_to_right")]]
     ram: Annotated[int | None, Field(exclude_if=absent)] = None
     gpu_memory: Annotated[int | None, Field(exclude_if=absent)] = None
 
@@ -187,6 +175,7 @@ class PilotTask(FlatContract):
     args: dict[str, Any]
     mode: TaskMode
     depth: int = 0
+    #: Empty where its jobs are made of values alone.
     dat_in_port: str
     #: Further ports that take files.
     side_ports: list[str] = Field(default_factory=list)

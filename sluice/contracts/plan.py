@@ -180,9 +180,11 @@ class StepOutput(Contract):
 
 
 class PlanStep(FlatContract):
-    """One step: a task over a data set. ``tool``: the CommandLineTool as a self-contained CWL
-    document (JSON). In the stored form, the main input stands in ``source`` and ``data_*``, further
-    ones in ``side_inputs``."""
+    """One step: a task over a data set. It scatters over the data sets of which a job gets ``EACH``
+    file, and over the lists at ``needs.items``, which are among the ``arguments``; where there are
+    such lists alone, the main input is the workflow's data set, of which a job gets ``NONE``.
+    ``tool``: the CommandLineTool as a self-contained CWL document (JSON). In the stored form, the
+    main input stands in ``source`` and ``data_*``, further ones in ``side_inputs``."""
 
     name: str
     doc: str = ""
@@ -215,6 +217,9 @@ class PlanStep(FlatContract):
     #: ``dataset``: it waits for the whole data set, also where it could take files as they come.
     flow: Annotated[Literal["dataset"] | None, Field(exclude_if=absent)] = None
     needs: Annotated[Needs, Flat()] = Needs()
+    #: Ports of which each combination is a job, the last one's entries the fastest; none: what is
+    #: scattered over is taken together, by number.
+    cross: Annotated[list[str], Field(exclude_if=operator.not_)] = Field(default_factory=list)
 
     @property
     def main_input(self) -> StepInput:
@@ -225,7 +230,8 @@ class PlanStep(FlatContract):
         """Can it begin before what its jobs get one file, or a group, of is complete? The WMS makes
         jobs of what is there where it can, and else waits."""
         in_parts = self.mode is TaskMode.MAP or self.groups != MergeGroups()
-        return in_parts and not self.single and self.flow is None
+        together = not self.cross and not self.needs.items
+        return in_parts and together and not self.single and self.flow is None
 
     @property
     def inputs_that_come(self) -> list[StepInput]:

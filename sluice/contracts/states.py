@@ -53,6 +53,7 @@ class InputMode(StrEnum):
     EACH = "each"  #: the file of its number (CWL: scatter, dotproduct)
     ONE = "one"  #: the only file there is, the same for all jobs
     ALL = "all"  #: all files, or all of its group, in order
+    NONE = "none"  #: nothing: its jobs are made of values
 
 
 class EntryKind(StrEnum):

@@ -1,5 +1,6 @@
 """Tasks and jobs: the WMS's messages, requests and answers, those of pilots left out."""
 
+import operator
 from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID
@@ -70,7 +71,8 @@ class Task(FlatContract):
 
     ``retry``: most attempts for each of the task's jobs. ``executable``: the tool, a CWL
     CommandLineTool (JSON); ``args``: the constant part of the job order. The first of the
-    ``inputs`` is the main one: jobs are made of its files. ``single``: there is exactly one job,
+    ``inputs`` is the main one: jobs are made of its files, or of the lists among ``args`` that
+    ``needs.items`` names. ``single``: there is exactly one job,
     with the file of the main input, or without where there is none.
 
     On the wire, the main input and the first output stand in ``dat_*``, ``next_inputs`` and
@@ -129,6 +131,8 @@ class Task(FlatContract):
     batch: Annotated[int, Field(ge=1)] = 1
     #: Where ``groups`` are a tree: the data set of what all jobs but the last one write.
     parts_uid: UUID | None = None
+    #: See ``PlanStep``.
+    cross: Annotated[list[str], Field(exclude_if=operator.not_)] = Field(default_factory=list)
     needs: Annotated[Needs, Flat()] = Needs()
     taken_over: TakenOver | None = Field(default=None, exclude_if=absent)
 
@@ -136,6 +140,11 @@ class Task(FlatContract):
     def shares(self) -> bool:
         """Every job gets files that are the same for all."""
         return any(side.mode is not InputMode.EACH for side in self.side_inputs)
+
+    @property
+    def combines(self) -> bool:
+        """Are its jobs made of values, or of each combination of what it scatters over?"""
+        return bool(self.cross or self.needs.items)
 
     @property
     def main_input(self) -> TaskInput:

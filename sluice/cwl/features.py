@@ -67,14 +67,16 @@ LINK_FIELDS: Features = {
 
 #: Fields of a step that decide which jobs there are.
 JOB_FIELDS: Features = {
-    "scatter": _yes("over data sets: one job for each entry"),
+    "scatter": _yes("over data sets and lists of values: one job for each entry"),
     "when": _in_job("a job that is passed over gives no entry"),
 }
 
+NESTED = "nested_crossproduct"
+CROSSPRODUCTS = ("flat_crossproduct", NESTED)
 SCATTER_METHODS: Features = {
-    "dotproduct": _yes("files of the same number together"),
-    "nested_crossproduct": _no("scatter over one, and give the other whole to every job"),
-    "flat_crossproduct": _no("scatter over one, and give the other whole to every job"),
+    "dotproduct": _yes("files of the same number together; values by their place in the list"),
+    "flat_crossproduct": _yes("each with each, row by row: entries of one data set"),
+    NESTED: _yes("the same, as an output of the workflow"),
 }
 
 #: Sources of an input or an output, by what they are.
@@ -89,6 +91,7 @@ SOURCES: Features = {
     "the_only_non_null": _yes("among sources of one file or value each"),
     "all_non_null": _yes("also over data sets, which leave out what was not written"),
     "pickValue among whole data sets": _no("let a step before it choose"),
+    "what a nested_crossproduct gives": _no("write 'scatterMethod: flat_crossproduct'"),
     "outputs that join whole data sets": _no("name an output for each, or let a step merge them"),
     "several parameters": _no("let the workflow have one for all"),
     "default beside a source": _no("give the default to the tool's input instead"),
@@ -117,9 +120,7 @@ INPUTS: Features = {
     "secondaryFiles of the data set by an expression": _no(
         "write patterns such as '.bai' or '^.fai?'"
     ),
-    "scatter over a parameter": _no(
-        "give the values of a parameter to every job, or to a step each"
-    ),
+    "lists that are scattered over": _yes("one job for each value"),
     "whole number of more than 64 bits": _no(
         "write it with a decimal point or an exponent where a double is taken, quote it if it is"
         " text"

@@ -12,6 +12,7 @@ from sluice.cwl.checks.expressions import check_expressions
 from sluice.cwl.checks.link_types import check_link_types
 from sluice.cwl.checks.pairs import check_pairs
 from sluice.cwl.checks.rules import check_rules
+from sluice.cwl.checks.scatters import check_scatters
 from sluice.cwl.checks.secrets import check_secrets
 from sluice.cwl.checks.tool_fields import warn_of_tool_fields
 from sluice.cwl.checks.tool_sizes import check_tool_sizes
@@ -84,8 +85,10 @@ def _plan(template: ParsedTemplate, findings: Findings, *, name: str) -> Plan | 
         findings,
         secrets=flow.secrets_of_steps,
         folders=flow.folders_of_steps,
+        items=flow.items_of_steps,
     )
     if not findings.failed:
+        check_scatters(flow, findings)
         check_pairs(flow, findings)
     check_expressions(template.written, findings)
     warn_of_tool_fields(template.written, findings)

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from pilot.node.engines import Engine
+from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.needs import Container, ContainerImage
-from sluice.contracts.pilots import AttemptReport, InputFile, PilotTask
+from sluice.contracts.pilots import AttemptReport, PilotTask
 from sluice.contracts.states import AttemptOutcome, EntryKind
 from tests.attacks.outputs import (
     ATTACKS,

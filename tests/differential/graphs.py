@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.differential import shapes
+from tests.differential import combinations, shapes
 from tests.differential.growing import Graph
 
 
@@ -42,12 +42,16 @@ class _Maker:
     needs: Any
     least: int = 1
     weight: int = 1
+    #: How often in a graph; None: as it comes.
+    most: int | None = None
 
     @property
     def name(self) -> str:
         return str(self.make.__name__)
 
     def possible(self, graph: Graph) -> bool:
+        if self.most is not None and graph.shapes.count(self.name) >= self.most:
+            return False
         return all(sum(map(wanted, graph.streams)) >= self.least for wanted in self.needs)
 
 
@@ -76,6 +80,9 @@ _MAKERS = [
     _Maker(shapes.look_into, [shapes.folders], weight=SELDOM),
     _Maker(shapes.split, [shapes.each_file], weight=2),
     _Maker(shapes.join_parts, [shapes.lists_of_files], weight=SELDOM),
+    _Maker(combinations.sweep, []),
+    _Maker(combinations.each_with_each, [shapes.each_file], weight=2),
+    _Maker(combinations.squared, [shapes.each_file], weight=2, most=1),
 ]
 
 SHAPES = frozenset(maker.name for maker in _MAKERS)

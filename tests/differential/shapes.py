@@ -50,27 +50,27 @@ def lists_of_files(stream: Stream) -> bool:
     return stream.kind == "files"
 
 
-def _pick(draw: st.DrawFn, graph: Graph, wanted: Any) -> Stream:
+def pick(draw: st.DrawFn, graph: Graph, wanted: Any) -> Stream:
     return draw(st.sampled_from([stream for stream in graph.streams if wanted(stream)]))
 
 
 def map_each(draw: st.DrawFn, graph: Graph) -> None:
-    source = _pick(draw, graph, each_file)
+    source = pick(draw, graph, each_file)
     run = on_each(draw(st.sampled_from(COMMANDS)), len(graph.steps))
-    step = {"scatter": "f", "in": {"f": graph.source(source)}, "run": run, **_batched(draw)}
+    step = {"scatter": "f", "in": {"f": graph.source(source)}, "run": run, **batched(draw)}
     graph.add(step, Stream("o", line=_line(graph, source)))
 
 
 def stay_loaded(draw: st.DrawFn, graph: Graph) -> None:
     """A tool that stays loaded, and keeps the word that it was given first."""
-    source = _pick(draw, graph, each_file)
+    source = pick(draw, graph, each_file)
     run = keeping_word(len(graph.steps))
     step = {
         "scatter": "f",
         "in": {"f": graph.source(source), "word": {"default": draw(st.sampled_from(WORDS))}},
         "run": run,
         "sluice:warm": {"key": ["word"], "jobs": draw(st.sampled_from([1, 2, 1000]))},
-        **_batched(draw),
+        **batched(draw),
     }
     graph.add(step, Stream("o", line=_line(graph, source)))
 
@@ -80,14 +80,14 @@ def _line(graph: Graph, source: Stream) -> int:
     return len(graph.steps) + 1 if source.sparse else source.line
 
 
-def _batched(draw: st.DrawFn) -> dict[str, Any]:
+def batched(draw: st.DrawFn) -> dict[str, Any]:
     """Several files a job, or not."""
     size = draw(st.sampled_from([0, 0, 0, 2, 4]))
     return {"sluice:batch": {"files": size}} if size else {}
 
 
 def filter_each(draw: st.DrawFn, graph: Graph) -> None:
-    source, word = _pick(draw, graph, each_file), draw(st.sampled_from(WORDS))
+    source, word = pick(draw, graph, each_file), draw(st.sampled_from(WORDS))
     name = f"$(inputs.f.nameroot).t{len(graph.steps)}"
     output = {"type": "File?", "outputBinding": {"glob": name}}
     run = shell(
@@ -97,12 +97,12 @@ def filter_each(draw: st.DrawFn, graph: Graph) -> None:
         "$(inputs.f)",
         name,
     )
-    step = {"scatter": "f", "in": {"f": graph.source(source)}, "run": run, **_batched(draw)}
+    step = {"scatter": "f", "in": {"f": graph.source(source)}, "run": run, **batched(draw)}
     graph.add(step, Stream("o", sparse=True, line=_line(graph, source)))
 
 
 def when(draw: st.DrawFn, graph: Graph) -> None:
-    source, size = _pick(draw, graph, each_file), draw(st.integers(0, 30))
+    source, size = pick(draw, graph, each_file), draw(st.integers(0, 30))
     run = on_each(draw(st.sampled_from(COMMANDS)), len(graph.steps))
     step = {
         "scatter": "f",
@@ -114,8 +114,8 @@ def when(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def pair(draw: st.DrawFn, graph: Graph) -> None:
-    first = _pick(draw, graph, each_number)
-    second = _pick(draw, graph, lambda stream: each_file(stream) and stream.line == first.line)
+    first = pick(draw, graph, each_number)
+    second = pick(draw, graph, lambda stream: each_file(stream) and stream.line == first.line)
     inputs = {
         "f": {"type": "File", "inputBinding": {"position": 1}},
         "g": {"type": "File?", "inputBinding": {"position": 2}},
@@ -129,7 +129,7 @@ def pair(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def merge(draw: st.DrawFn, graph: Graph) -> None:
-    source = _pick(draw, graph, each_file)
+    source = pick(draw, graph, each_file)
     run = joining(f"all.t{len(graph.steps)}")
     graph.add(
         {"in": {"fs": graph.source(source)}, "run": run, **_in_levels(draw)},
@@ -144,7 +144,7 @@ def _in_levels(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def merge_perhaps(draw: st.DrawFn, graph: Graph) -> None:
-    source, least = _pick(draw, graph, each_file), draw(st.integers(0, 6))
+    source, least = pick(draw, graph, each_file), draw(st.integers(0, 6))
     run = joining(f"all.t{len(graph.steps)}")
     step = {
         "when": f"$(inputs.fs.length >= {least})",
@@ -204,7 +204,7 @@ def map_behind(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def nested_over_data(draw: st.DrawFn, graph: Graph) -> None:
-    source, number = _pick(draw, graph, each_file), len(graph.steps)
+    source, number = pick(draw, graph, each_file), len(graph.steps)
     inner = {
         "class": "Workflow",
         "inputs": {"files": "File[]"},
@@ -227,7 +227,7 @@ def nested_over_data(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def broadcast(draw: st.DrawFn, graph: Graph) -> None:
-    source, shared = _pick(draw, graph, each_file), _pick(draw, graph, single_file)
+    source, shared = pick(draw, graph, each_file), pick(draw, graph, single_file)
     inputs = {
         "g": {"type": "File", "inputBinding": {"position": 1}},
         "f": {"type": "File", "inputBinding": {"position": 2}},
@@ -240,7 +240,7 @@ def broadcast(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def with_all(draw: st.DrawFn, graph: Graph) -> None:
-    source, every = _pick(draw, graph, each_file), _pick(draw, graph, each_file)
+    source, every = pick(draw, graph, each_file), pick(draw, graph, each_file)
     script = 'f=$0; cat "$f"; cat "$@" /dev/null | wc -l'
     run = shell(
         script,
@@ -257,7 +257,7 @@ def with_all(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def two_outputs(draw: st.DrawFn, graph: Graph) -> None:
-    source, number = _pick(draw, graph, each_file), len(graph.steps)
+    source, number = pick(draw, graph, each_file), len(graph.steps)
     names = {port: f"$(inputs.f.nameroot).{port}{number}" for port in ("head", "tail")}
     outputs = {
         port: {"type": "File", "outputBinding": {"glob": name}} for port, name in names.items()
@@ -277,7 +277,7 @@ def two_outputs(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def value_from(draw: st.DrawFn, graph: Graph) -> None:
-    source = _pick(draw, graph, each_file)
+    source = pick(draw, graph, each_file)
     given = {
         "f": graph.source(source),
         "name": {"valueFrom": "$(inputs.f.nameroot) of $(inputs.f.size)"},
@@ -290,7 +290,7 @@ def value_from(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def nested(draw: st.DrawFn, graph: Graph) -> None:
-    source, number = _pick(draw, graph, each_file), len(graph.steps)
+    source, number = pick(draw, graph, each_file), len(graph.steps)
     first, second = (on_each(draw(st.sampled_from(COMMANDS)), number) for _ in range(2))
     inner = {
         "class": "Workflow",
@@ -308,7 +308,7 @@ def nested(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def count(draw: st.DrawFn, graph: Graph) -> None:
-    source = _pick(draw, graph, each_file)
+    source = pick(draw, graph, each_file)
     output = {
         "type": "int",
         "outputBinding": {
@@ -325,7 +325,7 @@ def count(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def add_up(draw: st.DrawFn, graph: Graph) -> None:
-    source = _pick(draw, graph, numbers)
+    source = pick(draw, graph, numbers)
     inputs = {"n": {"type": "int[]", "inputBinding": {}}}
     run = tool(["echo"], inputs, {"o": "stdout"}, stdout=f"sum.t{len(graph.steps)}")
     graph.add({"in": {"n": graph.source(source)}, "run": run}, Stream("o", many=False))
@@ -333,7 +333,7 @@ def add_up(draw: st.DrawFn, graph: Graph) -> None:
 
 def folder(draw: st.DrawFn, graph: Graph) -> None:
     """The reference runner cannot put two directories of one name into its output folder."""
-    source = _pick(draw, graph, lambda stream: each_file(stream) and not stream.alike)
+    source = pick(draw, graph, lambda stream: each_file(stream) and not stream.alike)
     name = f"$(inputs.f.nameroot).t{len(graph.steps)}"
     output = {"type": "Directory", "outputBinding": {"glob": name}}
     run = shell(
@@ -350,7 +350,7 @@ def folder(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def look_into(draw: st.DrawFn, graph: Graph) -> None:
-    source = _pick(draw, graph, folders)
+    source = pick(draw, graph, folders)
     run = shell(
         'cat "$0/deep/own"; ls "$0"',
         {"d": "Directory"},
@@ -365,7 +365,7 @@ def look_into(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def split(draw: st.DrawFn, graph: Graph) -> None:
-    source, number = _pick(draw, graph, each_file), len(graph.steps)
+    source, number = pick(draw, graph, each_file), len(graph.steps)
     stem = f"$(inputs.f.nameroot).p{number}"
     output = {"type": "File[]", "outputBinding": {"glob": f"{stem}.*"}}
     run = shell(
@@ -382,7 +382,7 @@ def split(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def join_parts(draw: st.DrawFn, graph: Graph) -> None:
-    source = _pick(draw, graph, lists_of_files)
+    source = pick(draw, graph, lists_of_files)
     run = joining(f"$(inputs.fs.length).t{len(graph.steps)}")
     graph.add(
         {"scatter": "fs", "in": {"fs": graph.source(source)}, "run": run},

@@ -39,7 +39,7 @@ GRAPHS = int(os.environ.get("SLUICE_GRAPHS") or examples(30))
 #: together costs less for each.
 TOGETHER = min(10, GRAPHS)
 #: Among so many every shape is drawn.
-ENOUGH = 100
+ENOUGH = 150
 #: Graphs with the shape of a tool that stays loaded go by `sluice cwl-runner` as well, so many.
 KEEPS_LOADED, MOST_BY_RUNNER = "stay_loaded", 5
 

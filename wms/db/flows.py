@@ -4,7 +4,7 @@ in order of uid: see the lock rule of ``wms/db/tasks.py``."""
 from collections.abc import Sequence
 from uuid import UUID
 
-from sluice.contracts.pilots import InputFile
+from sluice.contracts.job_inputs import InputFile
 from sluice.servicekit.database import Connection
 from wms.db.splitting import SplitClaim, stored_files
 from wms.db.statement import statement

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from sluice.contracts.pilots import InputFile
+from sluice.contracts.job_inputs import InputFile
 from sluice.servicekit.database import Connection
 from wms.db.flows import add_jobs
 from wms.db.splitting import SplitClaim, stored_files
@@ -144,7 +144,7 @@ async def keep_entries(connection: Connection, reader: UUID, entries: Sequence[J
     rows = [
         {
             "seq": entry.seq,
-            "size": sum(file.size for file in entry.inputs),
+            "size": sum(file.size for file in entry.files),
             "inputs": stored_files(entry.inputs),
         }
         for entry in entries

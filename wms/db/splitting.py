@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.pilots import InputFile
+from sluice.contracts.job_inputs import InputFile, JobInput
 from sluice.contracts.states import TaskState
 from sluice.contracts.tasks import TakenOver
 from sluice.servicekit.database import Connection
@@ -166,6 +166,6 @@ async def insert_jobs(connection: Connection, task: UUID, drafts: Iterable[JobDr
     )
 
 
-def stored_files(files: Iterable[InputFile]) -> list[dict[str, Any]]:
+def stored_files(files: Iterable[JobInput]) -> list[dict[str, Any]]:
     """Without a port where there is none: instances of the release before refuse it."""
     return [file.model_dump(exclude=None if file.port else {"port"}) for file in files]

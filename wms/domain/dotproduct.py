@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from sluice.contracts.pilots import InputFile
+from sluice.contracts.job_inputs import InputFile
 
 
 @dataclass(slots=True)

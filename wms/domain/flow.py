@@ -7,8 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from sluice.contracts.datasets import NewFile
+from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.naming import own_name
-from sluice.contracts.pilots import InputFile
 from sluice.contracts.plan import MergeGroups
 from sluice.contracts.states import InputMode, TaskMode
 from sluice.contracts.tasks import Task, TaskInput
@@ -37,6 +37,7 @@ def takes_as_they_come(task: Task) -> bool:
     return (
         in_parts
         and not task.single
+        and not task.combines
         and all(
             given.pick is None and not given.next_inputs and not given.optional
             for given in inputs_that_come(task)
@@ -93,7 +94,7 @@ def gathered(task: Task, entries: Sequence[JobDraft], *, number: int, last: bool
     drafts: list[JobDraft] = []
     if task.mode is TaskMode.MERGE:
         grouping = Grouping(task.mode, task.groups, number=number)
-        drafts += grouping.add([file for entry in entries for file in entry.inputs])
+        drafts += grouping.add([file for entry in entries for file in entry.files])
         drafts += grouping.rest() if last else ()
         taken = [file.seq for draft in drafts for file in draft.inputs[-1:]]
         return Gathered(drafts, max(taken, default=None))

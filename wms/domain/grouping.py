@@ -4,7 +4,7 @@ any size give the same."""
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from sluice.contracts.pilots import InputFile
+from sluice.contracts.job_inputs import InputFile, JobInput
 from sluice.contracts.plan import MergeGroups
 from sluice.contracts.states import TaskMode
 
@@ -15,8 +15,12 @@ class JobDraft:
     file's, in a batch."""
 
     seq: int
-    inputs: list[InputFile]
+    inputs: Sequence[JobInput]
     last: int | None = None
+
+    @property
+    def files(self) -> list[InputFile]:
+        return [given for given in self.inputs if isinstance(given, InputFile)]
 
     @property
     def last_seq(self) -> int:

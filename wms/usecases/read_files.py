@@ -7,8 +7,8 @@ from uuid import UUID
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import Dataset, File, FilePage
+from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.naming import own_name
-from sluice.contracts.pilots import InputFile
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import Pick
 from sluice.contracts.tasks import TaskInput

@@ -5,14 +5,15 @@ from uuid import UUID
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import Dataset
+from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.numbers import counted
-from sluice.contracts.pilots import InputFile
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import DatasetState, InputMode, TaskMode
 from sluice.contracts.tasks import Task, TaskInput
-from wms.domain.dotproduct import FileStream, is_over, joined
 from wms.domain.grouping import Grouping, JobDraft, batched
+from wms.usecases.read_combinations import combined_drafts
 from wms.usecases.read_files import InputDatasets, NotSplittable
+from wms.usecases.read_together import files_together
 
 #: So many files of a further data set can be given to every job.
 MOST_SHARED = 10_000
@@ -57,7 +58,7 @@ def reads_several(task: Task) -> bool:
     """Are its jobs made of anything but the files of one data set, as they come?"""
     each = any(side.mode is InputMode.EACH for side in task.side_inputs)
     main = task.main_input
-    return bool(main.next_inputs) or main.pick is not None or task.single or each
+    return bool(main.next_inputs) or main.pick is not None or task.single or each or task.combines
 
 
 async def shared_inputs(
@@ -109,7 +110,10 @@ async def _drafts(
     """As above, one entry a job."""
     main = task.main_input
     first = InputDatasets.of(dms, main, datasets, port="")
-    if main.pick is not None:
+    if task.combines:
+        async for draft in combined_drafts(dms, task, datasets, page=page):
+            yield draft
+    elif main.pick is not None:
         for file in await first.picked(
             main.pick, port=f"the input {main.port} of step {task.step}"
         ):
@@ -125,26 +129,8 @@ async def _drafts(
         for draft in grouping.rest():
             yield draft
     else:
-        each = [side for side in task.side_inputs if side.mode is InputMode.EACH]
-        streams = [
-            FileStream("", main.optional),
-            *(FileStream(side.port, side.optional) for side in each),
-        ]
-        pages = [
-            first.pages(page),
-            *(InputDatasets.of(dms, side, datasets, port=side.port).pages(page) for side in each),
-        ]
-        while not is_over(streams):
-            for stream, further in zip(streams, pages, strict=True):
-                await _fill(stream, further)
-            for seq, found in joined(streams):
-                yield JobDraft(seq, found)
-
-
-async def _fill(stream: FileStream, pages: AsyncIterator[list[InputFile]]) -> None:
-    while stream.dry:
-        files = await anext(pages, None)
-        stream.add(files or [], last=files is None)
+        async for seq, found in files_together(dms, task, datasets, page=page):
+            yield JobDraft(seq, found)
 
 
 async def _shared_files(given: InputDatasets, side: TaskInput, *, step: str) -> list[InputFile]:

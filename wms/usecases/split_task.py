@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.pilots import InputFile
+from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.problems import NotAvailable
 from sluice.contracts.states import TaskState
 from sluice.servicekit.logging import log_ids

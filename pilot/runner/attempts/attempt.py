@@ -18,7 +18,7 @@ from pilot.runner.attempts.limit_hints import RefusedAmounts
 from pilot.runner.attempts.memory_limit import memory_limit_of
 from pilot.runner.attempts.report import FINISHED, STOPPED, AttemptResult, report_of
 from pilot.runner.attempts.verdict import Judge
-from pilot.runner.attempts.warm_files import with_files
+from pilot.runner.attempts.warm_inputs import with_inputs
 from pilot.runner.failures import AttemptError, StoppedError, node_error
 from pilot.runner.files.input_protection import ProtectedInputs
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
@@ -212,13 +212,14 @@ class AttemptRun:
     ) -> PreparedJob:
         """The inputs in their place, and the command line."""
         shared = self._context.shared.of(self._task, protected)
+        files = entry.files
         values = stage_in(
-            self._task, entry.inputs, f"{job_files.folder}/{IN}", protected=protected, shared=shared
-        )
+            self._task, files, f"{job_files.folder}/{IN}", protected=protected, shared=shared
+        ) | entry.items(self._task)
         if self._context.containers is not None:
             self._context.containers.memory = int(self._memory_limit.most)
             self._context.containers.gpus = self._gpus
-        source = entry.inputs[0].url if entry.inputs else ""
+        source = files[0].url if files else ""
         prepared = tool.prepare(
             job_files,
             values,
@@ -230,8 +231,7 @@ class AttemptRun:
         if self._context.settings.gpus:
             prepared.environment |= visible(self._gpus)
         if prepared.warm is not None and prepared.warm.inputs is None:
-            files = (*entry.inputs, *shared)
-            prepared.warm = with_files(prepared.warm, self._task, files, values)
+            prepared.warm = with_inputs(prepared.warm, self._task, (*files, *shared), values)
         self._story.command, self._story.note = prepared.arguments, prepared.note
         prepared.input_bytes = protected.size
         prepared.targets, prepared.in_place = protected.targets, protected.in_place

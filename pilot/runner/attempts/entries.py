@@ -5,11 +5,13 @@ import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pilot.runner.files.job_files import JobFiles, OpenJobFile
 from pilot.runner.files.staging import Produced, taken
 from pilot.runner.programs.program import ProgramEnd
-from sluice.contracts.pilots import InputFile, LeasedJob, PilotTask
+from sluice.contracts.job_inputs import InputFile, InputItem, JobInput
+from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.storage import link_open
 
 
@@ -18,7 +20,19 @@ class JobEntry:
     """What the tool is run for once. ``number``: of the entry; None: that of the job."""
 
     number: int | None
-    inputs: Sequence[InputFile]
+    inputs: Sequence[JobInput]
+
+    @property
+    def files(self) -> list[InputFile]:
+        return [given for given in self.inputs if isinstance(given, InputFile)]
+
+    def items(self, task: PilotTask) -> dict[str, list[Any]]:
+        """Of the lists of the task, by port, as what is brought in is given."""
+        return {
+            given.port: [task.args[given.port][given.place]]
+            for given in self.inputs
+            if isinstance(given, InputItem)
+        }
 
 
 def job_entries(task: PilotTask, job: LeasedJob) -> list[JobEntry]:

@@ -10,7 +10,8 @@ from pilot.folders.deletion import delete_tree
 from pilot.runner.files.asset_cache import AssetCache
 from pilot.runner.files.input_protection import Mark, ProtectedInputs, mark
 from sluice.contracts.asset_refs import MARK
-from sluice.contracts.pilots import InputFile, PilotTask
+from sluice.contracts.job_inputs import InputFile
+from sluice.contracts.pilots import PilotTask
 from sluice.storage import local_url
 
 #: Of so many tasks, those used last, the files are kept.

@@ -15,8 +15,9 @@ from pilot.runner.files.access_errors import refused_output
 from pilot.runner.files.input_protection import ProtectedInputs
 from pilot.runner.files.job_files import ForeignFileError, JobFiles, OpenJobFile
 from sluice.contracts.asset_refs import path_of
+from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.naming import live_name, log_name
-from sluice.contracts.pilots import InputFile, LeasedJob, LogFile, OutputFile, PilotTask
+from sluice.contracts.pilots import LeasedJob, LogFile, OutputFile, PilotTask
 from sluice.contracts.states import ErrorClass
 from sluice.contracts.tasks import TaskOutput
 from sluice.storage import BundleError, StorageError, put_bytes, put_open, remove, unpack

@@ -61,11 +61,13 @@ class LoadedCommand:
 def job_order(
     task: PilotTask, types: Mapping[str, Any], values: Mapping[str, list[Any]]
 ) -> dict[str, Any]:
-    """Parameters, and at each data port a single value (None where there is none) or a list of
-    them: of plain files as its type says. Raises ``AttemptError``."""
-    order: dict[str, Any] = exact(task.args)
+    """Parameters (of those that are scattered over, an item), and at each data port a single value
+    (None where there is none) or a list of them: of plain files as its type says. Raises
+    ``AttemptError``."""
+    items = {port: values[port][0] for port in task.needs.items}
+    order: dict[str, Any] = exact({**task.args, **items})
     whole = {bundle.port: bundle.whole for bundle in task.bundles}
-    for port in (task.dat_in_port, *task.side_ports):
+    for port in filter(None, (task.dat_in_port, *task.side_ports)):
         if port not in types:
             raise AttemptError(ErrorClass.TOOL_FAILED, f"the tool has no input {port!r}")
         given = values.get(port, [])

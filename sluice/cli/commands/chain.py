@@ -1,6 +1,5 @@
 """`sluice chain …`"""
 
-import json
 import secrets
 from contextlib import AsyncExitStack
 from typing import Annotated
@@ -22,6 +21,7 @@ from sluice.contracts.chain_requirements import DatasetFacts
 from sluice.contracts.chains import Chain, ChainStep, RerunChain, RerunPlan
 from sluice.contracts.labels import entry_label, role, short_label, standing
 from sluice.contracts.numbers import in_full
+from sluice.contracts.scatters import value_in_short
 from sluice.contracts.states import ChainState, StepState
 from sluice.contracts.templates import template_label
 
@@ -82,7 +82,7 @@ def show(
     if found.acknowledged:
         out.print(f"seen by {found.acknowledged.by}, {found.acknowledged.at:%F %T}")
     for name, value in sorted(found.params.items()):
-        out.print(f"  {name}: {json.dumps(value, ensure_ascii=False)}")
+        out.print(f"  {name}: {value_in_short(value)}")
     for name, ref in sorted(found.secrets.items()):
         out.print(f"  {name}: {ref}")
     print_table(

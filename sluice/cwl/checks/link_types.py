@@ -32,7 +32,7 @@ def check_link_types(flow: Dataflow, findings: Findings) -> None:
 
 def _check_input(step: Step, port: str, flow: Dataflow, findings: Findings) -> None:
     link, sink = step.links[port], step.tool_inputs.get(port)
-    stream, given = flow.wiring.stream_of(step.name, port), _given_by(step, link, flow)
+    stream, given = flow.wiring.stream_of(step.name, port), given_by(step, link, flow)
     if given is None or (step.name, port) in flow.wiring.refused:
         return
     end = _End(link, step.input_named(port), given, _Lack.of(given, stream))
@@ -47,7 +47,7 @@ def _check_input(step: Step, port: str, flow: Dataflow, findings: Findings) -> N
     )
     if is_defaulted or (end.lack is _Lack.ONLY and may_be_missing(step, link)):
         taken = normal_type(["null", taken])
-    way = "" if stream is None else _way(step, link, given, sink.type)
+    way = _way(step, link, given, sink.type)
     _tell_misfit(end, findings, taken=taken, way=way)
 
 
@@ -66,7 +66,7 @@ def _output_type(step: Step, port: str) -> Any:
     if found is None:
         return None
     given = normal_type(["null", found.type]) if step.conditional else found.type
-    return array_of(given) if step.scatter else given
+    return array_of(given, step.depth)
 
 
 class _Lack(Enum):
@@ -80,7 +80,7 @@ class _Lack(Enum):
 
     @classmethod
     def of(cls, given: Any, stream: EntryStream | None) -> "_Lack":
-        if stream is None or not _may_lack(given):
+        if stream is None or not may_lack(given):
             return cls.NEVER
         return cls.LEFT_OUT if stream.many else cls.ONLY
 
@@ -110,14 +110,14 @@ def _given(origin: SourcePort, workflow: Workflow) -> Any:
     return without_null(port.type) if port.body.get("default") is not None else port.type
 
 
-def _may_lack(kind: Any) -> bool:
+def may_lack(kind: Any) -> bool:
     """Is it, or are its items, optional?"""
     return is_optional(kind) or (
         isinstance(kind, dict) and kind.get("type") == "array" and is_optional(kind["items"])
     )
 
 
-def _given_by(step: Step, link: Link, flow: Dataflow) -> Any:
+def given_by(step: Step, link: Link, flow: Dataflow) -> Any:
     """The type of what a link brings; None where that is not known."""
     sources = flow.wiring.sources(step.name, link.name)
     return given_type(link, [_given(origin, flow.workflow) for origin in sources])
@@ -125,8 +125,8 @@ def _given_by(step: Step, link: Link, flow: Dataflow) -> Any:
 
 def _lack_of_pair(step: Step, flow: Dataflow) -> _Lack:
     """Of several inputs that the step scatters over."""
-    given = [_given_by(step, step.links[name], flow) for name in step.scatter if name in step.links]
-    return _Lack.ALL_OF_PAIR if all(map(_may_lack, given)) else _Lack.ONE_OF_PAIR
+    given = [given_by(step, step.links[name], flow) for name in step.scatter if name in step.links]
+    return _Lack.ALL_OF_PAIR if all(map(may_lack, given)) else _Lack.ONE_OF_PAIR
 
 
 def _way(step: Step, link: Link, given: Any, port_type: Any) -> str:

@@ -1,6 +1,8 @@
 """Whether the files that a step takes together, of several data sets, are the same ones that other
 runners pair."""
 
+from collections.abc import Sequence
+
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.numbering import MOST_DATA_SETS, Numbering
 from sluice.cwl.documents.workflow import Step
@@ -12,14 +14,17 @@ def check_pairs(flow: Dataflow, findings: Findings) -> None:
     same."""
     numbering = Numbering(flow.workflow, flow.wiring)
     for name, step in flow.workflow.steps.items():
-        if not step.scatter:
+        data = [link for link in step.scatter if flow.wiring.is_data(name, link)]
+        for link in data:
+            if len(numbering.lineage(name, link)) > MOST_DATA_SETS:
+                findings.error(
+                    step.place_of("scatter"),
+                    f"step '{name}' scatters over more than {MOST_DATA_SETS} data sets",
+                )
+                break
+        if step.crosses or not data:
             continue
-        first, *others = step.scatter
-        if len(numbering.lineage(name, first)) > MOST_DATA_SETS:
-            findings.error(
-                step.place_of("scatter"),
-                f"step '{name}' scatters over more than {MOST_DATA_SETS} data sets",
-            )
+        first, *others = data
         for other in others:
             trouble = _unlike(step, first, other, numbering)
             if trouble:
@@ -27,8 +32,8 @@ def check_pairs(flow: Dataflow, findings: Findings) -> None:
                     step.links[other].source_place,
                     f"step '{name}' takes files of the same number {trouble}",
                 )
-        if len({numbering.lineage(name, link) for link in step.scatter}) == 1:
-            _check_what_is_left(step, numbering, findings)
+        if len({numbering.lineage(name, link) for link in data}) == 1:
+            _check_what_is_left(step, data, numbering, findings)
 
 
 def _unlike(step: Step, first: str, other: str, numbering: Numbering) -> str:
@@ -49,12 +54,14 @@ def _unlike(step: Step, first: str, other: str, numbering: Numbering) -> str:
     )
 
 
-def _check_what_is_left(step: Step, numbering: Numbering, findings: Findings) -> None:
+def _check_what_is_left(
+    step: Step, data: Sequence[str], numbering: Numbering, findings: Findings
+) -> None:
     """More left out on one side alone is no trouble: either nothing was, or other runners refuse
     lists of unlike length."""
-    filters = {link: numbering.filters(step, step.links[link]) for link in step.scatter}
-    for number, other in enumerate(step.scatter):
-        for first in step.scatter[:number]:
+    filters = {link: numbering.filters(step, step.links[link]) for link in data}
+    for number, other in enumerate(data):
+        for first in data[:number]:
             if all(
                 left_out <= others or others <= left_out
                 for left_out, others in zip(filters[first], filters[other], strict=True)

@@ -1,10 +1,13 @@
 """The steps: that each is given what its tool needs, and gives what its tool has."""
 
+from dataclasses import replace
+
 from sluice.contracts.states import TaskMode
 from sluice.cwl.checks.inputs import check_default
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.secondary_files import patterns_of
 from sluice.cwl.documents.types import (
+    array_of,
     holds_files,
     is_optional,
     short_form,
@@ -34,6 +37,8 @@ def check_link(step: Step, link: Link, flow: Dataflow, findings: Findings) -> No
         )
     port = step.tool_inputs.get(link.name)
     if port is not None and "valueFrom" not in link.body:  # which makes the value of it
+        if link.name in step.scatter:
+            port = replace(port, type=array_of(port.type))
         check_default(link.body["default"], port, findings, place=place, subject=subject)
 
 

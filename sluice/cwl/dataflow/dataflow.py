@@ -44,6 +44,13 @@ class Dataflow:
         return found
 
     @property
+    def items_of_steps(self) -> dict[str, list[str]]:
+        """By step, ports of the tool that get an item of a list."""
+        return {
+            step: [link.name for link in links] for step, links in self.wiring.item_links.items()
+        }
+
+    @property
     def secrets_of_steps(self) -> dict[str, dict[str, SecretRef]]:
         """By step and the tool's port."""
         found: dict[str, dict[str, SecretRef]] = {}

@@ -1,10 +1,9 @@
 """Ports whose type does not say whether they take one file or all of a data set."""
 
-from typing import Any
-
-from sluice.contracts.states import EntryKind, InputMode, TaskMode
+from sluice.contracts.plan import main_input_mode
+from sluice.contracts.states import EntryKind, InputMode
 from sluice.cwl.dataflow.links import Wiring
-from sluice.cwl.documents.types import members_of
+from sluice.cwl.documents.types import is_list, members_of
 from sluice.cwl.documents.workflow import Step
 
 
@@ -17,7 +16,7 @@ def hides_list(step: Step, wiring: Wiring) -> bool:
             stream is not None
             and stream.kind is EntryKind.FILE
             and not stream.folder
-            and _takes_list(step.input_type(name)) is not is_whole
+            and any(map(is_list, members_of(step.input_type(name)))) is not is_whole
         ):
             return True
     return False
@@ -26,11 +25,5 @@ def hides_list(step: Step, wiring: Wiring) -> bool:
 def modes_of(step: Step, wiring: Wiring) -> dict[str, InputMode]:
     """What a job gets at each of its data ports."""
     modes = {side.link.name: side.mode for side in wiring.side_links[step.name]}
-    first = InputMode.ALL if wiring.modes[step.name] is TaskMode.MERGE else InputMode.EACH
-    return {wiring.data_links[step.name].name: first, **modes}
-
-
-def _takes_list(kind: Any) -> bool:
-    return any(
-        isinstance(member, dict) and member.get("type") == "array" for member in members_of(kind)
-    )
+    data = wiring.data_links.get(step.name)
+    return modes if data is None else {data.name: main_input_mode(wiring.modes[step.name]), **modes}

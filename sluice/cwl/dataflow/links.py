@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sluice.contracts.states import InputMode, TaskMode
+from sluice.cwl.dataflow.items import are_items
 from sluice.cwl.dataflow.merging import check_merge, merged_stream
 from sluice.cwl.dataflow.streams import EntryStream, EntryStreams
 from sluice.cwl.documents.types import (
@@ -14,7 +15,7 @@ from sluice.cwl.documents.types import (
     without_null,
 )
 from sluice.cwl.documents.workflow import InputOfStep, Link, SourcePort, Step, Workflow
-from sluice.cwl.features import INPUTS, SCATTER_METHODS, SOURCES, Where
+from sluice.cwl.features import INPUTS, SCATTER_METHODS, SOURCES
 from sluice.cwl.reading.findings import Findings, circle, did_you_mean, text_place
 
 
@@ -27,7 +28,8 @@ class SideLink:
 @dataclass(slots=True)
 class Wiring:
     """What the links say. A step stands in ``modes``, ``data_links`` and ``side_links`` only if it
-    is right in that respect: the data set that makes its jobs, and those it reads beside that."""
+    is right in that respect: the data set that makes its jobs (there is none where it scatters over
+    values alone), and those it reads beside that."""
 
     data_input: str | None = None
     #: Inputs that are a single file, or files of an asset: parameters to the operator, data sets to
@@ -39,6 +41,8 @@ class Wiring:
     outputs: dict[str, SourcePort] = field(default_factory=dict)
     data_links: dict[str, Link] = field(default_factory=dict)
     side_links: dict[str, list[SideLink]] = field(default_factory=dict)
+    #: Of steps that scatter over lists of values, the inputs that get them.
+    item_links: dict[str, list[Link]] = field(default_factory=dict)
     modes: dict[str, TaskMode] = field(default_factory=dict)
     #: What each data set holds, and what each input of a step reads.
     streams: dict[SourcePort, EntryStream] = field(default_factory=dict)
@@ -242,7 +246,9 @@ def _read_data_links(step: Step, workflow: Workflow, wiring: Wiring, findings: F
         for link in links
         if not all(_is_file(source, wiring) for source in wiring.sources(step.name, link.name))
     ]
-    if not makers:
+    scattered = [step.links[name] for name in step.scatter if name in step.links]
+    items = [link for link in scattered if not wiring.is_data(step.name, link.name)]
+    if not makers and not items:
         unresolved = any(
             link.sources and (step.name, link.name) not in wiring.origins
             for link in step.links.values()
@@ -255,22 +261,25 @@ def _read_data_links(step: Step, workflow: Workflow, wiring: Wiring, findings: F
                 " source",
             )
         return
-    readable = [_is_one_data_set(step, link, wiring, findings) for link in links]
-    if not _scatter_is_right(step, links, findings) or not all(readable):
+    readable = [_is_one_data_set(step, link, workflow, wiring, findings=findings) for link in links]
+    right = [
+        are_items(step, link, workflow, origins=wiring.origins, findings=findings) for link in items
+    ]
+    if not _scatter_is_right(step, findings) or not all([*readable, *right]):
         return
     modes = {
         link.name: _input_mode(step, link, wiring.stream_of(step.name, link.name)) for link in links
     }
-    first = _first(
-        step,
-        [link for link in makers if not step.scatter or link.name in step.scatter] or makers,
-        modes,
-    )
-    wiring.data_links[step.name] = first
+    wiring.item_links[step.name] = items
+    each = [link for link in makers if link.name in step.scatter]
+    first = None if items and not each else _first(step, each or makers, modes)
+    if first is not None:
+        wiring.data_links[step.name] = first
     wiring.side_links[step.name] = [
         SideLink(link, modes[link.name]) for link in links if link is not first
     ]
-    wiring.modes[step.name] = TaskMode.MERGE if modes[first.name] is InputMode.ALL else TaskMode.MAP
+    is_merge = first is not None and modes[first.name] is InputMode.ALL
+    wiring.modes[step.name] = TaskMode.MERGE if is_merge else TaskMode.MAP
 
 
 def _first(step: Step, links: Sequence[Link], modes: Mapping[str, InputMode]) -> Link:
@@ -297,43 +306,50 @@ def _is_file(origin: SourcePort, wiring: Wiring) -> bool:
     return origin.step is None and origin.port in wiring.file_inputs
 
 
-def _scatter_is_right(step: Step, data: Sequence[Link], findings: Findings) -> bool:
-    place, names = step.place_of("scatter"), [link.name for link in data]
+def _scatter_is_right(step: Step, findings: Findings) -> bool:
     for name in step.scatter:
         if name not in step.links:
             findings.error(
-                place,
+                step.place_of("scatter"),
                 f"step '{step.name}' scatters over '{name}', which is not among its"
                 f" inputs{did_you_mean(name, step.links)}",
             )
             return False
-        if name not in names:
-            findings.error(
-                place,
-                f"step '{step.name}' scatters over '{name}', which is no data set: scatter over"
-                f" '{names[0]}', and {INPUTS['scatter over a parameter'].note}",
-            )
-            return False
     method = step.body.get("scatterMethod")
-    known = SCATTER_METHODS.get(str(method))
-    if len(step.scatter) > 1 and (known is None or known.where is Where.REFUSED):
-        way = "" if known is None else f": {known.note}"
-        refused = (
-            "" if method is None else f"; '{str(method)[:40]}' is not supported over data sets{way}"
-        )
+    if len(step.scatter) > 1 and str(method) not in SCATTER_METHODS:
+        refused = "" if method is None else f"; there is no '{str(method)[:40]}'"
         findings.error(
-            place if method is None else step.place_of("scatterMethod"),
+            step.place_of("scatter" if method is None else "scatterMethod"),
             f"step '{step.name}' scatters over several inputs: write 'scatterMethod: dotproduct',"
-            f" which takes files of the same number together{refused}",
+            " which takes those of the same number together, or 'flat_crossproduct', which takes"
+            f" each with each{refused}",
         )
         return False
     return True
 
 
-def _is_one_data_set(step: Step, link: Link, wiring: Wiring, findings: Findings) -> bool:
+def _is_one_data_set(
+    step: Step, link: Link, workflow: Workflow, wiring: Wiring, *, findings: Findings
+) -> bool:
     """Tells why not; no more is told of such a link."""
-    streams = [wiring.streams.get(origin) for origin in wiring.sources(step.name, link.name)]
-    if (
+    origins = wiring.sources(step.name, link.name)
+    streams = [wiring.streams.get(origin) for origin in origins]
+    nested = next(
+        (
+            origin.step
+            for origin in origins
+            if origin.step is not None and workflow.steps[origin.step].depth > 1
+        ),
+        None,
+    )
+    if nested is not None:
+        way = SOURCES["what a nested_crossproduct gives"].note
+        findings.error(
+            link.source_place,
+            f"{step.input_named(link.name)} takes lists in lists, which step '{nested}' gives as a"
+            f" nested_crossproduct, and which no step can read: {way} there",
+        )
+    elif (
         step.for_output is not None
         and step.scatter
         and any(stream is not None and stream.many for stream in streams)

@@ -11,7 +11,14 @@ from typing import Any
 
 from sluice.contracts.states import Pick
 from sluice.cwl.dataflow.streams import EntryStream
-from sluice.cwl.documents.types import array_of, members_of, normal_type, short_form, without_null
+from sluice.cwl.documents.types import (
+    array_of,
+    is_list,
+    members_of,
+    normal_type,
+    short_form,
+    without_null,
+)
 from sluice.cwl.documents.workflow import Link
 from sluice.cwl.features import SOURCES
 from sluice.cwl.reading.findings import Findings, text_place
@@ -127,7 +134,7 @@ def _not_flat(known: Sequence[tuple[str, EntryStream]]) -> str:
     """A list that a single job gives is one entry, which nobody but a job can take apart."""
     for source, stream in known:
         if not stream.many and any(
-            kind == "Any" or _is_list(kind) for kind in members_of(stream.type)
+            kind == "Any" or is_list(kind) for kind in members_of(stream.type)
         ):
             return (
                 f"takes the list apart that a job gives as '{source}' ({short_form(stream.type)}):"
@@ -137,8 +144,4 @@ def _not_flat(known: Sequence[tuple[str, EntryStream]]) -> str:
 
 
 def _items(kind: Any) -> list[Any]:
-    return [member["items"] if _is_list(member) else member for member in members_of(kind)]
-
-
-def _is_list(kind: Any) -> bool:
-    return isinstance(kind, dict) and kind.get("type") == "array"
+    return [member["items"] if is_list(member) else member for member in members_of(kind)]

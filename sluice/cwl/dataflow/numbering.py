@@ -77,7 +77,9 @@ class Numbering:
         spread = (stream := self.wiring.streams.get(origin)) is not None and stream.spread
         if origin.step is None or spread or self.wiring.modes[origin.step] is TaskMode.MERGE:
             return (origin.step or f"/{origin.port}",)
-        return self.lineage(origin.step, self.wiring.data_links[origin.step].name)
+        step = self.workflow.steps[origin.step]
+        counted = () if step.crosses else self.lineage(step.name, self._counted(step)[0])
+        return counted or (step.name,)
 
     def filters(self, step: Step, link: Link) -> list[Filters]:
         """What was left out by ``all_non_null``, of each data set of the link's lineage."""
@@ -116,8 +118,9 @@ class Numbering:
         return self._filtered[origin]
 
     def _counted(self, step: Step) -> list[str]:
-        """Links whose data sets number what the step gives."""
-        return step.scatter or [self.wiring.data_links[step.name].name]
+        """Links whose data sets number what the step gives; else it is lists of values that do."""
+        data = [name for name in step.scatter if self.wiring.is_data(step.name, name)]
+        return data or step.scatter or [self.wiring.data_links[step.name].name]
 
 
 def _filters_of(origin: SourcePort, workflow: Workflow) -> Filters:

@@ -44,9 +44,10 @@ def has_one_job(step: Step, flow: Dataflow) -> bool:
     jobs may not be given. Where it is always given, or chosen among several, there is one job in
     any case."""
     wiring = flow.wiring
-    data = wiring.data_links[step.name]
+    data = wiring.data_links.get(step.name)
     if (
-        wiring.modes[step.name] is not TaskMode.MAP
+        data is None
+        or wiring.modes[step.name] is not TaskMode.MAP
         or data.name in step.scatter
         or pick_of(data) is not None
     ):

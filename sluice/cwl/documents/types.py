@@ -74,8 +74,13 @@ def without_null(kind: Any) -> Any:
     )
 
 
-def array_of(kind: Any) -> Any:
-    return {"type": "array", "items": kind}
+def array_of(kind: Any, depth: int = 1) -> Any:
+    """``depth``: of lists, one within the other."""
+    return {"type": "array", "items": array_of(kind, depth - 1)} if depth else kind
+
+
+def is_list(kind: Any) -> bool:
+    return isinstance(kind, dict) and kind.get("type") == "array"
 
 
 def holds_files(kind: Any) -> bool:

@@ -11,7 +11,7 @@ from ruamel.yaml.comments import CommentedMap
 from sluice.cwl.documents.canonical import CanonicalWorkflow
 from sluice.cwl.documents.type_definitions import written_out
 from sluice.cwl.documents.types import normal_type
-from sluice.cwl.features import PROCESSES, inside_jobs
+from sluice.cwl.features import CROSSPRODUCTS, NESTED, PROCESSES, inside_jobs
 from sluice.cwl.reading.findings import Findings, TextPlace, text_place
 from sluice.cwl.reading.nodes import NamedNode, listed, named_nodes, refuse_duplicates
 
@@ -88,6 +88,18 @@ class Step:
         """Of an input of the step; one that the tool does not have is read by the step's
         expressions alone, whatever it is."""
         return self.tool_inputs[name].type if name in self.tool_inputs else ["null", "Any"]
+
+    @property
+    def crosses(self) -> bool:
+        """Does it take each with each of what it scatters over?"""
+        return len(self.scatter) > 1 and self.body.get("scatterMethod") in CROSSPRODUCTS
+
+    @property
+    def depth(self) -> int:
+        """Of the lists that its outputs are, one within the other."""
+        if self.crosses and self.body["scatterMethod"] == NESTED:
+            return len(self.scatter)
+        return 1 if self.scatter else 0
 
     @property
     def conditional(self) -> bool:

@@ -15,7 +15,7 @@ from sluice.contracts.plan import (
     StepOutput,
     main_input_mode,
 )
-from sluice.contracts.states import EntryKind, InputMode
+from sluice.contracts.states import EntryKind, InputMode, TaskMode
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.links import SideLink
 from sluice.cwl.dataflow.merging import pick_of
@@ -42,15 +42,13 @@ class StepPlanner:
 
     def plan_step(self, step: Step) -> PlanStep:
         fields = self.flow.extensions.steps.get(step.name, Fields()).values
-        data = self.flow.wiring.data_links[step.name]
         mode, single = self.flow.wiring.modes[step.name], has_one_job(step, self.flow)
-        main = SideLink(data, main_input_mode(mode))
         return PlanStep(
             name=step.name,
             doc=documentation(step.body),
             mode=mode,
             inputs=[
-                self._input(step, main, scattered=data.name in step.scatter, alone=single),
+                self._main_input(step, mode, alone=single),
                 *(
                     self._input(
                         step,
@@ -62,6 +60,7 @@ class StepPlanner:
                 ),
             ],
             single=single,
+            cross=step.scatter if step.crosses else [],
             arguments=self._arguments(step),
             outputs=[self._step_output(step, port) for port in step.outputs],
             tool=self.tools.executable(step),
@@ -69,6 +68,16 @@ class StepPlanner:
             needs=self.needs[step.name],
             **{key: fields[key] for key in _FIELDS if key in fields},
         )
+
+    def _main_input(self, step: Step, mode: TaskMode, *, alone: bool) -> StepInput:
+        """What jobs are made of; where that is values, they belong to the workflow's data set."""
+        wiring = self.flow.wiring
+        data = wiring.data_links.get(step.name)
+        if data is None:
+            source = Source(step=None, port=wiring.data_input or "")
+            return StepInput(port="", source=source, mode=InputMode.NONE)
+        main = SideLink(data, main_input_mode(mode))
+        return self._input(step, main, scattered=data.name in step.scatter, alone=alone)
 
     def _input(self, step: Step, read: SideLink, *, scattered: bool, alone: bool) -> StepInput:
         """``alone``: a job gets the only file that there is."""
@@ -108,15 +117,12 @@ class StepPlanner:
 
     def _arguments(self, step: Step) -> dict[str, Argument]:
         found: dict[str, Argument] = {}
-        data = {
-            self.flow.wiring.data_links[step.name].name,
-            *(side.link.name for side in self.flow.wiring.side_links[step.name]),
-        }
+        wiring = self.flow.wiring
         for link in step.links.values():
             if link.name in self.needs[step.name].secrets:
                 continue
-            origin = self.flow.wiring.origins.get((step.name, link.name))
-            if origin is not None and link.name not in data:
+            origin = wiring.origins.get((step.name, link.name))
+            if origin is not None and not wiring.is_data(step.name, link.name):
                 found[link.name] = ParameterRef(name=origin.port)
             elif link.body.get("default") is not None:
                 found[link.name] = Constant(value=plain_json(link.body["default"]))

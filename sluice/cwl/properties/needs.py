@@ -36,12 +36,16 @@ def read_needs(
     *,
     secrets: Mapping[str, dict[str, SecretRef]],
     folders: Mapping[str, dict[str, str]],
+    items: Mapping[str, list[str]],
 ) -> dict[str, Needs]:
     """By the name of the step, of each that has a tool. ``secrets``, ``folders``: by step and the
-    tool's port."""
+    tool's port; ``items``: by step, the tool's ports."""
     return {
         step.name: _needs_of(step, template, findings, secrets.get(step.name, {})).model_copy(
-            update={"folders": folders.get(step.name, {})}
+            update={
+                "folders": folders.get(step.name, {}),
+                "items": items.get(step.name, []),
+            }
         )
         for step in workflow.steps.values()
         if step.has_tool

@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 import orjson
 
 from sluice.contracts.gpus import Gpu
+from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.messages import DMS_FILES, TASK_ENDED, RegisterFiles, TaskEndedEvent
 from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import (
@@ -18,7 +19,6 @@ from sluice.contracts.pilots import (
     AttemptReport,
     Heartbeat,
     HeartbeatAnswer,
-    InputFile,
     JobToken,
     LeaseRequest,
     LogFile,

@@ -81,9 +81,9 @@ CASES: dict[str, tuple[Edits, list[str]]] = {
         [("  join:\n", "  join:\n    scatter: parts\n"), ("parts: count", "¦parts: count"), ("sluice:merge", "¦sluice:merge"), ("outputSource", "¦outputSource")],
         ["takes File, and 'join/joined' is File[]", "leave 'scatter: parts' out", "groups are for steps"],
     ),
-    "scatter over a parameter": ([("scatter: frame", "¦scatter: limit"), ("frame: frames", "¦frame: frames"), ("limit: limit", "¦limit: limit")], ["which is no data set", "takes File, and 'frames' is File[]", "takes int[], and 'limit' is int"]),
+    "scatter over a parameter": ([("scatter: frame", "¦scatter: limit"), ("frame: frames", "¦frame: frames"), ("limit: limit", "¦limit: limit")], ["parameter 'limit' is int, which is no list", "takes File, and 'frames' is File[]", "takes int[], and 'limit' is int"]),
     "default beside a data set": ([("parts: count/number", "parts: {source: count/number, ¦default: []}")], ["give the default to the tool's input instead"]),
-    "scatter over several": ([("scatter: frame", "¦scatter: [frame, limit]\n    scatterMethod: dotproduct"), ("limit: limit", "¦limit: limit")], ["which is no data set", "takes int[]"]),
+    "scatter over several": ([("scatter: frame", "¦scatter: [frame, limit]\n    scatterMethod: dotproduct"), ("limit: limit", "¦limit: limit")], ["which is no list: make it int[]", "takes int[]"]),
     "scatter over nothing": ([("scatter: frame", "¦scatter: fram"), ("frame: frames", "¦frame: frames")], ["did you mean 'frame'?", "takes File, and 'frames' is File[]"]),
     "scatter without its requirement": ([("requirements:\n  ScatterFeatureRequirement: {}\n", ""), ("scatter: frame", "¦scatter: frame")], ["ScatterFeatureRequirement"]),
     "cycle": ([("  count:\n", "  ¦count:\n"), ("frame: frames", "¦frame: join/joined")], ["in a circle: count → join → count", "leave 'scatter: frame' out"]),
@@ -153,9 +153,20 @@ CASES: dict[str, tuple[Edits, list[str]]] = {
 
 #: The same of steps that read several data sets.
 GRAPH_CASES: dict[str, tuple[Edits, list[str]]] = {
-    "every pair": (
-        [("scatterMethod: dotproduct", "¦scatterMethod: flat_crossproduct")],
-        ["'flat_crossproduct' is not supported over data sets"],
+    "every pair, nested, and read": (
+        [
+            ("scatterMethod: dotproduct", "scatterMethod: nested_crossproduct"),
+            ("{marked: mark/marked, t", "{¦marked: mark/marked, t"),
+            (
+                'both: {type: "File[]", outputSource: mark/marked}',
+                "both: {type: {type: array, items: {type: array, items: File}}, outputSource: mark/marked}",
+            ),
+        ],
+        ["lists in lists, which step 'mark' gives as a nested_crossproduct"],
+    ),
+    "a method that there is not": (
+        [("scatterMethod: dotproduct", "¦scatterMethod: zip")],
+        ["write 'scatterMethod: dotproduct'"],
     ),
     "pairs without a method": (
         [

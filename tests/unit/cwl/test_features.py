@@ -31,6 +31,10 @@ SEVERAL = (
     "requirements:\n",
     "requirements:\n  MultipleInputFeatureRequirement: {}\n  StepInputExpressionRequirement: {}\n  SubworkflowFeatureRequirement: {}\n  InlineJavascriptRequirement: {}\n",
 )
+NESTED_OUTPUT = (
+    'both: {type: "File[]", outputSource: mark/marked}',
+    "both: {type: {type: array, items: {type: array, items: File}}, outputSource: mark/marked}",
+)
 GRAPH_SEVERAL = (
     "  ScatterFeatureRequirement: {}",
     "  ScatterFeatureRequirement: {}\n  MultipleInputFeatureRequirement: {}",
@@ -111,7 +115,7 @@ SAMPLES: dict[str, Sample] = {
     "loadContents": Sample([SEVERAL, ("frame: frames", "frame: {source: frames, loadContents: true}"), ("      limit: limit", VALUE.replace("FIELD", ""))], wrapped="count"),
     "loadListing": Sample([SEVERAL, ("frame: frames", "frame: {source: frames, loadListing: no_listing}"), ("      limit: limit", VALUE.replace("FIELD", ""))], wrapped="count"),
     "dotproduct": Sample([], GRAPH),
-    "nested_crossproduct": Sample([("dotproduct", "nested_crossproduct")], GRAPH),
+    "nested_crossproduct": Sample([("dotproduct", "nested_crossproduct"), NESTED_OUTPUT, ("marked: mark/marked, ", ""), ("marked: \"File[]\", ", ""), ("$(inputs.marked), ", "")], GRAPH),
     "flat_crossproduct": Sample([("dotproduct", "flat_crossproduct")], GRAPH),
     "merge_flattened": Sample([SEVERAL, ("parts: count/number", "parts: {source: [count/number, frames], linkMerge: merge_flattened}")]),
     "merge_nested": Sample([GRAPH_SEVERAL, ("  both:", "  two: {type: 'File[]', outputSource: [report/page, total/sum], linkMerge: merge_nested}\n  both:")], GRAPH),
@@ -120,11 +124,12 @@ SAMPLES: dict[str, Sample] = {
     "the_only_non_null": picked("the_only_non_null"),
     "all_non_null": Sample([("parts: count/number", "parts: {source: count/number, pickValue: all_non_null}")]),
     "pickValue among whole data sets": Sample([SEVERAL, ("parts: count/number", "parts: {source: [count/number, frames], pickValue: first_non_null}")]),
+    "what a nested_crossproduct gives": Sample([("dotproduct", "nested_crossproduct"), NESTED_OUTPUT], GRAPH),
     "outputs that join whole data sets": Sample([SEVERAL, ("  all:", "  two: {type: 'File[]', outputSource: [join/joined, count/number], linkMerge: merge_flattened}\n  all:")]),
     "several parameters": Sample([SEVERAL, ("note: note", "note: {source: [note, limit]}")]),
     "default beside a source": Sample([("parts: count/number", "parts: {source: count/number, default: []}")]),
     "output that is an input of the workflow": Sample([("  all:", "  same: {type: 'File[]', outputSource: frames}\n  all:")]),
-    "scatter over a parameter": Sample([("    type: int\n    default: 5", "    type: int[]"), ("scatter: frame", "scatter: limit")]),
+    "lists that are scattered over": Sample([("    type: int\n    default: 5", "    type: int[]"), ("scatter: frame", "scatter: [frame, limit]\n    scatterMethod: dotproduct")]),
     "whole number of more than 64 bits": Sample([("    type: int\n    default: 5", "    type: double\n    default: 12345678901234567890")]),
     "File[]": Sample([]),
     "Directory[]": Sample([("frames: File[]", "frames: Directory[]"), ("frame: {type: File,", "frame: {type: Directory,")]),

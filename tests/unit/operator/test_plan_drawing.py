@@ -70,3 +70,12 @@ def test_a_step_on_single_values_is_one_job() -> None:
     once = step("last", "first").model_copy(update={"single": True})
     details = {node.name: node.detail for node in draw(plan(step("first", None), once)).nodes}
     assert (details["first"], details["last"]) == ("file by file", "one job")
+
+
+def test_steps_over_values_and_over_each_with_each_say_so() -> None:
+    values = step("values", None)
+    none = values.main_input.model_copy(update={"mode": InputMode.NONE, "port": ""})
+    values = values.model_copy(update={"inputs": [none]})
+    crossed = step("last", "values").model_copy(update={"cross": ["a", "b"]})
+    details = {node.name: node.detail for node in draw(plan(values, crossed)).nodes}
+    assert (details["values"], details["last"]) == ("value by value", "each with each")

@@ -1,10 +1,12 @@
 """Attempts at jobs in a real slot process, and what they left."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sluice.contracts.pilots import AttemptReport, InputFile, PilotTask
+from sluice.contracts.job_inputs import JobInput
+from sluice.contracts.pilots import AttemptReport, PilotTask
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.builders import job, tool
 from tests.unit.pilot.slot_runner import Runner
@@ -20,7 +22,7 @@ def python(code: str, **fields: Any) -> dict[str, Any]:
 
 
 def run(
-    runner: Runner, task_: PilotTask, inputs: list[InputFile], *, seq: int = 0, attempt: int = 1
+    runner: Runner, task_: PilotTask, inputs: Sequence[JobInput], *, seq: int = 0, attempt: int = 1
 ) -> AttemptReport:
     return runner.attempt(task_, job(task_, inputs, job_id=next(_next), attempt=attempt, seq=seq))
 

@@ -2,12 +2,14 @@
 
 import hashlib
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from pilot.reports.leftovers import Leftovers
+from sluice.contracts.job_inputs import InputFile, JobInput
 from sluice.contracts.needs import Resources
-from sluice.contracts.pilots import InputFile, JobToken, LeasedJob, PilotTask, StorageUrls
+from sluice.contracts.pilots import JobToken, LeasedJob, PilotTask, StorageUrls
 from sluice.contracts.secrets import SecretValues
 from sluice.contracts.states import TaskMode
 from sluice.contracts.tasks import TaskOutput
@@ -70,9 +72,9 @@ def input_file(path: Path, *, seq: int = 0, data: bytes = b"frame") -> InputFile
 
 
 def job(
-    task_: PilotTask, inputs: list[InputFile], *, job_id: int = 1, attempt: int = 1, seq: int = 0
+    task_: PilotTask, inputs: Sequence[JobInput], *, job_id: int = 1, attempt: int = 1, seq: int = 0
 ) -> LeasedJob:
-    return LeasedJob(id=job_id, attempt=attempt, task_uid=task_.uid, seq=seq, inputs=inputs)
+    return LeasedJob(id=job_id, attempt=attempt, task_uid=task_.uid, seq=seq, inputs=list(inputs))
 
 
 async def no_secrets(job: JobToken) -> SecretValues:

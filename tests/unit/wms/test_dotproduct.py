@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.contracts.pilots import InputFile
+from sluice.contracts.job_inputs import InputFile
 from tests.integration.wms.stage import CHECKSUM
 from wms.domain.dotproduct import FileStream, is_over, joined
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.contracts.pilots import InputFile
+from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.plan import MergeGroups
 from sluice.contracts.states import TaskMode
 from wms.domain.grouping import Grouping, JobDraft
@@ -54,7 +54,7 @@ def test_merge_keeps_order_and_is_the_same_for_any_page(
         if groups.files is not None:
             assert len(draft.inputs) <= groups.files
         if groups.bytes is not None and len(draft.inputs) > 1:
-            assert sum(file.size for file in draft.inputs) <= groups.bytes
+            assert sum(file.size for file in draft.files) <= groups.bytes
     if groups.files is None and groups.bytes is None:
         assert len(drafts) == 1, "also of no files at all"
 

@@ -6,7 +6,7 @@ inputs:
   texts: File[]
 outputs:
   page: {type: File, outputSource: report/page}
-  both: {type: "File[]", outputSource: mark/marked}
+  both: {type: {type: array, items: {type: array, items: File}}, outputSource: mark/marked}
 steps:
   upper:
     scatter: text

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from sluice.contracts.chains import FileValue
-from sluice.contracts.plan import Constant, Parameter, ParameterRef, Plan, PlanStep
+from sluice.contracts.parameters import argument_value
+from sluice.contracts.plan import Plan, PlanStep
 
 
 def complete(plan: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -30,15 +31,5 @@ def given_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, FileValue]:
 def arguments(plan: Plan, step: PlanStep, params: Mapping[str, Any]) -> dict[str, Any]:
     """The constant part of the job order of ``step``."""
     return {
-        port: _value(argument, plan.parameters, params) for port, argument in step.arguments.items()
+        port: argument_value(plan, argument, params) for port, argument in step.arguments.items()
     }
-
-
-def _value(
-    argument: ParameterRef | Constant, known: Mapping[str, Parameter], params: Mapping[str, Any]
-) -> Any:
-    if isinstance(argument, Constant):
-        return argument.value
-    if argument.name in params:
-        return params[argument.name]
-    return known[argument.name].default if argument.name in known else None

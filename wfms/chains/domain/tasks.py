@@ -204,6 +204,7 @@ def make_task(
         boundary=planned.boundary,
         groups=planned.groups,
         batch=planned.batch.files,
+        cross=planned.cross,
         parts_uid=datasets.outputs[parts_port(planned)].dataset if planned.groups.tree else None,
         needs=_needs(planned, args),
         taken_over=datasets.before,

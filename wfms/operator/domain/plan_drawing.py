@@ -9,7 +9,7 @@ from graphlib import TopologicalSorter
 
 from sluice.contracts.numbers import counted, in_full
 from sluice.contracts.plan import MergeGroups, Plan, PlanOutput, PlanStep
-from sluice.contracts.states import TaskMode
+from sluice.contracts.states import InputMode, TaskMode
 
 WIDTH, HEIGHT = 148, 64
 GAP_X, GAP_Y = 28, 20
@@ -181,6 +181,10 @@ def _detail(branch: _Branch) -> str:
         return "data set" if branch.kind is NodeKind.INPUT else "output"
     if branch.step.single:
         return "one job"
+    if branch.step.cross:
+        return "each with each"
+    if branch.step.main_input.mode is InputMode.NONE:
+        return "value by value"
     return "file by file" if branch.step.mode is TaskMode.MAP else groups_of(branch.step.groups)
 
 

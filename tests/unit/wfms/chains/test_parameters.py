@@ -5,8 +5,9 @@ from uuid import UUID
 
 import pytest
 
+from sluice.contracts.needs import Needs
 from sluice.contracts.parameters import describe, findings, fits
-from sluice.contracts.plan import Constant, Parameter, ParameterRef
+from sluice.contracts.plan import Constant, Parameter, ParameterRef, Plan
 from tests.unit.wfms.chains.plans import plan, step
 from wfms.chains.domain.parameters import arguments, complete, given_files
 
@@ -106,3 +107,40 @@ def test_files_are_those_that_were_given() -> None:
         wf, {"mask": {"class": "File", "dataset": str(UUID(int=1))}, "none": None, "cut": 1}
     )
     assert {name: file.dataset for name, file in found.items()} == {"mask": UUID(int=1)}
+
+
+def over_lists(**more: Any) -> Plan:
+    sweep = step(
+        "sweep",
+        arguments={
+            "cut": ParameterRef(name="cuts"),
+            "word": ParameterRef(name="words"),
+            "fixed": Constant(value=[1, 2]),
+        },
+        needs=Needs(items=["cut", "word", "fixed"]),
+        **more,
+    )
+    parameters = {
+        "cuts": Parameter(type="int[]", required=True),
+        "words": Parameter(type="string[]", default=["a", "b"]),
+    }
+    return plan(sweep, outputs=[("sweep", "out")], parameters=parameters)
+
+
+def test_lists_that_a_step_takes_together_are_equally_long() -> None:
+    """Where it takes each with each, they may have any length."""
+    assert findings(over_lists(), {"cuts": [3, 4]}) == []
+    [wrong] = findings(over_lists(), {"cuts": [3, 4, 5]})
+    assert wrong.message == (
+        "step 'sweep' takes those of the same number of its inputs together, and there are 3 values"
+        " at 'cut' and 2 values at 'word' and 2 values at 'fixed': give as many of each, or write"
+        " 'scatterMethod: flat_crossproduct', which takes each with each"
+    )
+    assert findings(over_lists(cross=["cut", "word", "fixed"]), {"cuts": []}) == []
+
+
+def test_a_list_that_is_scattered_over_is_given() -> None:
+    [wrong] = findings(over_lists(), {"cuts": [3, 4], "words": None})
+    assert wrong.message == "step 'sweep' scatters over 'word', which is given no list"
+    [wrong] = findings(over_lists(), {})
+    assert "'cuts' (int[]) is required" in wrong.message

@@ -12,6 +12,7 @@ from sluice.contracts.labels import entry_label, role, short_label
 from sluice.contracts.matching import condition_text
 from sluice.contracts.naming import own_name
 from sluice.contracts.problems import Problem
+from sluice.contracts.scatters import value_in_short
 from sluice.contracts.templates import RUN_VERSION
 from wfms.operator.api.pages import csrf
 from wfms.operator.domain import formatting
@@ -41,6 +42,7 @@ def prepare_rendering(flask: Flask) -> None:
         produced=produced_texts,
         own=own_name,
         label=short_label,
+        in_short=value_in_short,
         role=role,
         entry_label=lambda entry, chain: entry_label(chain, entry),
         cwl_type=type_name,

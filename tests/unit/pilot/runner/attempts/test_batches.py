@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from pilot.reports.journal import read_journals
+from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.needs import Resources
-from sluice.contracts.pilots import InputFile
 from sluice.contracts.states import AttemptOutcome, EntryKind, ErrorClass
 from tests.unit.pilot.attempts import failed, files_in, log_of, python, run
 from tests.unit.pilot.builders import SHA, input_file, output, task, tool

@@ -8,7 +8,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from sluice.contracts.pilots import AttemptReport, BundlePort, InputFile
+from sluice.contracts.job_inputs import InputFile
+from sluice.contracts.pilots import AttemptReport, BundlePort
 from sluice.contracts.states import AttemptOutcome, EntryKind, ErrorClass, TaskMode
 from sluice.contracts.tasks import TaskOutput
 from sluice.storage import pack, unpack

@@ -11,8 +11,9 @@ import pytest
 
 from pilot.domain.model import StopReason
 from pilot.runner.files.input_protection import MOST_COPIED
+from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.needs import Resources, Warm
-from sluice.contracts.pilots import AttemptReport, InputFile, PilotTask
+from sluice.contracts.pilots import AttemptReport, PilotTask
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot import slot_users
 from tests.unit.pilot.attempts import failed, log_of, run

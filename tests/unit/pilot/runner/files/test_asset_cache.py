@@ -11,7 +11,7 @@ import pytest
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.asset_cache import AssetCache
 from sluice.contracts.asset_refs import MARK
-from sluice.contracts.pilots import InputFile
+from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.builders import input_file, job, task, tool
 from tests.unit.pilot.slot_runner import Runner

@@ -9,7 +9,7 @@ import pytest
 from pilot.domain.model import StopReason
 from pilot.runner.cwl.requirements import changes_inputs
 from pilot.runner.files.input_protection import MOST_COPIED
-from sluice.contracts.pilots import InputFile
+from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, job, task, tool

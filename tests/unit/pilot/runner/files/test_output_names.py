@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from dms.domain.places import Root, storage_place
+from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.naming import own_name
-from sluice.contracts.pilots import InputFile
 from sluice.contracts.states import AttemptOutcome, StorageType
 from tests.unit.pilot.attempts import python, run
 from tests.unit.pilot.builders import input_file, output, task, tool

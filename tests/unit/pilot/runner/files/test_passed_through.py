@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from pilot.runner.files.input_protection import MOST_COPIED
-from sluice.contracts.pilots import AttemptReport, InputFile
+from sluice.contracts.job_inputs import InputFile
+from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.states import AttemptOutcome, EntryKind
 from sluice.storage import unpack
 from tests.unit.pilot.attempts import run

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from pilot.folders.run_folder import RunFolder
 from pilot.runner.files.input_protection import MOST_COPIED
-from sluice.contracts.pilots import InputFile, PilotTask
+from sluice.contracts.job_inputs import InputFile
+from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.builders import input_file, job, task, tool
 from tests.unit.pilot.slot_runner import Runner

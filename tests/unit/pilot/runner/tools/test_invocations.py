@@ -8,8 +8,9 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.needs import Warm
-from sluice.contracts.pilots import AttemptReport, InputFile
+from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from sluice.storage import pack, unpack
 from tests.unit.pilot.attempts import failed, run

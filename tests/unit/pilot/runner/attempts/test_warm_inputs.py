@@ -4,7 +4,7 @@ loads."""
 from pathlib import Path
 from typing import Any
 
-from pilot.runner.attempts.warm_files import with_files
+from pilot.runner.attempts.warm_inputs import with_inputs
 from pilot.runner.tools.prepared_job import WarmCommand
 from sluice.contracts.needs import Warm
 from tests.unit.pilot.builders import input_file, task
@@ -21,7 +21,7 @@ def test_each_file_of_a_folder_is_told_of_and_decides(tmp_path: Path) -> None:
         "f": [{"class": "File", "location": "file:///job/0.dat"}],
         "config": [{"class": "Directory", "location": "file:///job/folder-1/pero-cz"}],
     }
-    command = with_files(
+    command = with_inputs(
         WarmCommand(Warm(key=["config"]), started=0), task_, [data, ini, words], values
     )
     assert command.loads == [

@@ -1,6 +1,7 @@
-"""The files of a job, as a tool that stays loaded is told of them, and those that decide what it
-loads."""
+"""The inputs of a job: its files, as a tool that stays loaded is told of them, and what of all
+decides what it loads."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -8,16 +9,18 @@ from urllib.parse import unquote
 
 from pilot.runner.tools.prepared_job import WarmCommand
 from sluice.contracts.asset_refs import path_of
-from sluice.contracts.pilots import InputFile, PilotTask
+from sluice.contracts.job_inputs import InputFile
+from sluice.contracts.pilots import PilotTask
 
 
-def with_files(
+def with_inputs(
     command: WarmCommand,
     task: PilotTask,
     files: Sequence[InputFile],
     values: Mapping[str, Sequence[Any]],
 ) -> WarmCommand:
-    """``files``: of the job, in order; ``values``: what became of them, by port."""
+    """``files``: of the job, in order; ``values``: what became of them, and items of lists, by
+    port."""
     left = {port: list(given) for port, given in values.items()}
     inputs, loads = list[dict[str, str]](), list[tuple[str, str, str]]()
     for file in files:
@@ -29,4 +32,9 @@ def with_files(
             path = unquote(str(value.get("location", "")).removeprefix("file://"))
             within = f"/{path_of(file.name)}" if port in task.needs.folders else ""
             inputs.append({"path": path + within, "digest": file.checksum})
+    loads += [
+        (port, "", json.dumps(values[port][0], sort_keys=True))
+        for port in task.needs.items
+        if port in command.warm.key
+    ]
     return replace(command, loads=loads, inputs=inputs)

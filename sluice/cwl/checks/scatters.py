@@ -1,0 +1,41 @@
+"""What a step scatters over where that is more than files of the same number: the entries are
+counted, so none may be missing among them."""
+
+from sluice.contracts.scatters import unequal_lists
+from sluice.cwl.checks.link_types import given_by, may_lack
+from sluice.cwl.dataflow.dataflow import Dataflow
+from sluice.cwl.documents.workflow import Step
+from sluice.cwl.reading.findings import Findings, text_place
+
+
+def check_scatters(flow: Dataflow, findings: Findings) -> None:
+    for step in flow.workflow.steps.values():
+        if step.crosses or flow.wiring.item_links.get(step.name):
+            _check_complete(step, flow, findings)
+            _check_lengths(step, flow, findings)
+
+
+def _check_complete(step: Step, flow: Dataflow, findings: Findings) -> None:
+    together = "with each" if step.crosses else "by its place among all of them"
+    for name in step.scatter:
+        link = step.links[name]
+        if flow.wiring.is_data(step.name, name) and may_lack(given_by(step, link, flow)):
+            findings.error(
+                link.source_place,
+                f"step '{step.name}' takes each of '{name}' {together}, and some may be missing:"
+                " write 'pickValue: all_non_null', which counts those that are there",
+            )
+
+
+def _check_lengths(step: Step, flow: Dataflow, findings: Findings) -> None:
+    """As far as the lists are written in the template."""
+    if step.crosses:
+        return
+    written = {
+        link.name: len(link.body["default"])
+        for link in flow.wiring.item_links[step.name]
+        if link.sources is None
+    }
+    trouble = unequal_lists(step.name, written)
+    if trouble:
+        findings.error(text_place(step.body, "scatter"), trouble)

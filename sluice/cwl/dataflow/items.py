@@ -1,0 +1,61 @@
+"""Lists of values that a step scatters over: of a parameter, or written at the step."""
+
+from collections.abc import Mapping
+
+from sluice.cwl.documents.types import (
+    array_of,
+    is_list,
+    is_optional,
+    members_of,
+    short_form,
+    without_null,
+)
+from sluice.cwl.documents.workflow import InputOfStep, Link, Port, SourcePort, Step, Workflow
+from sluice.cwl.reading.findings import Findings
+
+
+def are_items(
+    step: Step,
+    link: Link,
+    workflow: Workflow,
+    *,
+    origins: Mapping[InputOfStep, SourcePort],
+    findings: Findings,
+) -> bool:
+    """Is there a list in any case? Tells why not, unless the link is wrong in itself."""
+    origin = origins.get((step.name, link.name))
+    if origin is None and link.sources is not None:
+        return False
+    trouble = _of_constant(link) if origin is None else _of_parameter(workflow.inputs[origin.port])
+    if trouble:
+        findings.error(
+            step.place_of("scatter"),
+            f"step '{step.name}' scatters over '{link.name}', {trouble}",
+        )
+    return not trouble
+
+
+def _of_constant(link: Link) -> str:
+    if isinstance(link.body.get("default"), list):
+        return ""
+    if "valueFrom" in link.body:
+        return (
+            "whose 'valueFrom' is worked out in each job, of one item: give it a 'source', or a"
+            " list as its 'default'"
+        )
+    return "which gets no list: give it a 'source', or a list as its 'default'"
+
+
+def _of_parameter(port: Port) -> str:
+    kind = port.type
+    if is_optional(kind) and port.body.get("default") is None:
+        return (
+            f"and parameter '{port.name}' is {short_form(kind)}, which may have no value: leave the"
+            " '?' out, or give it a default"
+        )
+    if not all(map(is_list, members_of(without_null(kind)))):
+        return (
+            f"and parameter '{port.name}' is {short_form(kind)}, which is no list: make it"
+            f" {short_form(array_of(kind))}, or leave the scatter out"
+        )
+    return ""

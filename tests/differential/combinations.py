@@ -1,0 +1,62 @@
+"""Shapes of steps over values, and over each with each: as those in `shapes`."""
+
+from hypothesis import strategies as st
+
+from tests.differential.growing import Graph, Stream
+from tests.differential.shapes import WORDS, batched, each_file, pick
+from tests.differential.tools import shell, tool
+
+
+def sweep(draw: st.DrawFn, graph: Graph) -> None:
+    """Over values alone."""
+    words = draw(st.lists(st.sampled_from(WORDS), max_size=4, unique=True))
+    number = len(graph.steps)
+    run = tool(
+        ["echo"],
+        {"word": {"type": "string", "inputBinding": {}}},
+        {"o": "stdout"},
+        stdout=f"$(inputs.word).t{number}",
+    )
+    step = {"scatter": "word", "in": {"word": {"default": words}}, "run": run, **batched(draw)}
+    graph.add(step, Stream("o", line=number + 1))
+
+
+def each_with_each(draw: st.DrawFn, graph: Graph) -> None:
+    """Of a data set and values."""
+    number, source = len(graph.steps), pick(draw, graph, each_file)
+    words = draw(st.lists(st.sampled_from(WORDS), max_size=2, unique=True))
+    run = shell(
+        'cat "$0"; echo "$1"',
+        {"f": "File", "g": "string"},
+        {"o": "stdout"},
+        "$(inputs.f)",
+        "$(inputs.g)",
+        stdout=f"$(inputs.f.basename).$(inputs.g).t{number}",
+    )
+    _cross(draw, graph, {"f": graph.source(source), "g": {"default": words}}, run)
+
+
+def squared(draw: st.DrawFn, graph: Graph) -> None:
+    """Of two data sets, or of one with itself."""
+    number, first = len(graph.steps), pick(draw, graph, each_file)
+    second = pick(draw, graph, each_file)
+    run = shell(
+        'cat "$0" "$1"',
+        {"f": "File", "g": "File"},
+        {"o": "stdout"},
+        "$(inputs.f)",
+        "$(inputs.g)",
+        stdout=f"$(inputs.f.basename)-$(inputs.g.basename).t{number}",
+    )
+    _cross(draw, graph, {"f": graph.source(first), "g": graph.source(second)}, run)
+
+
+def _cross(draw: st.DrawFn, graph: Graph, given: dict[str, object], run: dict[str, object]) -> None:
+    step = {
+        "scatter": draw(st.permutations(["f", "g"])),
+        "scatterMethod": "flat_crossproduct",
+        "in": given,
+        "run": run,
+        **batched(draw),
+    }
+    graph.add(step, Stream("o", line=len(graph.steps) + 1))

@@ -1,0 +1,245 @@
+"""From lists of values, and from each with each, to jobs, with the real DMS."""
+
+import json
+import tracemalloc
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.needs import Needs
+from sluice.contracts.pilots import LeasedJob, LeaseRequest, Room
+from sluice.contracts.resources import Amounts
+from sluice.contracts.states import InputMode, TaskState
+from sluice.contracts.tasks import Task, TaskInput
+from tests.integration.wms.stage import Stage, make_task
+from tests.integration.wms.test_splitting import Dying, Killed, accept, make_dataset
+from wms.db.status import job_with_attempts
+from wms.usecases.lease_jobs import lease_jobs
+from wms.usecases.split_task import split_waiting_tasks
+
+#: (port, number or place) of what a job gets.
+Given = list[tuple[str, int]]
+
+
+def over_values(dataset: UUID, **lists: list[Any]) -> dict[str, Any]:
+    """Fields of a task whose jobs are made of these lists alone; the data set is its chain's."""
+    main = TaskInput(port="", dat_in_uid=dataset, mode=InputMode.NONE)
+    needs = Needs(items=list(lists))
+    return {"inputs": [main], "needs": needs, "args": {"fixed": 1, **lists}}
+
+
+def task_of(fields: dict[str, Any], **more: Any) -> Task:
+    """As ``make_task`` makes it otherwise."""
+    return make_task().model_copy(update={**fields, **more})
+
+
+async def given(stage: Stage, task: Task) -> list[tuple[int, Given]]:
+    async with stage.database.connection() as connection:
+        rows: list[Any] = await connection.fetch(
+            "SELECT seq, inputs FROM jobs WHERE task_uid = $1 ORDER BY id", task.uid
+        )
+    return [
+        (
+            row["seq"],
+            [(each.get("port", ""), each.get("place", each["seq"])) for each in row["inputs"]],
+        )
+        for row in rows
+    ]
+
+
+async def names(stage: Stage, task: Task) -> list[list[str]]:
+    async with stage.database.connection() as connection:
+        rows: list[Any] = await connection.fetch(
+            "SELECT inputs FROM jobs WHERE task_uid = $1 ORDER BY id", task.uid
+        )
+    return [[each["name"] for each in row["inputs"]] for row in rows]
+
+
+async def files_of(dms: DmsClient, folder: Path, name: str, seqs: list[int]) -> UUID:
+    return await make_dataset(dms, folder / name, files=len(seqs), seqs=seqs)
+
+
+@pytest.mark.parametrize("page", [1, 3, 50])
+async def test_each_value_is_a_job_also_where_a_splitter_died(
+    stage: Stage, dms: DmsClient, tmp_path: Path, page: int
+) -> None:
+    """Invariants 7 and 8. What a job has of a list is a place in it."""
+    data = await make_dataset(dms, tmp_path, files=1)
+    both = over_values(data, share=[0.5, 0.25, 0.125, 1.0], word=["a", "b", "c", "d"])
+    task = await accept(stage, task_of(both))
+    await split_waiting_tasks(stage.context, dms, page=page)
+    assert await given(stage, task) == [(n, [("share", n), ("word", n)]) for n in range(4)]
+    status = await stage.status(task)
+    assert (status.state, status.total, status.ready) == (TaskState.ACTIVE, 4, 4)
+
+
+async def test_no_value_is_no_job(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+    data = await make_dataset(dms, tmp_path, files=1)
+    task = await accept(stage, task_of(over_values(data, word=[])))
+    await split_waiting_tasks(stage.context, dms)
+    status = await stage.status(task)
+    assert (status.state, status.total) == (TaskState.FINISHED, 0)
+
+
+async def test_a_pilot_is_told_the_place_and_gets_the_list_with_the_task(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
+    """One of the release before, which would give every job the whole list, gets none."""
+    data = await make_dataset(dms, tmp_path, files=1)
+    await accept(stage, task_of(over_values(data, word=["a", "b", "c"]), batch=2))
+    await split_waiting_tasks(stage.context, dms)
+    pilot = await stage.add_pilot()
+    assert await stage.lease(pilot, 10) == []
+    room = Room(
+        free=Amounts(cores=8, ram=8000, disk=8000), soon=Amounts(cores=8, ram=8000, disk=8000)
+    )
+    leased = await lease_jobs(stage.context, pilot, LeaseRequest(jobs=10, room=room))
+    jobs = [
+        LeasedJob(
+            id=job.id,
+            attempt=job.attempt,
+            task_uid=job.task_uid,
+            seq=job.seq,
+            inputs=json.loads(job.inputs),
+        )
+        for job in leased.jobs
+    ]
+    assert [[(item.seq, item.port) for item in job.inputs] for job in jobs] == [
+        [(0, "word"), (1, "word")],
+        [(2, "word")],
+    ]
+    [told] = leased.tasks
+    assert json.loads(told.for_pilots)["args"]["word"] == ["a", "b", "c"]
+    assert json.loads(told.for_pilots)["items"] == ["word"]
+    async with stage.database.connection() as connection:
+        shown = await job_with_attempts(connection, jobs[0].id)
+    assert shown.inputs == ["word[0]", "word[1]"]
+
+
+@pytest.mark.parametrize("page", [1, 2, 50])
+async def test_values_go_with_files_by_their_place_among_them(
+    stage: Stage, dms: DmsClient, tmp_path: Path, page: int
+) -> None:
+    """Invariant 8: a job has its file's number, whatever numbers there are."""
+    first = await files_of(dms, tmp_path, "a", [3, 5, 6, 9])
+    second = await files_of(dms, tmp_path, "b", [3, 5, 6, 9])
+    inputs = [
+        TaskInput(port="a", dat_in_uid=first, mode=InputMode.EACH),
+        TaskInput(port="b", dat_in_uid=second, mode=InputMode.EACH),
+    ]
+    fields = {**over_values(first, word=["w", "x", "y", "z"]), "inputs": inputs}
+    task = await accept(stage, task_of(fields))
+    await split_waiting_tasks(stage.context, dms, page=page)
+    assert await given(stage, task) == [
+        (seq, [("", seq), ("b", seq), ("word", place)]) for place, seq in enumerate([3, 5, 6, 9])
+    ]
+
+
+@pytest.mark.parametrize(
+    ("second", "words", "said"),
+    [
+        ([0, 1], 3, "there are 2 files at 'a' and 2 files at 'b' and 3 values at 'word'"),
+        ([0, 1, 2], 2, "there are 2 files at 'a' and 3 files at 'b' and 2 values at 'word'"),
+        ([0, 2], 2, "takes 2 values together with files of the same number, and only 1"),
+    ],
+)
+async def test_what_cannot_be_taken_together_fails_the_task_and_says_why(
+    stage: Stage, dms: DmsClient, tmp_path: Path, second: list[int], words: int, said: str
+) -> None:
+    inputs = [
+        TaskInput(
+            port=port, dat_in_uid=await files_of(dms, tmp_path, port, seqs), mode=InputMode.EACH
+        )
+        for port, seqs in (("a", [0, 1]), ("b", second))
+    ]
+    fields = {**over_values(inputs[0].dat_in_uid, word=["w"] * words), "inputs": inputs}
+    task = await accept(stage, task_of(fields))
+    await split_waiting_tasks(stage.context, dms)
+    status = await stage.status(task)
+    assert status.state is TaskState.FAILED
+    assert said in status.reason
+
+
+@pytest.mark.parametrize(("page", "batch"), [(1, 1), (2, 1), (2, 5), (50, 1)])
+async def test_each_goes_with_each_row_by_row(
+    stage: Stage, dms: DmsClient, tmp_path: Path, page: int, batch: int
+) -> None:
+    """Data sets of several pages are read again for each row, one of one page is kept."""
+    first = await files_of(dms, tmp_path, "a", [4, 7, 8])
+    second = await files_of(dms, tmp_path, "b", [0, 9])
+    inputs = [
+        TaskInput(port="a", dat_in_uid=first, mode=InputMode.EACH),
+        TaskInput(port="b", dat_in_uid=second, mode=InputMode.EACH),
+    ]
+    fields = {**over_values(first, word=["x", "y"]), "inputs": inputs}
+    task = await accept(stage, task_of(fields, cross=["b", "word", "a"], batch=batch))
+    await split_waiting_tasks(stage.context, dms, page=page)
+    rows = [
+        sorted([f"f{b:05}", f"f{a:05}", f"word[{word}]"])
+        for b in range(2)
+        for word in range(2)
+        for a in range(3)
+    ]
+    found = [name for job in await names(stage, task) for name in job]
+    assert [sorted(found[n : n + 3]) for n in range(0, len(found), 3)] == rows
+    assert [seq for seq, _ in await given(stage, task)] == list(range(0, 12, batch))
+
+
+async def test_killed_in_the_middle_of_a_row_it_doubles_nothing(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
+    """Invariant 7."""
+    first, second = [await make_dataset(dms, tmp_path / name, files=5) for name in "ab"]
+    inputs = [
+        TaskInput(port="a", dat_in_uid=first, mode=InputMode.EACH),
+        TaskInput(port="b", dat_in_uid=second, mode=InputMode.EACH),
+    ]
+    task = await accept(
+        stage, task_of({"inputs": inputs, "needs": Needs(), "args": {}}, cross=["a", "b"])
+    )
+    totals = []
+    for pages in range(1, 40):
+        try:
+            await split_waiting_tasks(stage.context, Dying(dms, pages=pages), page=3)
+        except Killed:
+            await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
+        totals.append((await stage.status(task)).total)
+    assert 0 < totals[5] < 25
+    assert await given(stage, task) == [(n, [("", n), ("b", n)]) for n in range(25)]
+
+
+async def test_more_than_can_be_worked_through_is_refused(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
+    data = await make_dataset(dms, tmp_path, files=1)
+    fields = over_values(data, x=list(range(4000)), y=list(range(4000)))
+    task = await accept(stage, task_of(fields, cross=["x", "y"]))
+    await split_waiting_tasks(stage.context, dms)
+    status = await stage.status(task)
+    assert status.state is TaskState.FAILED
+    assert "4000 of 'x' × 4000 of 'y', which would be 16000000 jobs" in status.reason
+
+
+async def test_many_values_need_no_more_memory_than_few(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
+    """Beyond the list itself, which is there once; nor does a job's row hold the value."""
+    data, peaks = await make_dataset(dms, tmp_path, files=1), []
+    text = "v" * 90
+    for count in (100, 100, 10_000):
+        values = [f"{number}{text}" for number in range(count)]
+        task = await accept(stage, task_of(over_values(data, word=values)))
+        async with stage.database.connection() as connection:
+            await stage.context.tasks.get(connection, [task.uid])
+        tracemalloc.start()
+        await split_waiting_tasks(stage.context, dms, page=100)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert (await stage.status(task)).total == count
+    assert peaks[2] < 1.5 * peaks[1] + 100_000
+    async with stage.database.connection() as connection:
+        largest = await connection.fetchval("SELECT max(length(inputs::text)) FROM jobs")
+    assert largest < len(text)

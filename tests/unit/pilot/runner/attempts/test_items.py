@@ -1,0 +1,94 @@
+"""Jobs that get an item of a list of their task, in a real slot process."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sluice.contracts.job_inputs import InputItem, JobInput
+from sluice.contracts.needs import Needs, Warm
+from sluice.contracts.pilots import PilotTask
+from sluice.contracts.states import AttemptOutcome
+from tests.unit.pilot.attempts import files_in, log_of, run
+from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.slot_runner import Runner
+
+SAY = tool(
+    ["echo"],
+    inputs={
+        "share": {"type": "float", "inputBinding": {"position": 1}},
+        "words": {"type": "string[]", "inputBinding": {"position": 2, "itemSeparator": "+"}},
+        "f": {"type": "File?"},
+    },
+    outputs={"o": "stdout"},
+    stdout="said",
+)
+LISTS = {"share": [0.5, 1.25e-7, 3.0], "words": [["a", "b"], ["c"], []]}
+
+
+def item(port: str, place: int, *, seq: int = 0) -> InputItem:
+    return InputItem(seq=seq, name=f"{port}[{place}]", port=port, place=place)
+
+
+def over_lists(root: Path, executable: dict[str, Any] = SAY, **more: Any) -> PilotTask:
+    made = task(root, executable, args=LISTS, dat_in_port="", **more)
+    return made.model_copy(update={"needs": made.needs.model_copy(update={"items": list(LISTS)})})
+
+
+def said(root: Path) -> list[str]:
+    return [path.read_text() for path in sorted((root / "out").iterdir())]
+
+
+def test_a_job_of_values_alone_gets_its_own(runner: Runner, root: Path) -> None:
+    """A fraction as it is written, an item that is a list, and no file at all."""
+    report = run(runner, over_lists(root), [item("share", 1), item("words", 0)])
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    assert said(root) == ["0.000000125 a+b\n"]
+    assert "share[1], words[0]" in log_of(report)
+
+
+def test_an_entry_of_a_batch_gets_its_own_with_its_file(runner: Runner, root: Path) -> None:
+    inputs: list[JobInput] = []
+    for seq in (3, 4):
+        file = input_file(root / "in" / f"{seq}.dat", seq=seq)
+        inputs += [file, item("share", seq - 3, seq=seq), item("words", 4 - seq, seq=seq)]
+    batch = over_lists(root, batch=2).model_copy(update={"dat_in_port": "f"})
+    report = run(runner, batch, inputs, seq=3)
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    assert [file.number for file in report.outputs] == [3, 4]
+    assert said(root) == ["0.5 c\n", "0.000000125 a+b\n"]
+
+
+def test_what_fails_is_named_by_its_item(runner: Runner, root: Path) -> None:
+    wrong = over_lists(root, {**SAY, "baseCommand": ["false"]}, batch=2)
+    inputs = [item("share", n, seq=n) for n in (0, 1)] + [item("words", n, seq=n) for n in (0, 1)]
+    report = run(runner, wrong, inputs)
+    assert report.message.startswith("share[0]: ")
+    assert files_in(root / "out") == []
+
+
+@pytest.mark.parametrize(("second", "starts"), [(0, 1), (1, 2), (2, 1)])
+def test_a_tool_that_stays_loaded_is_started_anew_for_another_value_of_its_key(
+    runner: Runner, root: Path, second: int, starts: int
+) -> None:
+    """Two items that are alike need one process."""
+    code = "import os, sluice.warm\nsluice.warm.serve(lambda argv: print(os.getpid()) or 0)"
+    root.mkdir(parents=True, exist_ok=True)
+    program = root / "program.py"
+    program.write_text(code)
+    keyed = tool(
+        [sys.executable, str(program)],
+        inputs={"word": {"type": "string", "inputBinding": {}}},
+        outputs={"o": "stdout"},
+        stdout="said",
+    )
+    made = task(root, keyed, args={"word": ["a", "b", "a"]}, dat_in_port="")
+    needs = Needs(
+        resources=made.needs.resources, items=["word"], warm=Warm(key=["word"], kind="k" * 32)
+    )
+    warm = made.model_copy(update={"needs": needs})
+    for seq, place in enumerate((0, second)):
+        report = run(runner, warm, [item("word", place, seq=seq)], seq=seq)
+        assert report.outcome is AttemptOutcome.FINISHED, report.message
+    assert len(set(said(root))) == starts

@@ -1,0 +1,39 @@
+"""Reads several data sets side by side: the files of the same number of each."""
+
+from collections.abc import AsyncIterator, Mapping
+from uuid import UUID
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.job_inputs import InputFile
+from sluice.contracts.states import InputMode
+from sluice.contracts.tasks import Task
+from wms.domain.dotproduct import FileStream, is_over, joined
+from wms.usecases.read_files import InputDatasets
+
+
+async def files_together(
+    dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], *, page: int
+) -> AsyncIterator[tuple[int, list[InputFile]]]:
+    """Files of the same number of all data sets that it scatters over, with that number."""
+    main = task.main_input
+    each = [side for side in task.side_inputs if side.mode is InputMode.EACH]
+    streams = [
+        FileStream("", main.optional),
+        *(FileStream(side.port, side.optional) for side in each),
+    ]
+    pages = [
+        InputDatasets.of(dms, main, datasets, port="").pages(page),
+        *(InputDatasets.of(dms, side, datasets, port=side.port).pages(page) for side in each),
+    ]
+    while not is_over(streams):
+        for stream, further in zip(streams, pages, strict=True):
+            await _fill(stream, further)
+        for seq, found in joined(streams):
+            yield seq, found
+
+
+async def _fill(stream: FileStream, pages: AsyncIterator[list[InputFile]]) -> None:
+    while stream.dry:
+        files = await anext(pages, None)
+        stream.add(files or [], last=files is None)
