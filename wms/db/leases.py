@@ -11,30 +11,43 @@ from sluice.contracts.states import JobState
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 
-CLAIM_JOBS = statement("""
+#: Seconds for which a job that is due after a failure is kept for other pilots than the one where
+#: it failed.
+_ELSEWHERE = 10
+_FAILED_AT = """EXISTS (
+                    SELECT 1 FROM attempts AS a WHERE a.job_id = jobs.id AND a.pilot = {pilot}
+                        AND a.outcome = '{{outcome.FAILED}}')"""
+
+CLAIM_JOBS = statement(f"""
 -- Up to $2 jobs of task $1 for pilot $3 with $4 MiB, and $6 MiB of a GPU, for a lease of $5: due
 -- retries and jobs of files that came one by one first, as they became ready; then those made all
 -- at once, in order of seq and behind those taken already. Both walk the index jobs_ready from its
 -- first usable entry, however many jobs wait. Where fewer come than are ready (some pause, or a
--- stranger locked them), the next claim looks from the beginning.
+-- stranger locked them), the next claim looks from the beginning. What failed at the pilot is for
+-- others at first, where it did not fail: one that fails fast must not use up a job's attempts.
 WITH task AS MATERIALIZED (
     SELECT uid, ready, claimed_seq FROM tasks
-    WHERE uid = $1 AND ready > 0 AND state IN ('{task.SPLITTING}', '{task.ACTIVE}')
+    WHERE uid = $1 AND ready > 0 AND state IN ('{{task.SPLITTING}}', '{{task.ACTIVE}}')
     FOR NO KEY UPDATE
 ), due AS (
     SELECT id FROM jobs
-    WHERE task_uid = (SELECT uid FROM task) AND state = '{job.READY}'
+    WHERE task_uid = (SELECT uid FROM task) AND state = '{{job.READY}}'
         AND not_before > '-infinity' AND not_before <= now() AND (ram IS NULL OR ram <= $4)
         AND (gpu_memory IS NULL OR gpu_memory <= $6)
+        AND (failures = 0 OR not_before <= now() - interval '{_ELSEWHERE} s'
+            OR NOT {_FAILED_AT.format(pilot="$3")}
+            OR NOT EXISTS (
+                SELECT 1 FROM pilots AS p
+                WHERE p.state = '{{pilot.ACTIVE}}' AND NOT {_FAILED_AT.format(pilot="p.uid")}))
     ORDER BY not_before, seq LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
 ), fresh AS (
     SELECT id, seq FROM jobs
-    WHERE task_uid = (SELECT uid FROM task) AND state = '{job.READY}' AND not_before = '-infinity'
+    WHERE task_uid = (SELECT uid FROM task) AND state = '{{job.READY}}' AND not_before = '-infinity'
         AND seq > (SELECT claimed_seq FROM task)
     ORDER BY seq LIMIT $2 - (SELECT count(*) FROM due) FOR NO KEY UPDATE SKIP LOCKED
 ), claimed AS (
     UPDATE jobs SET
-        state = '{job.LEASED}', attempt = attempt + 1, pilot = $3,
+        state = '{{job.LEASED}}', attempt = attempt + 1, pilot = $3,
         -- The transaction may have waited for a limit that an attempt held until now.
         leased_at = statement_timestamp(),
         lease_until = now() + $5, started_at = NULL, not_before = now()

@@ -32,6 +32,21 @@ from wms.usecases.sign_off_pilot import sign_off_pilot
 LENIENT = Boundary(minimum=0.0, sufficient=1.0)
 
 
+async def test_what_failed_at_a_pilot_is_for_others_at_first(stage: Stage) -> None:
+    """One that fails fast, and asks before all others, does not use up a job's attempts."""
+    task = await stage.add_task(make_task(retry=5), jobs=1)
+    pilot = await stage.add_pilot()
+    await stage.fail(pilot, *await stage.lease(pilot))
+    await stage.fail(pilot, *await stage.lease(pilot))
+    assert (await stage.status(task)).failed_attempts == 2, "it is alone"
+    other = await stage.add_pilot(name="other")
+    assert await stage.lease(pilot) == []
+    (third,) = await stage.lease(other)
+    await stage.fail(other, third)
+    await stage.execute("UPDATE jobs SET not_before = now() - interval '1 minute'")
+    assert len(await stage.lease(pilot)) == 1, "no other has taken it"
+
+
 async def test_failed_job_is_tried_again_up_to_retry(stage: Stage) -> None:
     task = await stage.add_task(make_task(retry=3), jobs=1)
     pilot = await stage.add_pilot()

@@ -1,0 +1,92 @@
+"""The faults that the collage's source lists, each by a worker that has it beside one that has
+none: the picture is what a plain program makes, and no photo is lost or there twice."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+from collage.computers import OldComputer, Way
+from collage.demo import same_pixels
+from collage.workers import Worker
+
+from sluice.cli.connection import connected
+from sluice.contracts.pilot_detail import PilotDetail
+from sluice.contracts.states import AttemptOutcome, ErrorClass
+from tests.e2e.commands import sluice
+from tests.e2e.systems import LEASE, QUICK_LEASES, LiveSystem, live_system
+from tests.e2e.test_collage import HEIGHT, WORKFLOW, folder
+
+pytestmark = [pytest.mark.long("slow by nature"), pytest.mark.xdist_group("e2e-old-computers")]
+
+__all__ = ["folder"]
+
+SPEED_UP = 20.0
+
+
+@pytest.fixture(scope="module")
+def hall() -> Iterator[LiveSystem]:
+    """A system without pilots, that looks at outputs before a report counts."""
+    looking = {"SLUICE_WMS_LOOK_AT_OUTPUTS": "content"}
+    with live_system("--pilots", "0", environment=QUICK_LEASES | looking) as system:
+        yield system
+
+
+def worker(
+    hall: LiveSystem, place: Path, name: str, way: Way, *, dies_after: float | None = None
+) -> Worker:
+    computer = OldComputer(name, Random(name), way, factor=0.0, speed_up=SPEED_UP)
+    return Worker(computer, place / name, f"{hall.url}/services/wms", LEASE * 1.5, dies_after)
+
+
+async def carry(
+    hall: LiveSystem, photos: Path, out: Path, workers: list[Worker]
+) -> dict[str, PilotDetail]:
+    """What the system knows of the workers afterwards, by name."""
+    stop = asyncio.Event()
+    living = [asyncio.create_task(one.live(stop)) for one in workers]
+    options = ["--order", "mtime", "--param", f"height={HEIGHT}", "--url", hall.url]
+    try:
+        await asyncio.to_thread(
+            sluice, "run", str(WORKFLOW), "--input", str(photos), *options, "--out", str(out)
+        )
+        async with connected(hall.url) as connection:
+            pilots = (await connection.operator.pilots()).pilots
+            return {pilot.name: await connection.operator.pilot(pilot.uid) for pilot in pilots}
+    finally:
+        stop.set()
+        await asyncio.gather(*living)
+
+
+@pytest.mark.parametrize("way", [way for way in Way if way is not Way.NONE])
+async def test_a_worker_that_does_wrong_spoils_nothing(
+    hall: LiveSystem, folder: Path, tmp_path: Path, way: Way
+) -> None:
+    good = worker(hall, tmp_path, f"good-beside-{way}", Way.NONE)
+    bad = worker(hall, tmp_path, f"bad-{way}", way)
+    known = await carry(hall, folder / "photos", tmp_path / "out", [good, bad])
+    assert same_pixels(tmp_path / "out" / "collage.png", folder / "plain.png")
+    found = known[bad.computer.name]
+    ends = [(job.outcome, job.error_class) for job in found.ended]
+    match way:
+        case Way.SILENT:
+            assert found.pilot.finished == 0
+            assert (AttemptOutcome.CANCELED, None) in ends, "another one was quicker"
+        case Way.MISSING | Way.SIZE | Way.CHECKSUM:
+            assert set(ends) == {(AttemptOutcome.FAILED, ErrorClass.STAGE_OUT_FAILED)}
+        case Way.LATE:
+            assert found.pilot.finished == 0
+        case _:
+            assert found.pilot.finished > 0
+
+
+async def test_a_worker_that_dies_costs_nothing_but_time(
+    hall: LiveSystem, folder: Path, tmp_path: Path
+) -> None:
+    good = worker(hall, tmp_path, "good-beside-mortal", Way.NONE)
+    mortal = worker(hall, tmp_path, "mortal", Way.NONE, dies_after=0.3)
+    known = await carry(hall, folder / "photos", tmp_path / "out", [good, mortal])
+    assert same_pixels(tmp_path / "out" / "collage.png", folder / "plain.png")
+    assert mortal.fate == "died"
+    assert known["mortal"].pilot.finished < known["good-beside-mortal"].pilot.finished
