@@ -49,6 +49,8 @@ class Pilot(WithContainment):
     stopping: Annotated[bool, Field(exclude_if=operator.not_)] = False
     loaded: LoadedTools = Field(default_factory=list)
     to_load: Annotated[str | None, Field(exclude_if=absent)] = None
+    #: Steps at which its attempts fail where those of others succeed: it gets a job now and then.
+    distrusted: Annotated[list[str], Field(exclude_if=operator.not_)] = Field(default_factory=list)
 
     @property
     def activity(self) -> PilotActivity:

@@ -40,3 +40,10 @@ async def most_jobs(
         case Trust.NONE:
             probes = wanted and await may_probe(connection, work, worker, every=PROBE_EVERY)
             return int(bool(probes))
+
+
+def steps_of(distrust: Distrust, worker: Worker) -> list[str]:
+    """That it is not trusted with."""
+    return sorted(
+        {work.step for work, found in distrust.items() if found.get(worker) is Trust.NONE}
+    )

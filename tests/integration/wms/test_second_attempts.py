@@ -13,6 +13,7 @@ from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState, Report
 from sluice.contracts.tasks import Task
 from tests.integration.wms.stage import Stage, make_task
 from wms.db.leases import ClaimedJob
+from wms.db.pilot_pages import PilotQuery
 from wms.db.worker_times import Work
 from wms.usecases.cancel_task import cancel_task
 from wms.usecases.learn_times import learn_times
@@ -182,6 +183,7 @@ async def test_what_takes_too_long_is_stopped_alone(race: Race) -> None:
         race.quick, stage.report_of(race.second, AttemptOutcome.CANCELED)
     ) == [ReportAnswer.ACCEPTED]
     assert (await stage.status(race.task)).running == 1
+    assert (2, race.quick, AttemptOutcome.LOST) in await race.attempts(), "not of its own accord"
 
 
 async def test_pilots_show_what_they_have(race: Race) -> None:
@@ -312,6 +314,8 @@ async def test_a_pilot_that_fails_where_others_succeed_gets_a_job_now_and_then(
     assert len(await stage.lease(bad, 5)) == 1
     assert len(await stage.lease(good, 5)) == 5
     assert (await stage.status(task)).ready == 3
+    listed = (await list_pilots(stage.context, PilotQuery(limit=10))).pilots
+    assert {pilot.name: pilot.distrusted for pilot in listed} == {"slow": ["decode"], "quick": []}
 
 
 async def test_one_of_which_some_attempts_fail_gets_one_job_at_a_time(stage: Stage) -> None:

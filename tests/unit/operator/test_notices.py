@@ -284,3 +284,14 @@ def dataset(*, meta: dict[str, str] | None = None) -> Dataset:
         bytes=1,
         timestamp=NOW,
     )
+
+
+def test_a_pilot_that_fails_where_others_succeed_needs_a_person_while_it_is_there() -> None:
+    failing = pilot("old", state=PilotState.ACTIVE).model_copy(
+        update={"distrusted": ["concat", "resize"]}
+    )
+    [text] = texts(notices.of_distrusted([failing, pilot("good", state=PilotState.ACTIVE)]))
+    assert text.startswith("Pilot old on h fails at concat, resize, where others succeed")
+    assert f"sluice pilot show {failing.uid}" in text
+    gone = failing.model_copy(update={"state": PilotState.GONE})
+    assert notices.of_distrusted([gone]) == []

@@ -162,6 +162,22 @@ def of_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
     return notices
 
 
+def of_distrusted(pilots: Iterable[Pilot]) -> list[Notice]:
+    """Those that are there and fail where others succeed."""
+    return [
+        Notice(
+            text=(
+                f"Pilot {pilot.name} on {pilot.host} fails at {', '.join(pilot.distrusted)}, where"
+                " others succeed: it gets one job of it now and then, until that succeeds"
+                f" (`sluice pilot show {pilot.uid}` says what fails)"
+            ),
+            weight=Weight.WARNING,
+        )
+        for pilot in pilots
+        if pilot.distrusted and pilot.state in _PRESENT
+    ]
+
+
 def of_intake(unmatched: int, ties: Sequence[Tie]) -> list[Notice]:
     found = []
     if unmatched:

@@ -134,6 +134,7 @@ async def _wms(
     datasets = await _datasets(context.chains, tasks)
     found = notices.of_work(listed.pilots, waiting=None if work is None else work.waiting)
     found += notices.of_pilots(lost.pilots)
+    found += notices.of_distrusted(listed.pilots)
     found += [] if steps is None else notices.of_steps(steps.steps)
     found += [notice for task in tasks for notice in notices.of_task(task, datasets)]
     unshown = 0 if work is None or work.troubled is None else max(0, work.troubled - len(tasks))
