@@ -12,7 +12,7 @@ from sluice.servicekit.database import Connection
 from wms.db.in_flight import BOOKED, FLYING, IN_FLIGHT
 from wms.db.pilot_pages import PRESENT, pilot_of
 from wms.db.statement import statement
-from wms.db.worker_times import Work, Worker, times_of_worker
+from wms.db.worker_times import Worker, WorkKind, times_of_worker
 from wms.domain.worker_times import WorkerTimes
 
 #: Attempts that are shown one by one, and those that are looked through for what a pilot does.
@@ -75,7 +75,7 @@ async def pilot_detail(connection: Connection, uid: UUID) -> PilotDetail:
 _FAILURES = frozenset({AttemptOutcome.FAILED, AttemptOutcome.LOST})
 
 
-def _known(work: Work, times: WorkerTimes) -> KnownWork:
+def _known(work: WorkKind, times: WorkerTimes) -> KnownWork:
     seconds, likely = (times.typical, times.likely) if times.jobs else (None, None)
     return KnownWork(
         step=work.step,

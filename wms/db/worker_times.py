@@ -17,7 +17,7 @@ class Worker(NamedTuple):
     host: str
 
 
-class Work(NamedTuple):
+class WorkKind(NamedTuple):
     """A kind of work: the step of a template."""
 
     template: str
@@ -101,7 +101,7 @@ class RunningJob:
     pilot: UUID
     ram: int | None
     gpu_memory: int | None
-    work: Work
+    work: WorkKind
     worker: Worker
     ran: float
 
@@ -115,7 +115,7 @@ class Stragglers:
     known: "KnownTimes"
 
 
-KnownTimes = dict[Work, dict[Worker, WorkerTimes]]
+KnownTimes = dict[WorkKind, dict[Worker, WorkerTimes]]
 
 
 async def running_jobs(connection: Connection, *, limit: int) -> list[RunningJob]:
@@ -124,11 +124,11 @@ async def running_jobs(connection: Connection, *, limit: int) -> list[RunningJob
 
 
 def _running(row: dict[str, Any]) -> RunningJob:
-    work = Work(row.pop("template"), row.pop("step"))
+    work = WorkKind(row.pop("template"), row.pop("step"))
     return RunningJob(work=work, worker=Worker(row.pop("name"), row.pop("host")), **row)
 
 
-async def times_of(connection: Connection, works: Iterable[Work]) -> KnownTimes:
+async def times_of(connection: Connection, works: Iterable[WorkKind]) -> KnownTimes:
     """Of all workers that have done it."""
     wanted = list(set(works))
     rows = await connection.fetch(
@@ -142,22 +142,22 @@ async def times_of(connection: Connection, works: Iterable[Work]) -> KnownTimes:
 
 async def times_of_worker(
     connection: Connection, worker: Worker, *, limit: int
-) -> list[tuple[Work, WorkerTimes]]:
+) -> list[tuple[WorkKind, WorkerTimes]]:
     """What it did last, first."""
     rows = await connection.fetch(_SELECT_OF_WORKER, worker.name, worker.host, limit)
     return [(_work(row), _times(row)) for row in rows]
 
 
 async def lock_times(
-    connection: Connection, keys: Sequence[tuple[Work, Worker]]
-) -> dict[tuple[Work, Worker], WorkerTimes]:
+    connection: Connection, keys: Sequence[tuple[WorkKind, Worker]]
+) -> dict[tuple[WorkKind, Worker], WorkerTimes]:
     """Those that are known; nobody changes them before this transaction has ended."""
     rows = await connection.fetch(_LOCK_TIMES, *_columns(keys))
     return {(_work(row), _worker(row)): _times(row) for row in rows}
 
 
 async def set_times(
-    connection: Connection, times: Mapping[tuple[Work, Worker], WorkerTimes]
+    connection: Connection, times: Mapping[tuple[WorkKind, Worker], WorkerTimes]
 ) -> None:
     figures = [(t.jobs, t.failures, t.log_seconds, t.spread, t.failing) for t in times.values()]
     await connection.execute(
@@ -170,12 +170,14 @@ async def workers_of(connection: Connection, pilots: Iterable[UUID]) -> dict[UUI
     return {row["uid"]: _worker(row) for row in rows}
 
 
-async def failing_works(connection: Connection) -> list[Work]:
+async def failing_works(connection: Connection) -> list[WorkKind]:
     """At which some worker fails often."""
     return [_work(row) for row in await connection.fetch(_SELECT_FAILING)]
 
 
-async def may_probe(connection: Connection, work: Work, worker: Worker, *, every: float) -> bool:
+async def may_probe(
+    connection: Connection, work: WorkKind, worker: Worker, *, every: float
+) -> bool:
     """Notes it, if it may. ``every``: seconds."""
     return bool(await connection.fetchval(_PROBE, *work, *worker, every))
 
@@ -184,13 +186,13 @@ async def forget_times(connection: Connection, *, days: int, limit: int) -> None
     await connection.execute(_FORGET, days, limit)
 
 
-def _columns(keys: Sequence[tuple[Work, Worker]]) -> list[list[str]]:
+def _columns(keys: Sequence[tuple[WorkKind, Worker]]) -> list[list[str]]:
     rows = ((*work, *worker) for work, worker in keys)
     return [list(column) for column in zip(*rows, strict=True)]
 
 
-def _work(row: Any) -> Work:
-    return Work(row["template"], row["step"])
+def _work(row: Any) -> WorkKind:
+    return WorkKind(row["template"], row["step"])
 
 
 def _worker(row: Any) -> Worker:

@@ -5,8 +5,8 @@ from functools import reduce
 from operator import itemgetter
 
 from wms.db.worker_times import (
-    Work,
     Worker,
+    WorkKind,
     forget_times,
     lock_times,
     set_times,
@@ -31,7 +31,7 @@ async def learn_times(context: WmsContext) -> None:
         if not ends:
             return
         workers = await workers_of(connection, (end.pilot for end in ends))
-        by_key: dict[tuple[Work, Worker], list[WorkEnd]] = defaultdict(list)
+        by_key: dict[tuple[WorkKind, Worker], list[WorkEnd]] = defaultdict(list)
         for end in ends:
             if end.pilot in workers:
                 by_key[end.work, workers[end.pilot]].append(end)

@@ -16,7 +16,7 @@ from wms.db.limits import lock_named, spend, with_limits
 from wms.db.pilots import touch_and_look
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import shared_inputs_json
-from wms.db.worker_times import Work, Worker, workers_of
+from wms.db.worker_times import Worker, WorkKind, workers_of
 from wms.domain.capacity import KEPT, PilotCapacity, blocked, in_turn, is_kept_free
 from wms.domain.matching import Demand, PilotNode, choose
 from wms.domain.worker_times import Trust
@@ -190,7 +190,7 @@ class _Doubts:
     distrust: Distrust
 
     async def most(self, connection: Connection, demand: Demand, *, wanted: int) -> int:
-        work = Work(demand.template, demand.step)
+        work = WorkKind(demand.template, demand.step)
         how = self.distrust.get(work, {}).get(self.worker, Trust.FULL)
         return await most_jobs(connection, how, work, self.worker, wanted=wanted)
 

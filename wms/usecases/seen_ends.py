@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
-from wms.db.worker_times import Work
+from wms.db.worker_times import WorkKind
 from wms.domain.worker_times import WorkerTimes
 
 #: Ends that are kept at the most: what comes while the database is away is forgotten beyond.
@@ -16,7 +16,7 @@ class WorkEnd:
     """``seconds`` that the job ran; None: the attempt failed. ``is_least``: another attempt ended
     the job, and so it would have been more."""
 
-    work: Work
+    work: WorkKind
     pilot: UUID
     seconds: float | None
     is_least: bool = False

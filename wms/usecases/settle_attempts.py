@@ -16,7 +16,7 @@ from wms.db.second_attempts import end_beside, end_twins, exchange
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask
 from wms.db.tree_parts import TreePart, keep_parts
-from wms.db.worker_times import Work
+from wms.db.worker_times import WorkKind
 from wms.domain.task_completion import Ending, JobCounts, ending
 from wms.domain.transitions import JOB_MOVES
 from wms.domain.tree_merge import level_of, part_of
@@ -126,7 +126,7 @@ def _ends(attempts: Iterable[EndedAttempt], known: Mapping[UUID, KnownTask]) -> 
     """What is learnt of workers."""
     for attempt in attempts:
         job, task = attempt.job, known[attempt.job.task_uid].task
-        work = Work(task.template, task.step)
+        work = WorkKind(task.template, task.step)
         if attempt.outcome in _UNSUCCESSFUL:
             yield WorkEnd(work, job.pilot, None)
         elif attempt.outcome is AttemptOutcome.FINISHED:

@@ -4,21 +4,21 @@ it, then nothing but a job now and then."""
 from collections.abc import Mapping
 
 from sluice.servicekit.database import Connection
-from wms.db.worker_times import Work, Worker, failing_works, may_probe, times_of
+from wms.db.worker_times import Worker, WorkKind, failing_works, may_probe, times_of
 from wms.domain.worker_times import Trust, of_all, trust
 
 #: Seconds between two jobs that one gets to see whether it still fails.
 PROBE_EVERY = 30.0
 
 #: Those that are not trusted in full.
-Distrust = Mapping[Work, Mapping[Worker, Trust]]
+Distrust = Mapping[WorkKind, Mapping[Worker, Trust]]
 
 
 async def look_for_failing(connection: Connection) -> Distrust:
     works = await failing_works(connection)
     if not works:
         return {}
-    found: dict[Work, dict[Worker, Trust]] = {}
+    found: dict[WorkKind, dict[Worker, Trust]] = {}
     for work, workers in (await times_of(connection, works)).items():
         for worker, own in workers.items():
             others = of_all(times for other, times in workers.items() if other != worker)
@@ -28,7 +28,7 @@ async def look_for_failing(connection: Connection) -> Distrust:
 
 
 async def most_jobs(
-    connection: Connection, how: Trust, work: Work, worker: Worker, *, wanted: int
+    connection: Connection, how: Trust, work: WorkKind, worker: Worker, *, wanted: int
 ) -> int:
     """Of those that a pilot could begin, how many it is given now. Effect: where it gets one to see
     whether it still fails, that is noted."""

@@ -14,7 +14,7 @@ from sluice.contracts.tasks import Task
 from tests.integration.wms.stage import Stage, make_task
 from wms.db.leases import ClaimedJob
 from wms.db.pilot_pages import PilotQuery
-from wms.db.worker_times import Work
+from wms.db.worker_times import WorkKind
 from wms.usecases.cancel_task import cancel_task
 from wms.usecases.learn_times import learn_times
 from wms.usecases.lease_jobs import lease_jobs
@@ -24,7 +24,7 @@ from wms.usecases.read_tasks import read_job
 from wms.usecases.seen_ends import WorkEnd
 from wms.usecases.sign_off_pilot import sign_off_pilot
 
-WORK = Work("t", "decode")
+WORK = WorkKind("t", "decode")
 PLENTY = Amounts(cores=8, ram=16_000, disk=100_000, named={"licence": 2.0})
 ABANDON, CANCEL = "abandon", "cancel"
 
