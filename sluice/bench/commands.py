@@ -142,6 +142,18 @@ def document_ocr(
     plain_errors(lambda: bench_ocr(pages, rounds)).show()
 
 
+@app.command("stragglers")
+def stragglers(
+    jobs: Annotated[int, typer.Option(min=10, help="Jobs of the step.")] = 400,
+    rounds: Annotated[int, typer.Option(min=1, help="With and without, in turns.")] = 3,
+) -> None:
+    """One step on four simulated pilots, one of them ten times as slow: with second attempts, and
+    without."""
+    from sluice.bench.stragglers import bench_stragglers  # noqa: PLC0415 - starts a whole system
+
+    plain_errors(lambda: bench_stragglers(jobs, rounds)).show()
+
+
 @app.command("flow")
 def flow(
     files: Annotated[int, typer.Option(min=64, max=1000, help="Files of the data set.")] = 500,
@@ -182,6 +194,7 @@ def everything() -> None:
     merge()
     warm()
     flow()
+    stragglers()
     cwl_runner_overhead()
     template_check()
     what_fits()

@@ -44,11 +44,11 @@ async def _pilot(http: httpx.AsyncClient, number: int, share: int) -> int:
     done = 0
     while done < share:
         request = {"jobs": min(BATCH, share - done), "wait": 5, "known_tasks": list(tasks)}
-        lease = await _post(http, uid, "lease", request)
+        lease = await post(http, uid, "lease", request)
         tasks.update({task["uid"]: task for task in lease["tasks"]})
         if lease["jobs"]:
-            reports = [_success(job, tasks[job["task_uid"]]) for job in lease["jobs"]]
-            answers = (await _post(http, uid, "report", {"reports": reports}))["answers"]
+            reports = [success(job, tasks[job["task_uid"]]) for job in lease["jobs"]]
+            answers = (await post(http, uid, "report", {"reports": reports}))["answers"]
             if any(answer["answer"] != ReportAnswer.ACCEPTED for answer in answers):
                 raise ServiceError(f"a report was not accepted: {answers}")
         done += len(lease["jobs"])
@@ -56,7 +56,8 @@ async def _pilot(http: httpx.AsyncClient, number: int, share: int) -> int:
     return done
 
 
-async def _post(http: httpx.AsyncClient, pilot: UUID, request: str, body: Any) -> Any:
+async def post(http: httpx.AsyncClient, pilot: UUID, request: str, body: Any) -> Any:
+    """What a pilot asks, and is answered. Raises ``httpx.HTTPError``."""
     answer = await http.post(
         f"/api/v1/pilots/{pilot}/{request}",
         content=orjson.dumps(body),
@@ -66,14 +67,17 @@ async def _post(http: httpx.AsyncClient, pilot: UUID, request: str, body: Any) -
     return orjson.loads(answer.content)
 
 
-def _success(job: dict[str, Any], task: dict[str, Any]) -> dict[str, Any]:
+def success(
+    job: dict[str, Any], task: dict[str, Any], *, began: datetime | None = None
+) -> dict[str, Any]:
+    """A report that the job has just finished. ``began``: None: just now, too."""
     now = datetime.now(UTC).isoformat()
     log = log_name(job["seq"], job["attempt"])
     return {
         "id": job["id"],
         "attempt": job["attempt"],
         "outcome": AttemptOutcome.FINISHED,
-        "started_at": now,
+        "started_at": now if began is None else began.isoformat(),
         "ended_at": now,
         "exit_code": 0,
         "outputs": [_output(job, output) for output in task["outputs"]],

@@ -34,6 +34,9 @@ SLUICE = str(Path(sys.executable).parent / "sluice")
             ],
         ),
         pytest.param(["size", "--files", "100", "--files", "120"], id="size", marks=DEARER),
+        pytest.param(
+            ["stragglers", "--jobs", "40", "--rounds", "1"], id="stragglers", marks=DEARER
+        ),
         pytest.param(["warm", "--files", "60", "--rounds", "1"], id="warm", marks=DEARER),
     ],
 )
