@@ -26,6 +26,7 @@ from wms.api.tasks import (
     jobs_router,
     task_requests_router,
     tasks_router,
+    unschedulable_router,
 )
 from wms.api.times import times_router
 from wms.consumers.tasks import task_consumer, wake_consumer
@@ -34,7 +35,7 @@ from wms.domain.matching import PilotNode
 from wms.loops.ready_listener import ReadyListener
 from wms.loops.work import maintenance_loops, split_loops
 from wms.settings import WmsSettings
-from wms.usecases.check_schedulability import count_unschedulable
+from wms.usecases.check_schedulability import list_unschedulable
 from wms.usecases.context import Terms, WmsContext
 from wms.usecases.give_secrets import GiveSecrets
 from wms.usecases.look_at_outputs import LookAtOutputs
@@ -63,6 +64,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
         jobs_router,
         boosts_router,
         counts_router,
+        unschedulable_router,
         pilots_router,
         steps_router,
         limits_router,
@@ -103,7 +105,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
 
 def _unschedulable(context: WmsContext) -> Measurement:
     async def read(_: Database) -> Rows:
-        return [(await count_unschedulable(context),)]
+        return [((await list_unschedulable(context, limit=0)).number,)]
 
     return Measurement(
         "sluice_tasks_unschedulable",

@@ -28,7 +28,14 @@ from sluice.contracts.pilots import (
 from sluice.contracts.secrets import SecretValues
 from sluice.contracts.states import TaskState
 from sluice.contracts.steps import RankStep, StepList
-from sluice.contracts.tasks import Boosted, Boosts, Job, TaskStatus, TaskStatusList
+from sluice.contracts.tasks import (
+    Boosted,
+    Boosts,
+    Job,
+    TaskStatus,
+    TaskStatusList,
+    UnschedulableList,
+)
 from sluice.contracts.times import Timeline, WorkTimes
 
 #: Seconds that an answer may take beyond the time the WMS was asked to wait for work.
@@ -73,6 +80,12 @@ class WmsClient(JobCalls):
         return await self.call(
             "GET", f"{API}/counts", answer=WorkCounts, params={"troubled": troubled or None}
         )
+
+    async def unschedulable(self, *, limit: int | None = None) -> UnschedulableList:
+        """Tasks whose jobs fit no node. Raises ``NotFound`` where a release before this one
+        answers."""
+        path, params = f"{API}/unschedulable", {"limit": limit}
+        return await self.call("GET", path, answer=UnschedulableList, params=params)
 
     async def boost(self, wanted: Boosts) -> Boosted:
         """The tasks that are ranked higher for now, all of them. Raises ``NotFound`` where the WMS

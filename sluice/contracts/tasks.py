@@ -301,6 +301,24 @@ class Outlook(Contract):
     reason: str = ""
 
 
+class UnschedulableTask(Contract):
+    """A task with ``ready`` jobs that fit no node, for the ``reason``, the end of a sentence."""
+
+    uid: UUID
+    chain_uid: UUID
+    step: str
+    template: str
+    ready: int
+    reason: str
+
+
+class UnschedulableList(Contract):
+    """``number``: how many there are in all."""
+
+    tasks: list[UnschedulableTask]
+    number: int
+
+
 class Explanation(Contract):
     """Why a task or job does not run, or why it ended as it did: one sentence with numbers."""
 

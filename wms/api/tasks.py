@@ -21,6 +21,7 @@ from sluice.contracts.tasks import (
     Prioritise,
     TaskStatus,
     TaskStatusList,
+    UnschedulableList,
 )
 from sluice.servicekit.http import api_router, errors
 from wms.db.job_pages import JobQuery
@@ -28,7 +29,7 @@ from wms.domain.tokens import MAX_ID
 from wms.usecases import explain, read_tasks, retry_jobs
 from wms.usecases.boost_tasks import boost_tasks
 from wms.usecases.cancel_task import cancel_task
-from wms.usecases.check_schedulability import check_schedulability
+from wms.usecases.check_schedulability import check_schedulability, list_unschedulable
 from wms.usecases.context import WmsContext
 from wms.usecases.prioritise_task import prioritise_task
 
@@ -132,6 +133,18 @@ def counts_router(context: WmsContext) -> APIRouter:
         """Counts the jobs of all tasks that have not ended, and the slots of the pilots that are
         there."""
         return await read_tasks.count_work(context, troubled=troubled)
+
+    return router
+
+
+def unschedulable_router(context: WmsContext) -> APIRouter:
+    router = api_router("/api/v1/unschedulable", tags=["tasks"])
+
+    @router.get("")
+    async def unschedulable(limit: Limit = 100) -> UnschedulableList:
+        """Lists tasks with ready jobs that fit no node, none that is there and none that can be
+        launched, the oldest first."""
+        return await list_unschedulable(context, limit=limit)
 
     return router
 

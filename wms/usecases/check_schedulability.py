@@ -2,11 +2,11 @@
 
 from uuid import UUID
 
-from sluice.contracts.tasks import Outlook
+from sluice.contracts.tasks import Outlook, UnschedulableList, UnschedulableTask
 from sluice.servicekit.database import Connection
 from wms.db.explanations import present_nodes
 from wms.db.limits import with_limits
-from wms.db.status import task_status
+from wms.db.status import task_status, task_statuses
 from wms.db.tasks import demands
 from wms.domain.schedulability import NodeSupply, why_never
 from wms.usecases.context import WmsContext
@@ -23,12 +23,30 @@ async def check_schedulability(context: WmsContext, uid: UUID) -> Outlook:
     return Outlook(never=reason is not None, reason=reason or "")
 
 
-async def count_unschedulable(context: WmsContext) -> int:
-    """Tasks with ready jobs that no node fits. Precondition, effect, messages, errors: none."""
+async def list_unschedulable(context: WmsContext, *, limit: int) -> UnschedulableList:
+    """Tasks with ready jobs that no node fits: ``limit`` of them at the most, the oldest first.
+    Precondition, effect, messages, errors: none."""
     async with context.database.connection() as connection:
         waiting = await with_limits(connection, await demands(connection))
-        supply = await _supply(context, connection) if waiting else None
-    return 0 if supply is None else sum(why_never(one, supply) is not None for one in waiting)
+        if not waiting:
+            return UnschedulableList(tasks=[], number=0)
+        supply = await _supply(context, connection)
+        reasons = {one.uid: why_never(one, supply) for one in waiting}
+        never = [uid for uid, reason in reasons.items() if reason is not None]
+        found = await task_statuses(connection, never)
+    found.sort(key=lambda task: (task.created_at, task.uid))
+    tasks = [
+        UnschedulableTask(
+            uid=task.uid,
+            chain_uid=task.chain_uid,
+            step=task.step,
+            template=task.template,
+            ready=task.ready,
+            reason=reasons[task.uid] or "",
+        )
+        for task in found[:limit]
+    ]
+    return UnschedulableList(tasks=tasks, number=len(found))
 
 
 async def _supply(context: WmsContext, connection: Connection) -> NodeSupply:

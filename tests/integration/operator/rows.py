@@ -32,6 +32,7 @@ from sluice.contracts.tasks import (
     Cancel,
     Job,
     TaskStatus,
+    UnschedulableTask,
 )
 from sluice.contracts.times import Timeline, WorkTimes
 from sluice.servicekit.clock import SystemClock
@@ -54,6 +55,7 @@ class Rows:
         self.counting = True
         self.work = WorkCounts(running=12, waiting=82, held=1, slots=16)
         self.steps: list[StepLoad] = []
+        self.unschedulable: list[UnschedulableTask] = []
         self.limits: dict[str, ResourceLimit] = {}
         self.priorities: dict[str, StepPriority] = {}
         self.times = WorkTimes(steps=[])

@@ -22,20 +22,13 @@ from sluice.contracts.tasks import (
     JobPage,
     TaskStatus,
     TaskStatusList,
+    UnschedulableList,
 )
 from sluice.contracts.times import Timeline, WorkTimes
 from tests.integration.operator.rows import Rows
 
 
-def work_routes(rows: Rows) -> APIRouter:
-    router = APIRouter(prefix="/api/v1")
-
-    @router.get("/tasks")
-    async def tasks(troubled: bool = False, limit: int = 1000) -> TaskStatusList:
-        return TaskStatusList(
-            tasks=(rows.troubled() if troubled else list(rows.tasks.values()))[:limit]
-        )
-
+def _add_counts(router: APIRouter, rows: Rows) -> None:
     @router.get("/counts")
     async def counts(troubled: bool = False) -> WorkCounts:
         if not rows.counting:
@@ -44,6 +37,24 @@ def work_routes(rows: Rows) -> APIRouter:
             rows.work.model_copy(update={"troubled": len(rows.troubled())})
             if troubled
             else rows.work
+        )
+
+    @router.get("/unschedulable")
+    async def unschedulable(limit: int = 100) -> UnschedulableList:
+        if not rows.counting:
+            raise NotFound("there is no such address")
+        found = rows.unschedulable
+        return UnschedulableList(tasks=found[:limit], number=len(found))
+
+
+def work_routes(rows: Rows) -> APIRouter:
+    router = APIRouter(prefix="/api/v1")
+    _add_counts(router, rows)
+
+    @router.get("/tasks")
+    async def tasks(troubled: bool = False, limit: int = 1000) -> TaskStatusList:
+        return TaskStatusList(
+            tasks=(rows.troubled() if troubled else list(rows.tasks.values()))[:limit]
         )
 
     @router.get("/tasks/{uid}/jobs")

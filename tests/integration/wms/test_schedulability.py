@@ -1,7 +1,7 @@
 """Whether a task's jobs will ever find a node, from what the database knows of pilots."""
 
 from dataclasses import replace
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -11,7 +11,8 @@ from sluice.contracts.problems import NotFound
 from sluice.contracts.states import PilotState, SandboxKind
 from tests.integration.wms.stage import Stage, make_task
 from wms.domain.matching import PilotNode
-from wms.usecases.check_schedulability import check_schedulability, count_unschedulable
+from wms.usecases.check_schedulability import check_schedulability, list_unschedulable
+from wms.usecases.context import WmsContext
 from wms.usecases.sign_off_pilot import sign_off_pilot
 
 OLD = "UPDATE pilots SET registered_at = registered_at - interval '1 minute'"
@@ -55,20 +56,29 @@ async def test_a_task_that_fits_no_pilot(stage: Stage) -> None:
         await check_schedulability(stage.context, uuid4())
 
 
-async def test_tasks_that_fit_no_node_are_counted(stage: Stage) -> None:
-    for cores in (1, 4, 8):
+async def test_tasks_that_fit_no_node_are_listed(stage: Stage) -> None:
+    tasks = [
         await stage.add_task(make_task(resources=Resources(cores=cores)), jobs=2)
+        for cores in (1, 4, 8)
+    ]
+
+    async def listed(context: WmsContext, limit: int = 10) -> tuple[list[UUID], int]:
+        found = await list_unschedulable(context, limit=limit)
+        return [task.uid for task in found.tasks], found.number
+
     await stage.execute("UPDATE tasks SET created_at = created_at - interval '1 minute'")
-    assert await count_unschedulable(stage.context) == 0, "no pilot has come yet"
+    assert await listed(stage.context) == ([], 0), "no pilot has come yet"
     await stage.add_pilot(cores=2)
     await stage.execute(OLD)
-    assert await count_unschedulable(stage.context) == 2
+    assert await listed(stage.context) == ([tasks[1].uid, tasks[2].uid], 2)
+    assert await listed(stage.context, 1) == ([tasks[1].uid], 2)
     await stage.add_pilot(cores=4)
     await stage.execute(OLD)
-    assert await count_unschedulable(stage.context) == 1
+    [task] = (await list_unschedulable(stage.context, limit=10)).tasks
+    assert (task.chain_uid, task.step, task.ready) == (tasks[2].chain_uid, "decode", 2)
+    assert task.reason.startswith("no node fits: a job needs 8 cores")
     large = PilotNode(NodeResources(cores=8, ram=4096, disk=1_000_000))
-    with_larger = replace(stage.context, launchable=[large])
-    assert await count_unschedulable(with_larger) == 0
+    assert await listed(replace(stage.context, launchable=[large])) == ([], 0)
 
 
 async def test_a_task_that_needs_a_sandbox(stage: Stage) -> None:

@@ -19,6 +19,7 @@ from sluice.contracts.states import (
     TaskState,
 )
 from sluice.contracts.steps import OFF, StepLoad, StepPriority
+from sluice.contracts.tasks import UnschedulableTask
 from tests.unit.operator.test_progress import NOW, chain, status
 from wfms.operator.domain import notices
 from wfms.operator.domain.overview import MOST_PILOTS, Overview
@@ -295,3 +296,18 @@ def test_a_pilot_that_fails_where_others_succeed_needs_a_person_while_it_is_ther
     assert f"sluice pilot show {failing.uid}" in text
     gone = failing.model_copy(update={"state": PilotState.GONE})
     assert notices.of_distrusted([gone]) == []
+
+
+def test_work_that_fits_no_node_needs_a_person() -> None:
+    chain, uid = uuid4(), uuid4()
+    reason = "no node fits: a job needs 8 cores, the node has 2"
+    task = UnschedulableTask(
+        uid=uid, chain_uid=chain, step="decode", template="t", ready=3, reason=reason
+    )
+    [notice] = notices.of_unschedulable([task], {chain: "run-1"})
+    assert notice.text == f"t over run-1, step decode: 3 jobs wait, and {reason}"
+    assert (notice.weight, notice.task) == (Weight.ERROR, uid)
+    one = task.model_copy(update={"ready": 1})
+    assert texts(notices.of_unschedulable([one], {})) == [
+        f"t, step decode: 1 job waits, and {reason}"
+    ]

@@ -13,7 +13,7 @@ from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import ChainState, DatasetState, PilotState
 from sluice.contracts.steps import StepLoad, StepPriority, off_in_words
-from sluice.contracts.tasks import TaskStatus
+from sluice.contracts.tasks import TaskStatus, UnschedulableTask
 from wfms.operator.domain.formatting import count_text
 from wfms.operator.domain.progress import chain_progress
 
@@ -102,6 +102,22 @@ def of_task(task: TaskStatus, datasets: Mapping[UUID, str]) -> list[Notice]:
         f" ({why})" if why else ""
     )
     return [Notice(text=text, weight=Weight.WARNING, since=task.created_at, task=task.uid)]
+
+
+def of_unschedulable(
+    tasks: Iterable[UnschedulableTask], datasets: Mapping[UUID, str]
+) -> list[Notice]:
+    """Their jobs wait for a node that there is not. ``datasets``: names of the inputs of chains."""
+    found = []
+    for task in tasks:
+        over = f" over {datasets[task.chain_uid]}" if task.chain_uid in datasets else ""
+        wait = "waits" if task.ready == 1 else "wait"
+        text = (
+            f"{task.template}{over}, step {task.step}: {count_text(task.ready, 'job')} {wait},"
+            f" and {task.reason}"
+        )
+        found.append(Notice(text=text, weight=Weight.ERROR, task=task.uid))
+    return found
 
 
 def of_work(pilots: Iterable[Pilot], *, waiting: int | None) -> list[Notice]:

@@ -20,7 +20,7 @@ from sluice.contracts.attention import (
 from sluice.contracts.pilot_list import PilotList
 from sluice.contracts.problems import Conflict, NotFound, ServiceError
 from sluice.contracts.states import ChainState
-from sluice.contracts.tasks import TaskStatus
+from sluice.contracts.tasks import TaskStatus, UnschedulableTask
 from wfms.operator.domain import notices
 from wfms.operator.domain.overview import MOST_PILOTS
 from wfms.operator.usecases.context import OperatorContext
@@ -117,12 +117,13 @@ async def _wms(
 ) -> tuple[_Part, WorkCounts | None, PilotList | None]:
     wms = context.wms
     try:
-        listed, lost, troubled, work, steps = await asyncio.gather(
+        listed, lost, troubled, work, steps, never = await asyncio.gather(
             wms.pilots(limit=MOST_PILOTS),
             wms.pilots(attention=True, limit=limit),
             wms.tasks(troubled=True, limit=limit),
             _known(wms.counts(troubled=True)),
             _known(wms.steps()),
+            _known(wms.unschedulable(limit=limit)),
         )
     except ServiceError as error:
         text = (
@@ -130,14 +131,16 @@ async def _wms(
             f" {error.detail}"
         )
         return _Part([notices.of_trouble(text)]), None, None
-    tasks = troubled.tasks
-    datasets = await _datasets(context.chains, tasks)
+    tasks, unfit = troubled.tasks, never.tasks if never else []
+    datasets = await _datasets(context.chains, [*tasks, *unfit])
     found = notices.of_work(listed.pilots, waiting=None if work is None else work.waiting)
     found += notices.of_pilots(lost.pilots)
     found += notices.of_distrusted(listed.pilots)
     found += [] if steps is None else notices.of_steps(steps.steps)
+    found += notices.of_unschedulable(unfit, datasets)
     found += [notice for task in tasks for notice in notices.of_task(task, datasets)]
     unshown = 0 if work is None or work.troubled is None else max(0, work.troubled - len(tasks))
+    unshown += never.number - len(unfit) if never else 0
     return _Part(found, unshown + lost.number - len(lost.pilots)), work, listed
 
 
@@ -153,7 +156,9 @@ async def _dms(dms: DmsClient, limit: int) -> _Part:
     return _Part([]) if found is None else _Part(notices.of_stalled(found.stalled), found.more)
 
 
-async def _datasets(chains: ChainsClient, tasks: Sequence[TaskStatus]) -> dict[UUID, str]:
+async def _datasets(
+    chains: ChainsClient, tasks: Sequence[TaskStatus | UnschedulableTask]
+) -> dict[UUID, str]:
     """Names of the inputs of the tasks' chains, as far as they can be had."""
     uids = list(dict.fromkeys(task.chain_uid for task in tasks))[:_LOOKED_UP]
     try:
