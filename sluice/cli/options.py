@@ -45,7 +45,7 @@ AfterOption = Annotated[
 ]
 ParamOption = Annotated[
     list[str] | None,
-    typer.Option("--param", "-p", help="key=value: a parameter; a File's path."),
+    typer.Option("--param", "-p", help="key=value: a parameter; a File's path, a File[]'s folder."),
 ]
 RankOption = Annotated[
     float,

@@ -25,7 +25,7 @@ class Given:
     texts: dict[str, str]
 
     def fitting(
-        self, plan: Plan, subject: DatasetFacts, *, files: Mapping[str, Path]
+        self, plan: Plan, subject: DatasetFacts, *, files: Mapping[str, Sequence[Path]]
     ) -> dict[str, Any]:
         """The values; what was typed is text where only a text fits (``label=2024``). ``subject``:
         the data set, to which parameters may be bound; ``files``: values that are files yet to be

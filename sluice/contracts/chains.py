@@ -25,8 +25,9 @@ from sluice.contracts.tasks import MOST_RANK, TaskStatus
 
 
 class FileValue(Contract):
-    """The value of a parameter of type ``File``: a closed data set of one file; of one that is
-    bound to an asset also all files of a version, in a list or a folder (``Directory``).
+    """The value of a parameter of type ``File``: a closed data set of one file; of one of type
+    ``File[]``, one of any number; of one that is bound to an asset all files of a version, in a
+    list or a folder (``Directory``).
     ``retention``: what becomes of it once the chain is over and no other chain needs it. ``asset``:
     which version it is, as in ``pero-cz@3``."""
 

@@ -33,8 +33,8 @@ def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:
                         )
                     )
                 )
-        elif name in plan.assets and parameter.type != "File":
-            if trouble := _files_trouble(given[name]):
+        elif name in plan.file_parameters and parameter.type != "File":
+            if trouble := _files_trouble(given[name], asset=name in plan.assets):
                 wrong.append(Finding(message=f"parameter {name!r} {trouble}"))
         elif not fits(given[name], parameter.type):
             wanted = f"must be {describe(parameter.type)}, not {given[name]!r}"
@@ -107,12 +107,17 @@ def _asset_trouble(value: str) -> str:
     return ""
 
 
-def _files_trouble(value: Any) -> str:
-    """Of a value that can be an asset alone."""
+def _files_trouble(value: Any, *, asset: bool) -> str:
+    """Of a value that is all files of a data set, or can be an asset alone."""
     try:
         FileValue.model_validate(value)
     except ValidationError:
-        return "takes the files of an asset, which is given as asset:NAME or asset:NAME@VERSION"
+        if asset:
+            return "takes the files of an asset, which is given as asset:NAME or asset:NAME@VERSION"
+        return (
+            'takes the files of a data set, which is given as {"class": "File", "dataset": UID,'
+            ' "retention": "keep" or "delete"}; retention may be left out (keep)'
+        )
     return ""
 
 

@@ -13,6 +13,9 @@ from sluice.contracts.secrets import SecretRef
 from sluice.contracts.states import EntryKind, InputMode, Pick, TaskMode
 from sluice.contracts.wire import Flat, FlatContract, Wire
 
+#: The type of a parameter that is a data set.
+FILES = {"type": "array", "items": "File"}
+
 
 class Parameter(Contract):
     """A workflow input other than the data set. ``type``: CWL type as JSON (a name such as ``int``,
@@ -220,6 +223,8 @@ class PlanStep(FlatContract):
     #: Ports of which each combination is a job, the last one's entries the fastest; none: what is
     #: scattered over is taken together, by number.
     cross: Annotated[list[str], Field(exclude_if=operator.not_)] = Field(default_factory=list)
+    #: What is taken together is so by its place in each, not by number.
+    by_place: Annotated[bool, Field(exclude_if=operator.not_)] = False
 
     @property
     def main_input(self) -> StepInput:
@@ -230,8 +235,8 @@ class PlanStep(FlatContract):
         """Can it begin before what its jobs get one file, or a group, of is complete? The WMS makes
         jobs of what is there where it can, and else waits."""
         in_parts = self.mode is TaskMode.MAP or self.groups != MergeGroups()
-        together = not self.cross and not self.needs.items
-        return in_parts and together and not self.single and self.flow is None
+        by_number = not self.cross and not self.needs.items and not self.by_place
+        return in_parts and by_number and not self.single and self.flow is None
 
     @property
     def inputs_that_come(self) -> list[StepInput]:
@@ -315,12 +320,21 @@ class Plan(Contract):
 
     @property
     def file_parameters(self) -> list[str]:
-        """Parameters whose value is a file, or files of an asset: steps read it as a data set, by a
-        source whose port is the parameter."""
+        """Parameters whose value is a file, or files of a data set or an asset: steps read it as a
+        data set, by a source whose port is the parameter."""
         return [
             name
             for name, parameter in self.parameters.items()
-            if parameter.type == "File" or name in self.assets
+            if parameter.type in ("File", FILES) or name in self.assets
+        ]
+
+    @property
+    def dataset_parameters(self) -> list[str]:
+        """Those of them that are all files of a data set that each chain is given."""
+        return [
+            name
+            for name in self.file_parameters
+            if self.parameters[name].type == FILES and name not in self.assets
         ]
 
     def step(self, name: str) -> PlanStep:

@@ -133,6 +133,7 @@ class Task(FlatContract):
     parts_uid: UUID | None = None
     #: See ``PlanStep``.
     cross: Annotated[list[str], Field(exclude_if=operator.not_)] = Field(default_factory=list)
+    by_place: Annotated[bool, Field(exclude_if=operator.not_)] = False
     needs: Annotated[Needs, Flat()] = Needs()
     taken_over: TakenOver | None = Field(default=None, exclude_if=absent)
 
@@ -143,8 +144,9 @@ class Task(FlatContract):
 
     @property
     def combines(self) -> bool:
-        """Are its jobs made of values, or of each combination of what it scatters over?"""
-        return bool(self.cross or self.needs.items)
+        """Are its jobs made otherwise than of files of the same number: of values, by place, or of
+        each with each?"""
+        return bool(self.cross or self.needs.items or self.by_place)
 
     @property
     def main_input(self) -> TaskInput:

@@ -100,14 +100,11 @@ SOURCES: Features = {
 
 #: Inputs of the workflow.
 INPUTS: Features = {
-    "File[]": _yes("the data set; a template has one; more where they are bound to assets"),
+    "File[]": _yes("the first is the data set"),
     "Directory[]": _yes("the data set, where no input is a File[]"),
     "File": _yes("a parameter: a data set of one file"),
     "values": _yes("parameters: numbers, texts, lists and records of them"),
-    "a second File[]": _no(
-        "let the data set hold all files, bind this one to an asset (sluice:bind), or make it a"
-        " parameter of one file"
-    ),
+    "a second File[]": _yes("a data set that each chain is given, or the files of an asset"),
     "Directory": _no(
         "a parameter may be a File or File?, or be bound to an asset (sluice:bind), of whose files"
         " it is the folder"

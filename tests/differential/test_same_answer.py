@@ -43,6 +43,7 @@ PARAMS: Mapping[str, Mapping[str, Any]] = {
     "nested": {"count": 2},
     "nested-over-data": {"count": 2},
     "pick-value": {"quick": True},
+    "several-data-sets": {"words": ["u", "v", "w", "x", "y", "z"]},
     "sweep": {
         "counts": [3, 1, 2, 1],
         "words": ["x", "y z", "é", ""],
@@ -59,6 +60,8 @@ PARAMS: Mapping[str, Mapping[str, Any]] = {
 FILES: Mapping[str, Mapping[str, str]] = {
     "file-parameters": {"words": "apple\nfig\n", "title": "T\n"}
 }
+#: By template, further data sets: how many files each has.
+DATA_SETS: Mapping[str, Mapping[str, int]] = {"several-data-sets": {"mates": 6, "few": 2}}
 
 #: By template, outputs that are lists in lists, as a nested_crossproduct gives them: how deep. A
 #: data set has the same row by row.
@@ -166,7 +169,11 @@ def _given(template: Path, above: Path) -> Given:
     folder.mkdir()
     files = INPUTS.get(template.stem, _texts)(folder / "in")
     params = _written(FILES.get(template.stem, {}), folder / "given")
-    return Given(template, files, {**PARAMS.get(template.stem, {}), **params}, folder)
+    sets = {
+        name: _data_set(name, many, folder / name)
+        for name, many in DATA_SETS.get(template.stem, {}).items()
+    }
+    return Given(template, files, {**PARAMS.get(template.stem, {}), **params, **sets}, folder)
 
 
 def _expected(reference: Reference, given: Given) -> Answer | Exception:
@@ -188,6 +195,11 @@ async def _found(url: str, given: Sequence[Given]) -> list[Answer | BaseExceptio
             return await carry_by_sluice(url, case.template, case.files, case.params)
 
     return await asyncio.gather(*map(carry, given), return_exceptions=True)
+
+
+def _data_set(name: str, files: int, folder: Path) -> list[Any]:
+    texts = {f"{name}-{number}": f"{name} {number}\n" for number in range(files)}
+    return list(_written(texts, folder).values())
 
 
 def _written(texts: Mapping[str, str], folder: Path) -> dict[str, Any]:

@@ -108,12 +108,12 @@ async def _together(
     trouble = unequal_lists(task.step, lists, files=files)
     if trouble:
         raise NotSplittable(trouble)
-    size, place = next(iter(lists.values())), 0
+    size, place = next(iter({**lists, **files}.values())), 0
     if not files:
         for number in range(size):
             yield JobDraft(number, [list_item(port, number, number) for port in axes])
         return
-    async for number, found in files_together(dms, task, datasets, page=page):
+    async for number, found in _files_in_order(dms, task, datasets, axes, page=page):
         items = [list_item(port, place, number) for port in task.needs.items]
         yield JobDraft(number, [*found, *items])
         place += 1
@@ -121,6 +121,29 @@ async def _together(
         raise NotSplittable(
             f"step {task.step} takes {size} values together with files of the same number, and"
             f" only {place} numbers have a file in each of its data sets"
+        )
+
+
+async def _files_in_order(
+    dms: DmsClient,
+    task: Task,
+    datasets: Mapping[UUID, Dataset],
+    axes: Mapping[str, _Axis],
+    *,
+    page: int,
+) -> AsyncIterator[tuple[int, list[JobInput]]]:
+    """Files that belong together, with the number of the first: of data sets that were numbered
+    each by itself, those in the same place."""
+    if not task.by_place:
+        async for number, files in files_together(dms, task, datasets, page=page):
+            yield number, list(files)
+        return
+    first, *others = [axis.entries() for axis in axes.values() if isinstance(axis, _Files)]
+    async for file in first:
+        beside = [await anext(other, None) for other in others]
+        yield (
+            file.seq,
+            [file, *(numbered(each, file.seq) for each in beside if each is not None)],
         )
 
 

@@ -22,7 +22,7 @@ def check_pairs(flow: Dataflow, findings: Findings) -> None:
                     f"step '{name}' scatters over more than {MOST_DATA_SETS} data sets",
                 )
                 break
-        if step.crosses or not data:
+        if step.crosses or not data or numbering.by_place(step):
             continue
         first, *others = data
         for other in others:

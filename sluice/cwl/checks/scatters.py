@@ -4,13 +4,16 @@ counted, so none may be missing among them."""
 from sluice.contracts.scatters import unequal_lists
 from sluice.cwl.checks.link_types import given_by, may_lack
 from sluice.cwl.dataflow.dataflow import Dataflow
+from sluice.cwl.dataflow.numbering import Numbering
 from sluice.cwl.documents.workflow import Step
 from sluice.cwl.reading.findings import Findings, text_place
 
 
 def check_scatters(flow: Dataflow, findings: Findings) -> None:
+    numbering = Numbering(flow.workflow, flow.wiring)
     for step in flow.workflow.steps.values():
-        if step.crosses or flow.wiring.item_links.get(step.name):
+        items = flow.wiring.item_links.get(step.name)
+        if step.crosses or items or numbering.by_place(step):
             _check_complete(step, flow, findings)
             _check_lengths(step, flow, findings)
 

@@ -15,7 +15,7 @@ from sluice.cwl.documents.types import (
     without_null,
 )
 from sluice.cwl.documents.workflow import InputOfStep, Link, SourcePort, Step, Workflow
-from sluice.cwl.features import INPUTS, SCATTER_METHODS, SOURCES
+from sluice.cwl.features import SCATTER_METHODS, SOURCES
 from sluice.cwl.reading.findings import Findings, circle, did_you_mean, text_place
 
 
@@ -35,6 +35,8 @@ class Wiring:
     #: Inputs that are a single file, or files of an asset: parameters to the operator, data sets to
     #: the steps.
     file_inputs: frozenset[str] = frozenset()
+    #: Those of them that are data sets like the first one: each chain is given one.
+    further_inputs: frozenset[str] = frozenset()
     origins: dict[InputOfStep, SourcePort] = field(default_factory=dict)
     #: Of links with several sources, those behind the first.
     further: dict[InputOfStep, list[SourcePort]] = field(default_factory=dict)
@@ -71,13 +73,19 @@ class Wiring:
 
 def read_links(workflow: Workflow, findings: Findings, *, assets: frozenset[str]) -> Wiring:
     """``assets``: inputs that are bound to one."""
-    files = frozenset(
-        port.name
-        for port in workflow.inputs.values()
-        if without_null(port.type) == "File"
-        or (port.name in assets and without_null(port.type) in (ARRAY_OF_FILES, "Directory"))
+    data = _data_input(workflow, findings, assets)
+    kinds = {port.name: without_null(port.type) for port in workflow.inputs.values()}
+    more = frozenset(
+        name
+        for name, kind in kinds.items()
+        if kind == ARRAY_OF_FILES and name not in assets and name != data
     )
-    wiring = Wiring(_data_input(workflow, findings, assets), files)
+    files = frozenset(
+        name
+        for name, kind in kinds.items()
+        if kind == "File" or (name in assets and kind in (ARRAY_OF_FILES, "Directory"))
+    )
+    wiring = Wiring(data, files | more, more)
     resolver = _Resolver(workflow, findings)
     for step in workflow.steps.values():
         for link in step.links.values():
@@ -121,11 +129,11 @@ def _data_input(workflow: Workflow, findings: Findings, assets: frozenset[str]) 
     data = [port for port in inputs if without_null(port.type) == ARRAY_OF_FILES]
     data = data or [port for port in inputs if without_null(port.type) == array_of("Directory")][:1]
     for port in data[1:]:
-        findings.error(
-            port.place,
-            f"'{port.name}' is a second input of type File[]; '{data[0].name}' is the data set, and"
-            f" a template has one: {INPUTS['a second File[]'].note}",
-        )
+        if is_optional(port.type):
+            findings.error(
+                port.place_of("type"),
+                f"'{port.name}' is a data set that each chain is given: its type is File[]",
+            )
     if data:
         if is_optional(data[0].type):
             kind = short_form(without_null(data[0].type))
@@ -303,7 +311,9 @@ def _input_mode(step: Step, link: Link, stream: EntryStream | None) -> InputMode
 
 
 def _is_file(origin: SourcePort, wiring: Wiring) -> bool:
-    return origin.step is None and origin.port in wiring.file_inputs
+    """Of a parameter that is there beside the data sets."""
+    given = wiring.file_inputs - wiring.further_inputs
+    return origin.step is None and origin.port in given
 
 
 def _scatter_is_right(step: Step, findings: Findings) -> bool:

@@ -60,6 +60,14 @@ class Numbering:
         names = (name for origin in self.wiring.sources(step, link) for name in self._of(origin))
         return tuple(islice(names, MOST_DATA_SETS + 1))
 
+    def by_place(self, step: Step) -> bool:
+        """Does the step take together what different inputs of the workflow number, each by
+        itself? Then the places in them are what belongs together."""
+        data = [link for link in step.scatter if self.wiring.is_data(step.name, link)]
+        found = {self.lineage(step.name, link) for link in data}
+        roots = all(len(names) == 1 and names[0].startswith("/") for names in found)
+        return not step.crosses and len(found) > 1 and roots
+
     def starts(self, step: str, link: str) -> list[int]:
         """What is added to the numbers of each source's files."""
         starts, before = [], 0

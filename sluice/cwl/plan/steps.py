@@ -61,6 +61,7 @@ class StepPlanner:
             ],
             single=single,
             cross=step.scatter if step.crosses else [],
+            by_place=self.numbering.by_place(step),
             arguments=self._arguments(step),
             outputs=[self._step_output(step, port) for port in step.outputs],
             tool=self.tools.executable(step),

@@ -6,6 +6,7 @@ import pytest
 
 from sluice.contracts.datasets import Dataset, NewDataset, NewFile
 from sluice.contracts.plan import (
+    FILES,
     Parameter,
     Plan,
     Source,
@@ -138,3 +139,45 @@ async def test_a_file_that_another_chain_needs_stays(world: World) -> None:
         await world.turn()
     assert all(chain.state is ChainState.FINISHED for chain in (await world.chains.chains()).chains)
     assert [dataset.uid in world.deletions for dataset in two] == [True, False]
+
+
+def reads_data_sets(mode: InputMode) -> Plan:
+    """``mates`` is a data set that a chain is given."""
+    mates = StepInput(port="mate", source=Source(step=None, port="mates"), mode=mode)
+    both = step("only", sides=[mates], by_place=mode is InputMode.EACH)
+    parameters = {"mates": Parameter(type=FILES, required=True)}
+    return plan(both, outputs=[("only", "out")], parameters=parameters)
+
+
+@pytest.mark.parametrize("mode", [InputMode.EACH, InputMode.ALL])
+async def test_a_data_set_as_parameter_reaches_the_task_and_goes_with_the_chain(
+    world: World, mode: InputMode
+) -> None:
+    template, dataset = world.template(reads_data_sets(mode)), await world.input("in")
+    mates = await one_file(world, "mates", files=3)
+    chain = await world.new_chain(dataset, template, mates=given(mates, retention="delete"))
+    await world.start_steps()
+    await world.deliver()
+    (task,) = world.wms.tasks.values()
+    assert [(side.port, side.dat_in_uid, side.mode) for side in task.side_inputs] == [
+        ("mate", mates.uid, mode)
+    ]
+    assert task.by_place is (mode is InputMode.EACH)
+    for _ in range(3):
+        await world.turn()
+    assert (await world.chain(chain.uid)).state is ChainState.FINISHED
+    assert mates.uid in world.deletions
+
+
+async def test_a_data_set_as_parameter_is_checked_when_the_chain_is_asked_for(world: World) -> None:
+    template = world.template(reads_data_sets(InputMode.ALL))
+    dataset = await world.input("in")
+    for value, said in (
+        (None, "'mates' .a list of File. is required and has no value"),
+        (["a.txt"], "'mates' takes the files of a data set, which is given as"),
+        (given(dataset), "is the one to be carried through"),
+        (given(await one_file(world, "open", close=False)), "is open; it must be closed"),
+    ):
+        with pytest.raises(Unprocessable, match=said):
+            await world.new_chain(dataset, template, **({} if value is None else {"mates": value}))
+    assert (await world.chains.chains()).chains == []

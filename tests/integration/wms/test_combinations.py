@@ -243,3 +243,49 @@ async def test_many_values_need_no_more_memory_than_few(
     async with stage.database.connection() as connection:
         largest = await connection.fetchval("SELECT max(length(inputs::text)) FROM jobs")
     assert largest < len(text)
+
+
+@pytest.mark.parametrize("page", [1, 2, 50])
+async def test_data_sets_that_are_numbered_each_by_itself_go_together_by_place(
+    stage: Stage, dms: DmsClient, tmp_path: Path, page: int
+) -> None:
+    """Invariant 8: a job has the number of its first file, and so have all that it gets."""
+    first = await files_of(dms, tmp_path, "a", [3, 5, 6])
+    second = await files_of(dms, tmp_path, "b", [0, 1, 7])
+    inputs = [
+        TaskInput(port="a", dat_in_uid=first, mode=InputMode.EACH),
+        TaskInput(port="b", dat_in_uid=second, mode=InputMode.EACH),
+    ]
+    fields = {**over_values(first, word=["x", "y", "z"]), "inputs": inputs}
+    for more in ({}, {"needs": Needs(), "args": {}}):
+        task = await accept(stage, task_of({**fields, **more}, by_place=True))
+        await split_waiting_tasks(stage.context, dms, page=page)
+        assert [seq for seq, _ in await given(stage, task)] == [3, 5, 6]
+        words = [[f"word[{n}]"] if not more else [] for n in range(3)]
+        assert await names(stage, task) == [
+            [f"f{n:05}", f"f{n:05}", *word] for n, word in enumerate(words)
+        ]
+        async with stage.database.connection() as connection:
+            rows: list[Any] = await connection.fetch(
+                "SELECT seq, inputs FROM jobs WHERE task_uid = $1", task.uid
+            )
+        assert all(each["seq"] == row["seq"] for row in rows for each in row["inputs"])
+
+
+async def test_data_sets_by_place_have_as_many_files(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
+    inputs = [
+        TaskInput(
+            port=port,
+            dat_in_uid=await make_dataset(dms, tmp_path / port, files=files),
+            mode=InputMode.EACH,
+        )
+        for port, files in (("a", 2), ("b", 3))
+    ]
+    fields = {"inputs": inputs, "needs": Needs(), "args": {}}
+    task = await accept(stage, task_of(fields, by_place=True))
+    await split_waiting_tasks(stage.context, dms)
+    status = await stage.status(task)
+    assert (status.state, status.total) == (TaskState.FAILED, 0)
+    assert "there are 2 files at 'a' and 3 files at 'b'" in status.reason

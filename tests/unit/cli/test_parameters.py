@@ -24,7 +24,7 @@ WORKFLOW = plan(
         "ref": Parameter(type="File", required=True),
     },
 )
-FILES = {"ref": Path("ref.txt")}
+FILES = {"ref": [Path("ref.txt")]}
 
 
 def fitting(*texts: str, facts: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -88,7 +88,7 @@ CASES: dict[str, tuple[Edits, list[str]]] = {
     "scatter without its requirement": ([("requirements:\n  ScatterFeatureRequirement: {}\n", ""), ("scatter: frame", "¦scatter: frame")], ["ScatterFeatureRequirement"]),
     "cycle": ([("  count:\n", "  ¦count:\n"), ("frame: frames", "¦frame: join/joined")], ["in a circle: count → join → count", "leave 'scatter: frame' out"]),
     "no data set": ([("inputs:\n  frames: File[]", "¦inputs:\n  frames: string[]"), ("frame: frames", "¦frame: frames")], ["exactly one must be of type File[]", "takes File[], and 'frames' is string[]"]),
-    "two data sets": ([("  limit:\n    type: int\n    default: 5", "  ¦limit: File[]"), ("limit: limit", "¦limit: limit")], ["second input of type File[]", "takes int, and 'limit' is File[]"]),
+    "two data sets": ([("  limit:\n    type: int\n    default: 5", "  limit: {¦type: 'File[]?'}"), ("limit: limit", "¦limit: limit")], ["a data set that each chain is given: its type is File[]", "takes int, and 'limit' is File[]?"]),
     "step without a data set": ([("  join:", "  ¦join:"), ("      parts: count/number\n", ""), ("        parts: File[]\n", ""), ("      arguments: [$(inputs.parts)]\n", "")], ["takes no data set"]),
     "folder as a parameter": ([("  note: string?", "  note:\n    ¦type: Directory?"), ("      note: note\n", "")], ["a parameter may be a File or File?"]),
     "file with a default": ([("  note: string?", "  note: {type: File?, ¦default: {class: File, contents: a}}"), ("        note: string?", "        note: File?")], ["not by default"]),

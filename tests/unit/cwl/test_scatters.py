@@ -52,3 +52,49 @@ def test_each_with_each_is_written_in_the_order_of_the_template() -> None:
     assert sorted(step.needs.items) == ["cut", "word"]
     (step,) = plan_of(edited(("dotproduct", "flat_crossproduct"), text=GRAPH)).steps[2:3]
     assert (step.cross, step.takes_as_they_come) == (["before", "after"], False)
+
+
+PAIRS = """\
+cwlVersion: v1.2
+class: Workflow
+requirements: {ScatterFeatureRequirement: {}}
+inputs: {frames: "File[]", mates: "File[]", words: "string[]"}
+outputs: {all: {type: "File[]", outputSource: pair/said}}
+steps:
+  pair:
+    scatter: [frame, mate]
+    scatterMethod: dotproduct
+    in: {frame: frames, mate: mates}
+    out: [said]
+    run:
+      class: CommandLineTool
+      baseCommand: echo
+      inputs: {frame: File, mate: File}
+      outputs: {said: stdout}
+      requirements: {ToolTimeLimit: {timelimit: 10}}
+"""
+
+
+def test_the_first_is_the_data_set_and_others_are_given_by_name() -> None:
+    plan = plan_of(PAIRS)
+    assert (plan.data_input, plan.dataset_parameters) == ("frames", ["mates"])
+    assert plan.parameters["mates"].required
+    (step,) = plan.steps
+    assert step.by_place, "each is numbered by itself"
+    assert not step.takes_as_they_come
+    assert [given.source.port for given in step.inputs] == ["frames", "mates"]
+
+
+def test_a_step_may_take_one_that_is_given_by_name_alone() -> None:
+    alone = edited(
+        ("scatter: [frame, mate]\n    scatterMethod: dotproduct", "scatter: mate"),
+        ("{frame: frames, mate: mates}", "{mate: mates}"),
+        ("{frame: File, mate", "{mate"),
+        text=PAIRS,
+    )
+    (step,) = plan_of(alone).steps
+    assert (step.main_input.source, step.main_input.mode) == (
+        Source(step=None, port="mates"),
+        InputMode.EACH,
+    )
+    assert not step.by_place

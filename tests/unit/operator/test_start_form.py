@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sluice.contracts.plan import Parameter
+from sluice.contracts.plan import FILES, Parameter
 from sluice.contracts.problems import Finding
 from tests.unit.wfms.chains.plans import plan, step
 from wfms.operator.domain.start_form import FieldKind, fields_of, read_values
@@ -18,6 +18,7 @@ PARAMETERS = {
     "level": Parameter(type=LEVEL, default="low"),
     "ranges": Parameter(type={"type": "array", "items": "int"}),
     "mask": Parameter(type="File"),
+    "mates": Parameter(type=FILES),
 }
 PLAN = plan(step("only"), outputs=[("only", "out")], parameters=PARAMETERS)
 
@@ -32,6 +33,7 @@ def test_fields_say_what_is_wanted_and_what_holds_otherwise() -> None:
         FieldKind.CHOICE,
         FieldKind.JSON,
         FieldKind.FILE,
+        FieldKind.FILES,
     ]
     assert [field.name for field in fields.values() if field.required] == ["cut"]
     assert {name: field.otherwise for name, field in fields.items()} == {
@@ -42,6 +44,7 @@ def test_fields_say_what_is_wanted_and_what_holds_otherwise() -> None:
         "level": "low",
         "ranges": "",
         "mask": "",
+        "mates": "",
     }
     assert fields["level"].choices == ["low", "high"]
     assert fields["cut"].doc == "Smallest number of hits."

@@ -13,7 +13,7 @@ inputs:
     default: 5
   other: File[]
   note: string[]?
-  third: File[]
+  third: File[]?
 outputs:
   all:
     type: File

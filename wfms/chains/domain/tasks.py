@@ -205,6 +205,7 @@ def make_task(
         groups=planned.groups,
         batch=planned.batch.files,
         cross=planned.cross,
+        by_place=planned.by_place,
         parts_uid=datasets.outputs[parts_port(planned)].dataset if planned.groups.tree else None,
         needs=_needs(planned, args),
         taken_over=datasets.before,

@@ -36,12 +36,12 @@ class UnfitChain(Unprocessable):
 
 async def find_files(dms: DmsClient, new: NewChain) -> dict[str, Dataset]:
     """Precondition: the parameters have no findings. Effect: none. Messages: none. By parameter,
-    the data set of one file that is its value; parameters without a value are left out. Raises
-    ``UnfitChain``, ``NotAvailable``."""
+    the data set that is its value, of one file where it is a ``File``; parameters without a value
+    are left out. Raises ``UnfitChain``, ``NotAvailable``."""
     found: dict[str, Dataset] = {}
     wrong: list[Finding] = []
     for name, value in given_files(new.plan, new.params).items():
-        answer = await _find(dms, new, value)
+        answer = await _find(dms, new, value, whole=name in new.plan.dataset_parameters)
         if isinstance(answer, str):
             wrong.append(Finding(message=f"parameter {name!r}: {answer}"))
         else:
@@ -51,13 +51,20 @@ async def find_files(dms: DmsClient, new: NewChain) -> dict[str, Dataset]:
     return found
 
 
-async def _find(dms: DmsClient, new: NewChain, value: FileValue) -> Dataset | str:
-    """The data set, or why it cannot be the value."""
+async def _find(dms: DmsClient, new: NewChain, value: FileValue, *, whole: bool) -> Dataset | str:
+    """The data set, or why it cannot be the value. ``whole``: that is all of its files."""
     try:
         dataset = await dms.dataset(value.dataset)
     except NotFound:
         return f"there is no data set {value.dataset}"
-    return _trouble_with(dataset, new, value) or dataset
+    if trouble := _trouble_with(dataset, new, value):
+        return trouble
+    if not whole and value.asset is None and dataset.count_files != 1:
+        return (
+            f"data set {dataset.name} has {dataset.count_files} files; the value of a parameter of"
+            " type File is one file"
+        )
+    return dataset
 
 
 def _trouble_with(dataset: Dataset, new: NewChain, value: FileValue) -> str:
@@ -77,10 +84,5 @@ def _trouble_with(dataset: Dataset, new: NewChain, value: FileValue) -> str:
         return (
             f"data set {dataset.name} holds a version of the asset {dataset.meta[MARK]!r}, which a"
             " chain does not delete: say retention keep, or nothing"
-        )
-    if value.asset is None and dataset.count_files != 1:
-        return (
-            f"data set {dataset.name} has {dataset.count_files} files; the value of a parameter is"
-            " one file"
         )
     return ""

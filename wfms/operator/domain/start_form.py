@@ -9,7 +9,7 @@ from typing import Any, assert_never
 from uuid import UUID
 
 from sluice.contracts.asset_refs import AssetRef, is_asset
-from sluice.contracts.plan import Parameter, Plan
+from sluice.contracts.plan import FILES, Parameter, Plan
 from sluice.contracts.problems import Finding
 from wfms.operator.domain.parameters import type_name
 
@@ -23,6 +23,7 @@ class FieldKind(StrEnum):
     TRUTH = "truth"
     CHOICE = "choice"
     FILE = "file"
+    FILES = "files"
     JSON = "json"
 
 
@@ -116,6 +117,8 @@ def shown(value: Any) -> str:
 
 
 def kind_of(parameter: Parameter) -> FieldKind:
+    if parameter.type == FILES:
+        return FieldKind.FILES
     if isinstance(parameter.type, str):
         return _KINDS.get(parameter.type, FieldKind.JSON)
     return FieldKind.CHOICE if _choices(parameter) else FieldKind.JSON
@@ -152,7 +155,7 @@ def _value(text: str, kind: FieldKind) -> Any:
             return _truth(text)
         case FieldKind.INTEGER | FieldKind.NUMBER:
             return _number(text, kind)
-        case FieldKind.FILE:
+        case FieldKind.FILE | FieldKind.FILES:
             return _file(text)
         case FieldKind.JSON:
             try:
