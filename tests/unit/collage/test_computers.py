@@ -1,9 +1,11 @@
 """Old computers, as the source describes them."""
 
+from pathlib import Path
 from random import Random
 
 import pytest
 from collage.computers import JITTER, LONGEST, SHORTEST, OldComputer
+from collage.workers import main
 
 
 def computer(*, factor: float = 1.0, speed_up: float = 1.0) -> OldComputer:
@@ -40,3 +42,21 @@ def test_time_runs_faster_for_all_of_it() -> None:
     slow, quick = computer(), computer(speed_up=10.0)
     assert quick.job_seconds() == pytest.approx(slow.job_seconds() / 10)
     assert quick.check_seconds == pytest.approx(slow.check_seconds / 10)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("3", "--misbehave takes NUMBER=WAY"),
+        ("3=sleepy", "with a way of none, silent, garbled"),
+        ("x=late", "--misbehave takes NUMBER=WAY"),
+        ("9=late", "there are workers 1 to 8"),
+    ],
+)
+def test_a_way_to_misbehave_that_there_is_not_is_said(
+    text: str, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--wms-url", "http://127.0.0.1:1", "--home", str(tmp_path), "--misbehave", text]
+    assert main(arguments) == 64
+    assert why in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
