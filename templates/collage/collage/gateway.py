@@ -93,7 +93,8 @@ class Gateway:
             return _json(_NO_JOBS)
         asked |= {"jobs": 1, "wait": longest}
         if asked.get("room"):
-            asked["room"] |= {"ahead": 0}
+            # It was asked while the job before took the room.
+            asked["room"] |= {"free": asked["room"]["soon"], "ahead": 0}
         forwarded = time.monotonic()
         answer = await self._pass(request, json.dumps(asked).encode())
         if answer.status_code != httpx.codes.OK:

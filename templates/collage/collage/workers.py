@@ -27,6 +27,8 @@ from sluice.pilot_launchers.local_process import LocalPilot, end_pilot, launch_p
 from sluice.servicekit.server import HttpServer
 
 _HOST = "127.0.0.1"
+#: They run one job at a time, and no containers: to look for engines takes a second of a core each.
+_SETTINGS = {"SLUICE_PILOT_SLOTS": "1", "SLUICE_PILOT_CONTAINERS": "[]"}
 
 
 @dataclass
@@ -56,7 +58,7 @@ class Worker:
     async def _live(self, url: str, gateway: Gateway, stop: asyncio.Event) -> None:
         name = self.computer.name
         pilot = LocalPilot(name, url, 1, self.folder / "work", self.folder / "log")
-        process = await launch_pilot(pilot, {"SLUICE_PILOT_SLOTS": "1"})
+        process = await launch_pilot(pilot, _SETTINGS)
         death = asyncio.create_task(self._death(gateway))
         stopped = asyncio.create_task(stop.wait())
         await asyncio.wait([death, stopped], return_when=asyncio.FIRST_COMPLETED)
