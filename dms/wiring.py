@@ -17,6 +17,7 @@ from dms.loops.closer import closer
 from dms.loops.workers import (
     deleters,
     level_watcher,
+    releaser,
     storage_looker,
     sweeper,
     uploaders,
@@ -56,6 +57,7 @@ PLANNING = {
 @dataclass(frozen=True, slots=True)
 class _Loops:
     close: Loop
+    release: Loop
     delete: list[Loop]
     upload: list[Loop]
     sweep: Loop
@@ -67,6 +69,7 @@ class _Loops:
     def all(self) -> list[Loop]:
         return [
             self.close,
+            self.release,
             *self.delete,
             *self.upload,
             self.sweep,
@@ -85,6 +88,7 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
     loops = _loops(settings, context, metrics)
     wakes = Wakes(
         complete=loops.close.wake,
+        release=loops.release.wake,
         deletion=partial(wake_idle, loops.delete),
         upload=partial(wake_idle, loops.upload),
     )
@@ -150,6 +154,7 @@ def _loops(settings: DmsSettings, context: DmsContext, metrics: ServiceMetrics) 
 
     return _Loops(
         close=closer(context.database, period=period, metrics=metrics, on_closed=on_closed),
+        release=releaser(context, period=period, metrics=metrics),
         delete=deleters(context, count=count, period=period, metrics=metrics),
         upload=upload,
         sweep=sweep,

@@ -26,6 +26,13 @@ from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unproces
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import api_router, errors
 
+Released = Annotated[
+    bool,
+    Query(
+        description="Say how many of its files are deleted already: all steps are done with them."
+    ),
+]
+
 
 def datasets_router(
     context: DmsContext, *, on_deletion: Callable[[], None], on_resume: Callable[[], None]
@@ -100,9 +107,9 @@ def _add_filling(router: APIRouter, context: DmsContext) -> None:
 
 def _add_reading(router: APIRouter, database: Database) -> None:
     @router.get("/{uid}", responses=errors(NotFound, NotAvailable))
-    async def dataset(uid: UUID) -> Dataset:
+    async def dataset(uid: UUID, *, released: Released = False) -> Dataset:
         """Reads a data set."""
-        return await read_dataset(database, uid)
+        return await read_dataset(database, uid, released=released)
 
     @router.get("/{uid}/status", responses=errors(NotFound, NotAvailable))
     async def status(uid: UUID) -> DatasetStatus:

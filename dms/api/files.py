@@ -46,9 +46,19 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
             str | None, Query(description="Cursor of the last answer; none at the beginning.")
         ] = None,
         limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
+        *,
+        released: Annotated[
+            bool,
+            Query(
+                description=(
+                    "With those that are deleted already, as all steps are done with them, each"
+                    " marked as `released`."
+                )
+            ),
+        ] = False,
     ) -> Response:
         """Lists the files of a data set in order of seq, then name."""
-        found = await list_files(database, uid, after=after, limit=limit)
+        found = await list_files(database, uid, after=after, limit=limit, released=released)
         return Response(found.model_dump_json(), media_type="application/json")
 
     @router.get("/{file}", response_model=File, responses=errors(NotFound, NotAvailable))

@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dms.usecases.register_files import apply_registration
+from dms.usecases.release_files import apply_release
 from dms.usecases.request_deletion import apply_deletion
 from dms.usecases.request_upload import apply_upload
-from sluice.contracts.messages import DMS_DELETIONS, DMS_FILES, DMS_UPLOADS
+from sluice.contracts.messages import DMS_DELETIONS, DMS_FILES, DMS_RELEASES, DMS_UPLOADS
 from sluice.servicekit.consumer import Handler, QueueConsumer
 from sluice.servicekit.database import Database
 from sluice.servicekit.metrics import ServiceMetrics
@@ -15,6 +16,7 @@ from sluice.servicekit.transport.base import Transport
 #: Queue (and message type) → what its messages do, in their transaction.
 HANDLERS: dict[str, Handler] = {
     DMS_FILES: apply_registration,
+    DMS_RELEASES: apply_release,
     DMS_DELETIONS: apply_deletion,
     DMS_UPLOADS: apply_upload,
 }
@@ -25,6 +27,7 @@ class Wakes:
     """What to wake after messages of a queue were applied."""
 
     complete: Callable[[], None]
+    release: Callable[[], None]
     deletion: Callable[[], None]
     upload: Callable[[], None]
 
@@ -32,7 +35,12 @@ class Wakes:
 def queue_consumers(
     transport: Transport, database: Database, *, metrics: ServiceMetrics, wakes: Wakes
 ) -> Sequence[QueueConsumer]:
-    woken = {DMS_FILES: wakes.complete, DMS_DELETIONS: wakes.deletion, DMS_UPLOADS: wakes.upload}
+    woken = {
+        DMS_FILES: wakes.complete,
+        DMS_RELEASES: wakes.release,
+        DMS_DELETIONS: wakes.deletion,
+        DMS_UPLOADS: wakes.upload,
+    }
     return [
         QueueConsumer(
             transport=transport,

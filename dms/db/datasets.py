@@ -179,6 +179,12 @@ class DatasetRow:
     #: be.
     failure: str | None
     halted: bool
+    #: Files that are gone, or going, before it is.
+    released: int
+    #: Somebody is done with files of it that are not registered yet.
+    read_ahead: bool
+    #: It is wanted on the output storage.
+    to_upload: bool
 
 
 def to_dataset(row: asyncpg.Record) -> Dataset:
@@ -210,6 +216,9 @@ def _to_row(row: asyncpg.Record) -> DatasetRow:
         row["counts"],
         row["reason"] if row["claim_token"] is None else None,
         row["halted_at"] is not None,
+        row["released"],
+        row["read_ahead"],
+        row["upload_requested_at"] is not None,
     )
 
 

@@ -102,6 +102,29 @@ SELECT before + 1 AS first, seq - 1 AS last FROM (
 WHERE seq > before + 1 ORDER BY seq LIMIT $2
 """
 
+INSERT_RELEASED = """
+-- Files that were released in another data set, and so are in this one.
+WITH sent AS MATERIALIZED (
+    SELECT nextval('files_id_seq') AS id, t.* FROM unnest(
+        $2::text[], $3::bigint[], $4::bigint[], $5::bytea[],
+        $6::uuid[], $7::text[], $8::jsonb[], $9::jsonb[]
+    ) AS t (name, seq, size, checksum, storage_id, path, meta, origin)
+),
+made AS (
+    INSERT INTO files (id, size, checksum, meta, origin)
+    SELECT id, size, checksum, meta, origin FROM sent
+),
+copies AS (
+    INSERT INTO replicas (file_id, storage_id, path, state, deleted_at)
+    SELECT id, storage_id, path, $10, now() FROM sent
+),
+counted AS (
+    UPDATE datasets SET released = released + (SELECT count(*) FROM sent) WHERE uid = $1
+)
+INSERT INTO dataset_files (dataset_uid, name, seq, file_id, released_at)
+SELECT $1, name, seq, id, now() FROM sent
+"""
+
 LINK_FILES = """
 -- Files that other data sets have too.
 INSERT INTO dataset_files (dataset_uid, name, seq, file_id)
@@ -109,12 +132,13 @@ SELECT $1, * FROM unnest($2::text[], $3::bigint[], $4::bigint[])
 """
 
 LIST_FILES = """
--- One page in order of seq, then name. Of several replicas the latest that is there; of a deleted
--- file the last that was.
-SELECT d.name, d.seq, f.id, f.size, f.checksum, f.meta, f.origin, r.storage_id, r.path
+-- One page in order of seq, then name; $6: with those that are released. Of several replicas the
+-- latest that is there; of a deleted file the last that was.
+SELECT d.name, d.seq, f.id, f.size, f.checksum, f.meta, f.origin, r.storage_id, r.path, d.released
 FROM (
-    SELECT name, seq, file_id FROM dataset_files
-    WHERE dataset_uid = $1 AND (seq, name) > ($2, $3) ORDER BY seq, name LIMIT $4
+    SELECT name, seq, file_id, released_at IS NOT NULL AS released FROM dataset_files
+    WHERE dataset_uid = $1 AND (seq, name) > ($2, $3) AND (released_at IS NULL OR $6)
+    ORDER BY seq, name LIMIT $4
 ) AS d
 JOIN files f ON f.id = d.file_id
 CROSS JOIN LATERAL (
@@ -136,7 +160,8 @@ FROM dataset_files WHERE dataset_uid = $1
 
 SELECT_ONE = """
 -- One file of a data set, as a page of them has it.
-SELECT d.name, d.seq, f.id, f.size, f.checksum, f.meta, f.origin, r.storage_id, r.path
+SELECT d.name, d.seq, f.id, f.size, f.checksum, f.meta, f.origin, r.storage_id, r.path,
+    d.released_at IS NOT NULL AS released
 FROM dataset_files d JOIN files f ON f.id = d.file_id
 CROSS JOIN LATERAL (
     SELECT storage_id, path FROM replicas WHERE file_id = d.file_id
@@ -183,6 +208,7 @@ class ListedFile:
     origin: dict[str, Any] | None
     storage_id: UUID
     path: str
+    released: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,23 +279,28 @@ async def insert_files(
     Raises ``PlaceJustTaken`` where somebody else registers a file at the same place at this moment.
     """
     try:
-        done = await connection.execute(
-            INSERT_FILES,
-            uid,
-            [file.name for file in files],
-            [file.seq for file in files],
-            [file.size for file in files],
-            [file.checksum for file in files],
-            [file.storage_id for file in files],
-            [file.path for file in files],
-            [file.meta for file in files],
-            [file.origin for file in files],
-            state,
-            numbered,
-        )
+        done = await connection.execute(INSERT_FILES, uid, *_columns(files), state, numbered)
     except asyncpg.UniqueViolationError as error:
         raise PlaceJustTaken(error.detail) from error
     return not files or not done.endswith(" 0")
+
+
+async def insert_released(connection: Connection, uid: UUID, files: Sequence[SentFile]) -> None:
+    """The data set's row is locked, and each file has a number of its own."""
+    await connection.execute(INSERT_RELEASED, uid, *_columns(files), ReplicaState.DELETED)
+
+
+def _columns(files: Sequence[SentFile]) -> list[list[Any]]:
+    return [
+        [file.name for file in files],
+        [file.seq for file in files],
+        [file.size for file in files],
+        [file.checksum for file in files],
+        [file.storage_id for file in files],
+        [file.path for file in files],
+        [file.meta for file in files],
+        [file.origin for file in files],
+    ]
 
 
 async def file_numbered(
@@ -301,10 +332,11 @@ async def link_files(
 
 
 async def select_files(
-    connection: Connection, uid: UUID, after: tuple[int, str], *, limit: int
+    connection: Connection, uid: UUID, after: tuple[int, str], *, limit: int, released: bool = False
 ) -> list[ListedFile]:
+    """``released``: with those that are."""
     rows = await connection.fetch(
-        LIST_FILES, uid, after[0], after[1], limit, ReplicaState.AVAILABLE
+        LIST_FILES, uid, after[0], after[1], limit, ReplicaState.AVAILABLE, released
     )
     return [ListedFile(**row) for row in rows]
 

@@ -32,6 +32,8 @@ SELECT coalesce(extract(epoch FROM now() - min(upload_requested_at)), 0) FROM da
 WHERE state = '{DatasetState.UPLOADING}'
 """
 
+TO_REMOVE = "SELECT count(*) FROM removals"
+
 MEASUREMENTS = (
     Measurement(
         "sluice_datasets",
@@ -55,5 +57,10 @@ MEASUREMENTS = (
         "sluice_upload_oldest_seconds",
         "Time since the oldest upload under way was asked for; 0: none.",
         rows_of(OLDEST_UPLOAD),
+    ),
+    Measurement(
+        "sluice_files_released",
+        "Files that all steps are done with, and whose copies are to be removed.",
+        rows_of(TO_REMOVE),
     ),
 )

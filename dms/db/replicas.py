@@ -25,8 +25,9 @@ FOR UPDATE
 """
 
 MARK_DELETING = """
--- Copies that may go: not those which another live data set holds, nor those below the folder that
--- is kept. An uploaded data set holds the copies in its own folder alone.
+-- Copies that may go: not those which another live data set holds (unless it has released them),
+-- nor those below the folder that is kept. An uploaded data set holds the copies in its own folder
+-- alone.
 UPDATE replicas r SET state = $3
 WHERE r.file_id = ANY($1::bigint[]) AND r.state = ANY($2::text[])
     AND NOT (r.storage_id IS NOT DISTINCT FROM $6 AND starts_with(r.path, $7))
@@ -34,6 +35,7 @@ WHERE r.file_id = ANY($1::bigint[]) AND r.state = ANY($2::text[])
         SELECT 1 FROM dataset_files other JOIN datasets holder ON holder.uid = other.dataset_uid
         LEFT JOIN storages s ON s.id = holder.upload_storage_id
         WHERE other.file_id = r.file_id AND holder.uid <> $4 AND holder.state <> ALL($5::text[])
+            AND other.released_at IS NULL
             AND (holder.state <> $8 OR (
                 r.storage_id = holder.upload_storage_id
                     AND starts_with(s.url || '/' || r.path, holder.upload_url || '/')

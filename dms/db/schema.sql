@@ -256,3 +256,37 @@ UPDATE alembic_version SET version_num='dms0007' WHERE alembic_version.version_n
 CREATE INDEX datasets_output_name ON datasets ((meta->>'output_name')) WHERE meta ? 'chain';
 
 UPDATE alembic_version SET version_num='dms0008' WHERE alembic_version.version_num = 'dms0007';
+
+-- Running upgrade dms0008 -> dms0009
+
+ALTER TABLE dataset_files
+    -- When all who read the data set were done with the file: from then on it is on its way out,
+    -- and its row says that it was there.
+    ADD COLUMN released_at timestamptz;
+
+ALTER TABLE datasets
+    ADD COLUMN released bigint NOT NULL DEFAULT 0,
+    -- Somebody was done with files of it that are not registered yet.
+    ADD COLUMN read_ahead boolean NOT NULL DEFAULT false;
+
+-- Files that some of those who read them are done with, and others are not; or that are not
+-- registered yet. wanted: how many read them.
+CREATE TABLE file_reads (
+    dataset_uid uuid NOT NULL,
+    seq bigint NOT NULL,
+    readers uuid[] NOT NULL,
+    wanted integer NOT NULL CHECK (wanted > 0),
+    PRIMARY KEY (dataset_uid, seq)
+);
+
+-- Released files whose copies are to be removed. not_before: somebody is at it until then.
+CREATE TABLE removals (
+    file_id bigint NOT NULL,
+    dataset_uid uuid NOT NULL,
+    not_before timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (file_id, dataset_uid)
+);
+
+CREATE INDEX removals_due ON removals (not_before, file_id);
+
+UPDATE alembic_version SET version_num='dms0009' WHERE alembic_version.version_num = 'dms0008';

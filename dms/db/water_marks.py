@@ -38,7 +38,8 @@ SELECT_ON_STORAGE = """
 -- Of these data sets those whose first file lies there, one by one.
 SELECT given.uid FROM unnest($2::uuid[]) AS given (uid)
 CROSS JOIN LATERAL (
-    SELECT file_id FROM dataset_files WHERE dataset_uid = given.uid ORDER BY seq, name LIMIT 1
+    SELECT file_id FROM dataset_files WHERE dataset_uid = given.uid AND released_at IS NULL
+    ORDER BY seq, name LIMIT 1
 ) AS first
 WHERE EXISTS (SELECT FROM replicas WHERE file_id = first.file_id AND storage_id = $1 AND state = $3)
 """

@@ -33,6 +33,8 @@ class SentFile:
     path: str
     meta: Mapping[str, Any]
     origin: Mapping[str, Any] | None
+    #: It was there, and is no more.
+    released: bool = False
 
     @property
     def place(self) -> tuple[UUID, str]:

@@ -1,5 +1,5 @@
-"""Loops that work on files: each takes one data set at a time; several loops, and several
-instances, share the work."""
+"""Loops that work on files: each takes one data set at a time, or some released files; several
+loops, and several instances, share the work."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -11,6 +11,7 @@ from dms.usecases.claimed_work import Work, work_on
 from dms.usecases.context import DmsContext
 from dms.usecases.list_storages import Room
 from dms.usecases.remove_dataset import remove_dataset
+from dms.usecases.remove_released import remove_released
 from dms.usecases.sweep_folder import SWEPT, sweep_dataset
 from dms.usecases.upload_dataset import upload_dataset
 from dms.usecases.watch_storages import StorageWatch
@@ -101,6 +102,10 @@ def uploaders(
 
 def sweeper(context: DmsContext, *, period: float, metrics: ServiceMetrics) -> Loop:
     return Loop("dms.sweeper", partial(sweep_once, context), period=period, metrics=metrics)
+
+
+def releaser(context: DmsContext, *, period: float, metrics: ServiceMetrics) -> Loop:
+    return Loop("dms.releaser", partial(remove_released, context), period=period, metrics=metrics)
 
 
 def usage_folder(database: Database, *, metrics: ServiceMetrics) -> Loop:

@@ -91,10 +91,10 @@ async def _datasets_of(database: Database, query: DatasetQuery) -> DatasetPage:
         return DatasetPage(datasets=await datasets_by_uid(connection, query.uid), cursor=None)
 
 
-async def read_dataset(database: Database, uid: UUID) -> Dataset:
-    """Raises ``UnknownDataset``."""
+async def read_dataset(database: Database, uid: UUID, *, released: bool = False) -> Dataset:
+    """``released``: with the number of its files that are. Raises ``UnknownDataset``."""
     async with database.connection() as connection:
         row = await dataset_by_uid(connection, uid)
     if row is None:
         raise UnknownDataset(uid)
-    return row.dataset
+    return row.dataset.model_copy(update={"released": row.released}) if released else row.dataset

@@ -7,15 +7,17 @@ from dms.db.datasets import dataset_by_uid
 from dms.db.files import ListedFile, one_file, select_files
 from dms.db.storages import all_roots
 from dms.domain.cursor import read_place, write_place
-from dms.domain.errors import UnknownDataset, UnknownFile
+from dms.domain.errors import FileGone, UnknownDataset, UnknownFile
 from dms.domain.places import Root
 from sluice.contracts.datasets import File, FilePage
 from sluice.servicekit.database import Database
 
 
-async def list_files(database: Database, uid: UUID, *, after: str | None, limit: int) -> FilePage:
+async def list_files(
+    database: Database, uid: UUID, *, after: str | None, limit: int, released: bool = False
+) -> FilePage:
     """Files in order of seq, then name, with the URL of their latest replica (of deleted files: the
-    last they had).
+    last they had). ``released``: those that are released, too.
 
     Raises ``UnknownDataset``, ``WrongCursor``.
     """
@@ -23,7 +25,7 @@ async def list_files(database: Database, uid: UUID, *, after: str | None, limit:
     async with database.connection() as connection:
         if await dataset_by_uid(connection, uid) is None:
             raise UnknownDataset(uid)
-        rows = await select_files(connection, uid, place, limit=limit)
+        rows = await select_files(connection, uid, place, limit=limit, released=released)
         roots = await all_roots(connection)
     files = [_file(uid, row, roots) for row in rows]
     return FilePage.model_construct(
@@ -33,7 +35,7 @@ async def list_files(database: Database, uid: UUID, *, after: str | None, limit:
 
 
 async def read_file(database: Database, uid: UUID, file_id: int) -> File:
-    """Raises ``UnknownDataset``, ``UnknownFile``."""
+    """Raises ``UnknownDataset``, ``UnknownFile``; ``FileGone`` for one that is released."""
     async with database.connection() as connection:
         if await dataset_by_uid(connection, uid) is None:
             raise UnknownDataset(uid)
@@ -41,6 +43,8 @@ async def read_file(database: Database, uid: UUID, file_id: int) -> File:
         roots = await all_roots(connection)
     if row is None:
         raise UnknownFile(uid, file_id)
+    if row.released:
+        raise FileGone(uid, row.name)
     return _file(uid, row, roots)
 
 
@@ -57,4 +61,5 @@ def _file(uid: UUID, row: ListedFile, roots: Mapping[UUID, Root]) -> File:
         url=roots[row.storage_id].url_of(row.path),
         meta=row.meta,
         origin=row.origin,
+        released=row.released,
     )

@@ -10,6 +10,7 @@ from dms.db.files import (
     file_numbered,
     files_at,
     insert_files,
+    insert_released,
     known_files,
     link_files,
 )
@@ -34,6 +35,7 @@ from dms.domain.storage_errors import StorageTakesNothing
 from dms.usecases.check_files import NO_FAULTS, Faults, check_files
 from dms.usecases.context import DmsContext
 from dms.usecases.list_storages import Objections
+from dms.usecases.release_files import release_registered
 from sluice.contracts.counts import added, counts_in
 from sluice.contracts.datasets import NewFile, Registered
 from sluice.contracts.messages import RegisterFiles
@@ -47,7 +49,7 @@ async def register_files(context: DmsContext, uid: UUID, files: Sequence[NewFile
     """Precondition: the data set is open, unless all files are known. Effect: files, replicas and
     counters, in one transaction; files that are known and the same are left alone. Messages: none.
     With ``context.verify_files`` new files on local storages have to be there, as they are said to
-    be.
+    be, unless they are said to be released.
 
     Raises ``UnknownDataset``, ``DatasetNotOpen``, ``FileIsNot``, ``FileDiffers``, ``SentTwice``,
     ``NumberTaken``, ``OutsideStorages``, ``StorageTakesNothing``, ``MoreThanComplete``,
@@ -57,8 +59,8 @@ async def register_files(context: DmsContext, uid: UUID, files: Sequence[NewFile
         roots = [root for root in (await all_roots(connection)).values() if root.enabled]
     places = [_place(file, roots) for file in files]
     _require_taken(files, places, context.watch.objections)
-    faults = await check_files(context.reads, files, places, verify=context.verify_files)
     sent = [_sent(file, place) for file, place in zip(files, places, strict=True)]
+    faults = await check_files(context.reads, files, places, verify=context.verify_files)
     with log_ids(dataset=uid):
         try:
             return await _register(context.database, uid, sent, faults)
@@ -113,6 +115,7 @@ async def _add(
         sent
         and not faults
         and row.dataset.state is DatasetState.OPEN
+        and not any(file.released for file in sent)
         and (added := await _add_new(connection, row, sent, close_at=close_at))
     ):
         return added
@@ -179,9 +182,12 @@ async def _count(
         if found := counts_in(file.meta):
             counts = added(row.counts if counts is None else counts, found)
     size = sum(file.size for file in fresh)
+    uid = row.dataset.uid
     await add_to_counters(
-        connection, row.dataset.uid, files=len(fresh), size=size, close_at=close_at, counts=counts
+        connection, uid, files=len(fresh), size=size, close_at=close_at, counts=counts
     )
+    if fresh and row.read_ahead and row.dataset.state is DatasetState.OPEN:
+        await release_registered(connection, uid, [file.seq for file in fresh])
 
 
 def _numbered(row: DatasetRow) -> bool:
@@ -223,7 +229,8 @@ async def _insert(
 ) -> None:
     """``lying``: the files at the same places that are registered already."""
     shared: list[tuple[SentFile, int]] = []
-    for file in files:
+    there = [file for file in files if not file.released]
+    for file in there:
         if (found := lying.get(file.place)) is None:
             continue
         if found.state is not ReplicaState.AVAILABLE:
@@ -236,8 +243,10 @@ async def _insert(
             known = f"{found.size} bytes, sha256:{found.checksum.hex()}"
             raise FileDiffers(file.name, f"content at {file.url} ({known})")
         shared.append((file, found.file_id))
-    if new := [file for file in files if file.place not in lying]:
+    if new := [file for file in there if file.place not in lying]:
         await insert_files(connection, uid, new, state=state, numbered=False)  # looked at before
+    if gone := [file for file in files if file.released]:
+        await insert_released(connection, uid, gone)
     if shared:
         await link_files(connection, uid, shared)
 
@@ -272,4 +281,5 @@ def _sent(file: NewFile, place: StoragePlace) -> SentFile:
         path=place.path,
         meta=file.meta,
         origin=file.origin,
+        released=file.released,
     )

@@ -38,15 +38,17 @@ async def remove_copies(
                 transaction.connection, claim.uid, page.file_ids, keep=keep
             )
             roots = await all_roots(transaction.connection)
-        failed += await _remove(context, copies, roots)
+        failed += await remove_marked(context, copies, roots)
         after = page.last
     if failed:
         raise next((error for error in failed if isinstance(error, OutsideStorage)), failed[0])
 
 
-async def _remove(
+async def remove_marked(
     context: DmsContext, copies: list[Copy], roots: Mapping[UUID, Root]
 ) -> list[StorageError]:
+    """Precondition: the copies are marked. Effect: they are removed, and marked deleted; why that
+    was not possible of some. Messages: none."""
     by_root: dict[UUID, list[Copy]] = defaultdict(list)
     for copy in copies:
         by_root[copy.storage_id].append(copy)

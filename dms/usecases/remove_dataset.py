@@ -1,6 +1,7 @@
 """Carrying out the deletion of a data set."""
 
 from dms.db.claims import ClaimLost, DatasetClaim, hold
+from dms.db.releases import forget_all_reads
 from dms.db.replicas import clear_late_files, finish_deletion
 from dms.usecases.context import DmsContext
 from dms.usecases.remove_copies import remove_copies
@@ -26,3 +27,4 @@ async def remove_dataset(context: DmsContext, claim: DatasetClaim) -> None:
             done = await finish_deletion(
                 transaction.connection, claim, sweep_again=context.sweep_again_seconds
             )
+            await forget_all_reads(transaction.connection, claim.uid)

@@ -71,8 +71,10 @@ class DmsClient(PieceCalls):
         return await self.create(f"{API}/datasets", body=new, answer=Dataset)
 
     async def dataset(self, uid: UUID) -> Dataset:
-        """Raises ``NotFound``."""
-        return await self.call("GET", f"{API}/datasets/{uid}", answer=Dataset)
+        """With the number of its released files. Raises ``NotFound``."""
+        return await self.call(
+            "GET", f"{API}/datasets/{uid}", answer=Dataset, params={"released": True}
+        )
 
     async def dataset_status(self, uid: UUID) -> DatasetStatus:
         """What it waits for. Raises ``NotFound`` (also where a release before this one answers)."""
@@ -157,13 +159,16 @@ class DmsClient(PieceCalls):
             new, known = new + answer.new, known + answer.known
         return Registered(new=new, known=known)
 
-    async def files(self, uid: UUID, *, after: str | None = None, limit: int = MOST) -> FilePage:
-        """One page, in order of seq, then name. Raises ``NotFound``."""
+    async def files(
+        self, uid: UUID, *, after: str | None = None, limit: int = MOST, released: bool = False
+    ) -> FilePage:
+        """One page, in order of seq, then name. ``released``: with those that are. Raises
+        ``NotFound``."""
         return await self.call(
             "GET",
             f"{API}/datasets/{uid}/files",
             answer=FilePage,
-            params={"after": after, "limit": limit},
+            params={"after": after, "limit": limit, "released": released or None},
         )
 
     async def all_files(self, uid: UUID, *, page: int = MOST) -> AsyncIterator[File]:

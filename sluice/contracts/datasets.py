@@ -1,6 +1,7 @@
 """Requests and answers of the DMS: data sets, files, storages, periods, runs, frames."""
 
 from enum import StrEnum
+from operator import not_
 from typing import Annotated
 from uuid import UUID
 
@@ -76,6 +77,9 @@ class Dataset(Contract):
     #: Files registered so far, and their bytes.
     count_files: int
     bytes: int
+    #: Of these files, those that are deleted already, since all steps that read them are done with
+    #: them. Told where it is asked for.
+    released: Annotated[int, Field(exclude_if=not_)] = 0
     #: When it closed; of one that has not, when it was registered. The time that a list is asked
     #: for with `timestamp`: who remembers the newest and asks again gets every data set once, in
     #: order of closing.
@@ -145,6 +149,9 @@ class NewFile(Contract):
     meta: Metadata = Field(default_factory=dict)
     #: What made it, e.g. the job and attempt; none for files from outside.
     origin: Metadata | None = None
+    #: It was there, and is deleted already, since all steps that read it are done with it. Such
+    #: files are listed where that is asked for.
+    released: Annotated[bool, Field(exclude_if=not_)] = False
 
 
 def _small(files: list[NewFile]) -> list[NewFile]:

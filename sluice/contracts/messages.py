@@ -2,7 +2,7 @@
 in."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -31,7 +31,9 @@ class CloudEvent(BaseModel):
 
 # Queues: one consumer service each.
 WMS_TASKS = "wms.tasks"
+WMS_READERS = "wms.readers"
 DMS_FILES = "dms.files"
+DMS_RELEASES = "dms.releases"
 DMS_DELETIONS = "dms.deletions"
 DMS_UPLOADS = "dms.uploads"
 # Events: they only wake those who poll.
@@ -43,6 +45,16 @@ WATCHER_WAKE = "wfms.watcher.wake"
 WMS_WAKE = "wms.wake"
 
 
+class InputReaders(Contract):
+    """``wms.readers``: data sets that the task reads file by file, or group by group, as all do
+    that ever read them; with the number of these tasks, itself among them. A file of such a data
+    set is of no use any more when each of them has finished a job with it. Not told with the task:
+    a WMS of the release before would refuse it."""
+
+    task_uid: UUID
+    readers: dict[UUID, Annotated[int, Field(ge=1)]]
+
+
 class RegisterFiles(Contract):
     """``dms.files``: files of winning attempts; ``close_at``: the data set is complete when it has
     so many files."""
@@ -50,6 +62,16 @@ class RegisterFiles(Contract):
     dataset_uid: UUID
     files: list[NewFile] = Field(default_factory=list)
     close_at: int | None = None
+
+
+class ReleaseFiles(Contract):
+    """``dms.releases``: task ``reader`` is done with the files that have these numbers. A file goes
+    when as many tasks as ``readers`` are; it may be registered later than that."""
+
+    dataset_uid: UUID
+    reader: UUID
+    readers: Annotated[int, Field(ge=1)]
+    seqs: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1)]
 
 
 class DeleteDataset(Contract):
@@ -84,7 +106,9 @@ class TaskEndedEvent(Contract):
 #: generated from here.
 PAYLOADS: dict[str, type[Contract]] = {
     WMS_TASKS: Task,
+    WMS_READERS: InputReaders,
     DMS_FILES: RegisterFiles,
+    DMS_RELEASES: ReleaseFiles,
     DMS_DELETIONS: DeleteDataset,
     DMS_UPLOADS: UploadDataset,
     DATASET_CLOSED: DatasetClosed,
@@ -94,7 +118,9 @@ PAYLOADS: dict[str, type[Contract]] = {
 #: Queue → message types it receives.
 QUEUES: dict[str, frozenset[str]] = {
     WMS_TASKS: frozenset({WMS_TASKS}),
+    WMS_READERS: frozenset({WMS_READERS}),
     DMS_FILES: frozenset({DMS_FILES}),
+    DMS_RELEASES: frozenset({DMS_RELEASES}),
     DMS_DELETIONS: frozenset({DMS_DELETIONS}),
     DMS_UPLOADS: frozenset({DMS_UPLOADS}),
     INTAKE_WAKE: frozenset({DATASET_CLOSED}),
@@ -107,7 +133,9 @@ EVENTS = frozenset({DATASET_CLOSED, TASK_ENDED})
 #: Queue → the one service that consumes it.
 CONSUMER: dict[str, str] = {
     WMS_TASKS: "wms",
+    WMS_READERS: "wms",
     DMS_FILES: "dms",
+    DMS_RELEASES: "dms",
     DMS_DELETIONS: "dms",
     DMS_UPLOADS: "dms",
     INTAKE_WAKE: "wfms.intake",
@@ -118,7 +146,9 @@ CONSUMER: dict[str, str] = {
 #: Destination (queue or event) → the services that send to it.
 SENDERS: dict[str, frozenset[str]] = {
     WMS_TASKS: frozenset({"wfms.chains"}),
+    WMS_READERS: frozenset({"wfms.chains"}),
     DMS_FILES: frozenset({"wms"}),
+    DMS_RELEASES: frozenset({"wms"}),
     DMS_DELETIONS: frozenset({"wfms.watcher"}),
     DMS_UPLOADS: frozenset({"wfms.chains"}),
     DATASET_CLOSED: frozenset({"dms"}),

@@ -1,13 +1,14 @@
-"""Queue ``wms.tasks``: new tasks from the WfMS; queue ``wms.wake``: data sets that were closed."""
+"""Queue ``wms.tasks``: new tasks from the WfMS; queue ``wms.readers``: how many tasks read what
+they read; queue ``wms.wake``: data sets that were closed."""
 
 from collections.abc import Callable
 
-from sluice.contracts.messages import WMS_TASKS, WMS_WAKE
+from sluice.contracts.messages import WMS_READERS, WMS_TASKS, WMS_WAKE, InputReaders
 from sluice.contracts.tasks import Task
 from sluice.servicekit.consumer import QueueConsumer, WakeConsumer
 from sluice.servicekit.database import Transaction
 from sluice.servicekit.transport.base import Transport
-from wms.usecases.accept_task import accept_task
+from wms.usecases.accept_task import accept_readers, accept_task
 from wms.usecases.context import WmsContext
 
 
@@ -24,6 +25,19 @@ def task_consumer(
         queue=WMS_TASKS,
         handlers={WMS_TASKS: handle},
         on_applied=on_applied,
+    )
+
+
+def readers_consumer(context: WmsContext, transport: Transport) -> QueueConsumer:
+    async def handle(transaction: Transaction, told: InputReaders) -> None:
+        await accept_readers(transaction, told)
+
+    return QueueConsumer(
+        transport=transport,
+        database=context.database,
+        metrics=context.metrics,
+        queue=WMS_READERS,
+        handlers={WMS_READERS: handle},
     )
 
 

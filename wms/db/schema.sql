@@ -572,3 +572,14 @@ CREATE INDEX worker_times_failing ON worker_times (failing) WHERE failing > 0.25
 CREATE INDEX worker_times_seen ON worker_times (seen_at);
 
 UPDATE alembic_version SET version_num='wms0030' WHERE alembic_version.version_num = 'wms0029';
+
+-- Running upgrade wms0030 -> wms0031
+
+-- Of a task: data sets that it reads file by file, as all tasks do that read them -> how many these
+-- are. Told apart from the task, and maybe before it.
+CREATE TABLE input_readers (
+    task_uid uuid PRIMARY KEY,
+    readers jsonb NOT NULL
+);
+
+UPDATE alembic_version SET version_num='wms0031' WHERE alembic_version.version_num = 'wms0030';

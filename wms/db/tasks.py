@@ -7,8 +7,8 @@ are NO KEY UPDATE, with which the foreign key of new jobs gets along.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
@@ -61,6 +61,11 @@ uid, chain_uid, state, ready, leased, running, finished, failed, canceled, held,
 split_last_seq, root_seq
 """
 
+#: Who reads what task ``uid`` reads.
+_INPUT_READERS = (
+    "(SELECT i.readers FROM input_readers AS i WHERE i.task_uid = uid) AS input_readers"
+)
+
 _LOCK_TASKS = f"""
 -- In order of uid: see the lock rule.
 SELECT {_LOCKED} FROM tasks WHERE uid = ANY($1::uuid[]) ORDER BY uid FOR NO KEY UPDATE
@@ -75,7 +80,8 @@ ORDER BY uid FOR NO KEY UPDATE
 _LOCK_TASKS_AND_READERS = f"""
 -- The same with the tasks that take what they give as it comes.
 WITH own AS MATERIALIZED (SELECT DISTINCT task_uid FROM jobs WHERE id = ANY($1::bigint[]))
-SELECT {_LOCKED}, readers, f.writer, f.dataset_uid, uid IN (SELECT task_uid FROM own) AS own
+SELECT {_LOCKED}, {_INPUT_READERS}, readers, f.writer, f.dataset_uid,
+    uid IN (SELECT task_uid FROM own) AS own
 FROM tasks LEFT JOIN flows AS f ON f.reader = uid
 WHERE uid = ANY(ARRAY(
     SELECT task_uid FROM own
@@ -116,6 +122,8 @@ class LockedTask:
     only_seq: int | None = None
     #: What it takes as it comes, where that was asked for.
     reading: Reading | None = None
+    #: Where that was asked for, the number of tasks that read it, by data set: ``InputReaders``.
+    input_readers: Mapping[str, int] = field(default_factory=dict)
 
     def given(self, dataset: UUID) -> int:
         """Files that it gave for the data set so far."""
@@ -144,6 +152,7 @@ def _locked(row: Any) -> LockedTask:
         registered=row["registered"],
         only_seq=0 if is_single else row["root_seq"],
         reading=None if row.get("writer") is None else Reading(row["writer"], row["dataset_uid"]),
+        input_readers=row.get("input_readers") or {},
     )
 
 

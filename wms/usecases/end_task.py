@@ -8,6 +8,7 @@ from sluice.contracts.messages import DMS_FILES, TASK_ENDED, RegisterFiles, Task
 from sluice.servicekit.database import Transaction
 from wms.db.attempts import cancel_jobs_in_flight, cancel_waiting_jobs
 from wms.db.flows import forget_flows
+from wms.db.input_readers import forget_readers
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import set_ended
 from wms.db.tree_parts import forget_tree
@@ -34,6 +35,7 @@ async def end_task(
     await cancel_jobs_in_flight(connection, uid, message=message)
     await cancel_waiting_jobs(connection, uid, message=message)
     await forget_flows(connection, uid)
+    await forget_readers(connection, uid)
     if known.task.parts_uid is not None:
         await forget_tree(connection, uid)
     for dataset in known.datasets:

@@ -22,11 +22,11 @@ class NotSplittable(Exception):
 
 
 async def read_page(
-    dms: DmsClient, dataset: Dataset, cursor: str | None, *, limit: int
+    dms: DmsClient, dataset: Dataset, cursor: str | None, *, limit: int, released: bool = False
 ) -> FilePage:
-    """Raises ``NotSplittable``, ``NotAvailable``."""
+    """``released``: with files that are. Raises ``NotSplittable``, ``NotAvailable``."""
     try:
-        return await dms.files(dataset.uid, after=cursor, limit=limit)
+        return await dms.files(dataset.uid, after=cursor, limit=limit, released=released)
     except NotFound as error:
         raise NotSplittable(
             f"its input data set {dataset.name} was deleted while its jobs were being made"
@@ -62,14 +62,21 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class InputDatasets:
-    """The data sets of one input, one behind the other."""
+    """The data sets of one input, one behind the other. ``released``: files that are count, too."""
 
     dms: DmsClient
     parts: Sequence[_Part]
+    released: bool = False
 
     @classmethod
     def of(
-        cls, dms: DmsClient, given: TaskInput, datasets: Mapping[UUID, Dataset], *, port: str
+        cls,
+        dms: DmsClient,
+        given: TaskInput,
+        datasets: Mapping[UUID, Dataset],
+        *,
+        port: str,
+        released: bool = False,
     ) -> "InputDatasets":
         """``port``: that its files are given to, empty for the main one."""
         starts = [0, *(further.start for further in given.next_inputs)]
@@ -81,6 +88,7 @@ class InputDatasets:
                 _Part(datasets[uid], start, end, port)
                 for uid, start, end in zip(uids, starts, ends, strict=True)
             ],
+            released,
         )
 
     @property
@@ -96,7 +104,9 @@ class InputDatasets:
         for part in self.parts:
             cursor: str | None = None
             while True:
-                answer = await read_page(self.dms, part.dataset, cursor, limit=limit)
+                answer = await read_page(
+                    self.dms, part.dataset, cursor, limit=limit, released=self.released
+                )
                 yield _numbered(input_files(answer.files, part.port), part)
                 if answer.next is None:
                     break

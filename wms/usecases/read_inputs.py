@@ -8,7 +8,7 @@ from sluice.contracts.datasets import Dataset
 from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.numbers import counted
 from sluice.contracts.problems import NotFound
-from sluice.contracts.states import DatasetState, InputMode, TaskMode
+from sluice.contracts.states import DatasetState, DatasetType, InputMode, TaskMode
 from sluice.contracts.tasks import Task, TaskInput
 from wms.domain.grouping import Grouping, JobDraft, batched
 from wms.usecases.read_combinations import combined_drafts
@@ -54,6 +54,21 @@ async def _usable(dms: DmsClient, uid: UUID) -> Dataset | str:
             return dataset
 
 
+async def require_whole(dms: DmsClient, datasets: Mapping[UUID, Dataset]) -> None:
+    """Precondition: their files were listed. Raises ``NotSplittable`` where some are gone already,
+    and may not have been in the lists; ``NotAvailable``."""
+    for known in datasets.values():
+        if known.type is not DatasetType.INTERMEDIATE:
+            continue
+        dataset = await _usable(dms, known.uid)
+        if isinstance(dataset, Dataset) and dataset.released:
+            raise NotSplittable(
+                f"{counted(dataset.released, 'file')} of its input data set {dataset.name} are"
+                " deleted already, since the steps that read them were done with them: the step"
+                " that wrote it has to run again"
+            )
+
+
 def reads_several(task: Task) -> bool:
     """Are its jobs made of anything but the files of one data set, as they come?"""
     each = any(side.mode is InputMode.EACH for side in task.side_inputs)
@@ -76,11 +91,17 @@ async def shared_inputs(
 
 
 async def joined_drafts(
-    dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], *, page: int
+    dms: DmsClient,
+    task: Task,
+    datasets: Mapping[UUID, Dataset],
+    *,
+    page: int,
+    released: bool = False,
 ) -> AsyncIterator[JobDraft]:
-    """Jobs of a task that reads several data sets, in order of seq, from the first on."""
+    """Jobs of a task that reads several data sets, in order of seq, from the first on.
+    ``released``: of files that are, too."""
     waiting: list[JobDraft] = []
-    async for draft in _drafts(dms, task, datasets, page=page):
+    async for draft in _drafts(dms, task, datasets, page=page, released=released):
         if waiting and (len(waiting) >= task.batch or draft.seq <= waiting[-1].last_seq):
             yield batched(waiting)
             waiting = []
@@ -105,11 +126,16 @@ async def entries(
 
 
 async def _drafts(
-    dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], *, page: int
+    dms: DmsClient,
+    task: Task,
+    datasets: Mapping[UUID, Dataset],
+    *,
+    page: int,
+    released: bool = False,
 ) -> AsyncIterator[JobDraft]:
     """As above, one entry a job."""
     main = task.main_input
-    first = InputDatasets.of(dms, main, datasets, port="")
+    first = InputDatasets.of(dms, main, datasets, port="", released=released)
     if task.combines:
         async for draft in combined_drafts(dms, task, datasets, page=page):
             yield draft
@@ -129,7 +155,7 @@ async def _drafts(
         for draft in grouping.rest():
             yield draft
     else:
-        async for seq, found in files_together(dms, task, datasets, page=page):
+        async for seq, found in files_together(dms, task, datasets, page=page, released=released):
             yield JobDraft(seq, found)
 
 

@@ -13,18 +13,25 @@ from wms.usecases.read_files import InputDatasets
 
 
 async def files_together(
-    dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], *, page: int
+    dms: DmsClient,
+    task: Task,
+    datasets: Mapping[UUID, Dataset],
+    *,
+    page: int,
+    released: bool = False,
 ) -> AsyncIterator[tuple[int, list[InputFile]]]:
-    """Files of the same number of all data sets that it scatters over, with that number."""
+    """Files of the same number of all data sets that it scatters over, with that number.
+    ``released``: those that are, too."""
     main = task.main_input
     each = [side for side in task.side_inputs if side.mode is InputMode.EACH]
     streams = [
         FileStream("", main.optional),
         *(FileStream(side.port, side.optional) for side in each),
     ]
+    ports = [("", main), *((side.port, side) for side in each)]
     pages = [
-        InputDatasets.of(dms, main, datasets, port="").pages(page),
-        *(InputDatasets.of(dms, side, datasets, port=side.port).pages(page) for side in each),
+        InputDatasets.of(dms, given, datasets, port=port, released=released).pages(page)
+        for port, given in ports
     ]
     while not is_over(streams):
         for stream, further in zip(streams, pages, strict=True):

@@ -24,6 +24,7 @@ from wms.usecases.context import WmsContext
 from wms.usecases.end_task import end_task, promise_files
 from wms.usecases.give_to_readers import give_to_readers
 from wms.usecases.grow_tree import grow_tree
+from wms.usecases.release_files import release_files
 from wms.usecases.seen_ends import WorkEnd
 
 #: Attempts that did not succeed; one canceled or handed back is none of them.
@@ -84,8 +85,8 @@ async def settle_attempts(
 
     Effect: jobs moved, attempts written, counters changed, files promised to the DMS, jobs made of
     what the attempts gave, in the readers and in the next levels of trees, and tasks that are
-    decided by it ended. Messages: ``dms.files``, one per data set; those of ``end_task``.
-    Raises ``LostGuard``, ``IllegalMove``.
+    decided by it ended. Messages: ``dms.files``, one per data set; those of ``release_files`` and
+    ``end_task``. Raises ``LostGuard``, ``IllegalMove``.
     """
     settled = Settled(attempts=attempts, ends=list(_ends(attempts, known)))
     if not attempts:
@@ -115,6 +116,7 @@ async def settle_attempts(
         known=known,
     )
     settled.jobs, settled.unmade = made.jobs, made.more
+    release_files(transaction, _by_task(last), locked=locked, known=known)
     for uid, change in changes.items():
         await _conclude(transaction, change, known[uid], settled)
     if settled.jobs or 0.0 in settled.delays:

@@ -34,7 +34,13 @@ from wms.usecases.claimed_task import HOLD, SplitClaimLost, announce, decide, fa
 from wms.usecases.context import WmsContext
 from wms.usecases.flow import begin_flow, carry_on
 from wms.usecases.read_files import NotSplittable, input_files, read_page
-from wms.usecases.read_inputs import joined_drafts, reads_several, shared_inputs, usable_datasets
+from wms.usecases.read_inputs import (
+    joined_drafts,
+    reads_several,
+    require_whole,
+    shared_inputs,
+    usable_datasets,
+)
 from wms.usecases.take_over import FinishedBefore, TakenOverJobs
 
 
@@ -114,7 +120,7 @@ async def _make_jobs(
     place, last_seq = claim.place, claim.place.last_seq
     cursor, skip = place.cursor, place.skip
     while True:
-        answer = await read_page(dms, dataset, cursor, limit=page)
+        answer = await read_page(dms, dataset, cursor, limit=page, released=before is not None)
         skipped = min(skip, len(answer.files))
         skip -= skipped
         files = answer.files[skipped:]
@@ -127,6 +133,8 @@ async def _make_jobs(
         elif 0 < grouping.waiting <= len(files):
             place = SplitPlace(cursor, len(answer.files) - grouping.waiting)
         place = replace(place, group=grouping.number, last_seq=last_seq)
+        if answer.next is None and before is None:
+            await require_whole(dms, datasets)
         await _add_page(
             context, claim, known, drafts, place=place, last=answer.next is None, before=before
         )
@@ -156,7 +164,8 @@ async def _make_joined_jobs(
         await _add_page(context, claim, known, drafts, place=place, last=last, before=before)
         return highest
 
-    async for draft in joined_drafts(dms, known.task, datasets, page=page):
+    found = joined_drafts(dms, known.task, datasets, page=page, released=before is not None)
+    async for draft in found:
         if draft.seq <= claim.place.last_seq:
             continue
         # Asked before the next one, so that the last job is made with the end.
@@ -164,6 +173,8 @@ async def _make_joined_jobs(
             last_seq = await add(last=False)
             drafts = []
         drafts.append(draft)
+    if before is None:
+        await require_whole(dms, datasets)
     await add(last=True)
 
 

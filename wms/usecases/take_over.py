@@ -5,6 +5,10 @@ A job is taken over where one of the same number finished with the same inputs, 
 must have at each output is in the catalogue. The files are registered in this task's data sets,
 where they lie, before its jobs are stored: the catalogue keeps what a data set has, so nothing is
 deleted in between, and a repetition after a crash finds them registered.
+
+Files that are released (all who read them were done with them, so they are deleted) count as if
+they were there: the jobs that read them are taken over, too, and so are those that wrote them,
+whose files are released in the new data set from the start.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -20,6 +24,7 @@ from sluice.servicekit.database import Database
 from wms.db.splitting import stored_files
 from wms.db.takeover import TakenJob, finished_jobs, same_shared_inputs
 from wms.db.task_cache import KnownTask
+from wms.domain.flow import inputs_that_come, takes_as_they_come
 from wms.domain.grouping import JobDraft
 from wms.usecases.read_files import NotSplittable
 
@@ -44,10 +49,23 @@ class FinishedBefore:
     ) -> None:
         self._database, self._dms, self._known, self._before = database, dms, known, before
         self._files = {port: _Ahead(dms, uid) for port, uid in before.outputs.items()}
+        # Of what others read as a whole, or several times, nothing is released.
+        inputs = inputs_that_come(known.task) if takes_as_they_come(known.task) else []
+        self._inputs = {
+            given.port if number else "": _Ahead(dms, given.dat_in_uid, released=False)
+            for number, given in enumerate(inputs)
+        }
 
     async def take(self, drafts: Sequence[JobDraft]) -> TakenOverJobs:
         """Effect: the files of those taken over are registered. Messages: none. Raises
-        ``NotSplittable``, ``NotAvailable``."""
+        ``NotSplittable``, also where a job that is not taken over needs a file that is released;
+        ``NotAvailable``."""
+        taken = await self._take(drafts)
+        seqs = taken.seqs
+        await self._require_inputs([draft for draft in drafts if draft.seq not in seqs])
+        return taken
+
+    async def _take(self, drafts: Sequence[JobDraft]) -> TakenOverJobs:
         if not drafts:
             return TakenOverJobs()
         first, last = drafts[0].seq, drafts[-1].last_seq
@@ -75,6 +93,19 @@ class FinishedBefore:
             await self._register(output, wanted)
         return TakenOverJobs(jobs, files)
 
+    async def _require_inputs(self, drafts: Sequence[JobDraft]) -> None:
+        if not drafts:
+            return
+        first, last = drafts[0].seq, drafts[-1].last_seq
+        there = {port: await ahead.files(first, last) for port, ahead in self._inputs.items()}
+        for draft in drafts:
+            for file in draft.inputs:
+                if file.port in there and file.seq not in there[file.port]:
+                    raise NotSplittable(
+                        f"its job {draft.seq} has to run, and the file {file.name} that it reads is"
+                        " deleted already: the step that wrote it has to run again"
+                    )
+
     async def _register(self, output: TaskOutput, files: Sequence[File]) -> None:
         new = [
             NewFile.model_validate(file.model_dump(exclude={"id", "dataset_uid"})) for file in files
@@ -90,10 +121,11 @@ class FinishedBefore:
 
 
 class _Ahead:
-    """The files of a data set, read once from its beginning while numbers rise."""
+    """The files of a data set, read once from its beginning while numbers rise; with those that are
+    ``released``, or without."""
 
-    def __init__(self, dms: DmsClient, uid: UUID) -> None:
-        self._pages = _pages(dms, uid)
+    def __init__(self, dms: DmsClient, uid: UUID, *, released: bool = True) -> None:
+        self._pages = _pages(dms, uid, released=released)
         self._read: list[File] = []
         self._over = False
 
@@ -110,7 +142,7 @@ class _Ahead:
         return found
 
 
-async def _pages(dms: DmsClient, uid: UUID) -> AsyncIterator[list[File]]:
+async def _pages(dms: DmsClient, uid: UUID, *, released: bool) -> AsyncIterator[list[File]]:
     try:
         dataset = await dms.dataset(uid)
         if dataset.state is DatasetState.OPEN:
@@ -123,7 +155,7 @@ async def _pages(dms: DmsClient, uid: UUID) -> AsyncIterator[list[File]]:
             )
         after: str | None = None
         while True:
-            page = await dms.files(uid, after=after, limit=2000)
+            page = await dms.files(uid, after=after, limit=2000, released=released)
             yield page.files
             if page.next is None:
                 return

@@ -94,6 +94,8 @@ def show(
         [counted(found.count_files, "file"), human_bytes(found.bytes), *produced_texts(found.meta)]
     )
     out.print(f"{found.name}: {found.type.value}, {found.state.value}, {size}")
+    if found.released:
+        out.print(f"  {found.released} of them are deleted: all steps are done with them")
     if status.waits_for is not None:
         out.print(f"  it waits for {status.waits_for}")
     for key, value in sorted(found.meta.items()):

@@ -47,7 +47,10 @@ class DatasetCalls(ServiceClient):
         return await each_known(lambda asked: self.datasets(uid=asked), uids)
 
     async def dataset(self, uid: UUID) -> Dataset:
-        return await self.call("GET", f"{API}/datasets/{uid}", answer=Dataset)
+        """With the number of its released files."""
+        return await self.call(
+            "GET", f"{API}/datasets/{uid}", answer=Dataset, params={"released": True}
+        )
 
     async def dataset_status(self, uid: UUID) -> DatasetStatus:
         """What it waits for. Raises ``NotFound`` (also where a release before this one answers)."""

@@ -15,13 +15,14 @@ from dms.settings import DmsSettings
 from dms.usecases.close_dataset import close_complete
 from dms.usecases.context import DmsContext
 from dms.usecases.register_files import apply_registration
+from dms.usecases.release_files import apply_release
 from dms.usecases.request_deletion import apply_deletion
 from dms.usecases.request_upload import apply_upload
 from dms.usecases.watch_storages import StorageWatch
 from dms.wiring import PLANNING, build, make_context
 from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import NewDataset, NewFile, NewStorage, Storage
-from sluice.contracts.messages import DeleteDataset, RegisterFiles, UploadDataset
+from sluice.contracts.messages import DeleteDataset, RegisterFiles, ReleaseFiles, UploadDataset
 from sluice.contracts.states import DatasetType, StorageType
 from sluice.servicekit.database import Database
 from sluice.servicekit.migrate import Migrator
@@ -104,12 +105,16 @@ class Dms:
             await self.client.close_dataset(uid)
         return uid, new
 
-    async def apply(self, message: RegisterFiles | DeleteDataset | UploadDataset) -> None:
+    async def apply(
+        self, message: RegisterFiles | ReleaseFiles | DeleteDataset | UploadDataset
+    ) -> None:
         """What a consumer does with one message, in a transaction of its own."""
         async with self.database.transaction() as transaction:
             match message:
                 case RegisterFiles():
                     await apply_registration(transaction, message)
+                case ReleaseFiles():
+                    await apply_release(transaction, message)
                 case DeleteDataset():
                     await apply_deletion(transaction, message)
                 case UploadDataset():

@@ -4,10 +4,12 @@ from uuid import UUID, uuid4
 
 import orjson
 
+from dms.usecases.release_files import apply_release
 from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import NewDataset
-from sluice.contracts.messages import DMS_FILES, RegisterFiles
+from sluice.contracts.messages import DMS_FILES, DMS_RELEASES, RegisterFiles, ReleaseFiles
 from sluice.contracts.states import DatasetType
+from sluice.servicekit.database import Database
 from tests.integration.wms.stage import Stage
 
 
@@ -35,3 +37,19 @@ async def deliver(stage: Stage, dms: DmsClient) -> None:
     await stage.execute(
         "DELETE FROM outbox WHERE id = ANY($1::bigint[])", [row["id"] for row in rows]
     )
+
+
+async def releases(stage: Stage) -> list[ReleaseFiles]:
+    """What was promised so far, in order."""
+    async with stage.database.connection() as connection:
+        rows = await connection.fetch(
+            "SELECT body FROM outbox WHERE destination = $1 ORDER BY id", DMS_RELEASES
+        )
+    return [ReleaseFiles.model_validate(orjson.loads(row["body"])["data"]) for row in rows]
+
+
+async def deliver_releases(stage: Stage, catalogue: Database) -> None:
+    """The same reaches the DMS; it may do so again."""
+    for message in await releases(stage):
+        async with catalogue.transaction() as transaction:
+            await apply_release(transaction, message)

@@ -53,8 +53,9 @@ async def second(stage: Stage, database_url: str) -> AsyncIterator[Stage]:
 
 
 @pytest.fixture
-async def dms(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterator[DmsClient]:
-    """The real DMS, its background work still, with one storage of type input at ``tmp_path``."""
+async def dms_and_database(
+    make_database: DatabaseFactory, tmp_path: Path
+) -> AsyncIterator[tuple[DmsClient, Database]]:
     url = await make_database()
     links, transport = ProcessLinks(), open_transport(url, sluice_topology())
     # The files of its data sets are made up.
@@ -67,4 +68,16 @@ async def dms(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterator[D
         await client.register_storage(
             NewStorage(name="in", type=StorageType.INPUT, url=f"file://{tmp_path}")
         )
-        yield client
+        yield client, next(part for part in parts if isinstance(part, Database))
+
+
+@pytest.fixture
+def dms(dms_and_database: tuple[DmsClient, Database]) -> DmsClient:
+    """The real DMS, its background work still, with one storage of type input at ``tmp_path``."""
+    return dms_and_database[0]
+
+
+@pytest.fixture
+def catalogue(dms_and_database: tuple[DmsClient, Database]) -> Database:
+    """Of the same DMS: for what comes to it as messages."""
+    return dms_and_database[1]

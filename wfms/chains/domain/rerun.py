@@ -7,6 +7,11 @@ gone, the step that wrote it runs again too, and so on up to the first input. Ou
 on the output storage are none yet, so their steps run too; jobs of these, and with ``failed_only``
 of all steps, are taken over one by one where nothing they depend on has changed and each job has an
 output of its own: a map, one entry a job.
+
+Of a data set between two steps, files may be released: deleted, since all jobs that read them have
+finished. To a step that takes over its finished jobs one by one they are as good as there, where it
+surely finds these jobs again (so one that did not finish does, unasked); for any other one, the
+step that wrote them runs again.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,7 +23,7 @@ from sluice.contracts.plan import Plan, PlanStep, Source
 from sluice.contracts.problems import Conflict, Unprocessable
 from sluice.contracts.states import StepState, TaskMode
 from wfms.chains.domain.chain import ChainView
-from wfms.chains.domain.graph import output_ports
+from wfms.chains.domain.graph import output_ports, readers
 from wfms.chains.domain.parameters import arguments, given_files
 
 
@@ -49,6 +54,10 @@ class NothingFailed(Conflict):
         )
 
 
+#: (step, port) of a data set.
+Place = tuple[str, str | None]
+
+
 @dataclass(frozen=True, slots=True)
 class Wish:
     """``chain``, ``input``: the chain that is to run again, and its first input. ``before`` and
@@ -74,9 +83,22 @@ class Rerun:
     missing: tuple[str, ...]
 
 
-def plan_rerun(chain: ChainView, wish: Wish, *, there: Collection[UUID]) -> Rerun:
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Data sets that can be read; of these the ones that are ``safe`` on the output storage, and
+    those that have ``released`` files."""
+
+    here: frozenset[Place]
+    safe: frozenset[Place]
+    released: frozenset[Place]
+
+
+def plan_rerun(
+    chain: ChainView, wish: Wish, *, there: Collection[UUID], released: Collection[UUID] = ()
+) -> Rerun:
     """``there``: data sets that can be read, the first input and files given as parameters among
-    them. Raises ``NoSuchStep``, ``TwoBeginnings``, ``NothingFailed``."""
+    them; those of them that have ``released`` files. Raises ``NoSuchStep``, ``TwoBeginnings``,
+    ``NothingFailed``."""
     plan = chain.plan
     changed = _changed(plan, wish)
     runs = _wanted(chain, wish, changed=changed)
@@ -85,10 +107,16 @@ def plan_rerun(chain: ChainView, wish: Wish, *, there: Collection[UUID]) -> Reru
         for dataset in chain.datasets
         if dataset.step is not None and dataset.port is not None
     }
-    here = {place for place, dataset in written.items() if dataset.uid in there}
-    safe = {place for place in here if written[place].uploaded}
-    while again := _again(plan, runs, here=here, safe=safe):
+    here = frozenset(place for place, dataset in written.items() if dataset.uid in there)
+    found = _Found(
+        here,
+        safe=frozenset(place for place in here if written[place].uploaded),
+        released=frozenset(place for place in here if written[place].uid in released),
+    )
+    by_jobs = _by_jobs(chain, wish, runs, changed=changed, found=found)
+    while again := _again(plan, runs, by_jobs=by_jobs, found=found):
         runs |= again
+        by_jobs = _by_jobs(chain, wish, runs, changed=changed, found=found)
     reads = {
         (source.step, source.port)
         for step in plan.steps
@@ -98,21 +126,84 @@ def plan_rerun(chain: ChainView, wish: Wish, *, there: Collection[UUID]) -> Reru
     }
     return Rerun(
         runs={step.name: runs[step.name] for step in plan.steps if step.name in runs},
-        by_jobs=frozenset(
-            step.name
-            for step in plan.steps
-            if step.name in runs
-            and step.name not in changed
-            and (wish.failed_only or runs[step.name] == NOT_UPLOADED)
-            and _has_jobs(chain, step)
-            and all((step.name, output.port) in here for output in step.outputs)
-        ),
+        by_jobs=by_jobs.all,
         reads=frozenset(reads | {place for place in output_ports(plan) if place[0] not in runs}),
         missing=tuple(_missing(chain.plan, wish, runs, there=there)),
     )
 
 
 NOT_UPLOADED = "what it wrote is not on the output storage"
+
+
+@dataclass(frozen=True, slots=True)
+class _ByJobs:
+    """Steps that take over finished jobs of theirs. ``sure``: all that finished, so that they do
+    without files that these have read."""
+
+    all: frozenset[str]
+    sure: frozenset[str]
+
+
+def _by_jobs(
+    chain: ChainView,
+    wish: Wish,
+    runs: Mapping[str, str],
+    *,
+    changed: Collection[str],
+    found: _Found,
+) -> _ByJobs:
+    plan = chain.plan
+    able = {
+        step.name
+        for step in plan.steps
+        if step.name in runs
+        and step.name not in changed
+        and (
+            wish.failed_only
+            or runs[step.name] == NOT_UPLOADED
+            or (wish.from_step is None and _lacks_files(chain, step, found))
+        )
+        and _has_jobs(chain, step)
+        and all((step.name, output.port) in found.here for output in step.outputs)
+    }
+    sure = set(able)
+    while unsure := {
+        name for name in sure if not _is_sure(plan, name, runs, sure=sure, found=found)
+    }:
+        sure -= unsure
+    whole = {
+        name
+        for name in able
+        if all((name, output.port) not in found.released for output in plan.step(name).outputs)
+    }
+    return _ByJobs(frozenset(sure | whole), frozenset(sure))
+
+
+def _lacks_files(chain: ChainView, step: PlanStep, found: _Found) -> bool:
+    """Did it not finish, and are files gone that it would read if it ran as a whole?"""
+    return chain.steps[step.name].state is not StepState.FINISHED and any(
+        source.step is not None and (source.step, source.port) in found.released
+        for source in step.sources
+    )
+
+
+def _is_sure(
+    plan: Plan, name: str, runs: Collection[str], *, sure: Collection[str], found: _Found
+) -> bool:
+    """Do its finished jobs find their inputs as they were? Those who read its released files are to
+    do without them, too."""
+    step = plan.step(name)
+    same_inputs = all(
+        source.step not in runs or (given in step.inputs_that_come and source.step in sure)
+        for given in step.inputs
+        for source in given.sources
+    )
+    return same_inputs and all(
+        reader.name in sure
+        for output in step.outputs
+        if (name, output.port) in found.released
+        for reader in readers(plan, name, output.port)
+    )
 
 
 def _changed(plan: Plan, wish: Wish) -> set[str]:
@@ -187,23 +278,25 @@ def _again(
     plan: Plan,
     runs: Mapping[str, str],
     *,
-    here: Collection[tuple[str, str | None]],
-    safe: Collection[tuple[str, str | None]],
+    by_jobs: _ByJobs,
+    found: _Found,
 ) -> dict[str, str]:
     """Steps that have to run because what they wrote is wanted and cannot be taken over."""
     wanted: dict[str, str] = {}
     for step in plan.steps:
         for source in step.sources if step.name in runs else []:
-            if (
-                source.step is not None
-                and source.step not in runs
-                and (source.step, source.port) not in here
-            ):
+            if source.step is None or source.step in runs:
+                continue
+            place = source.step, source.port
+            if place not in found.here:
                 wanted[source.step] = f"what it wrote for step {step.name} is not there any more"
+            elif place in found.released and step.name not in by_jobs.sure:
+                wanted[source.step] = f"of what it wrote for step {step.name} files are deleted"
     for name, port in output_ports(plan):
-        if name not in runs and (name, port) not in safe:
+        if name not in runs and (name, port) not in found.safe:
             wanted.setdefault(
-                name, NOT_UPLOADED if (name, port) in here else "its output is not there any more"
+                name,
+                NOT_UPLOADED if (name, port) in found.here else "its output is not there any more",
             )
     return wanted
 

@@ -5,7 +5,8 @@ stored under the lock of the old one, which gives up none of its data sets meanw
 given up by then makes the request begin anew.
 """
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,7 +22,7 @@ from sluice.contracts.datasets import Dataset
 from sluice.contracts.parameters import findings
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Conflict, Finding, ServiceError
-from sluice.contracts.states import DatasetState
+from sluice.contracts.states import DatasetState, DatasetType
 from sluice.contracts.tasks import TaskStatus
 from sluice.servicekit.database import Transaction
 from wfms.chains.db import chains, datasets
@@ -172,7 +173,21 @@ async def _draft(context: ChainsContext, uid: UUID, asked: RerunChain) -> _Draft
         for dataset in found
         if dataset.state not in {DatasetState.DELETING, DatasetState.DELETED}
     }
-    return _Draft(before, renewed, wish, plan_rerun(before.view, wish, there=there.keys()), there)
+    released = await _released(context, there.values())
+    rerun = plan_rerun(before.view, wish, there=there.keys(), released=released)
+    return _Draft(before, renewed, wish, rerun, there)
+
+
+async def _released(context: ChainsContext, datasets: Iterable[Dataset]) -> set[UUID]:
+    """Those that have files which are deleted already."""
+    known = await asyncio.gather(
+        *(
+            context.dms.dataset(dataset.uid)
+            for dataset in datasets
+            if dataset.type is DatasetType.INTERMEDIATE
+        )
+    )
+    return {dataset.uid for dataset in known if dataset.released}
 
 
 async def _checked(

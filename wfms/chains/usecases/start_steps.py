@@ -9,13 +9,14 @@ the step in progress, so it is sent exactly by the one that wins.
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from uuid import UUID, uuid4
 
 import structlog
 
 from sluice.contracts.chains import Watch
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.messages import WMS_TASKS
+from sluice.contracts.messages import WMS_READERS, WMS_TASKS, InputReaders
 from sluice.contracts.plan import Source
 from sluice.contracts.problems import Conflict, ServiceError, Unprocessable
 from sluice.contracts.states import ChainState, DatasetState, StepState, StorageType, WatchKind
@@ -27,6 +28,7 @@ from wfms.chains.db.chains import LockedChain, StoredChain
 from wfms.chains.db.steps import StepClaim
 from wfms.chains.domain.identity import dataset_name, task_uid
 from wfms.chains.domain.parameters import given_files
+from wfms.chains.domain.passing import passing_inputs
 from wfms.chains.domain.storages import choose_storage
 from wfms.chains.domain.tasks import (
     StepDatasets,
@@ -47,6 +49,14 @@ Made = dict[str | None, Dataset]
 Folders = Mapping[str | None, str]
 
 
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """``readers``: as ``passing_inputs`` gives them."""
+
+    task: Task
+    readers: Mapping[UUID, int] = field(default_factory=dict)
+
+
 class NameTaken(Conflict):
     """The DMS has a data set of this name that is not the chain's, or not open any more."""
 
@@ -62,7 +72,7 @@ class NameTaken(Conflict):
 class StartSteps:
     """Precondition: steps that are starting. Effect: each becomes in progress; failed, with its
     chain, when another service refuses what it is asked for; canceled when its chain is ending; or
-    waits with the reason to be seen. Messages: ``wms.tasks``. Errors: none."""
+    waits with the reason to be seen. Messages: ``wms.tasks``, ``wms.readers``. Errors: none."""
 
     def __init__(self, context: ChainsContext) -> None:
         self._database = context.database
@@ -90,10 +100,10 @@ class StartSteps:
             made: Made = {}
             try:
                 chain = await self._load(claim)
-                task = None if chain.view.ending else await self._process(claim, chain, made)
-                if task is None:
+                start = None if chain.view.ending else await self._process(claim, chain, made)
+                if start is None:
                     await self._find_leftovers(claim, chain, made)
-                await self._apply(claim, made, task)
+                await self._apply(claim, made, start)
             except (Unprocessable, Conflict) as refusal:
                 await self._refuse(claim, made, refusal)
             except ServiceError as error:
@@ -112,10 +122,11 @@ class StartSteps:
         assert chain is not None  # noqa: S101 - steps refer to their chain in the schema
         return chain
 
-    async def _process(self, claim: StepClaim, chain: StoredChain, made: Made) -> Task:
+    async def _process(self, claim: StepClaim, chain: StoredChain, made: Made) -> _Start:
         """Asks for storages, registers the data sets (noted in ``made`` as they come) and tells the
         watcher."""
         plan = chain.view.plan
+        step = plan.step(claim.step)
         storages = await self._dms.storages(everything=True)
         data, logs = (
             choose_storage(kind, storages).url
@@ -124,7 +135,7 @@ class StartSteps:
         urls = {port: logs if port is None else data for port in ports(plan, claim.step)}
         await self._register(claim, chain, urls, made)
         step_datasets = StepDatasets(
-            sources=_datasets_of(chain, plan.step(claim.step).sources),
+            sources=_datasets_of(chain, step.sources),
             outputs={port: dataset_folder(made[port], data) for port in urls if port is not None},
             logs=dataset_folder(made[None], logs),
             before=_before(chain, claim.step),
@@ -143,7 +154,7 @@ class StartSteps:
                 log_out_uid=task.log_out_uid,
             )
         )
-        return task
+        return _Start(task, passing_inputs(chain.view, step, step_datasets.sources))
 
     async def _register(
         self, claim: StepClaim, chain: StoredChain, urls: Folders, made: Made
@@ -183,21 +194,17 @@ class StartSteps:
             if known is not None:
                 made[port] = known
 
-    async def _apply(self, claim: StepClaim, made: Made, task: Task | None) -> None:
+    async def _apply(self, claim: StepClaim, made: Made, start: _Start | None) -> None:
         now = self._database.clock.now()
         async with self._database.transaction() as transaction:
             current = await self._ours(transaction, claim, made)
             if current is None:
                 return
-            if task is None or current.ending is not None:
+            if start is None or current.ending is not None:
                 to, reason = StepState.CANCELED, current.reason
             else:
                 to, reason = StepState.IN_PROGRESS, ""
-                # The chain's rank of now: who changes it waits for the lock.
-                ranked_task = task.model_copy(update={"rank": ranked(task.rank, current.rank)})
-                transaction.send(
-                    WMS_TASKS, ranked_task, subject=task.uid, chain=claim.chain, task=task.uid
-                )
+                _send(transaction, start, rank=current.rank)
             await steps.move_steps(
                 transaction.connection, claim.chain, [claim.step], to=to, now=now, reason=reason
             )
@@ -254,6 +261,17 @@ class StartSteps:
             return chain
         await advance_chain(transaction, claim.chain, now=now)
         return None
+
+
+def _send(transaction: Transaction, start: _Start, *, rank: float) -> None:
+    """``rank``: the chain's of now: who changes it waits for the lock."""
+    task = start.task
+    ranked_task = task.model_copy(update={"rank": ranked(task.rank, rank)})
+    ids = {"chain": task.chain_uid, "task": task.uid}
+    transaction.send(WMS_TASKS, ranked_task, subject=task.uid, **ids)
+    if start.readers:
+        readers = InputReaders(task_uid=task.uid, readers=dict(start.readers))
+        transaction.send(WMS_READERS, readers, subject=task.uid, **ids)
 
 
 def _before(chain: StoredChain, step: str) -> TakenOver | None:

@@ -10,7 +10,7 @@ from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType,
 from tests.unit.wfms.chains.plans import plans
 from wfms.chains.domain.chain import ChainView, DatasetView, StepView
 from wfms.chains.domain.graph import output_ports, readers
-from wfms.chains.domain.rerun import NothingFailed, Rerun, Wish, plan_rerun
+from wfms.chains.domain.rerun import NOT_UPLOADED, NothingFailed, Rerun, Wish, plan_rerun
 
 CHAIN, INPUT = UUID(int=1), UUID(int=2)
 READY = ChainDatasetStatus.READY
@@ -70,10 +70,16 @@ def followers(plan: Plan, name: str) -> set[str]:
 
 
 def planned(
-    chain: ChainView, there: set[UUID], *, from_step: str | None, failed_only: bool
+    chain: ChainView,
+    there: set[UUID],
+    *,
+    from_step: str | None,
+    failed_only: bool,
+    released: frozenset[UUID] = frozenset(),
 ) -> Rerun | None:
+    wish = Wish(CHAIN, INPUT, {}, {}, from_step, failed_only)
     try:
-        return plan_rerun(chain, Wish(CHAIN, INPUT, {}, {}, from_step, failed_only), there=there)
+        return plan_rerun(chain, wish, there=there, released=released)
     except NothingFailed:
         assert failed_only
         assert chain.ending is None
@@ -133,3 +139,43 @@ def test_nothing_runs_that_need_not_where_everything_is_there(chain: ChainView) 
     }
     assert set(rerun.runs) == wanted | waiting
     assert rerun.missing == ()
+
+
+@given(chains(), st.data())
+def test_nobody_waits_for_a_file_that_is_gone(chain: ChainView, data: st.DataObject) -> None:
+    """Invariant 4, however much of the chain is released: where one that runs would read, or make
+    again, what is gone, it and those behind it find their finished jobs as they were."""
+    uids = {dataset.uid for dataset in chain.datasets}
+    released = data.draw(st.sets(st.sampled_from(sorted(uids)))) if uids else set()
+    failed_only = data.draw(st.booleans())
+    from_step = None if failed_only else data.draw(st.sampled_from([None, *chain.steps]))
+    rerun = planned(
+        chain,
+        {INPUT, *uids},
+        from_step=from_step,
+        failed_only=failed_only,
+        released=frozenset(released),
+    )
+    if rerun is None:
+        return
+    assert rerun.missing == ()
+    places = {(d.step, d.port) for d in chain.datasets if d.uid in released}
+    #: Data sets of the rerun in which files may be gone.
+    lacking = {place for place in places if place[0] not in rerun.runs or place[0] in rerun.by_jobs}
+    for name in rerun.runs:
+        sources = chain.plan.step(name).sources
+        if any((source.step, source.port) in lacking for source in sources):
+            assert name in rerun.by_jobs
+            assert all(
+                source.step is None or source.step not in rerun.runs or source.step in rerun.by_jobs
+                for source in sources
+            )
+
+
+@given(chains())
+def test_where_nothing_is_gone_all_is_as_without(chain: ChainView) -> None:
+    there = {INPUT, *(dataset.uid for dataset in chain.datasets)}
+    for failed_only in (False, True):
+        rerun = planned(chain, there, from_step=None, failed_only=failed_only)
+        if rerun is not None and not failed_only:
+            assert {rerun.runs[name] for name in rerun.by_jobs} <= {NOT_UPLOADED}

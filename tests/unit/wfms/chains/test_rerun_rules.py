@@ -5,11 +5,22 @@ from uuid import UUID
 
 import pytest
 
-from sluice.contracts.plan import Batch, Parameter, ParameterRef, Plan, PlanStep, Source, StepOutput
+from sluice.contracts.plan import (
+    Batch,
+    MergeGroups,
+    Parameter,
+    ParameterRef,
+    Plan,
+    PlanStep,
+    Source,
+    StepInput,
+    StepOutput,
+)
 from sluice.contracts.states import (
     ChainDatasetStatus,
     ChainState,
     DatasetType,
+    InputMode,
     Pick,
     StepState,
     TaskMode,
@@ -56,16 +67,21 @@ def rerun(
     chain: ChainView,
     *,
     lacking: tuple[int, ...] = (),
+    released: tuple[int, ...] = (),
     before: Any = None,
     after: Any = None,
     **wish: Any,
 ) -> Rerun:
-    """``lacking``: data sets, by the number of their uid, that are not there any more."""
+    """``lacking``: data sets, by the number of their uid, that are not there any more;
+    ``released``: those that have files which are not."""
     there = {INPUT, FILE, *(dataset.uid for dataset in chain.datasets)} - {
         UUID(int=number) for number in lacking
     }
     return plan_rerun(
-        chain, Wish(CHAIN, INPUT, before or {}, after or before or {}, **wish), there=there
+        chain,
+        Wish(CHAIN, INPUT, before or {}, after or before or {}, **wish),
+        there=there,
+        released={UUID(int=number) for number in released},
     )
 
 
@@ -217,3 +233,82 @@ def test_what_cannot_be_had_is_told_of_steps_that_need_it_alone() -> None:
         sentence
         == f"step right would have to run, and {THE_FILE}, data set {FILE}, has been deleted"
     )
+
+
+def line(**last: Any) -> Plan:
+    """first → second → last, each reading the one before: data sets 10, 11 and 12."""
+    return plan(
+        step("first"),
+        step("second", Source(step="first", port="out")),
+        step("last", Source(step="second", port="out"), **last),
+        outputs=[("last", "out")],
+    )
+
+
+GONE = "of what it wrote for step {} files are deleted"
+
+
+@pytest.mark.parametrize("failed_only", [False, True])
+def test_where_files_are_gone_a_step_that_did_not_finish_takes_its_finished_jobs_over(
+    *, failed_only: bool
+) -> None:
+    """What is gone they have read; those that failed find theirs."""
+    chain = over(line(), FINISHED, FAILED, CANCELED)
+    again = rerun(chain, released=(10, 11), failed_only=failed_only)
+    assert again.runs.keys() == {"second", "last"}
+    assert again.by_jobs == {"second", "last"}
+    assert again.reads == {("first", "out")}
+    assert again.missing == ()
+
+
+def test_without_files_gone_it_runs_as_a_whole() -> None:
+    again = rerun(over(line(), FINISHED, FAILED, CANCELED))
+    assert again.runs.keys() == {"second", "last"}
+    assert again.by_jobs == set()
+
+
+def test_a_step_that_is_asked_for_needs_all_files_so_those_before_run_again() -> None:
+    chain = over(line(), FINISHED, FINISHED, FAILED)
+    again = rerun(chain, released=(10, 11), from_step="last")
+    assert again.runs == {
+        "first": GONE.format("second"),
+        "second": GONE.format("last"),
+        "last": "asked for",
+    }
+    assert again.by_jobs == set()
+
+
+def test_a_step_that_makes_groups_needs_all_files_so_the_one_before_runs_again() -> None:
+    wf = line(mode=TaskMode.MERGE, groups=MergeGroups(files=3))
+    again = rerun(over(wf, FINISHED, FINISHED, FAILED), released=(11,), failed_only=True)
+    assert again.runs.keys() == {"second", "last"}
+    assert again.runs["second"] == GONE.format("last")
+    assert again.reads == {("first", "out")}
+    assert again.by_jobs == set(), "its finished jobs gave files that are gone"
+
+
+def test_a_step_with_other_parameters_needs_all_files() -> None:
+    wf = plan(
+        step("first"),
+        step("last", Source(step="first", port="out"), arguments={"cut": ParameterRef(name="cut")}),
+        outputs=[("last", "out")],
+        parameters={"cut": Parameter(type="int")},
+    )
+    again = rerun(over(wf, FINISHED, FAILED), released=(10,), before={"cut": 3}, after={"cut": 4})
+    assert again.runs["first"] == GONE.format("last")
+    assert again.by_jobs == set()
+
+
+def test_who_gets_another_file_for_all_jobs_needs_all_files() -> None:
+    """Its finished jobs do not count then."""
+    side = StepInput(port="table", source=Source(step="table", port="out"), mode=InputMode.ONE)
+    wf = plan(
+        step("first"),
+        step("table", single=True),
+        step("last", Source(step="first", port="out"), sides=[side]),
+        outputs=[("last", "out")],
+    )
+    kept = over(wf, FINISHED, FINISHED, FAILED)
+    assert rerun(kept, released=(10,)).runs.keys() == {"last"}
+    again = rerun(kept, released=(10,), lacking=(11,))
+    assert again.runs["first"] == GONE.format("last")

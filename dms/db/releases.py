@@ -1,0 +1,124 @@
+"""Files that go before their data set does. All but the removals under the data set's lock."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from sluice.contracts.messages import ReleaseFiles
+from sluice.contracts.states import ReplicaState
+from sluice.servicekit.database import Connection
+
+_NOTE_READS = """
+-- Files that are released already are left alone. $4: a task that is done with these, out of $3.
+INSERT INTO file_reads (dataset_uid, seq, readers, wanted)
+SELECT $1, given.seq, ARRAY[$4::uuid], $3 FROM unnest($2::bigint[]) AS given (seq)
+WHERE NOT EXISTS (
+    SELECT FROM dataset_files AS f
+    WHERE f.dataset_uid = $1 AND f.seq = given.seq AND f.released_at IS NOT NULL
+)
+ORDER BY given.seq
+ON CONFLICT (dataset_uid, seq) DO UPDATE
+SET readers = file_reads.readers || excluded.readers
+WHERE NOT file_reads.readers @> excluded.readers
+"""
+
+_SELECT_DONE = """
+-- Of these numbers those of files that all who read them are done with.
+SELECT given.seq FROM unnest($2::bigint[]) AS given (seq)
+JOIN file_reads AS r ON r.dataset_uid = $1 AND r.seq = given.seq
+WHERE cardinality(r.readers) >= r.wanted
+"""
+
+_RELEASE = """
+-- Files that are registered, and not released. Gives the numbers that no file has.
+WITH released AS (
+    UPDATE dataset_files SET released_at = now()
+    WHERE dataset_uid = $1 AND seq = ANY($2::bigint[]) AND released_at IS NULL
+    RETURNING file_id
+), removals AS (
+    INSERT INTO removals (file_id, dataset_uid) SELECT file_id, $1 FROM released
+    ON CONFLICT DO NOTHING
+), counted AS (
+    UPDATE datasets SET released = released + (SELECT count(*) FROM released) WHERE uid = $1
+)
+SELECT array(
+    SELECT given.seq FROM unnest($2::bigint[]) AS given (seq)
+    WHERE NOT EXISTS (
+        SELECT FROM dataset_files AS f WHERE f.dataset_uid = $1 AND f.seq = given.seq
+    )
+)
+"""
+
+_FORGET_READS = "DELETE FROM file_reads WHERE dataset_uid = $1 AND seq = ANY($2::bigint[])"
+
+_FORGET_ALL_READS = "DELETE FROM file_reads WHERE dataset_uid = $1"
+
+_SET_READ_AHEAD = "UPDATE datasets SET read_ahead = true WHERE uid = $1 AND NOT read_ahead"
+
+_TAKE_REMOVALS = """
+-- Several instances share them; who dies leaves them to others.
+UPDATE removals AS r SET not_before = now() + $2
+FROM (
+    SELECT file_id, dataset_uid FROM removals WHERE not_before <= now()
+    ORDER BY not_before, file_id LIMIT $1 FOR UPDATE SKIP LOCKED
+) AS due
+WHERE r.file_id = due.file_id AND r.dataset_uid = due.dataset_uid
+RETURNING r.dataset_uid, r.file_id
+"""
+
+_DROP_REMOVALS = """
+-- But those of files that have a copy which could not be removed.
+DELETE FROM removals AS g
+WHERE g.dataset_uid = $1 AND g.file_id = ANY($2::bigint[])
+    AND NOT EXISTS (SELECT FROM replicas AS r WHERE r.file_id = g.file_id AND r.state = $3)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """A released file of a data set whose copies are to be removed."""
+
+    dataset: UUID
+    file_id: int
+
+
+async def note_reads(connection: Connection, told: ReleaseFiles) -> None:
+    """Says of files that are not released who is done with them."""
+    await connection.execute(_NOTE_READS, told.dataset_uid, told.seqs, told.readers, told.reader)
+
+
+async def read_by_all(connection: Connection, uid: UUID, seqs: Sequence[int]) -> list[int]:
+    """Of these numbers those of files, registered or not, that all are done with."""
+    return [row["seq"] for row in await connection.fetch(_SELECT_DONE, uid, seqs)]
+
+
+async def release(connection: Connection, uid: UUID, seqs: Sequence[int]) -> list[int]:
+    """Files with these numbers are on their way out from now on. Gives the numbers that no file
+    has yet."""
+    unknown: list[int] = await connection.fetchval(_RELEASE, uid, seqs)
+    return unknown
+
+
+async def forget_reads(connection: Connection, uid: UUID, seqs: Sequence[int]) -> None:
+    await connection.execute(_FORGET_READS, uid, seqs)
+
+
+async def forget_all_reads(connection: Connection, uid: UUID) -> None:
+    await connection.execute(_FORGET_ALL_READS, uid)
+
+
+async def set_read_ahead(connection: Connection, uid: UUID) -> None:
+    """Who registers files of it asks whether others are done with them."""
+    await connection.execute(_SET_READ_AHEAD, uid)
+
+
+async def take_removals(connection: Connection, *, limit: int, seconds: float) -> list[Removal]:
+    """They are this instance's for so long."""
+    rows = await connection.fetch(_TAKE_REMOVALS, limit, timedelta(seconds=seconds))
+    return [Removal(row["dataset_uid"], row["file_id"]) for row in rows]
+
+
+async def drop_removals(connection: Connection, uid: UUID, file_ids: Sequence[int]) -> None:
+    """Those of which no copy is left to be removed."""
+    await connection.execute(_DROP_REMOVALS, uid, file_ids, ReplicaState.DELETING)

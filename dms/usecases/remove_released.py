@@ -1,0 +1,45 @@
+"""Removing the copies of released files, of all data sets together."""
+
+from collections import defaultdict
+from uuid import UUID
+
+import structlog
+
+from dms.db.releases import Removal, drop_removals, take_removals
+from dms.db.replicas import mark_copies_deleting
+from dms.db.storages import all_roots
+from dms.usecases.context import DmsContext
+from dms.usecases.remove_copies import remove_marked
+
+log = structlog.get_logger(__name__)
+
+#: Files taken in hand at a time.
+BATCH = 1_000
+
+
+async def remove_released(context: DmsContext) -> bool:
+    """Precondition: none; several may run at once. Effect: copies of released files are removed but
+    those that another live data set holds. What cannot be removed now is tried again when this
+    instance's time with it is over; then its data set's deletion has it, too. May be cut off
+    anywhere and repeated. Messages: none. True where there may be more."""
+    async with context.database.connection() as connection:
+        removals = await take_removals(connection, limit=BATCH, seconds=context.claim_seconds)
+    for uid, file_ids in _by_dataset(removals).items():
+        async with context.database.transaction() as transaction:
+            copies = await mark_copies_deleting(transaction.connection, uid, file_ids, keep=None)
+            roots = await all_roots(transaction.connection)
+        failed = await remove_marked(context, copies, roots)
+        async with context.database.connection() as connection:
+            await drop_removals(connection, uid, file_ids)
+        if failed:
+            log.warning(
+                "dms.release_rests", dataset=str(uid), files=len(failed), reason=str(failed[0])
+            )
+    return len(removals) == BATCH
+
+
+def _by_dataset(removals: list[Removal]) -> dict[UUID, list[int]]:
+    found: dict[UUID, list[int]] = defaultdict(list)
+    for removal in removals:
+        found[removal.dataset].append(removal.file_id)
+    return found

@@ -1,0 +1,315 @@
+"""Files that go before their data set does (invariant 4: not before all who read them are done, and
+only what lies between steps; killed anywhere, it goes on)."""
+
+import asyncio
+import shutil
+from uuid import UUID, uuid4
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dms.loops.workers import delete_once, sweep_once
+from dms.usecases import remove_released as removing
+from dms.usecases.remove_released import remove_released
+from sluice.contracts.datasets import NewFile
+from sluice.contracts.messages import DeleteDataset, RegisterFiles, ReleaseFiles, UploadDataset
+from sluice.contracts.problems import NotFound, Unprocessable
+from sluice.contracts.states import DatasetState, DatasetType, StorageType
+from tests.integration.dms.conftest import Dms
+
+READER, OTHER = UUID(int=1), UUID(int=2)
+
+
+def done(uid: UUID, *seqs: int, reader: UUID = READER, readers: int = 1) -> ReleaseFiles:
+    return ReleaseFiles(dataset_uid=uid, reader=reader, readers=readers, seqs=list(seqs))
+
+
+async def listed(dms: Dms, uid: UUID) -> list[int]:
+    return [file.seq for file in (await dms.client.files(uid)).files]
+
+
+async def released(dms: Dms, uid: UUID) -> list[int]:
+    """Those that are told where released ones are asked for, and marked as such."""
+    found = (await dms.client.files(uid, released=True)).files
+    return [file.seq for file in found if file.released]
+
+
+def lying(dms: Dms) -> list[int]:
+    """Numbers of the files on the storage."""
+    return [
+        int(path.rpartition("/")[2].split(".")[0])
+        for path in dms.files_on(StorageType.INTERMEDIATE)
+    ]
+
+
+async def waiting(dms: Dms) -> int:
+    """Files whose copies are to be removed."""
+    return len(await dms.fetch("SELECT 1 FROM removals"))
+
+
+async def test_a_released_file_goes_and_its_data_set_stays(dms: Dms) -> None:
+    uid, files = await dms.filled("between", 5, close=False)
+    await dms.apply(done(uid, 1, 3))
+    assert await listed(dms, uid) == [0, 2, 4]
+    assert await released(dms, uid) == [1, 3]
+    await remove_released(dms.context)
+    assert lying(dms) == [0, 2, 4]
+    dataset = await dms.client.dataset(uid)
+    assert (dataset.count_files, dataset.released) == (5, 2)
+    assert dataset.bytes == sum(file.size for file in files)
+    [storage] = await dms.client.storages(StorageType.INTERMEDIATE)
+    assert storage.used == sum(files[seq].size for seq in (0, 2, 4))
+    assert await waiting(dms) == 0
+    gone = (await dms.client.files(uid, released=True)).files[1]
+    with pytest.raises(NotFound, match="has been deleted"):
+        await dms.client.file(uid, gone.id)
+
+
+async def test_a_release_delivered_twice_is_one(dms: Dms) -> None:
+    uid, _ = await dms.filled("between")
+    for _ in range(2):
+        await dms.apply(done(uid, 0))
+        await remove_released(dms.context)
+    assert (await dms.client.dataset(uid)).released == 1
+    assert await dms.fetch("SELECT * FROM file_reads") == []
+
+
+async def test_who_does_not_ask_is_told_nothing_new(dms: Dms) -> None:
+    """The release before refuses fields that it does not know."""
+    uid, _ = await dms.filled("between")
+    await dms.apply(done(uid, 0))
+    for path in (f"/api/v1/datasets/{uid}", f"/api/v1/datasets/{uid}/files", "/api/v1/datasets"):
+        assert "released" not in (await dms.http.get(path)).text
+
+
+async def test_invariant_4_a_file_stays_until_all_who_read_it_are_done(dms: Dms) -> None:
+    uid, _ = await dms.filled("between", 4)
+    await dms.apply(done(uid, 0, 1, 2, readers=2))
+    await dms.apply(done(uid, 0, 1, readers=2))
+    assert await listed(dms, uid) == [0, 1, 2, 3], "one that says it twice is one"
+    await dms.apply(done(uid, 1, 3, reader=OTHER, readers=2))
+    await remove_released(dms.context)
+    assert await listed(dms, uid) == lying(dms) == [0, 2, 3]
+    await dms.apply(done(uid, 0, 1, 2, reader=OTHER, readers=2))
+    await dms.apply(done(uid, 3, readers=2))
+    assert await listed(dms, uid) == []
+    assert await dms.fetch("SELECT * FROM file_reads") == []
+
+
+@pytest.mark.parametrize("readers", [1, 2])
+async def test_what_is_registered_after_all_were_done_with_it_does_not_come_back(
+    dms: Dms, readers: int
+) -> None:
+    """Messages of two queues come in any order."""
+    uid = await dms.dataset("between")
+    files = [dms.write("between", seq) for seq in range(3)]
+    for reader in (READER, OTHER)[:readers]:
+        await dms.apply(done(uid, 0, 2, reader=reader, readers=readers))
+    await dms.apply(RegisterFiles(dataset_uid=uid, files=files[:2]))
+    await dms.apply(RegisterFiles(dataset_uid=uid, files=files[2:], close_at=3))
+    assert await listed(dms, uid) == [1]
+    await remove_released(dms.context)
+    assert lying(dms) == [1]
+    dataset = await dms.client.dataset(uid)
+    assert (dataset.state, dataset.count_files, dataset.released) == (DatasetState.CLOSED, 3, 2)
+
+
+async def test_a_registration_that_comes_again_does_not_bring_a_file_back(dms: Dms) -> None:
+    uid, files = await dms.filled("between", 3, close=False)
+    await dms.apply(done(uid, 0, 1))
+    await remove_released(dms.context)
+    await dms.apply(RegisterFiles(dataset_uid=uid, files=files, close_at=3))
+    assert await listed(dms, uid) == [2]
+    dataset = await dms.client.dataset(uid)
+    assert (dataset.state, dataset.count_files, dataset.released) == (DatasetState.CLOSED, 3, 2)
+    assert await remove_released(dms.context) is False
+    assert lying(dms) == [2]
+
+
+@pytest.mark.parametrize("type_", [DatasetType.INPUT, DatasetType.OUTPUT, DatasetType.LOGS])
+async def test_invariant_4_only_what_lies_between_steps_is_released(
+    dms: Dms, type_: DatasetType
+) -> None:
+    uid, _ = await dms.filled("kept", type_=type_)
+    with pytest.raises(Unprocessable, match="between steps"):
+        await dms.apply(done(uid, 0))
+    assert await listed(dms, uid) == [0, 1, 2]
+
+
+async def test_invariant_4_what_is_to_be_uploaded_is_not_released(dms: Dms) -> None:
+    uid, _ = await dms.filled("output")
+    await dms.apply(UploadDataset(uid=uid))
+    with pytest.raises(Unprocessable, match="between steps"):
+        await dms.apply(done(uid, 0))
+
+
+async def test_a_release_for_a_data_set_that_is_deleted_changes_nothing(dms: Dms) -> None:
+    uid, _ = await dms.filled("between")
+    await dms.apply(done(uid, 0, 7))
+    await dms.apply(DeleteDataset(uid=uid))
+    await dms.apply(done(uid, 1))
+    assert await delete_once(dms.context)
+    await dms.apply(done(uid, 1))
+    await remove_released(dms.context)
+    assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
+    assert dms.files_on(StorageType.INTERMEDIATE) == []
+    assert await dms.fetch("SELECT * FROM file_reads") == []
+    assert await waiting(dms) == 0
+    [storage] = await dms.client.storages(StorageType.INTERMEDIATE)
+    assert storage.used == 0
+
+
+async def test_a_message_for_an_unknown_data_set_is_tried_again(dms: Dms) -> None:
+    with pytest.raises(NotFound):
+        await dms.apply(done(uuid4(), 0))
+
+
+async def test_invariant_4_a_copy_that_another_data_set_holds_stays_until_that_lets_go(
+    dms: Dms,
+) -> None:
+    """A rerun has taken the file over."""
+    one, files = await dms.filled("one", 2)
+    two = await dms.dataset("two")
+    await dms.client.register_files(two, files)
+    await dms.apply(done(one, 0, 1))
+    await remove_released(dms.context)
+    assert lying(dms) == [0, 1]
+    await dms.apply(done(two, 0))
+    await remove_released(dms.context)
+    assert lying(dms) == [1]
+    await dms.apply(DeleteDataset(uid=one))
+    assert await delete_once(dms.context)
+    assert lying(dms) == [1]
+    await dms.apply(DeleteDataset(uid=two))
+    assert await delete_once(dms.context)
+    assert dms.files_on(StorageType.INTERMEDIATE) == []
+
+
+async def test_released_files_are_taken_over_as_released(dms: Dms) -> None:
+    one, _ = await dms.filled("one", 3)
+    await dms.apply(done(one, 0, 2))
+    await remove_released(dms.context)
+    two = await dms.dataset("two")
+    found = (await dms.client.files(one, released=True)).files
+    new = [NewFile.model_validate(file.model_dump(exclude={"id", "dataset_uid"})) for file in found]
+    for _ in range(2):
+        await dms.client.register_files(two, new)
+    assert await listed(dms, two) == [1]
+    assert await released(dms, two) == [0, 2]
+    dataset = await dms.client.close_dataset(two, files=3)
+    assert (dataset.state, dataset.count_files) == (DatasetState.CLOSED, 3)
+    urls = [file.url for file in (await dms.client.files(two, released=True)).files]
+    assert urls == [file.url for file in found]
+    [storage] = await dms.client.storages(StorageType.INTERMEDIATE)
+    assert storage.used == found[1].size
+    for uid in (one, two):
+        await dms.apply(DeleteDataset(uid=uid))
+        assert await delete_once(dms.context)
+    assert dms.files_on(StorageType.INTERMEDIATE) == []
+
+
+async def test_the_sweeper_leaves_what_is_there_and_takes_what_attempts_left(dms: Dms) -> None:
+    uid, _ = await dms.filled("between", 3)
+    dms.write("between", 9)  # by an attempt that did not win
+    await dms.apply(done(uid, 1))
+    while await sweep_once(dms.context):
+        pass
+    await remove_released(dms.context)
+    assert lying(dms) == [0, 2]
+
+
+class Killed(Exception):
+    pass
+
+
+@pytest.mark.parametrize("step", ["mark_copies_deleting", "remove_marked", "drop_removals"])
+async def test_invariant_7_killed_anywhere_another_instance_goes_on(
+    dms: Dms, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    uid, files = await dms.filled("between", 4)
+    await dms.apply(done(uid, 0, 1, 2))
+
+    async def die(*_: object, **__: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(removing, step, die)
+        with pytest.raises(Killed):
+            await remove_released(dms.context)
+    await remove_released(dms.other_context)
+    assert await waiting(dms) == 3, "they are in the hands of the one that died"
+    await dms.fetch("UPDATE removals SET not_before = now() RETURNING 1")
+    await remove_released(dms.other_context)
+    assert lying(dms) == [3]
+    assert await waiting(dms) == 0
+    [storage] = await dms.client.storages(StorageType.INTERMEDIATE)
+    assert storage.used == files[3].size
+
+
+async def test_what_cannot_be_removed_now_is_tried_again(dms: Dms) -> None:
+    uid, _ = await dms.filled("between", 2)
+    await dms.apply(done(uid, 0))
+    away = dms.folder / "away"
+    shutil.move(dms.folder / StorageType.INTERMEDIATE, away)
+    await remove_released(dms.context)
+    assert await waiting(dms) == 1
+    shutil.move(away, dms.folder / StorageType.INTERMEDIATE)
+    await dms.fetch("UPDATE removals SET not_before = now() RETURNING 1")
+    await remove_released(dms.context)
+    assert (lying(dms), await waiting(dms)) == ([1], 0)
+
+
+async def test_two_instances_share_the_work(dms: Dms) -> None:
+    uid, _ = await dms.filled("between", 30)
+    await dms.apply(done(uid, *range(29)))
+    await asyncio.gather(*(remove_released(each) for each in (dms.context, dms.other_context)))
+    assert (lying(dms), await waiting(dms)) == ([29], 0)
+
+
+async def test_readers_that_say_so_at_the_same_time_release_it(dms: Dms) -> None:
+    uid, _ = await dms.filled("between", 8)
+    told = [
+        done(uid, *seqs, reader=reader, readers=2)
+        for seqs in (range(8), range(7, -1, -1))
+        for reader in (READER, OTHER)
+    ]
+    await asyncio.gather(*(dms.apply(message) for message in told))
+    assert await listed(dms, uid) == []
+
+
+@given(data=st.data())
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+async def test_any_order_of_messages_ends_the_same(dms: Dms, data: st.DataObject) -> None:
+    """Registrations and what two readers say, each perhaps twice: the data set closes with all its
+    files, and those are released that both are done with."""
+    name = f"any-{uuid4().hex}"
+    uid = await dms.dataset(name)
+    files = [dms.write(name, seq) for seq in range(4)]
+    read = {
+        reader: data.draw(st.lists(st.integers(0, 3), min_size=1, unique=True), label="read")
+        for reader in (READER, OTHER)
+    }
+    messages: list[RegisterFiles | ReleaseFiles] = [
+        *(RegisterFiles(dataset_uid=uid, files=[file]) for file in files),
+        RegisterFiles(dataset_uid=uid, close_at=4),
+        *(done(uid, *seqs, reader=reader, readers=2) for reader, seqs in read.items()),
+    ]
+    again = data.draw(st.lists(st.sampled_from(messages)), label="again")
+    for message in data.draw(st.permutations([*messages, *again]), label="order"):
+        await dms.apply(message)
+        if data.draw(st.booleans(), label="remove"):
+            await remove_released(dms.context)
+    await remove_released(dms.context)
+    both = set(read[READER]) & set(read[OTHER])
+    left = [seq for seq in range(4) if seq not in both]
+    dataset = await dms.client.dataset(uid)
+    assert (dataset.state, dataset.count_files, dataset.released) == (
+        DatasetState.CLOSED,
+        4,
+        len(both),
+    )
+    assert await listed(dms, uid) == left
+    assert [seq for seq in range(4) if dms.path(name, files[seq].name).exists()] == left

@@ -1,0 +1,65 @@
+"""Which files a finished job is done with."""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sluice.contracts.plan import MergeGroups
+from sluice.contracts.states import InputMode, TaskMode
+from sluice.contracts.tasks import Task, TaskInput
+from tests.integration.wms.stage import input_file, make_task
+from wms.domain.releasing import DoneWith, done_with
+from wms.domain.tree_merge import SPAN
+
+FIRST, SECOND, SHARED, PARTS = (UUID(int=number) for number in range(1, 5))
+
+
+def joined() -> Task:
+    inputs = [
+        TaskInput(port="x", dat_in_uid=FIRST, mode=InputMode.EACH),
+        TaskInput(port="y", dat_in_uid=SECOND, mode=InputMode.EACH),
+        TaskInput(port="z", dat_in_uid=SHARED, mode=InputMode.ALL),
+    ]
+    return make_task().model_copy(update={"inputs": inputs})
+
+
+def inputs(*seqs: int, ports: tuple[str, ...] = ("",)) -> list[dict[str, Any]]:
+    return [input_file(seq) | ({"port": port} if port else {}) for seq in seqs for port in ports]
+
+
+def test_files_of_two_data_sets_are_told_apart_by_port() -> None:
+    readers = {str(uid): number for number, uid in enumerate((FIRST, SECOND, SHARED), 1)}
+    found = done_with(joined(), [(5, inputs(5, ports=("", "y")))], readers=readers)
+    assert found == [DoneWith(FIRST, 1, [5]), DoneWith(SECOND, 2, [5])]
+
+
+def test_of_data_sets_that_stay_together_nothing_is_told() -> None:
+    found = done_with(joined(), [(5, inputs(5, ports=("", "y")))], readers={str(SECOND): 3})
+    assert found == [DoneWith(SECOND, 3, [5])]
+    assert done_with(joined(), [(5, inputs(5))], readers={}) == []
+
+
+def test_what_a_higher_level_of_a_tree_reads_are_parts() -> None:
+    tree = make_task(
+        mode=TaskMode.MERGE,
+        dat_in_uid=FIRST,
+        groups=MergeGroups(files=2, tree=True),
+        parts_uid=PARTS,
+    )
+    jobs = [(0, inputs(0, 1)), (SPAN, inputs(0, 1)), (2 * SPAN, inputs(SPAN, SPAN + 1))]
+    assert done_with(tree, jobs, readers={str(FIRST): 1}) == [
+        DoneWith(FIRST, 1, [0, 1]),
+        DoneWith(PARTS, 1, [0, 1, SPAN, SPAN + 1]),
+    ]
+    assert done_with(tree, jobs[1:2], readers={}) == [DoneWith(PARTS, 1, [0, 1])]
+
+
+@given(st.lists(st.lists(st.integers(0, 10**8), min_size=1, max_size=5, unique=True), max_size=8))
+def test_each_file_of_each_job_is_told_once_in_order(jobs: list[list[int]]) -> None:
+    """Of batches and groups, too."""
+    task = make_task(dat_in_uid=FIRST, uid=uuid4(), batch=5)
+    drafts = [(seqs[0], inputs(*seqs)) for seqs in jobs]
+    told = [seq for one in done_with(task, drafts, readers={str(FIRST): 1}) for seq in one.seqs]
+    assert told == sorted(seq for seqs in jobs for seq in seqs)
