@@ -63,7 +63,9 @@ LINKS = [
 #: Queues and events whose messages are repeated.
 DESTINATIONS = [
     "wms.tasks",
+    "wms.readers",
     "dms.files",
+    "dms.releases",
     "dms.deletions",
     "dms.uploads",
     "dms.dataset-closed",

@@ -278,7 +278,7 @@ def copy_of_the_deleted(state: Snapshot) -> None:
 
 def deleted_before_read(state: Snapshot) -> None:
     row = intermediate(state)
-    row["deleted_at"] = row["closed_at"]
+    row["deleted_at"] = row["registered_at"]
 
 
 def input_deleted_before_upload(state: Snapshot) -> None:

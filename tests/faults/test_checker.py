@@ -15,6 +15,7 @@ from tests.faults.checker.load import read_storages
 from tests.faults.embedded import EndState, carried_work
 from tests.faults.spoils import SPOILS, Spoil
 from tests.faults.spoils_of_files import FILE_SPOILS
+from tests.faults.spoils_of_releases import RELEASE_SPOILS
 
 pytestmark = pytest.mark.xdist_group("faults-checker")
 
@@ -44,7 +45,8 @@ _FILLED = [
 
 
 @pytest.mark.parametrize(
-    ("check", "spoil"), [(check, spoil) for check, spoils in SPOILS.items() for spoil in spoils]
+    ("check", "spoil"),
+    [(check, spoil) for check, spoils in (SPOILS | RELEASE_SPOILS).items() for spoil in spoils],
 )
 def test_a_spoiled_state_is_found(good: EndState, check: str, spoil: Spoil) -> None:
     spoiled = copy.deepcopy(good.state)
@@ -82,6 +84,5 @@ def test_events_that_differ_from_the_truth_are_found(good: EndState) -> None:
 
 
 def test_every_check_is_proven() -> None:
-    assert {name_of(check) for check in CHECKS} == SPOILS.keys() | FILE_SPOILS.keys() | {
-        "events true"
-    }
+    proven = SPOILS.keys() | RELEASE_SPOILS.keys() | FILE_SPOILS.keys() | {"events true"}
+    assert {name_of(check) for check in CHECKS} == proven

@@ -9,6 +9,7 @@ from tests.faults.checker import (
     job_checks,
     limit_checks,
     message_checks,
+    release_checks,
     storage_checks,
 )
 from tests.faults.checker.expectation import Expectation
@@ -48,6 +49,9 @@ CHECKS: tuple[Check, ...] = (
     storage_checks.check_readable_datasets_whole,
     storage_checks.check_nothing_deleted_early,
     storage_checks.check_events_true,
+    release_checks.check_files_released_after_reading,
+    release_checks.check_counts_of_released,
+    release_checks.check_releases_done,
 )
 
 

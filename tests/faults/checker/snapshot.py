@@ -4,6 +4,7 @@ a test can spoil a copy."""
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -25,9 +26,13 @@ TABLES: Mapping[str, tuple[str, ...]] = {
             "runs",
             "frames",
         ),
+        *("file_reads", "removals"),
         *("outbox", "inbox"),
     ),
-    "wms": ("tasks", "jobs", "attempts", "pilots", "limits", "outbox", "inbox"),
+    "wms": (
+        *("tasks", "jobs", "attempts", "pilots", "limits", "input_readers"),
+        *("outbox", "inbox"),
+    ),
     "chains": ("chains", "steps", "inputs", "datasets", "outbox", "inbox"),
     "watcher": ("watches", "releases", "outbox", "inbox"),
     "intake": ("handovers", "unmatched", "outbox", "inbox"),
@@ -74,6 +79,7 @@ class CatalogueFile:
     meta: Any
     origin: Any
     places: tuple[str, ...]
+    released_at: datetime | None
 
     @property
     def own_name(self) -> str:
@@ -106,6 +112,7 @@ class Catalogue:
                 meta=file["meta"],
                 origin=file["origin"],
                 places=tuple(places.get(row["file_id"], ())),
+                released_at=row["released_at"],
             )
             self._members.setdefault(row["dataset_uid"], []).append(member)
         for members in self._members.values():

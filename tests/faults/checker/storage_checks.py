@@ -34,7 +34,7 @@ def check_no_dark_files(view: View) -> Iterator[str]:
 
 def check_readable_datasets_whole(view: View) -> Iterator[str]:
     """Invariant 4: every file of a data set that can be read has exactly one copy (an uploaded one:
-    on an output storage)."""
+    on an output storage), unless it is released."""
     outputs = {
         view.catalogue.roots[row["id"]]
         for row in view.state.rows("dms", "storages")
@@ -42,7 +42,8 @@ def check_readable_datasets_whole(view: View) -> Iterator[str]:
     }
     for dataset in view.catalogue.datasets.values():
         for file in view.files(dataset):
-            if len(file.places) != (1 if dataset["state"] in _READABLE else 0):
+            is_there = dataset["state"] in _READABLE and file.released_at is None
+            if len(file.places) != (1 if is_there else 0):
                 yield (
                     f"data set {dataset['name']} is {dataset['state']}, and {file.name} has"
                     f" {len(file.places)} copies"

@@ -1,0 +1,154 @@
+"""Files between steps go as they are read, while the chain is at work; what failed is run again
+without them."""
+
+import json
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from sluice.cli.connection import Connection
+from sluice.cli.transfer.upload import upload_files
+from sluice.contracts.chains import Chain
+from sluice.contracts.datasets import NewDataset
+from sluice.contracts.states import ChainState
+from sluice.contracts.templates import NewTemplate
+from tests.e2e.commands import sluice, write_texts
+from tests.e2e.systems import LiveSystem
+from tests.e2e.test_rerun import ask, attempts_of, ended
+from tests.waiting import Gate, eventually, wait_until
+
+pytestmark = pytest.mark.xdist_group("e2e-command")
+
+#: ``bad`` waits at the gate, and is refused as long as there is the flag.
+WORKFLOW = """\
+cwlVersion: v1.2
+$namespaces: {{sluice: "urn:sluice:cwl:"}}
+class: Workflow
+requirements: {{ScatterFeatureRequirement: {{}}}}
+inputs: {{texts: "File[]"}}
+outputs: {{said: {{type: "File[]", outputSource: end/out}}}}
+steps:
+  copy:
+    scatter: text
+    in: {{text: texts}}
+    out: [out]
+    run: {copy}
+  shout:
+    scatter: text
+    in: {{text: copy/out}}
+    out: [out]
+    sluice:retry: {{attempts: 1}}
+    run: {shout}
+  end:
+    scatter: text
+    in: {{text: shout/out}}
+    out: [out]
+    run: {end}
+"""
+
+
+def tool(script: str) -> str:
+    return json.dumps(
+        {
+            "class": "CommandLineTool",
+            "baseCommand": ["sh", "-c", script, "sh"],
+            "requirements": {"ToolTimeLimit": {"timelimit": 60}},
+            "inputs": {"text": {"type": "File", "inputBinding": {"position": 1}}},
+            "outputs": {"out": {"type": "stdout"}},
+            "stdout": "out.txt",
+        }
+    )
+
+
+def workflow(gate: Gate, flag: Path) -> str:
+    refuse = f'if grep -q bad "$1"; then : < {gate}; test ! -e {flag} || exit 1; fi'
+    return WORKFLOW.format(
+        copy=tool('cat "$1"'),
+        shout=tool(f'{refuse}; tr a-z A-Z < "$1"'),
+        end=tool('echo "$(cat "$1")!"'),
+    )
+
+
+async def begin(connection: Connection, text: str, files: list[str]) -> Chain:
+    template = await connection.operator.store_template(NewTemplate(name="relay", cwl=text))
+    new = NewDataset(name=f"relay-{uuid4()}", on_demand=True)
+    dataset = await upload_files(connection, [Path(file) for file in files], dataset=new)
+    return await connection.operator.request_chain(dataset.uid, template.name)
+
+
+def between(chain: Chain, step: str) -> str:
+    [uid] = [one.uid for one in chain.datasets if (one.step, one.port) == (step, "out")]
+    return str(uid)
+
+
+async def is_released(connection: Connection, chain: Chain, step: str, files: int) -> bool:
+    chain = await connection.operator.chain(chain.uid)
+    known = [one.uid for one in chain.datasets if (one.step, one.port) == (step, "out")]
+    return bool(known) and (await connection.operator.dataset(known[0])).released == files
+
+
+def lying(system: LiveSystem, chain: Chain, step: str) -> int:
+    """Files on the storage."""
+    folder = f"{chain.uid}.{step}.out"
+    return sum(path.parent.name == folder for path in system.storage_files("intermediate"))
+
+
+def test_files_between_steps_go_as_they_are_read_and_a_rerun_does_without(
+    system: LiveSystem, tmp_path: Path
+) -> None:
+    """Invariants 3, 4 and 8: what a job that failed needs is there, all else has gone; the output
+    is complete and in order."""
+    gate, flag = Gate(tmp_path / "gate"), tmp_path / "flag"
+    flag.touch()
+    words = ["a", "b", "c", "bad", "d", "e", "f", "g"]
+    files = write_texts(tmp_path / "in", *words)
+    first = ask(system, lambda c: begin(c, workflow(gate, flag), files))
+
+    async def wait(connection: Connection) -> Chain:
+        for step in ("copy", "shout"):
+            await eventually(
+                lambda step=step: is_released(connection, first, step, 7),  # type: ignore[misc] # bound now
+                what=f"all files of {step} but one are released",
+                seconds=60,
+            )
+        return await connection.operator.chain(first.uid)
+
+    chain = ask(system, wait)
+    assert chain.state is ChainState.IN_PROGRESS
+    said = sluice("dataset", "show", between(chain, "copy"), "--url", system.url).stdout
+    assert "8 files" in said
+    assert "7 of them are deleted: all steps are done with them" in said
+    listed = json.loads(
+        sluice("dataset", "files", between(chain, "copy"), "--url", system.url, "--json").stdout
+    )
+    assert [file["seq"] for file in listed["files"]] == [3]
+
+    wait_until(
+        lambda: (lying(system, chain, "copy"), lying(system, chain, "shout")) == (1, 0),
+        what="their copies are removed",
+    )
+    gate.open()
+    failed = ended(system, str(chain.uid))
+    assert failed.state is ChainState.FAILED
+    flag.unlink()
+    arguments = ["chain", "rerun", str(failed.uid), "--failed-only", "--url", system.url]
+    told = sluice(*arguments, "--dry-run").stdout
+    assert [line.split()[:2] for line in told.splitlines()[1:]] == [
+        ["copy", "taken"],
+        ["shout", "runs"],
+        ["end", "runs"],
+    ]
+    again = ended(system, json.loads(sluice(*arguments, "--json").stdout)["uid"])
+    assert again.state is ChainState.FINISHED, again.reason
+
+    async def look(connection: Connection) -> tuple[list[list[int]], list[str]]:
+        """Attempts at each job, by step, and where the outputs lie."""
+        [output] = [one.uid for one in again.datasets if (one.step, one.port) == ("end", "out")]
+        tried = [await attempts_of(connection, again, step) for step in ("shout", "end")]
+        return tried, [file.url for file in (await connection.operator.files(output)).files]
+
+    tried, urls = ask(system, look)
+    assert tried == [[int(word == "bad") for word in words]] * 2, "only what failed ran"
+    texts = [Path(url.removeprefix("file://")).read_text() for url in urls]
+    assert texts == [f"{word.upper()}!\n" for word in words]

@@ -1,0 +1,63 @@
+"""Files in between that went before their data set: not before they were read, none but these, and
+nothing of it left undone."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tests.faults.checker.snapshot import Row
+from tests.faults.checker.view import RunView, View, stored_inputs
+
+
+def check_files_released_after_reading(view: View) -> Iterator[str]:
+    """Invariant 4: all jobs that read a released file had finished before."""
+    between: set[Any] = set()
+    for run in view.runs:
+        for writer in run.steps.values():
+            for port, dataset in writer.written.items():
+                place = f"{writer.step.name}/{port}"
+                if place not in run.expected.pipeline.outputs:
+                    between.add(dataset["uid"])
+                    yield from _released_unread(view, run, place, dataset)
+    for dataset in view.catalogue.datasets.values():
+        if dataset["uid"] not in between and any(
+            file.released_at is not None for file in view.files(dataset)
+        ):
+            yield f"data set {dataset['name']} lies between no steps, and files of it were released"
+
+
+def check_counts_of_released(view: View) -> Iterator[str]:
+    for dataset in view.catalogue.datasets.values():
+        gone = sum(file.released_at is not None for file in view.files(dataset))
+        if dataset["released"] != gone:
+            yield (
+                f"data set {dataset['name']} counts {dataset['released']} released files, and has"
+                f" {gone}"
+            )
+
+
+def check_releases_done(view: View) -> Iterator[str]:
+    """No copy waits to be removed, and nobody keeps books of what has ended."""
+    for service, table in (("dms", "removals"), ("dms", "file_reads"), ("wms", "input_readers")):
+        if rows := view.state.rows(service, table):
+            yield f"{len(rows)} rows are left in {table}"
+
+
+def _released_unread(view: View, run: RunView, place: str, dataset: Row) -> Iterator[str]:
+    readers = [step for step in run.steps.values() if step.step.reads == place]
+    ends = [
+        {
+            name: job["ended_at"]
+            for job in step.jobs
+            if job["state"] == "finished"
+            for name in stored_inputs(job)
+        }
+        for step in readers
+    ]
+    for file in view.files(dataset):
+        if file.released_at is None:
+            continue
+        if any(file.name not in end or end[file.name] > file.released_at for end in ends):
+            yield (
+                f"{run.expected.dataset}: {place}: {file.name} was released at"
+                f" {file.released_at}, before all that read it had finished"
+            )
