@@ -12,7 +12,8 @@ from sluice.servicekit.database import Connection
 _NOTE_READS = """
 -- Files that are released already are left alone. $4: a task that is done with these, out of $3.
 INSERT INTO file_reads (dataset_uid, seq, readers, wanted)
-SELECT $1, given.seq, ARRAY[$4::uuid], $3 FROM unnest($2::bigint[]) AS given (seq)
+SELECT DISTINCT $1::uuid, given.seq, ARRAY[$4::uuid], $3::integer
+FROM unnest($2::bigint[]) AS given (seq)
 WHERE NOT EXISTS (
     SELECT FROM dataset_files AS f
     WHERE f.dataset_uid = $1 AND f.seq = given.seq AND f.released_at IS NOT NULL

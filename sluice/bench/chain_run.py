@@ -3,7 +3,7 @@
 import random
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -12,7 +12,7 @@ from sluice.cli.connection import connected
 from sluice.cli.transfer.results import fetch_results
 from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import follow_chain
-from sluice.contracts.chains import Chain
+from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import ChainState
@@ -46,8 +46,15 @@ async def carry_through(url: str, workflow: str, inputs: Sequence[Path], *, name
     return await carry_template(url, NewTemplate(name=name, cwl=workflow), inputs)
 
 
-async def carry_template(url: str, new: NewTemplate, inputs: Sequence[Path]) -> Carried:
-    """Raises ``ServiceError`` where the chain does not finish."""
+async def carry_template(
+    url: str,
+    new: NewTemplate,
+    inputs: Sequence[Path],
+    *,
+    on_look: Callable[[Chain, Sequence[ChainTask]], None] = lambda chain, tasks: None,
+) -> Carried:
+    """``on_look``: as ``follow_chain`` calls it. Raises ``ServiceError`` where the chain does not
+    finish."""
     async with connected(url) as connection:
         template = await connection.operator.store_template(new)
         started = time.perf_counter()
@@ -55,7 +62,7 @@ async def carry_template(url: str, new: NewTemplate, inputs: Sequence[Path]) -> 
         dataset = await upload_files(connection, inputs, dataset=given)
         registered = time.perf_counter() - started
         chain = await connection.operator.request_chain(dataset.uid, template.name)
-        chain = await follow_chain(connection, chain, on_look=lambda chain, tasks: None)
+        chain = await follow_chain(connection, chain, on_look=on_look)
     if chain.state is not ChainState.FINISHED or chain.ended_at is None:
         raise ServiceError(f"the chain ended {chain.state}: {chain.reason}")
     seconds = (chain.ended_at - chain.created_at).total_seconds()

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from sluice.bench.between import Between
 from sluice.bench.chain_run import Carried, carry_template
 from sluice.bench.result import BenchResult
 from sluice.bench.system import fresh_system
 from sluice.cli.connection import connected
 from sluice.contracts.templates import NewTemplate
+from sluice.servicekit.lifecycle import cancel_and_wait
 
 MAPS, AT_A_TIME, GROUP = 5, 64, 10
 #: Seconds that a job takes; of every hundred so many take so many times as long.
@@ -67,10 +69,12 @@ steps:
 
 @dataclass(frozen=True, slots=True)
 class _Passage:
-    """Seconds to the end, and until the last map gave its first file."""
+    """Seconds to the end, and until the last map gave its first file; most files between maps at
+    once."""
 
     whole: float
     first: float
+    between: int
 
 
 def bench_flow(files: int = 500, rounds: int = 3) -> BenchResult:
@@ -101,6 +105,8 @@ def bench_flow(files: int = 500, rounds: int = 3) -> BenchResult:
             "jobs at a time": AT_A_TIME,
             "the last map's first file, s": round(median(one.first for one in flows), 2),
             "the same, with barriers": round(median(one.first for one in waits), 2),
+            "most files between the maps at once": max(one.between for one in flows),
+            "the same, with barriers (files)": max(one.between for one in waits),
             "ratios of the rounds": [
                 round(one.whole / two.whole, 3) for one, two in zip(flows, waits, strict=True)
             ],
@@ -141,8 +147,18 @@ def _workflow(*, barriers: bool) -> str:
 def _carry(url: str, inputs: Sequence[Path], *, barriers: bool) -> _Passage:
     name = "bench-flow-barriers" if barriers else "bench-flow"
     new = NewTemplate(name=name, cwl=_workflow(barriers=barriers))
-    carried = asyncio.run(carry_template(url, new, inputs))
-    return _Passage(carried.seconds, asyncio.run(_first_file(url, carried)))
+    return asyncio.run(_watched(url, new, inputs))
+
+
+async def _watched(url: str, new: NewTemplate, inputs: Sequence[Path]) -> _Passage:
+    # What the last map gives waits until a group of the merge is full.
+    between = Between([f"map{number}" for number in range(1, MAPS)])
+    watching = asyncio.create_task(between.watch(url))
+    try:
+        carried = await carry_template(url, new, inputs, on_look=between.see)
+    finally:
+        await cancel_and_wait(watching)
+    return _Passage(carried.seconds, await _first_file(url, carried), between.most)
 
 
 async def _first_file(url: str, carried: Carried) -> float:

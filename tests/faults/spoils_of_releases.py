@@ -4,7 +4,7 @@ should."""
 from datetime import timedelta
 
 from tests.faults.checker.snapshot import Row, Snapshot
-from tests.faults.spoils import Spoil, first, intermediate, output
+from tests.faults.spoils import Spoil, intermediate, output
 
 
 def _released(state: Snapshot) -> Row:
@@ -24,7 +24,7 @@ def released_though_its_job_failed(state: Snapshot) -> None:
 
 def output_file_released(state: Snapshot) -> None:
     own = output(state)
-    member = first(state, "dms", "dataset_files", dataset_uid=own["uid"])
+    member = state.first("dms", "dataset_files", dataset_uid=own["uid"])
     member["released_at"] = own["uploaded_at"]
 
 

@@ -36,7 +36,7 @@ def done_with(
             if dataset is not None and (parts or str(dataset) in readers):
                 found.setdefault(dataset, []).append(given["seq"])
     return [
-        DoneWith(dataset, readers.get(str(dataset), 1), sorted(seqs))
+        DoneWith(dataset, readers.get(str(dataset), 1), sorted(set(seqs)))
         for dataset, seqs in found.items()
     ]
 

@@ -269,6 +269,22 @@ async def test_a_data_set_that_waits_for_files_says_so(operator: Operator, sluic
     assert operator.neighbours.closings == [(uid, 9)]
 
 
+async def test_a_data_set_whose_files_went_as_they_were_read_says_so(
+    operator: Operator, sluice: Command
+) -> None:
+    uid = (await operator.client.register_dataset(NewDataset(name="between"))).uid
+    assert "of them deleted" not in (await operator.http.get(f"/datasets/{uid}")).text
+    known = operator.neighbours.datasets[uid]
+    operator.neighbours.datasets[uid] = known.model_copy(
+        update={"count_files": 1200, "released": 1100}
+    )
+    page = (await operator.http.get(f"/datasets/{uid}")).text
+    assert "1\u202f100 of them deleted: all steps are done with them" in page
+    said = await sluice("dataset", "show", str(uid))
+    assert "1100 of them are deleted: all steps are done with them" in said
+    assert '"released": 1100' in await sluice("dataset", "show", str(uid), "--json")
+
+
 async def test_a_chain_is_started_by_hand_with_its_parameters(
     operator: Operator, waiting: dict[str, UUID]
 ) -> None:

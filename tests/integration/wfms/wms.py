@@ -28,6 +28,8 @@ class SmallWms:
         self.tasks: dict[UUID, Task] = {}
         self.statuses: dict[UUID, TaskStatus] = {}
         self.messages: list[UUID] = []
+        #: By task, how many tasks read its inputs, of those whose files go one by one.
+        self.readers: dict[UUID, dict[UUID, int]] = {}
         #: What was said of ranks to be raised.
         self.boosts: list[Boosts] = []
         self.knows_boosts = True

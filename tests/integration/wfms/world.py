@@ -13,6 +13,7 @@ from fastapi import APIRouter
 
 from dms.loops.workers import upload_once
 from dms.settings import DmsSettings
+from dms.usecases.release_files import apply_release
 from dms.usecases.request_deletion import apply_deletion
 from dms.usecases.request_upload import apply_upload
 from dms.wiring import build as build_dms
@@ -27,9 +28,12 @@ from sluice.contracts.datasets import Dataset, NewDataset, NewFile, NewStorage
 from sluice.contracts.messages import (
     DMS_DELETIONS,
     DMS_UPLOADS,
+    WMS_READERS,
     WMS_TASKS,
     CloudEvent,
     DeleteDataset,
+    InputReaders,
+    ReleaseFiles,
     UploadDataset,
 )
 from sluice.contracts.plan import Plan
@@ -263,6 +267,9 @@ class World:
             match event.type:
                 case name if name == WMS_TASKS:
                     self.wms.accept(Task.model_validate(event.data))
+                case name if name == WMS_READERS:
+                    told = InputReaders.model_validate(event.data)
+                    self.wms.readers[told.task_uid] = told.readers
                 case name if name == DMS_UPLOADS:
                     await apply_upload(transaction, UploadDataset.model_validate(event.data))
                 case name if name == DMS_DELETIONS:
@@ -321,6 +328,12 @@ class World:
                     )
                 else:
                     await self.end_task(uid)
+
+    async def release(self, dataset: UUID, *seqs: int) -> None:
+        """The only step that reads the data set is done with these files."""
+        message = ReleaseFiles(dataset_uid=dataset, reader=uuid4(), readers=1, seqs=list(seqs))
+        async with self.dms_database.transaction() as transaction:
+            await apply_release(transaction, message)
 
     async def upload_all(self) -> None:
         context = make_context(self.dms_settings, self.dms_database)

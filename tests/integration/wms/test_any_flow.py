@@ -12,10 +12,12 @@ import pytest
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.states import JobState
-from tests.integration.wms.catalogue import deliver
+from sluice.servicekit.database import Database
+from tests.integration.wms.catalogue import deliver, deliver_releases
 from tests.integration.wms.line import Line
 from tests.integration.wms.stage import Stage
 from tests.integration.wms.test_gathering import gather
+from tests.integration.wms.test_releasing import tell
 from tests.integration.wms.test_splitting import accept
 from wms.db.leases import ClaimedJob
 
@@ -79,7 +81,7 @@ async def test_whatever_happens_when_each_step_has_a_job_for_each_file(
 ) -> None:
     """Invariants 3, 5 and 7: tasks, files and ends of jobs come in any order."""
     await line.lay(tmp_path, files=12, backoff=0.0, retry=100)
-    await go_through(line, second, seed)
+    await go_through(Turmoil, line, second, seed)
     for step in "abc":
         assert await line.seqs(step, JobState.FINISHED) == list(range(12))
         assert await line.stage.states(line.steps[step]) == {JobState.FINISHED: 12}
@@ -107,7 +109,7 @@ async def test_whatever_happens_groups_are_those_of_the_whole_data_set(
     await line.lay(tmp_path, files=13, backoff=0.0, retry=100)
     for step, how in SHAPES[shape].items():
         gather(line, step, how)
-    await go_through(line, second, seed)
+    await go_through(Turmoil, line, second, seed)
     made = await line.inputs("c")
     assert await line.stage.states(line.steps["c"]) == {JobState.FINISHED: len(made)}
     await deliver(line.stage, line.dms)
@@ -120,11 +122,75 @@ async def test_whatever_happens_groups_are_those_of_the_whole_data_set(
         assert await connection.fetchval("SELECT count(*) FROM flow_entries") == 0
 
 
-async def go_through(line: Line, second: Stage, seed: int) -> None:
+async def go_through(
+    kind: type[Turmoil], line: Line, second: Stage, seed: int, **more: Database
+) -> None:
     pilots = [await line.stage.add_pilot(name=f"p{number}") for number in range(3)]
-    turmoil = Turmoil(line, second, pilots, seed)
+    turmoil = kind(line, second, pilots, seed, **more)
     for _ in range(200):
         await turmoil.round()
         if await turmoil.is_over():
             break
     assert await turmoil.is_over()
+
+
+class Releasing(Turmoil):
+    """Files in between are released, too; what is said of that comes at any time, and again."""
+
+    def __init__(
+        self, line: Line, second: Stage, pilots: Sequence[UUID], seed: int, *, catalogue: Database
+    ) -> None:
+        super().__init__(line, second, pilots, seed)
+        self.database, self.untold = catalogue, {"b": "a", "c": "b"}
+
+    async def round(self) -> None:
+        if self.untold and self.random.random() < 0.5:
+            step = self.random.choice(list(self.untold))
+            await tell(self.line, step, **{self.untold.pop(step): 1})
+        await super().round()
+        if self.random.random() < 0.5:
+            await deliver_releases(self.line.stage, self.database)
+            await self.look()
+
+    async def look(self) -> None:
+        """Whatever is gone, a job that finished has read."""
+        for step, before in (("b", "a"), ("c", "b")):
+            written = self.line.steps[before].main_output.dat_out_uid
+            page = await self.line.dms.files(written, released=True)
+            gone = {file.seq for file in page.files if file.released}
+            assert gone <= await read_by_finished(self.line, step)
+
+
+async def read_by_finished(line: Line, step: str) -> set[int]:
+    async with line.stage.database.connection() as connection:
+        rows = await connection.fetch(
+            "SELECT inputs FROM jobs WHERE task_uid = $1 AND state = $2",
+            line.steps[step].uid,
+            JobState.FINISHED,
+        )
+    return {file["seq"] for row in rows for file in row["inputs"]}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("shape", ["maps", "groups", "groups of groups"])
+async def test_whatever_happens_no_file_goes_that_a_job_needs(
+    line: Line, second: Stage, catalogue: Database, tmp_path: Path, shape: str, seed: int
+) -> None:
+    """Invariant 4; and the jobs are those that there are without."""
+    await line.lay(tmp_path, files=12, backoff=0.0, retry=100)
+    for step, how in SHAPES.get(shape, {}).items():
+        gather(line, step, how)
+    await go_through(Releasing, line, second, seed, catalogue=catalogue)
+    for step in "abc":
+        jobs = len(await line.seqs(step))
+        assert await line.stage.states(line.steps[step]) == {JobState.FINISHED: jobs}
+    assert await line.seqs("b") == list(range(4 if shape == "groups of groups" else 12))
+    await deliver(line.stage, line.dms)
+    await deliver_releases(line.stage, catalogue)
+    for step, before in (("b", "a"), ("c", "b")):
+        dataset = await line.dms.dataset(line.steps[before].main_output.dat_out_uid)
+        jobs = len(await line.seqs(before))
+        assert (dataset.count_files, dataset.state.readable) == (jobs, True)
+        assert await read_by_finished(line, step) == set(range(jobs))
+    async with line.stage.database.connection() as connection:
+        assert await connection.fetchval("SELECT count(*) FROM input_readers") == 0

@@ -1,0 +1,43 @@
+"""How many files lie between the steps of a chain that is at work."""
+
+import asyncio
+from collections.abc import Collection, Sequence
+
+from sluice.cli.connection import connected
+from sluice.contracts.chains import Chain, ChainTask
+from sluice.contracts.states import DatasetState
+
+#: Seconds between two looks.
+PERIOD = 0.2
+
+
+class Between:
+    """``most``: files that ``steps`` had written and that were not deleted, at the look at which
+    there were most."""
+
+    def __init__(self, steps: Collection[str]) -> None:
+        self._steps = steps
+        self._chain: Chain | None = None
+        self.most = 0
+
+    def see(self, chain: Chain, tasks: Sequence[ChainTask]) -> None:
+        """The chain as it is now: which data sets it has."""
+        self._chain = chain
+
+    async def watch(self, url: str) -> None:
+        """Until it is canceled."""
+        async with connected(url) as connection:
+            while True:
+                wanted = [
+                    dataset.uid
+                    for dataset in ([] if self._chain is None else self._chain.datasets)
+                    if dataset.step in self._steps and dataset.port is not None
+                ]
+                found = await asyncio.gather(*map(connection.operator.dataset, wanted))
+                there = sum(
+                    dataset.count_files - dataset.released
+                    for dataset in found
+                    if dataset.usable or dataset.state is DatasetState.OPEN
+                )
+                self.most = max(self.most, there)
+                await asyncio.sleep(PERIOD)

@@ -1,0 +1,82 @@
+"""Chains in which files between steps went as they were read, and their reruns (invariant 4)."""
+
+from sluice.contracts.chains import Chain, RerunChain
+from sluice.contracts.datasets import NewFile
+from sluice.contracts.plan import Plan, Source
+from sluice.contracts.states import ChainState
+from tests.integration.wfms.test_reruns import HOUR, again, begin, dataset_of, run, sent
+from tests.integration.wfms.world import World
+from tests.unit.wfms.chains.plans import DELETE_ALL, plan, step
+
+
+def line() -> Plan:
+    """decode → filter → last: three maps."""
+    return plan(
+        step("decode"),
+        step("filter", Source(step="decode", port="out")),
+        step("last", Source(step="filter", port="out")),
+        outputs=[("last", "out")],
+        retention=DELETE_ALL,
+    )
+
+
+async def begin_with_a_file(world: World) -> Chain:
+    """``decode`` gives one, and ``filter`` fails."""
+    world.keep_what_failed(HOUR)
+    begun = await world.new_chain(await world.input("a"), world.template(line()))
+    await world.start_steps()
+    await world.deliver()
+    chain = await world.chain(begun.uid)
+    written = await world.dms.dataset(dataset_of(chain, "decode"))
+    file = NewFile(
+        seq=0,
+        name="00000000.1-a.hits",
+        size=3,
+        checksum="sha256:" + "0" * 64,
+        url=f"{written.url}/00000000.1-a.hits",
+    )
+    await world.dms.register_files(written.uid, [file])
+    await run(world, fail="filter")
+    return await world.chain(begun.uid)
+
+
+async def test_each_task_is_told_whose_files_go_as_they_are_read(world: World) -> None:
+    """What a rerun has taken over belongs to two chains, and stays together."""
+    first = await begin(world, line(), fail="filter")
+    tasks = {task.step: task for task in world.wms.tasks.values()}
+    read = dataset_of(first, "decode")
+    assert world.wms.readers == {tasks["filter"].uid: {read: 1}}
+    second = await again(world, first)
+    world.wms.readers.clear()
+    await run(world)
+    tasks = {task.step: task for task in world.wms.tasks.values() if task.chain_uid == second.uid}
+    assert tasks.keys() == {"filter", "last"}
+    written = dataset_of(await world.chain(second.uid), "filter")
+    assert world.wms.readers == {tasks["last"].uid: {written: 1}}
+
+
+async def test_where_files_are_gone_finished_jobs_are_taken_over(world: World) -> None:
+    first = await begin_with_a_file(world)
+    decoded = dataset_of(first, "decode")
+    await world.release(decoded, 0)
+    second = await again(world, first)
+    await run(world, turns=1)
+    [task] = [task for task in world.wms.tasks.values() if task.chain_uid == second.uid]
+    assert (task.step, task.main_input.dat_in_uid) == ("filter", decoded)
+    assert task.taken_over is not None
+    assert task.taken_over.outputs == {"out": dataset_of(first, "filter")}
+
+
+async def test_who_needs_all_files_has_the_step_before_run_again(world: World) -> None:
+    """The command and the page say so beforehand."""
+    first = await begin_with_a_file(world)
+    await world.release(dataset_of(first, "decode"), 0)
+    told = await world.chains.plan_rerun(first.uid, RerunChain(from_step="filter"))
+    assert [(one.name, one.runs, one.reason) for one in told.steps[:2]] == [
+        ("decode", True, "of what it wrote for step filter files are deleted"),
+        ("filter", True, "asked for"),
+    ]
+    second = await again(world, first, from_step="filter")
+    await run(world)
+    assert sent(world, second) == ["decode", "filter", "last"]
+    assert (await world.chain(second.uid)).state is ChainState.FINISHED
