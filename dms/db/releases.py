@@ -9,7 +9,7 @@ from sluice.contracts.messages import ReleaseFiles
 from sluice.contracts.states import ReplicaState
 from sluice.servicekit.database import Connection
 
-_NOTE_READS = """
+NOTE_READS = """
 -- Files that are released already are left alone. $4: a task that is done with these, out of $3.
 INSERT INTO file_reads (dataset_uid, seq, readers, wanted)
 SELECT DISTINCT $1::uuid, given.seq, ARRAY[$4::uuid], $3::integer
@@ -24,14 +24,14 @@ SET readers = file_reads.readers || excluded.readers
 WHERE NOT file_reads.readers @> excluded.readers
 """
 
-_SELECT_DONE = """
+SELECT_DONE = """
 -- Of these numbers those of files that all who read them are done with.
 SELECT given.seq FROM unnest($2::bigint[]) AS given (seq)
 JOIN file_reads AS r ON r.dataset_uid = $1 AND r.seq = given.seq
 WHERE cardinality(r.readers) >= r.wanted
 """
 
-_RELEASE = """
+RELEASE = """
 -- Files that are registered, and not released. Gives the numbers that no file has.
 WITH released AS (
     UPDATE dataset_files SET released_at = now()
@@ -57,7 +57,7 @@ _FORGET_ALL_READS = "DELETE FROM file_reads WHERE dataset_uid = $1"
 
 _SET_READ_AHEAD = "UPDATE datasets SET read_ahead = true WHERE uid = $1 AND NOT read_ahead"
 
-_TAKE_REMOVALS = """
+TAKE_REMOVALS = """
 -- Several instances share them; who dies leaves them to others.
 UPDATE removals AS r SET not_before = now() + $2
 FROM (
@@ -86,18 +86,18 @@ class Removal:
 
 async def note_reads(connection: Connection, told: ReleaseFiles) -> None:
     """Says of files that are not released who is done with them."""
-    await connection.execute(_NOTE_READS, told.dataset_uid, told.seqs, told.readers, told.reader)
+    await connection.execute(NOTE_READS, told.dataset_uid, told.seqs, told.readers, told.reader)
 
 
 async def read_by_all(connection: Connection, uid: UUID, seqs: Sequence[int]) -> list[int]:
     """Of these numbers those of files, registered or not, that all are done with."""
-    return [row["seq"] for row in await connection.fetch(_SELECT_DONE, uid, seqs)]
+    return [row["seq"] for row in await connection.fetch(SELECT_DONE, uid, seqs)]
 
 
 async def release(connection: Connection, uid: UUID, seqs: Sequence[int]) -> list[int]:
     """Files with these numbers are on their way out from now on. Gives the numbers that no file
     has yet."""
-    unknown: list[int] = await connection.fetchval(_RELEASE, uid, seqs)
+    unknown: list[int] = await connection.fetchval(RELEASE, uid, seqs)
     return unknown
 
 
@@ -116,7 +116,7 @@ async def set_read_ahead(connection: Connection, uid: UUID) -> None:
 
 async def take_removals(connection: Connection, *, limit: int, seconds: float) -> list[Removal]:
     """They are this instance's for so long."""
-    rows = await connection.fetch(_TAKE_REMOVALS, limit, timedelta(seconds=seconds))
+    rows = await connection.fetch(TAKE_REMOVALS, limit, timedelta(seconds=seconds))
     return [Removal(row["dataset_uid"], row["file_id"]) for row in rows]
 
 

@@ -71,11 +71,11 @@ NOTES: dict[str, CycleNotes] = {
         "One copy of one file on one storage.",
         {
             ReplicaState.AVAILABLE: (
-                "the deletion or the upload of its data set",
+                "the deletion or the upload of its data set; the release of the file",
                 "nothing is under way",
             ),
             ReplicaState.DELETING: (
-                "the deletion loop",
+                "the deletion loop; the loop of released files",
                 "removed again: a missing file is success",
             ),
         },

@@ -11,6 +11,7 @@ import pytest
 from dms.db.claims import CLAIM_SWEEP, CLAIM_WORK
 from dms.db.datasets import LIST_CLOSED, LIST_NEWEST, SELECT_COMPLETE, SELECT_DATASETS, UIDS_CALLED
 from dms.db.files import ANYTHING_THERE, INSERT_FILES, LIST_FILES, SELECT_AT_NUMBER, SELECT_KNOWN
+from dms.db.releases import NOTE_READS, RELEASE, SELECT_DONE, TAKE_REMOVALS
 from dms.db.replicas import MARK_DELETING, PAGE, SELECT_MISSING
 from dms.domain.transitions import REPLICA_MOVES
 from dms.usecases.list_datasets import READABLE
@@ -42,7 +43,8 @@ MARKABLE = states_before(REPLICA_MOVES, ReplicaState.DELETING)
 NAMES = [f"f{number}" for number in range(50)]
 
 STATEMENTS: list[tuple[str, tuple[Any, ...]]] = [
-    (LIST_FILES, (UID, 10_000, "", 1_000, ReplicaState.AVAILABLE)),
+    (LIST_FILES, (UID, 10_000, "", 1_000, ReplicaState.AVAILABLE, False)),
+    (LIST_FILES, (UID, 10_000, "", 1_000, ReplicaState.AVAILABLE, True)),
     (SELECT_KNOWN, (UID, NAMES)),
     (
         ANYTHING_THERE,
@@ -64,6 +66,10 @@ STATEMENTS: list[tuple[str, tuple[Any, ...]]] = [
             True,
         ),
     ),
+    (NOTE_READS, (UID, list(range(50)), 2, UID)),
+    (SELECT_DONE, (UID, list(range(50)))),
+    (RELEASE, (UID, list(range(50)))),
+    (TAKE_REMOVALS, (1_000, None)),
     (PAGE, (UID, 10_000, "", 1_000)),
     (SELECT_MISSING, (UID, 10_000, "", STORAGE, "o/", ReplicaState.AVAILABLE, 200)),
     (LIST_CLOSED, (19_990, READABLE, "input", None, 1_000)),
