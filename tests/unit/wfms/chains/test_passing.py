@@ -76,6 +76,7 @@ def side(mode: InputMode, source: Source = MADE, **more: Any) -> StepInput:
         (read_by(sides=[side(InputMode.ALL)]), 0),
         (read_by(source=OTHER, sides=[side(InputMode.EACH, optional=True)]), 0),
         (read_by(single=True), 0),
+        (read_by(source=OTHER, sides=[side(InputMode.EACH)], cross=["file", "side"]), 0),
         (read_by(pick=Pick.ONLY), 0),
         (read_by(next_sources=[NextSource(source=OTHER, start=10)]), 0),
         (read_by(source=OTHER, next_sources=[NextSource(source=MADE, start=10)]), 0),
