@@ -11,7 +11,7 @@ from sluice.contracts.states import DatasetState
 PERIOD = 0.2
 
 
-class Between:
+class FilesBetween:
     """``most``: files that ``steps`` had written and that were not deleted, at the look at which
     there were most."""
 

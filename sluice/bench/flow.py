@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from sluice.bench.between import Between
+from sluice.bench.between import FilesBetween
 from sluice.bench.chain_run import Carried, carry_template
 from sluice.bench.result import BenchResult
 from sluice.bench.system import fresh_system
@@ -152,7 +152,7 @@ def _carry(url: str, inputs: Sequence[Path], *, barriers: bool) -> _Passage:
 
 async def _watched(url: str, new: NewTemplate, inputs: Sequence[Path]) -> _Passage:
     # What the last map gives waits until a group of the merge is full.
-    between = Between([f"map{number}" for number in range(1, MAPS)])
+    between = FilesBetween([f"map{number}" for number in range(1, MAPS)])
     watching = asyncio.create_task(between.watch(url))
     try:
         carried = await carry_template(url, new, inputs, on_look=between.see)

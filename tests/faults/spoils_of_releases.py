@@ -3,6 +3,7 @@ should."""
 
 from datetime import timedelta
 
+from sluice.contracts.states import JobState
 from tests.faults.checker.snapshot import Row, Snapshot
 from tests.faults.spoils import Spoil, intermediate, output
 
@@ -19,7 +20,7 @@ def released_though_its_job_failed(state: Snapshot) -> None:
     released = _released(state)
     for job in state.rows("wms", "jobs"):
         if any(file["url"].endswith(f"/{released['name']}") for file in job["inputs"]):
-            job["state"] = "failed"
+            job["state"] = JobState.FAILED
 
 
 def output_file_released(state: Snapshot) -> None:

@@ -6,11 +6,12 @@ from uuid import UUID
 
 from sluice.contracts.messages import DMS_RELEASES, ReleaseFiles
 from sluice.contracts.states import JobState, TaskState
+from sluice.contracts.tasks import Task
 from sluice.servicekit.database import Transaction
 from wms.db.attempts import EndedAttempt
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask
-from wms.domain.releasing import done_with
+from wms.domain.releasing import Inputs, done_with
 
 #: Files that one message names at most.
 _MOST = 10_000
@@ -38,18 +39,29 @@ def release_files(
             for attempt in attempts
             if attempt.verdict.state is JobState.FINISHED
         ]
-        for files in done_with(known[uid].task, finished, readers=task.input_readers):
-            for start in range(0, len(files.seqs), _MOST):
-                transaction.send(
-                    DMS_RELEASES,
-                    ReleaseFiles(
-                        dataset_uid=files.dataset,
-                        reader=uid,
-                        readers=files.readers,
-                        seqs=files.seqs[start : start + _MOST],
-                    ),
-                    subject=files.dataset,
-                    task=uid,
-                    chain=task.chain_uid,
-                    dataset=files.dataset,
-                )
+        send_releases(transaction, known[uid].task, finished, readers=task.input_readers)
+
+
+def send_releases(
+    transaction: Transaction,
+    task: Task,
+    finished: Sequence[tuple[int, Inputs]],
+    *,
+    readers: Mapping[str, int],
+) -> None:
+    """Of jobs that finished: numbers and inputs. Messages: ``dms.releases``."""
+    for files in done_with(task, finished, readers=readers):
+        for start in range(0, len(files.seqs), _MOST):
+            transaction.send(
+                DMS_RELEASES,
+                ReleaseFiles(
+                    dataset_uid=files.dataset,
+                    reader=task.uid,
+                    readers=files.readers,
+                    seqs=files.seqs[start : start + _MOST],
+                ),
+                subject=files.dataset,
+                task=task.uid,
+                chain=task.chain_uid,
+                dataset=files.dataset,
+            )

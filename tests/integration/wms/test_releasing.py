@@ -63,6 +63,22 @@ async def test_a_finished_job_gives_up_what_it_read(line: Line, tmp_path: Path) 
     assert sorted(seqs for *_, seqs in await given_up(line)) == [[0, 2], [1], [3]]
 
 
+async def test_what_finished_before_it_was_told_goes_then(line: Line, tmp_path: Path) -> None:
+    """The message on readers may come after the first jobs have ended."""
+    await (await line.lay(tmp_path, files=3)).send("a", "b")
+    pilot = await line.stage.add_pilot()
+    jobs = await line.stage.lease(pilot, 3)
+    await line.stage.finish(pilot, *jobs[:2])
+    await line.run_all(pilot)
+    assert await given_up(line) == []
+    for _ in range(2):
+        await tell(line, "b", a=1)
+    assert await given_up(line) == [("a", "b", 1, [0, 1])], "once"
+    await line.stage.finish(pilot, jobs[2])
+    await line.run_all(pilot)
+    assert (await given_up(line))[1:] == [("a", "b", 1, [2])]
+
+
 async def test_of_what_is_not_told_nothing_goes(line: Line, tmp_path: Path) -> None:
     await (await line.lay(tmp_path, files=2)).send("a", "b", "c")
     await tell(line, "c", b=1)
