@@ -29,7 +29,7 @@ from wms.api.tasks import (
     unschedulable_router,
 )
 from wms.api.times import times_router
-from wms.consumers.tasks import readers_consumer, task_consumer, wake_consumer
+from wms.consumers.tasks import task_consumers, wake_consumer
 from wms.db.gauges import MEASUREMENTS
 from wms.domain.matching import PilotNode
 from wms.loops.ready_listener import ReadyListener
@@ -89,8 +89,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
             ReadyListener(settings.database_url, context.signal),
             *splitting,
             *maintenance_loops(context, settings),
-            task_consumer(context, transport, on_applied=wake),
-            readers_consumer(context, transport),
+            *task_consumers(context, transport, on_applied=wake),
             wake_consumer(context, transport, wake=wake),
             Gauges(
                 database,

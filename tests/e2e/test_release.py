@@ -114,6 +114,17 @@ def lying(system: LiveSystem, chain: Chain, step: str) -> int:
     return sum(path.parent.name == folder for path in system.storage_files("intermediate"))
 
 
+def assert_shown(system: LiveSystem, chain: Chain, left: list[int]) -> None:
+    """Of what ``copy`` wrote, files with these numbers are there."""
+    said = sluice("dataset", "show", between(chain, "copy"), "--url", system.url).stdout
+    assert "8 files" in said
+    assert f"{8 - len(left)} of them are deleted: all steps are done with them" in said
+    listed = json.loads(
+        sluice("dataset", "files", between(chain, "copy"), "--url", system.url, "--json").stdout
+    )
+    assert [file["seq"] for file in listed["files"]] == left
+
+
 def test_files_between_steps_go_as_they_are_read_and_a_rerun_does_without(
     system: LiveSystem, tmp_path: Path
 ) -> None:
@@ -135,13 +146,7 @@ def test_files_between_steps_go_as_they_are_read_and_a_rerun_does_without(
     chain, left, unread = ask(system, wait)
     assert chain.state is ChainState.IN_PROGRESS
     assert words.index("bad") in left
-    said = sluice("dataset", "show", between(chain, "copy"), "--url", system.url).stdout
-    assert "8 files" in said
-    assert f"{8 - len(left)} of them are deleted: all steps are done with them" in said
-    listed = json.loads(
-        sluice("dataset", "files", between(chain, "copy"), "--url", system.url, "--json").stdout
-    )
-    assert [file["seq"] for file in listed["files"]] == left
+    assert_shown(system, chain, left)
     wait_until(
         lambda: (
             (lying(system, chain, "copy"), lying(system, chain, "shout")) == (len(left), unread)

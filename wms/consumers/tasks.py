@@ -12,7 +12,17 @@ from wms.usecases.accept_task import accept_readers, accept_task
 from wms.usecases.context import WmsContext
 
 
-def task_consumer(
+def task_consumers(
+    context: WmsContext, transport: Transport, *, on_applied: Callable[[], None]
+) -> list[QueueConsumer]:
+    """``on_applied``: as of a consumer, after new tasks."""
+    return [
+        _task_consumer(context, transport, on_applied=on_applied),
+        _readers_consumer(context, transport),
+    ]
+
+
+def _task_consumer(
     context: WmsContext, transport: Transport, *, on_applied: Callable[[], None]
 ) -> QueueConsumer:
     async def handle(transaction: Transaction, task: Task) -> None:
@@ -28,7 +38,7 @@ def task_consumer(
     )
 
 
-def readers_consumer(context: WmsContext, transport: Transport) -> QueueConsumer:
+def _readers_consumer(context: WmsContext, transport: Transport) -> QueueConsumer:
     async def handle(transaction: Transaction, told: InputReaders) -> None:
         await accept_readers(transaction, told)
 
