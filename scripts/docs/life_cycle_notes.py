@@ -119,7 +119,8 @@ NOTES: dict[str, CycleNotes] = {
         "Job",
         "A tool run over one file or one group of files. Every attempt has a number of its own, the"
         " fencing token: a report that carries another one changes nothing. A short job is reported"
-        " before any heartbeat says that it runs.",
+        " before any heartbeat says that it runs. There may be two attempts at a time; the end of"
+        " one that does not succeed moves nothing while the other goes on.",
         {
             JobState.READY: (
                 "a pilot's request for jobs; the end of its task",
