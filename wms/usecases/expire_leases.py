@@ -39,12 +39,13 @@ async def expire_leases(context: WmsContext) -> bool:
         lost = [
             _lost(known[job.task_uid], job, context)
             for attempt in silent
-            if (job := flying[attempt.id].at(attempt.attempt, attempt.pilot))
+            if (flight := flying.get(attempt.id))
+            and (job := flight.at(attempt.attempt, attempt.pilot))
         ]
         settled = await settle_attempts(transaction, locked, known=known, attempts=lost)
     settled.announce(context)
     context.metrics.expired.inc(len(lost))
-    return len(ids) >= BATCH or len(lost) < len(expired)
+    return len(ids) >= BATCH or 0 < len(lost) < len(expired)
 
 
 def _lost(known: KnownTask, job: JobInFlight, context: WmsContext) -> EndedAttempt:

@@ -16,6 +16,7 @@ from wms.db.leases import ClaimedJob
 from wms.db.pilot_pages import PilotQuery
 from wms.db.worker_times import WorkKind
 from wms.usecases.cancel_task import cancel_task
+from wms.usecases.expire_leases import expire_leases
 from wms.usecases.learn_times import learn_times
 from wms.usecases.lease_jobs import lease_jobs
 from wms.usecases.list_pilots import list_pilots
@@ -147,6 +148,21 @@ async def test_both_may_fall_silent(race: Race) -> None:
     ]
     (third,) = await stage.lease(race.slow)
     assert third.attempt == 3
+
+
+async def test_one_that_is_left_over_keeps_no_expiry_busy(race: Race) -> None:
+    """None should be: but whoever expires leases must not run in circles for it."""
+    stage = race.stage
+    await stage.finish(race.quick, race.second)
+    await stage.execute(
+        """INSERT INTO second_attempts (job_id, task_uid, attempt, pilot, leased_at, lease_until)
+        VALUES ($1, $2, 3, $3, now(), now() - interval '1 hour')""",
+        race.first.id,
+        race.task.uid,
+        race.slow,
+    )
+    assert not await expire_leases(stage.context)
+    assert (await stage.status(race.task)).finished == 1
 
 
 async def test_the_silence_of_one_leaves_the_job_to_the_other(race: Race) -> None:
