@@ -122,7 +122,7 @@ counted AS (
     UPDATE datasets SET released = released + (SELECT count(*) FROM sent) WHERE uid = $1
 )
 INSERT INTO dataset_files (dataset_uid, name, seq, file_id, released_at)
-SELECT $1, name, seq, id, now() FROM sent
+SELECT $1, name, seq, id, statement_timestamp() FROM sent
 """
 
 LINK_FILES = """

@@ -34,7 +34,8 @@ WHERE cardinality(r.readers) >= r.wanted
 RELEASE = """
 -- Files that are registered, and not released. Gives the numbers that no file has.
 WITH released AS (
-    UPDATE dataset_files SET released_at = now()
+    -- The transaction may have waited for the data set since before the last reader had finished.
+    UPDATE dataset_files SET released_at = statement_timestamp()
     WHERE dataset_uid = $1 AND seq = ANY($2::bigint[]) AND released_at IS NULL
     RETURNING file_id
 ), removals AS (

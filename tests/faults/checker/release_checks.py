@@ -57,7 +57,11 @@ def _released_unread(view: View, run: RunView, place: str, dataset: Row) -> Iter
         if file.released_at is None:
             continue
         if any(file.name not in end or end[file.name] > file.released_at for end in ends):
+            read = ", ".join(
+                f"{step.step.name} {end.get(file.name, 'never')}"
+                for step, end in zip(readers, ends, strict=True)
+            )
             yield (
                 f"{run.expected.dataset}: {place}: {file.name} was released at"
-                f" {file.released_at}, before all that read it had finished"
+                f" {file.released_at}, before all that read it had finished: {read}"
             )
