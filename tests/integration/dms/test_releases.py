@@ -17,6 +17,7 @@ from sluice.contracts.messages import DeleteDataset, RegisterFiles, ReleaseFiles
 from sluice.contracts.problems import NotFound, Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 from tests.integration.dms.conftest import Dms
+from tests.waiting import eventually
 
 READER, OTHER = UUID(int=1), UUID(int=2)
 
@@ -64,6 +65,28 @@ async def test_a_released_file_goes_and_its_data_set_stays(dms: Dms) -> None:
     gone = (await dms.client.files(uid, released=True)).files[1]
     with pytest.raises(NotFound, match="has been deleted"):
         await dms.client.file(uid, gone.id)
+
+
+async def test_a_file_is_released_when_the_data_set_was_waited_for(dms: Dms) -> None:
+    """And not when the transaction began: its last reader may have finished meanwhile."""
+    uid, _ = await dms.filled("between", 1, close=False)
+
+    async def somebody_waits() -> bool:
+        found = await dms.fetch(
+            "SELECT 1 FROM pg_stat_activity"
+            " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        return bool(found)
+
+    async with dms.database.transaction() as holding:
+        connection = holding.connection
+        await connection.execute("SELECT 1 FROM datasets WHERE uid = $1 FOR UPDATE", uid)
+        applying = asyncio.create_task(dms.apply(done(uid, 0)))
+        await eventually(somebody_waits)
+        read_at = await connection.fetchval("SELECT clock_timestamp()")
+    await applying
+    [row] = await dms.fetch("SELECT released_at FROM dataset_files WHERE released_at IS NOT NULL")
+    assert row["released_at"] > read_at
 
 
 async def test_a_release_delivered_twice_is_one(dms: Dms) -> None:
