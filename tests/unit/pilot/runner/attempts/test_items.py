@@ -74,11 +74,8 @@ def test_a_tool_that_stays_loaded_is_started_anew_for_another_value_of_its_key(
 ) -> None:
     """Two items that are alike need one process."""
     code = "import os, sluice.warm\nsluice.warm.serve(lambda argv: print(os.getpid()) or 0)"
-    root.mkdir(parents=True, exist_ok=True)
-    program = root / "program.py"
-    program.write_text(code)
     keyed = tool(
-        [sys.executable, str(program)],
+        [sys.executable, "-c", code],
         inputs={"word": {"type": "string", "inputBinding": {}}},
         outputs={"o": "stdout"},
         stdout="said",
