@@ -73,7 +73,8 @@ def test_a_tool_that_stays_loaded_is_started_anew_for_another_value_of_its_key(
     runner: Runner, root: Path, second: int, starts: int
 ) -> None:
     """Two items that are alike need one process."""
-    code = "import uuid, sluice.warm\nme = uuid.uuid4()\nsluice.warm.serve(lambda _: print(me) or 0)"
+    lines = ("import uuid, sluice.warm", "me = uuid.uuid4()")
+    code = "\n".join((*lines, "sluice.warm.serve(lambda _: print(me) or 0)"))
     keyed = tool(
         [sys.executable, "-c", code],
         inputs={"word": {"type": "string", "inputBinding": {}}},
