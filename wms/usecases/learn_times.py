@@ -25,11 +25,11 @@ async def learn_times(context: WmsContext) -> None:
     call is added to what is known of the workers; should it die before, some ends are not.
     Messages: none. Errors: none."""
     ends = context.ends.take()
+    if not ends:
+        return
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         await forget_times(connection, days=_KEPT, limit=_FORGOTTEN)
-        if not ends:
-            return
         workers = await workers_of(connection, (end.pilot for end in ends))
         by_key: dict[tuple[WorkKind, Worker], list[WorkEnd]] = defaultdict(list)
         for end in ends:
