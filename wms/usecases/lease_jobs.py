@@ -54,10 +54,9 @@ async def lease_jobs(
     with a new attempt number; with none ready, waits up to ``request.wait`` seconds, or until the
     process is told to stop. A pilot that drains or has signed off gets nothing but ``drain``. Where
     a task's jobs have waited long for room, the pilot may be kept free for them. One that has
-    nothing to do may get second attempts (``give_second_attempts``); one
-    that fails where others succeed gets less (``trust_workers``). What jobs need
-    that is counted over all nodes is theirs from the commit on, and a quota is spent. Messages:
-    none.
+    nothing to do, and is not kept free, may get second attempts (``give_second_attempts``); one
+    that fails where others succeed gets less (``trust_workers``). What jobs need that is counted
+    over all nodes is theirs from the commit on, and a quota is spent. Messages: none.
     Raises ``NotFound`` for an unknown pilot.
     """
     loop = asyncio.get_running_loop()
@@ -84,10 +83,11 @@ async def lease_jobs(
                     continue
                 if giving.room.jobs == 0 or not await giving.give(demand, leased):
                     break
-            if not leased.jobs:
-                leased.jobs += await give_second_attempts(
-                    context, connection, pilot, node=seen.node, room=room
-                )
+            else:  # it is not kept free for anything
+                if not leased.jobs:
+                    leased.jobs += await give_second_attempts(
+                        context, connection, pilot, node=seen.node, room=room
+                    )
             leased.tasks = await _unknown(connection, context, leased.jobs, request.known_tasks)
             leased.shared = await shared_inputs_json(
                 connection, [known.task.uid for known in leased.tasks if known.task.shares]

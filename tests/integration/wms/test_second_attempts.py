@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 
+from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import JobToken, LeaseRequest, Room
 from sluice.contracts.resources import Amounts
 from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState, ReportAnswer
@@ -217,8 +218,8 @@ async def learn(stage: Stage, *ends: tuple[UUID, float | None]) -> None:
     await learn_times(stage.context)
 
 
-async def lease(stage: Stage, pilot: UUID) -> list[ClaimedJob]:
-    request = LeaseRequest(jobs=1, room=Room(free=PLENTY, soon=PLENTY))
+async def lease(stage: Stage, pilot: UUID, left: Amounts = PLENTY) -> list[ClaimedJob]:
+    request = LeaseRequest(jobs=1, room=Room(free=left, soon=left))
     return (await lease_jobs(stage.context, pilot, request)).jobs
 
 
@@ -269,6 +270,20 @@ async def test_some_jobs_are_never_begun_twice(stage: Stage, task: dict[str, obj
     await learn(stage, *[(pilot, 10.0) for pilot in (slow, quick)])
     await begun(stage, slow, **task)
     assert await lease(stage, quick) == []
+
+
+async def test_a_pilot_that_is_kept_free_stays_free(stage: Stage) -> None:
+    """Second attempts would have a big job wait for ever."""
+    slow, quick = await two_pilots(stage)
+    await learn(stage, *[(pilot, 10.0) for pilot in (slow, quick)])
+    await begun(stage, slow)
+    big = await stage.add_task(make_task(resources=Resources(cores=8)), jobs=1)
+    await stage.execute(
+        "UPDATE tasks SET created_at = created_at - interval '1 minute' WHERE uid = $1", big.uid
+    )
+    assert await lease(stage, quick, PLENTY.model_copy(update={"cores": 4})) == []
+    [job] = await lease(stage, quick)
+    assert job.task_uid == big.uid
 
 
 async def test_a_pilot_where_jobs_fail_is_passed_over(stage: Stage) -> None:
