@@ -162,11 +162,11 @@ async def test_the_page_is_done_elsewhere_and_once(system: System, tmp_path: Pat
     for attempts in (*first.values(), *second.values()):
         outcomes = [attempt.outcome for attempt in attempts]
         assert outcomes.count(AttemptOutcome.FINISHED) == 1, attempts
-    killed, done = first[LOST]
-    assert killed.error_class is ErrorClass.PILOT_LOST
+    # It takes so long that the other pilot may have begun it, too.
+    [done] = [one for one in first[LOST] if one.outcome is AttemptOutcome.FINISHED]
+    [killed] = [one for one in first[LOST] if one.error_class is ErrorClass.PILOT_LOST]
     assert killed.pilot != done.pilot
-    killed, done = second[LOST]
-    assert "SIGKILL" in killed.message
+    assert any("SIGKILL" in one.message for one in second[LOST])
     assert [output.path.stem for output in outputs] == NAMES
     for output in outputs:
         stages = json.loads(output.path.read_text())["stages"]

@@ -17,6 +17,7 @@ from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 from wms.db.steps import TASKS_WITH_PRIORITY
 from wms.db.tasks import DEMAND, IN_DEMAND, demand_of
+from wms.db.worker_times import Worker, worker_of
 from wms.domain.matching import Demand, PilotNode
 from wms.domain.transitions import PILOT_MOVES
 
@@ -39,7 +40,7 @@ UPDATE pilots SET
     seen_at = now(),
     state = CASE WHEN state <> '{pilot.LOST}' THEN state
         WHEN drain THEN '{pilot.DRAINING}' ELSE '{pilot.ACTIVE}' END
-WHERE uid = $1 RETURNING state, resources, engines, sandbox, stopping, name, to_load,
+WHERE uid = $1 RETURNING state, resources, engines, sandbox, stopping, name, host, to_load,
     loaded <> '[]' AS has_loaded
 """
 
@@ -50,7 +51,7 @@ _TOUCH_AND_LOOK = statement(f"""
 -- told in the first.
 WITH seen AS ({_TOUCH})
 SELECT s.state AS pilot_state, CASE WHEN row_number() OVER () = 1 THEN s.resources END AS resources,
-    s.engines, s.sandbox, s.to_load, {DEMAND}
+    s.engines, s.sandbox, s.to_load, s.name, s.host, {DEMAND}
 FROM seen AS s LEFT JOIN ({TASKS_WITH_PRIORITY}) ON {IN_DEMAND}
 """)
 
@@ -147,7 +148,7 @@ class SeenPilot:
 
     state: PilotState
     node: PilotNode
-    name: str = ""
+    worker: Worker
     stopping: bool = False
     has_loaded: bool = False
     to_load: str | None = None
@@ -202,7 +203,7 @@ async def touch_pilot(connection: Connection, uid: UUID) -> SeenPilot:
     """Notes that the pilot is there. Raises ``NotFound``."""
     row = _require(uid, await connection.fetchrow(_TOUCH_PILOT, uid))
     return SeenPilot(
-        PilotState(row["state"]), node_of(row), row["name"], row["stopping"], row["has_loaded"]
+        PilotState(row["state"]), node_of(row), worker_of(row), row["stopping"], row["has_loaded"]
     )
 
 
@@ -210,7 +211,12 @@ async def touch_and_look(connection: Connection, uid: UUID) -> tuple[SeenPilot, 
     """Notes that the pilot is there; gives the tasks that have ready jobs. Raises ``NotFound``."""
     rows = await connection.fetch(_TOUCH_AND_LOOK, uid)
     first = _require(uid, rows[0] if rows else None)
-    seen = SeenPilot(PilotState(first["pilot_state"]), node_of(first), to_load=first["to_load"])
+    seen = SeenPilot(
+        PilotState(first["pilot_state"]),
+        node_of(first),
+        worker_of(first),
+        to_load=first["to_load"],
+    )
     return seen, [demand_of(row) for row in rows if row["uid"] is not None]
 
 

@@ -16,6 +16,11 @@ class Worker(NamedTuple):
     name: str
     host: str
 
+    @property
+    def in_words(self) -> str:
+        """For a person."""
+        return f"{self.name} ({self.host})"
+
 
 class WorkKind(NamedTuple):
     """A kind of work: the step of a template."""
@@ -136,7 +141,7 @@ async def times_of(connection: Connection, works: Iterable[WorkKind]) -> KnownTi
     )
     known: KnownTimes = {}
     for row in rows:
-        known.setdefault(_work(row), {})[_worker(row)] = _times(row)
+        known.setdefault(_work(row), {})[worker_of(row)] = _times(row)
     return known
 
 
@@ -153,7 +158,7 @@ async def lock_times(
 ) -> dict[tuple[WorkKind, Worker], WorkerTimes]:
     """Those that are known; nobody changes them before this transaction has ended."""
     rows = await connection.fetch(_LOCK_TIMES, *_columns(keys))
-    return {(_work(row), _worker(row)): _times(row) for row in rows}
+    return {(_work(row), worker_of(row)): _times(row) for row in rows}
 
 
 async def set_times(
@@ -167,7 +172,7 @@ async def set_times(
 
 async def workers_of(connection: Connection, pilots: Iterable[UUID]) -> dict[UUID, Worker]:
     rows = await connection.fetch(_SELECT_WORKERS, list(set(pilots)))
-    return {row["uid"]: _worker(row) for row in rows}
+    return {row["uid"]: worker_of(row) for row in rows}
 
 
 async def failing_works(connection: Connection) -> list[WorkKind]:
@@ -195,7 +200,7 @@ def _work(row: Any) -> WorkKind:
     return WorkKind(row["template"], row["step"])
 
 
-def _worker(row: Any) -> Worker:
+def worker_of(row: Any) -> Worker:
     return Worker(row["name"], row["host"])
 
 

@@ -36,11 +36,24 @@ class StepBefore:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptJobs:
+    """So many ready jobs are not given to pilot ``asking``, as others will have ended them before,
+    the first of them pilot ``busy``, ``sooner`` by so many seconds. Pilots by name and host."""
+
+    jobs: int
+    asking: str
+    busy: str
+    sooner: float
+
+
+@dataclass(frozen=True, slots=True)
 class WaitingFacts:
     """What a task's waiting depends on: the other tasks with ready jobs, the pilots that take jobs,
     seconds until the next of its jobs may be tried again (None: none pauses), how many of its
     ready jobs pause, and what people have set for its step (None: nothing). ``before``: where it
-    takes files as they come."""
+    takes files as they come. ``kept``: of its ready jobs, those kept for a busy pilot from one that
+    has nothing to do. ``distrusted``: pilots, by name and host, where its jobs fail though they
+    succeed elsewhere."""
 
     demands: Sequence[Demand]
     nodes: Sequence[PilotNode]
@@ -50,6 +63,8 @@ class WaitingFacts:
     holders: Mapping[str, Sequence[HoldingStep]] = field(default_factory=dict)
     priority: StepPriority | None = None
     before: StepBefore | None = None
+    kept: KeptJobs | None = None
+    distrusted: Sequence[str] = ()
 
 
 def task_explanation(task: TaskStatus, facts: WaitingFacts) -> str:
@@ -81,7 +96,8 @@ def _explain_live(task: TaskStatus, facts: WaitingFacts) -> str:
     if flying:
         held = f", {task.held} held" if task.held else ""
         off = "" if (why := why_off(facts)) is None else f"; {why}"
-        return f"In work: {done}, {flying} with pilots, {task.ready} ready{held}{off}."
+        passed = _passed_over(facts) if task.ready and not off else ""
+        return f"In work: {done}, {flying} with pilots, {task.ready} ready{held}{off}{passed}."
     if task.ready == 0:
         return _explain_none_ready(task, facts, done)
     if facts.paused >= task.ready:
@@ -89,7 +105,27 @@ def _explain_live(task: TaskStatus, facts: WaitingFacts) -> str:
             f"Backing off: {counted(task.ready, 'job')} will be tried again, the first in"
             f" {facts.next_in or 0.0:.1f} s ({done})."
         )
-    return f"{why_waiting(task, facts)} ({task.ready} ready, {done})."
+    why = why_waiting(task, facts)
+    return f"{why} ({task.ready} ready, {done}){_passed_over(facts)}."
+
+
+def _passed_over(facts: WaitingFacts) -> str:
+    """Pilots that get no ready job though they could run one; empty: none are."""
+    said = ""
+    if (kept := facts.kept) is not None:
+        which, it = ("one is", "it") if kept.jobs == 1 else (f"{kept.jobs} are", "the first")
+        said += (
+            f"; {which} kept for pilot {kept.busy}, which will have ended {it}"
+            f" {kept.sooner:.0f} s before {kept.asking}"
+        )
+    if facts.distrusted:
+        names = ", ".join(facts.distrusted[:_MOST_REASONS])
+        more = len(facts.distrusted) - _MOST_REASONS
+        said += (
+            f"; seldom given to {names}{f' and {more} more' if more > 0 else ''}, where its jobs"
+            " fail and elsewhere succeed"
+        )
+    return said
 
 
 def _explain_none_ready(task: TaskStatus, facts: WaitingFacts, done: str) -> str:

@@ -173,17 +173,18 @@ def _lack_of_label(demand: Demand, node: NodeResources) -> str | None:
 
 
 def order(
-    demands: Iterable[Demand], loaded: Collection[str] = (), *, first: str | None = None
+    demands: Iterable[Demand], kinds: Collection[str] = (), *, first: str | None = None
 ) -> list[Demand]:
     """Highest rank first; of equal rank the oldest, and of those that share their turn the last of
     a chain: what lies between its steps stays small. The uid settles ties, so that every instance
-    orders alike. What a pilot has ``loaded`` goes before another kind, unless that is ranked higher
-    by more than ``SWITCH``. ``first``: the step that a person wants there, before all others."""
+    orders alike. Of tools that stay loaded, those of ``kinds`` go before others, unless these are
+    ranked higher by more than ``SWITCH``. ``first``: the step that a person wants there, before all
+    others."""
 
     def place(demand: Demand) -> tuple[bool, float, datetime, float, UUID]:
         warm = demand.needs.warm
-        is_loaded = warm is not None and warm.kind in loaded
-        rank = demand.rank + (SWITCH if is_loaded else 0.0)
+        is_chosen = warm is not None and warm.kind in kinds
+        rank = demand.rank + (SWITCH if is_chosen else 0.0)
         return (
             first is None or demand.step != first,
             -rank,
@@ -195,15 +196,6 @@ def order(
     return sorted(demands, key=place)
 
 
-def choose(
-    demands: Iterable[Demand],
-    node: PilotNode,
-    loaded: Collection[str] = (),
-    *,
-    first: str | None = None,
-) -> list[Demand]:
-    """The tasks whose jobs the node can run, best first: it is given jobs of the first, then of the
-    next, until it has enough. ``loaded``: kinds of the tools that stay loaded on it;
-    ``first``: as in ``order``."""
-    fitting = (demand for demand in demands if misfit(demand, node) is None)
-    return order(fitting, loaded, first=first)
+def fitting(demands: Iterable[Demand], node: PilotNode) -> list[Demand]:
+    """The tasks whose jobs the node can run."""
+    return [demand for demand in demands if misfit(demand, node) is None]

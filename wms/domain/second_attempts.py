@@ -3,7 +3,7 @@ than it should, and the other is expected to have done it before."""
 
 from wms.domain.worker_times import SUSPECT, WorkerTimes
 
-#: A second attempt has to be worth so many seconds, and this share of what it takes.
+#: Another worker has to be worth so many seconds, and this share of what it takes.
 _LEAST_GAIN, _GAIN_SHARE = 0.5, 0.25
 
 
@@ -36,4 +36,10 @@ def gain(
     if left is None or begun is None:
         return None
     found = left - begun.typical
-    return found if found > _LEAST_GAIN + _GAIN_SHARE * begun.typical else None
+    return found if is_worth_while(found, begun.typical) else None
+
+
+def is_worth_while(gain: float, takes: float) -> bool:
+    """To have a job done by another worker, which ``takes`` so long: what is known of times is
+    rough."""
+    return gain > _LEAST_GAIN + _GAIN_SHARE * takes

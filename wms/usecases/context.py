@@ -1,6 +1,6 @@
 """What the use cases of the WMS work with."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -8,11 +8,15 @@ from sluice.contracts.times import Timeline
 from sluice.servicekit.database import Database
 from wms.db.task_cache import TaskCache
 from wms.db.worker_times import Stragglers
+from wms.domain.loading import KindFacts
 from wms.domain.matching import PilotNode
+from wms.domain.placement import Policy
+from wms.domain.reward_rate import RewardRate
 from wms.domain.times import Samples
 from wms.metrics import WmsMetrics
 from wms.usecases.counted_lately import CountedLately
 from wms.usecases.look_at_outputs import LookAtOutputs
+from wms.usecases.rivals import Rivals
 from wms.usecases.seen_ends import SeenEnds
 from wms.usecases.trust_workers import Distrust
 from wms.usecases.work_signal import WorkSignal
@@ -51,9 +55,13 @@ class WmsContext:
     live_times: CountedLately[Samples] = field(default_factory=CountedLately)
     timelines: CountedLately[Timeline] = field(default_factory=CountedLately)
     stragglers: CountedLately[Stragglers] = field(default_factory=CountedLately)
+    rivals: CountedLately[Rivals] = field(default_factory=CountedLately)
+    kinds: CountedLately[Mapping[str, KindFacts]] = field(default_factory=CountedLately)
     distrust: CountedLately[Distrust] = field(default_factory=CountedLately)
     ends: SeenEnds = field(default_factory=SeenEnds)
     metrics: WmsMetrics = field(default_factory=WmsMetrics)
+    #: Of what is loaded where.
+    policy: Policy = field(default_factory=RewardRate)
     #: None: outputs are taken as pilots name them.
     look_at_outputs: LookAtOutputs | None = None
     #: Nodes that can be launched beside those that are there; None: nobody has said.

@@ -4,19 +4,27 @@ from dataclasses import replace
 from uuid import UUID
 
 from sluice.contracts.tasks import Explanation
+from sluice.servicekit.database import Connection
 from wms.db.explanations import ReadyJob, ready_job, waiting_facts
+from wms.db.in_hand import in_hand
 from wms.db.ranking import boost_of
 from wms.db.status import job_with_attempts, task_status
+from wms.db.worker_times import WorkKind
 from wms.domain import explanations
-from wms.domain.matching import Demand
+from wms.domain.explanations import KeptJobs, WaitingFacts
+from wms.domain.matching import Demand, misfit
+from wms.domain.worker_times import Trust
+from wms.usecases.choose_worker import rivals_of
 from wms.usecases.context import WmsContext
+from wms.usecases.trust_workers import look_for_failing
 
 
 async def explain_task(context: WmsContext, uid: UUID) -> Explanation:
     """Precondition: the task exists. Effect: none. Messages: none. Raises ``NotFound``."""
     async with context.database.connection() as connection:
         status = await task_status(connection, uid)
-        text = explanations.task_explanation(status, await waiting_facts(connection, uid))
+        facts = await _facts(context, connection, uid)
+        text = explanations.task_explanation(status, facts)
         boost = await boost_of(connection, uid)
     return Explanation(
         text=text
@@ -32,7 +40,7 @@ async def explain_job(context: WmsContext, job_id: int) -> Explanation:
         status = await task_status(connection, job.task_uid)
         known = (await context.tasks.get(connection, [job.task_uid]))[job.task_uid]
         ready = await ready_job(connection, job_id)
-        facts = await waiting_facts(connection, job.task_uid)
+        facts = await _facts(context, connection, job.task_uid)
     if ready is not None:
         demands = [_own(demand, job.task_uid, ready) for demand in facts.demands]
         facts = replace(facts, demands=demands)
@@ -42,6 +50,44 @@ async def explain_job(context: WmsContext, job_id: int) -> Explanation:
             job, status, retry=known.task.retry, next_in=pause, facts=facts
         )
     )
+
+
+async def _facts(context: WmsContext, connection: Connection, uid: UUID) -> WaitingFacts:
+    facts = await waiting_facts(connection, uid)
+    own = next((demand for demand in facts.demands if demand.uid == uid), None)
+    if own is None:
+        return facts
+    return replace(
+        facts,
+        kept=await _kept(context, connection, own),
+        distrusted=await _distrusted(context, connection, own),
+    )
+
+
+async def _kept(context: WmsContext, connection: Connection, own: Demand) -> KeptJobs | None:
+    """From the pilot that has nothing to do and would be the last to end one."""
+    rivals = await rivals_of(context, connection, own)
+    if not rivals.quick:
+        return None
+    idle = [pilot for pilot in await in_hand(connection, rivals.own) if not pilot.jobs]
+    found = [
+        (len(kept), kept[0], pilot.worker)
+        for pilot in idle
+        if misfit(own, pilot.node) is None and (kept := rivals.kept_from(pilot.worker, own))
+    ]
+    if not found:
+        return None
+    jobs, first, asking = max(found, key=lambda one: one[1].sooner)
+    busy = next(pilot.worker for pilot in rivals.quick if pilot.pilot == first.pilot)
+    return KeptJobs(jobs, asking.in_words, busy.in_words, first.sooner)
+
+
+async def _distrusted(context: WmsContext, connection: Connection, own: Demand) -> list[str]:
+    distrust = await context.distrust.get(None, lambda: look_for_failing(connection))
+    failing = distrust.get(WorkKind(own.template, own.step), {})
+    workers = [worker for worker, how in failing.items() if how is Trust.NONE]
+    there = await in_hand(connection, workers) if workers else []
+    return sorted(pilot.worker.in_words for pilot in there if misfit(own, pilot.node) is None)
 
 
 def _own(demand: Demand, uid: UUID, job: ReadyJob) -> Demand:

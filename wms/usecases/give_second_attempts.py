@@ -9,10 +9,11 @@ from sluice.contracts.pilots import JobToken
 from sluice.contracts.tasks import Task
 from sluice.servicekit.database import Connection
 from wms.db.leases import ClaimedJob
+from wms.db.pilots import SeenPilot
 from wms.db.second_attempts import claim_second
-from wms.db.worker_times import RunningJob, Stragglers, Worker, running_jobs, times_of, workers_of
+from wms.db.worker_times import RunningJob, Stragglers, Worker, running_jobs, times_of
 from wms.domain.capacity import PilotCapacity
-from wms.domain.matching import Demand, PilotNode, misfit
+from wms.domain.matching import Demand, misfit
 from wms.domain.second_attempts import gain
 from wms.domain.worker_times import of_all
 from wms.usecases.context import WmsContext
@@ -28,7 +29,7 @@ async def give_second_attempts(
     connection: Connection,
     pilot: UUID,
     *,
-    node: PilotNode,
+    seen: SeenPilot,
     room: PilotCapacity,
 ) -> list[ClaimedJob]:
     """Precondition: no job is ready that the pilot could begin. ``room``: what it has left.
@@ -42,13 +43,12 @@ async def give_second_attempts(
     found = await context.stragglers.get(None, lambda: _look(connection))
     if not found.jobs:
         return []
-    worker = (await workers_of(connection, [pilot]))[pilot]
-    worth = _worth_while(found, pilot, worker)
+    worth = _worth_while(found, pilot, seen.worker)
     known = await context.tasks.get(connection, {job.task_uid for _, job in worth})
     given: list[ClaimedJob] = []
     for seconds, job in worth:
         demand = _demand(known[job.task_uid].task, job)
-        if demand is None or misfit(demand, node) is not None or not room.can_begin(demand):
+        if demand is None or misfit(demand, seen.node) is not None or not room.can_begin(demand):
             continue
         claimed = await claim_second(
             connection,

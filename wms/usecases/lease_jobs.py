@@ -2,7 +2,7 @@
 where there are none."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
@@ -13,13 +13,15 @@ from sluice.contracts.states import PilotState
 from sluice.servicekit.database import Connection
 from wms.db.leases import ClaimedJob, MostOfAJob, claim_jobs, keep_free, larger_need
 from wms.db.limits import lock_named, spend, with_limits
-from wms.db.pilots import touch_and_look
+from wms.db.pilots import SeenPilot, touch_and_look
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import shared_inputs_json
-from wms.db.worker_times import Worker, WorkKind, workers_of
+from wms.db.worker_times import Worker, WorkKind
 from wms.domain.capacity import KEPT, PilotCapacity, blocked, in_turn, is_kept_free
-from wms.domain.matching import Demand, PilotNode, choose
+from wms.domain.matching import Demand, PilotNode, fitting, order
 from wms.domain.worker_times import Trust
+from wms.usecases.choose_kinds import choose_kinds
+from wms.usecases.choose_worker import Choice
 from wms.usecases.context import WmsContext
 from wms.usecases.give_second_attempts import give_second_attempts
 from wms.usecases.trust_workers import Distrust, look_for_failing, most_jobs
@@ -55,8 +57,9 @@ async def lease_jobs(
     process is told to stop. A pilot that drains or has signed off gets nothing but ``drain``. Where
     a task's jobs have waited long for room, the pilot may be kept free for them. One that has
     nothing to do, and is not kept free, may get second attempts (``give_second_attempts``); one
-    that fails where others succeed gets less (``trust_workers``). What jobs need that is counted
-    over all nodes is theirs from the commit on, and a quota is spent. Messages: none.
+    that fails where others succeed gets less (``trust_workers``), and what busy ones will have done
+    before is kept for them (``choose_worker``). What jobs need that is counted over all nodes is
+    theirs from the commit on, and a quota is spent. Messages: none.
     Raises ``NotFound`` for an unknown pilot.
     """
     loop = asyncio.get_running_loop()
@@ -73,21 +76,9 @@ async def lease_jobs(
             leased = Leased(
                 context.terms.lease + loop.time() - started, former=request.room is None
             )
-            room = PilotCapacity(request, seen.node.resources)
-            doubts = await _doubts(connection, context, pilot)
-            giving = _Giving(connection, context, pilot, seen.node, room, doubts)
-            limited = in_turn(await with_limits(connection, demands))
-            chosen = choose(limited, seen.node, request.loaded, first=seen.to_load)
-            for demand in room.worth_looking_at(chosen, pilot):
-                if leased.former and demand.needs.beyond_the_release_before:
-                    continue
-                if giving.room.jobs == 0 or not await giving.give(demand, leased):
-                    break
-            else:  # it is not kept free for anything
-                if not leased.jobs:
-                    leased.jobs += await give_second_attempts(
-                        context, connection, pilot, node=seen.node, room=room
-                    )
+            await _give(
+                context, connection, request, leased, pilot=pilot, seen=seen, demands=demands
+            )
             leased.tasks = await _unknown(connection, context, leased.jobs, request.known_tasks)
             leased.shared = await shared_inputs_json(
                 connection, [known.task.uid for known in leased.tasks if known.task.shares]
@@ -102,6 +93,39 @@ async def lease_jobs(
             return leased
 
 
+async def _give(
+    context: WmsContext,
+    connection: Connection,
+    request: LeaseRequest,
+    leased: Leased,
+    *,
+    pilot: UUID,
+    seen: SeenPilot,
+    demands: Sequence[Demand],
+) -> None:
+    room = PilotCapacity(request, seen.node.resources)
+    giving = _Giving(
+        connection,
+        context,
+        pilot,
+        seen.node,
+        room,
+        await _doubts(connection, context, seen.worker),
+        Choice(context, connection, seen.worker),
+    )
+    able = fitting(in_turn(await with_limits(connection, demands)), seen.node)
+    kinds = await choose_kinds(context, connection, able, request.loaded)
+    chosen = order(able, kinds, first=seen.to_load)
+    for demand in room.worth_looking_at(chosen, pilot):
+        if leased.former and demand.needs.beyond_the_release_before:
+            continue
+        if room.jobs == 0 or not await giving.give(demand, leased):
+            return
+    # It is not kept free for anything.
+    if not leased.jobs:
+        leased.jobs += await give_second_attempts(context, connection, pilot, seen=seen, room=room)
+
+
 @dataclass(frozen=True, slots=True)
 class _Giving:
     """Gives one pilot jobs of one task after the other."""
@@ -112,6 +136,7 @@ class _Giving:
     node: PilotNode
     room: PilotCapacity
     doubts: "_Doubts | None"
+    choice: Choice
     #: Resources counted over all nodes that are kept for tasks that come first.
     scarce: set[str] = field(default_factory=set)
 
@@ -138,6 +163,10 @@ class _Giving:
         offered = self.room.offer(demand)
         if offered and self.doubts is not None:
             offered = await self.doubts.most(self.connection, demand, wanted=offered)
+            if not offered:
+                return True
+        if offered and demand.kept_by != self.pilot:
+            offered = await self.choice.most(demand, wanted=offered)
             if not offered:
                 return True
         waits = None if offered else demand
@@ -195,12 +224,10 @@ class _Doubts:
         return await most_jobs(connection, how, work, self.worker, wanted=wanted)
 
 
-async def _doubts(connection: Connection, context: WmsContext, pilot: UUID) -> _Doubts | None:
+async def _doubts(connection: Connection, context: WmsContext, worker: Worker) -> _Doubts | None:
     """None: of no worker is there any."""
     distrust = await context.distrust.get(None, lambda: look_for_failing(connection))
-    if not distrust:
-        return None
-    return _Doubts((await workers_of(connection, [pilot]))[pilot], distrust)
+    return _Doubts(worker, distrust) if distrust else None
 
 
 async def _unknown(

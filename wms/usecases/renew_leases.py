@@ -63,7 +63,7 @@ async def renew_leases(context: WmsContext, pilot: UUID, heartbeat: Heartbeat) -
             )
             renewed = {(lease.id, lease.attempt) for lease in leases}
             if seen.stopping:
-                renewed -= await _stop_all(connection, leases, name=seen.name)
+                renewed -= await _stop_all(connection, leases, name=seen.worker.name)
             else:
                 renewed -= await _stop_overdue(
                     connection, context, leases, said=heartbeat, pilot=pilot

@@ -31,8 +31,8 @@ def simulate(
     as_json: JsonOption = False,
 ) -> None:
     """Runs a scenario in simulated time: how long pages wait and are worked on, by kind of work
-    and in all. What fits where is decided as in production; what is loaded where by a policy, which
-    leases do not follow yet. Needs no running system. Ends with 2 when the scenario is wrong."""
+    and in all. What fits where, and what is loaded where, is decided as in production, or by
+    another policy. Needs no running system. Ends with 2 when the scenario is wrong."""
     simulator = importlib.import_module(SIMULATOR)
     try:
         given = simulator.read_scenario(scenario)

@@ -258,8 +258,8 @@ async def test_nothing_is_begun_twice_that_is_done_soon_or_of_which_nothing_is_k
 
 async def test_a_slow_worker_is_helped_before_it_is_late(stage: Stage) -> None:
     slow, quick = await two_pilots(stage)
-    await learn(stage, *[(slow, 2000.0) for _ in range(3)], (quick, 20.0))
     await begun(stage, slow)
+    await learn(stage, *[(slow, 2000.0) for _ in range(3)], (quick, 20.0))
     assert len(await lease(stage, quick)) == 1
 
 

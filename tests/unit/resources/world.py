@@ -43,7 +43,7 @@ from tests.unit.pilot.domain.cores import task
 from tests.unit.resources.things import EPOCH, Node, Started, Work
 from wms.domain.capacity import KEPT, PilotCapacity, blocked, in_turn, is_kept_free
 from wms.domain.limits import Limit
-from wms.domain.matching import Demand, PilotNode, choose, largest_gpu
+from wms.domain.matching import Demand, PilotNode, fitting, largest_gpu, order
 from wms.domain.rank import aging, next_rank
 from wms.domain.retry_rules import History, RetryLimits, after_error
 
@@ -266,7 +266,7 @@ class World:
         limits = self.states()
         demands = [work.demand(self.tick, limits) for work in self.works if work.ready]
         jobs: list[LeasedJob] = []
-        chosen = choose(in_turn(demands), PilotNode(node.resources))
+        chosen = order(fitting(in_turn(demands), PilotNode(node.resources)))
         for asked in room.worth_looking_at(chosen, node.uid):
             work = next(work for work in self.works if work.uid == asked.uid)
             demand = replace(asked, limits=work.demand(self.tick, self.states()).limits)

@@ -9,7 +9,7 @@ from sluice.contracts.pilots import NodeResources
 from sluice.contracts.secrets import SecretRef
 from sluice.contracts.states import ContainerEngine, DeviceType, SandboxKind
 from wms.domain.limits import Limit
-from wms.domain.matching import SWITCH, Demand, PilotNode, choose, misfit
+from wms.domain.matching import SWITCH, Demand, PilotNode, fitting, misfit, order
 
 NODE = PilotNode(NodeResources(cores=2, ram=1000, disk=1000))
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -37,12 +37,12 @@ def needing(base: Demand, **changes: object) -> Demand:
 
 def test_highest_rank_then_oldest() -> None:
     asked = [demand(3), demand(1), demand(2, rank=2.0)]
-    assert [found.uid.int for found in choose(asked, NODE)] == [2, 1, 3]
+    assert [found.uid.int for found in order(fitting(asked, NODE))] == [2, 1, 3]
 
 
 def test_what_does_not_fit_is_passed_over() -> None:
     asked = [demand(1, cores=4), demand(2, ram=2000), demand(3, gpu=True), demand(4)]
-    assert [found.uid.int for found in choose(asked, NODE)] == [4]
+    assert [found.uid.int for found in order(fitting(asked, NODE))] == [4]
     assert misfit(asked[0], NODE) == "needs 4 cores, the node has 2"
     assert misfit(asked[1], NODE) == "needs 2000 MiB of memory, the node has 1000"
     assert (
@@ -101,7 +101,7 @@ def test_a_job_that_needs_a_container_goes_where_one_can_run() -> None:
         misfit(asked, NODE)
         == "needs a container, the node has none of Docker, Podman, Apptainer or udocker"
     )
-    assert choose([asked, demand(2)], NODE) == [demand(2)]
+    assert order(fitting([asked, demand(2)], NODE)) == [demand(2)]
     for engine in ContainerEngine:
         assert misfit(asked, replace(NODE, engines=[engine])) is None
 
@@ -119,8 +119,8 @@ def test_a_job_that_needs_a_sandbox_goes_where_one_is() -> None:
     )
     assert misfit(needing(asked, container=hint), engine) == misfit(asked, NODE)
     assert misfit(needing(asked, container=hint), sandbox) is None
-    assert choose([asked, demand(2)], NODE) == [demand(2)]
-    assert choose([asked, demand(2)], sandbox) == [asked, demand(2)]
+    assert order(fitting([asked, demand(2)], NODE)) == [demand(2)]
+    assert order(fitting([asked, demand(2)], sandbox)) == [asked, demand(2)]
 
 
 def test_a_job_that_needs_a_container_and_a_sandbox_goes_where_both_are() -> None:
@@ -132,10 +132,10 @@ def test_a_job_that_needs_a_container_and_a_sandbox_goes_where_both_are() -> Non
     assert misfit(asked, replace(both, sandbox=SandboxKind.NONE)) is not None
 
 
-def test_what_a_pilot_has_loaded_goes_before_another_kind_unless_that_is_ranked_higher() -> None:
+def test_the_kind_that_was_chosen_goes_first_unless_another_is_ranked_higher() -> None:
     a, b, c = (Warm(kind=kind) for kind in "abc")
     ranked = demand(4, rank=1.0 + SWITCH + 0.01)
     asked = [needing(demand(1), warm=a), needing(demand(2), warm=b), demand(3)]
     asked.append(needing(ranked, warm=c))
-    assert [found.uid.int for found in choose(asked, NODE)] == [4, 1, 2, 3]
-    assert [found.uid.int for found in choose(asked, NODE, ["b"])] == [4, 2, 1, 3]
+    assert [found.uid.int for found in order(fitting(asked, NODE))] == [4, 1, 2, 3]
+    assert [found.uid.int for found in order(fitting(asked, NODE), ["b"])] == [4, 2, 1, 3]

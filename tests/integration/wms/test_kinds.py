@@ -1,0 +1,91 @@
+"""Which tools that stay loaded a pilot gets jobs for: the policy is asked, and told of all."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from sluice.contracts.loaded import LoadedTool
+from sluice.contracts.needs import Warm
+from sluice.contracts.pilots import Heartbeat, LeaseRequest
+from sluice.contracts.tasks import Task
+from tests.integration.wms.stage import Stage, make_task
+from wms.db.worker_times import WorkKind
+from wms.domain.placement import Kind, Move, Place
+from wms.usecases.counted_lately import CountedLately
+from wms.usecases.learn_times import learn_times
+from wms.usecases.lease_jobs import lease_jobs
+from wms.usecases.renew_leases import renew_leases
+from wms.usecases.seen_ends import WorkEnd
+
+SINCE = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@dataclass
+class Wanting:
+    """A policy that wants one kind, and keeps what it is told."""
+
+    wanted: str
+    every: float | None = None
+    told: list[dict[str, Kind]] = field(default_factory=list)
+
+    def next_kind(self, kinds: Sequence[Kind], place: Place, now: float) -> int | None:
+        self.told.append({kind.name: kind for kind in kinds})
+        return [kind.name for kind in kinds].index(self.wanted)
+
+    def moves(self, kinds: Sequence[Kind], places: Sequence[Place], now: float) -> list[Move]:
+        return []
+
+
+async def two_stages(stage: Stage, *, layout: int, read: int) -> tuple[Task, Task]:
+    """Of one chain; layout takes 2 s and reading 10 s."""
+    first = make_task(step="layout", warm=Warm(kind="layout"))
+    second = make_task(step="read", warm=Warm(kind="read"), depth=1)
+    await stage.add_task(first, jobs=layout)
+    await stage.add_task(second, jobs=read)
+    worker = await stage.add_pilot(name="worker")
+    times = [("layout", 2.0), ("read", 10.0)]
+    stage.context.ends.add(WorkEnd(WorkKind("t", step), worker, took) for step, took in times)
+    await learn_times(stage.context)
+    tools = [
+        LoadedTool(kind=kind, step=kind, since=SINCE, loading=5.0) for kind in ("layout", "read")
+    ]
+    await renew_leases(stage.context, worker, Heartbeat(loaded=tools))
+    return first, second
+
+
+async def leased_by(stage: Stage, *loaded: str) -> Sequence[str]:
+    """Steps of the jobs that a new pilot gets, one by one."""
+    stage.context = replace(stage.context, kinds=CountedLately())
+    pilot = await stage.add_pilot()
+    request = LeaseRequest(jobs=1, loaded=list(loaded))
+    jobs = (await lease_jobs(stage.context, pilot, request)).jobs
+    return [stage.tasks[job.task_uid].step for job in jobs]
+
+
+async def test_a_pilot_stays_with_what_it_has_loaded_until_a_later_stage_is_worth_a_load(
+    stage: Stage,
+) -> None:
+    await two_stages(stage, layout=9, read=2)
+    assert await leased_by(stage, "layout") == ["layout"]
+    await stage.add_task(make_task(step="read", warm=Warm(kind="read"), depth=1), jobs=90)
+    assert await leased_by(stage, "layout") == ["read"]
+    assert await leased_by(stage, "read") == ["read"]
+
+
+async def test_it_is_the_policy_that_decides(stage: Stage) -> None:
+    await two_stages(stage, layout=9, read=90)
+    for wanted in ("layout", "read"):
+        stage.context = replace(stage.context, policy=Wanting(wanted))
+        assert await leased_by(stage, "layout") == [wanted]
+
+
+async def test_it_is_told_what_is_known(stage: Stage) -> None:
+    await two_stages(stage, layout=9, read=2)
+    policy = Wanting("read")
+    stage.context = replace(stage.context, policy=policy)
+    await leased_by(stage)
+    [told] = policy.told
+    assert (told["layout"].ready, told["read"].ready) == (9, 2)
+    assert (round(told["layout"].mean), round(told["layout"].after)) == (2, 10)
+    assert (round(told["read"].mean), told["read"].after) == (10, 0.0)
+    assert (told["read"].loading, told["read"].serving) == (5.0, 1)

@@ -1,0 +1,52 @@
+"""Statements on kinds of tools that stay loaded: how often each is, and for which steps."""
+
+from dataclasses import dataclass
+
+from sluice.servicekit.database import Connection
+from wms.db.statement import statement
+from wms.db.worker_times import WorkKind
+
+_SELECT_LOADED = statement("""
+-- By kind: how many pilots' processes have it loaded or are loading it, and what that took.
+SELECT tool->>'kind' AS kind, count(*) AS serving,
+    coalesce(avg(nullif((tool->>'loading')::float8, 0)), 0) AS loading
+FROM pilots CROSS JOIN LATERAL jsonb_array_elements(loaded) AS tool
+WHERE state = '{pilot.ACTIVE}' AND loaded <> '[]' GROUP BY 1
+""")
+
+_SELECT_STEPS = statement("""
+-- Steps of the chains that run, as far as they have been sent.
+SELECT DISTINCT template, step, needs->'warm'->>'kind' AS kind,
+    coalesce((spec->>'depth')::int, 0) AS depth
+FROM tasks WHERE state IN ('{task.WAITING}', '{task.SPLITTING}', '{task.ACTIVE}')
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """``loading``: seconds, 0 where it is not known."""
+
+    serving: int
+    loading: float
+
+
+@dataclass(frozen=True, slots=True)
+class LiveStep:
+    """``kind``: None where its tool does not stay loaded. ``depth``: steps before it."""
+
+    work: WorkKind
+    kind: str | None
+    depth: int
+
+
+async def loaded_kinds(connection: Connection) -> dict[str, Loaded]:
+    """By kind."""
+    rows = await connection.fetch(_SELECT_LOADED)
+    return {row["kind"]: Loaded(row["serving"], row["loading"]) for row in rows}
+
+
+async def live_steps(connection: Connection) -> list[LiveStep]:
+    return [
+        LiveStep(WorkKind(row["template"], row["step"]), row["kind"], row["depth"])
+        for row in await connection.fetch(_SELECT_STEPS)
+    ]

@@ -1,0 +1,73 @@
+"""Who does a kind of work, how long it takes each, and what these have in hand."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sluice.servicekit.database import Connection
+from wms.db.in_hand import JobInHand, PilotInHand, in_hand
+from wms.db.worker_times import KnownTimes, Worker, WorkKind, times_of
+from wms.domain.choice import Busy, Kept, kept_for
+from wms.domain.matching import Demand, misfit
+from wms.domain.second_attempts import is_worth_while, seconds_left
+from wms.domain.worker_times import SUSPECT, WorkerTimes, of_all
+
+#: Pilots that are looked at: those that take least.
+_LOOKED_AT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """``own``: times of the kind of work, by worker. ``quick``: pilots of which each may have done
+    a job before some other; none where all take about as long. ``works``: times of all kinds of
+    work that these have in hand."""
+
+    own: Mapping[Worker, WorkerTimes]
+    quick: Sequence[PilotInHand] = ()
+    works: KnownTimes | None = None
+
+    def kept_from(self, worker: Worker, demand: Demand) -> list[Kept]:
+        """Ready jobs that others will have done before this worker had done its first. It is given
+        one of which nothing is known yet."""
+        asking = self.own.get(worker)
+        if asking is None or not asking.jobs:
+            return []
+        others = (
+            self._busy(pilot)
+            for pilot in self.quick
+            if pilot.worker != worker and misfit(demand, pilot.node) is None
+        )
+        return kept_for(asking.typical, others, ready=demand.ready, waited=demand.waited)
+
+    def _busy(self, pilot: PilotInHand) -> Busy:
+        left = [(job, self._left(job, pilot.worker)) for job in pilot.jobs]
+        return Busy(
+            pilot.pilot,
+            self.own[pilot.worker].typical,
+            [seconds for job, seconds in left if job.runs],
+            [seconds for job, seconds in left if not job.runs],
+        )
+
+    def _left(self, job: JobInHand, worker: Worker) -> float:
+        """Seconds; of work of which nothing is known, without end."""
+        times = (self.works or {}).get(job.work, {})
+        ran = job.since if job.runs else 0.0
+        left = seconds_left(ran, times.get(worker), of_all(times.values()))
+        return float("inf") if left is None else left
+
+
+async def look_for_rivals(connection: Connection, work: WorkKind) -> Rivals:
+    own = (await times_of(connection, [work])).get(work, {})
+    known = {worker: times for worker, times in own.items() if times.jobs}
+    by_time = sorted(known, key=lambda worker: known[worker].typical)
+    slowest = max((times.typical for times in known.values()), default=0.0)
+    quick = [
+        worker
+        for worker in by_time[:_LOOKED_AT]
+        if known[worker].failing <= SUSPECT
+        and is_worth_while(slowest - known[worker].typical, known[worker].typical)
+    ]
+    if not quick:
+        return Rivals(known)
+    pilots = await in_hand(connection, quick)
+    works = {job.work for pilot in pilots for job in pilot.jobs}
+    return Rivals(known, pilots, await times_of(connection, works) if works else {})
