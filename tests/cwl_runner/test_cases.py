@@ -216,7 +216,9 @@ def test_a_refused_chain_leaves_nothing(url: str, tmp_path: Path) -> None:
     check_nothing_is_left(url)
 
 
-@pytest.mark.parametrize("status", [0, 503])
+@pytest.mark.parametrize(
+    "status", [0, pytest.param(503, marks=pytest.mark.long("a lost connection is worse"))]
+)
 def test_an_outage_between_any_two_requests_costs_no_result(
     url: str, tmp_path: Path, status: int
 ) -> None:

@@ -39,7 +39,13 @@ PARAMS = {
 @pytest.fixture(
     params=[
         pytest.param("in-process", marks=pytest.mark.xdist_group("e2e-page-lost")),
-        pytest.param("rabbitmq", marks=pytest.mark.xdist_group("e2e-stack")),
+        pytest.param(
+            "rabbitmq",
+            marks=[
+                pytest.mark.xdist_group("e2e-stack"),
+                pytest.mark.long("tests/e2e/test_spd.py kills pilots of the same stack"),
+            ],
+        ),
     ]
 )
 def system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[System]:

@@ -26,8 +26,9 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=Path("var/faults"))
     arguments = parser.parse_args()
     seconds = arguments.faults * arguments.spacing
-    # So long that the twelve slots have jobs of the large data set until the last faults.
-    pause = 6 * seconds / arguments.files
+    # So long that the twelve slots have jobs of the large data set for two thirds of the faults;
+    # then some have nothing to do now and then, and help with what is slow.
+    pause = 4.5 * seconds / arguments.files
     size = Size(
         plan=Plan(
             files=arguments.files,
@@ -39,6 +40,7 @@ def main() -> int:
             stamps=24,
             stamp_files=10,
             stamp_pause=4.0,
+            slow=6,
             stamp_seconds=seconds,  # a tool is at work whenever one is to be struck
         ),
         faults=arguments.faults,

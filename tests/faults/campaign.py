@@ -22,7 +22,7 @@ from tests.faults.clocks import Clocks
 from tests.faults.feeding import feeder
 from tests.faults.injector import Injector
 from tests.faults.progress import Progress
-from tests.faults.report import Report, recoveries
+from tests.faults.report import Report, begun_beside, recoveries
 from tests.faults.schedule import DESTINATIONS, REPLICAS, SERVICES, Fault, make_schedule
 from tests.faults.stack import StackControl, write_compose
 from tests.faults.storage import SmallDisk
@@ -114,6 +114,7 @@ class _Campaign:
             feeder_repeats=feed.repeats,
             outcomes=dict(Counter(row["outcome"] for row in state.rows("wms", "attempts"))),
             errors=dict(Counter(_errors(state))),
+            beside=dict(begun_beside(state.rows("wms", "attempts"))),
             restarts=await self._stack.ask(do="restarts"),
             findings=findings,
         )

@@ -2,13 +2,14 @@
 found."""
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from tests.faults.checker.checks import Finding
+from tests.faults.checker.snapshot import Row
 from tests.faults.injector import Struck
 from tests.faults.progress import Progress
 
@@ -17,7 +18,8 @@ from tests.faults.progress import Progress
 class Report:
     """``seconds``: of the work, of coming to rest afterwards. ``recoveries``: seconds from each
     fault's beginning to the next progress; None: the work was over. ``outcomes``: attempts by how
-    they ended; ``errors``: by class, of those that failed. ``restarts``: process → starts,
+    they ended; ``errors``: by class, of those that failed; ``beside``: how those ended that began
+    while another one at their job went on. ``restarts``: process → starts,
     exits."""
 
     seed: int
@@ -30,6 +32,7 @@ class Report:
     feeder_repeats: int
     outcomes: Mapping[str, int]
     errors: Mapping[str, int]
+    beside: Mapping[str, int]
     restarts: Mapping[str, Any]
     findings: Sequence[Finding]
 
@@ -64,6 +67,8 @@ class Report:
             + ", ".join(f"{outcome} {count}" for outcome, count in sorted(self.outcomes.items())),
             "errors: "
             + ", ".join(f"{error} {count}" for error, count in sorted(self.errors.items())),
+            "begun beside another attempt: "
+            + (", ".join(f"{end} {count}" for end, count in sorted(self.beside.items())) or "none"),
             (
                 f"next progress after a fault: median {_median(known):.2f} s, longest"
                 f" {max(known, default=0.0):.2f} s"
@@ -93,6 +98,22 @@ class Report:
 
 def recoveries(struck: Sequence[Struck], progress: Progress) -> list[float | None]:
     return [progress.next_move(one.began) for one in struck]
+
+
+def begun_beside(attempts: Sequence[Row]) -> Counter[str]:
+    """How attempts ended that began while another one at their job went on: second attempts."""
+    by_job: dict[int, list[Row]] = defaultdict(list)
+    for row in attempts:
+        by_job[row["job_id"]].append(row)
+    return Counter(
+        row["outcome"]
+        for rows in by_job.values()
+        for row in rows
+        if any(
+            other["attempt"] < row["attempt"] and other["ended_at"] > row["leased_at"]
+            for other in rows
+        )
+    )
 
 
 def _median(values: Sequence[float]) -> float:

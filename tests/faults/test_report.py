@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.faults.checker.checks import Finding
+from tests.faults.checker.snapshot import Row
 from tests.faults.injector import Struck
 from tests.faults.progress import Progress
-from tests.faults.report import Report, recoveries
+from tests.faults.report import Report, begun_beside, recoveries
 from tests.faults.schedule import Fault, Kind
 
 
@@ -34,6 +35,7 @@ def report(progress: Progress, *faults: Struck, findings: list[Finding]) -> Repo
         feeder_repeats=0,
         outcomes={"finished": 7, "lost": 1},
         errors={"pilot_lost": 1},
+        beside={},
         restarts={},
         findings=findings,
     )
@@ -65,3 +67,20 @@ def test_a_report_names_seed_faults_and_findings(progress: Progress, tmp_path: P
 def test_a_fault_that_could_not_be_carried_out_spoils_the_run(progress: Progress) -> None:
     assert report(progress, struck(2.0), findings=[]).good
     assert not report(progress, struck(2.0, failed="wms/0 did not run"), findings=[]).good
+
+
+def test_second_attempts_are_those_that_began_while_another_one_went_on() -> None:
+    def attempt(job: int, number: int, outcome: str, *times: float) -> Row:
+        began, ended = times
+        return {
+            **{"job_id": job, "attempt": number, "outcome": outcome},
+            **{"leased_at": began, "ended_at": ended},
+        }
+
+    attempts = [
+        attempt(1, 1, "canceled", 0, 9), attempt(1, 2, "finished", 5, 8),
+        attempt(2, 1, "failed", 0, 4), attempt(2, 2, "finished", 5, 8),
+        attempt(3, 1, "finished", 0, 9), attempt(3, 2, "lost", 5, 6),
+        attempt(3, 3, "canceled", 7, 9),
+    ]  # fmt: skip
+    assert begun_beside(attempts) == {"finished": 1, "lost": 1, "canceled": 1}

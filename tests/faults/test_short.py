@@ -30,6 +30,7 @@ SIZE = Size(
         frames=10,
         seconds=0.9 * FAULTS * SPACING,
         pause=1.5,
+        slow=1,
         stamps=4,
         stamp_files=10,
         stamp_pause=2.0,
@@ -52,6 +53,7 @@ def test_nothing_is_lost_and_nothing_comes_twice_whatever_fails(short_folder: Pa
     assert report.findings == []
     assert report.failed == []
     assert {one.fault.kind for one in report.struck} == set(Kind)
+    assert report.beside, "no job was begun by two pilots"
     assert report.outcomes[AttemptOutcome.FINISHED] == report.jobs - 1, (
         "all jobs but the one of the damaged frame"
     )

@@ -91,7 +91,9 @@ class Plan:
     """How much work: files of the one large data set, of each of the ``stream`` small ones and of
     each of the ``stamps`` for a tool that stays loaded, frames of each of the two runs, and over
     how many seconds it all arrives, the stamps over ``stamp_seconds``. ``pause``, ``stamp_pause``:
-    seconds that a job of the large one takes, and one of that tool."""
+    seconds that a job of the large one takes, and one of that tool. ``slow``: small data sets of
+    ``slow_files`` that come in the last third, and whose jobs take ``slow_pause`` seconds: so much
+    longer than others of their step that pilots with nothing to do begin them, too."""
 
     files: int
     stream: int
@@ -103,6 +105,9 @@ class Plan:
     stamp_files: int = 5
     stamp_pause: float = 0.1
     stamp_seconds: float = 0.0
+    slow: int = 0
+    slow_files: int = 4
+    slow_pause: float = 10.0
 
 
 def make_work(folder: Path, plan: Plan, *, seed: int) -> list[Arrival]:
@@ -115,6 +120,13 @@ def make_work(folder: Path, plan: Plan, *, seed: int) -> list[Arrival]:
         arrivals.append(
             digest_arrival(
                 folder, f"stream-{number:02d}", files=plan.stream_files, at=at, seed=seed
+            )
+        )
+    for number in range(plan.slow):
+        at, name = plan.seconds * (2 + number / plan.slow) / 3, f"slow-{number:02d}"
+        arrivals.append(
+            digest_arrival(
+                folder, name, files=plan.slow_files, at=at, seed=seed, pause=plan.slow_pause
             )
         )
     for number in range(plan.stamps):
