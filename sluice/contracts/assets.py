@@ -18,6 +18,8 @@ from sluice.contracts.wording import in_words
 
 #: Files of one version.
 MOST_FILES = 1000
+#: Characters of a tool that checks them.
+MOST_CHECK = 256 * 1024
 #: Bytes of a file that are sent at a time.
 PIECE = 8 * 1024 * 1024
 
@@ -64,17 +66,28 @@ def _apart(files: list[NewAssetFile]) -> list[NewAssetFile]:
     return files
 
 
+class AssetCheck(Contract):
+    """A tool that takes the files of an asset, and fails where they are wrong: the name of its
+    file, and its text."""
+
+    name: FileName
+    text: Annotated[str, Field(min_length=1, max_length=MOST_CHECK)]
+
+
 class NewAsset(Contract):
-    """Begins a version: which files it is to have. ``note``: for whoever reads its history."""
+    """Begins a version: which files it is to have. ``note``: for whoever reads its history.
+    ``check``: what accepted them; None: that of the newest version stays."""
 
     files: Annotated[
         list[NewAssetFile], Field(min_length=1, max_length=MOST_FILES), AfterValidator(_apart)
     ]
     note: Annotated[str, Field(max_length=500)] = ""
+    check: Annotated[AssetCheck | None, Field(exclude_if=absent)] = None
 
 
 class AssetVersion(Contract):
     """``dataset``: the data set that holds its files. ``digest``: SHA-256 of all that it is.
+    ``check``: for the next version, before it is put.
     ``removed_at``: since when new chains do not get it any more; ``deleted_at``: since when its
     files are gone as well."""
 
@@ -84,6 +97,7 @@ class AssetVersion(Contract):
     dataset: UUID
     files: list[AssetFile]
     note: str = ""
+    check: Annotated[AssetCheck | None, Field(exclude_if=absent)] = None
     created_at: Timestamp
     removed_at: Annotated[Timestamp | None, Field(exclude_if=absent)] = None
     deleted_at: Annotated[Timestamp | None, Field(exclude_if=absent)] = None

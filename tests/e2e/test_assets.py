@@ -72,6 +72,45 @@ def test_a_chain_that_runs_keeps_its_version_and_a_new_one_gets_the_new(
     assert [len(use["chains"]) for use in uses_of(system)] == [1, 1]
 
 
+CHECK = """\
+cwlVersion: v1.2
+class: CommandLineTool
+baseCommand: [grep, -q, "^strict"]
+arguments: [$(inputs.config.path)/config.ini]
+inputs: {config: Directory}
+outputs: []
+requirements: {ToolTimeLimit: {timelimit: 60}}
+"""
+
+
+def test_a_check_stays_with_its_asset(system: LiveSystem, tmp_path: Path) -> None:
+    """Asked before each version, until another is given; not where a person says so."""
+    (tmp_path / "check.cwl").write_text(CHECK)
+    (folder := tmp_path / "files").mkdir()
+    config, url = folder / "config.ini", ("--url", system.url)
+
+    def put_checked(text: str, *options: str, code: int = 0) -> str:
+        config.write_text(text)
+        done = sluice("asset", "put", "checked", str(folder), *options, *url, code=code)
+        return done.stdout + done.stderr
+
+    put_checked("strict 1\n", "--check", str(tmp_path / "check.cwl"))
+    (tmp_path / "check.cwl").unlink()
+    refused = put_checked("lenient\n", code=1)
+    assert "check.cwl does not accept these files, and nothing was stored" in refused
+    assert "checking with check.cwl" in put_checked("strict 2\n")
+    assert "checking" not in put_checked("lenient\n", "--no-check")
+    assert "nothing was stored" in put_checked("free\n", code=1), "it is kept all the same"
+    (tmp_path / "any.cwl").write_text(CHECK.replace("^strict", "."))
+    put_checked("free\n", "--check", str(tmp_path / "any.cwl"))
+    assert "checking with any.cwl" in put_checked("free 2\n")
+    shown = json.loads(sluice("asset", "show", "checked", "--json", *url).stdout)["versions"]
+    assert [use["version"]["check"]["name"] for use in shown] == [
+        *["any.cwl"] * 2,
+        *["check.cwl"] * 3,
+    ]
+
+
 def uses_of(system: LiveSystem) -> list[dict[str, Any]]:
     """Of each version, the newest first."""
     shown = sluice("asset", "show", "spelling", "--json", "--url", system.url).stdout

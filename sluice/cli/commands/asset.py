@@ -1,5 +1,6 @@
 """`sluice asset …`"""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,11 +11,11 @@ from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
 from sluice.cli.output import err, human_bytes, out, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.cli.transfer.asset_check import require_accepted
+from sluice.cli.transfer.asset_check import read_check, require_accepted
 from sluice.cli.transfer.assets import files_of, put_asset
 from sluice.cli.transfer.download import fetch_files
 from sluice.contracts.asset_refs import AssetRef, path_of
-from sluice.contracts.assets import Asset, AssetUse, AssetUses, AssetVersion
+from sluice.contracts.assets import Asset, AssetCheck, AssetUse, AssetUses, AssetVersion
 from sluice.contracts.datasets import File
 from sluice.contracts.numbers import counted
 from sluice.contracts.problems import NotFound, Unprocessable
@@ -44,18 +45,22 @@ def put(
         Path | None,
         typer.Option(
             help="CWL file of a tool that takes the asset and fails where it is wrong: then nothing"
-            " is stored.",
+            " is stored. It is kept with the asset, and asked again before each next version.",
             metavar="TOOL.cwl",
         ),
     ] = None,
+    no_check: Annotated[
+        bool, typer.Option("--no-check", help="Store without asking the tool that was kept.")
+    ] = False,
 ) -> None:
     """Store files as the next version of an asset, which new chains get; the same files are the
     same version. After an interruption the same command goes on."""
     files = plain_errors(lambda: files_of(paths))
-    if check is not None:
-        tool = check
-        plain_errors(lambda: require_accepted(system, tool, files))
-    stored = system.ask(lambda c: put_asset(c, name, files, note=note))
+    new = None if check is None else plain_errors(partial(read_check, check))
+    asked = new or (None if no_check else system.ask(partial(_check_of, name=name)))
+    if asked is not None:
+        plain_errors(partial(require_accepted, system, asked, files))
+    stored = system.ask(lambda c: put_asset(c, name, files, note=note, check=new))
     version = stored.version
     said = f"{version.name}, version {version.version}"
     if not stored.new:
@@ -69,6 +74,15 @@ def put(
             f"note: new chains get version {stored.newest}; `sluice asset remove"
             f" {name}@{stored.newest}` takes that back"
         )
+
+
+async def _check_of(connection: Connection, *, name: str) -> AssetCheck | None:
+    """That was kept with the newest version."""
+    try:
+        newest = (await connection.operator.asset(name)).newest
+    except NotFound:
+        return None
+    return None if newest is None else newest.check
 
 
 @app.command("list")

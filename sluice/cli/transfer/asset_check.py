@@ -12,10 +12,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from sluice.cli.output import err
 from sluice.cli.system import System
 from sluice.cli.transfer.inputs import shown_path
+from sluice.contracts.assets import AssetCheck
 from sluice.contracts.problems import Finding, Unprocessable
+from sluice.contracts.wording import sentence_of
 
 #: What cwltool puts into, and before, the lines that it writes; and its last one.
 _COLOURS, _PREFIX = re.compile(r"\x1b\[[0-9;]*m"), re.compile(r"^(?:ERROR|WARNING|INFO) ")
@@ -25,14 +29,28 @@ _MOST_SAID = 20
 _FOLDER, _LIST = "Directory", {"type": "array", "items": "File"}
 
 
-def require_accepted(system: System, tool: Path, files: Mapping[str, Path]) -> None:
+def read_check(tool: Path) -> AssetCheck:
+    """Raises ``Unprocessable``."""
+    try:
+        return AssetCheck(name=tool.name, text=tool.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unprocessable(f"the check {shown_path(tool)} cannot be read: {error}") from error
+    except ValidationError as error:
+        why = sentence_of(error.errors()[0])
+        raise Unprocessable(f"the check {shown_path(tool)} cannot be kept: {why}") from error
+
+
+def require_accepted(system: System, check: AssetCheck, files: Mapping[str, Path]) -> None:
     """Runs the tool with the asset as its input. Raises ``Unprocessable`` with what it has said
     where it fails, or cannot be given the asset."""
-    inputs = _inputs_of(tool)
+    inputs = _inputs_of(check)
     with tempfile.TemporaryDirectory(prefix="sluice-asset-") as folder:
+        tool = Path(folder) / "tool" / check.name
+        tool.parent.mkdir()
+        tool.write_text(check.text, encoding="utf-8")
         place = Path(folder) / "asset"
         _lay_out(files, place)
-        port, value = _argument(tool, inputs, place, list(files))
+        port, value = _argument(check, inputs, place, list(files))
         order = Path(folder) / "order.json"
         order.write_text(json.dumps({port: value}))
         err.print(f"checking with {tool.name}")
@@ -59,22 +77,19 @@ def _said(text: str) -> list[str]:
     return [line for line in lines if line and not line.startswith(_END)][-_MOST_SAID:]
 
 
-def _inputs_of(tool: Path) -> dict[str, Any]:
+def _inputs_of(check: AssetCheck) -> dict[str, Any]:
     """Types by name. Raises ``Unprocessable``."""
     from sluice.cwl.composing import read_tool  # noqa: PLC0415 - a client alone reads no CWL
     from sluice.cwl.documents.types import without_null  # noqa: PLC0415 - as above
 
-    try:
-        found, findings = read_tool(tool.read_text(encoding="utf-8"), file=shown_path(tool))
-    except (OSError, UnicodeDecodeError) as error:
-        raise Unprocessable(f"the check {shown_path(tool)} cannot be read: {error}") from error
+    found, findings = read_tool(check.text, file=check.name)
     if found is None:
-        raise Unprocessable(f"the check {shown_path(tool)} is no tool", findings=findings)
+        raise Unprocessable(f"the check {check.name} is no tool", findings=findings)
     return {port.name: without_null(port.type) for port in found.inputs.values()}
 
 
 def _argument(
-    tool: Path, inputs: Mapping[str, Any], place: Path, names: list[str]
+    check: AssetCheck, inputs: Mapping[str, Any], place: Path, names: list[str]
 ) -> tuple[str, dict[str, Any] | list[dict[str, Any]]]:
     """The input that takes the asset, and its value."""
     listed = [{"class": "File", "path": str(place / name)} for name in names]
@@ -88,7 +103,7 @@ def _argument(
             if taken == kind and value is not None:
                 return port, value
     raise Unprocessable(
-        f"the check {shown_path(tool)} has no input for these {len(names)} files: it takes them as"
+        f"the check {check.name} has no input for these {len(names)} files: it takes them as"
         " Directory or File[], or one file as File"
     )
 

@@ -11,6 +11,7 @@ from sluice.cli.output import err, human_bytes
 from sluice.cli.transfer.inputs import shown_path, trouble_with
 from sluice.contracts.assets import (
     PIECE,
+    AssetCheck,
     AssetDraft,
     FileToSend,
     NewAsset,
@@ -58,11 +59,16 @@ def _of_folder(folder: Path) -> dict[str, Path]:
 
 
 async def put_asset(
-    connection: Connection, name: str, files: LocalFiles, *, note: str
+    connection: Connection,
+    name: str,
+    files: LocalFiles,
+    *,
+    note: str,
+    check: AssetCheck | None = None,
 ) -> StoredAsset:
     """Raises ``Unprocessable``, ``Conflict``, ``NotAvailable``, ``OSError``; repeating it goes on
     with what was sent before."""
-    new = await asyncio.to_thread(_described, files, note)
+    new = await asyncio.to_thread(_described, files, note, check)
     for number in range(TRIES):
         try:
             draft = await connection.operator.begin_asset(name, new)
@@ -105,11 +111,12 @@ def _read(path: Path, offset: int) -> bytes:
         return file.read(PIECE)
 
 
-def _described(files: LocalFiles, note: str) -> NewAsset:
+def _described(files: LocalFiles, note: str, check: AssetCheck | None) -> NewAsset:
     return NewAsset(
         files=[
             NewAssetFile(path=name, size=path.stat().st_size, checksum=checksum_of(path))
             for name, path in files.items()
         ],
         note=note,
+        check=check,
     )

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import asyncpg
 
-from sluice.contracts.assets import AssetFile, AssetVersion, NewAssetFile
+from sluice.contracts.assets import AssetCheck, AssetFile, AssetVersion, NewAssetFile
 from sluice.servicekit.database import Connection
 
 LOCK_NAME = """
@@ -17,7 +17,8 @@ LOCK_NAME = """
 SELECT pg_advisory_xact_lock(hashtextextended('asset ' || $1, 0))
 """
 
-_COLUMNS = "name, version, digest, dataset_uid, files, note, created_at, removed_at, deleted_at"
+_COLUMNS = """name, version, digest, dataset_uid, files, note, check_tool, created_at, removed_at,
+    deleted_at"""
 
 SELECT_ALL = f"SELECT {_COLUMNS} FROM assets ORDER BY name, version DESC"
 
@@ -37,8 +38,8 @@ SELECT count(*) FROM assets WHERE name = $1 AND digest = $2 AND removed_at IS NO
 
 INSERT_VERSION = f"""
 -- Numbers of versions that were taken back count.
-INSERT INTO assets (name, version, digest, dataset_uid, files, note)
-SELECT $1, coalesce(max(version), 0) + 1, $2, $3, $4, $5 FROM assets WHERE name = $1
+INSERT INTO assets (name, version, digest, dataset_uid, files, note, check_tool)
+SELECT $1, coalesce(max(version), 0) + 1, $2, $3, $4, $5, $6 FROM assets WHERE name = $1
 RETURNING {_COLUMNS}
 """
 
@@ -61,13 +62,15 @@ WHERE dataset_uid = $1 AND removed_at IS NOT NULL AND deleted_at IS NULL
 
 INSERT_DRAFT = """
 -- Somebody may be sending the same files: then it is one draft.
-INSERT INTO asset_drafts (dataset_uid, name, files, note) VALUES ($1, $2, $3, $4)
-ON CONFLICT (dataset_uid) DO UPDATE SET touched_at = now() WHERE asset_drafts.given_up_at IS NULL
+INSERT INTO asset_drafts (dataset_uid, name, files, note, check_tool) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (dataset_uid) DO UPDATE SET
+    touched_at = now(), check_tool = coalesce(excluded.check_tool, asset_drafts.check_tool)
+WHERE asset_drafts.given_up_at IS NULL
 RETURNING dataset_uid
 """
 
 SELECT_DRAFT = """
-SELECT dataset_uid, name, files, note FROM asset_drafts
+SELECT dataset_uid, name, files, note, check_tool FROM asset_drafts
 WHERE dataset_uid = $1 AND name = $2 AND given_up_at IS NULL
 """
 
@@ -98,6 +101,7 @@ class Draft:
     name: str
     files: list[NewAssetFile]
     note: str
+    check: AssetCheck | None
 
 
 async def lock_asset(connection: Connection, name: str) -> None:
@@ -139,6 +143,7 @@ async def insert_version(
         draft.uid,
         [file.model_dump(mode="json") for file in files],
         draft.note,
+        draft.check and draft.check.model_dump(mode="json"),
     )
     return _version(row)
 
@@ -162,7 +167,8 @@ async def mark_deleted(connection: Connection, dataset: UUID) -> None:
 async def keep_draft(connection: Connection, draft: Draft) -> bool:
     """False where it was given up."""
     files = [file.model_dump(mode="json") for file in draft.files]
-    kept = await connection.fetchval(INSERT_DRAFT, draft.uid, draft.name, files, draft.note)
+    check = draft.check and draft.check.model_dump(mode="json")
+    kept = await connection.fetchval(INSERT_DRAFT, draft.uid, draft.name, files, draft.note, check)
     return kept is not None
 
 
@@ -173,7 +179,7 @@ async def draft_of(
     if row is None:
         return None
     files = [NewAssetFile.model_validate(file) for file in row["files"]]
-    return Draft(row["dataset_uid"], row["name"], files, row["note"])
+    return Draft(row["dataset_uid"], row["name"], files, row["note"], _check(row))
 
 
 async def touch_draft(connection: Connection, uid: UUID) -> None:
@@ -194,6 +200,10 @@ async def delete_draft(connection: Connection, uid: UUID) -> None:
     await connection.execute(DELETE_DRAFT, uid)
 
 
+def _check(row: asyncpg.Record) -> AssetCheck | None:
+    return row["check_tool"] and AssetCheck.model_validate(row["check_tool"])
+
+
 def _one(row: asyncpg.Record | None) -> AssetVersion | None:
     return None if row is None else _version(row)
 
@@ -206,6 +216,7 @@ def _version(row: Any) -> AssetVersion:
         dataset=row["dataset_uid"],
         files=row["files"],
         note=row["note"],
+        check=_check(row),
         created_at=row["created_at"],
         removed_at=row["removed_at"],
         deleted_at=row["deleted_at"],

@@ -174,3 +174,11 @@ CREATE TABLE tools (
 );
 
 UPDATE alembic_version SET version_num='operator0008' WHERE alembic_version.version_num = 'operator0007';
+
+-- Running upgrade operator0008 -> operator0009
+
+ALTER TABLE assets ADD COLUMN check_tool jsonb CHECK (jsonb_typeof(check_tool) = 'object');
+
+ALTER TABLE asset_drafts ADD COLUMN check_tool jsonb CHECK (jsonb_typeof(check_tool) = 'object');
+
+UPDATE alembic_version SET version_num='operator0009' WHERE alembic_version.version_num = 'operator0008';

@@ -35,7 +35,8 @@ TRIES = 20
 async def begin_asset(context: OperatorContext, name: str, new: NewAsset) -> AssetDraft:
     """Precondition: none. Effect: an open data set for the files, and a draft that remembers them;
     files that a version of the asset has already are in it. Where a version that is given has just
-    these files, nothing is made, and it is named. Beginning the same again goes on with what was
+    these files, nothing is made, and it is named. The check of the newest version stays, where no
+    other is given. Beginning the same again goes on with what was
     sent before. Messages: none. Raises ``NoStorageForAssets``, ``NoRoomForAsset``, ``AssetMoved``,
     ``NotAvailable``."""
     files = sorted(new.files, key=lambda file: file.path)
@@ -46,12 +47,14 @@ async def begin_asset(context: OperatorContext, name: str, new: NewAsset) -> Ass
         removed = await assets.times_removed(connection, name, digest) if digest else 0
         versions = await assets.versions_of(connection, name)
     dataset = await _dataset(context, name, files, digest=digest, removed=removed)
-    draft = Draft(dataset.uid, name, files, new.note)
+    given = [each for each in versions if not each.removed_at]
+    check = new.check or (given[0].check if given else None)
+    draft = Draft(dataset.uid, name, files, new.note, check)
     async with context.database.connection() as connection:
         if not await assets.keep_draft(connection, draft):
             raise AssetMoved(name)
     if digest:
-        await _take_known(context.dms, draft, [each for each in versions if not each.removed_at])
+        await _take_known(context.dms, draft, given)
     missing = await missing_files(context.dms, draft)
     log.info("asset.begun", asset=name, dataset=str(dataset.uid), missing=len(missing))
     return AssetDraft(uid=dataset.uid, missing=missing)
