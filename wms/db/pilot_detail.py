@@ -76,7 +76,7 @@ _FAILURES = frozenset({AttemptOutcome.FAILED, AttemptOutcome.LOST})
 
 
 def _known(work: WorkKind, times: WorkerTimes) -> KnownWork:
-    seconds, likely = (times.typical, times.likely) if times.jobs else (None, None)
+    seconds, likely = (times.typical, times.likely) if times.timed else (None, None)
     return KnownWork(
         step=work.step,
         template=work.template,

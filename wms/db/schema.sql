@@ -583,3 +583,9 @@ CREATE TABLE input_readers (
 );
 
 UPDATE alembic_version SET version_num='wms0031' WHERE alembic_version.version_num = 'wms0030';
+
+-- Running upgrade wms0031 -> wms0032
+
+ALTER TABLE worker_times ADD COLUMN rescued bigint NOT NULL DEFAULT 0 CHECK (rescued >= 0);
+
+UPDATE alembic_version SET version_num='wms0032' WHERE alembic_version.version_num = 'wms0031';

@@ -5,7 +5,7 @@ Where the job's row is to have the other one, the two change places: so what end
 with it, is always the attempt in its row.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
@@ -104,12 +104,6 @@ RETURNING s.job_id AS id, s.attempt, s.task_uid, s.started_at IS NOT NULL AS sta
     extract(epoch FROM now() - coalesce(s.started_at, s.leased_at))::float AS seconds
 """
 
-_STOP_RENEWING = """
-UPDATE second_attempts AS s SET stop_reason = n.reason
-FROM unnest($1::bigint[], $2::int[], $3::text[]) AS n(id, attempt, reason)
-WHERE s.job_id = n.id AND s.attempt = n.attempt AND s.lease_until IS NOT NULL
-"""
-
 
 async def claim_second(
     connection: Connection,
@@ -161,10 +155,3 @@ async def extend_seconds(
     started = [is_started for _, is_started in named]
     rows = await connection.fetch(_EXTEND, ids, attempts, started, pilot, lease)
     return [ExtendedLease(**row) for row in rows]
-
-
-async def stop_renewing_seconds(
-    connection: Connection, reasons: Mapping[tuple[int, int], str]
-) -> None:
-    ids, attempts = [job for job, _ in reasons], [attempt for _, attempt in reasons]
-    await connection.execute(_STOP_RENEWING, ids, attempts, list(reasons.values()))

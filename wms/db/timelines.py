@@ -22,7 +22,7 @@ FROM tasks WHERE chain_uid = $1
 """
 
 #: Jobs of the tasks $1 that a pilot has, or had last, and when they ran, in bins of $3 seconds from
-#: $2 on.
+#: $2 on; then other attempts at them, which have ended, or go on beside.
 _RAN = """
     SELECT j.task_uid, j.pilot,
         extract(epoch FROM coalesce(j.ended_at - make_interval(secs => j.seconds), j.started_at,
@@ -31,6 +31,16 @@ _RAN = """
     FROM jobs AS j
     WHERE j.task_uid = ANY($1::uuid[]) AND j.pilot IS NOT NULL AND j.attempt > 0
         AND j.state <> '{job.LEASED}'
+    UNION ALL SELECT j.task_uid, a.pilot,
+        extract(epoch FROM a.started_at - $2)::float8 / $3,
+        extract(epoch FROM a.ended_at - $2)::float8 / $3
+    FROM jobs AS j JOIN attempts AS a ON a.job_id = j.id AND a.attempt <> j.attempt
+    WHERE j.task_uid = ANY($1::uuid[]) AND a.started_at IS NOT NULL
+    UNION ALL SELECT s.task_uid, s.pilot,
+        extract(epoch FROM s.started_at - $2)::float8 / $3,
+        extract(epoch FROM now() - $2)::float8 / $3
+    FROM second_attempts AS s
+    WHERE s.task_uid = ANY($1::uuid[]) AND s.lease_until IS NOT NULL AND s.started_at IS NOT NULL
 """
 
 SELECT_BUSY = statement(f"""

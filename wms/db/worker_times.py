@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
+from wms.db.steps import PRIORITY, TASKS_WITH_PRIORITY
 from wms.domain.worker_times import FEW_FAILURES, SUSPECT, WorkerTimes
 
 
@@ -29,21 +31,22 @@ class WorkKind(NamedTuple):
     step: str
 
 
-_SELECT_RUNNING = statement("""
--- Jobs that run, of tasks of which none waits, without a second attempt: the longest first, $1 at
--- the most. Found by the index jobs_in_flight.
+_SELECT_RUNNING = statement(f"""
+-- Jobs that run, of tasks of which none waits and whose step is not switched off, without a second
+-- attempt: the longest first, $1 at the most. Found by the index jobs_in_flight.
 SELECT j.id, j.attempt, j.task_uid, j.pilot, j.ram, j.gpu_memory, t.template, t.step, p.name,
-    p.host, extract(epoch FROM now() - j.started_at)::float8 AS ran
-FROM jobs AS j JOIN tasks AS t ON t.uid = j.task_uid JOIN pilots AS p ON p.uid = j.pilot
-WHERE j.state = '{job.RUNNING}' AND j.started_at IS NOT NULL
+    p.host, extract(epoch FROM now() - j.started_at)::float8 AS ran, coalesce(s.tried, 0) AS tried
+FROM {TASKS_WITH_PRIORITY} JOIN jobs AS j ON j.task_uid = t.uid
+JOIN pilots AS p ON p.uid = j.pilot LEFT JOIN second_attempts AS s ON s.job_id = j.id
+WHERE {PRIORITY} >= 0 AND j.state = '{{job.RUNNING}}' AND j.started_at IS NOT NULL
     AND j.stop_attempt IS DISTINCT FROM j.attempt
-    AND t.ready = 0 AND t.state IN ('{task.SPLITTING}', '{task.ACTIVE}')
-    AND NOT EXISTS (
-        SELECT 1 FROM second_attempts AS s WHERE s.job_id = j.id AND s.lease_until IS NOT NULL)
+    AND t.ready = 0 AND t.state IN ('{{task.SPLITTING}}', '{{task.ACTIVE}}')
+    AND s.lease_until IS NULL
 ORDER BY j.started_at LIMIT $1
 """)
 
-_TIMES = "template, step, name, host, jobs, failures, log_seconds, spread, failing"
+_TIMES = "template, step, name, host, jobs, failures, log_seconds, spread, failing, rescued"
+_FIGURES = ("jobs", "failures", "log_seconds", "spread", "failing", "rescued")
 
 _SELECT_TIMES = f"""
 SELECT {_TIMES} FROM worker_times
@@ -61,10 +64,11 @@ ORDER BY template, step, name, host FOR UPDATE
 _SET_TIMES = f"""
 INSERT INTO worker_times ({_TIMES})
 SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[],
-    $7::float8[], $8::float8[], $9::float8[])
+    $7::float8[], $8::float8[], $9::float8[], $10::bigint[])
 ON CONFLICT (template, step, name, host) DO UPDATE SET
     jobs = excluded.jobs, failures = excluded.failures, log_seconds = excluded.log_seconds,
-    spread = excluded.spread, failing = excluded.failing, seen_at = now()
+    spread = excluded.spread, failing = excluded.failing,
+    rescued = excluded.rescued, seen_at = now()
 """
 
 _SELECT_WORKERS = "SELECT uid, name, host FROM pilots WHERE uid = ANY($1::uuid[])"
@@ -98,7 +102,8 @@ DELETE FROM worker_times WHERE ctid = ANY(ARRAY(
 
 @dataclass(frozen=True, slots=True)
 class RunningJob:
-    """``ran``: seconds. ``ram``, ``gpu_memory``: MiB, where that is not what its task says."""
+    """``ran``: seconds. ``tried``: second attempts at it so far. ``ram``, ``gpu_memory``: MiB,
+    where that is not what its task says."""
 
     id: int
     attempt: int
@@ -109,15 +114,17 @@ class RunningJob:
     work: WorkKind
     worker: Worker
     ran: float
+    tried: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Stragglers:
     """Jobs that another worker could begin, too, the longest first, and what is known of their
-    work."""
+    work, by worker and ``anywhere``."""
 
     jobs: Sequence[RunningJob]
     known: "KnownTimes"
+    anywhere: Mapping[WorkKind, WorkerTimes | None]
 
 
 KnownTimes = dict[WorkKind, dict[Worker, WorkerTimes]]
@@ -164,7 +171,7 @@ async def lock_times(
 async def set_times(
     connection: Connection, times: Mapping[tuple[WorkKind, Worker], WorkerTimes]
 ) -> None:
-    figures = [(t.jobs, t.failures, t.log_seconds, t.spread, t.failing) for t in times.values()]
+    figures = [attrgetter(*_FIGURES)(each) for each in times.values()]
     await connection.execute(
         _SET_TIMES, *_columns(list(times)), *map(list, zip(*figures, strict=True))
     )
@@ -205,5 +212,4 @@ def worker_of(row: Any) -> Worker:
 
 
 def _times(row: Any) -> WorkerTimes:
-    names = ("jobs", "failures", "log_seconds", "spread", "failing")
-    return WorkerTimes(*(row[name] for name in names))
+    return WorkerTimes(*(row[name] for name in _FIGURES))

@@ -11,7 +11,7 @@ def seconds_left(ran: float, own: WorkerTimes | None, anywhere: WorkerTimes | No
     """That a job which ``ran`` so long is expected to take still. Where it has taken longer than is
     likely nobody knows why: as long again, which is what times of heavy tails are like. ``own``:
     times of the worker that has it; None: nothing is known."""
-    known = own if own is not None and own.jobs else anywhere
+    known = own if own is not None and own.timed else anywhere
     if known is None:
         return None
     if ran > known.likely:
@@ -32,7 +32,7 @@ def gain(
     if asking is not None and asking.failing > SUSPECT:
         return None
     left = seconds_left(ran, own, anywhere)
-    begun = asking if asking is not None and asking.jobs else anywhere
+    begun = asking if asking is not None and asking.timed else anywhere
     if left is None or begun is None:
         return None
     found = left - begun.typical

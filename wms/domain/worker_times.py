@@ -27,28 +27,44 @@ _SHORTEST = 0.001
 class WorkerTimes:
     """Of one kind of work on one worker. ``jobs``: finished; ``failures``: attempts that failed;
     ``log_seconds``: mean of the natural logarithm of the jobs' seconds, ``spread``: mean distance
-    from it; ``failing``: the share of its attempts that fail."""
+    from it; ``failing``: the share of its attempts that fail; ``rescued``: attempts that another
+    worker ended, of which the least time is known that they would have taken."""
 
     jobs: int = 0
     failures: int = 0
     log_seconds: float = 0.0
     spread: float = 0.0
     failing: float = 0.0
+    rescued: int = 0
+
+    @property
+    def timed(self) -> int:
+        """Attempts of which it is known how long they took."""
+        return self.jobs + self.rescued
 
     def finished(self, seconds: float) -> "WorkerTimes":
         """With a job that took so long."""
+        failing = self.failing * (1 - self._newest_end)
+        return replace(self._took(seconds), jobs=self.jobs + 1, failing=failing)
+
+    def at_least(self, seconds: float) -> "WorkerTimes":
+        """With an attempt that ran so long when another worker ended its job: nobody knows whether
+        it would have."""
+        if self.timed and seconds <= self.typical:
+            return self
+        return replace(self._took(seconds), rescued=self.rescued + 1)
+
+    def _took(self, seconds: float) -> "WorkerTimes":
         found = math.log(max(seconds, _SHORTEST))
-        weight = max(1 / (self.jobs + 1), NEWEST)
-        off = found - self.log_seconds if self.jobs else 0.0
-        if self.jobs > 1 / NEWEST:
+        weight = max(1 / (self.timed + 1), NEWEST)
+        off = found - self.log_seconds if self.timed else 0.0
+        if self.timed > 1 / NEWEST:
             most = UNLIKELY * max(self.spread, _LEAST_SPREAD)
             off = max(-most, min(off, most))
-        return WorkerTimes(
-            self.jobs + 1,
-            self.failures,
-            self.log_seconds + weight * off if self.jobs else found,
-            self.spread + weight * (abs(off) - self.spread),
-            self.failing * (1 - self._newest_end),
+        return replace(
+            self,
+            log_seconds=self.log_seconds + weight * off if self.timed else found,
+            spread=self.spread + weight * (abs(off) - self.spread),
         )
 
     def failed(self) -> "WorkerTimes":
@@ -74,8 +90,8 @@ class WorkerTimes:
 
 def of_all(workers: Iterable[WorkerTimes]) -> WorkerTimes | None:
     """What the kind of work takes anywhere; None: nothing is known."""
-    known = [times for times in workers if times.jobs]
-    weights = [min(times.jobs, 1 / NEWEST) for times in known]
+    known = [times for times in workers if times.timed]
+    weights = [min(times.timed, 1 / NEWEST) for times in known]
     if not known:
         return None
     total = sum(weights)
@@ -86,7 +102,8 @@ def of_all(workers: Iterable[WorkerTimes]) -> WorkerTimes | None:
     )
     failing = sum(w * times.failing for w, times in zip(weights, known, strict=True))
     jobs, failures = sum(t.jobs for t in known), sum(t.failures for t in known)
-    return WorkerTimes(jobs, failures, mean, spread / total, failing / total)
+    rescued = sum(t.rescued for t in known)
+    return WorkerTimes(jobs, failures, mean, spread / total, failing / total, rescued)
 
 
 class Trust(Enum):

@@ -47,7 +47,8 @@ async def give_second_attempts(
     known = await context.tasks.get(connection, {job.task_uid for _, job in worth})
     given: list[ClaimedJob] = []
     for seconds, job in worth:
-        demand = _demand(known[job.task_uid].task, job)
+        task = known[job.task_uid].task
+        demand = None if job.tried >= task.retry else _demand(task, job)
         if demand is None or misfit(demand, seen.node) is not None or not room.can_begin(demand):
             continue
         claimed = await claim_second(
@@ -56,7 +57,7 @@ async def give_second_attempts(
             task=job.task_uid,
             pilot=pilot,
             lease=context.terms.span,
-            most=known[job.task_uid].task.retry,
+            most=task.retry,
         )
         if claimed is None:
             continue
@@ -78,7 +79,7 @@ async def give_second_attempts(
 async def _look(connection: Connection) -> Stragglers:
     jobs = await running_jobs(connection, limit=_LOOKED_AT)
     known = await times_of(connection, (job.work for job in jobs)) if jobs else {}
-    return Stragglers(jobs, known)
+    return Stragglers(jobs, known, {work: of_all(times.values()) for work, times in known.items()})
 
 
 def _worth_while(found: Stragglers, pilot: UUID, worker: Worker) -> list[tuple[float, RunningJob]]:
@@ -91,7 +92,7 @@ def _worth_while(found: Stragglers, pilot: UUID, worker: Worker) -> list[tuple[f
             job.ran,
             times.get(job.worker),
             asking=times.get(worker),
-            anywhere=of_all(times.values()),
+            anywhere=found.anywhere.get(job.work),
         )
         if seconds is not None and job.pilot != pilot:
             worth.append((seconds, job))

@@ -37,12 +37,8 @@ async def learn_times(context: WmsContext) -> None:
                 by_key[end.work, workers[end.pilot]].append(end)
         known = await lock_times(connection, list(by_key)) if by_key else {}
         times = {
-            key: reduce(_learn, seen, known.get(key, WorkerTimes()))
+            key: reduce(lambda times, end: end.learnt(times), seen, known.get(key, WorkerTimes()))
             for key, seen in sorted(by_key.items(), key=itemgetter(0))
         }
         if times:
             await set_times(connection, times)
-
-
-def _learn(times: WorkerTimes, end: WorkEnd) -> WorkerTimes:
-    return end.learnt(times)

@@ -121,8 +121,8 @@ async def _give(
             continue
         if room.jobs == 0 or not await giving.give(demand, leased):
             return
-    # It is not kept free for anything.
-    if not leased.jobs:
+    # It is not kept free for anything. One of the release before knows of no needs that are newer.
+    if not leased.jobs and not leased.former:
         leased.jobs += await give_second_attempts(context, connection, pilot, seen=seen, room=room)
 
 

@@ -29,7 +29,7 @@ class Rivals:
         """Ready jobs that others will have done before this worker had done its first. It is given
         one of which nothing is known yet."""
         asking = self.own.get(worker)
-        if asking is None or not asking.jobs:
+        if asking is None or not asking.timed:
             return []
         others = (
             self._busy(pilot)
@@ -57,7 +57,7 @@ class Rivals:
 
 async def look_for_rivals(connection: Connection, work: WorkKind) -> Rivals:
     own = (await times_of(connection, [work])).get(work, {})
-    known = {worker: times for worker, times in own.items() if times.jobs}
+    known = {worker: times for worker, times in own.items() if times.timed}
     by_time = sorted(known, key=lambda worker: known[worker].typical)
     slowest = max((times.typical for times in known.values()), default=0.0)
     quick = [

@@ -7,7 +7,8 @@ from uuid import UUID
 from wms.db.worker_times import WorkKind
 from wms.domain.worker_times import WorkerTimes
 
-#: Ends that are kept at the most: what comes while the database is away is forgotten beyond.
+#: Ends that are kept at the most, until they are learnt from; what has been taken when the
+#: database fails is forgotten.
 _MOST = 100_000
 
 
@@ -24,9 +25,7 @@ class WorkEnd:
     def learnt(self, times: WorkerTimes) -> WorkerTimes:
         if self.seconds is None:
             return times.failed()
-        if self.is_least and times.jobs and self.seconds <= times.typical:
-            return times
-        return times.finished(self.seconds)
+        return times.at_least(self.seconds) if self.is_least else times.finished(self.seconds)
 
 
 class SeenEnds:

@@ -125,12 +125,19 @@ async def settle_attempts(
 
 
 def _ends(attempts: Iterable[EndedAttempt], known: Mapping[UUID, KnownTask]) -> Iterator[WorkEnd]:
-    """What is learnt of workers."""
+    """What is learnt of workers. A failure for which the input is at fault says nothing of them;
+    and one that vanishes has failed once, however many jobs it ran."""
+    vanished = set[tuple[WorkKind, UUID]]()
     for attempt in attempts:
         job, task = attempt.job, known[attempt.job.task_uid].task
         work = WorkKind(task.template, task.step)
-        if attempt.outcome in _UNSUCCESSFUL:
-            yield WorkEnd(work, job.pilot, None)
+        if attempt.outcome is AttemptOutcome.FAILED:
+            if attempt.error is not ErrorClass.TOOL_REFUSED:
+                yield WorkEnd(work, job.pilot, None)
+        elif attempt.outcome is AttemptOutcome.LOST:
+            if job.started_at is not None and (work, job.pilot) not in vanished:
+                vanished.add((work, job.pilot))
+                yield WorkEnd(work, job.pilot, None)
         elif attempt.outcome is AttemptOutcome.FINISHED:
             if attempt.duration is not None:
                 yield WorkEnd(work, job.pilot, attempt.duration)

@@ -4,6 +4,7 @@ it, then nothing but a job now and then."""
 from collections.abc import Mapping
 
 from sluice.servicekit.database import Connection
+from wms.db.in_hand import in_hand
 from wms.db.worker_times import Worker, WorkKind, failing_works, may_probe, times_of
 from wms.domain.worker_times import Trust, of_all, trust
 
@@ -36,7 +37,12 @@ async def most_jobs(
         case Trust.FULL:
             return wanted
         case Trust.SUSPECT:
-            return min(wanted, 1)
+            busy = any(
+                job.work == work
+                for pilot in await in_hand(connection, [worker])
+                for job in pilot.jobs
+            )
+            return 0 if busy else min(wanted, 1)
         case Trust.NONE:
             probes = wanted and await may_probe(connection, work, worker, every=PROBE_EVERY)
             return int(bool(probes))

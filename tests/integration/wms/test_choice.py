@@ -12,18 +12,10 @@ from wms.db.worker_times import WorkKind
 from wms.usecases.counted_lately import CountedLately
 from wms.usecases.drain_pilot import drain_pilot
 from wms.usecases.explain import explain_task
-from wms.usecases.learn_times import learn_times
 from wms.usecases.lease_jobs import lease_jobs
-from wms.usecases.seen_ends import WorkEnd
 
 WORK = WorkKind("t", "decode")
 PLENTY = Amounts(cores=8, ram=16_000, disk=100_000)
-
-
-async def learn(stage: Stage, *ends: tuple[UUID, float | None], step: str = "decode") -> None:
-    work = WORK._replace(step=step)
-    stage.context.ends.add(WorkEnd(work, pilot, seconds) for pilot, seconds in ends)
-    await learn_times(stage.context)
 
 
 def later(stage: Stage) -> None:
@@ -39,7 +31,7 @@ async def lease(stage: Stage, pilot: UUID, jobs: int = 1) -> list[ClaimedJob]:
 async def slow_and_quick(stage: Stage) -> tuple[UUID, UUID]:
     """One takes 100 s a job, the other 10 s."""
     slow, quick = [await stage.add_pilot(name=name) for name in ("slow", "quick")]
-    await learn(stage, *[(slow, 100.0)] * 3, *[(quick, 10.0)] * 3)
+    await stage.learn(*[(slow, 100.0)] * 3, *[(quick, 10.0)] * 3)
     return slow, quick
 
 
@@ -87,7 +79,7 @@ async def test_nothing_is_kept_for_one_that_takes_no_jobs(stage: Stage) -> None:
 async def test_nor_for_one_where_jobs_fail(stage: Stage) -> None:
     slow, quick = await slow_and_quick(stage)
     await busy(stage, quick, seconds=5.0)
-    await learn(stage, *[(quick, None)] * 5)
+    await stage.learn(*[(quick, None)] * 5)
     later(stage)
     task = await stage.add_task(make_task(), jobs=1)
     text = (await explain_task(stage.context, task.uid)).text
@@ -97,7 +89,7 @@ async def test_nor_for_one_where_jobs_fail(stage: Stage) -> None:
 
 async def test_nor_for_one_that_has_long_work_in_hand(stage: Stage) -> None:
     slow, quick = await slow_and_quick(stage)
-    await learn(stage, (quick, 1000.0), step="long")
+    await stage.learn((quick, 1000.0), step="long")
     await busy(stage, quick, seconds=5.0, step="long")
     await stage.add_task(make_task(), jobs=1)
     assert len(await lease(stage, slow)) == 1

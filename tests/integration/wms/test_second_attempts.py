@@ -2,7 +2,8 @@
 other."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
@@ -11,19 +12,22 @@ from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import JobToken, LeaseRequest, Room
 from sluice.contracts.resources import Amounts
 from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState, ReportAnswer
+from sluice.contracts.steps import RankStep
 from sluice.contracts.tasks import Task
-from tests.integration.wms.stage import Stage, make_task
+from tests.integration.wms.stage import NOW, Stage, make_task
 from wms.db.leases import ClaimedJob
-from wms.db.pilot_pages import PilotQuery
 from wms.db.worker_times import WorkKind
+from wms.usecases import give_second_attempts
 from wms.usecases.cancel_task import cancel_task
+from wms.usecases.counted_lately import CountedLately
 from wms.usecases.expire_leases import expire_leases
 from wms.usecases.learn_times import learn_times
 from wms.usecases.lease_jobs import lease_jobs
 from wms.usecases.list_pilots import list_pilots
+from wms.usecases.prioritise_step import prioritise_step
 from wms.usecases.read_pilot import read_pilot
 from wms.usecases.read_tasks import read_job
-from wms.usecases.seen_ends import WorkEnd
+from wms.usecases.read_timeline import read_timeline
 from wms.usecases.sign_off_pilot import sign_off_pilot
 
 WORK = WorkKind("t", "decode")
@@ -213,9 +217,23 @@ async def test_pilots_show_what_they_have(race: Race) -> None:
 # --- who is given one ---
 
 
-async def learn(stage: Stage, *ends: tuple[UUID, float | None]) -> None:
-    stage.context.ends.add(WorkEnd(WORK, pilot, seconds) for pilot, seconds in ends)
-    await learn_times(stage.context)
+async def test_the_time_line_shows_both(race: Race) -> None:
+    stage = race.stage
+    for pilot, job in ((race.slow, race.first), (race.quick, race.second)):
+        await stage.beat(pilot, running=[job])
+    await stage.execute("UPDATE jobs SET started_at = started_at - interval '2 s'")
+    await stage.execute("UPDATE second_attempts SET started_at = started_at - interval '1 s'")
+    await stage.execute("UPDATE tasks SET created_at = created_at - interval '3 s'")
+
+    async def lanes() -> set[str]:
+        stage.context = replace(stage.context, timelines=CountedLately())
+        found = await read_timeline(stage.context, race.task.chain_uid)
+        return {lane.name for lane in found.lanes}
+
+    assert await lanes() == {"slow", "quick"}
+    done = stage.report_of(race.second, ended_at=NOW + timedelta(seconds=1))
+    await stage.report(race.quick, done)
+    assert await lanes() == {"slow", "quick"}, "what the one did that was given up"
 
 
 async def lease(stage: Stage, pilot: UUID, left: Amounts = PLENTY) -> list[ClaimedJob]:
@@ -238,7 +256,7 @@ async def two_pilots(stage: Stage) -> Sequence[UUID]:
 
 async def test_an_idle_pilot_gets_what_takes_unlikely_long(stage: Stage) -> None:
     slow, quick = await two_pilots(stage)
-    await learn(stage, *[(pilot, 9.0 + n) for pilot in (slow, quick) for n in range(3)])
+    await stage.learn(*[(pilot, 9.0 + n) for pilot in (slow, quick) for n in range(3)])
     job = await begun(stage, slow)
     (second,) = await lease(stage, quick)
     assert (second.id, second.attempt, second.inputs) == (job.id, 2, job.inputs)
@@ -249,8 +267,8 @@ async def test_nothing_is_begun_twice_that_is_done_soon_or_of_which_nothing_is_k
     stage: Stage, slow_times: list[float], quick_times: list[float]
 ) -> None:
     slow, quick = await two_pilots(stage)
-    await learn(
-        stage, *((slow, took) for took in slow_times), *((quick, took) for took in quick_times)
+    await stage.learn(
+        *((slow, took) for took in slow_times), *((quick, took) for took in quick_times)
     )
     await begun(stage, slow)
     assert await lease(stage, quick) == []
@@ -259,7 +277,7 @@ async def test_nothing_is_begun_twice_that_is_done_soon_or_of_which_nothing_is_k
 async def test_a_slow_worker_is_helped_before_it_is_late(stage: Stage) -> None:
     slow, quick = await two_pilots(stage)
     await begun(stage, slow)
-    await learn(stage, *[(slow, 2000.0) for _ in range(3)], (quick, 20.0))
+    await stage.learn(*[(slow, 2000.0) for _ in range(3)], (quick, 20.0))
     assert len(await lease(stage, quick)) == 1
 
 
@@ -267,15 +285,50 @@ async def test_a_slow_worker_is_helped_before_it_is_late(stage: Stage) -> None:
 async def test_some_jobs_are_never_begun_twice(stage: Stage, task: dict[str, object]) -> None:
     slow = await stage.add_pilot(name="slow", named={"licence": 2.0})
     quick = await stage.add_pilot(name="quick", named={"licence": 2.0})
-    await learn(stage, *[(pilot, 10.0) for pilot in (slow, quick)])
+    await stage.learn(*[(pilot, 10.0) for pilot in (slow, quick)])
     await begun(stage, slow, **task)
     assert await lease(stage, quick) == []
+
+
+async def test_a_step_that_is_switched_off_gets_none(stage: Stage) -> None:
+    slow, quick = await two_pilots(stage)
+    await stage.learn(*[(pilot, 10.0) for pilot in (slow, quick)])
+    await begun(stage, slow)
+    await prioritise_step(stage.context, RankStep(step="decode", priority=-1))
+    assert await lease(stage, quick) == []
+
+
+async def test_a_pilot_of_the_release_before_gets_none(stage: Stage) -> None:
+    """It would be told of needs that it does not know."""
+    slow, former = await two_pilots(stage)
+    await stage.learn(*[(pilot, 10.0) for pilot in (slow, former)])
+    await begun(stage, slow)
+    assert await stage.lease(former) == []
+    assert len(await lease(stage, former)) == 1
+
+
+async def test_a_job_that_was_tried_often_enough_is_not_looked_at_again(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow, quick = await two_pilots(stage)
+    await stage.learn(*[(pilot, 10.0) for pilot in (slow, quick)])
+    await begun(stage, slow, retry=1)
+    (second,) = await lease(stage, quick)
+    await stage.fail(quick, second)
+    third = await stage.add_pilot(name="third")
+
+    async def claim(*_given: object, **_more: object) -> None:
+        raise AssertionError("the task's row would be locked in vain")
+
+    monkeypatch.setattr(give_second_attempts, "claim_second", claim)
+    stage.context = replace(stage.context, stragglers=CountedLately())
+    assert await lease(stage, third) == []
 
 
 async def test_a_pilot_that_is_kept_free_stays_free(stage: Stage) -> None:
     """Second attempts would have a big job wait for ever."""
     slow, quick = await two_pilots(stage)
-    await learn(stage, *[(pilot, 10.0) for pilot in (slow, quick)])
+    await stage.learn(*[(pilot, 10.0) for pilot in (slow, quick)])
     await begun(stage, slow)
     big = await stage.add_task(make_task(resources=Resources(cores=8)), jobs=1)
     await stage.execute(
@@ -288,7 +341,7 @@ async def test_a_pilot_that_is_kept_free_stays_free(stage: Stage) -> None:
 
 async def test_a_pilot_where_jobs_fail_is_passed_over(stage: Stage) -> None:
     slow, bad = await two_pilots(stage)
-    await learn(stage, *[(pilot, 10.0) for pilot in (slow, bad)], *[(bad, None)] * 4)
+    await stage.learn(*[(pilot, 10.0) for pilot in (slow, bad)], *[(bad, None)] * 4)
     await begun(stage, slow)
     assert await lease(stage, bad) == []
     assert len(await lease(stage, await stage.add_pilot(name="new"))) == 1
@@ -297,14 +350,14 @@ async def test_a_pilot_where_jobs_fail_is_passed_over(stage: Stage) -> None:
 async def test_a_pilot_too_small_is_passed_over(stage: Stage) -> None:
     slow = await stage.add_pilot(name="slow", cores=8)
     small = await stage.add_pilot(name="small", cores=0.5)
-    await learn(stage, *[(pilot, 10.0) for pilot in (slow, small)])
+    await stage.learn(*[(pilot, 10.0) for pilot in (slow, small)])
     await begun(stage, slow)
     assert await lease(stage, small) == []
 
 
 async def test_jobs_that_wait_go_first(stage: Stage) -> None:
     slow, quick = await two_pilots(stage)
-    await learn(stage, *[(pilot, 10.0) for pilot in (slow, quick)])
+    await stage.learn(*[(pilot, 10.0) for pilot in (slow, quick)])
     late = await begun(stage, slow)
     task = await stage.add_task(make_task(), jobs=1)
     (job,) = await lease(stage, quick)
@@ -314,66 +367,24 @@ async def test_jobs_that_wait_go_first(stage: Stage) -> None:
 
 async def test_what_is_known_of_workers_outlives_pilots_and_counts_losers(race: Race) -> None:
     stage = race.stage
-    await learn(stage, (race.slow, 5.0), (race.quick, 5.0))
+    await stage.learn((race.slow, 5.0), (race.quick, 5.0))
     await stage.age(race.first, seconds=250.0)
     report = stage.report_of(race.second)
     await stage.report(race.quick, report)
     await learn_times(stage.context)
     again = await stage.add_pilot(name="slow")
     (known,) = (await read_pilot(stage.context, again)).known
-    assert (known.template, known.step, known.jobs) == (*WORK, 2)
+    assert (known.template, known.step, known.jobs) == (*WORK, 1)
     assert known.seconds == pytest.approx((5.0 * 250.0) ** 0.5, rel=0.05)
 
 
-# --- who is trusted ---
-
-
-async def fails(stage: Stage, bad: UUID, good: UUID) -> None:
-    """One fails where another succeeds."""
-    await learn(stage, *[(bad, None)] * 6, *[(good, 1.0)] * 6)
-
-
-async def test_a_pilot_that_fails_where_others_succeed_gets_a_job_now_and_then(
-    stage: Stage,
-) -> None:
-    bad, good = await two_pilots(stage)
-    await fails(stage, bad, good)
-    task = await stage.add_task(make_task(), jobs=10)
-    assert len(await stage.lease(bad, 5)) == 1, "to see whether it still fails"
-    assert await stage.lease(bad, 5) == []
-    await stage.execute("UPDATE worker_times SET probed_at = now() - interval '1 hour'")
-    assert len(await stage.lease(bad, 5)) == 1
-    assert len(await stage.lease(good, 5)) == 5
-    assert (await stage.status(task)).ready == 3
-    listed = (await list_pilots(stage.context, PilotQuery(limit=10))).pilots
-    assert {pilot.name: pilot.distrusted for pilot in listed} == {"slow": ["decode"], "quick": []}
-
-
-async def test_one_of_which_some_attempts_fail_gets_one_job_at_a_time(stage: Stage) -> None:
-    bad, good = await two_pilots(stage)
-    await learn(stage, *[(bad, None)] * 3, *[(bad, 1.0)] * 5, *[(good, 1.0)] * 6)
-    await stage.add_task(make_task(), jobs=10)
-    assert [len(await stage.lease(bad, 5)) for _ in range(3)] == [1, 1, 1]
-
-
-async def test_where_all_fail_it_is_the_work(stage: Stage) -> None:
-    one, other = await two_pilots(stage)
-    await learn(stage, *[(pilot, None) for pilot in (one, other) for _ in range(6)])
-    await learn(stage, (one, 1.0), (other, 1.0))
-    await stage.add_task(make_task(), jobs=10)
-    assert len(await stage.lease(one, 5)) == 5
-
-
-async def test_other_work_is_given_to_it_as_before(stage: Stage) -> None:
-    bad, good = await two_pilots(stage)
-    await fails(stage, bad, good)
-    await stage.add_task(make_task(step="other"), jobs=10)
-    assert len(await stage.lease(bad, 5)) == 5
-
-
-async def test_one_that_succeeds_again_is_trusted_again(stage: Stage) -> None:
-    bad, good = await two_pilots(stage)
-    await fails(stage, bad, good)
-    await learn(stage, *[(bad, 1.0)] * 15)
-    await stage.add_task(make_task(), jobs=10)
-    assert len(await stage.lease(bad, 5)) == 5
+async def test_what_others_ended_for_it_is_none_of_its_jobs(race: Race) -> None:
+    """It is known how slow the worker is; not that it succeeds."""
+    stage = race.stage
+    await stage.learn(*[(race.slow, None)] * 3, (race.quick, 5.0))
+    await stage.age(race.first, seconds=250.0)
+    await stage.finish(race.quick, race.second)
+    await learn_times(stage.context)
+    (known,) = (await read_pilot(stage.context, race.slow)).known
+    assert (known.jobs, known.failing) == (0, 1.0)
+    assert known.seconds == pytest.approx(250.0, rel=0.05)

@@ -1,0 +1,102 @@
+"""How far workers are trusted: one that fails where others succeed gets less."""
+
+from uuid import UUID
+
+from sluice.contracts.states import ErrorClass
+from tests.integration.wms.stage import Stage, make_task
+from wms.db.pilot_pages import PilotQuery
+from wms.db.worker_times import WorkKind, times_of, workers_of
+from wms.usecases.expire_leases import expire_leases
+from wms.usecases.learn_times import learn_times
+from wms.usecases.list_pilots import list_pilots
+
+WORK = WorkKind("t", "decode")
+
+
+async def two_pilots(stage: Stage) -> list[UUID]:
+    return [await stage.add_pilot(name=name) for name in ("slow", "quick")]
+
+
+async def fails(stage: Stage, bad: UUID, good: UUID) -> None:
+    """One fails where another succeeds."""
+    await stage.learn(*[(bad, None)] * 6, *[(good, 1.0)] * 6)
+
+
+async def test_a_pilot_that_fails_where_others_succeed_gets_a_job_now_and_then(
+    stage: Stage,
+) -> None:
+    bad, good = await two_pilots(stage)
+    await fails(stage, bad, good)
+    task = await stage.add_task(make_task(), jobs=10)
+    assert len(await stage.lease(bad, 5)) == 1, "to see whether it still fails"
+    assert await stage.lease(bad, 5) == []
+    await stage.execute("UPDATE worker_times SET probed_at = now() - interval '1 hour'")
+    assert len(await stage.lease(bad, 5)) == 1
+    assert len(await stage.lease(good, 5)) == 5
+    assert (await stage.status(task)).ready == 3
+    listed = (await list_pilots(stage.context, PilotQuery(limit=10))).pilots
+    assert {pilot.name: pilot.distrusted for pilot in listed} == {"slow": ["decode"], "quick": []}
+
+
+async def test_one_of_which_some_attempts_fail_gets_one_job_at_a_time(stage: Stage) -> None:
+    bad, good = await two_pilots(stage)
+    await stage.learn(*[(bad, None)] * 3, *[(bad, 1.0)] * 5, *[(good, 1.0)] * 6)
+    await stage.add_task(make_task(), jobs=10)
+    given = await stage.lease(bad, 5)
+    assert (len(given), len(await stage.lease(bad, 5))) == (1, 0)
+    await stage.finish(bad, *given)
+    assert len(await stage.lease(bad, 5)) == 1
+
+
+async def failures(stage: Stage, pilot: UUID) -> int:
+    """That are known of the worker."""
+    await learn_times(stage.context)
+    async with stage.database.connection() as connection:
+        worker = (await workers_of(connection, [pilot]))[pilot]
+        known = (await times_of(connection, [WORK])).get(WORK, {})
+    return known[worker].failures if worker in known else 0
+
+
+async def test_what_the_input_is_at_fault_for_says_nothing_of_a_worker(stage: Stage) -> None:
+    pilot = await stage.add_pilot()
+    await stage.add_task(make_task(), jobs=2)
+    failed, refused = await stage.lease(pilot, 2)
+    await stage.fail(pilot, failed)
+    assert await failures(stage, pilot) == 1
+    await stage.fail(pilot, refused, error=ErrorClass.TOOL_REFUSED)
+    assert await failures(stage, pilot) == 1
+
+
+async def test_one_that_vanishes_has_failed_once_and_not_with_what_it_had_not_begun(
+    stage: Stage,
+) -> None:
+    pilot, other = await stage.add_pilot(name="gone"), await stage.add_pilot(name="idle")
+    await stage.add_task(make_task(), jobs=8)
+    running, waiting = await stage.lease(pilot, 4), await stage.lease(other, 4)
+    await stage.beat(pilot, running=running)
+    await stage.overdue(*running, *waiting)
+    await expire_leases(stage.context)
+    assert [await failures(stage, one) for one in (pilot, other)] == [1, 0]
+
+
+async def test_where_all_fail_it_is_the_work(stage: Stage) -> None:
+    one, other = await two_pilots(stage)
+    await stage.learn(*[(pilot, None) for pilot in (one, other) for _ in range(6)])
+    await stage.learn((one, 1.0), (other, 1.0))
+    await stage.add_task(make_task(), jobs=10)
+    assert len(await stage.lease(one, 5)) == 5
+
+
+async def test_other_work_is_given_to_it_as_before(stage: Stage) -> None:
+    bad, good = await two_pilots(stage)
+    await fails(stage, bad, good)
+    await stage.add_task(make_task(step="other"), jobs=10)
+    assert len(await stage.lease(bad, 5)) == 5
+
+
+async def test_one_that_succeeds_again_is_trusted_again(stage: Stage) -> None:
+    bad, good = await two_pilots(stage)
+    await fails(stage, bad, good)
+    await stage.learn(*[(bad, 1.0)] * 15)
+    await stage.add_task(make_task(), jobs=10)
+    assert len(await stage.lease(bad, 5)) == 5

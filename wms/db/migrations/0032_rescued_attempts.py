@@ -1,0 +1,18 @@
+"""Of what is known of workers, attempts that another worker ended."""
+
+from alembic import op
+
+revision = "wms0032"
+down_revision = "wms0031"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.execute(
+        "ALTER TABLE worker_times ADD COLUMN rescued bigint NOT NULL DEFAULT 0 CHECK (rescued >= 0)"
+    )
+
+
+def downgrade() -> None:
+    op.execute("ALTER TABLE worker_times DROP COLUMN rescued")
