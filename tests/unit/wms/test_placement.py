@@ -7,9 +7,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from sluice.contracts.simulation import PolicyName
 from wms.domain.placement import Kind, Move, Place, Policy
 from wms.domain.reward_rate import RewardRate, is_neglected, work_that_waits
 from wms.domain.watchdog import Watchdog, priority, unlock_time
+from wms.simulation.policies import policy_of
 
 NOW = 1000.0
 FREE = Place(0, range(1), None, 0, is_idle=True)
@@ -45,7 +47,7 @@ def systems(draw: st.DrawFn) -> tuple[list[Kind], list[Place]]:
     return kinds, places
 
 
-@pytest.mark.parametrize("policy", [RewardRate(), Watchdog()])
+@pytest.mark.parametrize("policy", [policy_of(name) for name in PolicyName])
 @given(system=systems())
 def test_nobody_goes_where_nothing_waits_or_what_is_off(
     policy: Policy, system: tuple[list[Kind], list[Place]]
