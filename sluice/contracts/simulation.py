@@ -1,6 +1,7 @@
 """What a simulation says. Times are seconds."""
 
 from enum import StrEnum
+from uuid import UUID
 
 from sluice.contracts.base import Contract
 from sluice.contracts.times import Spread, Timeline
@@ -44,3 +45,19 @@ class SimulationResult(Contract):
     busy: float = 0.0
     loading: float = 0.0
     timeline: Timeline | None = None
+
+
+class Replay(Contract):
+    """Chains that ran, beside what is simulated of them. ``measured``: seconds that they took, from
+    the first task to the end of the last; ``same``: simulated on the nodes that they had;
+    ``ratio``: of the simulated time to the measured; ``asked``: on other nodes or by another
+    policy. ``untimed``: jobs without a time, ``lost``: attempts that did not succeed: neither is
+    simulated."""
+
+    chains: list[UUID]
+    measured: float
+    same: SimulationResult
+    ratio: float
+    asked: SimulationResult | None = None
+    untimed: int = 0
+    lost: int = 0

@@ -1,49 +1,64 @@
 """Makes of a scenario what there is in it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from heapq import merge
+from math import ceil
 from random import Random
 from uuid import UUID
 
+from sluice.contracts.gpus import LEAST_SHARE, GpuNeeds
 from sluice.contracts.needs import Needs, Resources
 from sluice.contracts.pilots import NodeResources
 from wms.domain.matching import Demand, PilotNode, misfit
 from wms.domain.placement import Kind, Place
 from wms.simulation.draws import draw_from
 from wms.simulation.errors import WrongScenario
-from wms.simulation.scenario import Arrivals, KindOfWork, NodeGroup, Scenario
-from wms.simulation.world import Node, Seat, SimulatedPage, Work
+from wms.simulation.files import Files, Row
+from wms.simulation.scenario import Arrivals, KindOfWork, NodeGroup, Pipeline, Scenario
+from wms.simulation.world import Node, NodeRoom, Seat, SimulatedPage, Work
 
 #: Of a node of which a scenario says nothing.
 _ENOUGH = 1_000_000_000
 _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
-#: The times of a file, by its name.
-ReadTimes = Callable[[str], list[float]]
 
 
 def build_works(scenario: Scenario) -> list[Work]:
-    return [Work(Kind(kind.name, kind.loading, kind.priority)) for kind in scenario.kinds]
+    return [
+        Work(
+            Kind(kind.name, kind.loading, kind.priority),
+            NodeRoom(kind.cores, Resources(ram=kind.ram).counted_ram, kind.gpus),
+        )
+        for kind in scenario.kinds
+    ]
 
 
 def build_nodes(scenario: Scenario, random: Random) -> list[Node]:
     """Places are numbered over all nodes, those of the fastest group first."""
     nodes: list[Node] = []
     places = 0
-    for number, group in enumerate(by_speed(scenario)):
+    number = 0
+    for group in by_speed(scenario):
         suits = _suits(scenario.kinds, group)
         delay = draw_from(group.delay, random)
         lives = None if group.lives is None else draw_from(group.lives, random)
         away = None if group.away is None else draw_from(group.away, random)
         for which in range(group.count):
             name = group.name if group.count == 1 else f"{group.name}-{which + 1}"
-            node = Node(name, number, group.speed, delay(), group.jitter, lives, away)
+            room = _room(group) if group.shared else None
+            node = Node(name, number, group.speed, delay(), group.jitter, lives, away, room)
             for _ in range(group.places):
                 node.seats.append(Seat(Place(places, suits), node))
                 places += 1
             nodes.append(node)
+            number += group.shared
+        number += 1
     _every_kind_has_a_place(scenario, nodes)
     return nodes
+
+
+def _room(group: NodeGroup) -> NodeRoom:
+    return NodeRoom(group.cores or _ENOUGH, group.ram or _ENOUGH, group.gpus)
 
 
 def by_speed(scenario: Scenario) -> list[NodeGroup]:
@@ -67,31 +82,77 @@ def _every_kind_has_a_place(scenario: Scenario, nodes: Sequence[Node]) -> None:
 
 def _why_not(kind: KindOfWork, group: NodeGroup) -> str | None:
     """As production decides it; None: a place of the group can run its jobs."""
+    share = 1 if group.shared else group.places
+    whole = _room(group)
     node = NodeResources(
-        cores=(group.cores or _ENOUGH) / group.places,
-        ram=(group.ram or _ENOUGH) // group.places,
+        cores=whole.cores / share,
+        ram=int(whole.ram) // share,
         disk=0,
+        gpus=["GPU"] * (group.gpus // share),
         labels=group.labels,
     )
     resources = Resources(cores=kind.cores, ram=kind.ram)
-    demand = Demand(UUID(int=0), 1.0, _EPOCH, 1, Needs(resources=resources, nodes=kind.nodes))
-    return misfit(demand, PilotNode(node))
+    needs = Needs(resources=resources, nodes=kind.nodes, gpu=_gpus(kind))
+    return misfit(Demand(UUID(int=0), 1.0, _EPOCH, 1, needs), PilotNode(node))
+
+
+def _gpus(kind: KindOfWork) -> GpuNeeds | None:
+    """Below one: a share of a device."""
+    if not kind.gpus:
+        return None
+    devices = ceil(kind.gpus)
+    return GpuNeeds(least=devices, most=devices, share=max(min(kind.gpus, 1.0), LEAST_SHARE))
+
+
+def waits_of(scenario: Scenario) -> list[tuple[int, ...]]:
+    """Of each pipeline, the numbers of those that have to pass before it."""
+    names = [pipeline.name for pipeline in scenario.pipelines]
+    return [tuple(map(names.index, pipeline.after)) for pipeline in scenario.pipelines]
+
+
+def pages_coming(scenario: Scenario, files: Files) -> list[int]:
+    """Of each pipeline, how many come in all."""
+    return [
+        sum(
+            _number_of(arrivals, pipeline, files)
+            for arrivals in scenario.arrivals
+            if arrivals.pipeline == pipeline.name
+        )
+        for pipeline in scenario.pipelines
+    ]
+
+
+def _number_of(arrivals: Arrivals, pipeline: Pipeline, files: Files) -> int:
+    if arrivals.table is not None:
+        return len(files.table(arrivals.table, pipeline.stages))
+    if arrivals.file is not None:
+        return arrivals.pages * len(files.times(arrivals.file))
+    return arrivals.pages * arrivals.count
 
 
 def build_arrivals(
-    scenario: Scenario, random: Random, read_times: ReadTimes
+    scenario: Scenario, random: Random, files: Files
 ) -> Iterator[tuple[float, list[SimulatedPage]]]:
     """In order of time, each as it is wanted."""
-    each = [_arrivals(scenario, arrivals, random, read_times) for arrivals in scenario.arrivals]
+    each = [_arrivals(scenario, arrivals, random, files) for arrivals in scenario.arrivals]
     return merge(*each, key=lambda arrival: arrival[0])
 
 
 def _arrivals(
-    scenario: Scenario, arrivals: Arrivals, random: Random, read_times: ReadTimes
+    scenario: Scenario, arrivals: Arrivals, random: Random, files: Files
 ) -> Iterator[tuple[float, list[SimulatedPage]]]:
     numbers = {kind.name: number for number, kind in enumerate(scenario.kinds)}
-    pipeline = next(each for each in scenario.pipelines if each.name == arrivals.pipeline)
+    which, pipeline = next(
+        (which, pipeline)
+        for which, pipeline in enumerate(scenario.pipelines)
+        if pipeline.name == arrivals.pipeline
+    )
     stages = tuple(numbers[stage] for stage in pipeline.stages)
+    if arrivals.table is not None:
+        for row in files.table(arrivals.table, pipeline.stages):
+            time = arrivals.begin + row.at
+            yield time, [_page_of(row, time, stages=stages, pipeline=which)]
+        return
     size = draw_from(arrivals.size, random)
     kinds = [scenario.kinds[number] for number in stages]
     draws = [(kind.scale, draw_from(kind.difference, random)) for kind in kinds]
@@ -99,17 +160,24 @@ def _arrivals(
     def page(born: float) -> SimulatedPage:
         large = size()
         times = tuple(large * scale + difference() for scale, difference in draws)
-        return SimulatedPage(born, stages, times)
+        return SimulatedPage(born, stages, times, which)
 
-    for time in _times(scenario, arrivals, random, read_times):
+    for time in _times(scenario, arrivals, random, files):
         yield time, [page(time) for _ in range(arrivals.pages)]
 
 
-def _times(
-    scenario: Scenario, arrivals: Arrivals, random: Random, read_times: ReadTimes
-) -> Iterator[float]:
+def _page_of(row: Row, born: float, *, stages: Sequence[int], pipeline: int) -> SimulatedPage:
+    """With the stages alone that it has a job of."""
+    jobs = [(stage, time) for stage, time in zip(stages, row.times, strict=True)
+            if time is not None]  # fmt: skip
+    return SimulatedPage(
+        born, tuple(stage for stage, _ in jobs), tuple(time for _, time in jobs), pipeline
+    )
+
+
+def _times(scenario: Scenario, arrivals: Arrivals, random: Random, files: Files) -> Iterator[float]:
     if arrivals.file is not None:
-        yield from (arrivals.begin + time for time in read_times(arrivals.file))
+        yield from (arrivals.begin + time for time in files.times(arrivals.file))
         return
     time = arrivals.begin
     between = arrivals.every or arrivals.poisson or seconds_between(scenario, arrivals)

@@ -2,12 +2,13 @@
 policy, of `wms/domain`."""
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from random import Random
 from typing import Protocol
 
-from wms.domain.placement import Policy
+from wms.domain.placement import Place, Policy
+from wms.simulation.coming import Coming
 from wms.simulation.world import Node, Seat, SimulatedPage, Work
 
 #: Kinds of events; at one moment, in this order.
@@ -27,7 +28,7 @@ class Recorder(Protocol):
 
 
 class Simulation:
-    """``arrivals``: times and pages, in order of time. ``until``: ends then."""
+    """``until``: ends then."""
 
     def __init__(
         self,
@@ -35,7 +36,7 @@ class Simulation:
         works: Sequence[Work],
         nodes: Sequence[Node],
         *,
-        arrivals: Iterator[tuple[float, list[SimulatedPage]]],
+        coming: Coming,
         random: Random,
         until: float | None = None,
         recorder: Recorder | None = None,
@@ -47,7 +48,7 @@ class Simulation:
         self._kinds = [work.seen for work in works]
         self._seats = [seat for node in nodes for seat in node.seats]
         self._present: list[Seat] = []
-        self._arrivals, self._random, self._recorder = arrivals, random, recorder
+        self._coming, self._random, self._recorder = coming, random, recorder
         self._until = until
         self._events: list[tuple[float, int, int, int, int]] = []
         self._next: list[SimulatedPage] = []
@@ -84,7 +85,7 @@ class Simulation:
         return [self._comes, self._ends, self._loaded, self._dies, self._joins, self._round]
 
     def _await_arrival(self) -> None:
-        following = next(self._arrivals, None)
+        following = self._coming.following()
         if following is None:
             self._arriving = False
         else:
@@ -92,9 +93,13 @@ class Simulation:
             self._at(time, _COMES)
 
     def _comes(self, subject: int, life: int) -> None:
-        pages, kinds = self._next, self._kinds
+        pages = self._next
         self.pages += len(pages)
         self._await_arrival()
+        self._let_in([page for page in pages if self._coming.lets_in(page)])
+
+    def _let_in(self, pages: Sequence[SimulatedPage]) -> None:
+        kinds = self._kinds
         for page in pages:
             left = 0.0
             for number in reversed(page.stages):
@@ -136,6 +141,10 @@ class Simulation:
         self.passage.append(passage)
         self.working.append(page.worked)
         self.waiting.append(passage - page.worked)
+        opened = self._coming.passed(page)
+        for waited in opened:
+            waited.born = self.now
+        self._let_in(opened)
 
     def _loaded(self, subject: int, life: int) -> None:
         seat = self._seats[subject]
@@ -145,7 +154,8 @@ class Simulation:
         self._kinds[kind].coming -= 1
         self._works[kind].loads += 1
         self._spent(seat, kind, loading=True)
-        if self._kinds[kind].ready and self._kinds[kind].is_on and seat.goes_to is None:
+        is_wanted = self._kinds[kind].ready and self._kinds[kind].is_on
+        if is_wanted and seat.goes_to is None and self._has_room(seat, kind):
             self._begin(seat)
         else:
             self._free(seat)
@@ -160,17 +170,65 @@ class Simulation:
 
     def _free(self, seat: Seat) -> None:
         """It has nothing to do: what next?"""
+        given_back = self._give_back(seat)
         if seat.goes_to is not None:
             kind, seat.goes_to = seat.goes_to, None
             self._load(seat, kind)
-            return
-        if not self._ask(seat):
+        elif not self._ask(seat):
             seat.place.is_idle = True
             self._idle.setdefault(_like(seat), {})[seat.place.number] = seat
+        if given_back:
+            self._wake_beside(seat)
+
+    def _wake_beside(self, seat: Seat) -> None:
+        """There is room again on its node: places there that wait may have something to do."""
+        for beside in seat.node.seats:
+            if beside is not seat and beside.place.is_idle:
+                self._ask_idle(beside)
+
+    def _ask_idle(self, seat: Seat) -> bool:
+        like = _like(seat)
+        if not self._ask(seat):
+            return False
+        del self._idle[like][seat.place.number]
+        if not self._idle[like]:
+            del self._idle[like]
+        return True
+
+    def _take(self, seat: Seat, kind: int) -> None:
+        """Of a shared node what a job of the kind needs, if there is enough."""
+        room, needs = seat.node.room, self._works[kind].needs
+        if room is not None and seat.took is None and room.holds(needs):
+            room.add(needs, -1)
+            seat.took = needs
+
+    def _give_back(self, seat: Seat) -> bool:
+        if seat.took is None or seat.node.room is None:
+            return False
+        seat.node.room.add(seat.took)
+        seat.took = None
+        return True
+
+    def _has_room(self, seat: Seat, kind: int) -> bool:
+        room = seat.node.room
+        return room is None or seat.took is not None or room.holds(self._works[kind].needs)
+
+    def _choice(self, seat: Seat) -> int | None:
+        """Of the policy: among all kinds that the node can run, or, where it is shared, those that
+        it has room for now."""
+        place = seat.place
+        if seat.node.room is None:
+            return self._policy.next_kind(self._kinds, place, self.now)
+        suits = tuple(kind for kind in place.suits if self._has_room(seat, kind))
+        if not suits:
+            return None
+        loaded = place.loaded if place.loaded in suits else None
+        seen = Place(place.number, suits, loaded, place.moved)
+        return self._policy.next_kind(self._kinds, seen, self.now)
 
     def _ask(self, seat: Seat) -> bool:
         """Did it get something to do?"""
-        kind = self._policy.next_kind(self._kinds, seat.place, self.now)
+        kind = self._choice(seat)
         if kind is None:
             return False
         if kind == seat.holds:
@@ -194,6 +252,7 @@ class Simulation:
     def _load(self, seat: Seat, kind: int) -> None:
         seat.place.is_idle = False
         seat.holds, seat.began = None, self.now
+        self._take(seat, kind)
         takes = self._kinds[kind].loading / seat.node.speed
         self._at(self.now + takes, _LOADED, seat.place.number, seat.life)
 
@@ -202,6 +261,7 @@ class Simulation:
         kind = seat.place.loaded or 0
         work, node = self._works[kind], seat.node
         page = seat.page = work.take()
+        self._take(seat, kind)
         seat.place.is_idle, seat.began = False, self.now
         if self._recorder is not None:
             self._recorder.waited(kind, page.ready, self.now)
@@ -218,10 +278,7 @@ class Simulation:
         for like in sorted(self._idle, key=lambda like: (like[0] != kind, like[0] >= 0, like[1])):
             alike = self._idle[like]
             number = next(iter(alike))
-            if self._ask(alike[number]):
-                del alike[number]
-                if not alike:
-                    del self._idle[like]
+            if self._ask_idle(alike[number]):
                 return
 
     def _round(self, subject: int, life: int) -> None:
@@ -268,6 +325,7 @@ class Simulation:
             self._kinds[loaded].serving -= 1
             self._kinds[loaded].coming -= seat.holds != loaded
         page, seat.page = seat.page, None
+        self._give_back(seat)
         self._present.remove(seat)
         seat.life += 1
         seat.holds = seat.place.loaded = seat.goes_to = None

@@ -1,7 +1,7 @@
 """What the command calls: a scenario as text in, what came of it out."""
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil
 from pathlib import Path
 from random import Random
@@ -13,9 +13,18 @@ from pydantic import ValidationError
 from sluice.contracts.simulation import KindTimes, SimulationResult
 from sluice.contracts.times import Spread
 from sluice.contracts.wording import sentence_of
-from wms.simulation.build import build_arrivals, build_nodes, build_works, joining_times
+from wms.simulation.build import (
+    build_arrivals,
+    build_nodes,
+    build_works,
+    joining_times,
+    pages_coming,
+    waits_of,
+)
+from wms.simulation.coming import Coming
 from wms.simulation.engine import Simulation
 from wms.simulation.errors import WrongScenario
+from wms.simulation.files import Files, Row
 from wms.simulation.picture import Record
 from wms.simulation.policies import policy_of
 from wms.simulation.scenario import Scenario
@@ -42,41 +51,15 @@ def read_scenario(file: Path) -> Scenario:
         raise WrongScenario("\n".join(faults)) from error
 
 
-def read_times(folder: Path) -> Callable[[str], list[float]]:
-    """Reads files of arrivals beside the scenario: a number a line, seconds, sorted then."""
-
-    def read(name: str) -> list[float]:
-        file = folder / name
-        try:
-            lines = file.read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise WrongScenario(f"arrivals: {file}: cannot be read: {error}") from error
-        return sorted(
-            _seconds(line, f"{file}:{number}")
-            for number, line in enumerate(lines, 1)
-            if line.strip() and not line.startswith("#")
-        )
-
-    return read
-
-
-def _seconds(text: str, where: str) -> float:
-    try:
-        found = float(text)
-    except ValueError:
-        found = -1.0
-    if not 0 <= found < 1e9:
-        raise WrongScenario(f"{where}: {text.strip()!r} is not a number of seconds from 0 up")
-    return found
-
-
 def simulate(
     scenario: Scenario,
     *,
     folder: Path = Path(),
+    tables: Mapping[str, Sequence[Row]] | None = None,
     with_timeline: bool = False,
 ) -> SimulationResult:
-    """``folder``: where files of arrivals lie."""
+    """``folder``: where files of arrivals lie; ``tables``: those that are in none, by name."""
+    files = Files(folder, tables)
     works = build_works(scenario)
     nodes = build_nodes(scenario, _random(scenario, "nodes"))
     record = Record() if with_timeline else None
@@ -84,7 +67,11 @@ def simulate(
         policy_of(scenario.policy),
         works,
         nodes,
-        arrivals=build_arrivals(scenario, _random(scenario, "pages"), read_times(folder)),
+        coming=Coming(
+            build_arrivals(scenario, _random(scenario, "pages"), files),
+            waits_of(scenario),
+            pages_coming(scenario, files),
+        ),
         random=_random(scenario, "jitter"),
         until=scenario.until,
         recorder=record,
@@ -113,7 +100,7 @@ def simulate(
 
 def pages_of(scenario: Scenario, *, folder: Path = Path()) -> list[tuple[float, float]]:
     """Of each page that comes, when, and how much work it is where a node's speed is 1."""
-    arrivals = build_arrivals(scenario, _random(scenario, "pages"), read_times(folder))
+    arrivals = build_arrivals(scenario, _random(scenario, "pages"), Files(folder))
     return [(page.born, sum(page.times)) for _, pages in arrivals for page in pages]
 
 

@@ -1,16 +1,26 @@
 """What a simulation is given: a scenario, as it stands in YAML. Times are seconds."""
 
+from collections.abc import Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import Annotated
 
 from pydantic import Field, model_validator
 
 from sluice.contracts.base import Contract, Name
+from sluice.contracts.bounds import MOST_GPUS
+from sluice.contracts.gpus import MOST_GPUS_OF_A_JOB
 from sluice.contracts.resources import Labels, WantedLabels
 from sluice.contracts.simulation import PolicyName
 from sluice.contracts.wording import in_words
 
 Seconds = Annotated[float, Field(ge=0.0, le=1e9, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0.0, le=1e9, allow_inf_nan=False)]
+#: Devices of a job; below 1, a share of one.
+Gpus = Annotated[float, Field(ge=0.0, le=MOST_GPUS_OF_A_JOB)]
+#: Of one node.
+MOST_PLACES = 1_000
+#: What says when pages come: one of these is given.
+COMING = ("every", "poisson", "load", "file", "table")
 
 
 class Distribution(Contract):
@@ -55,21 +65,25 @@ class KindOfWork(Contract):
     priority: Annotated[float, Field(ge=-1.0, le=1e6)] = 0.0
     cores: Positive = 1.0
     ram: Annotated[int, Field(ge=0)] = 0
+    gpus: Gpus = 0.0
     nodes: WantedLabels = Field(default_factory=dict)
 
 
 class Pipeline(Contract):
-    """Kinds of work, one after the other."""
+    """Kinds of work, one after the other. ``after``: pipelines of which all pages that come have to
+    pass before a page of this one begins, as where all is merged; until then it is not there."""
 
     name: Name
     stages: Annotated[list[str], Field(min_length=1)]
+    after: list[str] = Field(default_factory=list)
 
 
 class Arrivals(Contract):
     """``pages`` at a time, ``count`` times: ``every`` so often, ``poisson`` (mean time in between)
     or at the times of a ``file`` (one number a line, seconds, beside the scenario). ``load``
     instead of a time: so large a share of what all nodes can do, loading left out; as ``every``,
-    or with ``random`` as ``poisson``."""
+    or with ``random`` as ``poisson``. ``table``: a file (CSV) with a line for each page, when it
+    comes and how long each of its jobs takes, which nothing else is said of then."""
 
     pipeline: str
     pages: Annotated[int, Field(ge=1, le=1_000_000)] = 1
@@ -79,19 +93,22 @@ class Arrivals(Contract):
     load: Positive | None = None
     random: bool = False
     file: str | None = None
+    table: str | None = None
     size: Distribution = Distribution(fixed=1.0)
     begin: Seconds = 0.0
 
     @model_validator(mode="after")
     def _is_one(self) -> "Arrivals":
-        given = [
-            name for name in ("every", "poisson", "load", "file") if getattr(self, name) is not None
-        ]
+        given = [name for name in COMING if getattr(self, name) is not None]
         if len(given) != 1:
             raise in_words(
-                "give one of every, poisson, load, file"
+                f"give one of {', '.join(COMING)}"
                 f" ({' and '.join(given) if given else 'none of them'} is given)"
             )
+        if self.table is not None and (
+            beside := sorted(self.model_fields_set & {"pages", "count", "size"})
+        ):
+            raise in_words(f"a table says all of its pages: leave out {', '.join(beside)}")
         if self.random and self.load is None:
             raise in_words("random goes with load: without it, give poisson")
         return self
@@ -99,18 +116,21 @@ class Arrivals(Contract):
 
 class NodeGroup(Contract):
     """``count`` equal nodes, each with ``places`` that hold one loaded tool and work on one job
-    each; a place is an equal share of its node (``cores``, ``ram`` in MiB; 0: enough for all).
-    ``joins``: when it is there first. A job takes its time / ``speed`` + the node's ``delay``
-    (drawn once for each node) ± ``jitter`` (uniform, drawn for each job). ``lives``: how long until
-    a node dies, with what it had in hand; ``away``: after so long it is back, with nothing loaded
-    (left out: never)."""
+    each; a place is an equal share of its node (``gpus``; ``cores``, ``ram`` in MiB; 0: enough for
+    all), or, where the node is ``shared``, takes for each job what that needs, as pilots do, and
+    waits where not enough is left. ``joins``: when it is there first. A job takes its time /
+    ``speed`` + the node's ``delay`` (drawn once for each node) ± ``jitter`` (uniform, drawn for
+    each job). ``lives``: how long until a node dies, with what it had in hand; ``away``: after so
+    long it is back, with nothing loaded (left out: never)."""
 
     name: Name
     count: Annotated[int, Field(ge=1, le=100_000)] = 1
-    places: Annotated[int, Field(ge=1, le=1_000)] = 1
+    places: Annotated[int, Field(ge=1, le=MOST_PLACES)] = 1
     speed: Positive = 1.0
     cores: Annotated[float, Field(ge=0.0, le=1e6)] = 0.0
     ram: Annotated[int, Field(ge=0)] = 0
+    gpus: Annotated[int, Field(ge=0, le=MOST_GPUS)] = 0
+    shared: bool = False
     labels: Labels = Field(default_factory=dict)
     joins: Seconds = 0.0
     delay: Distribution = Distribution(fixed=0.0)
@@ -152,6 +172,21 @@ class Scenario(Contract):
                     f"arrivals.{place}: no pipeline is called {arrivals.pipeline!r}"
                     f" (there are {', '.join(pipelines)})"
                 )
+        _none_waits_for_itself(self.pipelines)
         if self.until is None and any(node.lives and not node.away for node in self.nodes):
             raise in_words("nodes that die and stay away need until: nobody may be left to end it")
         return self
+
+
+def _none_waits_for_itself(pipelines: Sequence[Pipeline]) -> None:
+    after = {pipeline.name: pipeline.after for pipeline in pipelines}
+    for place, pipeline in enumerate(pipelines):
+        where = f"pipelines.{place} ({pipeline.name}): after"
+        if unknown := [name for name in pipeline.after if name not in after]:
+            raise in_words(
+                f"{where}: no pipeline is called {unknown[0]!r} (there are {', '.join(after)})"
+            )
+    try:
+        TopologicalSorter(after).prepare()
+    except CycleError as error:
+        raise in_words(f"pipelines wait for each other: {' after '.join(error.args[1])}") from error

@@ -1,23 +1,66 @@
 """`sluice simulate`: what would it take, with these nodes and that policy?"""
 
 import importlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from sluice.cli.options import JsonOption
+from sluice.cli.lookup import the_chain
 from sluice.cli.output import err, out, print_json, print_table
-from sluice.contracts.simulation import PolicyName, SimulationResult
+from sluice.cli.recorded_runs import read_runs
+from sluice.cli.system import System, with_system
+from sluice.contracts.numbers import counted
+from sluice.contracts.simulation import PolicyName, Replay, SimulationResult
 from sluice.contracts.times import Spread
 
-#: The simulator, and what draws the time lines of production: found by name.
-SIMULATOR, DRAWING = "wms.simulation.entry", "wfms.operator.domain.timeline_drawing"
+#: The simulator, what makes scenarios of runs, and what draws the time lines of production: found
+#: by name.
+SIMULATOR, RECORDED = "wms.simulation.entry", "wms.simulation.recorded"
+DRAWING = "wfms.operator.domain.timeline_drawing"
+
+FromRunOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--from-run",
+        metavar="CHAIN",
+        help="Instead of a scenario: this chain, which has ended, as it ran (more than once: all of"
+        " these, each when it came).",
+    ),
+]
+WriteOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--write",
+        metavar="SCENARIO",
+        help="Of a run: write it as a scenario, with its tables beside, to change and to simulate"
+        " without a system.",
+    ),
+]
 
 
-def simulate(
-    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO", help="A YAML file.")],
+@with_system
+def simulate(  # noqa: PLR0913 - a command's options, each by its name
+    system: System,
+    scenario: Annotated[
+        Path | None, typer.Argument(metavar="SCENARIO", help="A YAML file.")
+    ] = None,
     *,
+    from_run: FromRunOption = None,
+    nodes: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=100_000, help="Of a run: so many, like those of which it had most."
+        ),
+    ] = None,
+    speed: Annotated[
+        float | None,
+        typer.Option(
+            min=0.001, max=1000, help="Of a run: nodes so much faster; 0.5: half as fast."
+        ),
+    ] = None,
     policy: Annotated[
         PolicyName | None, typer.Option(help="Instead of the scenario's: what is loaded where.")
     ] = None,
@@ -28,42 +71,122 @@ def simulate(
         Path | None,
         typer.Option("--svg", help="Write a picture into this file of which place did what when."),
     ] = None,
-    as_json: JsonOption = False,
+    write: WriteOption = None,
 ) -> None:
     """Runs a scenario in simulated time: how long pages wait and are worked on, by kind of work
     and in all. What fits where, and what is loaded where, is decided as in production, or by
-    another policy. Needs no running system. Ends with 2 when the scenario is wrong."""
+    another policy. Needs no running system, but for `--from-run`: what a chain that ran would have
+    taken with other nodes or another policy, beside what it took. Ends with 2 when the scenario is
+    wrong."""
+    if (scenario is None) == (not from_run):
+        raise typer.BadParameter("name a scenario, or a chain that ran: --from-run")
+    if not from_run and (nodes is not None or speed is not None or write is not None):
+        raise typer.BadParameter(
+            "--nodes, --speed and --write are of a run: in a scenario, change its nodes"
+        )
+    changes: dict[str, Any] = {"policy": policy, "seed": seed}
+    if scenario is not None:
+        found = _simulated(scenario, changes, with_timeline=svg is not None)
+        _show(found, found, svg=svg, as_json=system.as_json)
+        return
+    told = _replayed(
+        system,
+        from_run or [],
+        {**changes, "with_timeline": svg is not None},
+        wanted=(nodes, speed),
+        write=write,
+    )
+    _show(told, told.asked or told.same, svg=svg, as_json=system.as_json)
+
+
+def _simulated(file: Path, changes: dict[str, Any], *, with_timeline: bool) -> SimulationResult:
     simulator = importlib.import_module(SIMULATOR)
-    try:
-        given = simulator.read_scenario(scenario)
-        changes: dict[str, Any] = {"policy": policy, "seed": seed}
+    with _wrong_ends():
+        given = simulator.read_scenario(file)
         wanted = {name: value for name, value in changes.items() if value is not None}
         given = given.model_copy(update=wanted)
         found: SimulationResult = simulator.simulate(
-            given, folder=scenario.parent, with_timeline=svg is not None
+            given, folder=file.parent, with_timeline=with_timeline
         )
+    return found
+
+
+def _replayed(
+    system: System,
+    chains: Sequence[str],
+    changes: dict[str, Any],
+    *,
+    wanted: tuple[int | None, float | None],
+    write: Path | None,
+) -> Replay:
+    uids = list(dict.fromkeys(the_chain(system, chain) for chain in chains))
+    runs = system.ask(lambda c: read_runs(c, uids))
+    recorded = importlib.import_module(RECORDED)
+    with _wrong_ends():
+        given = recorded.scenario_of(runs, stem="run" if write is None else write.stem)
+        told: Replay
+        told, other = recorded.replay(given, wanted=recorded.WantedNodes(*wanted), **changes)
+    if write is not None:
+        _write("scenario", write, lambda: other.write(write))
+    return told
+
+
+@contextmanager
+def _wrong_ends() -> Iterator[None]:
+    """Of a scenario with many faults, each has its line."""
+    try:
+        yield
     except ValueError as error:
-        # Of a file with many faults, each has its line.
         for line in str(error).splitlines():
             err.print(f"error: {line}")
         raise typer.Exit(2) from None
+
+
+def _show(
+    told: SimulationResult | Replay, found: SimulationResult, *, svg: Path | None, as_json: bool
+) -> None:
+    """``found``: what a picture is drawn of, and the figures are of."""
     if svg is not None:
-        _draw(found, svg)
+        title = f"{found.scenario}: {found.policy}, seed {found.seed}"
+        drawing = importlib.import_module(DRAWING).draw_timeline(found.timeline, title=title)
+        _write("picture", svg, lambda: svg.write_text(drawing, encoding="utf-8"))
     if as_json:
-        print_json(found.model_copy(update={"timeline": None}))
-    else:
-        _print(found)
+        without = {"timeline": None}
+        if isinstance(told, Replay):
+            found = told.same.model_copy(update=without)
+            asked = told.asked and told.asked.model_copy(update=without)
+            print_json(told.model_copy(update={"same": found, "asked": asked}))
+        else:
+            print_json(found.model_copy(update=without))
+        return
+    if isinstance(told, Replay):
+        _print_replay(told)
+    _print(found)
 
 
-def _draw(found: SimulationResult, file: Path) -> None:
-    title = f"{found.scenario}: {found.policy}, seed {found.seed}"
-    drawing = importlib.import_module(DRAWING).draw_timeline(found.timeline, title=title)
+def _write(what: str, file: Path, write: Callable[[], object]) -> None:
     try:
-        file.write_text(drawing, encoding="utf-8")
+        write()
     except OSError as error:
         err.print(f"error: {error}")
         raise typer.Exit(1) from None
-    err.print(f"picture in {file}")
+    err.print(f"{what} in {file}")
+
+
+def _print_replay(told: Replay) -> None:
+    """What it took, and what is simulated of it."""
+    rows = [("as it ran", "", _seconds(told.measured), "")]
+    simulated = [("simulated on the same nodes", told.same)]
+    if told.asked is not None:
+        simulated.append(("simulated as asked for", told.asked))
+    for what, found in simulated:
+        ratio = f"{found.end / told.measured:.2f} ×" if told.measured else ""
+        rows.append((what, found.policy, _seconds(found.end), ratio))
+    print_table(["run", "policy", "took", "of what it took"], rows, empty="")
+    if told.untimed:
+        err.print(f"{counted(told.untimed, 'job')} without a time: not simulated")
+    if told.lost:
+        err.print(f"{counted(told.lost, 'attempt')} did not succeed: not simulated")
 
 
 def _print(found: SimulationResult) -> None:

@@ -247,7 +247,7 @@ def test_arrivals_from_a_file(tmp_path: Path) -> None:
         ({"arrivals": [{"pipeline": "q", "every": 1}]},
          "the whole: arrivals.0: no pipeline is called 'q' (there are p)"),
         ({"arrivals": [{"pipeline": "p", "every": 1, "poisson": 2}]},
-         "arrivals.0: give one of every, poisson, load, file (every and poisson is given)"),
+         "arrivals.0: give one of every, poisson, load, file, table (every and poisson is given)"),
         ({"nodes": [{"name": "n", "count": 0}]}, "nodes.0.count: "),
         ({"nodes": [{"name": "n", "lives": {"fixed": 9}}]}, "nodes that die and stay away need"),
         ({"nodes": [{"name": "n", "delay": {"normal": [1]}}]}, "nodes.0.delay.normal"),

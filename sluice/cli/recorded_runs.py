@@ -1,0 +1,119 @@
+"""Chains that ran, read for the simulator: a page of jobs at a time."""
+
+from collections.abc import AsyncIterator, Sequence
+from uuid import UUID
+
+from sluice.cli.connection import Connection
+from sluice.clients.operator import OperatorClient
+from sluice.contracts.chains import Chain, ChainStep
+from sluice.contracts.pilot_list import Pilot
+from sluice.contracts.plan import Plan
+from sluice.contracts.problems import Conflict
+from sluice.contracts.recorded_run import RecordedJob, RecordedRun, RecordedStep
+from sluice.contracts.tasks import Job, TaskStatus
+from sluice.contracts.templates import RUN_VERSION
+
+#: Jobs, and pilots, of one request.
+PAGE = 2_000
+
+
+class RunGoesOn(Conflict):
+    def __init__(self, chain: Chain) -> None:
+        super().__init__(
+            f"chain {chain.uid} ({chain.dataset_name}) has not ended, it is {chain.state.value}:"
+            " what it takes is known when it has",
+            chain=chain.uid,
+        )
+
+
+class NoTimes(Conflict):
+    def __init__(self, chain: Chain) -> None:
+        super().__init__(
+            f"chain {chain.uid} ({chain.dataset_name}) has no job with a time: none ran in it, or"
+            " all were taken over from a chain before it",
+            chain=chain.uid,
+        )
+
+
+async def read_runs(connection: Connection, chains: Sequence[UUID]) -> list[RecordedRun]:
+    """Raises ``NotFound``; ``RunGoesOn``, ``NoTimes``."""
+    pilots = [pilot async for pilot in _pilots(connection.operator)]
+    return [await _read_run(connection.operator, chain, pilots) for chain in chains]
+
+
+async def _read_run(operator: OperatorClient, uid: UUID, pilots: Sequence[Pilot]) -> RecordedRun:
+    chain = await operator.chain(uid)
+    if not chain.state.final:
+        raise RunGoesOn(chain)
+    tasks: list[TaskStatus] = []
+    steps: dict[str, RecordedStep] = {}
+    for step in chain.steps:
+        status = await _task_of(operator, step)
+        if status is not None:
+            tasks.append(status)
+            steps[step.name] = await _read_step(operator, status)
+    if not any(step.jobs for step in steps.values()):
+        raise NoTimes(chain)
+    names = {job.pilot for step in steps.values() for job in step.jobs}
+    return RecordedRun(
+        chain=uid,
+        name=chain.dataset_name,
+        template=chain.template_name,
+        plan=await _plan_of(operator, chain),
+        began=min(task.created_at for task in tasks),
+        ended=max(task.ended_at or task.created_at for task in tasks),
+        steps=steps,
+        pilots=[pilot for pilot in pilots if pilot.name in names],
+    )
+
+
+async def _task_of(operator: OperatorClient, step: ChainStep) -> TaskStatus | None:
+    """None: it did not run, or not in this chain."""
+    if step.task_uid is None or step.taken_from is not None:
+        return None
+    return (await operator.task(step.task_uid)).jobs
+
+
+async def _read_step(operator: OperatorClient, task: TaskStatus) -> RecordedStep:
+    jobs: list[RecordedJob] = []
+    untimed = 0
+    async for job in _jobs(operator, task.uid):
+        if job.seconds is None or job.started_at is None:
+            untimed += 1
+        else:
+            jobs.append(
+                RecordedJob(
+                    job.seq, len(job.inputs), job.pilot or "", job.started_at, max(job.seconds, 0.0)
+                )
+            )
+    return RecordedStep(task.created_at, jobs, untimed, task.failed_attempts)
+
+
+async def _jobs(operator: OperatorClient, task: UUID) -> AsyncIterator[Job]:
+    after: str | None = None
+    while True:
+        page = await operator.jobs(task, after=after, limit=PAGE, full=True)
+        for job in page.jobs:
+            yield job
+        if page.next is None:
+            return
+        after = page.next
+
+
+async def _pilots(operator: OperatorClient) -> AsyncIterator[Pilot]:
+    """Those that have gone as well."""
+    after: str | None = None
+    while True:
+        page = await operator.pilots(after=after, limit=PAGE)
+        for pilot in page.pilots:
+            yield pilot
+        if page.next is None:
+            return
+        after = page.next
+
+
+async def _plan_of(operator: OperatorClient, chain: Chain) -> Plan:
+    if chain.template_version == RUN_VERSION:
+        return (await operator.run_template(chain.template_id)).plan
+    found = await operator.template(chain.template_name, version=chain.template_version)
+    return found.plan

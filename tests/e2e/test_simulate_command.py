@@ -1,0 +1,81 @@
+"""`sluice simulate --from-run`: a chain that ran, again in simulated time. On a real system."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.commands import interrupted, sluice, write_texts, write_workflow
+from tests.e2e.systems import LiveSystem
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.xdist_group("e2e-command")
+
+
+def test_a_chain_that_ran_is_simulated_beside_what_it_took(
+    system: LiveSystem, tmp_path: Path
+) -> None:
+    texts = write_texts(tmp_path / "in", *"abcdef")
+    workflow = write_workflow(tmp_path / "shout.cwl")
+    at = ["--url", system.url, "--json"]
+    chain = json.loads(
+        sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), *at).stdout
+    )["chain"]
+    times = json.loads(sluice("stats", chain, *at).stdout)
+    totals = {step["step"]: step["working"] for step in times["steps"]}
+
+    scenario = tmp_path / "four.yaml"
+    told = json.loads(
+        sluice(
+            "simulate", "--from-run", chain, "--nodes", "4", "--write", str(scenario), *at
+        ).stdout
+    )
+    assert told["chains"] == [chain]
+    assert told["measured"] == pytest.approx(times["chains"]["mean"], abs=0.001)
+    assert told["ratio"] == pytest.approx(told["same"]["end"] / told["measured"])
+    for found in (told["same"], told["asked"]):
+        worked = {kind["kind"]: kind["working"] for kind in found["kinds"]}
+        assert {name: kind["count"] for name, kind in worked.items()} == {"shout": 6, "join": 1}
+        for name, working in worked.items():
+            assert working["total"] == pytest.approx(totals[name]["total"], rel=0.001)
+        # All have to pass before what joins them, and no second is spent twice.
+        least = totals["shout"]["most"] + totals["join"]["most"]
+        most = totals["shout"]["total"] + totals["join"]["total"]
+        assert least - 0.001 <= found["end"] <= most + 0.001
+    assert told["asked"]["end"] <= told["same"]["end"] + 0.001
+
+    again = json.loads(sluice("simulate", str(scenario), "--json").stdout)
+    assert again["end"] == pytest.approx(told["asked"]["end"], rel=1e-4)
+    shown = sluice("simulate", "--from-run", chain, "--url", system.url).stdout
+    assert "as it ran" in shown
+    assert "simulated on the same nodes" in shown
+
+
+def test_chains_that_tell_nothing_are_refused(system: LiveSystem, tmp_path: Path) -> None:
+    at = ["--url", system.url]
+    refused = sluice("simulate", "--from-run", "nobody", *at, code=1).stderr
+    assert "there is no chain 'nobody'" in refused
+    texts = write_texts(tmp_path / "in", "a")
+    workflow = write_workflow(tmp_path / "shout.cwl")
+    text = workflow.read_text().replace(
+        "ToolTimeLimit:", "ResourceRequirement: {coresMin: 9999}, ToolTimeLimit:", 1
+    )
+    workflow.write_text(text)
+    out = str(tmp_path / "out")
+    chain, _ = interrupted(str(workflow), "-i", *texts, "-o", out, "--wait", *at)
+    assert "has not ended" in sluice("simulate", "--from-run", chain, *at, code=1).stderr
+    sluice("chain", "cancel", chain, *at)
+
+    def state() -> Any:
+        return json.loads(sluice("chain", "show", chain, *at, "--json").stdout)["state"]
+
+    wait_until(lambda: state() == "canceled", what="the chain has been canceled")
+    refused = sluice("simulate", "--from-run", chain, *at, code=1).stderr
+    assert "has no job with a time" in " ".join(refused.split())
+
+
+def test_what_is_asked_for_has_to_make_sense(tmp_path: Path) -> None:
+    assert "name a scenario, or a chain" in sluice("simulate", code=2).stderr
+    given = sluice("simulate", str(tmp_path / "x.yaml"), "--nodes", "2", code=2).stderr
+    assert "are of a run" in given

@@ -1,0 +1,174 @@
+"""A chain that ran as a scenario: its jobs with their times, on its nodes or on others."""
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from sluice.contracts.loaded import LoadedTool
+from sluice.contracts.pilots import NodeResources
+from sluice.contracts.recorded_run import RecordedRun
+from sluice.contracts.simulation import PolicyName
+from sluice.contracts.states import PilotState
+from tests.unit.simulation.recorded import BEGAN, FOUR_PAGES, Jobs, pilot, run
+from wms.simulation.entry import read_scenario, simulate
+from wms.simulation.errors import WrongScenario
+from wms.simulation.recorded import replay, scenario_of
+from wms.simulation.recorded_nodes import WantedNodes
+from wms.simulation.scenario import NodeGroup
+
+AS_IT_WAS = WantedNodes()
+
+
+def nodes_of(recorded: RecordedRun) -> dict[str, NodeGroup]:
+    return {group.name: group for group in scenario_of([recorded]).scenario.nodes}
+
+
+def test_on_the_same_nodes_it_takes_as_long() -> None:
+    """Two workers, two pages each, and what joins all begins when the last has passed."""
+    told, _ = replay(scenario_of([run(FOUR_PAGES, took=40)]), wanted=AS_IT_WAS)
+    assert (told.same.end, told.measured, told.ratio) == (37, 40, 37 / 40)
+    assert told.asked is None
+    assert {kind.kind: kind.jobs for kind in told.same.kinds} == {"a": 4, "b": 4, "join": 1}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "end"),
+    [
+        (WantedNodes(nodes=4), 15 + 7),
+        (WantedNodes(nodes=1), 60 + 7),
+        (WantedNodes(nodes=1, speed=2), (60 + 7) / 2),
+        (WantedNodes(speed=0.5), 2 * 37),
+    ],
+)
+def test_on_other_nodes(wanted: WantedNodes, end: float) -> None:
+    told, _ = replay(scenario_of([run(FOUR_PAGES, took=40)]), wanted=wanted)
+    assert told.asked is not None
+    assert told.same.end == 37
+    assert told.asked.end == pytest.approx(end)
+
+
+def test_by_another_policy() -> None:
+    """The watchdog's places begin with its first round, and change with one of its rounds."""
+    given = scenario_of([run(FOUR_PAGES, took=40)])
+    told, _ = replay(given, wanted=AS_IT_WAS, policy=PolicyName.WATCHDOG, with_timeline=True)
+    assert told.asked is not None
+    assert told.asked.policy is PolicyName.WATCHDOG
+    assert told.asked.finished == 5
+    assert told.asked.timeline is not None
+    assert told.same.timeline is None
+
+
+def test_what_is_written_is_what_was_simulated(tmp_path: Path) -> None:
+    file = tmp_path / "four.yaml"
+    told, other = replay(
+        scenario_of([run(FOUR_PAGES, took=40)], stem=file.stem), wanted=WantedNodes(nodes=3)
+    )
+    other.write(file)
+    assert "chain 00000000-0000-0000-0000-000000000001 (pages)" in file.read_text()
+    assert (tmp_path / "four.1.csv").read_text().splitlines()[:2] == ["at,a,b", "0,10,5"]
+    assert simulate(read_scenario(file), folder=tmp_path) == told.asked
+
+
+def test_what_a_job_loaded_is_no_part_of_its_time() -> None:
+    """13 s where it was loaded, 3 s after that: the load is what there is more."""
+    jobs: Jobs = {"a": [("one", at, took) for at, took in ((0, 13), (13, 3), (16, 3), (19, 3))]}
+    warm = run(jobs, took=22, a="sluice:warm: {key: []},")
+    given = scenario_of([warm])
+    assert given.scenario.kinds[0].loading == 10
+    assert [row.times for row in given.tables["run.1.csv"]] == [(3,)] * 4
+    told, _ = replay(given, wanted=AS_IT_WAS)
+    assert (told.same.end, told.same.kinds[0].loads) == (22, 1)
+    has_it = LoadedTool(kind="k", step="a", since=BEGAN, loading=8)
+    said = replace(warm, pilots=[pilot("one", loaded=[has_it])])
+    assert scenario_of([said]).scenario.kinds[0].loading == 8
+    assert scenario_of([run(jobs, took=22)]).scenario.kinds[0].loading == 0
+
+
+def test_who_takes_longer_is_a_slower_node() -> None:
+    """Half as fast, over forty jobs each; of few jobs nobody knows."""
+    slow_and_fast: Jobs = {
+        "a": [("slow", 20 * n, 20) for n in range(40)] + [("fast", 10 * n, 10) for n in range(40)]
+    }
+    found = nodes_of(run(slow_and_fast, took=800))
+    assert {name: node.speed for name, node in found.items()} == {"fast": 1.5, "slow": 0.75}
+    rows = scenario_of([run(slow_and_fast, took=800)]).tables["run.1.csv"]
+    assert {row.times for row in rows} == {(15.0,)}
+    few = run({"a": [("slow", 0, 20), ("fast", 0, 10)]}, took=20)
+    assert [(node.count, node.speed) for node in nodes_of(few).values()] == [(2, 1.0)]
+
+
+def test_nodes_come_and_go_as_they_did() -> None:
+    """Of two pilots of a name each has the jobs of its time."""
+    late = pilot("late", registered_at=BEGAN + timedelta(seconds=200))
+    gone = {"state": PilotState.GONE, "seen_at": BEGAN + timedelta(seconds=30)}
+    pilots = [
+        late,
+        pilot("one", **gone),
+        pilot("one", registered_at=BEGAN + timedelta(seconds=190)),
+    ]
+    jobs: Jobs = {"a": [("one", 0, 10), ("one", 195, 10), ("late", 200, 10)]}
+    found = nodes_of(run(jobs, took=210, pilots=pilots))
+    lives = {name: node.lives and node.lives.fixed for name, node in found.items()}
+    assert {name: node.joins for name, node in found.items()} == {
+        "one": 0, "one+2": 190, "late": 200
+    }  # fmt: skip
+    assert lives == {"one": 30, "one+2": None, "late": None}
+    told, _ = replay(scenario_of([run(jobs, took=210, pilots=pilots)]), wanted=WantedNodes(nodes=1))
+    assert told.same.finished == 3
+    assert told.asked is not None
+    assert told.asked.end == 30
+
+
+def test_a_node_has_as_many_jobs_at_once_as_fit() -> None:
+    """Of 16 slots as many as there are cores for; one nobody knows, as many as it had."""
+    big = pilot("one", resources=NodeResources(cores=4, ram=8000, disk=0))
+    four = run({"a": [("one", 0, 10)] * 8}, took=20, pilots=[big])
+    assert (nodes_of(four)["one"].places, nodes_of(four)["one"].shared) == (4, True)
+    assert replay(scenario_of([four]), wanted=AS_IT_WAS)[0].same.end == 20
+    unknown = nodes_of(replace(four, pilots=[]))["one"]
+    assert (unknown.places, unknown.shared, unknown.cores) == (8, False, 0)
+
+
+def test_nodes_that_cannot_run_a_step_are_told() -> None:
+    small = pilot("one", resources=NodeResources(cores=1, ram=100, disk=0))
+    with pytest.raises(WrongScenario, match=r"kinds\.0 \(a\): no node can run it: one: needs"):
+        replay(scenario_of([run(FOUR_PAGES, took=40, pilots=[small])]), wanted=WantedNodes(nodes=1))
+
+
+def test_batches_go_with_the_last_of_their_pages() -> None:
+    """b takes two pages at a time: its job begins when both are there."""
+    jobs: Jobs = {"a": [("one", at, 10) for at in (0, 10, 20)], "b": [("one", 30, 5)] * 2}
+    batched = run(jobs, took=40, b="sluice:batch: {files: 2},")
+    first, second = batched.steps["b"].jobs
+    moved = {"b": replace(batched.steps["b"], jobs=[first, replace(second, number=2)])}
+    given = scenario_of([replace(batched, steps={**batched.steps, **moved})])
+    assert [row.times for row in given.tables["run.1.csv"]] == [(10, None), (10, 5), (10, 5)]
+
+
+def test_a_step_that_is_to_wait_waits_for_all() -> None:
+    told = scenario_of([run(FOUR_PAGES, took=40, b="sluice:flow: dataset,")]).scenario
+    assert [(each.name, each.after) for each in told.pipelines] == [
+        ("a", []), ("b", ["a"]), ("join", ["b"])
+    ]  # fmt: skip
+
+
+def test_steps_that_did_not_run_are_passed_over() -> None:
+    """b was taken over: what joins waits for a."""
+    jobs = {step: of_step for step, of_step in FOUR_PAGES.items() if step != "b"}
+    told = scenario_of([run(jobs, took=40)]).scenario
+    assert [(each.name, each.after) for each in told.pipelines] == [("a", []), ("join", ["a"])]
+
+
+def test_several_chains_come_when_they_came() -> None:
+    first = run(FOUR_PAGES, took=40)
+    later = replace(
+        first, began=BEGAN + timedelta(seconds=100), ended=BEGAN + timedelta(seconds=140)
+    )
+    given = scenario_of([first, later])
+    assert given.tables["run.3.csv"][0].at == 100
+    told, _ = replay(given, wanted=AS_IT_WAS)
+    assert (told.same.end, told.measured) == (137, 140)
+    other = scenario_of([first, replace(later, template="others")])
+    assert {kind.name for kind in other.scenario.kinds} >= {"joins.a", "others.a"}

@@ -1,0 +1,182 @@
+"""Scenarios with tables of pages, pipelines that wait for others, and nodes that are shared."""
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sluice.contracts.simulation import PolicyName
+from tests.unit.simulation.test_simulation import kind_of, scenario
+from wms.simulation import entry
+from wms.simulation.entry import simulate
+from wms.simulation.errors import WrongScenario
+from wms.simulation.picture import Record
+from wms.simulation.world import Seat
+
+TEN = {"fixed": 10}
+TABLE = [{"pipeline": "p", "table": "run.csv"}]
+
+
+def at_once(**pages: int) -> list[dict[str, Any]]:
+    """So many pages of each pipeline, at the beginning."""
+    return [
+        {"pipeline": name, "every": 1, "count": 1, "pages": number}
+        for name, number in pages.items()
+    ]
+
+
+def pipelines(*names: str, **after: list[str]) -> list[dict[str, Any]]:
+    return [{"name": name, "stages": [name], "after": after.get(name, [])} for name in names]
+
+
+def test_pages_of_a_table(tmp_path: Path) -> None:
+    """Each with its own times, one without the second stage; loads are the kinds'."""
+    (tmp_path / "run.csv").write_text("at,a,b\n100,7,\n0,10,5\n\n")
+    found = simulate(scenario(arrivals=TABLE), folder=tmp_path)
+    assert (found.pages, kind_of(found, "a").jobs, kind_of(found, "b").jobs) == (2, 2, 1)
+    assert found.end == 100 + 3 + 7
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("at,a\n0,1\n", r"run\.csv:1: the columns are at, a, b, as the stages of the pipeline;"
+                        " these are at, a$"),
+        ("", r"run\.csv:1: the columns are at, a, b, .* these are none"),
+        ("at,a,b\n0,1\n", r"run\.csv:2: has 2 columns, not 3"),
+        ("at,a,b\n0,1,2\n0,soon,1\n", r"run\.csv:3: 'soon' is not a number of seconds"),
+        ("at,a,b\n0,-1,2\n", r"run\.csv:2: '-1' is not a number of seconds from 0 up"),
+        ("at,a,b\n,1,2\n", r"run\.csv:2: does not say when the page comes"),
+        ("at,a,b\n5,,\n", r"run\.csv:2: a page has a job, and this one has none"),
+    ],
+)  # fmt: skip
+def test_a_wrong_table(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "run.csv").write_text(text)
+    with pytest.raises(WrongScenario, match=said):
+        simulate(scenario(arrivals=TABLE), folder=tmp_path)
+
+
+def test_a_table_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(WrongScenario, match=r"arrivals: .*run\.csv: cannot be read"):
+        simulate(scenario(arrivals=TABLE), folder=tmp_path)
+
+
+@pytest.mark.parametrize(("nodes", "end"), [(1, 35), (2, 25), (3, 15)])
+def test_what_joins_begins_when_all_have_passed(nodes: int, end: float) -> None:
+    kinds = [{"name": "a", "difference": TEN}, {"name": "b", "difference": {"fixed": 5}}]
+    found = simulate(
+        scenario(
+            kinds=kinds,
+            pipelines=pipelines("b", "a", b=["a"]),
+            arrivals=at_once(b=1, a=3),
+            nodes=[{"name": "n", "count": nodes}],
+        )
+    )
+    assert (found.end, found.finished) == (end, 4)
+    assert kind_of(found, "b").waiting.most == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"pipelines": pipelines("a", "b", a=["c"])},
+         r"pipelines\.0 \(a\): after: no pipeline is called 'c' \(there are a, b\)"),
+        ({"pipelines": pipelines("a", "b", a=["b"], b=["a"])}, "pipelines wait for each other: "),
+        ({"arrivals": [{**TABLE[0], "count": 3}]},
+         "a table says all of its pages: leave out count"),
+        ({"nodes": [{"name": "n", "gpus": -1}]}, "gpus"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        scenario(**{"arrivals": at_once(a=1), "pipelines": pipelines("a"), **change})
+
+
+@pytest.mark.parametrize(
+    ("kinds", "node", "end"),
+    [
+        # One of three cores and one of one fill a node of four; in shares, three fit nowhere.
+        ([{"name": "a", "cores": 3}, {"name": "b"}], {"cores": 4}, 20),
+        ([{"name": "a", "cores": 3}, {"name": "b", "cores": 2}], {"cores": 4}, 30),
+        ([{"name": "a", "ram": 3000}, {"name": "b", "ram": 1000}], {"ram": 4000}, 20),
+        ([{"name": "a", "gpus": 1}, {"name": "b", "gpus": 0.5}], {"gpus": 1}, 30),
+        ([{"name": "a", "gpus": 0.5}, {"name": "b", "gpus": 0.5}], {"gpus": 1}, 20),
+    ],
+)
+@pytest.mark.parametrize("loading", [0, 2])
+def test_jobs_take_of_a_shared_node_what_they_need(
+    kinds: list[dict[str, Any]], node: dict[str, Any], end: float, loading: float
+) -> None:
+    """Two jobs of each of two kinds, 10 s each, on one node of four places."""
+    found = simulate(
+        scenario(
+            kinds=[{"difference": TEN, "loading": loading, **kind} for kind in kinds],
+            pipelines=pipelines("a", "b"),
+            arrivals=at_once(a=2, b=2),
+            nodes=[{"name": "n", "places": 4, "shared": True, **node}],
+        )
+    )
+    assert found.finished == 4
+    assert end <= found.end <= end + 4 * loading
+
+
+def test_what_has_no_gpu_runs_nothing_that_needs_one() -> None:
+    kinds = [{"name": "a", "difference": TEN, "gpus": 1}, {"name": "b", "difference": TEN}]
+    with pytest.raises(WrongScenario, match=r"kinds\.0 \(a\): no node can run it: n: .*GPU"):
+        simulate(scenario(kinds=kinds))
+
+
+class _Watched(Record):
+    """Keeps what each node did and when, of the last simulation."""
+
+    seen: ClassVar[list[tuple[int, int, float, float]]] = []
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen.clear()
+
+    def spent(self, seat: Seat, kind: int, began: float, ended: float, *, loading: bool) -> None:
+        super().spent(seat, kind, began, ended, loading=loading)
+        if not loading and ended > began:
+            self.seen.append((id(seat.node), kind, began, ended))
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    policy=st.sampled_from(PolicyName),
+    cores=st.lists(st.integers(1, 4), min_size=2, max_size=2),
+    count=st.integers(1, 3),
+    mortal=st.booleans(),
+    seed=st.integers(0, 1000),
+)
+def test_no_shared_node_ever_gives_more_than_it_has(
+    policy: PolicyName, cores: list[int], count: int, mortal: bool, seed: int
+) -> None:
+    dies = {"lives": {"lognormal": [80, 40]}, "away": {"fixed": 10}} if mortal else {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(entry, "Record", _Watched)
+        found = simulate(
+            scenario(
+                seed=seed,
+                policy=policy,
+                kinds=[
+                    {"name": name, "difference": {"lognormal": [10, 20]}, "loading": 3,
+                     "cores": number}
+                    for name, number in zip("ab", cores, strict=True)
+                ],
+                arrivals=[{"pipeline": "p", "poisson": 10, "count": 20}],
+                nodes=[{"name": "n", "count": count, "cores": 4, "places": 4, "shared": True,
+                        **dies}],
+                until=1e5,
+            ),
+            with_timeline=True,
+        )  # fmt: skip
+    assert found.finished == 20
+    for node, _, at, _ in _Watched.seen:
+        taken = sum(
+            cores[kind] for other, kind, began, ended in _Watched.seen
+            if other == node and began <= at < ended
+        )  # fmt: skip
+        assert taken <= 4

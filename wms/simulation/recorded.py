@@ -1,0 +1,191 @@
+"""Makes a scenario of chains that ran: their jobs with the times that they took, on their nodes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from sluice.contracts.needs import Needs
+from sluice.contracts.recorded_run import RecordedJob, RecordedRun
+from sluice.contracts.simulation import PolicyName, Replay
+from wms.simulation.entry import simulate
+from wms.simulation.files import Row, write_table
+from wms.simulation.recorded_nodes import WantedNodes, changed_nodes, nodes_of
+from wms.simulation.recorded_pages import TimeOf, pipelines_of
+from wms.simulation.recorded_workers import RecordedWorker, find_workers, loading_time
+from wms.simulation.scenario import Arrivals, KindOfWork, Pipeline, Scenario
+
+#: Where a node goes while the run goes on, a simulation ends after so many times as long.
+_PATIENCE = 100.0
+_HEAD = """\
+# What ran: {chains}.
+# It took {seconds:.3f} s. Change nodes or the policy, and run `sluice simulate` with this file.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedScenario:
+    """``tables``: of its arrivals, by name; ``measured``: seconds that the run took."""
+
+    scenario: Scenario
+    tables: Mapping[str, Sequence[Row]]
+    runs: Sequence[RecordedRun]
+    measured: float
+
+    def write(self, file: Path) -> None:
+        """As YAML, with its tables beside it. Raises ``OSError``."""
+        for arrivals in self.scenario.arrivals:
+            if arrivals.table is not None:
+                stages = next(
+                    pipeline.stages
+                    for pipeline in self.scenario.pipelines
+                    if pipeline.name == arrivals.pipeline
+                )
+                write_table(file.parent / arrivals.table, stages, self.tables[arrivals.table])
+        chains = ", ".join(f"chain {run.chain} ({run.name})" for run in self.runs)
+        head = _HEAD.format(chains=chains, seconds=self.measured)
+        given = self.scenario.model_dump(mode="json", exclude_defaults=True)
+        text = yaml.safe_dump(given, sort_keys=False, allow_unicode=True)
+        file.write_text(head + text, encoding="utf-8")
+
+
+def scenario_of(runs: Sequence[RecordedRun], *, stem: str = "run") -> RecordedScenario:
+    """On the nodes that they had; each chain comes when it came. ``stem``: of the tables' names."""
+    began, ended = min(run.began for run in runs), max(run.ended for run in runs)
+    names = _kind_names(runs)
+    workers = find_workers(runs, names)
+    kinds = _kinds(runs, names, workers)
+    time_of = _times(workers, {kind.name: kind.loading for kind in kinds})
+    nodes = nodes_of(workers, kinds, began=began, ended=ended)
+    pipelines: list[Pipeline] = []
+    arrivals: list[Arrivals] = []
+    tables: dict[str, Sequence[Row]] = {}
+    for number, run in enumerate(runs, 1):
+        begin = (run.began - began).total_seconds()
+        found = pipelines_of(run, time_of)
+        called = {id(each): _pipeline_name(each.steps, number, len(runs)) for each in found}
+        for each in found:
+            name, table = called[id(each)], f"{stem}.{len(pipelines) + 1}.csv"
+            stages = [names[run.template, step] for step in each.steps]
+            after = [called[id(before)] for before in each.after]
+            pipelines.append(Pipeline(name=name, stages=stages, after=after))
+            arrivals.append(Arrivals(pipeline=name, table=table))
+            tables[table] = each.rows(round(begin, 3))
+    measured = (ended - began).total_seconds()
+    until = measured * _PATIENCE if any(node.lives for node in nodes) else None
+    scenario = Scenario(
+        name=runs[0].name,
+        until=until or None,
+        kinds=kinds,
+        pipelines=pipelines,
+        arrivals=arrivals,
+        nodes=nodes,
+    )
+    return RecordedScenario(scenario, tables, runs, measured)
+
+
+def replay(
+    recorded: RecordedScenario,
+    *,
+    wanted: WantedNodes,
+    policy: PolicyName | None = None,
+    seed: int | None = None,
+    with_timeline: bool = False,
+) -> tuple[Replay, RecordedScenario]:
+    """The run on the nodes that it had, and with what is ``wanted`` instead, where anything is; and
+    the scenario of that. ``with_timeline``: of the last one. Raises ``WrongScenario``."""
+    other = _changed(recorded, wanted, policy, seed)
+    is_other = other.scenario != recorded.scenario
+    same = simulate(
+        recorded.scenario, tables=recorded.tables, with_timeline=with_timeline and not is_other
+    )
+    asked = (
+        simulate(other.scenario, tables=other.tables, with_timeline=with_timeline)
+        if is_other
+        else None
+    )
+    steps = [step for run in recorded.runs for step in run.steps.values()]
+    told = Replay(
+        chains=[run.chain for run in recorded.runs],
+        measured=recorded.measured,
+        same=same,
+        ratio=same.end / recorded.measured if recorded.measured else 0.0,
+        asked=asked,
+        untimed=sum(step.untimed for step in steps),
+        lost=sum(step.lost for step in steps),
+    )
+    return told, other
+
+
+def _changed(
+    recorded: RecordedScenario, wanted: WantedNodes, policy: PolicyName | None, seed: int | None
+) -> RecordedScenario:
+    before = recorded.scenario
+    nodes = changed_nodes(before.nodes, wanted) if wanted else before.nodes
+    changes = {
+        "nodes": nodes,
+        "policy": policy or before.policy,
+        "seed": before.seed if seed is None else seed,
+        "until": before.until if any(node.lives for node in nodes) else None,
+    }
+    scenario = before.model_copy(update=changes)
+    return RecordedScenario(scenario, recorded.tables, recorded.runs, recorded.measured)
+
+
+def _kind_names(runs: Sequence[RecordedRun]) -> dict[tuple[str, str], str]:
+    """Steps, with their templates where there are several."""
+    several = len({run.template for run in runs}) > 1
+    return {
+        (run.template, step): f"{run.template}.{step}" if several else step
+        for run in runs
+        for step in run.steps
+    }
+
+
+def _pipeline_name(steps: Sequence[str], number: int, runs: int) -> str:
+    name = "+".join(steps) if len(steps) < 4 else f"{steps[0]}..{steps[-1]}"
+    return name if runs == 1 else f"{number}.{name}"
+
+
+def _kinds(
+    runs: Sequence[RecordedRun],
+    names: Mapping[tuple[str, str], str],
+    workers: Sequence[RecordedWorker],
+) -> list[KindOfWork]:
+    found: dict[str, KindOfWork] = {}
+    for run in runs:
+        for step, recorded in run.steps.items():
+            name = names[run.template, step]
+            if recorded.jobs and name not in found:
+                needs = run.plan.step(step).needs
+                loading = loading_time(workers, name, step=step) if needs.warm else 0.0
+                found[name] = _kind(name, needs, loading)
+    return list(found.values())
+
+
+def _kind(name: str, needs: Needs, loading: float) -> KindOfWork:
+    gpus = needs.gpus
+    return KindOfWork(
+        name=name,
+        loading=round(loading, 3),
+        cores=needs.resources.cores,
+        ram=needs.resources.counted_ram,
+        gpus=0.0 if gpus is None else gpus.least * gpus.share,
+        nodes=needs.nodes,
+    )
+
+
+def _times(workers: Sequence[RecordedWorker], loading: Mapping[str, float]) -> TimeOf:
+    """What each took on a node of speed 1, what was loaded with it left out."""
+    times: dict[int, float] = {}
+    for worker in workers:
+        for each in worker.jobs:
+            took, load = each.job.seconds, loading[each.kind]
+            without = took - load if each.loads and took >= load else took
+            times[id(each.job)] = without * worker.speed
+
+    def time_of(step: str, job: RecordedJob) -> float:
+        return times[id(job)]
+
+    return time_of

@@ -1,0 +1,112 @@
+"""The nodes of a run, as a scenario has them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sluice.contracts.pilots import NodeResources
+from wms.simulation.recorded_workers import RecordedWorker
+from wms.simulation.scenario import MOST_PLACES, Distribution, KindOfWork, NodeGroup
+
+
+@dataclass(frozen=True, slots=True)
+class WantedNodes:
+    """Instead of the nodes of the run ``nodes``, all like the sort of which it had most; ``speed``:
+    so much faster than in the run."""
+
+    nodes: int | None = None
+    speed: float | None = None
+
+    def __bool__(self) -> bool:
+        return self.nodes is not None or self.speed is not None
+
+
+def nodes_of(
+    workers: Sequence[RecordedWorker],
+    kinds: Sequence[KindOfWork],
+    *,
+    began: datetime,
+    ended: datetime,
+) -> list[NodeGroup]:
+    """Those that are alike as one group, called as the first of them."""
+    found: list[NodeGroup] = []
+    for worker in workers:
+        group = _node_of(worker, kinds, began=began, ended=ended)
+        alike = next((other for other in found if _is_alike(other, group)), None)
+        if alike is not None:
+            found[found.index(alike)] = alike.model_copy(update={"count": alike.count + 1})
+        else:
+            names = {other.name for other in found}
+            number = 2
+            while group.name in names:
+                group = group.model_copy(update={"name": f"{worker.name}+{number}"})
+                number += 1
+            found.append(group)
+    return found
+
+
+def changed_nodes(groups: Sequence[NodeGroup], wanted: WantedNodes) -> list[NodeGroup]:
+    """As is asked for; so many others are there from the beginning to the end."""
+    faster = wanted.speed or 1.0
+    if wanted.nodes is None:
+        return [_changed(group, speed=group.speed * faster) for group in groups]
+    most = max(groups, key=lambda group: group.count)
+    speed = most.speed * faster
+    return [_changed(most, count=wanted.nodes, speed=speed, joins=0.0, lives=None)]
+
+
+def _changed(group: NodeGroup, **changes: object) -> NodeGroup:
+    return group.model_copy(update=changes)
+
+
+def _is_alike(one: NodeGroup, other: NodeGroup) -> bool:
+    same = {"name": other.name, "count": other.count}
+    return one.model_copy(update=same) == other
+
+
+def _node_of(
+    worker: RecordedWorker, kinds: Sequence[KindOfWork], *, began: datetime, ended: datetime
+) -> NodeGroup:
+    pilot = worker.pilot
+    if pilot is None:
+        # Nothing is known of it but what it did.
+        return NodeGroup(
+            name=worker.name,
+            places=min(worker.most, MOST_PLACES),
+            speed=worker.speed,
+            gpus=_gpus(kinds),
+        )
+    node = pilot.resources
+    joins = max((pilot.registered_at - began).total_seconds(), 0.0)
+    went = worker.end_before(ended)
+    lives = None if went is None else max((went - began).total_seconds() - joins, 0.0)
+    return NodeGroup(
+        name=worker.name,
+        places=max(min(pilot.slots, _most_at_once(node, kinds), MOST_PLACES), 1),
+        speed=worker.speed,
+        cores=node.cores,
+        ram=node.ram,
+        gpus=len(node.known_gpus),
+        shared=True,
+        labels=node.labels,
+        joins=round(joins, 3),
+        lives=None if lives is None else Distribution(fixed=round(lives, 3)),
+    )
+
+
+def _most_at_once(node: NodeResources, kinds: Sequence[KindOfWork]) -> int:
+    """Jobs of the kind that asks least: more places would have nothing to do."""
+    return max(
+        int(
+            min(
+                node.cores / kind.cores + 1e-9,
+                node.ram / kind.ram if kind.ram else 1000,
+                len(node.known_gpus) / kind.gpus if kind.gpus else 1000,
+            )
+        )
+        for kind in kinds
+    )
+
+
+def _gpus(kinds: Sequence[KindOfWork]) -> int:
+    return int(max((kind.gpus for kind in kinds), default=0) + 0.999)

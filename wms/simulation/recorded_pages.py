@@ -1,0 +1,103 @@
+"""The pages of a run, and what waits for what. A step that takes each file as it comes is a further
+stage of the pages of the step before; every other step waits until all of the steps before it have
+passed, and has pages of its own."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sluice.contracts.plan import Plan, PlanStep
+from sluice.contracts.recorded_run import RecordedJob, RecordedRun
+from sluice.contracts.states import TaskMode
+from wms.simulation.files import Row
+
+#: A job's time on a node of speed 1.
+TimeOf = Callable[[str, RecordedJob], float]
+
+
+@dataclass(slots=True)
+class RunPipeline:
+    """``steps``: one after the other for each page; ``after``: others that pass before; ``pages``:
+    by the number of the file, what the jobs of each step took."""
+
+    steps: list[str]
+    after: list["RunPipeline"]
+    pages: dict[int, dict[str, float]] = field(default_factory=dict)
+
+    def rows(self, begin: float) -> list[Row]:
+        return [
+            Row(begin, tuple(page.get(step) for step in self.steps))
+            for _, page in sorted(self.pages.items())
+        ]
+
+
+def pipelines_of(run: RecordedRun, time_of: TimeOf) -> list[RunPipeline]:
+    """Of the steps that have jobs with times, those first that others wait for."""
+    found: list[RunPipeline] = []
+    of_step: dict[str, RunPipeline] = {}
+    for step in sorted(run.plan.steps, key=lambda step: run.plan.depth(step.name)):
+        recorded = run.steps.get(step.name)
+        if recorded is None or not recorded.jobs:
+            continue
+        before = _steps_before(run.plan, step, of_step)
+        pipelines = list({id(of_step[name]): of_step[name] for name in before}.values())
+        if len(pipelines) == 1 and _takes_each_as_it_comes(run.plan, step, before):
+            pipeline = pipelines[0]
+            pipeline.steps.append(step.name)
+            numbers = _pages_of(step, recorded.jobs, pipeline.pages)
+        else:
+            pipeline = RunPipeline([step.name], pipelines)
+            found.append(pipeline)
+            numbers = list(range(len(recorded.jobs)))
+            if step.mode is TaskMode.MAP and step.batch.files == 1:
+                numbers = [job.number for job in recorded.jobs]
+        of_step[step.name] = pipeline
+        for number, job in zip(numbers, recorded.jobs, strict=True):
+            times = pipeline.pages.setdefault(number, {})
+            times[step.name] = times.get(step.name, 0.0) + time_of(step.name, job)
+    return found
+
+
+def _steps_before(plan: Plan, step: PlanStep, known: Mapping[str, object]) -> set[str]:
+    """Those that ran; of one that did not, those before that."""
+    found: set[str] = set()
+    for source in step.sources:
+        if source.step is None:
+            continue
+        if source.step in known:
+            found.add(source.step)
+        else:
+            found |= _steps_before(plan, plan.step(source.step), known)
+    return found
+
+
+def _takes_each_as_it_comes(plan: Plan, step: PlanStep, before: Iterable[str]) -> bool:
+    """By what the plan says; a tree, whose levels wait for each other, not."""
+    coming = [source.step for given in step.inputs_that_come for source in given.sources]
+    spread = any(output.spread for name in before for output in plan.step(name).outputs)
+    in_order = all(plan.step(name).mode is TaskMode.MAP for name in before)
+    return (
+        step.takes_as_they_come
+        and not step.groups.tree
+        and in_order
+        and not spread
+        and set(before) <= set(coming)
+        and all(not given.next_sources for given in step.inputs_that_come)
+    )
+
+
+def _pages_of(
+    step: PlanStep, jobs: Sequence[RecordedJob], pages: Mapping[int, object]
+) -> list[int]:
+    """Of each job the page that comes last of those that it takes."""
+    known = sorted(pages)
+    if step.mode is TaskMode.MERGE:
+        taken, found = 0, []
+        for job in jobs:
+            taken += job.inputs
+            found.append(known[min(max(taken, 1), len(known)) - 1])
+        return found
+    if step.batch.files == 1:
+        return [job.number for job in jobs]
+    ends = [*(job.number for job in jobs[1:]), known[-1] + 1]
+    return [known[max(bisect_left(known, end) - 1, 0)] for end in ends]
