@@ -136,7 +136,9 @@ class WorkFolder:
     def empty(self) -> None:
         """Nothing but what is kept is left of what ran last. Raises as ``clear``."""
         try:
-            empty_folder(f"{self.path}/{IN}", take=self.spares.take)
+            # What a program that stays loaded has open, or mapped, is never used for another file.
+            take = self.spares.take if self.kept_for is None else None
+            empty_folder(f"{self.path}/{IN}", take=take)
             for name in (OUT, TMP):
                 empty_folder(f"{self.path}/{name}")
             ways = _first_in_tmp(self._base) | _first_in_tmp(self._plain.now())

@@ -41,6 +41,9 @@ from sluice.contracts.tasks import TaskOutput
 from sluice.contracts.wire import Flat, FlatContract
 from sluice.contracts.wording import in_words
 
+#: Cores, and MiB, of a node.
+MOST_OF_NODE = 2**40
+
 
 class NodeResources(Contract):
     """``ram`` and ``disk`` in MiB. ``gpus``: names; ``devices``: each of them, left out where there
@@ -93,6 +96,12 @@ def _few(node: NodeResources) -> NodeResources:
         raise in_words(
             f"a node names at most {MOST_GPUS} GPUs, each with {MOST_WORD} characters at most"
         )
+    if len({gpu.uuid for gpu in node.devices}) < len(node.devices):
+        raise in_words("a node has each of its GPUs once")
+    amounts = {"cores": node.cores, "ram": node.ram, "disk": node.disk}
+    for name, amount in amounts.items():
+        if not 0 <= amount <= MOST_OF_NODE:
+            raise in_words(f"{name}: {amount} is not from 0 to {MOST_OF_NODE}")
     return node
 
 
@@ -240,17 +249,24 @@ class HeartbeatAnswer(Contract):
     drain: bool = False
 
 
+#: Of a file, in bytes; what a column of the catalogue holds.
+MOST_SIZE = 2**63 - 1
+Size = Annotated[int, Field(ge=0, le=MOST_SIZE)]
+#: MiB, or seconds.
+Measured = Annotated[float, Field(ge=0, le=2**53, allow_inf_nan=False)]
+
+
 class OutputFile(Contract):
     """A file that is safely on its storage, under its final name. ``number``: of its entry; None:
     that of the job. ``counts``: what the tool says that it counted in it."""
 
     port: str
     name: FileName
-    size: int
+    size: Size
     checksum: Checksum
     url: NewUrl
     # A WMS of the release before refuses what it does not know.
-    number: Annotated[int, Field(ge=0)] | None = Field(
+    number: Annotated[int, Field(ge=0, le=MOST_SIZE)] | None = Field(
         default=None, exclude_if=lambda number: number is None
     )
     counts: Annotated[Counts | None, Field(exclude_if=absent)] = None
@@ -258,7 +274,7 @@ class OutputFile(Contract):
 
 class LogFile(Contract):
     name: FileName
-    size: int
+    size: Size
     checksum: Checksum
     url: NewUrl
 
@@ -275,8 +291,8 @@ class AttemptReport(Contract):
     message: Annotated[str, Field(max_length=4000)] = ""
     outputs: list[OutputFile] = Field(default_factory=list)
     log: LogFile | None = None
-    peak_memory: float | None = None
-    cpu_seconds: float | None = None
+    peak_memory: Measured | None = None
+    cpu_seconds: Measured | None = None
     #: MiB of the GPU, or of the part of one, that was full; 0: not known. None: none was.
     gpu_memory: Annotated[int | None, Field(ge=0, le=2**31 - 1, exclude_if=absent)] = None
 

@@ -40,7 +40,7 @@ def main() -> int:
             stamps=24,
             stamp_files=10,
             stamp_pause=4.0,
-            slow=6,
+            slow=2,  # fewer jobs than slots: some have nothing to do but to help
             stamp_seconds=seconds,  # a tool is at work whenever one is to be struck
         ),
         faults=arguments.faults,

@@ -79,6 +79,8 @@ SELECT {_TIMES} FROM worker_times WHERE name = $1 AND host = $2
 ORDER BY seen_at DESC, template, step LIMIT $3
 """
 
+_SELECT_ACTIVE = statement("SELECT name, host FROM pilots WHERE state = '{pilot.ACTIVE}'")
+
 _SELECT_FAILING = statement(f"""
 -- Kinds of work at which some worker fails often: by the index worker_times_failing.
 SELECT DISTINCT template, step FROM worker_times
@@ -180,6 +182,11 @@ async def set_times(
 async def workers_of(connection: Connection, pilots: Iterable[UUID]) -> dict[UUID, Worker]:
     rows = await connection.fetch(_SELECT_WORKERS, list(set(pilots)))
     return {row["uid"]: worker_of(row) for row in rows}
+
+
+async def active_workers(connection: Connection) -> set[Worker]:
+    """Those with a pilot that takes jobs."""
+    return {worker_of(row) for row in await connection.fetch(_SELECT_ACTIVE)}
 
 
 async def failing_works(connection: Connection) -> list[WorkKind]:

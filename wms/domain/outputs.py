@@ -37,6 +37,18 @@ def inside(url: str, folder: str) -> bool:
     return url.startswith(folder + "/") and "\0" not in url
 
 
+def _check_log(url: str, folder: str) -> None:
+    """Raises ``InvalidReport``."""
+    if not inside(url, folder):
+        raise InvalidReport(
+            ErrorClass.INTERNAL, f"the pilot put the log at {url}, outside of {folder}"
+        )
+    if not stays_inside(url.removeprefix(f"{folder}/")):
+        raise InvalidReport(
+            ErrorClass.INTERNAL, f"the pilot put the log at {url}, which is no plain path"
+        )
+
+
 def check_report(
     task: Task,
     outputs: Mapping[str, TaskOutput],
@@ -46,11 +58,8 @@ def check_report(
 ) -> None:
     """Raises ``InvalidReport`` where a report names what is not the task's, or lacks what the task
     must have. ``inputs``: of the job."""
-    if report.log is not None and not inside(report.log.url, task.log_out_url):
-        raise InvalidReport(
-            ErrorClass.INTERNAL,
-            f"the pilot put the log at {report.log.url}, outside of {task.log_out_url}",
-        )
+    if report.log is not None:
+        _check_log(report.log.url, task.log_out_url)
     if report.outcome is not AttemptOutcome.FINISHED:
         return
     entries: set[int | None] = {file["seq"] for file in inputs} if task.batch > 1 else {None}

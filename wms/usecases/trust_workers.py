@@ -5,7 +5,14 @@ from collections.abc import Mapping
 
 from sluice.servicekit.database import Connection
 from wms.db.in_hand import in_hand
-from wms.db.worker_times import Worker, WorkKind, failing_works, may_probe, times_of
+from wms.db.worker_times import (
+    Worker,
+    WorkKind,
+    active_workers,
+    failing_works,
+    may_probe,
+    times_of,
+)
 from wms.domain.worker_times import Trust, of_all, trust
 
 #: Seconds between two jobs that one gets to see whether it still fails.
@@ -16,13 +23,18 @@ Distrust = Mapping[WorkKind, Mapping[Worker, Trust]]
 
 
 async def look_for_failing(connection: Connection) -> Distrust:
+    """Against workers that are there: what others could do, and are gone, is no reason to have work
+    wait."""
     works = await failing_works(connection)
     if not works:
         return {}
+    there = await active_workers(connection)
     found: dict[WorkKind, dict[Worker, Trust]] = {}
     for work, workers in (await times_of(connection, works)).items():
         for worker, own in workers.items():
-            others = of_all(times for other, times in workers.items() if other != worker)
+            others = of_all(
+                times for other, times in workers.items() if other != worker and other in there
+            )
             if (how := trust(own, others)) is not Trust.FULL:
                 found.setdefault(work, {})[worker] = how
     return found

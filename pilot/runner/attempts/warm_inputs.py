@@ -37,4 +37,9 @@ def with_inputs(
         for port in task.needs.items
         if port in command.warm.key
     ]
+    loads += [
+        (port, ref.name, str(ref.version))
+        for port, ref in task.needs.secrets.items()
+        if port in command.warm.key
+    ]
     return replace(command, loads=loads, inputs=inputs)

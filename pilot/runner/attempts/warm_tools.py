@@ -4,13 +4,15 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
 import structlog
 
-from pilot.folders.work_folder import TMP, WorkFolder
+from pilot.folders.work_folder import OUT, TMP, WorkFolder
 from pilot.runner.containment.containment import Allotment, Containment
 from pilot.runner.programs.memory import Memory
 from pilot.runner.programs.orphans import has_ended
@@ -29,6 +31,8 @@ log = structlog.get_logger(__name__)
 
 #: A tool that fails so often in a row is started anew: the reason may be what it has become.
 _MOST_FAILURES = 2
+#: Bytes of what lies in a tool's folder before it starts that are read, to know it again.
+_MOST_READ = 16 << 20
 #: In the job's folder for temporary files: leads to where its standard output goes.
 _STDOUT = ".stdout"
 
@@ -243,11 +247,38 @@ def key_of(
         prepared.arguments[: command.started],
         sorted(prepared.environment.items()),
         prepared.job_files.folder,
+        _laid_out(prepared, command.inputs or ()),
         prepared.network,
         [allotted.memory, *allotted.devices],
         [limits.memory, limits.disk],
     ]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
+
+
+def _laid_out(prepared: PreparedJob, inputs: Sequence[Mapping[str, str]]) -> list[tuple[str, str]]:
+    """What lies in the tool's folder before it starts (InitialWorkDirRequirement), but its streams:
+    paths, and what is in each. Inputs are known by their checksums; what is larger than should be
+    read is another one each time."""
+    digests = {given["path"]: given["digest"] for given in inputs}
+    found, left = list[tuple[str, str]](), _MOST_READ
+    for place, _, names in os.walk(f"{prepared.job_files.folder}/{OUT}"):
+        for path in (f"{place}/{name}" for name in names):
+            if path in (prepared.stdout, prepared.stderr):
+                continue
+            source = os.path.realpath(path)
+            digest = digests.get(source)
+            if digest is None and not os.path.isfile(source):
+                digest = source
+            elif digest is None:
+                left -= os.path.getsize(source)
+                digest = _digest(source) if left >= 0 else uuid4().hex
+            found.append((path, digest))
+    return sorted(found)
+
+
+def _digest(path: str) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def copy_stream(source: int, target: int) -> None:

@@ -9,11 +9,12 @@ from pack_command import BadData, read_input
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 
-def read_upright(path: Path, max_megapixels: float) -> Image.Image:
+def read_upright(path: Path, max_megapixels: float, *, one_page: bool = False) -> Image.Image:
     """The first picture of an image file in its own mode, turned as its EXIF orientation says.
 
     Nothing is decoded before its size is known to be within bounds. Raises MissingInput, or BadData
-    for what is no image, has no or too many pixels, or ends too early.
+    for what is no image, has no or too many pixels, or ends too early; with ``one_page``, for a
+    TIFF of several pages, too.
     """
     content = read_input(path)
     if not content:
@@ -22,6 +23,9 @@ def read_upright(path: Path, max_megapixels: float) -> Image.Image:
     Image.MAX_IMAGE_PIXELS = None
     try:
         with Image.open(io.BytesIO(content)) as image:
+            pages = getattr(image, "n_frames", 1)
+            if one_page and image.format == "TIFF" and pages > 1:
+                raise BadData(path, f"the file has {pages} pages: give each as a file of its own")
             check_size(path, image.size, max_megapixels)
             return ImageOps.exif_transpose(image)
     except UnidentifiedImageError as error:

@@ -183,10 +183,10 @@ async def test_concurrent_reports_of_one_attempt_are_accepted_once(
 
 async def test_output_outside_its_folder_is_refused(stage: Stage) -> None:
     task = await stage.add_task(
-        make_task(retry=1, boundary=Boundary(minimum=0, sufficient=1)), jobs=4
+        make_task(retry=1, boundary=Boundary(minimum=0, sufficient=1)), jobs=5
     )
     pilot = await stage.add_pilot()
-    jobs = await stage.lease(pilot, 4)
+    jobs = await stage.lease(pilot, 5)
     name = "events-x"
     outside = OutputFile(
         port="events", name=name, size=1, checksum=CHECKSUM, url=f"file:///etc/{name}"
@@ -205,17 +205,18 @@ async def test_output_outside_its_folder_is_refused(stage: Stage) -> None:
         checksum=CHECKSUM,
         url=f"{task.main_output.dat_out_url}/{name}",
     )
-    log = LogFile(name="l", size=1, checksum=CHECKSUM, url="file:///etc/l")
+    logs = [
+        LogFile(name="l", size=1, checksum=CHECKSUM, url=url)
+        for url in ("file:///etc/l", f"{task.log_out_url}/./l")
+    ]
     reports = [
         stage.report_of(job, outputs=[file])
         for job, file in zip(jobs, (outside, sibling, unknown), strict=False)
     ]
-    assert (
-        await stage.report(pilot, *reports, stage.report_of(jobs[3], log=log))
-        == [ReportAnswer.ACCEPTED] * 4
-    )
+    reports += [stage.report_of(job, log=log) for job, log in zip(jobs[3:], logs, strict=True)]
+    assert await stage.report(pilot, *reports) == [ReportAnswer.ACCEPTED] * 5
     status = await stage.status(task)
-    assert status.errors == {ErrorClass.INTERNAL: 4}
+    assert status.errors == {ErrorClass.INTERNAL: 5}
     sent = await stage.sent()
     assert not any(message.files for message in sent.messages)
     async with stage.database.connection() as connection:

@@ -9,6 +9,7 @@ from wms.db.worker_times import WorkKind, times_of, workers_of
 from wms.usecases.expire_leases import expire_leases
 from wms.usecases.learn_times import learn_times
 from wms.usecases.list_pilots import list_pilots
+from wms.usecases.sign_off_pilot import sign_off_pilot
 
 WORK = WorkKind("t", "decode")
 
@@ -98,5 +99,14 @@ async def test_one_that_succeeds_again_is_trusted_again(stage: Stage) -> None:
     bad, good = await two_pilots(stage)
     await fails(stage, bad, good)
     await stage.learn(*[(bad, 1.0)] * 15)
+    await stage.add_task(make_task(), jobs=10)
+    assert len(await stage.lease(bad, 5)) == 5
+
+
+async def test_who_is_gone_is_no_reason_to_have_work_wait(stage: Stage) -> None:
+    """It succeeded; but nobody is there who would."""
+    bad, good = await two_pilots(stage)
+    await fails(stage, bad, good)
+    await sign_off_pilot(stage.context, good, [])
     await stage.add_task(make_task(), jobs=10)
     assert len(await stage.lease(bad, 5)) == 5

@@ -27,7 +27,7 @@ from sluice.contracts.datasets import (
     Run,
 )
 from sluice.contracts.messages import RegisterFiles
-from sluice.contracts.pilots import NodeResources, RegisterPilot
+from sluice.contracts.pilots import AttemptReport, NodeResources, RegisterPilot
 from sluice.contracts.states import ChainState, DatasetState, DatasetType, StorageType
 from tests.unit.wfms.chains.plans import plan, step
 
@@ -216,3 +216,40 @@ def test_what_was_stored_before_is_read_and_travels_between_the_services() -> No
         steps=[],
         datasets=[],
     )
+
+
+NODE = {"cores": 1.0, "ram": 100, "disk": 100}
+TWICE = [{"uuid": "a"}, {"uuid": "a"}]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"cores": float("inf")}, {"cores": float("nan")}, {"ram": -1}, {"disk": 2**63},
+     {"devices": TWICE}],
+)  # fmt: skip
+def test_a_node_has_what_a_node_can_have(wrong: dict[str, Any]) -> None:
+    """What is stored of one is read for all."""
+    plain = {"uid": uuid4(), "name": "p", "host": "h", "slots": 1, "version": "1"}
+    assert RegisterPilot.model_validate({**plain, "resources": NODE})
+    with pytest.raises(ValidationError):
+        RegisterPilot.model_validate({**plain, "resources": {**NODE, **wrong}})
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"peak_memory": float("inf")}, {"peak_memory": float("nan")}, {"cpu_seconds": -1},
+     {"outputs": [{"size": -1}]}, {"outputs": [{"size": 2**63}]}, {"log": {"size": -1}}],
+)  # fmt: skip
+def test_a_report_says_what_can_be(wrong: dict[str, Any]) -> None:
+    """What the catalogue refuses takes other jobs' files with it."""
+    file = {"name": "a", "size": 1, "checksum": "sha256:" + "0" * 64, "url": "file:///a"}
+    plain = {"id": 1, "attempt": 1, "outcome": "finished", "ended_at": "2026-01-01T00:00:00Z"}
+    filled = {
+        key: [{"port": "o", **file, **value[0]}] if key == "outputs"
+        else {**file, **value} if key == "log" else value
+        for key, value in wrong.items()
+    }  # fmt: skip
+    with pytest.raises(ValidationError) as refused:
+        AttemptReport.model_validate({**plain, **filled})
+    assert len(refused.value.errors()) == 1
+    assert AttemptReport.model_validate({**plain, "outputs": [{"port": "o", **file}], "log": file})

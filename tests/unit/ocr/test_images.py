@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from ocr.images import read_page_image
 from pack_command import BadData, MissingInput
@@ -21,6 +22,31 @@ def test_a_page_is_read_as_it_stands(volume: Path) -> None:
 def test_colours_come_in_the_order_blue_green_red(tmp_path: Path) -> None:
     Image.new("RGB", (3, 2), (10, 20, 30)).save(tmp_path / "colour.png")
     assert read_page_image(tmp_path / "colour.png")[0, 0].tolist() == [30, 20, 10]
+
+
+def test_of_16_bits_the_upper_ones_are_taken(tmp_path: Path) -> None:
+    grey = np.array([[0, 128 << 8], [65_535, 255 << 8]], np.uint16)
+    for name in ("a.png", "a.tif"):
+        Image.fromarray(grey).save(tmp_path / name)
+        assert read_page_image(tmp_path / name)[:, :, 0].tolist() == [[0, 128], [255, 255]]
+
+
+@pytest.mark.parametrize("mode", ["RGBA", "LA", "P"])
+def test_what_is_transparent_lies_on_white_paper(tmp_path: Path, mode: str) -> None:
+    image = Image.new("RGBA", (2, 1), (0, 0, 0, 0))
+    image.putpixel((1, 0), (0, 0, 0, 255))
+    image.convert(mode).save(tmp_path / "ink.png")
+    assert read_page_image(tmp_path / "ink.png")[0, :, 0].tolist() == [255, 0]
+
+
+def test_what_would_be_read_in_part_is_refused(tmp_path: Path) -> None:
+    pages = [Image.new("L", (4, 4), grey) for grey in (0, 255)]
+    pages[0].save(tmp_path / "two.tif", save_all=True, append_images=pages[1:])
+    with pytest.raises(BadData, match="has 2 pages: give each as a file of its own"):
+        read_page_image(tmp_path / "two.tif")
+    Image.fromarray(np.zeros((2, 2), np.float32)).save(tmp_path / "float.tif")
+    with pytest.raises(BadData, match="no whole numbers"):
+        read_page_image(tmp_path / "float.tif")
 
 
 def test_a_photo_that_lies_on_its_side_is_turned(tmp_path: Path) -> None:

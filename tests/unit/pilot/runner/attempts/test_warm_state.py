@@ -1,0 +1,67 @@
+"""What a tool that stays loaded has of one job when the next one comes: nothing that is wrong."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilot.runner.attempts.warm_inputs import with_inputs
+from pilot.runner.tools.prepared_job import WarmCommand
+from sluice.contracts.needs import Warm
+from sluice.contracts.pilots import PilotTask
+from sluice.contracts.secrets import SecretRef
+from tests.unit.pilot.builders import input_file, task
+from tests.unit.pilot.runner.attempts.test_warm_tools import Jobs
+from tests.unit.pilot.walls import slot_behind
+
+
+@pytest.fixture
+def jobs(tmp_path: Path) -> Iterator[Jobs]:
+    runner = slot_behind("open", tmp_path / "pilot")
+    yield Jobs(runner, tmp_path)
+    runner.close()
+
+
+def laid_out(jobs: Jobs, *listing: Any) -> PilotTask:
+    return jobs.task(requirements={"InitialWorkDirRequirement": {"listing": list(listing)}})
+
+
+def test_a_file_that_it_keeps_open_stays_what_it_was(jobs: Jobs) -> None:
+    """Its place on the disk is not used for an input of the next job."""
+    of = jobs.task()
+    kept = "sys.kept = open(path, 'rb'); sys.was = sys.kept.read(); print(len(served))"
+    assert jobs.said(of, kept) == "1"
+    for number in range(2, 6):
+        code = "sys.kept.seek(0); print(len(served), sys.kept.read() == sys.was)"
+        assert jobs.said(of, code) == f"{number} True"
+
+
+def test_what_lies_in_its_folder_when_it_starts_belongs_to_the_key(jobs: Jobs) -> None:
+    fixed = laid_out(jobs, {"entryname": "settings", "entry": "threshold 1"})
+    assert [jobs.said(fixed), jobs.said(fixed)] == ["1", "2"]
+    other = laid_out(jobs, {"entryname": "settings", "entry": "threshold 2"})
+    code = "print(len(served), open('settings').read())"
+    assert jobs.said(other, code) == "1 threshold 2"
+    of_job = laid_out(jobs, {"entryname": "settings", "entry": "for $(inputs.f.basename)"})
+    assert [jobs.said(of_job), jobs.said(of_job)] == ["1", "1"]
+
+
+def test_inputs_that_lie_there_are_known_by_their_content(jobs: Jobs) -> None:
+    of = laid_out(jobs, {"entryname": "given", "entry": "$(inputs.f)"})
+    assert [jobs.said(of), jobs.said(of)] == ["1", "2"], "both are the same text"
+    assert jobs.said(of, "print(len(served), open('given').read()[:5])") == "1 print"
+
+
+def test_a_secret_that_decides_what_is_loaded_counts_with_its_version(tmp_path: Path) -> None:
+    def loads(version: int) -> object:
+        of = task(
+            tmp_path, {}, warm=Warm(kind="a", key=["token"]),
+            secrets={"token": SecretRef(name="places", version=version)},
+        )  # fmt: skip
+        file = input_file(tmp_path / "in" / "1.txt", data=b"x")
+        values = {of.dat_in_port: [{"class": "File", "location": "file:///in/1.txt"}]}
+        return with_inputs(WarmCommand(of.needs.warm or Warm(), 1), of, [file], values).loads
+
+    assert loads(1) == loads(1)
+    assert loads(1) != loads(2)
