@@ -29,7 +29,8 @@ async def close_dataset(database: Database, uid: UUID, *, files: int | None) -> 
     the number given last counts, until it closes. A closed one stays as it is. Message:
     ``dms.dataset-closed``.
 
-    Raises ``UnknownDataset``; ``NoFiles`` for an input without any; ``MoreThanComplete``;
+    Raises ``UnknownDataset``; ``NoFiles`` for an input without any, unless it is on demand and said
+    to have 0: what stands for a chain of values alone; ``MoreThanComplete``;
     ``CompletenessDiffers`` for a closed one; ``Conflict`` where it is being deleted.
     """
     with log_ids(dataset=uid):
@@ -51,7 +52,9 @@ async def close_dataset(database: Database, uid: UUID, *, files: int | None) -> 
                     f"data set {dataset.name!r} is {dataset.state}: it cannot be closed",
                     state=dataset.state,
                 )
-            if dataset.type is DatasetType.INPUT and not (files or dataset.count_files):
+            empty = not (files or dataset.count_files)
+            meant = dataset.on_demand and files is not None
+            if dataset.type is DatasetType.INPUT and empty and not meant:
                 raise NoFiles(uid, dataset.name)
             if files is not None:
                 if dataset.count_files > files:

@@ -47,6 +47,15 @@ ParamOption = Annotated[
     list[str] | None,
     typer.Option("--param", "-p", help="key=value: a parameter; a File's path, a File[]'s folder."),
 ]
+JobOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--job",
+        help="A job order, YAML or JSON, with the parameters; --param goes before it.",
+        exists=True,
+        dir_okay=False,
+    ),
+]
 RankOption = Annotated[
     float,
     typer.Option(

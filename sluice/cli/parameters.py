@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from sluice.cli.job_order import read_job_order
 from sluice.contracts.bounds import not_finite
 from sluice.contracts.chain_requirements import DatasetFacts, requires_text, unmet
 from sluice.contracts.matching import bind
@@ -19,7 +20,8 @@ from sluice.contracts.problems import Finding, Unprocessable
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Parameters as they were typed. ``texts``: each before it was read."""
+    """Parameters as they were typed, or stand in a job order. ``texts``: those typed, each before
+    it was read."""
 
     values: dict[str, Any]
     texts: dict[str, str]
@@ -47,23 +49,36 @@ class Given:
 
     def _value(self, plan: Plan, name: str) -> Any:
         value, parameter = self.values[name], plan.parameters.get(name)
-        if (
-            parameter is None
-            or fits(value, parameter.type)
-            or not fits(self.texts[name], parameter.type)
-        ):
+        text = self.texts.get(name)
+        if parameter is None or text is None or fits(value, parameter.type):
             return value
-        return self.texts[name]
+        return text if fits(text, parameter.type) else value
 
 
 #: Stands for one that does not exist yet.
 _SOME_DATASET = "00000000-0000-0000-0000-000000000000"
 
 
-def given_params(texts: Sequence[str]) -> Given:
-    """Those of ``--param``; errors as in ``key_values``."""
+def given_params(texts: Sequence[str], *, job: Path | None = None) -> Given:
+    """Those of ``--param``, and beside them those of the job order; errors as in ``key_values`` and
+    ``read_job_order``."""
     texts_of = _pairs(texts, option="--param")
-    return Given({name: _value(text) for name, text in texts_of.items()}, texts_of)
+    typed = {name: _value(text) for name, text in texts_of.items()}
+    return Given({**({} if job is None else read_job_order(job)), **typed}, texts_of)
+
+
+def require_dataset(plan: Plan, template: str, *, given: bool) -> None:
+    """Raises ``Unprocessable`` where the template takes a data set and none is given, or the other
+    way round."""
+    if plan.takes_dataset and not given:
+        raise Unprocessable(
+            f"template {template!r} carries data sets through ({plan.data_input!r}): say which one"
+        )
+    if given and not plan.takes_dataset:
+        raise Unprocessable(
+            f"template {template!r} takes no data set: all its inputs are parameters, which are"
+            " given with --param or --job"
+        )
 
 
 def key_values(texts: Sequence[str], *, option: str) -> dict[str, Any]:

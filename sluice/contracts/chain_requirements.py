@@ -28,6 +28,10 @@ class DatasetFacts:
         return cls(facts_of(dataset), files=dataset.count_files, bytes=dataset.bytes, open=is_open)
 
 
+#: Of a chain of values alone.
+NO_DATASET = DatasetFacts({}, files=0, bytes=0)
+
+
 def required(plan: Plan) -> dict[str, Condition]:
     """The conditions, each by what it is of: ``files``, ``meta version``, ``parameter cut``."""
     wants = plan.require

@@ -63,9 +63,10 @@ class RequestChain(Contract):
     """An explicit request (operator's ``POST /chains``): this data set, that template (its latest
     version), these parameters. Without parameters it asks for the chain that starts by itself, or
     would. ``run_template``: the template that came with a run, which ``template`` is the name of.
-    ``rank`` is added to those of its steps, where the chain is new."""
+    ``rank`` is added to those of its steps, where the chain is new. Without ``dataset_uid`` it is
+    of values alone, for a template that takes no data set."""
 
-    dataset_uid: UUID
+    dataset_uid: Annotated[UUID | None, Field(exclude_if=absent)] = None
     template: Name
     run_template: Annotated[UUID | None, Field(exclude_if=absent)] = None
     params: NewParams = Field(default_factory=dict)

@@ -185,7 +185,8 @@ class StepOutput(Contract):
 class PlanStep(FlatContract):
     """One step: a task over a data set. It scatters over the data sets of which a job gets ``EACH``
     file, and over the lists at ``needs.items``, which are among the ``arguments``; where there are
-    such lists alone, the main input is the workflow's data set, of which a job gets ``NONE``.
+    such lists alone, or the step runs once on what a chain is given beside its data set, the main
+    input is the chain's data set, of which a job gets ``NONE``.
     ``tool``: the CommandLineTool as a self-contained CWL document (JSON). In the stored form, the
     main input stands in ``source`` and ``data_*``, further ones in ``side_inputs``."""
 
@@ -294,7 +295,8 @@ class Retention(Contract):
 
 
 class Plan(Contract):
-    """Steps stand in document order and form a graph without cycles."""
+    """Steps stand in document order and form a graph without cycles. ``data_input``: the input that
+    is the data set; empty: there is none, and a chain is made of values alone."""
 
     name: str
     doc: str = ""
@@ -317,6 +319,10 @@ class Plan(Contract):
     retention: Retention = Retention()
     steps: Annotated[list[PlanStep], Field(min_length=1)]
     outputs: Annotated[list[PlanOutput], Field(min_length=1)]
+
+    @property
+    def takes_dataset(self) -> bool:
+        return bool(self.data_input)
 
     @property
     def file_parameters(self) -> list[str]:

@@ -104,6 +104,7 @@ INPUTS: Features = {
     "Directory[]": _yes("the data set, where no input is a File[]"),
     "File": _yes("a parameter: a data set of one file"),
     "values": _yes("parameters: numbers, texts, lists and records of them"),
+    "no data set": _yes("a template of parameters alone, whose chains are asked for"),
     "a second File[]": _yes("a data set that each chain is given, or the files of an asset"),
     "Directory": _no(
         "a parameter may be a File or File?, or be bound to an asset (sluice:bind), of whose files"

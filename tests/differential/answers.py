@@ -87,15 +87,15 @@ async def carry_by_sluice(
     given = read_template_files([workflow]).new(workflow.stem)
     async with connected(url) as connection:
         template = await connection.operator.store_template(given)
-        new = NewDataset(name=f"texts-for-{given.name}", on_demand=True)
-        dataset = await upload_files(
-            connection,
-            entries_of_paths(files, template.plan.data_entries),
-            dataset=new,
-        )
+        name = f"texts-for-{given.name}"
+        dataset = None
+        if template.plan.takes_dataset:
+            entries = entries_of_paths(files, template.plan.data_entries)
+            new = NewDataset(name=name, on_demand=True)
+            dataset = (await upload_files(connection, entries, dataset=new)).uid
         local = local_files(template.plan, params)
-        values = await upload_parameter_files(connection, params, local, dataset_name=dataset.name)
-        chain = await connection.operator.request_chain(dataset.uid, template.name, params=values)
+        values = await upload_parameter_files(connection, params, local, dataset_name=name)
+        chain = await connection.operator.request_chain(dataset, template.name, params=values)
         return await answer_of_chain(connection, chain, template)
 
 

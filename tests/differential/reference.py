@@ -47,7 +47,9 @@ class Reference:
 
 
 def order_of(files: Sequence[Path]) -> dict[str, Any]:
-    """The data set, as the input that all workflows here have."""
+    """The data set, as the input that all workflows here have which take one."""
+    if not files:
+        return {}
     return {
         "texts": [
             {"class": "Directory" if path.is_dir() else "File", "location": path.as_uri()}

@@ -51,6 +51,7 @@ PARAMS: Mapping[str, Mapping[str, Any]] = {
         "each": ["A", "B", "C", "D", "E", "F"],
     },
     "value-from": {"title": "T"},
+    "values-alone": {"counts": [3, 1, 2], "words": ["x", "y z", "é"], "most": 4},
     "when": {"wanted": True},
     "parameters": {"share": 0.25, "loud": True, "words": ["x", "y z"], "note": None},
 }
@@ -99,6 +100,7 @@ def _texts_in(folder: Path, *names: str) -> None:
 
 #: By template, what makes its data set, if that is not the texts.
 INPUTS: Mapping[str, Callable[[Path], list[Path]]] = {
+    "values-alone": lambda folder: [],
     "first-secondary": _measured_texts,
     "first-directories": _directories,
 }

@@ -113,6 +113,53 @@ def test_run_refuses_a_wrong_template_with_every_reason_and_stores_nothing(
     assert "wrong" not in names_of_templates(system, "--all")
 
 
+VALUES = """\
+cwlVersion: v1.2
+class: Workflow
+requirements: {ScatterFeatureRequirement: {}}
+inputs: {cuts: "int[]", word: {type: string, default: cut}, ref: File?}
+outputs: {all: {type: "File[]", outputSource: try/said}}
+steps:
+  try:
+    scatter: cut
+    in: {cut: cuts, word: word, ref: ref}
+    out: [said]
+    run:
+      class: CommandLineTool
+      baseCommand: [sh, -c, 'echo "$0" "$1"; test -z "$2" || cat "$2"']
+      arguments: [$(inputs.word), $(inputs.cut), $(inputs.ref)]
+      inputs: {cut: int, word: string, ref: File?}
+      outputs: {said: stdout}
+      stdout: cut-$(inputs.cut).txt
+      requirements: {ToolTimeLimit: {timelimit: 60}}
+"""
+
+
+def test_a_workflow_of_values_alone_runs_with_a_job_order(
+    system: LiveSystem, tmp_path: Path
+) -> None:
+    """No data set; the same again runs again."""
+    workflow, order, ref = (tmp_path / name for name in ("v.cwl", "order.yml", "ref.txt"))
+    workflow.write_text(VALUES)
+    ref.write_text("a reference\n")
+    order.write_text("cuts: [3, 1, 2]\nword: deep\nref: {class: File, path: ref.txt}\n")
+    command = ("run", str(workflow), "--job", str(order), "--url", system.url)
+    for out, more, word in (("one", (), "deep"), ("two", ("--param", "word=high"), "high")):
+        sluice(*command, *more, "--out", str(tmp_path / out))
+        outputs = json.loads((tmp_path / out / "manifest.json").read_text())["outputs"]
+        assert [each["name"] for each in outputs] == ["cut-3.txt", "cut-1.txt", "cut-2.txt"]
+        said = (tmp_path / out / "cut-1.txt").read_text()
+        assert said == f"{word} 1\na reference\n"
+    again = sluice(*command, "--out", str(tmp_path / "three"), "--json")
+    assert json.loads(again.stdout)["status"] == ChainState.FINISHED
+    wrong = sluice(*command, "--input", str(ref), "--out", str(tmp_path / "four"), code=1)
+    assert "takes no data set: all its inputs are parameters" in wrong.stderr
+    lacking = sluice("run", str(workflow), "--url", system.url, code=1)
+    assert "'cuts' (a list of int) is required" in lacking.stderr
+    none = sluice("run", str(write_workflow(tmp_path / "s.cwl")), "--url", system.url, code=1)
+    assert "carries data sets through ('texts'): say which one" in none.stderr
+
+
 def names_of_templates(system: LiveSystem, *options: str) -> list[str]:
     return [
         one["name"]

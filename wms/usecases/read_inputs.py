@@ -144,6 +144,8 @@ async def _drafts(
             main.pick, port=f"the input {main.port} of step {task.step}"
         ):
             yield JobDraft(file.seq, [file])
+    elif task.single and main.mode is InputMode.NONE:
+        yield JobDraft(0, [])
     elif task.single:
         files = await _only_file(first, optional=main.optional, port=main.port, step=task.step)
         yield JobDraft(files[0].seq if files else 0, files)

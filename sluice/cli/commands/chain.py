@@ -12,12 +12,12 @@ from sluice.cli.commands.get import get_chain
 from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
 from sluice.cli.lookup import the_chain, the_dataset
-from sluice.cli.options import AfterOption, ChainArgument, DatasetArgument, ParamOption, RankOption
+from sluice.cli.options import AfterOption, ChainArgument, JobOption, ParamOption, RankOption
 from sluice.cli.output import err, out, print_json, print_table, tell_more
-from sluice.cli.parameters import given_params, key_values
+from sluice.cli.parameters import given_params, key_values, require_dataset
 from sluice.cli.system import System, with_system
 from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
-from sluice.contracts.chain_requirements import DatasetFacts
+from sluice.contracts.chain_requirements import NO_DATASET, DatasetFacts
 from sluice.contracts.chains import Chain, ChainStep, RerunChain, RerunPlan
 from sluice.contracts.labels import entry_label, role, short_label, standing
 from sluice.contracts.numbers import in_full
@@ -29,6 +29,8 @@ app = typer.Typer(no_args_is_help=True, help="Data sets on their way through a t
 app.command("watch")(watch)
 app.command("get")(get_chain)
 
+#: A data set and a template.
+_BOTH = 2
 #: Exit code of a command that asks for what there is already.
 REPEATED = 3
 
@@ -109,33 +111,46 @@ def show(
 @with_system
 def start(
     system: System,
-    dataset: DatasetArgument,
-    template: str,
+    named: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[DATASET] TEMPLATE",
+            help="The data set (its name, uid, or the uid's beginning), unless the template takes"
+            " none; and the template's name.",
+        ),
+    ],
     *,
     params: ParamOption = None,
+    job: JobOption = None,
     rank: RankOption = 0.0,
 ) -> None:
-    """Ask for a data set to be carried through a template, whatever the template's rules match.
+    """Ask for a data set to be carried through a template, whatever the template's rules match; or,
+    where the template takes none, for a chain of parameters alone.
 
     There is one chain for each data set, version of the template and parameters given (none: the
     chain that starts by itself, or would). Asking for it again starts nothing: the command says so,
     shows that chain, and ends with exit code 3.
     """
-    uid = the_dataset(system, dataset)
-    given = given_params(params or [])
+    if len(named) > _BOTH:
+        raise typer.BadParameter(f"a data set and a template, not {len(named)} names")
+    template = named[-1]
+    given = plain_errors(lambda: given_params(params or [], job=job))
+    uid = the_dataset(system, named[0]) if len(named) == _BOTH else None
 
     async def question(connection: Connection) -> tuple[Chain, bool]:
         plan = (await connection.operator.template(template)).plan
-        found = await connection.operator.dataset(uid)
+        require_dataset(plan, template, given=uid is not None)
+        found = None if uid is None else await connection.operator.dataset(uid)
         files = local_files(plan, given.values)
-        values = given.fitting(plan, DatasetFacts.of(found), files=files)
+        subject = NO_DATASET if found is None else DatasetFacts.of(found)
+        values = given.fitting(plan, subject, files=files)
         async with AsyncExitStack() as undo:
-            name = f"{found.name}-{secrets.token_hex(3)}"
+            name = f"{template if found is None else found.name}-{secrets.token_hex(3)}"
             values = await upload_parameter_files(
                 connection, values, files, dataset_name=name, undo=undo
             )
             chain, made = await connection.operator.request_new_chain(
-                found.uid, template, params=values, rank=rank
+                uid, template, params=values, rank=rank
             )
             if made:
                 undo.pop_all()
@@ -144,7 +159,7 @@ def start(
     chain, made = system.ask(question)
     system.answer(chain, f"chain {chain.uid}: {chain.state.value}")
     if not made:
-        parameters = "these parameters" if params else "no other parameters"
+        parameters = "these parameters" if params or job else "no other parameters"
         err.print(
             f"nothing was started: there is this chain of {chain.dataset_name}, {_version(chain)}"
             f" and {parameters} already"

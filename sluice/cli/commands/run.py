@@ -15,16 +15,23 @@ import typer
 from sluice.cli.commands.chain_watch import follow_with_bars, say_how_to_go_on
 from sluice.cli.connection import Connection, connected, running_url
 from sluice.cli.errors import plain_errors
-from sluice.cli.options import EntryOrder, OrderOption, ParamOption, RankOption, RecursiveOption
+from sluice.cli.options import (
+    EntryOrder,
+    JobOption,
+    OrderOption,
+    ParamOption,
+    RankOption,
+    RecursiveOption,
+)
 from sluice.cli.output import err, first_named, human_bytes, out, print_json
-from sluice.cli.parameters import Given, given_params, key_values
+from sluice.cli.parameters import Given, given_params, key_values, require_dataset
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import read_template_files, template_name
 from sluice.cli.transfer.inputs import entries_of_paths, known_bytes, require_paths
 from sluice.cli.transfer.output_folder import require_folder
 from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
 from sluice.cli.transfer.results import fetch_results, write_manifest
-from sluice.cli.transfer.upload import take_dataset_back, upload_files
+from sluice.cli.transfer.upload import empty_dataset, take_dataset_back, upload_files
 from sluice.cli.watch.chain import failed_jobs
 from sluice.cli.watch.wait_reasons import StepNeverFits
 from sluice.contracts.bounds import MOST_TEXT
@@ -38,13 +45,13 @@ from sluice.embedded.home import Home
 from sluice.embedded.process import system_of_ours
 
 InputsOption = Annotated[
-    list[Path],
+    list[Path] | None,
     typer.Option(
         "--input",
         "-i",
         help=(
             "Input files, in order; a folder means its files, or itself where the template"
-            " takes directories."
+            " takes directories. None where the workflow takes no data set."
         ),
     ),
 ]
@@ -88,11 +95,12 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
         Path, typer.Argument(help="The CWL workflow.", exists=True, dir_okay=False)
     ],
     *,
-    inputs: InputsOption,
+    inputs: InputsOption = None,
     more: Annotated[
         list[Path] | None, typer.Argument(help="More input files (for shell patterns).")
     ] = None,
     params: ParamOption = None,
+    job: JobOption = None,
     meta: MetaOption = None,
     folder: OutOption = Path("out"),
     force: ForceOption = False,
@@ -110,8 +118,8 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
     is matched with it."""
     arguments = _Arguments(
         template=template,
-        files=[*inputs, *(more or [])],
-        params=given_params(params or []),
+        files=[*(inputs or []), *(more or [])],
+        params=plain_errors(lambda: given_params(params or [], job=job)),
         meta=key_values(meta or [], option="--meta"),
         folder=folder,
         force=force,
@@ -189,12 +197,17 @@ async def _begin(connection: Connection, template: Template, arguments: _Argumen
     """Brings the files in and asks for the chain; what was brought in is taken back where there is
     to be none. All that can be wrong with files and parameters is found before anything is copied.
     """
-    entries = await asyncio.to_thread(
-        entries_of_paths,
-        arguments.files,
-        template.plan.data_entries,
-        recursive=arguments.recursive,
-        order=arguments.order,
+    require_dataset(template.plan, arguments.name, given=bool(arguments.files))
+    entries = (
+        await asyncio.to_thread(
+            entries_of_paths,
+            arguments.files,
+            template.plan.data_entries,
+            recursive=arguments.recursive,
+            order=arguments.order,
+        )
+        if arguments.files
+        else []
     )
     # On demand: no other template takes it.
     name = f"{arguments.name}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
@@ -204,7 +217,11 @@ async def _begin(connection: Connection, template: Template, arguments: _Argumen
     subject = DatasetFacts(facts, files=len(entries), bytes=known_bytes(entries))
     given = arguments.params.fitting(template.plan, subject, files=files)
     async with AsyncExitStack() as undo:
-        dataset = await upload_files(connection, entries, dataset=new)
+        dataset = (
+            await upload_files(connection, entries, dataset=new)
+            if entries
+            else await empty_dataset(connection, new)
+        )
         undo.push_async_callback(take_dataset_back, connection, dataset)
         params = await upload_parameter_files(
             connection, given, files, dataset_name=name, undo=undo

@@ -67,6 +67,12 @@ async def upload_files(
         raise
 
 
+async def empty_dataset(connection: Connection, dataset: NewDataset) -> Dataset:
+    """What stands for the data set where a workflow takes none: closed, and on no storage."""
+    registered = await connection.dms.register_dataset(dataset)
+    return await connection.dms.close_dataset(registered.uid, files=0)
+
+
 async def take_dataset_back(connection: Connection, dataset: Dataset) -> None:
     """Deletes a data set that was brought in for a chain that is not to be. Says so where that
     cannot be."""

@@ -22,16 +22,16 @@ class ChainCalls(ServiceClient):
 
     async def request_chain(
         self,
-        dataset: UUID,
+        dataset: UUID | None,
         template: str,
         *,
         run_template: UUID | None = None,
         params: dict[str, Any] | None = None,
         rank: float = 0.0,
     ) -> Chain:
-        """``run_template``: one that ``store_run_template`` gave. A repetition gives the first.
-        Raises ``NotFound``, ``Conflict`` (the data set cannot be used), ``Unprocessable``
-        (parameters)."""
+        """``dataset`` None: the template takes none. ``run_template``: one that
+        ``store_run_template`` gave. A repetition gives the first. Raises ``NotFound``, ``Conflict``
+        (the data set cannot be used), ``Unprocessable`` (parameters)."""
         chain, _ = await self.request_new_chain(
             dataset, template, run_template=run_template, params=params, rank=rank
         )
@@ -39,7 +39,7 @@ class ChainCalls(ServiceClient):
 
     async def request_new_chain(
         self,
-        dataset: UUID,
+        dataset: UUID | None,
         template: str,
         *,
         run_template: UUID | None = None,

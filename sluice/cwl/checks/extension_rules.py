@@ -31,6 +31,44 @@ def check_bound_parameters(flow: Dataflow, findings: Findings) -> None:
             )
 
 
+def check_fields_without_data(flow: Dataflow, findings: Findings) -> None:
+    """What is said of a data set where the workflow takes none."""
+    if flow.wiring.data_input is not None:
+        return
+    workflow = flow.extensions.workflow
+    told = [("match", workflow.places["match"])] if "match" in workflow.places else []
+    told += [
+        (f"{field}: {key.split('.')[0]}", place)
+        for (field, key), place in workflow.inner.items()
+        if _is_of_data(field, key, flow)
+    ]
+    single = next(
+        (port.name for port in flow.workflow.inputs.values() if port.type in ("File", "Directory")),
+        None,
+    )
+    way = (
+        "leave it out, or let an input be a File[] or Directory[]"
+        if single is None
+        else f"leave it out, or let '{single}' be a list, with the first step scattered over it"
+    )
+    for field, place in told:
+        findings.error(
+            place,
+            f"'sluice:{field}' is about the data set, and no input of the workflow is one: {way}",
+        )
+
+
+def _is_of_data(field: str, key: str, flow: Dataflow) -> bool:
+    match field:
+        case "bind":
+            return key not in flow.assets and key not in flow.secrets
+        case "require":
+            return key in ("files", "bytes", "meta")
+        case "retention":
+            return key == "input"
+    return False
+
+
 def check_required_parameters(flow: Dataflow, findings: Findings) -> None:
     """``sluice:require``: of parameters, those that are values."""
     workflow, parameters = flow.extensions.workflow, _values(flow)
@@ -75,10 +113,14 @@ def check_fields_of_steps(flow: Dataflow, findings: Findings) -> None:
                 " file",
             )
         if "merge" in fields.values and flow.wiring.modes.get(name) is TaskMode.MAP:
+            runs = (
+                "runs its tool on each file;"
+                if step and (step.scatter or name in flow.wiring.data_links)
+                else "reads no data set, and runs once;"
+            )
             findings.error(
                 fields.places["merge"],
-                f"step '{name}' runs its tool on each file; groups are for steps that take a"
-                " File[]",
+                f"step '{name}' {runs} groups are for steps that take a File[]",
             )
 
 

@@ -4,6 +4,7 @@ what each step must have."""
 from sluice.cwl.checks.extension_rules import (
     check_bound_parameters,
     check_fields_of_steps,
+    check_fields_without_data,
     check_invocations,
     check_required_parameters,
 )
@@ -37,6 +38,7 @@ def check_rules(flow: Dataflow, findings: Findings) -> None:
     refuse_names_as_types(flow.workflow, findings)
     check_bound_parameters(flow, findings)
     check_required_parameters(flow, findings)
+    check_fields_without_data(flow, findings)
     check_fields_of_steps(flow, findings)
     check_invocations(flow, findings)
     check_shared_files(flow, findings)

@@ -4,19 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sluice.contracts.states import InputMode, TaskMode
+from sluice.cwl.dataflow.data_input import find_data_input
 from sluice.cwl.dataflow.items import are_items
 from sluice.cwl.dataflow.merging import check_merge, merged_stream
 from sluice.cwl.dataflow.streams import EntryStream, EntryStreams
-from sluice.cwl.documents.types import (
-    ARRAY_OF_FILES,
-    array_of,
-    is_optional,
-    short_form,
-    without_null,
-)
+from sluice.cwl.documents.types import ARRAY_OF_FILES, is_optional, without_null
 from sluice.cwl.documents.workflow import InputOfStep, Link, SourcePort, Step, Workflow
 from sluice.cwl.features import SCATTER_METHODS, SOURCES
-from sluice.cwl.reading.findings import Findings, circle, did_you_mean, text_place
+from sluice.cwl.reading.findings import Findings, circle, did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +24,9 @@ class SideLink:
 class Wiring:
     """What the links say. A step stands in ``modes``, ``data_links`` and ``side_links`` only if it
     is right in that respect: the data set that makes its jobs (there is none where it scatters over
-    values alone), and those it reads beside that."""
+    values alone, or runs once on what is given with the chain), and those it reads beside that."""
 
+    #: None: the workflow takes no data set, its inputs are parameters.
     data_input: str | None = None
     #: Inputs that are a single file, or files of an asset: parameters to the operator, data sets to
     #: the steps.
@@ -73,7 +69,7 @@ class Wiring:
 
 def read_links(workflow: Workflow, findings: Findings, *, assets: frozenset[str]) -> Wiring:
     """``assets``: inputs that are bound to one."""
-    data = _data_input(workflow, findings, assets)
+    data = find_data_input(workflow, findings, assets)
     kinds = {port.name: without_null(port.type) for port in workflow.inputs.values()}
     more = frozenset(
         name
@@ -122,37 +118,6 @@ def _read_streams(workflow: Workflow, wiring: Wiring) -> None:
         )
         if merged is not None:
             wiring.read[step, name] = merged
-
-
-def _data_input(workflow: Workflow, findings: Findings, assets: frozenset[str]) -> str | None:
-    inputs = [port for port in workflow.inputs.values() if port.name not in assets]
-    data = [port for port in inputs if without_null(port.type) == ARRAY_OF_FILES]
-    data = data or [port for port in inputs if without_null(port.type) == array_of("Directory")][:1]
-    for port in data[1:]:
-        if is_optional(port.type):
-            findings.error(
-                port.place_of("type"),
-                f"'{port.name}' is a data set that each chain is given: its type is File[]",
-            )
-    if data:
-        if is_optional(data[0].type):
-            kind = short_form(without_null(data[0].type))
-            findings.error(
-                data[0].place_of("type"),
-                f"'{data[0].name}' is the data set and always given: its type is {kind}",
-            )
-        return data[0].name
-    single = next(
-        (port.name for port in workflow.inputs.values() if without_null(port.type) == "File"), None
-    )
-    hint = (
-        f"; '{single}' would be it as File[], with the first step scattered over it"
-        if single
-        else ""
-    )
-    message = "no input is the data set: exactly one must be of type File[] (or Directory[])"
-    findings.error(text_place(workflow.body, "inputs"), f"{message}{hint}")
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +212,8 @@ def _cycle_from(start: str, feeds: dict[str, set[str]]) -> list[str]:
 
 
 def _read_data_links(step: Step, workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
-    """Finds the inputs that take data sets, and with them the step's mode."""
+    """Finds the inputs that take data sets, and with them the step's mode. A step that has but
+    values and files that are parameters runs once."""
     links = [link for link in step.links.values() if wiring.is_data(step.name, link.name)]
     makers = [
         link
@@ -256,19 +222,6 @@ def _read_data_links(step: Step, workflow: Workflow, wiring: Wiring, findings: F
     ]
     scattered = [step.links[name] for name in step.scatter if name in step.links]
     items = [link for link in scattered if not wiring.is_data(step.name, link.name)]
-    if not makers and not items:
-        unresolved = any(
-            link.sources and (step.name, link.name) not in wiring.origins
-            for link in step.links.values()
-        )
-        if not unresolved and wiring.data_input is not None:
-            hint = f"'{wiring.data_input}' or an output of another step"
-            findings.error(
-                step.place,
-                f"step '{step.name}' takes no data set: one of its inputs must have {hint} as its"
-                " source",
-            )
-        return
     readable = [_is_one_data_set(step, link, workflow, wiring, findings=findings) for link in links]
     right = [
         are_items(step, link, workflow, origins=wiring.origins, findings=findings) for link in items
@@ -280,7 +233,8 @@ def _read_data_links(step: Step, workflow: Workflow, wiring: Wiring, findings: F
     }
     wiring.item_links[step.name] = items
     each = [link for link in makers if link.name in step.scatter]
-    first = None if items and not each else _first(step, each or makers, modes)
+    alone = not makers or (items and not each)
+    first = None if alone else _first(step, each or makers, modes)
     if first is not None:
         wiring.data_links[step.name] = first
     wiring.side_links[step.name] = [

@@ -86,8 +86,8 @@ class Numbering:
         if origin.step is None or spread or self.wiring.modes[origin.step] is TaskMode.MERGE:
             return (origin.step or f"/{origin.port}",)
         step = self.workflow.steps[origin.step]
-        counted = () if step.crosses else self.lineage(step.name, self._counted(step)[0])
-        return counted or (step.name,)
+        counted = [] if step.crosses else self._counted(step)
+        return (self.lineage(step.name, counted[0]) if counted else ()) or (step.name,)
 
     def filters(self, step: Step, link: Link) -> list[Filters]:
         """What was left out by ``all_non_null``, of each data set of the link's lineage."""
@@ -126,9 +126,11 @@ class Numbering:
         return self._filtered[origin]
 
     def _counted(self, step: Step) -> list[str]:
-        """Links whose data sets number what the step gives; else it is lists of values that do."""
+        """Links whose data sets number what the step gives; else it is lists of values that do, or
+        nothing, where it gives one entry."""
         data = [name for name in step.scatter if self.wiring.is_data(step.name, name)]
-        return data or step.scatter or [self.wiring.data_links[step.name].name]
+        main = self.wiring.data_links.get(step.name)
+        return data or step.scatter or ([] if main is None else [main.name])
 
 
 def _filters_of(origin: SourcePort, workflow: Workflow) -> Filters:

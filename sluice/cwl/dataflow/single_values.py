@@ -33,7 +33,7 @@ def grouped_by(name: str | None, flow: Dataflow) -> str | None:
     while name is not None and not flow.workflow.steps[name].scatter:
         if _merges_in_groups(name, flow.extensions):
             return name
-        if wiring.modes.get(name) is not TaskMode.MAP:
+        if wiring.modes.get(name) is not TaskMode.MAP or name not in wiring.data_links:
             return None
         name = wiring.origins[name, wiring.data_links[name].name].step
     return None
@@ -45,9 +45,10 @@ def has_one_job(step: Step, flow: Dataflow) -> bool:
     any case."""
     wiring = flow.wiring
     data = wiring.data_links.get(step.name)
+    if data is None:
+        return not step.scatter
     if (
-        data is None
-        or wiring.modes[step.name] is not TaskMode.MAP
+        wiring.modes[step.name] is not TaskMode.MAP
         or data.name in step.scatter
         or pick_of(data) is not None
     ):

@@ -1,9 +1,17 @@
 """The plan put together out of its parts; everything has been checked."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from sluice.contracts.needs import Needs
-from sluice.contracts.plan import Parameter, Plan, PlanOutput, PlanStep
+from sluice.contracts.plan import (
+    DataEntries,
+    Parameter,
+    Plan,
+    PlanOutput,
+    PlanStep,
+    Retention,
+)
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.numbering import Numbering
 from sluice.cwl.dataflow.secondary_files import data_entries
@@ -25,15 +33,17 @@ def assemble_plan(
     template: ParsedTemplate, flow: Dataflow, needs: Mapping[str, Needs], *, name: str
 ) -> Plan:
     workflow, wiring = flow.workflow, flow.wiring
-    fields, data_input = flow.extensions.workflow.values, wiring.data_input or ""
+    fields, data_input = flow.extensions.workflow.values, wiring.data_input
     numbering = Numbering(workflow, wiring)
     planner = StepPlanner(flow, needs, numbering, ToolWriter(template, wiring))
     return Plan(
         name=name,
         doc=documentation(workflow.body),
         cwl_version=template.document.version,
-        data_input=data_input,
-        data_entries=data_entries(workflow.inputs[data_input]),
+        data_input=data_input or "",
+        data_entries=(
+            DataEntries() if data_input is None else data_entries(workflow.inputs[data_input])
+        ),
         parameters={
             port.name: _parameter(port)
             for port in workflow.inputs.values()
@@ -44,7 +54,7 @@ def assemble_plan(
             _output(output, origin, wiring.streams[origin])
             for output, origin in wiring.outputs.items()
         ],
-        **{key: fields[key] for key in _FIELDS if key in fields},
+        **_fields(fields, data_input),
         bind={
             name: key
             for name, key in fields.get("bind", {}).items()
@@ -53,6 +63,15 @@ def assemble_plan(
         secrets=flow.secrets,
         assets=flow.assets,
     )
+
+
+def _fields(written: Mapping[str, Any], data_input: str | None) -> dict[str, Any]:
+    """Where there is no data set, what stands for it has no file, and stays for a rerun."""
+    found = {key: written[key] for key in _FIELDS if key in written}
+    if data_input is None:
+        logs = found.get("retention", Retention()).logs
+        found["retention"] = Retention(input="keep", logs=logs)
+    return found
 
 
 def _in_order(steps: Sequence[PlanStep]) -> list[PlanStep]:

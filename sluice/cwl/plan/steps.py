@@ -71,12 +71,12 @@ class StepPlanner:
         )
 
     def _main_input(self, step: Step, mode: TaskMode, *, alone: bool) -> StepInput:
-        """What jobs are made of; where that is values, they belong to the workflow's data set."""
+        """What jobs are made of; where that is values, they belong to the chain's data set."""
         wiring = self.flow.wiring
         data = wiring.data_links.get(step.name)
         if data is None:
             source = Source(step=None, port=wiring.data_input or "")
-            return StepInput(port="", source=source, mode=InputMode.NONE)
+            return StepInput(port="", source=source, mode=InputMode.NONE, optional=alone)
         main = SideLink(data, main_input_mode(mode))
         return self._input(step, main, scattered=data.name in step.scatter, alone=alone)
 

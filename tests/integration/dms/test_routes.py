@@ -147,6 +147,19 @@ async def test_closing_twice_is_fine_and_an_input_without_files_is_not_closed(dm
     assert first.state is DatasetState.CLOSED
 
 
+async def test_what_stands_for_no_data_closes_without_files(dms: Dms) -> None:
+    """It is said so, and it is on demand: nobody closes what has yet to get its files."""
+    stand_in = await dms.client.register_dataset(NewDataset(name="none", on_demand=True))
+    with pytest.raises(Unprocessable, match="data set 'none' has no files"):
+        await dms.client.close_dataset(stand_in.uid)
+    empty = await dms.dataset("empty", DatasetType.INPUT)
+    with pytest.raises(Unprocessable, match="data set 'empty' has no files"):
+        await dms.client.close_dataset(empty, files=0)
+    closed = await dms.client.close_dataset(stand_in.uid, files=0)
+    assert (closed.state, closed.count_files) == (DatasetState.CLOSED, 0)
+    assert await dms.client.close_dataset(stand_in.uid, files=0) == closed
+
+
 async def test_closing_at_a_number_of_files_waits_for_them(dms: Dms) -> None:
     uid = await dms.dataset("frames")
     assert (await dms.client.close_dataset(uid, files=2)).state is DatasetState.OPEN

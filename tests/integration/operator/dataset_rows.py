@@ -33,6 +33,9 @@ def _filling_routes(rows: Rows) -> APIRouter:
 
     @router.post("/datasets", status_code=201)
     async def register(new: NewDataset) -> Dataset:
+        for known in rows.datasets.values():
+            if known.name == new.name:
+                return known
         dataset = Dataset(
             uid=uuid4(),
             state=DatasetState.OPEN,

@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from sluice.clients.dms import DmsClient
+from sluice.contracts.datasets import NewDataset
 from sluice.contracts.needs import Needs
 from sluice.contracts.pilots import LeasedJob, LeaseRequest, Room
 from sluice.contracts.resources import Amounts
@@ -74,6 +75,20 @@ async def test_each_value_is_a_job_also_where_a_splitter_died(
     assert await given(stage, task) == [(n, [("share", n), ("word", n)]) for n in range(4)]
     status = await stage.status(task)
     assert (status.state, status.total, status.ready) == (TaskState.ACTIVE, 4, 4)
+
+
+@pytest.mark.parametrize("files", [1, 3])
+async def test_a_step_that_reads_no_data_set_is_one_job(
+    stage: Stage, dms: DmsClient, tmp_path: Path, files: int
+) -> None:
+    """Whatever the chain's data set has; a job that was made before is not made again."""
+    data = await make_dataset(dms, tmp_path, files=files)
+    task = await accept(stage, task_of(over_values(data), single=True))
+    await split_waiting_tasks(stage.context, dms, page=1)
+    await split_waiting_tasks(stage.context, dms, page=1)
+    assert await given(stage, task) == [(0, [])]
+    status = await stage.status(task)
+    assert (status.state, status.total, status.ready) == (TaskState.ACTIVE, 1, 1)
 
 
 async def test_no_value_is_no_job(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
@@ -223,11 +238,11 @@ async def test_more_than_can_be_worked_through_is_refused(
     assert "4000 of 'x' × 4000 of 'y', which would be 16000000 jobs" in status.reason
 
 
-async def test_many_values_need_no_more_memory_than_few(
-    stage: Stage, dms: DmsClient, tmp_path: Path
-) -> None:
-    """Beyond the list itself, which is there once; nor does a job's row hold the value."""
-    data, peaks = await make_dataset(dms, tmp_path, files=1), []
+async def test_many_values_need_no_more_memory_than_few(stage: Stage, dms: DmsClient) -> None:
+    """Beyond the list itself, which is there once; nor does a job's row hold the value. The data
+    set is what a chain of values alone has."""
+    stand_in = await dms.register_dataset(NewDataset(name="none", on_demand=True))
+    data, peaks = (await dms.close_dataset(stand_in.uid, files=0)).uid, []
     text = "v" * 90
     for count in (100, 100, 10_000):
         values = [f"{number}{text}" for number in range(count)]

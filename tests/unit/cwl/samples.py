@@ -127,6 +127,38 @@ steps:
 #: there.
 MARK = "¦"
 
+#: A sweep over a list, a step that runs once, and one that reads what both gave.
+OF_VALUES = """\
+cwlVersion: v1.2
+class: Workflow
+requirements: {ScatterFeatureRequirement: {}}
+inputs: {cuts: "int[]", note: string, words: File?}
+outputs:
+  all: {type: "File[]", outputSource: try/said}
+  whole: {type: File, outputSource: join/said}
+steps:
+  try:
+    scatter: cut
+    in: {cut: cuts}
+    out: [said]
+    run: &echo
+      class: CommandLineTool
+      baseCommand: echo
+      inputs: {cut: int?, note: string?, words: File?}
+      outputs: {said: stdout}
+      requirements: {ToolTimeLimit: {timelimit: 10}}
+  once: {in: {note: note, words: words}, out: [said], run: *echo}
+  join:
+    in: {parts: try/said, first: once/said}
+    out: [said]
+    run:
+      class: CommandLineTool
+      baseCommand: cat
+      inputs: {parts: "File[]", first: File}
+      outputs: {said: stdout}
+      requirements: {ToolTimeLimit: {timelimit: 10}}
+"""
+
 
 def edited(*edits: tuple[str, str], text: str = LINEAR) -> str:
     """``text`` with each edit's first string, which must be there, replaced once."""

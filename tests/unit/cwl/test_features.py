@@ -10,7 +10,7 @@ import pytest
 from scripts.docs.cwl_features import groups
 from sluice.cwl import compile_template
 from sluice.cwl.features import Feature, Where
-from tests.unit.cwl.samples import GRAPH, LINEAR, edited
+from tests.unit.cwl.samples import GRAPH, LINEAR, OF_VALUES, edited
 
 Edits = list[tuple[str, str]]
 
@@ -134,6 +134,7 @@ SAMPLES: dict[str, Sample] = {
     "File[]": Sample([]),
     "Directory[]": Sample([("frames: File[]", "frames: Directory[]"), ("frame: {type: File,", "frame: {type: Directory,")]),
     "File": Sample([("  note: string?", "  note: File"), ("        note: string?", "        note: File")]),
+    "no data set": Sample([], OF_VALUES),
     "values": Sample([("  note: string?", "  note: {type: {type: record, fields: [{name: a, type: int}, {name: b, type: 'string[]'}]}}"), ("        note: string?", "        note: {type: {type: record, fields: [{name: a, type: int}, {name: b, type: 'string[]'}]}}")]),
     "a second File[]": Sample([("  note: string?", "  note: string?\n  more: File[]")]),
     "Directory": Sample([("  note: string?", "  note: Directory"), ("        note: string?", "        note: Directory")]),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sluice.contracts.plan import MergeGroups, Plan, Retry, Source
-from sluice.contracts.states import TaskMode
+from sluice.contracts.states import InputMode, TaskMode
 from sluice.cwl import compile_template
 from tests.unit.cwl.samples import edited, unmarked
 
@@ -69,18 +69,6 @@ def test_fields_of_ours_hold_and_come_down() -> None:
 
 #: In one job the lists are values, which no other step can put together.
 ONE_LIST = ("{source: [inside/cut, inside/same], linkMerge: merge_flattened}", "inside/cut")
-NOTE = """\
-        note:
-          in: {count: count}
-          out: [said]
-          run:
-            class: CommandLineTool
-            baseCommand: echo
-            inputs: {count: {type: int, inputBinding: {}}}
-            outputs: {said: stdout}
-            requirements: {ToolTimeLimit: {timelimit: 60}}
-        top:
-"""
 
 
 @pytest.mark.parametrize(
@@ -89,10 +77,6 @@ NOTE = """\
         (
             [WITH_FIELDS, ("  inside:\n", "  ¦inside:\n    sluice:merge: {files: 2}\n")],
             "as steps of their own: it has 'sluice:merge', which is for one task",
-        ),
-        (
-            [("  inside:\n", "  ¦inside:\n"), ("        top:\n", NOTE)],
-            "as steps of their own: step 'inside.note' takes no data set",
         ),
         (
             [
@@ -115,6 +99,28 @@ def test_what_cannot_be_taken_apart_is_one_job_and_says_why(
     assert (warning.line, warning.column) == places[0]
     assert said in warning.message
     assert [step.name for step in compiled.plan.steps] == ["inside", "last"]
+
+
+NOTE = """\
+        note:
+          in: {count: count}
+          out: [said]
+          run:
+            class: CommandLineTool
+            baseCommand: echo
+            inputs: {count: {type: int, inputBinding: {}}}
+            outputs: {said: stdout}
+            requirements: {ToolTimeLimit: {timelimit: 60}}
+        top:
+"""
+
+
+def test_a_step_inside_that_reads_no_data_runs_once() -> None:
+    plan = compile_template(edited(("        top:\n", NOTE), text=NESTED), name="t").plan
+    assert plan is not None
+    note = plan.step("inside.note")
+    assert note.single
+    assert (note.main_input.mode, note.main_input.source.port) == (InputMode.NONE, plan.data_input)
 
 
 #: What lets a step's own expressions be.

@@ -1,8 +1,8 @@
 """What plans say of steps over values, and over each with each."""
 
-from sluice.contracts.plan import Constant, ParameterRef, Source
+from sluice.contracts.plan import Constant, ParameterRef, Retention, Source
 from sluice.contracts.states import InputMode, TaskMode
-from tests.unit.cwl.samples import GRAPH, edited, plan_of
+from tests.unit.cwl.samples import GRAPH, OF_VALUES, edited, plan_of
 
 SWEEP = """\
 cwlVersion: v1.2
@@ -98,3 +98,32 @@ def test_a_step_may_take_one_that_is_given_by_name_alone() -> None:
         InputMode.EACH,
     )
     assert not step.by_place
+
+
+def test_a_template_of_values_alone_has_no_data_set() -> None:
+    """What stands for it is not deleted, so that a chain can run again."""
+    plan = plan_of(OF_VALUES)
+    assert (plan.data_input, plan.takes_dataset) == ("", False)
+    assert set(plan.parameters) == {"cuts", "note", "words"}
+    assert plan.retention == Retention(input="keep", logs="delete")
+    kept = edited(
+        ("requirements:", "$namespaces: {sluice: 'urn:sluice:cwl:'}\nrequirements:"),
+        ("inputs:", "sluice:retention: {logs: keep}\ninputs:"),
+        text=OF_VALUES,
+    )
+    assert plan_of(kept).retention == Retention(input="keep", logs="keep")
+
+
+def test_a_step_without_data_set_runs_once() -> None:
+    """A file that is a parameter is given to its job, and may be missing."""
+    plan = plan_of(OF_VALUES)
+    sweep, once, join = plan.steps
+    nothing = Source(step=None, port="")
+    assert (sweep.main_input.source, sweep.main_input.mode) == (nothing, InputMode.NONE)
+    assert (sweep.single, sweep.needs.items) == (False, ["cut"])
+    assert (once.main_input.source, once.main_input.mode) == (nothing, InputMode.NONE)
+    assert (once.single, once.mode, once.takes_as_they_come) == (True, TaskMode.MAP, False)
+    assert [(given.port, given.mode, given.optional) for given in once.inputs[1:]] == [
+        ("words", InputMode.ONE, True)
+    ]
+    assert (join.mode, join.single) == (TaskMode.MERGE, False)

@@ -38,6 +38,15 @@ def test_branches_do_not_overlap_and_outputs_share_the_last_column() -> None:
     assert len({node.x for node in drawing.nodes if node.kind is NodeKind.OUTPUT}) == 1
 
 
+def test_where_there_is_no_data_set_it_begins_with_the_parameters() -> None:
+    plain = plan(step("first", None), step("last", "first"))
+    drawing = draw(plain.model_copy(update={"data_input": ""}))
+    assert [(node.name, node.detail) for node in drawing.nodes[:1]] == [
+        ("parameters", "no data set")
+    ]
+    assert [node.detail for node in draw(plain).nodes[:1]] == ["data set"]
+
+
 def test_a_long_name_is_cut_in_its_box_but_kept_whole_beside() -> None:
     name = "a_step_with_a_very_long_name"
     node = next(

@@ -129,6 +129,11 @@ def _check(uid: UUID, new: NewChain) -> None:
             f"data set {dataset.name} is of type {dataset.type}: such data lives only inside its"
             " own chain"
         )
+    if dataset.count_files and not new.plan.takes_dataset:
+        raise UnfitChain(
+            f"template {new.template_name} takes no data set, all its inputs are parameters, and"
+            f" {dataset.name} has files: start it without a data set"
+        )
     wrong = [*findings(new.plan, new.params), *name_findings(uid, new.plan)]
     broken = unmet(new.plan, DatasetFacts.of(dataset), new.params)
     wrong += [Finding(message=requires_text([condition])) for condition in broken]

@@ -7,8 +7,8 @@ ServiceError
 │              NoOutputs, StillRuns, NothingLeft, SecretRefused,
 │              AssetFilesMissing, AssetMoved
 ├── NotAvailable ─ NoStorageForAssets, NoRoomForAsset
-├── Unprocessable ─ TemplateRefused, RequestRefused, AddressRefused, ForNobody, ToolRefused,
-│                   ToolsDoNotFit
+├── Unprocessable ─ TemplateRefused, RequestRefused, DatasetWanted, AddressRefused, ForNobody,
+│                   ToolRefused, ToolsDoNotFit
 ├── TooLarge        413
 └── ForeignRequest  403
 """
@@ -136,6 +136,16 @@ class RequestRefused(Unprocessable):
 
     def __init__(self, findings: list[Finding]) -> None:
         super().__init__("; ".join(finding.message for finding in findings), findings=findings)
+
+
+class DatasetWanted(Unprocessable):
+    """``data_input``: the workflow's input that it would be."""
+
+    def __init__(self, template: str, data_input: str) -> None:
+        super().__init__(
+            f"template {template!r} carries data sets through ({data_input!r}): say which one",
+            name=template,
+        )
 
 
 class AddressRefused(Unprocessable):

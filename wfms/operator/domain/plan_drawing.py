@@ -15,6 +15,8 @@ WIDTH, HEIGHT = 148, 64
 GAP_X, GAP_Y = 28, 20
 MARGIN = 8
 _LABEL = 17
+#: What the first box is called where there is no data set.
+VALUES = "parameters"
 
 
 class NodeKind(StrEnum):
@@ -79,7 +81,8 @@ class _Tree:
         self._last = 0
 
     def draw(self) -> Drawing:
-        self._grow(_Branch(NodeKind.INPUT, self._plan.data_input, self._plan.data_input, None, 0))
+        first = self._plan.data_input
+        self._grow(_Branch(NodeKind.INPUT, first or VALUES, first, None, 0))
         self._add_side_lines()
         self._last = max(branch.column for branch in self._branches)
         for branch in self._branches:
@@ -178,7 +181,9 @@ def _node(branch: _Branch) -> FlowNode:
 
 def _detail(branch: _Branch) -> str:
     if branch.step is None:
-        return "data set" if branch.kind is NodeKind.INPUT else "output"
+        if branch.kind is NodeKind.OUTPUT:
+            return "output"
+        return "data set" if branch.port else "no data set"
     if branch.step.single:
         return "one job"
     if branch.step.cross:

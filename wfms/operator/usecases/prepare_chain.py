@@ -47,7 +47,12 @@ class Prepared:
 
     @property
     def ready(self) -> bool:
-        return self.dataset is not None and self.template is not None
+        """Is everything chosen? A template that takes no data set is enough by itself."""
+        return self.template is not None and (self.dataset is not None or self.of_values)
+
+    @property
+    def of_values(self) -> bool:
+        return self.template is not None and not self.template.plan.takes_dataset
 
 
 async def prepare_chain(context: OperatorContext, *, dataset: str, template: str) -> Prepared:
@@ -64,13 +69,15 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
         found = meant(dataset, called)
     except Ambiguous as refusal:
         trouble = refusal.detail
-    if dataset and not called:
+    if chosen is not None and chosen.disabled_since is not None:
+        trouble = TemplateDisabled(chosen.name, chosen.disabled_since).detail
+        chosen = None
+    elif chosen is not None and not chosen.plan.takes_dataset:
+        found, called, trouble = None, [], ""
+    elif dataset and not called:
         trouble = f"there is no data set {dataset!r}"
     elif template and chosen is None:
         trouble = f"there is no template {template!r}"
-    elif chosen is not None and chosen.disabled_since is not None:
-        trouble = TemplateDisabled(chosen.name, chosen.disabled_since).detail
-        chosen = None
     bound: Mapping[str, Any] = {}
     present, why = None, None
     unmet = ""

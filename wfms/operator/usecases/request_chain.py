@@ -6,15 +6,23 @@ import structlog
 
 from sluice.clients.intake import IntakeClient
 from sluice.contracts.chains import Chain, NewChain, RequestChain
+from sluice.contracts.datasets import Dataset
 from sluice.contracts.matching import bind, facts_of
+from sluice.contracts.parameters import findings
 from sluice.contracts.problems import NotFound, ServiceError
 from sluice.contracts.states import DatasetState
 from sluice.servicekit.database import Database
-from wfms.operator.domain.errors import DatasetUnusable, TemplateDisabled
+from wfms.operator.domain.errors import (
+    DatasetUnusable,
+    DatasetWanted,
+    RequestRefused,
+    TemplateDisabled,
+)
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_run_templates import read_run_template
 from wfms.operator.usecases.read_templates import read_template
+from wfms.operator.usecases.stand_in_dataset import stand_in_dataset
 
 log = structlog.get_logger(__name__)
 
@@ -23,13 +31,14 @@ _GONE = {DatasetState.DELETING, DatasetState.DELETED}
 
 async def request_chain(context: OperatorContext, request: RequestChain) -> tuple[Chain, bool]:
     """Precondition: the template and the data set exist, and the data set is not deleted (one that
-    is still open is waited for). Effect: a chain (True), or the one that is there for this data
-    set, template version and the parameters given (False); the data set is not listed as unmatched
-    any more. Messages: none of ours. Raises ``TemplateUnknown``, ``RunTemplateUnknown``,
+    is still open is waited for); it is left out where the template takes none, and an empty one
+    stands for it. Effect: a chain (True), or the one that is there for this data set, template
+    version and the parameters given (False); the data set is not listed as unmatched any more.
+    Messages: none of ours. Raises ``TemplateUnknown``, ``RunTemplateUnknown``,
     ``TemplateDisabled``, ``NotFound`` (the data set), ``DatasetUnusable``, ``Unprocessable``
-    (parameters), ``NotAvailable``."""
+    (parameters, a data set that is missing), ``NotAvailable``."""
     template = await _wanted(context.database, request)
-    dataset = await context.dms.dataset(request.dataset_uid)
+    dataset = await _dataset(context, request, template)
     if dataset.state in _GONE:
         raise DatasetUnusable(dataset.name, dataset.state.value)
     bound, _ = bind(template.plan, facts_of(dataset))
@@ -45,6 +54,19 @@ async def request_chain(context: OperatorContext, request: RequestChain) -> tupl
     made = await context.chains.new_chain(chain)
     await _not_unmatched_any_more(context.intake, dataset.uid)
     return made
+
+
+async def _dataset(
+    context: OperatorContext, request: RequestChain, template: StoredTemplate
+) -> Dataset:
+    if request.dataset_uid is not None:
+        return await context.dms.dataset(request.dataset_uid)
+    plan = template.plan
+    if plan.takes_dataset:
+        raise DatasetWanted(template.name, plan.data_input)
+    if wrong := findings(plan, request.params):  # before anything is registered
+        raise RequestRefused(wrong)
+    return await stand_in_dataset(context.dms, template, request.params)
 
 
 async def _wanted(database: Database, request: RequestChain) -> StoredTemplate:

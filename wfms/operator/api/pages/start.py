@@ -48,7 +48,7 @@ class StartPages:
         """What is refused is shown at its field, and what was typed stays."""
         dataset, template = request.form.get("dataset", ""), request.form.get("template", "")
         prepared = self._prepared(dataset, template)
-        if prepared.dataset is None or prepared.template is None:
+        if prepared.template is None or not prepared.ready:
             return Response(
                 _page(prepared, fields=[], named=dataset), status=422, mimetype="text/html"
             )
@@ -59,7 +59,9 @@ class StartPages:
         }
         values, wrong = read_values(prepared.template.plan, typed)
         asked = RequestChain(
-            dataset_uid=prepared.dataset.uid, template=prepared.template.name, params=values
+            dataset_uid=None if prepared.dataset is None else prepared.dataset.uid,
+            template=prepared.template.name,
+            params=values,
         )
         try:
             if wrong:

@@ -1,0 +1,70 @@
+"""Chains of templates that take no data set."""
+
+import pytest
+
+from sluice.contracts.datasets import Dataset, NewDataset
+from sluice.contracts.needs import Needs
+from sluice.contracts.plan import (
+    Parameter,
+    ParameterRef,
+    Plan,
+    PlanStep,
+    Retention,
+    Source,
+    StepInput,
+    StepOutput,
+)
+from sluice.contracts.problems import Unprocessable
+from sluice.contracts.states import ChainState, InputMode, StepState, TaskMode
+from tests.integration.wfms.test_reruns import again, run
+from tests.integration.wfms.world import World
+from tests.unit.wfms.chains.plans import plan, step
+
+NOTHING = StepInput(port="", source=Source(step=None, port=""), mode=InputMode.NONE, optional=True)
+
+
+def sweep() -> Plan:
+    over = PlanStep(
+        name="over",
+        mode=TaskMode.MAP,
+        inputs=[NOTHING],
+        outputs=[StepOutput(port="out")],
+        tool={"class": "over"},
+        arguments={"cut": ParameterRef(name="cuts")},
+        needs=Needs(items=["cut"]),
+    )
+    return plan(
+        over,
+        step("merge", Source(step="over", port="out"), mode=TaskMode.MERGE),
+        outputs=[("merge", "out")],
+        parameters={"cuts": Parameter(type={"type": "array", "items": "int"}, required=True)},
+        retention=Retention(input="keep", logs="delete"),
+    ).model_copy(update={"data_input": ""})
+
+
+async def nothing(world: World, name: str) -> Dataset:
+    dataset = await world.dms.register_dataset(NewDataset(name=name, on_demand=True))
+    return await world.dms.close_dataset(dataset.uid, files=0)
+
+
+async def test_a_chain_of_values_runs_and_can_run_again(world: World) -> None:
+    """What stands for its data set stays, so that nothing is missing for a rerun."""
+    stand_in = await nothing(world, "none")
+    chain = await world.new_chain(stand_in, world.template(sweep()), cuts=[1, 2])
+    await run(world)
+    assert (await world.chain(chain.uid)).state is ChainState.FINISHED
+    (task,) = [task for task in world.wms.tasks.values() if task.step == "over"]
+    assert (task.main_input.dat_in_uid, task.main_input.mode) == (stand_in.uid, InputMode.NONE)
+    assert task.args == {"cut": [1, 2]}
+    assert stand_in.uid not in world.deletions
+    other = await again(world, chain, params={"cuts": [3]})
+    await run(world)
+    finished = await world.chain(other.uid)
+    assert finished.state is ChainState.FINISHED
+    assert {each.state for each in finished.steps} == {StepState.FINISHED}
+
+
+async def test_a_data_set_with_files_is_not_taken_for_none(world: World) -> None:
+    template = world.template(sweep())
+    with pytest.raises(Unprocessable, match="takes no data set, all its inputs are parameters"):
+        await world.new_chain(await world.input("a"), template, cuts=[1])

@@ -1,0 +1,71 @@
+"""Job orders as other runners take them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sluice.cli.job_order import read_job_order
+from sluice.cli.parameters import given_params
+from sluice.contracts.problems import Unprocessable
+
+YAML = """\
+cuts: [1, 2.50, 1e3, -7]
+words: [2020-01-01, yes, "no", ~, true]
+note: null
+text: |
+  two
+  lines
+ref: {class: File, path: refs/a b.txt}
+more:
+  - {class: File, location: "file:///x/y.txt", secondaryFiles: [{class: File, location: y.idx}]}
+  - {class: Directory, location: ../tree}
+id: an-order
+cwl:tool: other.cwl
+"""
+
+
+def test_values_are_read_by_the_rules_of_cwl(tmp_path: Path) -> None:
+    """Times stay texts, null is as if nothing was given, and paths are meant from its folder."""
+    path = tmp_path / "order.yml"
+    path.write_text(YAML)
+    assert read_job_order(path) == {
+        "cuts": [1, 2.5, 1000.0, -7],
+        "words": ["2020-01-01", "yes", "no", None, True],
+        "text": "two\nlines\n",
+        "ref": {"class": "File", "path": f"{tmp_path}/refs/a b.txt"},
+        "more": [
+            {
+                "class": "File",
+                "location": "file:///x/y.txt",
+                "secondaryFiles": [{"class": "File", "location": f"{tmp_path}/y.idx"}],
+            },
+            {"class": "Directory", "location": f"{tmp_path}/../tree"},
+        ],
+    }
+
+
+def test_json_is_read_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "order.json"
+    path.write_text(json.dumps({"cuts": list(range(10_000)), "note": None}))
+    assert read_job_order(path) == {"cuts": list(range(10_000))}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("[1, 2]", "is no job order"), ("", "is no job order"), ("a: [", "cannot be")],
+)
+def test_what_is_none_is_refused_by_its_name(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "order.yml"
+    path.write_text(text)
+    with pytest.raises(Unprocessable, match=said) as refused:
+        read_job_order(path)
+    assert str(path) in refused.value.detail
+
+
+def test_what_is_typed_goes_before_the_job_order(tmp_path: Path) -> None:
+    path = tmp_path / "order.yml"
+    path.write_text("a: 1\nb: 2\n")
+    given = given_params(["b=3"], job=path)
+    assert given.values == {"a": 1, "b": 3}
+    assert given.texts == {"b": "3"}

@@ -1,0 +1,32 @@
+"""Registers what stands for the data set of a chain whose template takes none: an empty one."""
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.datasets import Dataset, NewDataset
+from sluice.contracts.states import DatasetState
+from wfms.operator.domain.template import StoredTemplate
+
+#: Characters of the digest of the values.
+_DIGEST = 12
+_GONE = {DatasetState.DELETING, DatasetState.DELETED}
+
+
+async def stand_in_dataset(
+    dms: DmsClient, template: StoredTemplate, params: Mapping[str, Any]
+) -> Dataset:
+    """Effect: a closed data set on demand, without files, called after the template, its version
+    and the values; the same ones again give the one that there is, unless somebody has deleted it.
+    So there is one chain of them, too. Messages: those of the DMS. Raises ``NotAvailable``."""
+    written = json.dumps(params, sort_keys=True, separators=(",", ":"))
+    digest = sha256(f"{template.id}/{written}".encode()).hexdigest()[:_DIGEST]
+    name, number = f"{template.name}-{template.version}-{digest}", 1
+    while True:
+        called = name if number == 1 else f"{name}-{number}"
+        dataset = await dms.register_dataset(NewDataset(name=called, on_demand=True))
+        if dataset.state not in _GONE:
+            return await dms.close_dataset(dataset.uid, files=0)
+        number += 1
