@@ -45,13 +45,17 @@ AfterOption = Annotated[
 ]
 ParamOption = Annotated[
     list[str] | None,
-    typer.Option("--param", "-p", help="key=value: a parameter; a File's path, a File[]'s folder."),
+    typer.Option(
+        "--param",
+        "-p",
+        help="key=value: a parameter; of a File or Directory its path, of a File[] a folder.",
+    ),
 ]
 JobOption = Annotated[
     Path | None,
     typer.Option(
         "--job",
-        help="A job order, YAML or JSON, with the parameters; --param goes before it.",
+        help="A job order, YAML or JSON, with the inputs' values; options go before it.",
         exists=True,
         dir_okay=False,
     ),

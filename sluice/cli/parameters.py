@@ -2,7 +2,7 @@
 JSON, else as text."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,16 +26,19 @@ class Given:
     values: dict[str, Any]
     texts: dict[str, str]
 
+    def without(self, name: str) -> "Given":
+        return Given({key: value for key, value in self.values.items() if key != name}, self.texts)
+
     def fitting(
-        self, plan: Plan, subject: DatasetFacts, *, files: Mapping[str, Sequence[Path]]
+        self, plan: Plan, subject: DatasetFacts, *, files: Collection[str]
     ) -> dict[str, Any]:
         """The values; what was typed is text where only a text fits (``label=2024``). ``subject``:
-        the data set, to which parameters may be bound; ``files``: values that are files yet to be
-        brought in. Raises ``Unprocessable`` with all that is wrong, or what the workflow requires
-        and is not so."""
+        the data set, to which parameters may be bound; ``files``: parameters whose values are files
+        yet to be brought in. Raises ``Unprocessable`` with all that is wrong, or what the workflow
+        requires and is not so."""
         values = {name: self._value(plan, name) for name in self.values}
         bound, _ = bind(plan, subject.facts)
-        brought = {name: {"class": "File", "dataset": _SOME_DATASET} for name in files}
+        brought = {name: _some_dataset(plan.parameters[name].type) for name in files}
         odd = {name: value for name, value in values.items() if not_finite(value) is not None}
         wrong = [
             Finding(message=f"parameter {name!r}: {_no_json(value)}") for name, value in odd.items()
@@ -55,8 +58,10 @@ class Given:
         return text if fits(text, parameter.type) else value
 
 
-#: Stands for one that does not exist yet.
-_SOME_DATASET = "00000000-0000-0000-0000-000000000000"
+def _some_dataset(kind: Any) -> dict[str, str]:
+    """Stands for one that does not exist yet."""
+    uid = "00000000-0000-0000-0000-000000000000"
+    return {"class": "Directory" if kind == "Directory" else "File", "dataset": uid}
 
 
 def given_params(texts: Sequence[str], *, job: Path | None = None) -> Given:

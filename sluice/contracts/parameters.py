@@ -21,7 +21,8 @@ def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:
     wrong = [Finding(message=_unknown(plan, name)) for name in given if name not in plan.parameters]
     for name, parameter in plan.parameters.items():
         if name in plan.file_parameters and is_asset(given.get(name)):
-            if trouble := _asset_trouble(given[name]):
+            bundles = parameter.entries is not None and name not in plan.assets
+            if trouble := _asset_trouble(given[name], bundles=bundles):
                 wrong.append(Finding(message=f"parameter {name!r}: {trouble}"))
         elif given.get(name) is None:
             if parameter.required and parameter.default is None and name not in plan.assets:
@@ -33,13 +34,15 @@ def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:
                         )
                     )
                 )
-        elif name in plan.file_parameters and parameter.type != "File":
+        elif name in plan.dataset_parameters or (name in plan.assets and parameter.type != "File"):
             if trouble := _files_trouble(given[name], asset=name in plan.assets):
                 wrong.append(Finding(message=f"parameter {name!r} {trouble}"))
         elif not fits(given[name], parameter.type):
             wanted = f"must be {describe(parameter.type)}, not {given[name]!r}"
             wrong.append(Finding(message=f"parameter {name!r} {wanted}"))
-        elif name in plan.file_parameters and (trouble := _file_trouble(given[name])):
+        elif name in plan.file_parameters and (
+            trouble := _file_trouble(given[name], str(parameter.type))
+        ):
             wrong.append(Finding(message=f"parameter {name!r} {trouble}"))
     lists = [] if wrong else [_list_trouble(plan, step, given) for step in plan.steps]
     return [*wrong, *(Finding(message=trouble) for trouble in lists if trouble)]
@@ -85,20 +88,27 @@ def _in_short(parameter: Parameter) -> str:
     return f"{describe(parameter.type)}{needed}"
 
 
-def _file_trouble(value: Mapping[str, Any]) -> str:
+def _file_trouble(value: Mapping[str, Any], kind: str) -> str:
+    """``kind``: File or Directory."""
     try:
         FileValue.model_validate(value)
     except ValidationError:
         wanted = (
-            '{"class": "File", "dataset": UID, "retention": "keep" or "delete"}, naming a data set'
-            " of one file"
+            f'{{"class": "{kind}", "dataset": UID, "retention": "keep" or "delete"}}, naming a data'
+            f" set of one {kind.lower()}"
         )
-        return f"is a file, which is given as {wanted}; retention may be left out (keep)"
+        return f"is a {kind.lower()}, which is given as {wanted}; retention may be left out (keep)"
     return ""
 
 
-def _asset_trouble(value: str) -> str:
-    """What is wrong with the name of an asset."""
+def _asset_trouble(value: str, *, bundles: bool) -> str:
+    """What is wrong with the name of an asset. ``bundles``: the parameter takes what a file of an
+    asset is not."""
+    if bundles:
+        return (
+            "takes a directory, or files with secondary files, and no asset: one whose parameter is"
+            " of type Directory is bound to it in the template (sluice:bind)"
+        )
     try:
         AssetRef.read(value)
     except ValidationError as error:

@@ -13,18 +13,43 @@ from sluice.contracts.secrets import SecretRef
 from sluice.contracts.states import EntryKind, InputMode, Pick, TaskMode
 from sluice.contracts.wire import Flat, FlatContract, Wire
 
-#: The type of a parameter that is a data set.
+#: Types of a parameter that is a data set.
 FILES = {"type": "array", "items": "File"}
+DIRECTORIES = {"type": "array", "items": "Directory"}
+
+
+class SecondaryFile(Contract):
+    """A file beside a primary one, by CWL's pattern: each ``^`` at its start takes one ending off,
+    the rest is put on."""
+
+    pattern: str
+    required: bool = True
+
+
+class DataEntries(Contract):
+    """What the entries of a data set from outside are in CWL; where they are no plain files, the
+    catalogue has bundles."""
+
+    type: Literal["File", "Directory"] = "File"
+    secondary_files: list[SecondaryFile] = Field(default_factory=list)
+
+    @property
+    def kind(self) -> EntryKind:
+        return (
+            EntryKind.FILE if self.type == "File" and not self.secondary_files else EntryKind.BUNDLE
+        )
 
 
 class Parameter(Contract):
     """A workflow input other than the data set. ``type``: CWL type as JSON (a name such as ``int``,
-    or a structure)."""
+    or a structure). ``entries``: of one whose value is a data set of bundles (directories, files
+    with secondary files), what they are."""
 
     type: Any
     default: Any = None
     required: bool = False
     doc: str = ""
+    entries: Annotated[DataEntries | None, Field(exclude_if=absent)] = None
 
 
 class Equals(Contract):
@@ -263,28 +288,6 @@ class PlanOutput(Contract):
     single: bool = False
 
 
-class SecondaryFile(Contract):
-    """A file beside a primary one, by CWL's pattern: each ``^`` at its start takes one ending off,
-    the rest is put on."""
-
-    pattern: str
-    required: bool = True
-
-
-class DataEntries(Contract):
-    """What the entries of the first data set are in CWL; where they are no plain files, the
-    catalogue has bundles."""
-
-    type: Literal["File", "Directory"] = "File"
-    secondary_files: list[SecondaryFile] = Field(default_factory=list)
-
-    @property
-    def kind(self) -> EntryKind:
-        return (
-            EntryKind.FILE if self.type == "File" and not self.secondary_files else EntryKind.BUNDLE
-        )
-
-
 class Retention(Contract):
     """``input``: what becomes of the first input once the output is safe. ``logs``: whether the
     logs of a step go with its output when none of its jobs failed; those of failed steps and of
@@ -326,21 +329,21 @@ class Plan(Contract):
 
     @property
     def file_parameters(self) -> list[str]:
-        """Parameters whose value is a file, or files of a data set or an asset: steps read it as a
-        data set, by a source whose port is the parameter."""
+        """Parameters whose value is a file or directory, or those of a data set or an asset: steps
+        read it as a data set, by a source whose port is the parameter."""
         return [
             name
             for name, parameter in self.parameters.items()
-            if parameter.type in ("File", FILES) or name in self.assets
+            if parameter.type in ("File", "Directory", FILES, DIRECTORIES) or name in self.assets
         ]
 
     @property
     def dataset_parameters(self) -> list[str]:
-        """Those of them that are all files of a data set that each chain is given."""
+        """Those of them that are all entries of a data set that each chain is given."""
         return [
             name
             for name in self.file_parameters
-            if self.parameters[name].type == FILES and name not in self.assets
+            if self.parameters[name].type in (FILES, DIRECTORIES) and name not in self.assets
         ]
 
     def step(self, name: str) -> PlanStep:

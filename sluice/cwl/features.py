@@ -106,24 +106,23 @@ INPUTS: Features = {
     "values": _yes("parameters: numbers, texts, lists and records of them"),
     "no data set": _yes("a template of parameters alone, whose chains are asked for"),
     "a second File[]": _yes("a data set that each chain is given, or the files of an asset"),
-    "Directory": _no(
-        "a parameter may be a File or File?, or be bound to an asset (sluice:bind), of whose files"
-        " it is the folder"
+    "Directory": _yes("a parameter: a data set of one directory, or the files of an asset"),
+    "a further Directory[]": _yes("a data set that each chain is given"),
+    "files within other types": _no(
+        "a parameter is a File, a Directory or a list of these, or has no files in it"
     ),
-    "default of a file": _no(
-        "it has none: give the file with each chain, make it File?, "
-        "or let the tool's own input have it (a file that is uploaded along)"
+    "default of a file": _yes("text of at most 64 KiB, which goes to the jobs with the template"),
+    "default of files or directories": _no(
+        "give them with each chain, or bind the parameter to an asset (sluice:bind)"
     ),
     "secondaryFiles of the data set": _yes("patterns such as `.bai`"),
-    "secondaryFiles of the data set by an expression": _no(
-        "write patterns such as '.bai' or '^.fai?'"
-    ),
+    "secondaryFiles of a parameter": _yes("of a `File` or `File[]`: patterns such as `.bai`"),
+    "secondaryFiles of an input by an expression": _no("write patterns such as '.bai' or '^.fai?'"),
     "lists that are scattered over": _yes("one job for each value"),
     "whole number of more than 64 bits": _no(
         "write it with a decimal point or an exponent where a double is taken, quote it if it is"
         " text"
     ),
-    "secondaryFiles of a parameter": _no("let the tools keep everything in one file"),
 }
 
 #: Requirements and hints that concern the workflow, not the tool.

@@ -64,6 +64,30 @@ FILES: Mapping[str, Mapping[str, str]] = {
 #: By template, further data sets: how many files each has.
 DATA_SETS: Mapping[str, Mapping[str, int]] = {"several-data-sets": {"mates": 6, "few": 2}}
 
+
+def _kinds(folder: Path) -> Mapping[str, Any]:
+    """A directory, a file with others beside it, and lists of both."""
+    folder.mkdir()
+    trees = _directories(folder / "trees")
+    marked = _measured_texts(folder / "marked")
+    for path in marked:
+        path.with_name(f"{path.name}.idx").write_text(f"of {path.name}\n")
+    objects = [_object(path) for path in marked]
+    return {
+        "tree": _object(trees[-1]),
+        "index": objects[1],
+        "marked": objects,
+        "trees": [_object(path) for path in reversed(trees)],
+    }
+
+
+def _object(path: Path) -> dict[str, Any]:
+    return {"class": "Directory" if path.is_dir() else "File", "location": path.as_uri()}
+
+
+#: By template, what makes parameters that are files or directories, in a folder.
+OBJECTS: Mapping[str, Callable[[Path], Mapping[str, Any]]] = {"kinds-of-parameters": _kinds}
+
 #: By template, outputs that are lists in lists, as a nested_crossproduct gives them: how deep. A
 #: data set has the same row by row.
 NESTED: Mapping[str, Mapping[str, int]] = {"crossproducts": {"nested": 2, "seen": 3}}
@@ -175,7 +199,10 @@ def _given(template: Path, above: Path) -> Given:
         name: _data_set(name, many, folder / name)
         for name, many in DATA_SETS.get(template.stem, {}).items()
     }
-    return Given(template, files, {**PARAMS.get(template.stem, {}), **params, **sets}, folder)
+    made = OBJECTS[template.stem](folder / "objects") if template.stem in OBJECTS else {}
+    return Given(
+        template, files, {**PARAMS.get(template.stem, {}), **params, **sets, **made}, folder
+    )
 
 
 def _expected(reference: Reference, given: Given) -> Answer | Exception:

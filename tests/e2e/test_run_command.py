@@ -150,8 +150,21 @@ def test_a_workflow_of_values_alone_runs_with_a_job_order(
         assert [each["name"] for each in outputs] == ["cut-3.txt", "cut-1.txt", "cut-2.txt"]
         said = (tmp_path / out / "cut-1.txt").read_text()
         assert said == f"{word} 1\na reference\n"
+    options = ("--quiet", "--url", system.url, "--outdir", str(tmp_path / "by-runner"))
+    answer = json.loads(sluice("cwl-runner", *options, str(workflow), str(order)).stdout)
+    assert [each["basename"] for each in answer["all"]] == [each["name"] for each in outputs]
     again = sluice(*command, "--out", str(tmp_path / "three"), "--json")
     assert json.loads(again.stdout)["status"] == ChainState.FINISHED
+    texts = [{"class": "File", "path": "ref.txt"}]
+    (tmp_path / "whole.json").write_text(json.dumps({"texts": texts, "suffix": "?"}))
+    sluice(
+        "run",
+        str(write_workflow(tmp_path / "s.cwl")),
+        "--job",
+        str(tmp_path / "whole.json"),
+        *("--url", system.url, "--out", str(tmp_path / "five")),
+    )
+    assert (tmp_path / "five" / "joined.txt").read_text() == "A REFERENCE?\n"
     wrong = sluice(*command, "--input", str(ref), "--out", str(tmp_path / "four"), code=1)
     assert "takes no data set: all its inputs are parameters" in wrong.stderr
     lacking = sluice("run", str(workflow), "--url", system.url, code=1)

@@ -27,9 +27,13 @@ from sluice.cli.output import err, first_named, human_bytes, out, print_json
 from sluice.cli.parameters import Given, given_params, key_values, require_dataset
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import read_template_files, template_name
-from sluice.cli.transfer.inputs import entries_of_paths, known_bytes, require_paths
+from sluice.cli.transfer.inputs import InputEntry, entries_of_paths, known_bytes, require_paths
 from sluice.cli.transfer.output_folder import require_folder
-from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
+from sluice.cli.transfer.parameter_files import (
+    dataset_entries,
+    local_files,
+    upload_parameter_files,
+)
 from sluice.cli.transfer.results import fetch_results, write_manifest
 from sluice.cli.transfer.upload import empty_dataset, take_dataset_back, upload_files
 from sluice.cli.watch.chain import failed_jobs
@@ -38,6 +42,7 @@ from sluice.contracts.bounds import MOST_TEXT
 from sluice.contracts.chain_requirements import DatasetFacts
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import NewDataset
+from sluice.contracts.plan import Plan
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import Cancel
 from sluice.contracts.templates import Template
@@ -197,25 +202,14 @@ async def _begin(connection: Connection, template: Template, arguments: _Argumen
     """Brings the files in and asks for the chain; what was brought in is taken back where there is
     to be none. All that can be wrong with files and parameters is found before anything is copied.
     """
-    require_dataset(template.plan, arguments.name, given=bool(arguments.files))
-    entries = (
-        await asyncio.to_thread(
-            entries_of_paths,
-            arguments.files,
-            template.plan.data_entries,
-            recursive=arguments.recursive,
-            order=arguments.order,
-        )
-        if arguments.files
-        else []
-    )
+    entries, params = await asyncio.to_thread(_entries, template.plan, arguments)
     # On demand: no other template takes it.
     name = f"{arguments.name}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
     new = NewDataset(name=name, meta=arguments.meta, on_demand=True)
-    files = local_files(template.plan, arguments.params.values)
+    files = local_files(template.plan, params.values)
     facts = {"name": name, "type": str(new.type), **new.meta}
     subject = DatasetFacts(facts, files=len(entries), bytes=known_bytes(entries))
-    given = arguments.params.fitting(template.plan, subject, files=files)
+    values = params.fitting(template.plan, subject, files=files)
     async with AsyncExitStack() as undo:
         dataset = (
             await upload_files(connection, entries, dataset=new)
@@ -223,18 +217,34 @@ async def _begin(connection: Connection, template: Template, arguments: _Argumen
             else await empty_dataset(connection, new)
         )
         undo.push_async_callback(take_dataset_back, connection, dataset)
-        params = await upload_parameter_files(
-            connection, given, files, dataset_name=name, undo=undo
+        values = await upload_parameter_files(
+            connection, values, files, dataset_name=name, undo=undo
         )
         chain = await connection.operator.request_chain(
             dataset.uid,
             template.name,
             run_template=template.id,
-            params=params,
+            params=values,
             rank=arguments.rank,
         )
         undo.pop_all()
     return chain
+
+
+def _entries(plan: Plan, arguments: _Arguments) -> tuple[list[InputEntry], Given]:
+    """Of the data set, and the parameters beside it: a job order may name both. Raises
+    ``Unprocessable``."""
+    params = arguments.params
+    if not arguments.files and plan.takes_dataset and plan.data_input in params.values:
+        entries = dataset_entries(plan, params.values[plan.data_input])
+        return entries, params.without(plan.data_input)
+    require_dataset(plan, arguments.name, given=bool(arguments.files))
+    if not arguments.files:
+        return [], params
+    entries = entries_of_paths(
+        arguments.files, plan.data_entries, recursive=arguments.recursive, order=arguments.order
+    )
+    return entries, params
 
 
 async def _finish(

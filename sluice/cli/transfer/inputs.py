@@ -4,7 +4,7 @@ files with others beside them."""
 import os
 import stat
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -216,6 +216,25 @@ def _with_secondary(files: Sequence[Path], patterns: Sequence[SecondaryFile]) ->
         )
         for file in first
     ]
+
+
+def with_named_beside(
+    entries: Sequence[InputEntry], named: Mapping[Path, Sequence[Path]]
+) -> list[InputEntry]:
+    """Entries with what is named beside each, where the patterns have not found it. Raises
+    ``Unprocessable``."""
+    require_paths([path for paths in named.values() for path in paths])
+    found = {path.absolute(): paths for path, paths in named.items()}
+    return [_with(entry, found.get(original(entry).absolute(), ())) for entry in entries]
+
+
+def _with(entry: InputEntry, named: Sequence[Path]) -> InputEntry:
+    if not isinstance(entry, BundledEntry) or not named:
+        return entry
+    beside = list(entry.value.get("secondaryFiles", ()))
+    names = {other["basename"] for other in beside}
+    beside += [_object(path) for path in named if path.name not in names]
+    return BundledEntry(entry.source, {**entry.value, "secondaryFiles": beside})
 
 
 def _beside(file: Path, patterns: Sequence[SecondaryFile]) -> list[tuple[Path, bool]]:

@@ -1,5 +1,5 @@
-"""Parameters that are files: local ones are brought in as data sets of their own, which go with the
-chain."""
+"""Parameters that are files, directories or data sets: local ones are brought in as data sets of
+their own, which go with the chain."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -8,44 +8,91 @@ from typing import Any
 from urllib.parse import unquote
 
 from sluice.cli.connection import Connection
-from sluice.cli.transfer.inputs import files_of_paths, shown_path, trouble_with
+from sluice.cli.transfer.inputs import (
+    BundledEntry,
+    InputEntry,
+    entries_of_paths,
+    shown_path,
+    trouble_with,
+    with_named_beside,
+)
 from sluice.cli.transfer.upload import take_dataset_back, upload_files
 from sluice.contracts.asset_refs import is_asset
 from sluice.contracts.datasets import NewDataset
-from sluice.contracts.plan import Plan
+from sluice.contracts.plan import DataEntries, Plan
 from sluice.contracts.problems import Finding, Unprocessable
 
+_CLASSES = ("File", "Directory")
 
-def local_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, list[Path]]:
-    """Of the parameters that are files, those given as a path or as a CWL File object with one; of
-    those that are data sets, as a folder or a list of these. Raises ``Unprocessable`` naming what
-    is not there."""
+
+def local_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, list[InputEntry]]:
+    """Of the parameters that are files or directories, those given as a path or as a CWL object
+    with one; of those that are data sets, as a folder or a list of these. Raises ``Unprocessable``
+    naming what is not there."""
     whole = plan.dataset_parameters
     named = {
-        name: _paths_of(params.get(name), whole=name in whole)
+        name: _given_of(params.get(name), whole=name in whole)
         for name in plan.file_parameters
         if not is_asset(params.get(name))
     }
-    found = {name: paths for name, paths in named.items() if paths}
+    found = {name: given for name, given in named.items() if given}
     wrong = [
         Finding(message=f"parameter {name!r}: {why}: {shown_path(path)}")
-        for name, paths in found.items()
-        for path in paths
-        if (why := trouble_with(path) if name in whole else _trouble(path))
+        for name, given in found.items()
+        for path, _ in given
+        if (why := _trouble(path, name, plan))
     ]
     if wrong:
         raise Unprocessable("files that parameters name cannot be taken", findings=wrong)
-    return {name: files_of_paths(paths) for name, paths in found.items()}
+    return {
+        name: _entries(name, given, plan.parameters[name].entries or DataEntries())
+        for name, given in found.items()
+    }
 
 
-def _trouble(path: Path) -> str:
+def dataset_entries(plan: Plan, value: Any) -> list[InputEntry]:
+    """Of the data set, where a job order names it: ``value`` as that of a list of files. Raises
+    ``Unprocessable``."""
+    given = _given_of(value, whole=True)
+    if not given:
+        raise Unprocessable(
+            f"input {plan.data_input!r} is the data set: a list of files or directories, each with"
+            " its path"
+        )
+    return _entries(plan.data_input, given, plan.data_entries)
+
+
+def _entries(name: str, given: Sequence["_Given"], wanted: DataEntries) -> list[InputEntry]:
+    """Raises ``Unprocessable`` naming the input."""
+    try:
+        entries = entries_of_paths([path for path, _ in given], wanted)
+        if any(beside for _, beside in given):
+            if not wanted.secondary_files:
+                raise Unprocessable(
+                    "it is given secondaryFiles, which the workflow's input does not say that it"
+                    " has: write 'secondaryFiles' there"
+                )
+            entries = with_named_beside(entries, {path: beside for path, beside in given})
+    except Unprocessable as refusal:
+        raise Unprocessable(
+            f"input {name!r}: {refusal.detail}", findings=refusal.findings
+        ) from refusal
+    return entries
+
+
+def _trouble(path: Path, name: str, plan: Plan) -> str:
+    if name in plan.dataset_parameters:
+        return trouble_with(path)
+    wanted = plan.parameters[name].entries
+    if wanted is not None and wanted.type == "Directory":
+        return trouble_with(path) or ("" if path.is_dir() else "a file, and not a folder")
     return "a folder, and not a file" if path.is_dir() else trouble_with(path)
 
 
 async def upload_parameter_files(
     connection: Connection,
     params: Mapping[str, Any],
-    files: Mapping[str, Sequence[Path]],
+    files: Mapping[str, Sequence[InputEntry]],
     *,
     dataset_name: str,
     undo: AsyncExitStack | None = None,
@@ -53,24 +100,44 @@ async def upload_parameter_files(
     """``params`` with the data sets of the files in their places; they are named after the data set
     that goes with them. ``undo``: gets the calls that take them back."""
     values = dict(params)
-    for name, paths in files.items():
+    for name, entries in files.items():
         new = NewDataset(name=f"{dataset_name}.{name}", on_demand=True)
-        dataset = await upload_files(connection, paths, dataset=new)
+        dataset = await upload_files(connection, entries, dataset=new)
         if undo is not None:
             undo.push_async_callback(take_dataset_back, connection, dataset)
-        values[name] = {"class": "File", "dataset": str(dataset.uid), "retention": "delete"}
+        values[name] = value_of(str(dataset.uid), entries)
     return values
 
 
-def _paths_of(value: Any, *, whole: bool) -> list[Path]:
+def value_of(dataset: str, entries: Sequence[InputEntry]) -> dict[str, Any]:
+    """What stands for a data set of these among the parameters."""
+    first = entries[0]
+    kind = first.value["class"] if isinstance(first, BundledEntry) else "File"
+    return {"class": kind, "dataset": dataset, "retention": "delete"}
+
+
+#: A path, and what the CWL object with it names beside it.
+_Given = tuple[Path, list[Path]]
+
+
+def _given_of(value: Any, *, whole: bool) -> list[_Given]:
     """None where one of them is no path. ``whole``: there may be several, in a list."""
     given = value if whole and isinstance(value, list) else [value]
-    found = [_path_of(each) for each in given]
-    return [] if None in found else [path for path in found if path is not None]
+    found = [_one(each) for each in given]
+    return [] if None in found else [each for each in found if each is not None]
+
+
+def _one(value: Any) -> _Given | None:
+    path = _path_of(value)
+    if path is None:
+        return None
+    beside = value.get("secondaryFiles") if isinstance(value, Mapping) else None
+    found = [_path_of(other) for other in beside] if isinstance(beside, list) else []
+    return path, [other for other in found if other is not None]
 
 
 def _path_of(value: Any) -> Path | None:
-    if isinstance(value, Mapping) and value.get("class") == "File" and "dataset" not in value:
+    if isinstance(value, Mapping) and value.get("class") in _CLASSES and "dataset" not in value:
         location = str(value.get("location", ""))
         value = value.get("path") or (
             unquote(location.removeprefix("file://"))

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sluice.cwl.dataflow.file_defaults import file_literal
 from sluice.cwl.dataflow.links import Wiring
 from sluice.cwl.dataflow.secondary_files import patterns_of
 from sluice.cwl.documents.types import (
@@ -18,35 +19,21 @@ from sluice.cwl.features import INPUTS
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean
 from sluice.cwl.reading.nodes import plain_json
 
+#: What is wrong with them is told elsewhere.
+_LISTS = ("File[]", "Directory[]")
+
 
 def check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
-    """Parameters are values, not files."""
-    if port.name != wiring.data_input and "secondaryFiles" in port.body:
-        findings.error(
-            port.place_of("secondaryFiles"),
-            f"secondaryFiles of the parameter '{port.name}' are not supported yet: "
-            f"{INPUTS['secondaryFiles of a parameter'].note}",
-        )
-    if port.name == wiring.data_input:
-        _check_secondary_patterns(port, findings)
-        if port.body.get("default") is not None:
-            findings.error(
-                port.place_of("default"),
-                f"'{port.name}' is the data set, and data sets come from the catalogue: it has no"
-                " default",
-            )
-    elif port.name in wiring.file_inputs:
-        if port.body.get("default") is not None:
-            findings.error(
-                port.place_of("default"),
-                f"'{port.name}' is a file, and files come from the catalogue, not by default:"
-                f" {INPUTS['default of a file'].note}",
-            )
-    elif holds_files(port.type) and short_form(without_null(port.type)) != "File[]":
+    """The data set and further ones, parameters that are files or directories, and values."""
+    if "secondaryFiles" in port.body:
+        _check_secondary_patterns(port, wiring, findings)
+    if port.name in wiring.data_inputs:
+        _check_default_of_files(port, wiring, findings)
+    elif holds_files(port.type) and short_form(without_null(port.type)) not in _LISTS:
         findings.error(
             port.place_of("type"),
             f"the parameter '{port.name}' is of type {short_form(port.type)}, which is not"
-            f" supported: {INPUTS['Directory'].note}",
+            f" supported: {INPUTS['files within other types'].note}",
         )
     check_default(
         port.body.get("default"),
@@ -57,19 +44,52 @@ def check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
     )
 
 
-def _check_secondary_patterns(port: Port, findings: Findings) -> None:
-    """Whoever brings files in works no expression out, so patterns are plain."""
-    if "secondaryFiles" not in port.body:
+def _check_default_of_files(port: Port, wiring: Wiring, findings: Findings) -> None:
+    """A file that goes to the jobs as text, with the template."""
+    default, place = port.body.get("default"), port.place_of("default")
+    if default is None:
         return
+    if port.name == wiring.data_input:
+        findings.error(
+            place,
+            f"'{port.name}' is the data set, and data sets come from the catalogue: it has no"
+            " default",
+        )
+    elif port.name in wiring.asset_inputs:
+        findings.error(place, f"'{port.name}' is bound to an asset: leave its default out")
+    elif without_null(port.type) != "File" or "secondaryFiles" in port.body:
+        findings.error(
+            place,
+            f"'{port.name}' comes from the catalogue, and by default only a single file, without"
+            f" others beside it, can come: {INPUTS['default of files or directories'].note}",
+        )
+    elif file_literal(port) is None:
+        findings.error(
+            place,
+            f"the default of '{port.name}' is no file with its text: name one that is uploaded"
+            " along ('{class: File, location: words.txt}'), or give its text as 'contents'",
+        )
+
+
+def _check_secondary_patterns(port: Port, wiring: Wiring, findings: Findings) -> None:
+    """Whoever brings files in works no expression out, so patterns are plain."""
     place = port.place_of("secondaryFiles")
-    if without_null(port.type) != ARRAY_OF_FILES:
-        findings.error(place, f"'{port.name}' is no File[]; files alone have secondaryFiles")
+    if port.name in wiring.asset_inputs:
+        findings.error(
+            place,
+            f"'{port.name}' is bound to an asset, whose files have none beside them: make it a"
+            " Directory, which has all of them",
+        )
+    elif without_null(port.type) not in ("File", ARRAY_OF_FILES):
+        findings.error(
+            place, f"'{port.name}' is no File or File[]; files alone have secondaryFiles"
+        )
     elif None in patterns_of(port.body):
         findings.error(
             place,
             f"the secondaryFiles of '{port.name}' are looked for where the files are brought in,"
             " and no expression is worked out there:"
-            f" {INPUTS['secondaryFiles of the data set by an expression'].note}",
+            f" {INPUTS['secondaryFiles of an input by an expression'].note}",
         )
 
 

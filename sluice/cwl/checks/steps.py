@@ -5,6 +5,7 @@ from dataclasses import replace
 from sluice.contracts.states import TaskMode
 from sluice.cwl.checks.inputs import check_default
 from sluice.cwl.dataflow.dataflow import Dataflow
+from sluice.cwl.dataflow.file_defaults import defaults_of
 from sluice.cwl.dataflow.secondary_files import patterns_of
 from sluice.cwl.documents.types import (
     array_of,
@@ -25,6 +26,14 @@ def check_link(step: Step, link: Link, flow: Dataflow, findings: Findings) -> No
     is_parameter = origin is not None and origin.step is None and origin.port != wiring.data_input
     if origin is not None and not wiring.is_data(step.name, link.name):
         _check_values(link, subject, findings)
+    if len(wiring.sources(step.name, link.name)) > 1 and defaults_of(
+        step, link.name, flow.workflow, wiring
+    ):
+        findings.error(
+            link.source_place,
+            f"{subject} joins several sources, one of which is a parameter with a file as its"
+            " default: leave the default out, or let a step read it first",
+        )
     if "default" not in link.body:
         return
     place = text_place(link.body, "default")

@@ -1,8 +1,8 @@
 """Which input of the workflow is the data set that chains are made of."""
 
 from sluice.cwl.documents.types import (
+    ARRAY_OF_DIRECTORIES,
     ARRAY_OF_FILES,
-    array_of,
     is_optional,
     short_form,
     without_null,
@@ -15,20 +15,13 @@ def find_data_input(workflow: Workflow, findings: Findings, assets: frozenset[st
     """The first File[], else the first Directory[]; ``assets``: inputs that are bound to one, and
     no data set. None: all inputs are parameters. Tells of those that may not be given."""
     inputs = [port for port in workflow.inputs.values() if port.name not in assets]
-    data = [port for port in inputs if without_null(port.type) == ARRAY_OF_FILES]
-    data = data or [port for port in inputs if without_null(port.type) == array_of("Directory")][:1]
-    for port in data[1:]:
+    files = [port for port in inputs if without_null(port.type) == ARRAY_OF_FILES]
+    data = [*files, *(port for port in inputs if without_null(port.type) == ARRAY_OF_DIRECTORIES)]
+    for number, port in enumerate(data):
         if is_optional(port.type):
-            findings.error(
-                port.place_of("type"),
-                f"'{port.name}' is a data set that each chain is given: its type is File[]",
+            what = (
+                "a data set that each chain is given" if number else "the data set and always given"
             )
-    if not data:
-        return None
-    if is_optional(data[0].type):
-        kind = short_form(without_null(data[0].type))
-        findings.error(
-            data[0].place_of("type"),
-            f"'{data[0].name}' is the data set and always given: its type is {kind}",
-        )
-    return data[0].name
+            kind = short_form(without_null(port.type))
+            findings.error(port.place_of("type"), f"'{port.name}' is {what}: its type is {kind}")
+    return data[0].name if data else None

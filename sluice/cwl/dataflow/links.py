@@ -8,7 +8,12 @@ from sluice.cwl.dataflow.data_input import find_data_input
 from sluice.cwl.dataflow.items import are_items
 from sluice.cwl.dataflow.merging import check_merge, merged_stream
 from sluice.cwl.dataflow.streams import EntryStream, EntryStreams
-from sluice.cwl.documents.types import ARRAY_OF_FILES, is_optional, without_null
+from sluice.cwl.documents.types import (
+    ARRAY_OF_DIRECTORIES,
+    ARRAY_OF_FILES,
+    is_optional,
+    without_null,
+)
 from sluice.cwl.documents.workflow import InputOfStep, Link, SourcePort, Step, Workflow
 from sluice.cwl.features import SCATTER_METHODS, SOURCES
 from sluice.cwl.reading.findings import Findings, circle, did_you_mean
@@ -28,11 +33,13 @@ class Wiring:
 
     #: None: the workflow takes no data set, its inputs are parameters.
     data_input: str | None = None
-    #: Inputs that are a single file, or files of an asset: parameters to the operator, data sets to
-    #: the steps.
+    #: Inputs that are a single file or directory, or files of an asset: parameters to the operator,
+    #: data sets to the steps.
     file_inputs: frozenset[str] = frozenset()
     #: Those of them that are data sets like the first one: each chain is given one.
     further_inputs: frozenset[str] = frozenset()
+    #: Those that are bound to an asset.
+    asset_inputs: frozenset[str] = frozenset()
     origins: dict[InputOfStep, SourcePort] = field(default_factory=dict)
     #: Of links with several sources, those behind the first.
     further: dict[InputOfStep, list[SourcePort]] = field(default_factory=dict)
@@ -47,6 +54,11 @@ class Wiring:
     read: dict[InputOfStep, EntryStream] = field(default_factory=dict)
     #: Inputs of steps that cannot be read as they are written.
     refused: set[InputOfStep] = field(default_factory=set)
+
+    @property
+    def data_inputs(self) -> frozenset[str]:
+        """Inputs that are data sets to the steps."""
+        return self.file_inputs | ({self.data_input} if self.data_input is not None else set())
 
     def stream_of(self, step: str, port: str) -> EntryStream | None:
         """What an input of a step reads; None where that is no data set."""
@@ -74,14 +86,14 @@ def read_links(workflow: Workflow, findings: Findings, *, assets: frozenset[str]
     more = frozenset(
         name
         for name, kind in kinds.items()
-        if kind == ARRAY_OF_FILES and name not in assets and name != data
+        if kind in (ARRAY_OF_FILES, ARRAY_OF_DIRECTORIES) and name not in assets and name != data
     )
     files = frozenset(
         name
         for name, kind in kinds.items()
-        if kind == "File" or (name in assets and kind in (ARRAY_OF_FILES, "Directory"))
+        if kind in ("File", "Directory") or (name in assets and kind == ARRAY_OF_FILES)
     )
-    wiring = Wiring(data, files | more, more)
+    wiring = Wiring(data, files | more, more, assets & files)
     resolver = _Resolver(workflow, findings)
     for step in workflow.steps.values():
         for link in step.links.values():
@@ -104,7 +116,7 @@ def read_links(workflow: Workflow, findings: Findings, *, assets: frozenset[str]
 
 def _read_streams(workflow: Workflow, wiring: Wiring) -> None:
     links = {place: wiring.sources(*place) for place in wiring.origins}
-    streams = EntryStreams(workflow, wiring.data_input, wiring.file_inputs, links)
+    streams = EntryStreams(workflow, wiring.data_inputs, wiring.asset_inputs, links)
     written = [
         SourcePort(step.name, port) for step in workflow.steps.values() for port in step.outputs
     ]

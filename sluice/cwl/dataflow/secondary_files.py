@@ -1,4 +1,5 @@
-"""Patterns of secondary files, and the data set whose files have them when it is brought in."""
+"""Patterns of secondary files, and the data sets whose files have them when they are brought
+in."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -34,6 +35,6 @@ def _pattern(written: Any) -> SecondaryFile | None:
 def data_entries(port: Port) -> DataEntries:
     """Of an input that has been checked."""
     return DataEntries(
-        type="File" if without_null(port.type) == ARRAY_OF_FILES else "Directory",
+        type="File" if without_null(port.type) in ("File", ARRAY_OF_FILES) else "Directory",
         secondary_files=[pattern for pattern in patterns_of(port.body) if pattern is not None],
     )

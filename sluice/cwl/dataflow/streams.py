@@ -36,12 +36,12 @@ class EntryStream:
 @dataclass(slots=True)
 class EntryStreams:
     """``links``: (step, input) → where it comes from, in order. The links may go in circles, which
-    is told elsewhere, and far: nothing here calls itself along them. ``file_inputs``: parameters
-    that are a file."""
+    is told elsewhere, and far: nothing here calls itself along them. ``data_inputs``: inputs of the
+    workflow that are data sets to the steps; ``assets``: those of them that are bound to one."""
 
     workflow: Workflow
-    data_input: str | None
-    file_inputs: frozenset[str]
+    data_inputs: frozenset[str]
+    assets: frozenset[str]
     links: Mapping[InputOfStep, Sequence[SourcePort]]
     _known: dict[SourcePort, EntryStream | None] = field(default_factory=dict)
     #: What a step scatters over, and nothing beside it.
@@ -63,10 +63,9 @@ class EntryStreams:
 
     def _found(self, origin: SourcePort) -> EntryStream | None:
         if origin.step is None:
-            if origin.port in self.file_inputs:
-                return _given_files(self.workflow.inputs[origin.port])
-            port = self.workflow.inputs.get(origin.port)
-            return _first(port) if port is not None and origin.port == self.data_input else None
+            if origin.port not in self.data_inputs:
+                return None
+            return _given(self.workflow.inputs[origin.port], asset=origin.port in self.assets)
         step = self.workflow.steps[origin.step]
         found = step.tool_outputs.get(origin.port)
         if found is None:
@@ -114,9 +113,7 @@ class EntryStreams:
 
     def _is_data(self, name: str, port: Port) -> bool:
         return (
-            name == self.data_input
-            and name not in self.file_inputs
-            and "secondaryFiles" in port.body
+            name in self.data_inputs and name not in self.assets and "secondaryFiles" in port.body
         )
 
 
@@ -128,18 +125,16 @@ def _is_evaluated(port: Port) -> bool:
     return any("outputEval" in part for part in mappings(port.body))
 
 
-def _given_files(port: Port) -> EntryStream:
-    """A file, or files of an asset."""
+def _given(port: Port, *, asset: bool) -> EntryStream:
+    """What a chain is given: a file, a directory, or a list of them."""
     kind = without_null(port.type)
-    if kind == "Directory":
-        return EntryStream(kind, many=False, folder=True)
-    return EntryStream("File", many=kind != "File")
-
-
-def _first(port: Port) -> EntryStream:
-    return EntryStream(
-        _item(without_null(port.type)), many=True, secondary="secondaryFiles" in port.body
-    )
+    if kind in ("File", "Directory"):
+        secondary = not asset and kind == "File" and "secondaryFiles" in port.body
+        return EntryStream(
+            kind, many=False, folder=asset and kind == "Directory", secondary=secondary
+        )
+    secondary = not asset and "secondaryFiles" in port.body
+    return EntryStream(_item(kind), many=True, secondary=secondary)
 
 
 def _item(kind: Any) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 ARRAY_OF_FILES = {"type": "array", "items": "File"}
+ARRAY_OF_DIRECTORIES = {"type": "array", "items": "Directory"}
 PRIMITIVES = frozenset(
     {"null", "boolean", "int", "long", "float", "double", "string", "File", "Directory", "Any"}
 )

@@ -12,6 +12,7 @@ from sluice.contracts.plan import (
     PlanStep,
     Retention,
 )
+from sluice.contracts.states import EntryKind
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.numbering import Numbering
 from sluice.cwl.dataflow.secondary_files import data_entries
@@ -45,7 +46,9 @@ def assemble_plan(
             DataEntries() if data_input is None else data_entries(workflow.inputs[data_input])
         ),
         parameters={
-            port.name: _parameter(port)
+            port.name: _parameter(
+                port, is_data=port.name in wiring.data_inputs - wiring.asset_inputs
+            )
             for port in workflow.inputs.values()
             if port.name != data_input and port.name not in flow.secrets
         },
@@ -97,11 +100,14 @@ def _output(name: str, origin: SourcePort, stream: EntryStream) -> PlanOutput:
     )
 
 
-def _parameter(port: Port) -> Parameter:
+def _parameter(port: Port, *, is_data: bool) -> Parameter:
+    """A file that it has by default is an argument of the steps."""
     default = plain_json(port.body.get("default"))
+    entries = data_entries(port) if is_data else DataEntries()
     return Parameter(
         type=plain_json(without_null(port.type)),
-        default=default,
+        default=None if is_data else default,
         required=default is None and not is_optional(port.type),
         doc=documentation(port.body),
+        entries=entries if entries.kind is EntryKind.BUNDLE else None,
     )

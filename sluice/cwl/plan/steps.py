@@ -17,6 +17,7 @@ from sluice.contracts.plan import (
 )
 from sluice.contracts.states import EntryKind, InputMode, TaskMode
 from sluice.cwl.dataflow.dataflow import Dataflow
+from sluice.cwl.dataflow.file_defaults import defaults_of
 from sluice.cwl.dataflow.links import SideLink
 from sluice.cwl.dataflow.merging import pick_of
 from sluice.cwl.dataflow.numbering import Numbering
@@ -123,8 +124,11 @@ class StepPlanner:
             if link.name in self.needs[step.name].secrets:
                 continue
             origin = wiring.origins.get((step.name, link.name))
+            by_default = defaults_of(step, link.name, self.flow.workflow, wiring)
             if origin is not None and not wiring.is_data(step.name, link.name):
                 found[link.name] = ParameterRef(name=origin.port)
+            elif by_default:  # where the chain is given none, its job has this
+                found[link.name] = Constant(value=by_default[0])
             elif link.body.get("default") is not None:
                 found[link.name] = Constant(value=plain_json(link.body["default"]))
         return found

@@ -7,6 +7,8 @@ import pytest
 from sluice.contracts.datasets import Dataset, NewDataset, NewFile
 from sluice.contracts.plan import (
     FILES,
+    Constant,
+    DataEntries,
     Parameter,
     Plan,
     Source,
@@ -15,6 +17,7 @@ from sluice.contracts.plan import (
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import (
     ChainState,
+    EntryKind,
     InputMode,
 )
 from tests.integration.wfms.world import World
@@ -181,3 +184,50 @@ async def test_a_data_set_as_parameter_is_checked_when_the_chain_is_asked_for(wo
         with pytest.raises(Unprocessable, match=said):
             await world.new_chain(dataset, template, **({} if value is None else {"mates": value}))
     assert (await world.chains.chains()).chains == []
+
+
+async def test_a_directory_as_parameter_is_one_that_says_so(world: World) -> None:
+    """A data set of one bundle; an asset is none."""
+    tree = StepInput(
+        port="at_tree",
+        source=Source(step=None, port="tree"),
+        mode=InputMode.ONE,
+        kind=EntryKind.BUNDLE,
+    )
+    entries = DataEntries(type="Directory")
+    parameters = {"tree": Parameter(type="Directory", required=True, entries=entries)}
+    template = world.template(
+        plan(step("only", sides=[tree]), outputs=[("only", "out")], parameters=parameters)
+    )
+    dataset, one = await world.input("in"), await one_file(world, "one")
+    for value, said in (
+        (given(one), "'tree' must be Directory, not"),
+        ({"class": "Directory", "path": "tree"}, "'tree' is a directory, which is given as"),
+        ("asset:tree", "'tree': takes a directory, or files with secondary files, and no asset"),
+        (
+            {"class": "Directory", "dataset": str((await one_file(world, "two", files=2)).uid)},
+            "has 2 files; the value of a parameter of type Directory is one",
+        ),
+    ):
+        with pytest.raises(Unprocessable, match=said):
+            await world.new_chain(dataset, template, tree=value)
+    await world.new_chain(dataset, template, tree={"class": "Directory", "dataset": str(one.uid)})
+    await world.start_steps()
+    await world.deliver()
+    (task,) = world.wms.tasks.values()
+    (side,) = task.side_inputs
+    assert (side.port, side.dat_in_uid, side.kind) == ("at_tree", one.uid, EntryKind.BUNDLE)
+
+
+async def test_a_file_that_comes_by_default_gives_way_to_one_that_is_given(world: World) -> None:
+    literal = {"class": "File", "basename": "words.txt", "contents": "a"}
+    planned = reads_files("a")
+    planned.steps[0].arguments["at_a"] = Constant(value=literal)
+    template, one = world.template(planned), await one_file(world, "one")
+    await world.new_chain(await world.input("x"), template)
+    await world.new_chain(await world.input("y"), template, a=given(one))
+    await world.start_steps()
+    await world.deliver()
+    tasks = sorted(world.wms.tasks.values(), key=lambda task: len(task.inputs))
+    assert [[side.dat_in_uid for side in task.side_inputs] for task in tasks] == [[], [one.uid]]
+    assert [task.args for task in tasks] == [{"at_a": literal}] * 2

@@ -5,11 +5,15 @@ from typing import Any
 
 import pytest
 
-from sluice.cli.transfer.parameter_files import local_files
-from sluice.contracts.plan import FILES, Parameter
+from sluice.cli.transfer.inputs import BundledEntry, InputEntry
+from sluice.cli.transfer.parameter_files import dataset_entries, local_files, value_of
+from sluice.contracts.plan import DIRECTORIES, FILES, DataEntries, Parameter, SecondaryFile
 from sluice.contracts.problems import Unprocessable
 from tests.unit.wfms.chains.plans import plan, step
 
+WITH_INDEX = DataEntries(
+    secondary_files=[SecondaryFile(pattern=".bai"), SecondaryFile(pattern="^.md", required=False)]
+)
 PLAN = plan(
     step("only"),
     outputs=[("only", "out")],
@@ -17,6 +21,10 @@ PLAN = plan(
         "ref": Parameter(type="File"),
         "mates": Parameter(type=FILES),
         "cuts": Parameter(type="int[]"),
+        "tree": Parameter(type="Directory", entries=DataEntries(type="Directory")),
+        "trees": Parameter(type=DIRECTORIES, entries=DataEntries(type="Directory")),
+        "bam": Parameter(type="File", entries=WITH_INDEX),
+        "bams": Parameter(type=FILES, entries=WITH_INDEX),
     },
 )
 
@@ -54,3 +62,81 @@ def test_what_is_not_there_is_named(tmp_path: Path, mates: list[Path]) -> None:
         "parameter 'mates': no such file: nowhere",
         f"parameter 'ref': a folder, and not a file: {tmp_path}",
     ]
+
+
+@pytest.fixture
+def bams(tmp_path: Path) -> list[Path]:
+    (tmp_path / "bams").mkdir()
+    paths = [tmp_path / "bams" / name for name in ("a.bam", "b.bam")]
+    for path in paths:
+        path.write_text(path.name)
+        path.with_name(f"{path.name}.bai").write_text("index")
+    paths[0].with_suffix(".md").write_text("a note")
+    (tmp_path / "odd.txt").write_text("odd")
+    return paths
+
+
+def bundle(entry: InputEntry) -> tuple[str, list[str]]:
+    """What is in it: its class and name, and what lies beside it."""
+    assert isinstance(entry, BundledEntry)
+    beside = [other["basename"] for other in entry.value.get("secondaryFiles", ())]
+    return f"{entry.value['class']} {entry.value['basename']}", beside
+
+
+def bundles(**given: Any) -> list[tuple[str, list[str]]]:
+    (entries,) = local_files(PLAN, given).values()
+    return [bundle(entry) for entry in entries]
+
+
+def test_a_directory_is_one_entry(bams: list[Path]) -> None:
+    folder = bams[0].parent
+    for value in (str(folder), {"class": "Directory", "location": folder.as_uri()}):
+        assert bundles(tree=value) == [("Directory bams", [])]
+    assert bundles(trees=[str(folder), str(folder.parent)]) == [
+        ("Directory bams", []),
+        (f"Directory {folder.parent.name}", []),
+    ]
+    (entries,) = local_files(PLAN, {"tree": str(folder)}).values()
+    assert value_of("uid", entries) == {
+        "class": "Directory",
+        "dataset": "uid",
+        "retention": "delete",
+    }
+
+
+def test_files_come_with_what_lies_beside_them(bams: list[Path]) -> None:
+    first, second = ("File a.bam", ["a.bam.bai", "a.md"]), ("File b.bam", ["b.bam.bai"])
+    assert bundles(bam=str(bams[0])) == [first]
+    assert bundles(bams=str(bams[0].parent)) == [first, second]
+    (entries,) = local_files(PLAN, {"bams": [str(path) for path in bams]}).values()
+    assert value_of("uid", entries)["class"] == "File"
+
+
+def test_what_a_job_order_names_beside_a_file_comes_along(bams: list[Path]) -> None:
+    """Once, where a pattern finds it as well."""
+    beside = [
+        {"class": "File", "path": str(path)}
+        for path in (bams[0].with_name("a.bam.bai"), bams[0].parent.parent / "odd.txt")
+    ]
+    value = {"class": "File", "path": str(bams[0]), "secondaryFiles": beside}
+    assert bundles(bam=value) == [("File a.bam", ["a.bam.bai", "a.md", "odd.txt"])]
+    with pytest.raises(Unprocessable, match=r"'ref': it is given secondaryFiles, which .* not say"):
+        local_files(PLAN, {"ref": value})
+
+
+def test_what_is_missing_beside_a_file_is_named(bams: list[Path]) -> None:
+    bams[1].with_name("b.bam.bai").unlink()
+    with pytest.raises(Unprocessable, match=r"'bam': files that must lie .*b\.bam: b\.bam\.bai"):
+        local_files(PLAN, {"bam": str(bams[1])})
+    with pytest.raises(Unprocessable) as refused:
+        local_files(PLAN, {"tree": str(bams[1])})
+    (finding,) = refused.value.findings
+    assert finding.message == f"parameter 'tree': a file, and not a folder: {bams[1]}"
+
+
+def test_a_job_order_names_the_data_set(mates: list[Path]) -> None:
+    listed = [{"class": "File", "path": str(path)} for path in reversed(mates)]
+    assert dataset_entries(PLAN, listed) == list(reversed(mates))
+    for value in (3, [3], []):
+        with pytest.raises(Unprocessable, match="is the data set: a list of files or directories"):
+            dataset_entries(PLAN, value)

@@ -1,7 +1,14 @@
 """What plans say of steps over values, and over each with each."""
 
-from sluice.contracts.plan import Constant, ParameterRef, Retention, Source
-from sluice.contracts.states import InputMode, TaskMode
+from sluice.contracts.plan import (
+    Constant,
+    DataEntries,
+    ParameterRef,
+    Retention,
+    SecondaryFile,
+    Source,
+)
+from sluice.contracts.states import EntryKind, InputMode, TaskMode
 from tests.unit.cwl.samples import GRAPH, OF_VALUES, edited, plan_of
 
 SWEEP = """\
@@ -127,3 +134,88 @@ def test_a_step_without_data_set_runs_once() -> None:
         ("words", InputMode.ONE, True)
     ]
     assert (join.mode, join.single) == (TaskMode.MERGE, False)
+
+
+#: Parameters that are files and directories, with what is asked of each.
+OF_FILES = """\
+cwlVersion: v1.2
+class: Workflow
+requirements: {ScatterFeatureRequirement: {}}
+inputs:
+  frames: File[]
+  tree: Directory?
+  bam: {type: File, secondaryFiles: [.bai, "^.md?"]}
+  trees: Directory[]
+  bams: {type: "File[]", secondaryFiles: .bai}
+  words: {type: File, default: {class: File, basename: words.txt, contents: "a\\n"}}
+outputs:
+  all: {type: "File[]", outputSource: try/said}
+  one: {type: "File[]", outputSource: each/said}
+steps:
+  try:
+    scatter: frame
+    in: {frame: frames, tree: tree, bam: bam, bams: bams, words: words}
+    out: [said]
+    run:
+      class: CommandLineTool
+      baseCommand: echo
+      inputs:
+        frame: File
+        tree: Directory?
+        bam: {type: File, secondaryFiles: [.bai]}
+        bams: File[]
+        words: File
+      outputs: {said: stdout}
+      requirements: {ToolTimeLimit: {timelimit: 10}}
+  each:
+    scatter: tree
+    in: {tree: trees}
+    out: [said]
+    run:
+      class: CommandLineTool
+      baseCommand: echo
+      inputs: {tree: Directory}
+      outputs: {said: stdout}
+      requirements: {ToolTimeLimit: {timelimit: 10}}
+"""
+
+
+def test_parameters_say_what_their_data_sets_hold() -> None:
+    """Whoever brings them in has to know; plain files say nothing."""
+    plan = plan_of(OF_FILES)
+    directory = DataEntries(type="Directory")
+    assert {name: parameter.entries for name, parameter in plan.parameters.items()} == {
+        "tree": directory,
+        "bam": DataEntries(
+            secondary_files=[
+                SecondaryFile(pattern=".bai"),
+                SecondaryFile(pattern="^.md", required=False),
+            ]
+        ),
+        "trees": directory,
+        "bams": DataEntries(secondary_files=[SecondaryFile(pattern=".bai")]),
+        "words": None,
+    }
+    assert plan.file_parameters == list(plan.parameters)
+    assert plan.dataset_parameters == ["trees", "bams"]
+    jobs, each = plan.steps
+    assert [(given.port, given.mode, given.kind) for given in jobs.inputs] == [
+        ("frame", InputMode.EACH, EntryKind.FILE),
+        ("tree", InputMode.ONE, EntryKind.BUNDLE),
+        ("bam", InputMode.ONE, EntryKind.BUNDLE),
+        ("bams", InputMode.ALL, EntryKind.BUNDLE),
+        ("words", InputMode.ONE, EntryKind.FILE),
+    ]
+    assert [(given.port, given.mode, given.kind) for given in each.inputs] == [
+        ("tree", InputMode.EACH, EntryKind.BUNDLE)
+    ]
+
+
+def test_a_file_that_comes_by_default_is_an_argument_of_its_steps() -> None:
+    """It is read as a data set where a chain is given one, which is in its place then."""
+    plan = plan_of(OF_FILES)
+    words = plan.parameters["words"]
+    assert (words.required, words.default) == (False, None)
+    assert plan.steps[0].arguments == {
+        "words": Constant(value={"class": "File", "basename": "words.txt", "contents": "a\n"})
+    }

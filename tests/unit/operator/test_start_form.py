@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sluice.contracts.plan import FILES, Parameter
+from sluice.contracts.plan import DIRECTORIES, FILES, Parameter
 from sluice.contracts.problems import Finding
 from tests.unit.wfms.chains.plans import plan, step
 from wfms.operator.domain.start_form import FieldKind, fields_of, read_values
@@ -111,3 +111,17 @@ def test_findings_of_the_request_stand_at_their_fields() -> None:
     assert {
         field.name: field.wrong for field in fields_of(PLAN, {}, findings=refused) if field.wrong
     } == {"cut": "(int) is required and has no value"}
+
+
+def test_a_directory_is_named_as_a_file_is() -> None:
+    uid = "6f0c7f5e-6c1b-5d0f-9a52-3b8c1d1a7e11"
+    tree, trees = Parameter(type="Directory"), Parameter(type=DIRECTORIES)
+    of_directories = PLAN.model_copy(update={"parameters": {"tree": tree, "trees": trees}})
+    assert [field.kind for field in fields_of(of_directories, {})] == [
+        FieldKind.FILE,
+        FieldKind.FILES,
+    ]
+    values, wrong = read_values(of_directories, {"tree": f" {uid}", "trees": uid})
+    assert wrong == []
+    assert values["tree"] == {"class": "Directory", "dataset": uid}
+    assert values["trees"]["dataset"] == uid

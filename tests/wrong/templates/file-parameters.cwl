@@ -12,10 +12,10 @@ inputs:
   limit:
     type: int
     default: 5
-  note: {type: File?, default: {class: File, contents: a}}
-  folder: Directory
+  note: {type: File?, default: {class: File, basename: a}}
+  folder: {type: Directory, default: {class: Directory, listing: []}}
   list:
-    type: {type: array, items: Directory}
+    type: ["null", {type: array, items: Directory}]
 outputs:
   all:
     type: File

@@ -36,12 +36,12 @@ class UnfitChain(Unprocessable):
 
 async def find_files(dms: DmsClient, new: NewChain) -> dict[str, Dataset]:
     """Precondition: the parameters have no findings. Effect: none. Messages: none. By parameter,
-    the data set that is its value, of one file where it is a ``File``; parameters without a value
-    are left out. Raises ``UnfitChain``, ``NotAvailable``."""
+    the data set that is its value, of one file where it is a ``File`` or ``Directory``; parameters
+    without a value are left out. Raises ``UnfitChain``, ``NotAvailable``."""
     found: dict[str, Dataset] = {}
     wrong: list[Finding] = []
     for name, value in given_files(new.plan, new.params).items():
-        answer = await _find(dms, new, value, whole=name in new.plan.dataset_parameters)
+        answer = await _find(dms, new, name, value)
         if isinstance(answer, str):
             wrong.append(Finding(message=f"parameter {name!r}: {answer}"))
         else:
@@ -51,8 +51,9 @@ async def find_files(dms: DmsClient, new: NewChain) -> dict[str, Dataset]:
     return found
 
 
-async def _find(dms: DmsClient, new: NewChain, value: FileValue, *, whole: bool) -> Dataset | str:
-    """The data set, or why it cannot be the value. ``whole``: that is all of its files."""
+async def _find(dms: DmsClient, new: NewChain, name: str, value: FileValue) -> Dataset | str:
+    """The data set, or why it cannot be the value of parameter ``name``."""
+    whole = name in new.plan.dataset_parameters
     try:
         dataset = await dms.dataset(value.dataset)
     except NotFound:
@@ -62,7 +63,7 @@ async def _find(dms: DmsClient, new: NewChain, value: FileValue, *, whole: bool)
     if not whole and value.asset is None and dataset.count_files != 1:
         return (
             f"data set {dataset.name} has {dataset.count_files} files; the value of a parameter of"
-            " type File is one file"
+            f" type {new.plan.parameters[name].type} is one"
         )
     return dataset
 

@@ -9,7 +9,7 @@ from typing import Any, assert_never
 from uuid import UUID
 
 from sluice.contracts.asset_refs import AssetRef, is_asset
-from sluice.contracts.plan import FILES, Parameter, Plan
+from sluice.contracts.plan import DIRECTORIES, FILES, Parameter, Plan
 from sluice.contracts.problems import Finding
 from wfms.operator.domain.parameters import type_name
 
@@ -31,7 +31,8 @@ _KINDS = {
     "int": FieldKind.INTEGER, "long": FieldKind.INTEGER,
     "float": FieldKind.NUMBER, "double": FieldKind.NUMBER,
     "string": FieldKind.TEXT,
-    "boolean": FieldKind.TRUTH, "File": FieldKind.FILE,
+    "boolean": FieldKind.TRUTH,
+    "File": FieldKind.FILE, "Directory": FieldKind.FILE,
 }  # fmt: skip
 
 
@@ -117,7 +118,7 @@ def shown(value: Any) -> str:
 
 
 def kind_of(parameter: Parameter) -> FieldKind:
-    if parameter.type == FILES:
+    if parameter.type in (FILES, DIRECTORIES):
         return FieldKind.FILES
     if isinstance(parameter.type, str):
         return _KINDS.get(parameter.type, FieldKind.JSON)
@@ -141,10 +142,15 @@ def read_values(plan: Plan, typed: Mapping[str, str]) -> tuple[dict[str, Any], l
         if text.strip():
             try:
                 named = is_asset(text.strip()) and name in plan.file_parameters
-                values[name] = text.strip() if named else _value(text, kind_of(parameter))
+                values[name] = text.strip() if named else _value_of(text, parameter)
             except NotReadable as error:
                 wrong.append(Finding(message=f"parameter {name!r} {error}, not {text[:80]!r}"))
     return values, wrong
+
+
+def _value_of(text: str, parameter: Parameter) -> Any:
+    value = _value(text, kind_of(parameter))
+    return {**value, "class": "Directory"} if parameter.type == "Directory" else value
 
 
 def _value(text: str, kind: FieldKind) -> Any:

@@ -1,0 +1,26 @@
+"""Files that parameters have by default: they go to the jobs as text, where a chain is given no
+other."""
+
+from typing import Any
+
+from sluice.cwl.dataflow.links import Wiring
+from sluice.cwl.documents.workflow import Port, Step, Workflow
+from sluice.cwl.reading.nodes import plain_json
+
+
+def file_literal(port: Port) -> dict[str, Any] | None:
+    """The default of an input, as a File with its text; None where there is none such."""
+    default = plain_json(port.body.get("default"))
+    if not isinstance(default, dict) or default.get("class") != "File":
+        return None
+    return default if isinstance(default.get("contents"), str) else None
+
+
+def defaults_of(step: Step, link: str, workflow: Workflow, wiring: Wiring) -> list[dict[str, Any]]:
+    """Of those sources of a link that are parameters."""
+    ports = [
+        workflow.inputs[origin.port]
+        for origin in wiring.sources(step.name, link)
+        if origin.step is None and origin.port in wiring.file_inputs
+    ]
+    return [found for port in ports if (found := file_literal(port)) is not None]
