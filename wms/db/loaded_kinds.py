@@ -3,15 +3,27 @@
 from dataclasses import dataclass
 
 from sluice.servicekit.database import Connection
+from wms.db.in_flight import FLYING
 from wms.db.statement import statement
 from wms.db.worker_times import WorkKind
 
-_SELECT_LOADED = statement("""
--- By kind: how many pilots' processes have it loaded or are loading it, and what that took.
-SELECT tool->>'kind' AS kind, count(*) AS serving,
-    coalesce(avg(nullif((tool->>'loading')::float8, 0)), 0) AS loading
-FROM pilots CROSS JOIN LATERAL jsonb_array_elements(loaded) AS tool
-WHERE state = '{pilot.ACTIVE}' AND loaded <> '[]' GROUP BY 1
+_SELECT_LOADED = statement(f"""
+-- By kind: how often pilots have it loaded, as their last heartbeats said, or will have for the
+-- jobs that they have been given since; and what loading it took. Attempts are found by the index
+-- jobs_in_flight.
+WITH told AS (
+    SELECT uid, tool->>'kind' AS kind, count(*) AS times,
+        avg(nullif((tool->>'loading')::float8, 0)) AS loading
+    FROM pilots CROSS JOIN LATERAL jsonb_array_elements(loaded) AS tool
+    WHERE state = '{{pilot.ACTIVE}}' AND loaded <> '[]' GROUP BY 1, 2
+), given AS (
+    SELECT p.uid, t.needs->'warm'->>'kind' AS kind, least(count(*), p.slots) AS times
+    FROM ({FLYING}) AS f JOIN tasks AS t ON t.uid = f.task_uid JOIN pilots AS p ON p.uid = f.pilot
+    WHERE t.needs ? 'warm' AND p.state = '{{pilot.ACTIVE}}' GROUP BY 1, 2, p.slots
+)
+SELECT kind, sum(greatest(told.times, given.times))::bigint AS serving,
+    coalesce(avg(told.loading), 0) AS loading
+FROM told FULL JOIN given USING (uid, kind) GROUP BY 1
 """)
 
 _SELECT_STEPS = statement("""

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
 
 from sluice.servicekit.database import Connection
@@ -19,14 +20,19 @@ async def choose_kinds(
     demands: Sequence[Demand],
     loaded: Collection[str],
 ) -> Collection[str]:
-    """``demands``: those whose jobs the pilot can run; ``loaded``: kinds that it has."""
+    """``demands``: those whose jobs the pilot can run; ``loaded``: kinds that it has. What it is to
+    load counts as loaded for those who ask next."""
     if len(waiting_kinds(demands)) < 2:
         return loaded
     facts = await context.kinds.get(None, lambda: _look(connection))
-    return preferred_kinds(context.policy, demands, loaded, facts)
+    chosen = preferred_kinds(context.policy, demands, loaded, facts)
+    for kind in chosen.difference(loaded):
+        known = facts.get(kind, KindFacts())
+        facts[kind] = replace(known, serving=known.serving + 1)
+    return chosen
 
 
-async def _look(connection: Connection) -> Mapping[str, KindFacts]:
+async def _look(connection: Connection) -> dict[str, KindFacts]:
     steps = await live_steps(connection)
     times = await times_of(connection, {step.work for step in steps})
     return facts_of(steps, times, await loaded_kinds(connection))

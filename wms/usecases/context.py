@@ -1,6 +1,6 @@
 """What the use cases of the WMS work with."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -56,7 +56,7 @@ class WmsContext:
     timelines: CountedLately[Timeline] = field(default_factory=CountedLately)
     stragglers: CountedLately[Stragglers] = field(default_factory=CountedLately)
     rivals: CountedLately[Rivals] = field(default_factory=CountedLately)
-    kinds: CountedLately[Mapping[str, KindFacts]] = field(default_factory=CountedLately)
+    kinds: CountedLately[dict[str, KindFacts]] = field(default_factory=CountedLately)
     distrust: CountedLately[Distrust] = field(default_factory=CountedLately)
     ends: SeenEnds = field(default_factory=SeenEnds)
     metrics: WmsMetrics = field(default_factory=WmsMetrics)

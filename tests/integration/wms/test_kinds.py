@@ -72,6 +72,19 @@ async def test_a_pilot_stays_with_what_it_has_loaded_until_a_later_stage_is_wort
     assert await leased_by(stage, "read") == ["read"]
 
 
+async def test_what_one_is_to_load_counts_for_those_who_ask_next(stage: Stage) -> None:
+    """At once, and from its first job on for all services: so not all go to what waits."""
+    await two_stages(stage, layout=9, read=92)
+    assert [await leased_by(stage, "layout") for _ in range(2)] == [["read"], ["read"]]
+    policy = Wanting("read")
+    stage.context = replace(stage.context, policy=policy, kinds=CountedLately())
+    pilot = await stage.add_pilot()
+    for _ in range(3):
+        await lease_jobs(stage.context, pilot, LeaseRequest(jobs=1, loaded=["layout"]))
+    # One has told that it has it, and two have jobs for it.
+    assert [told["read"].serving for told in policy.told] == [3, 4, 5]
+
+
 async def test_it_is_the_policy_that_decides(stage: Stage) -> None:
     await two_stages(stage, layout=9, read=90)
     for wanted in ("layout", "read"):

@@ -28,7 +28,13 @@ from sluice.contracts.datasets import (
 )
 from sluice.contracts.messages import RegisterFiles
 from sluice.contracts.pilots import AttemptReport, NodeResources, RegisterPilot
-from sluice.contracts.states import ChainState, DatasetState, DatasetType, StorageType
+from sluice.contracts.states import (
+    AttemptOutcome,
+    ChainState,
+    DatasetState,
+    DatasetType,
+    StorageType,
+)
 from tests.unit.wfms.chains.plans import plan, step
 
 WORKFLOW = plan(step("only"), outputs=[("only", "out")])
@@ -243,7 +249,7 @@ def test_a_node_has_what_a_node_can_have(wrong: dict[str, Any]) -> None:
 def test_a_report_says_what_can_be(wrong: dict[str, Any]) -> None:
     """What the catalogue refuses takes other jobs' files with it."""
     file = {"name": "a", "size": 1, "checksum": "sha256:" + "0" * 64, "url": "file:///a"}
-    plain = {"id": 1, "attempt": 1, "outcome": "finished", "ended_at": "2026-01-01T00:00:00Z"}
+    plain = {"id": 1, "attempt": 1, "outcome": AttemptOutcome.FINISHED, "ended_at": AT}
     filled = {
         key: [{"port": "o", **file, **value[0]}] if key == "outputs"
         else {**file, **value} if key == "log" else value
