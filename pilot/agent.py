@@ -1,7 +1,6 @@
 """Carries out what the core decides, and tells the core what happened."""
 
 import asyncio
-import time
 from collections.abc import Coroutine
 from datetime import UTC, datetime
 from typing import assert_never
@@ -21,6 +20,7 @@ from pilot.domain.model import (
     LetSlotGo,
     Now,
     PilotStarted,
+    Renew,
     RunJob,
     Salvage,
     SendReport,
@@ -41,19 +41,20 @@ from pilot.runner.protocol import (
     EndedFrame,
     ForgetFrame,
     JobFrame,
+    RenewFrame,
     StopFrame,
     TaskFrame,
     UnloadFrame,
 )
 from pilot.slot_processes import SlotListener, SlotProcesses
+from pilot.ticks import tick
 from sluice.contracts.pilots import AttemptReport, Heartbeat
 
 log = structlog.get_logger(__name__)
 
 
 def now() -> Now:
-    """The boot clock also runs while the machine sleeps, as the leases at the WMS do."""
-    return Now(tick=time.clock_gettime(time.CLOCK_BOOTTIME), wall=datetime.now(UTC))
+    return Now(tick=tick(), wall=datetime.now(UTC))
 
 
 class Agent:
@@ -149,6 +150,8 @@ class Agent:
             case StopJob(slot=slot, token=token, reason=reason):
                 log.info("job.stop", job=token[0], attempt=token[1], reason=reason)
                 self._dispatch.send(slot, StopFrame(id=token[0], attempt=token[1], reason=reason))
+            case Renew(slot=slot, token=(job, attempt), deadline=deadline):
+                self._dispatch.send(slot, RenewFrame(id=job, attempt=attempt, deadline=deadline))
             case Unload(slot=slot):
                 self._dispatch.send(slot, UnloadFrame())
             case EndSlot(slot=slot):
@@ -165,7 +168,7 @@ class Agent:
                 assert_never(instruction)
 
     def _run_job(self, order: RunJob) -> None:
-        frame = JobFrame(job=order.job, gpus=list(order.gpus))
+        frame = JobFrame(job=order.job, gpus=list(order.gpus), deadline=order.deadline)
         if order.secrets:
             self._dispatch.send_with_secrets(order.slot, frame)
         else:

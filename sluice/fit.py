@@ -39,6 +39,10 @@ class Booked:
         """As much as both need, one after the other."""
         return self._with(other, max)
 
+    def least(self, other: "Booked") -> "Booked":
+        """No more of anything than there is of it in both."""
+        return self._with(other, min)
+
     def plus(self, other: "Booked") -> "Booked":
         return self._with(other, operator.add)
 

@@ -8,7 +8,7 @@ from typing import assert_never
 from uuid import UUID
 
 from pilot.domain.booking import how_many_start, wanted_by, with_full_gpu
-from pilot.domain.heartbeats import heartbeat_of
+from pilot.domain.heartbeats import heartbeat_of, renewed
 from pilot.domain.held_jobs import HeldJob, token_of
 from pilot.domain.known_tasks import KnownTasks
 from pilot.domain.loaded_tools import best_slot, loaded_of, place
@@ -26,6 +26,7 @@ from pilot.domain.model import (
     Now,
     PilotStarted,
     Progress,
+    Renew,
     RunJob,
     Salvage,
     SendReport,
@@ -199,15 +200,10 @@ class PilotCore:
 
     def _on_heartbeat(self, event: HeartbeatAnswered, now: Now) -> Iterator[Instruction]:
         deadline = event.sent + event.answer.lease - self.policy.margin(event.answer.lease)
-        taken = {token_of(command.job) for command in event.answer.commands}  # no longer renewed
-        for named in [*event.heartbeat.running, *event.heartbeat.waiting]:
-            held = self._jobs.get(token_of(named))
-            if (
-                held is not None
-                and held.stopping is not StopReason.LEASE
-                and held.token not in taken
-            ):
-                held.deadline = max(held.deadline, deadline)
+        for held in renewed(event, self._jobs):
+            held.deadline = max(held.deadline, deadline)
+            if held.slot is not None:
+                yield Renew(held.slot, held.token, held.deadline)
         sent = {token_of(job) for job in event.heartbeat.confirmed}
         self._confirmed = [token for token in self._confirmed if token not in sent]
         for command in event.answer.commands:
@@ -276,7 +272,7 @@ class PilotCore:
                 yield self._stop(held, StopReason.LEASE, now)
 
     def _end_stuck(self, now: Now) -> Iterator[Instruction]:
-        """Slots that do not obey a stop get no more jobs."""
+        """Slots in which a job, or a tool, does not go when told to get no more jobs."""
         for slot in self.slots:
             tick = slot.obeys_by(self.policy.stop_limit)
             if tick is not None and tick <= now.tick:
@@ -317,20 +313,21 @@ class PilotCore:
         free, idle = self.free, self.slots.idle
         while self._waiting and (slot := best_slot(idle, self._waiting[0], self.slots)):
             booked, going = place(
-                self._waiting[0], slot, idle, free=free, devices=self.node.devices
+                self._waiting[0], slot, self.slots, free=free, devices=self.node.devices
             )
             for other in going:
-                other.load(None, Booked())
+                other.unloading = now.tick
                 yield Unload(other.number)
             if booked is None:
                 break
             idle.remove(slot)
             yield from self._hand(self._waiting.popleft(), slot, booked, now)
             free = free.minus(booked)
-        could = how_many_start(free, (held.wanted for held in self._waiting), self.node.devices)
-        yield from self._start_slots(could - self.slots.coming)
+        else:
+            could = how_many_start(free, (held.wanted for held in self._waiting), self.node.devices)
+            yield from self._start_slots(could - self.slots.coming)
         if self.pace.mean is not None and self.pace.mean < self.policy.short:
-            yield from self._hand_second(free, now)
+            yield from self._hand_second(free.minus(self.slots.kept), now)
 
     def _hand_second(self, free: Booked, now: Now) -> Iterator[Instruction]:
         """``free``: of the node."""
@@ -353,8 +350,8 @@ class PilotCore:
         slot.queue.append(held)
         if slot.queue[0] is held:
             slot.since, slot.started = now.tick, now.wall
-        secrets = bool(self._tasks[held.job.task_uid].needs.secrets)
-        yield RunJob(slot.number, held.job, secrets, gpus=tuple(held.booked.gpus))
+        secrets, gpus = self._tasks[held.job.task_uid].needs.secrets, tuple(booked.gpus)
+        yield RunJob(slot.number, held.job, held.deadline, secrets=bool(secrets), gpus=gpus)
 
     def _stop(self, held: HeldJob, reason: StopReason, now: Now) -> Instruction:
         held.stopping = reason

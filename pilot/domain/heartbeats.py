@@ -1,9 +1,9 @@
-"""What a pilot's heartbeat says."""
+"""What a pilot's heartbeat says, and what its answer renews."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from pilot.domain.held_jobs import HeldJob
-from pilot.domain.model import Progress, StopReason, Token
+from pilot.domain.held_jobs import HeldJob, token_of
+from pilot.domain.model import HeartbeatAnswered, Progress, StopReason, Token
 from pilot.domain.slots import Slots
 from sluice.contracts.pilots import Heartbeat, JobToken
 
@@ -28,3 +28,12 @@ def heartbeat_of(
             waiting.append(JobToken(id=held.job.id, attempt=held.job.attempt))
     done = [JobToken(id=token[0], attempt=token[1]) for token in confirmed]
     return Heartbeat(running=running, waiting=waiting, confirmed=done)
+
+
+def renewed(event: HeartbeatAnswered, jobs: Mapping[Token, HeldJob]) -> Iterator[HeldJob]:
+    """The jobs that were named, and are still wanted from this pilot."""
+    taken = {token_of(command.job) for command in event.answer.commands}
+    for named in [*event.heartbeat.running, *event.heartbeat.waiting]:
+        held = jobs.get(token_of(named))
+        if held is not None and held.stopping is not StopReason.LEASE and held.token not in taken:
+            yield held

@@ -1,7 +1,7 @@
 """Tools that stay loaded in a pilot's slots, at most one in each: which slot gets which job, and
 what has to go where there is no room."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 
 from pilot.domain.held_jobs import HeldJob
@@ -27,19 +27,24 @@ def best_slot(idle: Sequence[Slot], held: HeldJob, slots: Slots) -> Slot | None:
 
 
 def place(
-    held: HeldJob, slot: Slot, idle: Sequence[Slot], *, free: Booked, devices: Mapping[str, Gpu]
+    held: HeldJob, slot: Slot, slots: Slots, *, free: Booked, devices: Mapping[str, Gpu]
 ) -> tuple[Booked | None, list[Slot]]:
-    """What the job takes in an idle slot (None: there is no room), and the slots whose tools have
-    to go for it, those first that have been idle the longest. ``free``: of the node, what is loaded
-    and idle left aside."""
-    staying = [one for one in idle if one is not slot and one.loaded is not None]
-    staying.sort(key=lambda one: one.since)
+    """What the job takes in an idle slot (None: there is no room yet), and the slots whose tools
+    are to go for it, those first that have been idle the longest. It has their room when they have
+    gone. ``free``: of the node, what is loaded and has no job left aside."""
+    others = [one for one in slots if one is not slot and one.loaded is not None and not one.queue]
+    booked = fit(_less(free, others), held.wanted, devices)
+    if booked is not None:
+        return booked, []
+    staying = sorted((one for one in others if one.idle), key=lambda one: one.since)
     for number in range(len(staying) + 1):
-        room = reduce(Booked.minus, (one.kept for one in staying[number:]), free)
-        booked = fit(room, held.wanted, devices)
-        if booked is not None:
-            return booked, staying[:number]
+        if fit(_less(free, staying[number:]), held.wanted, devices) is not None:
+            return None, staying[:number]
     return None, []
+
+
+def _less(free: Booked, loaded: Iterable[Slot]) -> Booked:
+    return reduce(Booked.minus, (slot.kept for slot in loaded), free)
 
 
 def loaded_of(slots: Slots, steps: Mapping[str, str]) -> Iterator[LoadedTool]:

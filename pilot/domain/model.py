@@ -157,13 +157,23 @@ class ForgetTask:
 
 @dataclass(frozen=True, slots=True)
 class RunJob:
-    """``secrets``: it is not to run without those of its task. ``gpus``: by uuid, that it may
-    use."""
+    """``deadline``: tick of its stop. ``secrets``: it is not to run without those of its task.
+    ``gpus``: by uuid, that it may use."""
 
     slot: int
     job: LeasedJob
+    deadline: float
     secrets: bool = False
     gpus: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Renew:
+    """The tick at which the slot stops the job by itself, should this pilot stand still."""
+
+    slot: int
+    token: Token
+    deadline: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +228,7 @@ Instruction = (
     GiveTask
     | ForgetTask
     | RunJob
+    | Renew
     | StopJob
     | Unload
     | EndSlot

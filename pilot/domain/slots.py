@@ -19,7 +19,8 @@ class Slot:
     """``queue``: the jobs handed over; the first one runs, since ``since`` (tick) and ``started``
     (UTC); with none, ``since`` is when it had its last. ``ready``: it takes jobs. ``leaving``: it
     ends, as there is no use for it. ``loaded``: the tool that stays loaded in it; ``kept``: what
-    that takes up of the node while there is no job."""
+    that takes up of the node while there is no job, and until it has gone; ``unloading``: since
+    which tick it is told to go."""
 
     number: int
     ready: bool = False
@@ -30,10 +31,11 @@ class Slot:
     tasks: set[UUID] = field(default_factory=set)
     loaded: LoadedTool | None = None
     kept: Booked = field(default_factory=Booked)
+    unloading: float | None = None
 
     def load(self, loaded: LoadedTool | None, booked: Booked) -> None:
         """``booked``: of its last job."""
-        self.loaded = loaded
+        self.loaded, self.unloading = loaded, None
         self.kept = Booked() if loaded is None else Booked(ram=booked.ram, gpus=booked.gpus)
 
     def lose(self) -> list[HeldJob]:
@@ -46,7 +48,7 @@ class Slot:
 
     @property
     def idle(self) -> bool:
-        return self.ready and not self.queue
+        return self.ready and not self.queue and self.unloading is None
 
     @property
     def booked(self) -> Booked:
@@ -54,9 +56,12 @@ class Slot:
         return reduce(Booked.most, [held.booked for held in self.queue] or [Booked()])
 
     def obeys_by(self, patience: float) -> float | None:
-        """Tick by which its first job, told to stop, is gone: ``patience`` seconds after it was
-        told, and could be. None: it was not told, or the slot is being ended."""
-        stopped = self.queue[0].stopped if self.ready and self.queue else None
+        """Tick by which its first job, told to stop, is gone, or the tool that is to go:
+        ``patience`` seconds after it was told, and could be. None: it was not told, or the slot is
+        being ended."""
+        if not self.ready:
+            return None
+        stopped = self.queue[0].stopped if self.queue else self.unloading
         return None if stopped is None else max(stopped, self.since) + patience
 
     def place_for(self, held: HeldJob, free: Booked, devices: Mapping[str, Gpu]) -> Booked | None:
@@ -92,6 +97,11 @@ class Slots:
     @property
     def idle(self) -> list[Slot]:
         return [slot for slot in self if slot.idle]
+
+    @property
+    def kept(self) -> Booked:
+        """What tools that stay loaded take up while there is no job for them."""
+        return reduce(Booked.plus, (slot.kept for slot in self if not slot.queue), Booked())
 
     @property
     def coming(self) -> int:

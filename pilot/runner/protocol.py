@@ -1,8 +1,10 @@
 """Frames between the pilot and its slots: four bytes of length (big-endian), then JSON."""
 
 import asyncio
+import select
 import socket
 import struct
+from collections.abc import Callable
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -21,6 +23,7 @@ from sluice.contracts.secrets import HoldsSecrets, SecretText
 _LENGTH = struct.Struct(">I")
 #: What comes with the connection of a slot: its number.
 SLOT_NUMBER = struct.Struct(">H")
+_A_DAY = 86_400.0
 
 
 class RunnerSettings(Contract):
@@ -69,7 +72,8 @@ class ForgetFrame(Contract):
 
 class JobFrame(HoldsSecrets):
     """``secrets``: values by port of the tool. ``trouble``: why there are none though the job needs
-    them. ``stop``: it is to be stopped already. ``gpus``: by uuid, that it may use."""
+    them. ``stop``: it is to be stopped already. ``gpus``: by uuid, that it may use. ``deadline``:
+    see ``RenewFrame``; None: there is none."""
 
     kind: Literal["job"] = "job"
     job: LeasedJob
@@ -77,6 +81,17 @@ class JobFrame(HoldsSecrets):
     trouble: str = ""
     stop: StopReason | None = None
     gpus: list[str] = Field(default_factory=list)
+    deadline: float | None = None
+
+
+class RenewFrame(Contract):
+    """The slot stops the attempt by itself at the tick ``deadline`` (``pilot.ticks``), as does a
+    pilot that is not itself stopped then."""
+
+    kind: Literal["renew"] = "renew"
+    id: int
+    attempt: int
+    deadline: float
 
 
 class UnloadFrame(Contract):
@@ -116,7 +131,7 @@ class UnloadedFrame(Contract):
     kind: Literal["unloaded"] = "unloaded"
 
 
-ToSlot = TaskFrame | ForgetFrame | JobFrame | StopFrame | UnloadFrame
+ToSlot = TaskFrame | ForgetFrame | JobFrame | RenewFrame | StopFrame | UnloadFrame
 FromSlot = ReadyFrame | EndedFrame | UnloadedFrame
 to_slot: TypeAdapter[ToSlot] = TypeAdapter(Annotated[ToSlot, Field(discriminator="kind")])
 from_slot: TypeAdapter[FromSlot] = TypeAdapter(Annotated[FromSlot, Field(discriminator="kind")])
@@ -136,21 +151,36 @@ async def read_frame(reader: asyncio.StreamReader) -> bytes | None:
         return None
 
 
-def receive_frame(connection: socket.socket) -> bytes | None:
-    """The next frame's JSON, blocking; None at the end."""
-    head = _receive_exactly(connection, _LENGTH.size)
-    return None if head is None else _receive_exactly(connection, _LENGTH.unpack(head)[0])
+class FrameReader:
+    """The frames that come in over a connection, for one who has something else to do meanwhile."""
 
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._poll = select.poll()
+        self._poll.register(connection, select.POLLIN)
+        self._read = bytearray()
 
-def _receive_exactly(connection: socket.socket, size: int) -> bytes | None:
-    chunks: list[bytes] = []
-    while size:
-        try:
-            chunk = connection.recv(min(size, 1 << 20))
-        except ConnectionError:
+    def receive(self, meanwhile: Callable[[], float | None] = lambda: None) -> bytes | None:
+        """The next frame's JSON, blocking; None at the end. ``meanwhile`` is called as long as
+        there is none, again after as many seconds as it says."""
+        while (frame := self._taken()) is None:
+            seconds = meanwhile()
+            if self._poll.poll(None if seconds is None else min(seconds, _A_DAY) * 1000):
+                try:
+                    data = self._connection.recv(1 << 20)
+                except ConnectionError:
+                    return None
+                if not data:
+                    return None
+                self._read += data
+        return frame
+
+    def _taken(self) -> bytes | None:
+        if len(self._read) < _LENGTH.size:
             return None
-        if not chunk:
+        end = _LENGTH.size + _LENGTH.unpack_from(self._read)[0]
+        if len(self._read) < end:
             return None
-        chunks.append(chunk)
-        size -= len(chunk)
-    return b"".join(chunks)
+        frame = bytes(self._read[_LENGTH.size : end])
+        del self._read[:end]
+        return frame

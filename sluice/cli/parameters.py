@@ -67,7 +67,7 @@ def _some_dataset(kind: Any) -> dict[str, str]:
 def given_params(texts: Sequence[str], *, job: Path | None = None) -> Given:
     """Those of ``--param``, and beside them those of the job order; errors as in ``key_values`` and
     ``read_job_order``."""
-    texts_of = _pairs(texts, option="--param")
+    texts_of = key_texts(texts, option="--param")
     typed = {name: _value(text) for name, text in texts_of.items()}
     return Given({**({} if job is None else read_job_order(job)), **typed}, texts_of)
 
@@ -90,14 +90,15 @@ def key_values(texts: Sequence[str], *, option: str) -> dict[str, Any]:
     """``["n=3", "name=run one"]`` → ``{"n": 3, "name": "run one"}``; ends the command when one has
     no ``=``, comes twice, or has a number that JSON does not know (``1e999``), for which null would
     be stored."""
-    values = {key: _value(text) for key, text in _pairs(texts, option=option).items()}
+    values = {key: _value(text) for key, text in key_texts(texts, option=option).items()}
     for key, value in values.items():
         if not_finite(value) is not None:
             raise typer.BadParameter(f"{key!r}: {_no_json(value)}", param_hint=option)
     return values
 
 
-def _pairs(texts: Sequence[str], *, option: str) -> dict[str, str]:
+def key_texts(texts: Sequence[str], *, option: str) -> dict[str, str]:
+    """As ``key_values``, with what was typed as it is."""
     pairs: dict[str, str] = {}
     for text in texts:
         key, separator, value = text.partition("=")

@@ -1,6 +1,7 @@
 """Tools as a library: CommandLineTools under a name and in versions, and workflows composed of
 them."""
 
+import operator
 from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
@@ -92,11 +93,16 @@ class ToolList(Contract):
 
 
 class ComposeTools(Contract):
-    """A workflow of tools, in their order, called ``name``. ``store``: publish it as the next
+    """A workflow of tools, in their order, called ``name``. ``bind``: its parameters that have
+    their values by themselves, as ``sluice:bind`` says it. ``store``: publish it as the next
     version of the template of that name; else only its text is asked for."""
 
     name: Name
     tools: Annotated[list[ToolRef], Field(min_length=1, max_length=MOST_TOOLS)]
+    bind: Annotated[
+        dict[str, Annotated[str, StringConstraints(max_length=500)]],
+        Field(max_length=MOST_TOOLS, exclude_if=operator.not_),
+    ] = Field(default_factory=dict)
     store: bool = False
 
 

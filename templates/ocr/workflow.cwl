@@ -89,7 +89,6 @@ steps:
       config: layout_config
       max_megapixels: max_megapixels
     out: [layout]
-    sluice:warm: {key: [config]}
     sluice:boundary: {minimum: 0.5, sufficient: 1.0}
     run: tools/ocr-layout.cwl
 
@@ -104,7 +103,6 @@ steps:
       config: ocr_config
       max_megapixels: max_megapixels
     out: [page]
-    sluice:warm: {key: [config]}
     sluice:boundary: {minimum: 0.5, sufficient: 1.0}
     run: tools/ocr-transcribe.cwl
 
@@ -115,7 +113,6 @@ steps:
     in:
       page: transcribe/page
     out: [alto, text]
-    sluice:warm: true
     sluice:boundary: {minimum: 0.5, sufficient: 1.0}
     run: tools/ocr-export.cwl
 

@@ -95,6 +95,27 @@ def test_run_that_fails_says_why_in_plain_words(
     assert not (tmp_path / "out" / "manifest.json").exists()
 
 
+def test_the_manifest_says_what_is_missing_as_its_job_failed(
+    system: LiveSystem, tmp_path: Path
+) -> None:
+    no_bad = "[sh, -c, '! grep bad \"$0\"']"
+    workflow = write_workflow(tmp_path / "some.cwl", command=no_bad, attempts=1)
+    half = "    sluice:boundary: {minimum: 0.5, sufficient: 1.0}\n    sluice:retry:"
+    workflow.write_text(workflow.read_text().replace("    sluice:retry:", half))
+    texts = write_texts(tmp_path / "in", "one", "bad", "three")
+    here, again = tmp_path / "out", tmp_path / "again"
+    answer = json.loads(
+        sluice(
+            "run", str(workflow), "-i", *texts, "-o", str(here), "--url", system.url, "--json"
+        ).stdout
+    )
+    sluice("chain", "get", answer["chain"], "-o", str(again), "--url", system.url)
+    for folder in (here, again):
+        [failed] = json.loads((folder / "manifest.json").read_text())["failed_jobs"]
+        assert failed == answer["failed_jobs"][0]
+        assert failed["inputs"] == [Path(texts[1]).name]
+
+
 def test_run_refuses_a_wrong_template_with_every_reason_and_stores_nothing(
     system: LiveSystem, tmp_path: Path
 ) -> None:

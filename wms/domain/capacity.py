@@ -18,16 +18,21 @@ _ANY = 2**40
 
 
 class PilotCapacity:
-    """What a pilot that asks has left. One of the release before does not say: it gets as many jobs
-    as it asks for. ``node``: its own."""
+    """What a pilot that asks has left: as it says, but never more than its node has. One of the
+    release before does not say: it gets as many jobs as it asks for. ``node``: its own."""
 
     def __init__(self, request: LeaseRequest, node: NodeResources) -> None:
         ahead = 0 if request.room is None else min(request.room.ahead, request.jobs)
         self._starts, self._ahead = request.jobs - ahead, ahead
         self._node = node
         self._gpus = {gpu.uuid: gpu for gpu in node.known_gpus}
-        self._free = None if request.room is None else Booked.of(request.room.free)
-        self._soon = None if request.room is None else Booked.of(request.room.soon)
+        self._free = self._soon = None
+        if request.room is not None:
+            whole = Offer.of(
+                node.cores, node.ram, self._gpus.values(), disk=node.disk, named=node.named
+            ).amounts
+            self._free = whole.least(Booked.of(request.room.free))
+            self._soon = whole.least(Booked.of(request.room.soon))
 
     @property
     def jobs(self) -> int:

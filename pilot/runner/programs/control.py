@@ -12,13 +12,15 @@ from pilot.runner.programs.orphans import kill_orphans
 from pilot.runner.programs.running import Running
 from pilot.runner.protocol import (
     ForgetFrame,
+    FrameReader,
     JobFrame,
+    RenewFrame,
     StopFrame,
     TaskFrame,
     UnloadFrame,
-    receive_frame,
     to_slot,
 )
+from pilot.ticks import tick
 
 
 class SlotControl:
@@ -35,7 +37,8 @@ class SlotControl:
         self.on_gone: Callable[[], None] = lambda: None
         self._connection = connection
         self._lock = threading.Lock()
-        self._taken: set[Token] = set()
+        #: With the ticks at which they are stopped, renewed or not.
+        self._taken: dict[Token, float | None] = {}
         self._stops: dict[Token, StopReason] = {}
         self._current: Token | None = None
         self._running: Running | None = None
@@ -51,7 +54,7 @@ class SlotControl:
     def end(self, token: Token) -> None:
         with self._lock:
             self._current = None
-            self._taken.discard(token)
+            self._taken.pop(token, None)
             self._stops.pop(token, None)
 
     def stop_reason(self, token: Token) -> StopReason | None:
@@ -83,19 +86,42 @@ class SlotControl:
         self._running = running
 
     def _read(self) -> None:
-        while (body := receive_frame(self._connection)) is not None:
+        reader = FrameReader(self._connection)
+        while (body := reader.receive(self._stop_overdue)) is not None:
             frame = to_slot.validate_json(body)
             if isinstance(frame, StopFrame):
                 self._on_stop((frame.id, frame.attempt), frame.reason)
                 continue
+            if isinstance(frame, RenewFrame):
+                self._renew((frame.id, frame.attempt), frame.deadline)
+                continue
             if isinstance(frame, JobFrame):
                 token = (frame.job.id, frame.job.attempt)
                 with self._lock:
-                    self._taken.add(token)
+                    self._taken[token] = frame.deadline
                     if frame.stop is not None:
                         self._stops[token] = frame.stop
             self.frames.put(frame)
         self._pilot_gone()
+
+    def _renew(self, token: Token, deadline: float) -> None:
+        with self._lock:
+            if token in self._taken:
+                self._taken[token] = deadline
+
+    def _stop_overdue(self) -> float | None:
+        """Stops what is beyond its deadline. Seconds until the next one; None: there is none."""
+        now = tick()
+        with self._lock:
+            ticks = {
+                token: deadline
+                for token, deadline in self._taken.items()
+                if deadline is not None and token not in self._stops
+            }
+        for token, deadline in ticks.items():
+            if deadline <= now:
+                self._on_stop(token, StopReason.LEASE)
+        return min((each - now for each in ticks.values() if each > now), default=None)
 
     def _on_stop(self, token: Token, reason: StopReason) -> None:
         with self._lock:

@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 import typer
@@ -15,6 +15,7 @@ from sluice.cli.system import System, with_system
 from sluice.cli.transfer import results
 from sluice.cli.transfer.output_folder import require_folder
 from sluice.cli.transfer.results import Output
+from sluice.cli.watch.chain import failed_jobs, failures_json
 from sluice.contracts.chains import Chain, ChainOutput
 from sluice.contracts.numbers import counted
 from sluice.contracts.problems import Conflict
@@ -55,7 +56,8 @@ def get_chain(
             results.require_own_manifest, folder, "chain", str(uid), force=force
         )
         outputs = await results.fetch_results(connection, found.chain, folder, force=force)
-        results.write_manifest(folder, outputs, chain=found.chain)
+        failed = await _failed(connection, uid)
+        results.write_manifest(folder, outputs, chain=found.chain, failed=failed)
         return outputs
 
     _tell(system.ask(get), folder, as_json=system.as_json)
@@ -106,11 +108,17 @@ async def _get_partial(
         )
     await asyncio.to_thread(results.require_own_manifest, folder, "chain", str(uid), force=force)
     outputs = await results.fetch_partial(connection, found, folder, force=force)
-    results.write_partial_manifest(folder, outputs, found=found)
+    failed = await _failed(connection, uid)
+    results.write_partial_manifest(folder, outputs, found=found, failed=failed)
     for part in found.outputs:
         if part.missing:
             err.print(f"{part.label}: {part.missing}")
     return outputs
+
+
+async def _failed(connection: Connection, chain: UUID) -> list[dict[str, Any]]:
+    tasks = (await connection.operator.tasks(chain=chain)).tasks
+    return failures_json(await failed_jobs(connection, tasks))
 
 
 def _require_outputs(chain: Chain, outputs: list[ChainOutput]) -> None:

@@ -7,6 +7,7 @@ import typer
 
 from sluice.cli.errors import plain_errors
 from sluice.cli.output import err, print_json
+from sluice.cli.parameters import key_texts
 from sluice.cli.system import System, with_system
 from sluice.contracts.problems import Conflict
 from sluice.contracts.tools import ComposeTools
@@ -23,6 +24,14 @@ def compose(
         list[str], typer.Argument(metavar="TOOL[@VERSION]...", help="In their order.")
     ],
     *,
+    bind: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PARAMETER=TARGET",
+            help="What a parameter has as its value, as sluice:bind says it: asset:NAME, a key of"
+            " the metadata. Again for each.",
+        ),
+    ] = None,
     file: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write the text there, publish nothing.")
     ] = None,
@@ -36,7 +45,8 @@ def compose(
         path = file
         plain_errors(lambda: _refuse(path))
     store = file is None and not dry_run
-    asked = plain_errors(lambda: ComposeTools(name=name, tools=tools, store=store))
+    targets = key_texts(bind or [], option="--bind")
+    asked = plain_errors(lambda: ComposeTools(name=name, tools=tools, bind=targets, store=store))
     made = system.ask(lambda c: c.operator.compose(asked))
     for finding in made.findings:
         err.print(str(finding))

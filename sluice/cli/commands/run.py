@@ -36,7 +36,7 @@ from sluice.cli.transfer.parameter_files import (
 )
 from sluice.cli.transfer.results import fetch_results, write_manifest
 from sluice.cli.transfer.upload import empty_dataset, take_dataset_back, upload_files
-from sluice.cli.watch.chain import failed_jobs
+from sluice.cli.watch.chain import failed_jobs, failures_json
 from sluice.cli.watch.wait_reasons import StepNeverFits
 from sluice.contracts.bounds import MOST_TEXT
 from sluice.contracts.chain_requirements import DatasetFacts
@@ -255,11 +255,10 @@ async def _finish(
     arguments: _Arguments,
     seconds: float,
 ) -> bool:
-    outputs = []
+    outputs, failed = [], await failed_jobs(connection, tasks)
     if chain.state is ChainState.FINISHED:
         outputs = await fetch_results(connection, chain, arguments.folder, force=arguments.force)
-        write_manifest(arguments.folder, outputs, chain=chain)
-    failed = await failed_jobs(connection, tasks)
+        write_manifest(arguments.folder, outputs, chain=chain, failed=failures_json(failed))
     if arguments.as_json:
         print_json(
             {
@@ -270,10 +269,7 @@ async def _finish(
                 "outputs": [
                     {"name": o.name, "size": o.size, "sha256": o.checksum[7:]} for o in outputs
                 ],
-                "failed_jobs": [
-                    {"step": s, "inputs": j.inputs, "class": j.error_class, "message": j.message}
-                    for s, j in failed
-                ],
+                "failed_jobs": failures_json(failed),
             }
         )
     else:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -230,28 +230,40 @@ def _output(folder: Path, file: File, output: str, name: str) -> Output:
     return Output(folder / name, name, file, output, file.size, file.checksum)
 
 
-def write_manifest(folder: Path, outputs: Sequence[Output], *, chain: Chain) -> Path:
-    """``manifest.json``: name, size, sha256 and origin of every output, in order; the template has
-    no version where the run brought it."""
-    return _write_manifest(folder, _about(chain), outputs)
+def write_manifest(
+    folder: Path,
+    outputs: Sequence[Output],
+    *,
+    chain: Chain,
+    failed: Sequence[Mapping[str, Any]] = (),
+) -> Path:
+    """``manifest.json``: name, size, sha256 and origin of every output, in order, and what of the
+    data set is not among them as its jobs failed; the template has no version where the run brought
+    it."""
+    return _write_manifest(folder, _about(chain, failed), outputs)
 
 
-def _about(chain: Chain) -> dict[str, Any]:
+def _about(chain: Chain, failed: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "chain": str(chain.uid),
         "template": {"name": chain.template_name, "version": chain.template_version or None},
         "dataset": {"uid": str(chain.dataset_uid), "name": chain.dataset_name},
         "parameters": chain.params | {name: str(ref) for name, ref in chain.secrets.items()},
+        **({"failed_jobs": list(failed)} if failed else {}),
     }
 
 
 def write_partial_manifest(
-    folder: Path, outputs: Sequence[Output], *, found: PartialOutputs
+    folder: Path,
+    outputs: Sequence[Output],
+    *,
+    found: PartialOutputs,
+    failed: Sequence[Mapping[str, Any]] = (),
 ) -> Path:
     """The same of what there is of a chain; with how the chain and its steps ended, and what is
     missing, and why."""
     chain = found.chain
-    about = _about(chain) | {
+    about = _about(chain, failed) | {
         "partial": True,
         "state": chain.state,
         "reason": chain.reason,

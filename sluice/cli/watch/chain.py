@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 from uuid import UUID
 
 from sluice.backoff import pause_after
@@ -66,6 +67,26 @@ async def failed_jobs(connection: Connection, tasks: Sequence[ChainTask]) -> lis
     found: list[tuple[str, Job]] = []
     for task in tasks:
         if task.jobs is not None and task.jobs.failed:
-            page = await connection.operator.jobs(task.task_id, state=JobState.FAILED, limit=1000)
-            found += [(task.step, job) for job in page.jobs]
+            after = None
+            while True:
+                page = await connection.operator.jobs(
+                    task.task_id, state=JobState.FAILED, after=after, limit=1000
+                )
+                found += [(task.step, job) for job in page.jobs]
+                after = page.next
+                if after is None:
+                    break
     return found
+
+
+def failures_json(failed: Sequence[tuple[str, Job]]) -> list[dict[str, Any]]:
+    """What ``failed_jobs`` found, for scripts."""
+    return [
+        {
+            "step": step,
+            "inputs": job.inputs,
+            "class": job.error_class,
+            "message": job.message,
+        }
+        for step, job in failed
+    ]

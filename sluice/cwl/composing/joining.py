@@ -1,8 +1,9 @@
 """Which output of which tool feeds which input, decided by type, format and name.
 
 The first tool takes the data set, which is called as its input is. Every further one takes what
-those before it give. An output of the name of an input is taken for it, the nearest first; else the
-nearest tool's only output that fits. A list that meets a single input is scattered over, a single
+those before it give. An output of the name of an input is taken for it, the nearest first (for a
+list called ``pages`` also one called ``page``); else the nearest tool's only output that fits. A
+list that meets a single input is scattered over, a single
 value that meets a list becomes one; what nobody takes is an output of the workflow.
 """
 
@@ -10,10 +11,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from types import MappingProxyType
 from typing import Any
 
 from sluice.cwl.composing.library_tool import LibraryTool, ToolPort
 from sluice.cwl.documents.types import array_of
+
+NOTHING_BOUND: Mapping[str, str] = MappingProxyType({})
 
 
 class How(Enum):
@@ -89,8 +93,11 @@ class Joined:
     misfits: list[str] = field(default_factory=list)
 
 
-def join_tools(tools: Sequence[tuple[str, LibraryTool]]) -> Joined:
-    """``tools``: each with the name that it has in the library."""
+def join_tools(
+    tools: Sequence[tuple[str, LibraryTool]], *, bind: Mapping[str, str] = NOTHING_BOUND
+) -> Joined:
+    """``tools``: each with the name that it has in the library. ``bind``: what else parameters of
+    the workflow have as their values, beside what the tools say."""
     joined = Joined()
     _require_one_version(tools, joined)
     for name, tool in zip(_step_names([name for name, _ in tools]), tools, strict=True):
@@ -100,6 +107,7 @@ def join_tools(tools: Sequence[tuple[str, LibraryTool]]) -> Joined:
         _link(step, joined)
         joined.steps.append(step)
     _name_parameters(joined)
+    _bind(bind, joined)
     _name_outputs(joined)
     return joined
 
@@ -158,7 +166,7 @@ def _link(step: JoinedStep, joined: Joined) -> None:
                 Joint(offer, how)
                 for group in groups
                 for offer in group
-                if offer.port == port.name and (how := _how(offer, port)) is not None
+                if offer.port in _names(port) and (how := _how(offer, port)) is not None
             ),
             None,
         )
@@ -175,6 +183,11 @@ def _link(step: JoinedStep, joined: Joined) -> None:
         )
 
 
+def _names(port: ToolPort) -> tuple[str, ...]:
+    """Of what is made for it."""
+    return (port.name, port.name.removesuffix("s")) if port.depth else (port.name,)
+
+
 def _link_by_type(
     step: JoinedStep, port: ToolPort, groups: Sequence[Sequence[ToolOffer]], joined: Joined
 ) -> None:
@@ -188,18 +201,19 @@ def _link_by_type(
         if len(fitting) > 1:
             names = " or ".join(link.offer.words for link in fitting)
             joined.misfits.append(
-                f"step {step.name}: its input '{port.name}' ({_words(port)}) could be {names}: an"
-                " output of the input's name would be taken"
+                f"step {step.name}: its input '{port.name}' ({_words(port)}) could be {names}: give"
+                " the one that is meant and the input the same name"
             )
             return
         if fitting:
             step.links[port.name] = fitting[0]
             return
-    if port.item == "File" and port.depth == 0 and step.links:
-        return  # a file that is given with each chain
+    if port.depth == 0 and step.links:
+        return  # given with each chain
     joined.misfits.append(
         f"step {step.name}: its input '{port.name}' takes {_words(port)}, and nothing before it"
-        f" gives one: there is {_listed(groups)}"
+        f" gives one: there is {_listed(groups)}; where it is an asset, the tool says so:"
+        f" 'sluice:bind: {{{port.name}: \"asset:NAME\"}}'"
     )
 
 
@@ -238,6 +252,15 @@ def _name_parameters(joined: Joined) -> None:
         joined.parameters[name] = port
         if port.name in step.tool.bind:
             joined.bind[name] = step.tool.bind[port.name]
+
+
+def _bind(bind: Mapping[str, str], joined: Joined) -> None:
+    unknown = [name for name in bind if name not in joined.parameters]
+    if unknown:
+        names = ", ".join(f"'{name}'" for name in unknown)
+        known = ", ".join(joined.parameters) or "none"
+        joined.misfits.append(f"bind: {names} is no parameter of the workflow, which has {known}")
+    joined.bind |= bind
 
 
 def _name_outputs(joined: Joined) -> None:

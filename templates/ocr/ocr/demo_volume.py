@@ -14,7 +14,7 @@ from ocr.score import score
 from sluice.cli.connection import Connection
 from sluice.cli.transfer.results import Output, fetch_results, write_manifest
 from sluice.cli.transfer.upload import upload_files
-from sluice.cli.watch.chain import failed_jobs, follow_chain
+from sluice.cli.watch.chain import failed_jobs, failures_json, follow_chain
 from sluice.cli.watch.progress import StepBars
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import NewDataset
@@ -122,7 +122,8 @@ async def carry(
     if chain.state is ChainState.FINISHED:
         out = folder / "out" / plan.name
         volume.outputs = await fetch_results(connection, chain, out)
-        write_manifest(out, volume.outputs, chain=chain)
+        failed = failures_json(volume.failures)
+        write_manifest(out, volume.outputs, chain=chain, failed=failed)
         texts = [output.path for output in volume.outputs if output.output == "texts"]
         volume.kinds = score(folder / "truth" / plan.name, texts)
     return volume

@@ -11,6 +11,9 @@ import pytest
 from ocr.images import MAX_MEGAPIXELS
 from ruamel.yaml import YAML
 
+from sluice.cwl import compile_file, compile_template
+from sluice.cwl.composing import join_tools, read_tool, workflow_text
+
 ROOT = Path(__file__).parents[3]
 PACK = ROOT / "templates" / "ocr"
 TOOLS = sorted((PACK / "tools").glob("*.cwl"))
@@ -38,6 +41,32 @@ def test_every_tool_is_an_installed_program_with_a_description() -> None:
         assert tool["baseCommand"] == path.stem
         assert path.stem in scripts
         assert tool["doc"]
+
+
+def test_its_stages_compose_to_the_same_workflow() -> None:
+    names = ["ocr-layout", "ocr-transcribe", "ocr-export", "ocr-volume"]
+    tools = []
+    for name in names:
+        tool, findings = read_tool((PACK / "tools" / f"{name}.cwl").read_text(), file=name)
+        assert tool is not None, findings
+        tools.append((name, tool))
+    bind = {"ocr-layout_config": "asset:ocr-layout", "ocr-transcribe_config": "asset:ocr-model"}
+    joined = join_tools(tools, bind=bind)
+    assert joined.misfits == []
+    text = workflow_text(joined, labels={name: name for name in names})
+    composed = compile_template(text, name="composed").plan
+    written = compile_file(PACK / "workflow.cwl", name="ocr")[0].plan
+    assert composed is not None
+    assert written is not None
+    assert list(composed.assets.values()) == list(written.assets.values())
+    for found, wanted in zip(composed.steps, written.steps, strict=True):
+        assert (found.mode, found.needs.warm) == (wanted.mode, wanted.needs.warm)
+        assert [read.port for read in found.inputs] == [read.port for read in wanted.inputs]
+    wrong = join_tools(tools, bind={"config": "asset:ocr-layout"})
+    assert wrong.misfits == [
+        "bind: 'config' is no parameter of the workflow, which has ocr-layout_config,"
+        " ocr-layout_max_megapixels, ocr-transcribe_config, ocr-transcribe_max_megapixels, name"
+    ]
 
 
 def test_one_page_that_fails_costs_one_page() -> None:

@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +16,10 @@ from pilot.runner.protocol import (
     SLOT_NUMBER,
     EndedFrame,
     ForgetFrame,
+    FrameReader,
     JobFrame,
     ReadyFrame,
+    RenewFrame,
     RunnerSettings,
     StopFrame,
     TaskFrame,
@@ -24,7 +27,6 @@ from pilot.runner.protocol import (
     UnloadFrame,
     frame_bytes,
     from_slot,
-    receive_frame,
 )
 from sluice.contracts.pilots import AttemptReport, LeasedJob, PilotTask
 from tests.unit.pilot.sandboxes import sandbox_everywhere
@@ -73,7 +75,7 @@ class Runner:
         self.connection, theirs = socket.socketpair()
         with theirs:
             socket.send_fds(self._control, [SLOT_NUMBER.pack(slot)], [theirs.fileno()])
-        self.connection.settimeout(60)
+        self._reader = FrameReader(self.connection)
         frame = self._receive()
         assert isinstance(frame, ReadyFrame)
         self.slot_pid = frame.pid
@@ -87,6 +89,12 @@ class Runner:
     def stop_job(self, job: LeasedJob, reason: StopReason) -> None:
         self.connection.sendall(
             frame_bytes(StopFrame(id=job.id, attempt=job.attempt, reason=reason))
+        )
+
+    def renew(self, job: LeasedJob, deadline: float) -> None:
+        """``deadline``: see ``pilot.ticks``."""
+        self.connection.sendall(
+            frame_bytes(RenewFrame(id=job.id, attempt=job.attempt, deadline=deadline))
         )
 
     def forget(self, task: PilotTask) -> None:
@@ -117,6 +125,12 @@ class Runner:
         assert isinstance(self._receive(), UnloadedFrame)
 
     def _receive(self) -> ReadyFrame | EndedFrame | UnloadedFrame:
-        body = receive_frame(self.connection)
+        until = time.monotonic() + 60
+
+        def seconds_left() -> float:
+            assert time.monotonic() < until, "the slot says nothing"
+            return until - time.monotonic()
+
+        body = self._reader.receive(seconds_left)
         assert body is not None, "the slot's process has ended"
         return from_slot.validate_json(body)

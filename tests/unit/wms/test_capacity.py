@@ -97,6 +97,27 @@ def test_named_resources_and_disk_are_counted() -> None:
     assert room(10, left).offer(disk) == 3
 
 
+def test_no_more_is_believed_than_the_node_has() -> None:
+    plenty = Amounts(
+        cores=1e9,
+        ram=2**40,
+        disk=2**40,
+        named={"licence": 99, "other": 5},
+        gpus=[FreeGpu(uuid=f"GPU-{number}", share=1.0, memory=2**30) for number in range(9)],
+    )
+    for asked in (room(1000, plenty), room(1000, Amounts(cores=0, ram=0), plenty, ahead=1000)):
+        assert asked.most_ram == OFFER.ram
+        assert asked.most_gpu(demand(gpu=GpuNeeds())) == 16_000
+    asked = room(1000, plenty)
+    assert asked.offer(demand(ram=1)) == 8
+    assert asked.offer(demand(cores=0.01)) == 10
+    assert asked.offer(demand(gpu=GpuNeeds())) == 2
+    assert asked.offer(needing(demand(ram=1), named={"licence": 1})) == 4
+    assert asked.offer(needing(demand(ram=1), named={"other": 1})) == 0
+    disk = needing(demand(), resources=Resources(cores=0.1, ram=1, disk=3000))
+    assert asked.offer(disk) == 3
+
+
 def test_what_is_limited_over_all_nodes_is_given_up_to_the_limit_and_never_ahead() -> None:
     limited = replace(
         needing(demand(), named={"crawler": 2}), limits={"crawler": Limit("crawler", 9, used=2)}

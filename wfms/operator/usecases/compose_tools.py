@@ -1,7 +1,7 @@
 """Makes a workflow of tools of the library: a template like any other."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -37,7 +37,7 @@ async def compose_tools(context: OperatorContext, asked: ComposeTools) -> Compos
     there), ``ToolsDoNotFit`` with every reason; ``TemplateRefused`` where a compiler refuses what
     is to be stored."""
     chosen = await _chosen(context, asked)
-    text, misfits = await asyncio.to_thread(_composed, chosen)
+    text, misfits = await asyncio.to_thread(_composed, chosen, asked.bind)
     if misfits:
         raise ToolsDoNotFit(asked.name, misfits)
     sent = SubmittedFiles({UNNAMED: text})
@@ -71,7 +71,7 @@ async def checked_text(compiler: Compiler, name: str, text: str) -> list[Finding
     files = [port.name for port in tool.inputs.values() if port.item is not None]
     others = [port for port in files if port not in tool.bind][1:]
     alone = replace(tool, bind={**dict.fromkeys(others, "asset:any"), **tool.bind})
-    workflow, misfits = await asyncio.to_thread(_text_of, [(name, alone)], [name])
+    workflow, misfits = await asyncio.to_thread(_text_of, [(name, alone)], [name], {})
     if misfits:
         raise ToolRefused(name, [Finding(message=misfit) for misfit in misfits])
     checked = await compiler.compile(
@@ -102,19 +102,19 @@ async def _chosen(context: OperatorContext, asked: ComposeTools) -> list[Tool]:
     return chosen
 
 
-def _composed(chosen: Sequence[Tool]) -> tuple[str, list[str]]:
+def _composed(chosen: Sequence[Tool], bind: Mapping[str, str]) -> tuple[str, list[str]]:
     """The text, or why there is none. Raises ``ToolRefused``."""
     named = [(tool.name, _read(tool.name, tool.cwl or "")) for tool in chosen]
-    return _text_of(named, [f"{tool.name} {tool.version}" for tool in chosen])
+    return _text_of(named, [f"{tool.name} {tool.version}" for tool in chosen], bind)
 
 
 def _text_of(
-    named: Sequence[tuple[str, "LibraryTool"]], labels: Sequence[str]
+    named: Sequence[tuple[str, "LibraryTool"]], labels: Sequence[str], bind: Mapping[str, str]
 ) -> tuple[str, list[str]]:
     """The text of a workflow, whose steps run tools of these labels; or why there is none."""
     from sluice.cwl.composing import join_tools, workflow_text  # noqa: PLC0415 - slow to import, and only needed here
 
-    joined = join_tools(named)
+    joined = join_tools(named, bind=bind)
     if joined.misfits:
         return "", joined.misfits
     told = {step.name: label for step, label in zip(joined.steps, labels, strict=True)}

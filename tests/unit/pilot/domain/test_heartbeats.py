@@ -3,6 +3,8 @@
 from pilot.domain.model import (
     HeartbeatAnswered,
     Progress,
+    Renew,
+    RunJob,
     StopReason,
 )
 from sluice.contracts.pilots import HeartbeatAnswer, JobToken
@@ -30,6 +32,22 @@ def test_a_heartbeat_names_the_phase_of_what_runs() -> None:
     assert (running.id, running.phase, running.bytes) == (1, AttemptPhase.STAGE_OUT, 17)
     (plain,) = core.heartbeat().running
     assert plain.model_dump().keys() == {"id", "attempt", "started_at"}
+
+
+def test_slots_learn_when_their_jobs_are_to_end() -> None:
+    core = pilot(1)
+    [run] = [move for move in granted(core, 1, 2) if isinstance(move, RunJob)]
+    assert run.deadline == 60.0 - core.policy.margin(60.0)
+    answer = HeartbeatAnswer(lease=80.0)
+    moves = core.handle(HeartbeatAnswered(10.0, core.heartbeat(), answer), at(12))
+    later = 90.0 - core.policy.margin(80.0)
+    assert moves == [Renew(0, (1, 1), later)]
+    [run] = [move for move in core.handle(ended(1), at(13)) if isinstance(move, RunJob)]
+    assert (run.job.id, run.deadline) == (2, later)
+    commands = [{"kind": "cancel", "job": {"id": 2, "attempt": 1}}]
+    answer = HeartbeatAnswer.model_validate({"lease": 80.0, "commands": commands})
+    moves = core.handle(HeartbeatAnswered(20.0, core.heartbeat(), answer), at(22))
+    assert not any(isinstance(move, Renew) for move in moves)
 
 
 def test_a_heartbeat_names_what_runs_and_what_waits() -> None:

@@ -2,11 +2,16 @@
 goes where there is no room."""
 
 from dataclasses import replace
+from functools import reduce
 from uuid import UUID
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pilot.domain.core import PilotCore
 from pilot.domain.model import (
     AttemptEnded,
+    EndSlot,
     Instruction,
     LeaseGranted,
     LetSlotGo,
@@ -22,8 +27,9 @@ from pilot.domain.prefetch import PrefetchPolicy
 from sluice.contracts.loaded import LoadedTool
 from sluice.contracts.needs import Resources, Warm
 from sluice.contracts.pilots import Lease, LeasedJob, PilotTask
+from sluice.fit import Booked
 from tests.unit.gpus import node
-from tests.unit.pilot.domain.cores import EPOCH, at, ended, runs, task
+from tests.unit.pilot.domain.cores import EPOCH, at, ended, reports, runs, task
 
 
 def warm(number: int, kind: str, *, ram: int = 1000) -> PilotTask:
@@ -90,14 +96,94 @@ def test_what_is_loaded_is_told_with_its_state() -> None:
     assert states(core) == []
 
 
-def test_a_tool_goes_for_a_job_that_needs_its_room_and_not_in_vain() -> None:
-    core = core_of(4)
+def loaded_core(*, slots: int = 4, most: int | None = None) -> PilotCore:
+    """Slot 0 has tool a loaded, slot 1 tool b."""
+    core = core_of(slots, most=most)
     for number, (of, kind) in enumerate(((A, "a"), (B, "b"))):
         lease(core, of, number)
         end(core, number, number, kind, tick=number)
+    return core
+
+
+def test_a_job_that_needs_the_room_of_tools_begins_when_they_have_gone() -> None:
+    core = loaded_core()
     moves = lease(core, BIG, 10, tick=5)
-    assert unloads(moves) == [0, 1]
-    assert runs(moves) == [(2, 10)]
+    assert (unloads(moves), runs(moves)) == ([0, 1], [])
+    for event in (TimePassed(), ToolUnloaded(0), TimePassed()):
+        moves = core.handle(event, at(6))
+        assert (unloads(moves), runs(moves)) == ([], [])
+        assert not any(isinstance(move, StartSlot) for move in moves)
+    assert runs(core.handle(ToolUnloaded(1), at(7))) == [(0, 10)]
+
+
+def test_meanwhile_none_passes_the_job_that_waits_for_room() -> None:
+    core = loaded_core()
+    lease(core, BIG, 10, tick=5)
+    assert runs(lease(core, COLD, 11, tick=5)) == []
+    core.handle(ToolUnloaded(0), at(6))
+    assert runs(core.handle(ToolUnloaded(1), at(7))) == [(0, 10), (1, 11)]
+
+
+def test_a_tool_that_does_not_go_is_ended_with_its_slot() -> None:
+    core = loaded_core()
+    lease(core, BIG, 10, tick=5)
+    core.handle(ToolUnloaded(1), at(6))
+    [report] = reports(core.handle(TimePassed(), at(5 + core.policy.return_after)))
+    assert report.id == 10, "others may have room for it sooner"
+    limit = 5 + core.policy.stop_limit
+    assert core.next_check() == limit
+    assert core.handle(TimePassed(), at(limit)) == [EndSlot(0)]
+    assert core.handle(TimePassed(), at(limit + 1)) == []
+    assert runs(lease(core, BIG, 11, tick=limit + 1)) == []
+    assert runs(core.handle(SlotLost(0, "was killed"), at(limit + 2))) == [(1, 11)]
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.tuples(st.just("lease"), st.sampled_from([A, B, COLD, BIG])),
+            st.tuples(st.sampled_from(["end", "unload", "lose", "time"]), st.integers(0, 3)),
+        ),
+        max_size=40,
+    )
+)
+def test_what_runs_and_what_is_loaded_always_fit_beside_one_another(
+    events: list[tuple[str, object]],
+) -> None:
+    core = core_of(4)
+    jobs, running, leaving = 0, dict[int, list[int]](), set[int]()
+    kinds: dict[int, str | None] = {}
+    for tick, (word, what) in enumerate(events):
+        moves: list[Instruction] = []
+        slot = what if isinstance(what, int) else 0
+        if isinstance(what, PilotTask):
+            jobs += 1
+            kinds[jobs] = what.needs.warm.kind if what.needs.warm else None
+            moves = lease(core, what, jobs, tick=tick)
+        elif word == "end" and running.get(slot):
+            job = running[slot].pop(0)
+            moves = end(core, job, slot, kinds[job], tick=tick)
+        elif word == "unload" and slot in leaving:
+            leaving.discard(slot)
+            moves = core.handle(ToolUnloaded(slot), at(tick))
+        elif word == "lose":
+            leaving.discard(slot)
+            running.pop(slot, None)
+            moves = [
+                *core.handle(SlotLost(slot, "was killed"), at(tick)),
+                *core.handle(SlotReady(slot), at(tick)),
+            ]
+        elif word == "time":
+            moves = core.handle(TimePassed(), at(tick))
+        leaving |= set(unloads(moves))
+        for number, job in runs(moves):
+            assert number not in leaving
+            running.setdefault(number, []).append(job)
+        taken = [one.booked if one.queue else one.kept for one in core.slots]
+        assert core.node.amounts.holds(reduce(Booked.plus, taken, Booked()))
+
+
+def test_no_tool_goes_in_vain() -> None:
     core = core_of(4)
     lease(core, A, 1)
     end(core, 1, 0, "a", tick=1)

@@ -11,6 +11,7 @@ import pytest
 from pilot.domain.model import Progress, StopReason
 from pilot.reports.journal import read_journals
 from pilot.runner.progress_file import read_slot_progress
+from pilot.ticks import tick
 from sluice.contracts.needs import Resources
 from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass
 from tests.processes import running_with
@@ -168,6 +169,38 @@ def test_stop_of_a_job_that_waits_behind_another(runner: Runner, root: Path) -> 
     assert [(report.id, report.outcome) for report in reports] == [
         (5, AttemptOutcome.FINISHED),
         (6, AttemptOutcome.CANCELED),
+    ]
+
+
+def test_a_job_ends_with_its_lease_where_the_pilot_stands_still(
+    runner: Runner, root: Path, word: str
+) -> None:
+    task_ = task(root, family(word))
+    running = job(task_, [input_file(root / "in" / "a.dat")], job_id=3)
+    runner.submit(task_, running, deadline=tick() + 3600)
+    alive = pids_of(runner, word)
+    runner.renew(running, tick() + 0.2)
+    report = runner.ended().report
+    assert (report.outcome, report.error_class) == (AttemptOutcome.FAILED, ErrorClass.PILOT_LOST)
+    assert all(gone(pid) for pid in alive)
+
+
+def test_one_whose_lease_is_renewed_does_not(runner: Runner, root: Path) -> None:
+    slow = task(root, python(waiting_at("go")))
+    first = job(slow, [input_file(root / "in" / "a.dat")], job_id=5)
+    second = job(slow, [input_file(root / "in" / "b.dat")], job_id=6)
+    runner.submit(slow, first, second, deadline=tick() + 3600)
+    wait_for(runner, "go")
+    end = tick() + 1.0
+    for known in (first, second):
+        runner.renew(known, end)
+    runner.renew(first, tick() + 3600)
+    wait_until(lambda: tick() > end)
+    let_through(runner, "go")
+    reports = [runner.ended().report, runner.ended().report]
+    assert [(report.id, report.outcome, report.error_class) for report in reports] == [
+        (5, AttemptOutcome.FINISHED, None),
+        (6, AttemptOutcome.FAILED, ErrorClass.PILOT_LOST),
     ]
 
 
