@@ -165,6 +165,17 @@ def flow(
     plain_errors(lambda: bench_flow(files, rounds)).show()
 
 
+@app.command("maps")
+def maps(
+    files: Annotated[int, typer.Option(min=10, help="Files of the data set.")] = 2000,
+) -> None:
+    """Three small maps over many files, beside one map, cwltool, StreamFlow and Snakemake (where
+    they are installed)."""
+    from sluice.bench.maps import bench_maps  # noqa: PLC0415 - starts a whole system
+
+    plain_errors(lambda: bench_maps(files)).show()
+
+
 @app.command("simulate")
 def simulate(
     scenarios: Annotated[
@@ -187,7 +198,7 @@ def simulate(
 
 @app.command("all")
 def everything() -> None:
-    """All that take a minute or two: not `ocr`, `size`, `simulate`."""
+    """All that take a minute or two: not `maps`, `ocr`, `size`, `simulate`."""
     bookkeeping()
     jobs()
     latency()

@@ -24,6 +24,7 @@ SLUICE = str(Path(sys.executable).parent / "sluice")
         pytest.param(["cwl-runner", "--rounds", "1"], id="cwl-runner", marks=DEARER),
         pytest.param(["flow", "--files", "64", "--rounds", "1"], id="flow", marks=DEARER),
         pytest.param(["latency", "--rounds", "1"], id="latency", marks=DEARER),
+        pytest.param(["maps", "--files", "20"], id="maps", marks=DEARER),
         pytest.param(["merge", "--files", "10"], id="merge", marks=DEARER),
         pytest.param(
             ["ocr", "--pages", "8", "--rounds", "1"],

@@ -106,9 +106,11 @@ def test_the_manifest_says_what_is_missing_as_its_job_failed(
     here, again = tmp_path / "out", tmp_path / "again"
     answer = json.loads(
         sluice(
-            "run", str(workflow), "-i", *texts, "-o", str(here), "--url", system.url, "--json"
+            *("run", str(workflow), "-i", *texts, "-o", str(here), "--dataset", "three words"),
+            *("--url", system.url, "--json"),
         ).stdout
     )
+    assert "three words" in sluice("chain", "list", "--url", system.url).stdout
     sluice("chain", "get", answer["chain"], "-o", str(again), "--url", system.url)
     for folder in (here, again):
         [failed] = json.loads((folder / "manifest.json").read_text())["failed_jobs"]

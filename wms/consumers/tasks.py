@@ -2,11 +2,10 @@
 they read; queue ``wms.wake``: data sets that were closed."""
 
 from collections.abc import Callable
+from functools import partial
 
-from sluice.contracts.messages import WMS_READERS, WMS_TASKS, WMS_WAKE, InputReaders
-from sluice.contracts.tasks import Task
+from sluice.contracts.messages import WMS_READERS, WMS_TASKS, WMS_WAKE
 from sluice.servicekit.consumer import QueueConsumer, WakeConsumer
-from sluice.servicekit.database import Transaction
 from sluice.servicekit.transport.base import Transport
 from wms.usecases.accept_task import accept_readers, accept_task
 from wms.usecases.context import WmsContext
@@ -16,39 +15,13 @@ def task_consumers(
     context: WmsContext, transport: Transport, *, on_applied: Callable[[], None]
 ) -> list[QueueConsumer]:
     """``on_applied``: as of a consumer, after new tasks."""
+    consumer = partial(
+        QueueConsumer, transport=transport, database=context.database, metrics=context.metrics
+    )
     return [
-        _task_consumer(context, transport, on_applied=on_applied),
-        _readers_consumer(context, transport),
+        consumer(queue=WMS_TASKS, handlers={WMS_TASKS: accept_task}, on_applied=on_applied),
+        consumer(queue=WMS_READERS, handlers={WMS_READERS: accept_readers}),
     ]
-
-
-def _task_consumer(
-    context: WmsContext, transport: Transport, *, on_applied: Callable[[], None]
-) -> QueueConsumer:
-    async def handle(transaction: Transaction, task: Task) -> None:
-        await accept_task(transaction, task)
-
-    return QueueConsumer(
-        transport=transport,
-        database=context.database,
-        metrics=context.metrics,
-        queue=WMS_TASKS,
-        handlers={WMS_TASKS: handle},
-        on_applied=on_applied,
-    )
-
-
-def _readers_consumer(context: WmsContext, transport: Transport) -> QueueConsumer:
-    async def handle(transaction: Transaction, told: InputReaders) -> None:
-        await accept_readers(transaction, told)
-
-    return QueueConsumer(
-        transport=transport,
-        database=context.database,
-        metrics=context.metrics,
-        queue=WMS_READERS,
-        handlers={WMS_READERS: handle},
-    )
 
 
 def wake_consumer(

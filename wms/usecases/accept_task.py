@@ -12,10 +12,10 @@ from wms.usecases.release_files import send_releases
 _MOST_BEFORE = 10_000
 
 
-async def accept_task(transaction: Transaction, task: Task) -> bool:
+async def accept_task(transaction: Transaction, task: Task) -> None:
     """Precondition: none. Effect: the task is stored, waiting; one that is known stays as it is,
-    whatever the message says now (False then). Messages: none. Errors: none."""
-    return await insert_task(transaction.connection, task)
+    whatever the message says now. Messages: none. Errors: none."""
+    await insert_task(transaction.connection, task)
 
 
 async def accept_readers(transaction: Transaction, told: InputReaders) -> None:

@@ -259,7 +259,7 @@ def _laid_out(prepared: PreparedJob, inputs: Sequence[Mapping[str, str]]) -> lis
     """What lies in the tool's folder before it starts (InitialWorkDirRequirement), but its streams:
     paths, and what is in each. Inputs are known by their checksums; what is larger than should be
     read is another one each time."""
-    digests = {given["path"]: given["digest"] for given in inputs}
+    digests = {os.path.realpath(given["path"]): given["digest"] for given in inputs}
     found, left = list[tuple[str, str]](), _MOST_READ
     for place, _, names in os.walk(f"{prepared.job_files.folder}/{OUT}"):
         for path in (f"{place}/{name}" for name in names):

@@ -74,18 +74,25 @@ class AssetCache:
         for entry in kept:
             if total + size <= self.most:
                 break
-            if not entry.given:
-                _remove(entry.path)
+            if self._push_out(entry.path):
                 total -= entry.size
         return total + size <= self.most
+
+    def _push_out(self, path: str) -> bool:
+        """Not what somebody has, or is being given."""
+        with _locked(self._lock(os.path.basename(path)), wait=False) as free:
+            with suppress(FileNotFoundError):
+                if free and os.stat(path).st_nlink == 1:
+                    _remove(path)
+                    return True
+            return False
 
     def _kept(self) -> Iterator["_Entry"]:
         for verified in self._named(_VERIFIED):
             path = verified.removesuffix(_VERIFIED)
             with suppress(FileNotFoundError):
                 status = os.stat(path)
-                used = os.stat(verified).st_mtime
-                yield _Entry(path, status.st_size, used, given=status.st_nlink > 1)
+                yield _Entry(path, status.st_size, used=os.stat(verified).st_mtime)
 
     def _coming(self) -> Iterator[int]:
         """Bytes of files that others are bringing; what a process left that was killed is
@@ -107,12 +114,11 @@ class AssetCache:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """``used``: when it was given last. ``given``: somebody has a link to it."""
+    """``used``: when it was given last."""
 
     path: str
     size: int
     used: float
-    given: bool
 
 
 def _state_of(path: str) -> list[int]:

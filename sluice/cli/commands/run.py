@@ -86,6 +86,7 @@ class _Arguments:
     folder: Path
     force: bool
     name: str
+    dataset: str
     recursive: bool
     order: EntryOrder
     wait: bool
@@ -112,6 +113,13 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
     name: Annotated[
         str | None, typer.Option(help="What the run's template is called; default: as its file.")
     ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What its data set is called; default: as the template and the time.",
+        ),
+    ] = None,
     recursive: RecursiveOption = False,
     order: OrderOption = EntryOrder.GIVEN,
     wait: WaitOption = False,
@@ -121,6 +129,7 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
 
     The workflow is the run's own: a published template of its name stays as it is, and no data set
     is matched with it."""
+    called = name or template_name(template)
     arguments = _Arguments(
         template=template,
         files=[*(inputs or []), *(more or [])],
@@ -128,7 +137,8 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
         meta=key_values(meta or [], option="--meta"),
         folder=folder,
         force=force,
-        name=name or template_name(template),
+        name=called,
+        dataset=dataset or _name_now(called),
         recursive=recursive,
         order=order,
         wait=wait,
@@ -204,10 +214,9 @@ async def _begin(connection: Connection, template: Template, arguments: _Argumen
     """
     entries, params = await asyncio.to_thread(_entries, template.plan, arguments)
     # On demand: no other template takes it.
-    name = f"{arguments.name}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
-    new = NewDataset(name=name, meta=arguments.meta, on_demand=True)
+    new = NewDataset(name=arguments.dataset, meta=arguments.meta, on_demand=True)
     files = local_files(template.plan, params.values)
-    facts = {"name": name, "type": str(new.type), **new.meta}
+    facts = {"name": new.name, "type": str(new.type), **new.meta}
     subject = DatasetFacts(facts, files=len(entries), bytes=known_bytes(entries))
     values = params.fitting(template.plan, subject, files=files)
     async with AsyncExitStack() as undo:
@@ -218,7 +227,7 @@ async def _begin(connection: Connection, template: Template, arguments: _Argumen
         )
         undo.push_async_callback(take_dataset_back, connection, dataset)
         values = await upload_parameter_files(
-            connection, values, files, dataset_name=name, undo=undo
+            connection, values, files, dataset_name=new.name, undo=undo
         )
         chain = await connection.operator.request_chain(
             dataset.uid,
@@ -229,6 +238,11 @@ async def _begin(connection: Connection, template: Template, arguments: _Argumen
         )
         undo.pop_all()
     return chain
+
+
+def _name_now(template: str) -> str:
+    """That no other data set has."""
+    return f"{template}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
 
 
 def _entries(plan: Plan, arguments: _Arguments) -> tuple[list[InputEntry], Given]:

@@ -1,5 +1,6 @@
 """Files of assets are kept once for a node: verified, within a limit, and written to by nobody."""
 
+import fcntl
 import hashlib
 import multiprocessing
 import os
@@ -72,6 +73,19 @@ def test_the_one_used_longest_ago_leaves_unless_somebody_has_it(tmp_path: Path) 
     (tmp_path / "job0").unlink()
     assert cache.give(files[3], str(tmp_path / "job3"))
     assert kept(cache) == {name_of(files[2]), name_of(files[3])}
+
+
+def test_one_that_is_being_given_does_not_leave(tmp_path: Path) -> None:
+    cache = AssetCache(str(tmp_path / "cache"), 10)
+    first, second = asset(tmp_path / "a", b"1234567"), asset(tmp_path / "b", b"abcdefg")
+    assert cache.give(first, str(tmp_path / "one"))
+    (tmp_path / "one").unlink()
+    with open(f"{cache.folder}/locks/{name_of(first)}", "rb") as giving:
+        fcntl.flock(giving, fcntl.LOCK_EX)
+        assert not cache.give(second, str(tmp_path / "two"))
+    assert kept(cache) == {name_of(first)}
+    assert cache.give(second, str(tmp_path / "two"))
+    assert kept(cache) == {name_of(second)}
 
 
 def test_what_a_killed_process_was_bringing_takes_no_room(tmp_path: Path) -> None:
