@@ -121,9 +121,14 @@ async def test_the_pages_put_tools_in_and_compose(operator: Operator) -> None:
         "/tools/compose", data={**form, "name": "ocr", "tools": "layout, nothing"}
     )
     assert (unfit.status_code, "there fit join, layout" in unfit.text) == (404, True)
-    made = await http.post("/tools/compose", data={**form, "name": "ocr", "tools": "layout join"})
+    wanted = {**form, "name": "ocr", "tools": "layout join"}
+    for bind, said in (("scale", "each parameter stands once"), ("x=y", "&#39;x&#39; is no param")):
+        unfit = await http.post("/tools/compose", data={**wanted, "bind": bind})
+        assert (unfit.status_code, said in unfit.text) == (422, True), unfit.text
+    made = await http.post("/tools/compose", data={**wanted, "bind": "scale=enlargement"})
     assert made.status_code == 303, made.text
     review = (await http.get(made.headers["location"])).text
+    assert "enlargement" in review
     assert "Composed of the tools layout 1, join 1." in review
     assert (await operator.client.templates()).templates == [], "it is looked at first"
     removed = await http.post("/tools/join/remove", data={**form, "version": "1"})

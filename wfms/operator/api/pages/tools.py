@@ -66,6 +66,7 @@ class ToolPages:
             asked = ComposeTools(
                 name=request.form.get("name", "").strip(),
                 tools=request.form.get("tools", "").replace(",", " ").split(),
+                bind=_bindings(request.form.get("bind", "")),
             )
             made = self._bridge.run(compose_tools(self._context, asked))
             sent = SubmittedFiles({UNNAMED: made.cwl})
@@ -92,6 +93,20 @@ class ToolPages:
         self._bridge.run(remove_tool(self._database, name, version=version))
         flash(f"{name}{'' if version is None else f', version {version},'} was removed.")
         return redirect(url_for("pages.tools"), 303)
+
+
+def _bindings(text: str) -> dict[str, str]:
+    """``one=asset:a two=asset:b``. Raises ``Unprocessable``."""
+    bind = {}
+    for word in text.replace(",", " ").split():
+        name, equals, target = word.partition("=")
+        if not (name and equals and target) or name in bind:
+            raise Unprocessable(
+                f"{word!r}: each parameter stands once, as PARAMETER=TARGET, such as"
+                " config=asset:layout"
+            )
+        bind[name] = target
+    return bind
 
 
 def _wrong(error: ValidationError) -> Unprocessable:
