@@ -125,9 +125,7 @@ def _digests(contents: Iterable[bytes]) -> list[str]:
 
 
 def _require_same(runner: str, folder: Path, expected: Sequence[str]) -> None:
-    found = _digests(
-        path.read_bytes() for path in folder.iterdir() if path.name.startswith("file-")
-    )
+    found = _digests(path.read_bytes() for path in folder.rglob("file-*") if path.is_file())
     if found != expected:
         raise AssertionError(f"{runner} gave {len(found)} files that are not those expected")
 

@@ -107,15 +107,17 @@ def _annotated(annotation: Any, metadata: list[Any]) -> st.SearchStrategy[Any]:
         return st.floats(
             lowest, bounds.get("le", 1e9), exclude_min="gt" in bounds, allow_subnormal=False
         )
+    is_held = partial(_is_held, [entry for entry in metadata if type(entry) is AfterValidator])
     if get_origin(annotation) is list:
-        return st.lists(
-            _type(get_args(annotation)[0]), min_size=bounds.get("min_length", 0), max_size=2
-        ).filter(partial(_is_held, [entry for entry in metadata if type(entry) is AfterValidator]))
-    return _type(annotation)
+        items = _type(get_args(annotation)[0])
+        values = st.lists(items, min_size=bounds.get("min_length", 0), max_size=2)
+    else:
+        values = _type(annotation)
+    return values.filter(is_held)
 
 
 def _is_held(checks: list[Any], value: Any) -> bool:
-    """Whether what is checked of the whole list holds."""
+    """Whether what is checked of the whole list, or model, holds."""
     try:
         for check in checks:
             check.func(value)
