@@ -91,12 +91,12 @@ def _field(field: FieldInfo) -> st.SearchStrategy[Any]:
 
 
 def _annotated(annotation: Any, metadata: list[Any]) -> st.SearchStrategy[Any]:
-    for check, values in ((URL_CHECK, URLS), (PATH_CHECK, PATHS)):
+    for check, drawn in ((URL_CHECK, URLS), (PATH_CHECK, PATHS)):
         if any(
             entry is check or (isinstance(entry, AfterValidator) and entry == check)
             for entry in metadata
         ):
-            return values
+            return drawn
     bounds = _bounds(metadata)
     if annotation is str:
         return _text(bounds)
@@ -110,7 +110,9 @@ def _annotated(annotation: Any, metadata: list[Any]) -> st.SearchStrategy[Any]:
     is_held = partial(_is_held, [entry for entry in metadata if type(entry) is AfterValidator])
     if get_origin(annotation) is list:
         items = _type(get_args(annotation)[0])
-        values = st.lists(items, min_size=bounds.get("min_length", 0), max_size=2)
+        values: st.SearchStrategy[Any] = st.lists(
+            items, min_size=bounds.get("min_length", 0), max_size=2
+        )
     else:
         values = _type(annotation)
     return values.filter(is_held)
