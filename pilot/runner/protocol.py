@@ -23,7 +23,6 @@ from sluice.contracts.secrets import HoldsSecrets, SecretText
 _LENGTH = struct.Struct(">I")
 #: What comes with the connection of a slot: its number.
 SLOT_NUMBER = struct.Struct(">H")
-_A_DAY = 86_400.0
 
 
 class RunnerSettings(Contract):
@@ -165,7 +164,7 @@ class FrameReader:
         there is none, again after as many seconds as it says."""
         while (frame := self._taken()) is None:
             seconds = meanwhile()
-            if self._poll.poll(None if seconds is None else min(seconds, _A_DAY) * 1000):
+            if self._poll.poll(None if seconds is None else seconds * 1000):
                 try:
                     data = self._connection.recv(1 << 20)
                 except ConnectionError:

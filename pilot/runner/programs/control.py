@@ -22,6 +22,9 @@ from pilot.runner.protocol import (
 )
 from pilot.ticks import tick
 
+#: Longest pause, seconds: ticks also pass while the machine sleeps, those of a pause do not.
+_LONGEST = 5.0
+
 
 class SlotControl:
     """``frames``: tasks and jobs in order. When the pilot is gone, the tool is killed and this
@@ -110,7 +113,8 @@ class SlotControl:
                 self._taken[token] = deadline
 
     def _stop_overdue(self) -> float | None:
-        """Stops what is beyond its deadline. Seconds until the next one; None: there is none."""
+        """Stops what is beyond its deadline. Seconds until it is to be called again; None: there is
+        no deadline."""
         now = tick()
         with self._lock:
             ticks = {
@@ -121,7 +125,8 @@ class SlotControl:
         for token, deadline in ticks.items():
             if deadline <= now:
                 self._on_stop(token, StopReason.LEASE)
-        return min((each - now for each in ticks.values() if each > now), default=None)
+        left = min((each - now for each in ticks.values() if each > now), default=None)
+        return None if left is None else min(left, _LONGEST)
 
     def _on_stop(self, token: Token, reason: StopReason) -> None:
         with self._lock:
