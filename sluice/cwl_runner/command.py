@@ -47,13 +47,13 @@ def _open(stack: ExitStack, given: argparse.Namespace, folder: Path) -> RunnerSe
     """A session that ends, and a system that stops if it is started for it, with ``stack``. Raises
     ``Refused``, ``OSError``."""
     return stack.enter_context(
-        _session(stack.enter_context(_system(given.url, given.home)), folder, for_nodes=given.wait)
+        _session(stack.enter_context(_system(given.url, given.home)), folder, given)
     )
 
 
 @contextmanager
-def _session(url: str, folder: Path, *, for_nodes: bool) -> Iterator[RunnerSession]:
-    session = RunnerSession(Rest(url), folder, for_nodes=for_nodes)
+def _session(url: str, folder: Path, given: argparse.Namespace) -> Iterator[RunnerSession]:
+    session = RunnerSession(Rest(url), folder, process=given.process, for_nodes=given.wait)
     try:
         yield session
     finally:

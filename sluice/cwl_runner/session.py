@@ -2,6 +2,7 @@
 gave."""
 
 import os
+import re
 import secrets
 import tempfile
 import time
@@ -64,13 +65,22 @@ class _Batch:
 
 
 class RunnerSession:
-    """``folder``: where outputs of invocations are put. ``for_nodes``: waits also for nodes that
-    are not there."""
+    """``folder``: where outputs of invocations are put. ``process``: what is run, as it was named.
+    ``for_nodes``: waits also for nodes that are not there."""
 
-    def __init__(self, rest: Rest, folder: Path, *, for_nodes: bool = False) -> None:
+    def __init__(
+        self, rest: Rest, folder: Path, *, process: str | None = None, for_nodes: bool = False
+    ) -> None:
         self._rest = rest
         self._folder = folder
-        self._name = f"cwl-runner-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+        self._name = "-".join(
+            [
+                "cwl-runner",
+                *_word_of(process or ""),
+                time.strftime("%Y%m%d-%H%M%S"),
+                secrets.token_hex(3),
+            ]
+        )
         self._storage = ""
         self._files: dict[str, str] = {}
         self._entries: list[dict[str, Any]] = []
@@ -345,3 +355,9 @@ def _check_there(value: Mapping[str, Any], path: str) -> None:
     folder = value["class"] == "Directory"
     if not os.path.exists(path) or os.path.isdir(path) is not folder:
         raise FileNotFoundError(f"{path}: there is no such {'directory' if folder else 'file'}")
+
+
+def _word_of(process: str) -> list[str]:
+    """What a list calls it: ``tools/count.cwl`` is ``count``; of an address its last part."""
+    stem = Path(process.replace("#", "/")).name.removesuffix(".cwl")
+    return [word[:20] for word in re.findall(r"[A-Za-z0-9_.]+", stem)[:5]]

@@ -150,6 +150,8 @@ def test_who_ends_it_cancels_what_runs(url: str, tmp_path: Path) -> None:
         eventually(lambda: asyncio.to_thread(running, asleep), what="the tool runs", seconds=60)
     )
     [waits] = running(asleep)
+    newest = httpx.get(f"{url}/api/v1/chains").json()["chains"][0]
+    assert newest["dataset_name"].startswith("cwl-runner-waits-")
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=60)
     assert "canceled" in said
