@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,7 +11,7 @@ import pytest
 
 from sluice.cli.connection import Connection, connected
 from sluice.contracts.chains import Chain
-from sluice.contracts.states import ChainState
+from sluice.contracts.states import ChainState, DatasetState
 from tests.e2e.commands import sluice, write_texts, write_workflow
 from tests.e2e.systems import LiveSystem
 from tests.waiting import eventually
@@ -43,6 +44,14 @@ def ended(system: LiveSystem, uid: str) -> Chain:
         return await connection.operator.chain(uid)  # type: ignore[arg-type]
 
     return ask(system, wait)
+
+
+async def input_is_deleted(chain: Chain, connection: Connection) -> None:
+    async def is_gone() -> bool:
+        found = await connection.operator.dataset(chain.dataset_uid)
+        return found.state is DatasetState.DELETED
+
+    await eventually(is_gone, what="the input of the chain is deleted", seconds=60)
 
 
 async def attempts_of(connection: Connection, chain: Chain, step: str) -> list[int]:
@@ -91,6 +100,7 @@ def test_one_job_of_eight_runs_again_after_it_was_mended(
     attempts, path = ask(system, look)
     assert attempts == [0, 0, 0, 1, 0, 0, 0, 0]
     assert Path(path).read_text().split() == [word.upper() for word in words]
+    ask(system, partial(input_is_deleted, chain))
     refused = sluice(
         "chain", "rerun", str(chain.uid), "--from", "join", "--url", system.url, code=1
     )
