@@ -11,7 +11,8 @@ import pytest
 
 from sluice.cli.connection import Connection, connected
 from sluice.contracts.chains import Chain
-from sluice.contracts.states import ChainState, DatasetState
+from sluice.contracts.states import ChainState, DatasetState, JobState
+from sluice.contracts.tasks import Job
 from tests.e2e.commands import sluice, write_texts, write_workflow
 from tests.e2e.systems import LiveSystem
 from tests.waiting import eventually
@@ -54,16 +55,29 @@ async def input_is_deleted(chain: Chain, connection: Connection) -> None:
     await eventually(is_gone, what="the input of the chain is deleted", seconds=60)
 
 
+async def jobs_of(connection: Connection, chain: Chain, step: str) -> list[Job]:
+    """In order."""
+    [task] = [one.task_uid for one in chain.steps if one.name == step and one.task_uid is not None]
+    return (await connection.operator.jobs(task)).jobs
+
+
+async def finished_jobs(uid: str, step: str, connection: Connection) -> list[bool]:
+    """Of each job in order."""
+    chain = await connection.operator.chain(uid)  # type: ignore[arg-type] # goes into the path
+    jobs = await jobs_of(connection, chain, step)
+    return [job.state is JobState.FINISHED for job in jobs]
+
+
 async def attempts_of(connection: Connection, chain: Chain, step: str) -> list[int]:
     """Of each job in order: 0 where it was taken over."""
-    [task] = [one.task_uid for one in chain.steps if one.name == step and one.task_uid is not None]
-    return [job.attempt for job in (await connection.operator.jobs(task)).jobs]
+    return [job.attempt for job in await jobs_of(connection, chain, step)]
 
 
 def test_one_job_of_eight_runs_again_after_it_was_mended(
     system: LiveSystem, tmp_path: Path
 ) -> None:
-    """Invariants 3, 5 and 8: the output is complete and in order, seven jobs are taken over."""
+    """Invariants 3, 5 and 8: the output is complete and in order, jobs that finished are taken
+    over: all but one, unless the machine is so slow that some had not begun when that failed."""
     (flag := tmp_path / "flag").touch()
     workflow = write_workflow(
         tmp_path / "picky.cwl", command=PICKY.replace("FLAG", str(flag)), attempts=2
@@ -79,11 +93,14 @@ def test_one_job_of_eight_runs_again_after_it_was_mended(
     ]
     failed = json.loads(sluice(*arguments, "--url", system.url, "--json", code=1).stdout)
     before = failed["chain"]
+    done = ask(system, partial(finished_jobs, before, "shout"))
+    assert sum(done) > 0
+    assert not done[words.index("bad")]
     said = sluice(
         "chain", "rerun", before, "--failed-only", "--dry-run", "--url", system.url
     ).stdout
     assert [line.split()[:4] for line in said.splitlines()[1:]] == [
-        ["shout", "runs", "1", "7"],
+        ["shout", "runs", str(8 - sum(done)), str(sum(done))],
         ["join", "runs", "not", "known"],
     ]
     flag.unlink()
@@ -98,7 +115,7 @@ def test_one_job_of_eight_runs_again_after_it_was_mended(
         return await attempts_of(connection, chain, "shout"), file.url.removeprefix("file://")
 
     attempts, path = ask(system, look)
-    assert attempts == [0, 0, 0, 1, 0, 0, 0, 0]
+    assert attempts == [0 if finished else 1 for finished in done]
     assert Path(path).read_text().split() == [word.upper() for word in words]
     ask(system, partial(input_is_deleted, chain))
     refused = sluice(

@@ -45,6 +45,7 @@ class Runner:
     before: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self._readers: dict[socket.socket, FrameReader] = {}
         self.run = RunFolder(self.folder / "runs" / str(uuid.uuid4()))
         self.run.make()
         self._control, theirs = socket.socketpair()
@@ -75,7 +76,7 @@ class Runner:
         self.connection, theirs = socket.socketpair()
         with theirs:
             socket.send_fds(self._control, [SLOT_NUMBER.pack(slot)], [theirs.fileno()])
-        self._reader = FrameReader(self.connection)
+        self._readers[self.connection] = FrameReader(self.connection)
         frame = self._receive()
         assert isinstance(frame, ReadyFrame)
         self.slot_pid = frame.pid
@@ -131,6 +132,6 @@ class Runner:
             assert time.monotonic() < until, "the slot says nothing"
             return until - time.monotonic()
 
-        body = self._reader.receive(seconds_left)
+        body = self._readers[self.connection].receive(seconds_left)
         assert body is not None, "the slot's process has ended"
         return from_slot.validate_json(body)
