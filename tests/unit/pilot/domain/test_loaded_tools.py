@@ -12,6 +12,7 @@ from pilot.domain.core import PilotCore
 from pilot.domain.model import (
     AttemptEnded,
     EndSlot,
+    Event,
     Instruction,
     LeaseGranted,
     LetSlotGo,
@@ -42,8 +43,10 @@ A, B = warm(1, "a"), warm(2, "b")
 COLD, BIG = task(UUID(int=3), Resources(cores=1, ram=100)), task(UUID(int=4), Resources(ram=3500))
 
 
-def core_of(slots: int, *, most: int | None = None, ram: int = 4000) -> PilotCore:
-    policy = PrefetchPolicy(keep_idle=300.0, short=0.0)
+def core_of(
+    slots: int, *, most: int | None = None, ram: int = 4000, short: float = 0.0
+) -> PilotCore:
+    policy = PrefetchPolicy(keep_idle=300.0, short=short)
     core = PilotCore(most or slots, policy, node(4, ram), few=slots)
     core.handle(PilotStarted(), at(0))
     for number in range(slots):
@@ -138,49 +141,85 @@ def test_a_tool_that_does_not_go_is_ended_with_its_slot() -> None:
     assert runs(core.handle(SlotLost(0, "was killed"), at(limit + 2))) == [(1, 11)]
 
 
+class Drawn:
+    """A core of two slots, which may become four, and what happens to it, as slots would have
+    it."""
+
+    def __init__(self, short: float) -> None:
+        self.core = core_of(2, most=4, short=short)
+        self.jobs, self.tick = 0, 0.0
+        self.kinds: dict[int, str | None] = {}
+        self.running: dict[int, list[int]] = {0: [], 1: []}
+        self.leaving, self.starting = set[int](), set[int]()
+
+    def happens(self, word: str, what: PilotTask | int) -> None:
+        self.tick += 1
+        if isinstance(what, PilotTask):
+            self.jobs += 1
+            self.kinds[self.jobs] = what.needs.warm.kind if what.needs.warm else None
+            self.obey(lease(self.core, what, self.jobs, tick=self.tick))
+        elif word == "end" and self.running.get(what):
+            job = self.running[what].pop(0)
+            self.obey(end(self.core, job, what, self.kinds[job], tick=self.tick))
+        elif word == "unload" and what in self.leaving:
+            self.leaving.discard(what)
+            self.tell(ToolUnloaded(what))
+        elif word == "ready" and what in self.starting:
+            self.starting.discard(what)
+            self.tell(SlotReady(what))
+        elif word == "lose" and what in self.running and what not in self.starting:
+            self.leaving.discard(what)
+            self.running[what].clear()
+            self.tell(SlotLost(what, "was killed"))
+        elif word == "time":
+            self.tell(TimePassed())
+
+    def tell(self, event: Event) -> None:
+        self.obey(self.core.handle(event, at(self.tick)))
+
+    def obey(self, moves: list[Instruction]) -> None:
+        for move in moves:
+            if isinstance(move, StartSlot):
+                self.starting.add(move.slot)
+                self.running[move.slot] = []
+        self.leaving |= set(unloads(moves))
+        for slot, job in runs(moves):
+            assert slot not in self.leaving | self.starting
+            self.running[slot].append(job)
+
+
 @given(
+    st.sampled_from([0.0, 100.0]),
     st.lists(
         st.one_of(
             st.tuples(st.just("lease"), st.sampled_from([A, B, COLD, BIG])),
-            st.tuples(st.sampled_from(["end", "unload", "lose", "time"]), st.integers(0, 3)),
+            st.tuples(
+                st.sampled_from(["end", "unload", "ready", "lose", "time"]), st.integers(0, 3)
+            ),
         ),
         max_size=40,
-    )
+    ),
 )
 def test_what_runs_and_what_is_loaded_always_fit_beside_one_another(
-    events: list[tuple[str, object]],
+    short: float, events: list[tuple[str, PilotTask | int]]
 ) -> None:
-    core = core_of(4)
-    jobs, running, leaving = 0, dict[int, list[int]](), set[int]()
-    kinds: dict[int, str | None] = {}
-    for tick, (word, what) in enumerate(events):
-        moves: list[Instruction] = []
-        slot = what if isinstance(what, int) else 0
-        if isinstance(what, PilotTask):
-            jobs += 1
-            kinds[jobs] = what.needs.warm.kind if what.needs.warm else None
-            moves = lease(core, what, jobs, tick=tick)
-        elif word == "end" and running.get(slot):
-            job = running[slot].pop(0)
-            moves = end(core, job, slot, kinds[job], tick=tick)
-        elif word == "unload" and slot in leaving:
-            leaving.discard(slot)
-            moves = core.handle(ToolUnloaded(slot), at(tick))
-        elif word == "lose":
-            leaving.discard(slot)
-            running.pop(slot, None)
-            moves = [
-                *core.handle(SlotLost(slot, "was killed"), at(tick)),
-                *core.handle(SlotReady(slot), at(tick)),
-            ]
-        elif word == "time":
-            moves = core.handle(TimePassed(), at(tick))
-        leaving |= set(unloads(moves))
-        for number, job in runs(moves):
-            assert number not in leaving
-            running.setdefault(number, []).append(job)
-        taken = [one.booked if one.queue else one.kept for one in core.slots]
-        assert core.node.amounts.holds(reduce(Booked.plus, taken, Booked()))
+    drawn = Drawn(short)
+    for word, what in events:
+        drawn.happens(word, what)
+        taken = [one.booked if one.queue else one.kept for one in drawn.core.slots]
+        assert drawn.core.node.amounts.holds(reduce(Booked.plus, taken, Booked()))
+
+
+def test_no_second_job_is_handed_over_into_the_room_of_a_tool() -> None:
+    core = core_of(2, most=3, short=100.0)
+    lease(core, A, 1)
+    end(core, 1, 0, "a", tick=1)
+    assert runs(lease(core, COLD, 2, tick=2)) == [(1, 2)]
+    moves = lease(core, BIG, 3, tick=3)
+    assert (runs(moves), unloads(moves)) == ([], [])
+    assert [move for move in moves if isinstance(move, StartSlot)] == [StartSlot(2)]
+    assert unloads(core.handle(SlotReady(2), at(4))) == [0]
+    assert runs(core.handle(ToolUnloaded(0), at(5))) == [(0, 3)]
 
 
 def test_no_tool_goes_in_vain() -> None:
