@@ -50,8 +50,10 @@ _STEP = """\
 """
 
 _SNAKEFILE = """\
+import os
+
 rule all:
-    input: [f"map{last}/{{name}}" for name in sorted(__import__("os").listdir("map0"))]
+    input: [f"map{last}/{{name}}" for name in sorted(os.listdir("map0"))]
 """
 
 _RULE = """

@@ -10,10 +10,10 @@ from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Conflict
 from sluice.contracts.recorded_run import RecordedJob, RecordedRun, RecordedStep
-from sluice.contracts.tasks import Job, TaskStatus
+from sluice.contracts.tasks import TaskStatus
 from sluice.contracts.templates import RUN_VERSION
 
-#: Jobs, and pilots, of one request.
+#: Pilots of one request.
 PAGE = 2_000
 
 
@@ -77,7 +77,7 @@ async def _task_of(operator: OperatorClient, step: ChainStep) -> TaskStatus | No
 async def _read_step(operator: OperatorClient, task: TaskStatus) -> RecordedStep:
     jobs: list[RecordedJob] = []
     untimed = 0
-    async for job in _jobs(operator, task.uid):
+    async for job in operator.all_jobs(task.uid, full=True):
         if job.seconds is None or job.started_at is None:
             untimed += 1
         else:
@@ -87,17 +87,6 @@ async def _read_step(operator: OperatorClient, task: TaskStatus) -> RecordedStep
                 )
             )
     return RecordedStep(task.created_at, jobs, untimed, task.failed_attempts)
-
-
-async def _jobs(operator: OperatorClient, task: UUID) -> AsyncIterator[Job]:
-    after: str | None = None
-    while True:
-        page = await operator.jobs(task, after=after, limit=PAGE, full=True)
-        for job in page.jobs:
-            yield job
-        if page.next is None:
-            return
-        after = page.next
 
 
 async def _pilots(operator: OperatorClient) -> AsyncIterator[Pilot]:

@@ -1,6 +1,7 @@
 """What the WMS is asked about tasks and their jobs, and the operator service in the same way: it
 passes these requests on."""
 
+from collections.abc import AsyncIterator
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient
@@ -14,6 +15,9 @@ from sluice.contracts.tasks import (
     Prioritise,
     TaskStatus,
 )
+
+#: Jobs of one request.
+_PAGE = 1000
 
 
 class JobCalls(ServiceClient):
@@ -37,6 +41,19 @@ class JobCalls(ServiceClient):
 
     async def explain_task(self, uid: UUID) -> Explanation:
         return await self.call("GET", f"{API}/tasks/{uid}/explain", answer=Explanation)
+
+    async def all_jobs(
+        self, task: UUID, *, state: JobState | None = None, full: bool = False, page: int = _PAGE
+    ) -> AsyncIterator[Job]:
+        """As ``jobs``, all of them; ``page``: read with one request."""
+        after: str | None = None
+        while True:
+            found = await self.jobs(task, state=state, after=after, limit=page, full=full)
+            for job in found.jobs:
+                yield job
+            if found.next is None:
+                return
+            after = found.next
 
     async def jobs(
         self,

@@ -67,15 +67,8 @@ async def failed_jobs(connection: Connection, tasks: Sequence[ChainTask]) -> lis
     found: list[tuple[str, Job]] = []
     for task in tasks:
         if task.jobs is not None and task.jobs.failed:
-            after = None
-            while True:
-                page = await connection.operator.jobs(
-                    task.task_id, state=JobState.FAILED, after=after, limit=1000
-                )
-                found += [(task.step, job) for job in page.jobs]
-                after = page.next
-                if after is None:
-                    break
+            failed = connection.operator.all_jobs(task.task_id, state=JobState.FAILED)
+            found += [(task.step, job) async for job in failed]
     return found
 
 

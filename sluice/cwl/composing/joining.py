@@ -3,8 +3,8 @@
 The first tool takes the data set, which is called as its input is. Every further one takes what
 those before it give. An output of the name of an input is taken for it, the nearest first (for a
 list called ``pages`` also one called ``page``); else the nearest tool's only output that fits. A
-list that meets a single input is scattered over, a single
-value that meets a list becomes one; what nobody takes is an output of the workflow.
+list that meets a single input is scattered over, a single value that meets a list becomes one; what
+nobody takes is an output of the workflow.
 """
 
 from collections import Counter
