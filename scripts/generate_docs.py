@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from scripts.docs import (
+    access,
     command_line,
     cwl_features,
     interfaces,
@@ -30,6 +31,7 @@ def makers() -> dict[Path, Callable[[], str]]:
         REFERENCE / "metrics.md": metrics.metrics_page,
         REFERENCE / "cwl-features.md": cwl_features.cwl_features_page,
         REFERENCE / "command-line.md": command_line.command_line_page,
+        REFERENCE / "access.md": access.access_page,
         REFERENCE / "asyncapi.json": interfaces.asyncapi_document,
         **{schemas.schema_path(service): _schema(service) for service in SERVICES},
         **{service_pages.service_page_path(service): _page(service) for service in SERVICES},

@@ -10,6 +10,7 @@ from dms.usecases.context import DmsContext
 from dms.usecases.list_files import list_files, read_file
 from dms.usecases.look_at_files import look_at_files
 from dms.usecases.register_files import register_files
+from sluice.contracts.access import Role, Service
 from sluice.contracts.datasets import (
     File,
     FilePage,
@@ -19,6 +20,7 @@ from sluice.contracts.datasets import (
     Registered,
 )
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.servicekit.access.policy import allow
 from sluice.servicekit.http import api_router, errors
 
 FileId = Annotated[int, Path(ge=1, le=2**63 - 1)]
@@ -30,6 +32,7 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
     router = api_router("/api/v1/datasets/{uid}/files", tags=["data sets"])
 
     @router.post("", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
+    @allow(Role.SUBMITTER, Service.OPERATOR, Service.WMS)
     async def add_files(uid: UUID, request: NewFiles) -> Registered:
         """Adds files; those that are registered and the same are counted as known. All or nothing.
         On storages of a file system each file has to be there, with the size given."""
@@ -40,6 +43,7 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
     @router.get(
         "", response_model=FilePage, responses=errors(NotFound, Unprocessable, NotAvailable)
     )
+    @allow(Role.VIEWER, Service.OPERATOR, Service.WMS, Service.CHAINS)
     async def files(
         uid: UUID,
         after: Annotated[
@@ -62,6 +66,7 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
         return Response(found.model_dump_json(), media_type="application/json")
 
     @router.get("/{file}", response_model=File, responses=errors(NotFound, NotAvailable))
+    @allow(Role.VIEWER, Service.OPERATOR)
     async def file_of_dataset(uid: UUID, file: FileId) -> Response:
         """Reads what is registered of a file: its place, size, checksum and number."""
         return Response(
@@ -75,6 +80,7 @@ def look_router(context: DmsContext) -> APIRouter:
     router = api_router("/api/v1/files", tags=["data sets"])
 
     @router.post("/look", responses=errors(Unprocessable, NotAvailable))
+    @allow(Service.WMS)
     async def look(request: LookAtFiles) -> FoundFaults:
         """Looks whether files that need not be registered are there, with the size said, or with
         the content. Changes nothing."""

@@ -18,10 +18,12 @@ from sluice.contracts.base import Contract
 from sluice.contracts.problems import (
     PROBLEM_TYPE,
     Conflict,
+    Forbidden,
     NotAvailable,
     NotFound,
     Problem,
     ServiceError,
+    Unauthenticated,
     Unprocessable,
 )
 
@@ -34,6 +36,8 @@ API = "/api/v1"
 Parameters = Mapping[str, object]
 
 _BY_STATUS: dict[int, type[ServiceError]] = {
+    401: Unauthenticated,
+    403: Forbidden,
     404: NotFound,
     408: NotAvailable,  # the network was slow; it may be quicker the next time
     409: Conflict,
@@ -55,9 +59,9 @@ class ServiceClient:
     """Calls one service over an ``httpx.AsyncClient`` whose ``base_url`` is the service's
     (embedded: perhaps in-process).
 
-    Raises the ``ServiceError`` that the service answered with (``NotFound``, ``Conflict``,
-    ``Unprocessable`` with its findings, ``NotAvailable``, else ``ServiceError`` itself with
-    ``status``); ``NotAvailable`` where it does not answer (in time).
+    Raises the ``ServiceError`` that the service answered with (``Unauthenticated``, ``Forbidden``,
+    ``NotFound``, ``Conflict``, ``Unprocessable`` with its findings, ``NotAvailable``, else
+    ``ServiceError`` itself with ``status``); ``NotAvailable`` where it does not answer (in time).
     """
 
     service: ClassVar[str] = "service"

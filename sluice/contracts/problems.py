@@ -53,6 +53,8 @@ class ServiceError(Exception):
     passes its sentence and fields.
 
         ServiceError
+        ├── Unauthenticated     401  the request does not say, or prove, who sends it
+        ├── Forbidden           403  who sends it may not do that
         ├── NotFound            404  there is no such thing
         ├── Conflict            409  it contradicts what is there (the state found is a field)
         │   └── NeedsForce      409  it would be done all the same, if asked to
@@ -84,6 +86,14 @@ class ServiceError(Exception):
                 for key, value in self.fields.items()
             },
         )
+
+
+class Unauthenticated(ServiceError):
+    status, slug, title = 401, "unauthenticated", "Not known who asks"
+
+
+class Forbidden(ServiceError):
+    status, slug, title = 403, "forbidden", "Not allowed"
 
 
 class NotFound(ServiceError):

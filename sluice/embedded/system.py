@@ -166,7 +166,7 @@ class EmbeddedSystem:
             name: build_service(
                 name,
                 database_url=postgres.url(part.database),
-                links=links,
+                links=links.of(name),
                 transport=transport,
                 home=self.home,
                 storage_roots=self.options.storage_roots,

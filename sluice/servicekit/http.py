@@ -12,17 +12,23 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sluice.contracts.access import Role
 from sluice.contracts.problems import (
     PROBLEM_TYPE,
     Finding,
+    Forbidden,
     NotAvailable,
     Problem,
     ServiceError,
+    Unauthenticated,
     Unprocessable,
 )
 from sluice.contracts.wording import sentence_of
+from sluice.servicekit.access.check import Checked
+from sluice.servicekit.access.policy import Other, Policy, allow, policy, policy_of
 from sluice.servicekit.database import PASSING, UNSTORABLE, not_now, unstorable
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.not_found import methods_at, unserved
@@ -66,16 +72,19 @@ def errors(*classes: type[ServiceError]) -> dict[int | str, dict[str, Any]]:
 
 
 def api_router(prefix: str = "", *, tags: Sequence[str] = ()) -> APIRouter:
-    """For routes of a service. Any of them can meet a request of the wrong form, or a database that
-    does not answer, and says so in its documentation."""
-    return APIRouter(prefix=prefix, tags=list(tags), responses=errors(Unprocessable, NotAvailable))
+    """For routes of a service. Any can meet a request of the wrong form, of nobody known, or of
+    somebody who may not ask, or a database that does not answer, and says so in its
+    documentation."""
+    answers = errors(Unauthenticated, Forbidden, Unprocessable, NotAvailable)
+    return APIRouter(prefix=prefix, tags=list(tags), responses=answers)
 
 
 def create_app(
     name: str, routers: Sequence[APIRouter], *, health: Health, metrics: ServiceMetrics
 ) -> FastAPI:
     """An application with the routers (of ``api_router``), ``/healthz``, ``/readyz`` and
-    ``/metrics``; every error is a problem (RFC 9457)."""
+    ``/metrics``; every error is a problem (RFC 9457). Each route stands behind its policy. Raises
+    ``NoPolicy``. ``state.policies``: who may ask for what."""
     app = FastAPI(
         title=f"Sluice {name}",
         version="1",
@@ -86,7 +95,7 @@ def create_app(
     for router in [*routers, _health_router(health, metrics)]:
         # As they are: ``include_router`` matches each request with them twice (measured: a third of
         # what a short request takes).
-        app.router.routes.extend(router.routes)
+        app.router.routes.extend(map(_behind_policy, router.routes))
     app.add_exception_handler(ServiceError, _service_error)
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(HTTPException, _http_error)
@@ -96,18 +105,45 @@ def create_app(
     app.add_exception_handler(Exception, _unexpected)
     app.add_middleware(Timing, metrics=metrics)
     complete_document(app)
+    app.state.policies = _policies(app)
     return app
+
+
+def _behind_policy(route: BaseRoute) -> BaseRoute:
+    """Raises ``NoPolicy``."""
+    if not isinstance(route, Route):
+        raise TypeError(f"{route!r} is no route that a policy could stand before")
+    route.app = Checked(route.app, policy_of(route.endpoint, route=_name_of(route)))
+    return route
+
+
+def _policies(app: FastAPI) -> dict[str, Policy]:
+    """By method and address. The document of all routes is for everybody."""
+    checked = [route for route in app.routes if isinstance(route, Route)]
+    return {
+        f"{method} {route.path}": policy(Other.EVERYBODY)
+        if route.path == app.openapi_url
+        else policy_of(route.endpoint, route=_name_of(route))
+        for route in checked
+        for method in sorted(route.methods or ())
+    }
+
+
+def _name_of(route: Route) -> str:
+    return f"{'|'.join(sorted(route.methods or ()))} {route.path}"
 
 
 def _health_router(health: Health, metrics: ServiceMetrics) -> APIRouter:
     router = APIRouter(tags=["health"])
 
     @router.get("/healthz")
+    @allow(Other.EVERYBODY)
     async def healthz() -> dict[str, str]:
         """Says that the process lives."""
         return {"status": "ok"}
 
     @router.get("/readyz")
+    @allow(Other.EVERYBODY)
     async def readyz(response: Response) -> dict[str, str]:
         """Says that it can work: what it needs answers. 503 with the reasons otherwise."""
         report = await health.report()
@@ -116,6 +152,7 @@ def _health_router(health: Health, metrics: ServiceMetrics) -> APIRouter:
         return report
 
     @router.get("/metrics")
+    @allow(Role.VIEWER)
     async def prometheus() -> Response:
         """Gives the service's metrics in the text format of Prometheus."""
         return Response(metrics.render(), media_type="text/plain; version=0.0.4")
@@ -158,6 +195,7 @@ def problem_response(problem: Problem) -> JSONResponse:
         problem.model_dump(mode="json", exclude_none=True),
         status_code=problem.status,
         media_type=PROBLEM_JSON,
+        headers={"WWW-Authenticate": "Bearer"} if problem.status == 401 else None,
     )
 
 

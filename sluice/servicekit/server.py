@@ -8,6 +8,7 @@ from functools import partial
 import uvicorn
 from starlette.types import ASGIApp
 
+from sluice.servicekit.access.authentication import Authentication, Authenticator
 from sluice.servicekit.connections import PatientProtocol
 from sluice.servicekit.refused_requests import Refusals
 from sluice.servicekit.request_guard import Guard
@@ -33,12 +34,19 @@ class HttpServer:
         port: int,
         limits: Limits | None = None,
         connections: int = CONNECTIONS,
+        authenticator: Authenticator | None = None,
     ) -> None:
-        """``limits``: what requests must be. ``connections``: at the same time."""
+        """``limits``: what requests must be. ``connections``: at the same time.
+        ``authenticator``: as of ``Authentication``."""
         #: What is refused before the application sees it.
         self.refusals = Refusals()
         config = uvicorn.Config(
-            Guard(app, limits or Limits(), bound={host.lower()}, refusals=self.refusals),
+            Guard(
+                Authentication(app, authenticator),
+                limits or Limits(),
+                bound={host.lower()},
+                refusals=self.refusals,
+            ),
             log_config=None,
             access_log=False,
             lifespan="off",

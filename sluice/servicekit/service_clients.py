@@ -2,10 +2,18 @@
 transport is the seam)."""
 
 from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import httpx
 
+from sluice.contracts.access import Service
+from sluice.servicekit.access.principal import (
+    THIS_PROCESS,
+    Principal,
+    ServiceCaller,
+    set_principal,
+)
 from sluice.servicekit.in_process import StreamingTransport
 from sluice.tls import trust
 
@@ -57,14 +65,26 @@ class NetworkLinks(_Clients):
 
 class ProcessLinks(_Clients):
     """All services in this process: requests go straight to the other's ASGI application, which may
-    be registered later."""
+    be registered later, and say who sends them."""
 
     def __init__(self) -> None:
         super().__init__()
         self.apps: MutableMapping[str, ASGIApp] = {}
 
     def http(self, service: str, *, streams: bool = False) -> httpx.AsyncClient:
+        return self.http_of(THIS_PROCESS, service, streams=streams)
+
+    def of(self, service: str) -> "LinksOf":
+        """Those by which ``service`` asks others."""
+        return LinksOf(self, ServiceCaller(Service(service)))
+
+    def http_of(
+        self, caller: Principal, service: str, *, streams: bool = False
+    ) -> httpx.AsyncClient:
+        """A client by which ``caller`` asks."""
+
         async def app(scope: Any, receive: Any, send: Any) -> None:
+            set_principal(scope, caller)
             await self.apps[service](scope, receive, send)
 
         transport = (
@@ -73,3 +93,17 @@ class ProcessLinks(_Clients):
             else httpx.ASGITransport(app, raise_app_exceptions=False)
         )
         return self._keep(httpx.AsyncClient(transport=transport, base_url=f"http://{service}"))
+
+
+@dataclass(frozen=True, slots=True)
+class LinksOf:
+    """Links of one caller, kept and closed with those of all."""
+
+    links: ProcessLinks
+    caller: Principal
+
+    def http(self, service: str, *, streams: bool = False) -> httpx.AsyncClient:
+        return self.links.http_of(self.caller, service, streams=streams)
+
+    async def stop(self) -> None:
+        """Nothing of its own."""

@@ -23,6 +23,7 @@ from sluice.contracts.pilots import (
 )
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.secrets import SecretValues
+from sluice.servicekit.access.policy import Other, allow
 from sluice.servicekit.http import api_router, errors
 from wms.api.raw_body import parsed, schema_of
 from wms.db.leases import ClaimedJob
@@ -42,6 +43,7 @@ def pilot_protocol_router(
     router = api_router("/api/v1/pilots", tags=["pilots"])
 
     @router.post("")
+    @allow(Other.ENROLLED)
     async def register(body: RegisterPilot) -> Registration:
         """Registers a pilot, and tells it how often to send heartbeats and how long its leases are.
         Repeated, it is the same pilot with what it has now."""
@@ -53,6 +55,7 @@ def pilot_protocol_router(
         responses=errors(NotFound),
         openapi_extra=schema_of(LeaseRequest),
     )
+    @allow(Other.PILOT)
     async def lease(
         uid: UUID, request: Request, body: Annotated[LeaseRequest, Depends(parsed(LeaseRequest))]
     ) -> Response:
@@ -69,6 +72,7 @@ def pilot_protocol_router(
         responses=errors(NotFound),
         openapi_extra=schema_of(Heartbeat),
     )
+    @allow(Other.PILOT)
     async def heartbeat(
         uid: UUID, body: Annotated[Heartbeat, Depends(parsed(Heartbeat))]
     ) -> Response:
@@ -81,25 +85,31 @@ def pilot_protocol_router(
         responses=errors(NotFound),
         openapi_extra=schema_of(Report),
     )
+    @allow(Other.PILOT)
     async def report(uid: UUID, body: Annotated[Report, Depends(parsed(Report))]) -> Response:
         """Takes what became of a pilot's attempts. Repeating it is fine."""
         answers = ReportAnswers(answers=await report_attempts(context, uid, body.reports))
         return _json(answers.model_dump_json().encode())
 
-    @router.get("/{uid}/storages", responses=errors(NotFound))
-    async def storages(uid: UUID) -> StorageUrls:
-        """Lists the storages where a pilot may remove what its attempts left unreported."""
-        return await list_storage_urls(context, dms, uid)
-
+    _add_storages(router, context, dms)
     _add_secrets(router, give_secrets)
     _add_end(router, context)
     return router
+
+
+def _add_storages(router: APIRouter, context: WmsContext, dms: DmsClient) -> None:
+    @router.get("/{uid}/storages", responses=errors(NotFound))
+    @allow(Other.PILOT)
+    async def storages(uid: UUID) -> StorageUrls:
+        """Lists the storages where a pilot may remove what its attempts left unreported."""
+        return await list_storage_urls(context, dms, uid)
 
 
 def _add_secrets(router: APIRouter, give_secrets: GiveSecrets) -> None:
     @router.post(
         "/{uid}/secrets", response_model=SecretValues, responses=errors(NotFound, Conflict)
     )
+    @allow(Other.PILOT)
     async def secrets(uid: UUID, body: JobToken) -> Response:
         """Gives a pilot the secrets of a job that it has leased, for the tool alone."""
         answer = _json((await give_secrets(uid, body)).model_dump_json().encode())
@@ -109,6 +119,7 @@ def _add_secrets(router: APIRouter, give_secrets: GiveSecrets) -> None:
 
 def _add_end(router: APIRouter, context: WmsContext) -> None:
     @router.post("/{uid}/sign-off", status_code=204, responses=errors(NotFound))
+    @allow(Other.PILOT)
     async def sign_off(uid: UUID, body: SignOff) -> None:
         """Takes the end of a pilot: jobs that it hands back are ready at once, and nothing counts
         against them. Repeating it is fine."""

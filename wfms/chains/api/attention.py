@@ -4,9 +4,11 @@ from uuid import UUID
 
 from fastapi import APIRouter
 
+from sluice.contracts.access import Role, Service
 from sluice.contracts.attention import Acknowledge, ChainCounts
 from sluice.contracts.chains import Chain
 from sluice.contracts.problems import Conflict, NotFound
+from sluice.servicekit.access.policy import allow
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import api_router, errors
 from wfms.chains.usecases.acknowledge_chain import acknowledge_chain
@@ -17,12 +19,14 @@ def attention_router(database: Database) -> APIRouter:
     router = api_router("/api/v1", tags=["chains"])
 
     @router.get("/counts")
+    @allow(Role.VIEWER, Service.OPERATOR)
     async def counts() -> ChainCounts:
         """Counts chains that have not ended, and those that need a person
         (`/chains?attention=true`)."""
         return await count_chains(database)
 
     @router.post("/chains/{uid}/acknowledge", responses=errors(NotFound, Conflict))
+    @allow(Service.OPERATOR)
     async def acknowledge(uid: UUID, asked: Acknowledge) -> Chain:
         """Says who has seen that a chain failed: it needs no attention any more. Repeating it is
         fine; somebody else is told who was first (409)."""

@@ -6,11 +6,13 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query, Response, status
 
+from sluice.contracts.access import Role, Service
 from sluice.contracts.chains import Chain, ChainPage, NewChain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import BY_REQUEST, Cancel, Prioritise
+from sluice.servicekit.access.policy import allow
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import api_router, errors
 from wfms.chains.db.reading import ChainQuery
@@ -66,6 +68,7 @@ def _add_new(router: APIRouter, context: ChainsContext, wake_start: Callable[[],
         status_code=status.HTTP_201_CREATED,
         responses={200: {"model": Chain}, **errors(Conflict, Unprocessable, NotAvailable)},
     )
+    @allow(Service.OPERATOR, Service.INTAKE)
     async def new_dataset(new: NewChain, response: Response) -> Chain:
         """Carries a data set through a template: 201 for a new chain, 200 with the first for a
         repetition."""
@@ -83,6 +86,7 @@ def _add_deletion(router: APIRouter, context: ChainsContext, wake: Callable[[], 
         status_code=status.HTTP_202_ACCEPTED,
         responses=errors(NotFound, Conflict, NotAvailable),
     )
+    @allow(Service.OPERATOR)
     async def delete(
         uid: UUID,
         force: Annotated[
@@ -103,6 +107,7 @@ def _add_deletion(router: APIRouter, context: ChainsContext, wake: Callable[[], 
 
 def _add_reading(router: APIRouter, database: Database) -> None:
     @router.get("/chains", responses=errors(Unprocessable))
+    @allow(Role.VIEWER, Service.OPERATOR)
     async def list_chains(
         query: Annotated[ChainQuery, Depends(_query)], after: str | None = None
     ) -> ChainPage:
@@ -114,6 +119,7 @@ def _add_reading(router: APIRouter, database: Database) -> None:
         return await read_chains(database, query, after=after)
 
     @router.get("/chains/{uid}", responses=errors(NotFound))
+    @allow(Role.VIEWER, Service.OPERATOR)
     async def one_chain(uid: UUID) -> Chain:
         """Reads a chain with its steps and data sets."""
         return await read_chain(database, uid)
@@ -121,6 +127,7 @@ def _add_reading(router: APIRouter, database: Database) -> None:
 
 def _add_rank(router: APIRouter, context: ChainsContext) -> None:
     @router.post("/chains/{uid}/rank", responses=errors(NotFound, Conflict, NotAvailable))
+    @allow(Service.OPERATOR)
     async def rank(uid: UUID, new: Prioritise) -> Chain:
         """Ranks a whole chain: that is added to the ranks of its steps, of running ones at once.
         One that has no more steps to run is refused (409). Repeating it is fine."""
@@ -130,6 +137,7 @@ def _add_rank(router: APIRouter, context: ChainsContext) -> None:
 
 def _add_ending(router: APIRouter, database: Database, wake: Callable[[], None]) -> None:
     @router.post("/chains/{uid}/cancel", responses=errors(NotFound, Conflict))
+    @allow(Service.OPERATOR)
     async def cancel(uid: UUID, body: Cancel = BY_REQUEST) -> Chain:
         """Cancels a chain, once its running tasks have stopped. One whose output is on its way
         to the output storage is canceled at once, and what is not safe there is deleted. Repeating
@@ -139,6 +147,7 @@ def _add_ending(router: APIRouter, database: Database, wake: Callable[[], None])
         return await read_chain(database, uid)
 
     @router.post("/chains/{uid}/discard", responses=errors(NotFound))
+    @allow(Service.OPERATOR)
     async def discard(uid: UUID) -> Chain:
         """Has all data of a chain deleted once it is over, outputs too; it is not stopped.
         Repeating it is fine."""

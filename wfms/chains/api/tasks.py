@@ -6,10 +6,12 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
+from sluice.contracts.access import Role, Service
 from sluice.contracts.chains import ChainTask, ChainTaskList, Release, TaskEnded
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import StepState
 from sluice.contracts.tasks import BY_REQUEST, Cancel, Prioritise, TaskStatus
+from sluice.servicekit.access.policy import allow
 from sluice.servicekit.http import api_router, errors
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.forward_task_request import forward_cancel, forward_rank
@@ -25,6 +27,7 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
     router = api_router("/api/v1/tasks", tags=["tasks"])
 
     @router.get("", responses=errors(Unprocessable))
+    @allow(Role.VIEWER, Service.OPERATOR)
     async def list_tasks(
         *,
         chain: UUID | None = None,
@@ -42,6 +45,7 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
         )
 
     @router.post("/finished", responses=errors(NotFound, Conflict, Unprocessable))
+    @allow(Service.WATCHER)
     async def finished(ended: TaskEnded) -> Release:
         """Takes from the watcher that a task or an upload has ended. The answer names the data sets
         to delete; repeating it is fine."""
@@ -50,16 +54,19 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
         return release
 
     @router.get("/{uid}", responses=errors(NotFound))
+    @allow(Role.VIEWER, Service.OPERATOR, Service.WATCHER)
     async def one_task(uid: UUID, full: Full = False) -> ChainTask:
         """Reads a task; its counts are left out where the WMS does not answer."""
         return await read_task(context, uid, full=full)
 
     @router.post("/{uid}/cancel", responses=errors(NotFound, Conflict, NotAvailable))
+    @allow(Service.OPERATOR)
     async def cancel(uid: UUID, body: Cancel = BY_REQUEST) -> TaskStatus:
         """Cancels a task: passed on to the WMS."""
         return await forward_cancel(context, uid, body)
 
     @router.post("/{uid}/rank", responses=errors(NotFound, Conflict, NotAvailable))
+    @allow(Service.OPERATOR)
     async def rank(uid: UUID, new: Prioritise) -> TaskStatus:
         """Gives a task another rank, higher runs earlier: passed on to the WMS."""
         return await forward_rank(context, uid, new.rank)

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Iterable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -9,8 +10,10 @@ from a2wsgi import WSGIMiddleware
 from flask import Flask, Response, request
 from starlette.types import ASGIApp
 
+from sluice.servicekit.access.policy import Other, allow
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.metrics import ServiceMetrics
+from wfms.operator.api.access import check_access, views_and_policies
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.downloads import downloads_router, images_router
 from wfms.operator.api.errors import answer_errors
@@ -52,11 +55,15 @@ def create_application(
     flask = create_flask(settings)
     flask.register_blueprint(blueprint(routes, bridge))
     flask.register_blueprint(pages_blueprint(context, bridge))
+    files = flask.view_functions["pages.static"]
+    flask.view_functions["pages.static"] = allow(Other.EVERYBODY)(partial(files))
+    check_access(flask)
     streamed = [downloads_router(context), images_router(context)]
     app = create_app("wfms.operator", streamed, health=health, metrics=metrics)
     made = app.openapi
     app.openapi = lambda: document(routes, beside=made())  # type: ignore[method-assign] # FastAPI's own way to another document
     wsgi = WSGIMiddleware(_whole_bodies(flask.wsgi_app), workers=settings.threads)
+    app.state.policies |= views_and_policies(flask)
     app.mount("/", cast(ASGIApp, wsgi))  # a2wsgi spells the same protocol in types of its own
     return app
 

@@ -9,8 +9,10 @@ from uuid import UUID
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
+from sluice.contracts.access import Role
 from sluice.contracts.datasets import ArchiveFormat
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.servicekit.access.policy import allow
 from sluice.servicekit.http import api_router, errors
 from sluice.servicekit.streaming import FOREIGN_CONTENT, Streamed
 from wfms.operator.usecases.context import OperatorContext
@@ -57,6 +59,7 @@ def images_router(context: OperatorContext) -> APIRouter:
     router = api_router()
 
     @router.get("/datasets/{uid}/files/{file}/image", include_in_schema=False)
+    @allow(Role.VIEWER)
     async def image(uid: UUID, file: FileId) -> Response:
         found = await read_image(context.files, uid, file)
         return Streamed(
@@ -78,6 +81,7 @@ def _add_contents(router: APIRouter, context: OperatorContext) -> None:
 
     @router.get(path, response_class=Response, responses=answers)
     @router.head(path, response_class=Response, responses=answers)
+    @allow(Role.VIEWER)
     async def content(uid: UUID, file: FileId, request: Request) -> Response:
         """Sends what is in a file, as it is; `Range`, `If-Range` and `If-None-Match` are heard, the
         tag is the checksum."""
@@ -91,6 +95,7 @@ def _add_contents(router: APIRouter, context: OperatorContext) -> None:
 
     @router.get(path, response_class=Response, responses=answers)
     @router.head(path, response_class=Response, responses=answers)
+    @allow(Role.VIEWER)
     async def log(job: JobId, request: Request, attempt: int | None = None) -> Response:
         """Sends all of a job's log, as it was kept, or a `Range` of it; by default of the last
         attempt that has left one."""
@@ -122,6 +127,7 @@ def _add_archives(router: APIRouter, context: OperatorContext) -> None:
     @router.get(
         "/datasets/{uid}/archive", response_class=Response, responses={200: _ARCHIVE, **refusals}
     )
+    @allow(Role.VIEWER)
     async def dataset_archive(uid: UUID, format: Format = ArchiveFormat.ZIP) -> Response:
         """Sends all files of a data set as one archive, made on the way: it breaks off where a file
         is damaged."""
@@ -132,6 +138,7 @@ def _add_archives(router: APIRouter, context: OperatorContext) -> None:
     @router.get(
         "/chains/{uid}/archive", response_class=Response, responses={200: _ARCHIVE, **refusals}
     )
+    @allow(Role.VIEWER)
     async def chain_archive(
         uid: UUID, format: Format = ArchiveFormat.ZIP, partial: Partial = False
     ) -> Response:

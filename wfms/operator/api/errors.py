@@ -79,6 +79,10 @@ def _methods_here(error: NotFound | MethodNotAllowed) -> set[str]:
 
 
 def flask_problem_response(problem: Problem) -> Response:
+    headers = {"WWW-Authenticate": "Bearer"} if problem.status == 401 else None
     return Response(
-        problem.model_dump_json(exclude_none=True), status=problem.status, content_type=PROBLEM_JSON
+        problem.model_dump_json(exclude_none=True),
+        status=problem.status,
+        content_type=PROBLEM_JSON,
+        headers=headers,
     )

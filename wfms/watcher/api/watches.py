@@ -6,8 +6,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, status
 
+from sluice.contracts.access import Role, Service
 from sluice.contracts.chains import Release, Watch, Watched, WatchList
 from sluice.contracts.states import WatchKind, WatchState
+from sluice.servicekit.access.policy import allow
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import api_router
 from wfms.watcher.usecases.accept_watch import accept_watch
@@ -23,6 +25,7 @@ def watches_router(database: Database, *, wake: Callable[[], None]) -> APIRouter
     router = api_router("/api/v1", tags=["watches"])
 
     @router.post("/tasks")
+    @allow(Service.CHAINS)
     async def watch(new: Watch) -> Watched:
         """Follows this task or upload; a repetition answers with the first."""
         watched = await accept_watch(database, new)
@@ -31,11 +34,13 @@ def watches_router(database: Database, *, wake: Callable[[], None]) -> APIRouter
         return watched
 
     @router.get("/tasks")
+    @allow(Role.VIEWER)
     async def watched(state: WatchState | None = None, limit: Limit = 200) -> WatchList:
         """Lists the tasks and uploads that it follows or followed, newest first."""
         return await read_watches(database, state=state, limit=limit)
 
     @router.post("/releases", status_code=status.HTTP_204_NO_CONTENT)
+    @allow(Service.CHAINS)
     async def release(handed_over: Release) -> None:
         """Has these data sets deleted: from the answer on it is the watcher's duty. Each is deleted
         once."""

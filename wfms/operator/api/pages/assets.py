@@ -2,16 +2,18 @@
 
 import hashlib
 
-from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from flask import Response, flash, redirect, render_template, request, url_for
 from pydantic import ValidationError
 from werkzeug.datastructures import FileStorage
 from werkzeug.wrappers import Response as AnyResponse
 
+from sluice.contracts.access import Role
 from sluice.contracts.assets import NewAsset, NewAssetFile, StoredAsset
 from sluice.contracts.numbers import counted
 from sluice.contracts.problems import Finding, ServiceError, Unprocessable
 from sluice.contracts.wording import sentence_of
 from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.api.rest.assets import require_name
 from wfms.operator.usecases.begin_asset import begin_asset
 from wfms.operator.usecases.context import OperatorContext
@@ -26,11 +28,11 @@ class AssetPages:
         self._database = context.database
         self._bridge = bridge
 
-    def add_to(self, pages: Blueprint) -> None:
-        pages.add_url_rule("/assets", "assets", self.list)
-        pages.add_url_rule("/assets", "put_asset", self.put, methods=["POST"])
-        pages.add_url_rule("/assets/<name>", "asset", self.show)
-        pages.add_url_rule("/assets/<name>/remove", "remove_asset", self.remove, methods=["POST"])
+    def add_to(self, pages: PageRoutes) -> None:
+        pages.get("/assets", "assets", self.list, Role.VIEWER)
+        pages.post("/assets", "put_asset", self.put, Role.SUBMITTER)
+        pages.get("/assets/<name>", "asset", self.show, Role.VIEWER)
+        pages.post("/assets/<name>/remove", "remove_asset", self.remove, Role.SHIFT)
 
     def list(self) -> str:
         return self._page()

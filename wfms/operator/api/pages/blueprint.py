@@ -11,6 +11,7 @@ from wfms.operator.api.pages.assets import AssetPages
 from wfms.operator.api.pages.chains import ChainPages
 from wfms.operator.api.pages.datasets import DatasetPages
 from wfms.operator.api.pages.overview import OverviewPages
+from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.api.pages.pilots import PilotPages
 from wfms.operator.api.pages.queues import QueuePages
 from wfms.operator.api.pages.reruns import RerunPages
@@ -29,6 +30,7 @@ def pages_blueprint(context: OperatorContext, bridge: Bridge) -> Blueprint:
     pages = Blueprint(
         "pages", __name__, static_folder="static", static_url_path="/static", template_folder="html"
     )
+    routes = PageRoutes(pages)
     chains = (ChainPages, RerunPages, StartPages)
     for part in (
         OverviewPages,
@@ -45,7 +47,7 @@ def pages_blueprint(context: OperatorContext, bridge: Bridge) -> Blueprint:
         QueuePages,
         StoragePages,
     ):
-        part(context, bridge).add_to(pages)
+        part(context, bridge).add_to(routes)
     pages.before_request(_check_form)
     pages.after_request(_cache_static)
     return pages

@@ -2,15 +2,17 @@
 
 from uuid import UUID
 
-from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from flask import Response, flash, redirect, render_template, request, url_for
 from pydantic import ValidationError
 from werkzeug.wrappers import Response as AnyResponse
 
+from sluice.contracts.access import Role
 from sluice.contracts.numbers import in_full
 from sluice.contracts.problems import Conflict, NotAvailable
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import Prioritise
 from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.api.pages.query_values import query_choice
 from wfms.operator.api.pages.rendering import live
 from wfms.operator.usecases.context import OperatorContext
@@ -23,18 +25,14 @@ class ChainPages:
         self._context = context
         self._bridge = bridge
 
-    def add_to(self, pages: Blueprint) -> None:
-        pages.add_url_rule("/chains", "chains", self.list)
-        pages.add_url_rule("/chains/live", "chains_live", self.list_live)
-        pages.add_url_rule("/chains/<uuid:uid>", "chain", self.show)
-        pages.add_url_rule("/chains/<uuid:uid>/live", "chain_live", self.live)
-        pages.add_url_rule(
-            "/chains/<uuid:uid>/cancel", "cancel_chain", self.cancel, methods=["POST"]
-        )
-        pages.add_url_rule("/chains/<uuid:uid>/rank", "rank_chain", self.rank, methods=["POST"])
-        pages.add_url_rule(
-            "/chains/<uuid:uid>/discard", "discard_chain", self.discard, methods=["POST"]
-        )
+    def add_to(self, pages: PageRoutes) -> None:
+        pages.get("/chains", "chains", self.list, Role.VIEWER)
+        pages.get("/chains/live", "chains_live", self.list_live, Role.VIEWER)
+        pages.get("/chains/<uuid:uid>", "chain", self.show, Role.VIEWER)
+        pages.get("/chains/<uuid:uid>/live", "chain_live", self.live, Role.VIEWER)
+        pages.post("/chains/<uuid:uid>/cancel", "cancel_chain", self.cancel, Role.SHIFT)
+        pages.post("/chains/<uuid:uid>/rank", "rank_chain", self.rank, Role.SHIFT)
+        pages.post("/chains/<uuid:uid>/discard", "discard_chain", self.discard, Role.SHIFT)
 
     def _list(self) -> ChainList:
         state = query_choice(ChainState)

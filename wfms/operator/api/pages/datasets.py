@@ -2,12 +2,14 @@
 
 from uuid import UUID
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from sluice.contracts.access import Role
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import DatasetState, DatasetType
 from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.api.pages.query_values import query_choice
 from wfms.operator.domain.formatting import count_text
 from wfms.operator.usecases.context import OperatorContext
@@ -27,13 +29,13 @@ class DatasetPages:
         self._context = context
         self._bridge = bridge
 
-    def add_to(self, pages: Blueprint) -> None:
-        pages.add_url_rule("/datasets", "datasets", self.list)
-        pages.add_url_rule("/datasets/<uuid:uid>", "dataset", self.show)
-        pages.add_url_rule("/datasets/<uuid:uid>/files/<int:file>", "file", self.file)
-        pages.add_url_rule("/datasets/unmatched", "unmatched", self.unmatched)
-        pages.add_url_rule("/datasets/unmatched/match", "rematch", self.match, methods=["POST"])
-        pages.add_url_rule("/datasets/unmatched/dismiss", "dismiss", self.dismiss, methods=["POST"])
+    def add_to(self, pages: PageRoutes) -> None:
+        pages.get("/datasets", "datasets", self.list, Role.VIEWER)
+        pages.get("/datasets/<uuid:uid>", "dataset", self.show, Role.VIEWER)
+        pages.get("/datasets/<uuid:uid>/files/<int:file>", "file", self.file, Role.VIEWER)
+        pages.get("/datasets/unmatched", "unmatched", self.unmatched, Role.VIEWER)
+        pages.post("/datasets/unmatched/match", "rematch", self.match, Role.SHIFT)
+        pages.post("/datasets/unmatched/dismiss", "dismiss", self.dismiss, Role.SHIFT)
 
     def list(self) -> str:
         state, kind = query_choice(DatasetState), query_choice(DatasetType, "type")

@@ -1,12 +1,14 @@
 """``/``: what runs, what ended, who works, what needs a person; and saying that one has seen it."""
 
-from flask import Blueprint, Response, flash, redirect, render_template, request, session, url_for
+from flask import Response, flash, redirect, render_template, request, session, url_for
 from pydantic import ValidationError
 from werkzeug.wrappers import Response as AnyResponse
 
+from sluice.contracts.access import Role
 from sluice.contracts.attention import Acknowledge
 from sluice.contracts.problems import ServiceError
 from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.api.pages.rendering import live
 from wfms.operator.domain.formatting import count_text
 from wfms.operator.domain.overview import Overview
@@ -23,10 +25,10 @@ class OverviewPages:
         self._context = context
         self._bridge = bridge
 
-    def add_to(self, pages: Blueprint) -> None:
-        pages.add_url_rule("/", "overview", self.show)
-        pages.add_url_rule("/live", "overview_live", self.live)
-        pages.add_url_rule("/attention", "acknowledge", self.acknowledge, methods=["POST"])
+    def add_to(self, pages: PageRoutes) -> None:
+        pages.get("/", "overview", self.show, Role.VIEWER)
+        pages.get("/live", "overview_live", self.live, Role.VIEWER)
+        pages.post("/attention", "acknowledge", self.acknowledge, Role.SHIFT)
 
     def _read(self) -> dict[str, object]:
         overview: Overview = self._bridge.run(read_overview(self._context))

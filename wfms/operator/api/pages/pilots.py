@@ -3,14 +3,16 @@
 from collections.abc import Awaitable, Callable
 from uuid import UUID
 
-from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from flask import Response, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from sluice.contracts.access import Role
 from sluice.contracts.loaded import LoadTool
 from sluice.contracts.pilot_detail import PilotDetail
 from sluice.contracts.problems import Conflict
 from sluice.contracts.states import PilotState
 from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.api.pages.rendering import live
 from wfms.operator.domain.errors import StepUnknown
 from wfms.operator.usecases.context import OperatorContext
@@ -23,14 +25,14 @@ class PilotPages:
         self._wms = context.wms
         self._bridge = bridge
 
-    def add_to(self, pages: Blueprint) -> None:
+    def add_to(self, pages: PageRoutes) -> None:
         one = "/pilots/<uuid:uid>"
-        pages.add_url_rule(one, "pilot", self.show)
-        pages.add_url_rule(f"{one}/live", "pilot_live", self.live)
-        pages.add_url_rule(f"{one}/drain", "drain_pilot", self.drain, methods=["POST"])
-        pages.add_url_rule(f"{one}/stop", "stop_pilot", self.stop, methods=["POST"])
-        pages.add_url_rule(f"{one}/load", "load_tool", self.load, methods=["POST"])
-        pages.add_url_rule(f"{one}/remove", "remove_pilot", self.remove, methods=["POST"])
+        pages.get(one, "pilot", self.show, Role.VIEWER)
+        pages.get(f"{one}/live", "pilot_live", self.live, Role.VIEWER)
+        pages.post(f"{one}/drain", "drain_pilot", self.drain, Role.SHIFT)
+        pages.post(f"{one}/stop", "stop_pilot", self.stop, Role.SHIFT)
+        pages.post(f"{one}/load", "load_tool", self.load, Role.SHIFT)
+        pages.post(f"{one}/remove", "remove_pilot", self.remove, Role.SHIFT)
 
     def _read(self, uid: UUID) -> dict[str, PilotDetail]:
         return {"detail": self._bridge.run(self._wms.pilot(uid))}

@@ -1,12 +1,14 @@
 """``/queues``: what waits between services, and the messages nobody could handle, to be requeued or
 dropped."""
 
-from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from flask import Response, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from sluice.contracts.access import Role
 from sluice.contracts.problems import NotFound
 from sluice.contracts.queues import SHOWN, ChooseMessages, DeadMessages
 from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.api.pages.rendering import live
 from wfms.operator.domain.formatting import count_text
 from wfms.operator.usecases.context import OperatorContext
@@ -20,12 +22,12 @@ class QueuePages:
         self._desk = context.queues
         self._bridge = bridge
 
-    def add_to(self, pages: Blueprint) -> None:
-        pages.add_url_rule("/queues", "queues", self.list)
-        pages.add_url_rule("/queues/live", "queues_live", self.list_live)
-        pages.add_url_rule("/queues/<queue>", "queue", self.show)
-        pages.add_url_rule("/queues/<queue>/requeue", "requeue", self.requeue, methods=["POST"])
-        pages.add_url_rule("/queues/<queue>/drop", "drop", self.drop, methods=["POST"])
+    def add_to(self, pages: PageRoutes) -> None:
+        pages.get("/queues", "queues", self.list, Role.VIEWER)
+        pages.get("/queues/live", "queues_live", self.list_live, Role.VIEWER)
+        pages.get("/queues/<queue>", "queue", self.show, Role.SHIFT)
+        pages.post("/queues/<queue>/requeue", "requeue", self.requeue, Role.ADMIN)
+        pages.post("/queues/<queue>/drop", "drop", self.drop, Role.ADMIN)
 
     def list(self) -> str:
         return render_template("queues.html", queues=self._bridge.run(self._desk.queues()).queues)

@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from uuid import UUID, uuid4
 
-from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from flask import Response, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from sluice.contracts.access import Role
 from sluice.contracts.chains import RerunChain, RerunPlan
 from sluice.contracts.problems import Conflict, Finding, ServiceError, Unprocessable
 from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.domain.errors import RequestRefused
 from wfms.operator.domain.start_form import Field, fields_of, read_values, shown
 from wfms.operator.usecases.context import OperatorContext
@@ -28,9 +30,9 @@ class RerunPages:
         self._context = context
         self._bridge = bridge
 
-    def add_to(self, pages: Blueprint) -> None:
-        pages.add_url_rule("/chains/<uuid:uid>/rerun", "rerun", self.show)
-        pages.add_url_rule("/chains/<uuid:uid>/rerun", "start_rerun", self.start, methods=["POST"])
+    def add_to(self, pages: PageRoutes) -> None:
+        pages.get("/chains/<uuid:uid>/rerun", "rerun", self.show, Role.SUBMITTER)
+        pages.post("/chains/<uuid:uid>/rerun", "start_rerun", self.start, Role.SUBMITTER)
 
     def show(self, uid: UUID) -> AnyResponse:
         detail = self._read(uid)

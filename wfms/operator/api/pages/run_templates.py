@@ -2,10 +2,12 @@
 
 from uuid import UUID
 
-from flask import Blueprint, Response, flash, redirect, render_template, request, send_file, url_for
+from flask import Response, flash, redirect, render_template, request, send_file, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from sluice.contracts.access import Role
 from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.domain.errors import RunTemplateUnknown
 from wfms.operator.domain.plan_drawing import draw
 from wfms.operator.domain.source_listing import list_sources
@@ -27,12 +29,12 @@ class RunTemplatePages:
         self._database = context.database
         self._bridge = bridge
 
-    def add_to(self, pages: Blueprint) -> None:
+    def add_to(self, pages: PageRoutes) -> None:
         path = "/run-templates/<uuid:template_id>"
-        pages.add_url_rule("/run-templates", "run_templates", self.list)
-        pages.add_url_rule(path, "run_template", self.show)
-        pages.add_url_rule(f"{path}/files", "run_template_files", self.download)
-        pages.add_url_rule(f"{path}/delete", "delete_run_template", self.delete, methods=["POST"])
+        pages.get("/run-templates", "run_templates", self.list, Role.VIEWER)
+        pages.get(path, "run_template", self.show, Role.VIEWER)
+        pages.get(f"{path}/files", "run_template_files", self.download, Role.VIEWER)
+        pages.post(f"{path}/delete", "delete_run_template", self.delete, Role.SUBMITTER)
 
     def _read(self, template_id: UUID) -> StoredTemplate:
         return self._bridge.run(read_run_template(self._database, template_id))

@@ -1,11 +1,13 @@
 """``/chains/new``: asking for a chain by hand."""
 
-from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from flask import Response, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from sluice.contracts.access import Role
 from sluice.contracts.chains import RequestChain
 from sluice.contracts.problems import Conflict, Finding, ServiceError, Unprocessable
 from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.domain.errors import RequestRefused
 from wfms.operator.domain.start_form import Field, fields_of, read_values
 from wfms.operator.usecases.context import OperatorContext
@@ -26,9 +28,9 @@ class StartPages:
         self._context = context
         self._bridge = bridge
 
-    def add_to(self, pages: Blueprint) -> None:
-        pages.add_url_rule("/chains/new", "new_chain", self.show)
-        pages.add_url_rule("/chains/new", "start_chain", self.start, methods=["POST"])
+    def add_to(self, pages: PageRoutes) -> None:
+        pages.get("/chains/new", "new_chain", self.show, Role.SUBMITTER)
+        pages.post("/chains/new", "start_chain", self.start, Role.SUBMITTER)
 
     def _prepared(self, dataset: str, template: str) -> Prepared:
         return self._bridge.run(

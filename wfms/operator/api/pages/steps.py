@@ -1,12 +1,14 @@
 """``/steps``: what waits for each step over all chains, and which step goes before which."""
 
-from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from flask import Response, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from sluice.contracts.access import Role
 from sluice.contracts.numbers import in_full
 from sluice.contracts.problems import NotFound
 from sluice.contracts.steps import OFF, SetStepPriority
 from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.api.pages.rendering import live
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_steps import read_steps, set_step_priority
@@ -18,10 +20,10 @@ class StepPages:
         self._context = context
         self._bridge = bridge
 
-    def add_to(self, pages: Blueprint) -> None:
-        pages.add_url_rule("/steps", "steps", self.list)
-        pages.add_url_rule("/steps/live", "steps_live", self.list_live)
-        pages.add_url_rule("/steps", "set_step", self.set, methods=["POST"])
+    def add_to(self, pages: PageRoutes) -> None:
+        pages.get("/steps", "steps", self.list, Role.VIEWER)
+        pages.get("/steps/live", "steps_live", self.list_live, Role.VIEWER)
+        pages.post("/steps", "set_step", self.set, Role.SHIFT)
 
     def _read(self) -> dict[str, object]:
         """``published``: the names of templates that have a page; those of runs are known to the

@@ -1,9 +1,11 @@
 """``/storages``: where files lie, what gets new data and why the rest does not, and how full each
 is."""
 
-from flask import Blueprint, render_template
+from flask import render_template
 
+from sluice.contracts.access import Role
 from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.domain.storage_lines import StorageLine
 from wfms.operator.usecases.context import OperatorContext
 
@@ -13,8 +15,8 @@ class StoragePages:
         self._dms = context.dms
         self._bridge = bridge
 
-    def add_to(self, pages: Blueprint) -> None:
-        pages.add_url_rule("/storages", "storages", self.list)
+    def add_to(self, pages: PageRoutes) -> None:
+        pages.get("/storages", "storages", self.list, Role.VIEWER)
 
     def list(self) -> str:
         found = self._bridge.run(self._dms.storages(everything=True, measured=True))

@@ -3,16 +3,18 @@
 from typing import Any
 from uuid import UUID
 
-from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from flask import Response, flash, redirect, render_template, request, url_for
 from pydantic import ValidationError
 from werkzeug.wrappers import Response as AnyResponse
 
+from sluice.contracts.access import Role
 from sluice.contracts.logs import FollowedLog
 from sluice.contracts.numbers import in_full
 from sluice.contracts.problems import Conflict, Unprocessable
 from sluice.contracts.states import JobState, StepState
 from sluice.contracts.tasks import Job, JobOrder, Prioritise
 from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.api.pages.query_values import query_choice, query_number
 from wfms.operator.api.pages.rendering import live
 from wfms.operator.domain.errors import LogUnknown
@@ -33,16 +35,16 @@ class TaskPages:
         self._wms = context.wms
         self._bridge = bridge
 
-    def add_to(self, pages: Blueprint) -> None:
-        pages.add_url_rule("/tasks", "tasks", self.list)
-        pages.add_url_rule("/tasks/live", "tasks_live", self.list_live)
-        pages.add_url_rule("/tasks/<uuid:uid>", "task", self.show)
-        pages.add_url_rule("/tasks/<uuid:uid>/live", "task_live", self.live)
-        pages.add_url_rule("/tasks/<uuid:uid>/cancel", "cancel_task", self.cancel, methods=["POST"])
-        pages.add_url_rule("/tasks/<uuid:uid>/retry", "retry_task", self.retry, methods=["POST"])
-        pages.add_url_rule("/tasks/<uuid:uid>/rank", "rank_task", self.rank, methods=["POST"])
-        pages.add_url_rule("/jobs/<int:job>", "job", self.job)
-        pages.add_url_rule("/jobs/<int:job>/live", "job_live", self.job_live)
+    def add_to(self, pages: PageRoutes) -> None:
+        pages.get("/tasks", "tasks", self.list, Role.VIEWER)
+        pages.get("/tasks/live", "tasks_live", self.list_live, Role.VIEWER)
+        pages.get("/tasks/<uuid:uid>", "task", self.show, Role.VIEWER)
+        pages.get("/tasks/<uuid:uid>/live", "task_live", self.live, Role.VIEWER)
+        pages.post("/tasks/<uuid:uid>/cancel", "cancel_task", self.cancel, Role.SHIFT)
+        pages.post("/tasks/<uuid:uid>/retry", "retry_task", self.retry, Role.SHIFT)
+        pages.post("/tasks/<uuid:uid>/rank", "rank_task", self.rank, Role.SHIFT)
+        pages.get("/jobs/<int:job>", "job", self.job, Role.VIEWER)
+        pages.get("/jobs/<int:job>/live", "job_live", self.job_live, Role.VIEWER)
 
     def _list(self) -> dict[str, object]:
         state, after = query_choice(StepState), request.args.get("after")

@@ -2,11 +2,13 @@
 
 from uuid import UUID, uuid4
 
-from flask import Blueprint, Response, flash, redirect, render_template, request, send_file, url_for
+from flask import Response, flash, redirect, render_template, request, send_file, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from sluice.contracts.access import Role
 from sluice.contracts.problems import ServiceError, Unprocessable
 from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.api.pages.query_values import query_number
 from wfms.operator.api.rest.uploads import read_form
 from wfms.operator.domain.errors import MOST_NAMED, OvertakenVersion, TemplateInUse, TemplateRefused
@@ -33,27 +35,19 @@ class TemplatePages:
         self._database = context.database
         self._bridge = bridge
 
-    def add_to(self, pages: Blueprint) -> None:
-        pages.add_url_rule("/templates", "templates", self.list)
-        pages.add_url_rule("/templates", "upload", self.upload, methods=["POST"])
-        pages.add_url_rule("/templates/<name>", "template", self.show)
-        pages.add_url_rule("/templates/<name>/files", "template_files", self.download)
-        pages.add_url_rule("/templates/review/<uuid:held>", "review_template", self.review)
-        pages.add_url_rule(
-            "/templates/review/<uuid:held>", "publish_template", self.publish, methods=["POST"]
+    def add_to(self, pages: PageRoutes) -> None:
+        pages.get("/templates", "templates", self.list, Role.VIEWER)
+        pages.post("/templates", "upload", self.upload, Role.SUBMITTER)
+        pages.get("/templates/<name>", "template", self.show, Role.VIEWER)
+        pages.get("/templates/<name>/files", "template_files", self.download, Role.VIEWER)
+        pages.get("/templates/review/<uuid:held>", "review_template", self.review, Role.SUBMITTER)
+        pages.post(
+            "/templates/review/<uuid:held>", "publish_template", self.publish, Role.SUBMITTER
         )
-        pages.add_url_rule(
-            "/templates/<name>/restore", "restore_template", self.restore, methods=["POST"]
-        )
-        pages.add_url_rule(
-            "/templates/<name>/disable", "disable_template", self.disable, methods=["POST"]
-        )
-        pages.add_url_rule(
-            "/templates/<name>/enable", "enable_template", self.enable, methods=["POST"]
-        )
-        pages.add_url_rule(
-            "/templates/<name>/delete", "delete_template", self.delete, methods=["POST"]
-        )
+        pages.post("/templates/<name>/restore", "restore_template", self.restore, Role.SUBMITTER)
+        pages.post("/templates/<name>/disable", "disable_template", self.disable, Role.SHIFT)
+        pages.post("/templates/<name>/enable", "enable_template", self.enable, Role.SHIFT)
+        pages.post("/templates/<name>/delete", "delete_template", self.delete, Role.SHIFT)
 
     def list(self) -> str:
         templates = self._bridge.run(read_templates(self._database, disabled=True))

@@ -3,9 +3,11 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from flask import Blueprint, Response, render_template, request
+from flask import Response, render_template, request
 
+from sluice.contracts.access import Role
 from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.api.pages.rendering import live
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_times import read_chain_times, read_template_times
@@ -19,10 +21,10 @@ class TimesPages:
         self._context = context
         self._bridge = bridge
 
-    def add_to(self, pages: Blueprint) -> None:
-        pages.add_url_rule("/chains/<uuid:uid>/times", "chain_times", self.chain)
-        pages.add_url_rule("/chains/<uuid:uid>/times/live", "chain_times_live", self.chain_live)
-        pages.add_url_rule("/times", "times", self.period)
+    def add_to(self, pages: PageRoutes) -> None:
+        pages.get("/chains/<uuid:uid>/times", "chain_times", self.chain, Role.VIEWER)
+        pages.get("/chains/<uuid:uid>/times/live", "chain_times_live", self.chain_live, Role.VIEWER)
+        pages.get("/times", "times", self.period, Role.VIEWER)
 
     def _read(self, uid: UUID) -> dict[str, object]:
         chain = self._bridge.run(self._context.chains.chain(uid))

@@ -2,14 +2,16 @@
 
 from uuid import uuid4
 
-from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from flask import Response, flash, redirect, render_template, request, url_for
 from pydantic import ValidationError
 from werkzeug.wrappers import Response as AnyResponse
 
+from sluice.contracts.access import Role
 from sluice.contracts.problems import Finding, NotFound, ServiceError, Unprocessable
 from sluice.contracts.tools import ComposeTools, NewTool
 from sluice.contracts.wording import sentence_of
 from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.api.pages.query_values import query_number
 from wfms.operator.domain.submitted_files import UNNAMED, SubmittedFiles
 from wfms.operator.usecases.compose_tools import compose_tools
@@ -25,12 +27,12 @@ class ToolPages:
         self._database = context.database
         self._bridge = bridge
 
-    def add_to(self, pages: Blueprint) -> None:
-        pages.add_url_rule("/tools", "tools", self.list)
-        pages.add_url_rule("/tools", "store_tool", self.store, methods=["POST"])
-        pages.add_url_rule("/tools/compose", "compose", self.compose, methods=["POST"])
-        pages.add_url_rule("/tools/<name>", "tool", self.show)
-        pages.add_url_rule("/tools/<name>/remove", "remove_tool", self.remove, methods=["POST"])
+    def add_to(self, pages: PageRoutes) -> None:
+        pages.get("/tools", "tools", self.list, Role.VIEWER)
+        pages.post("/tools", "store_tool", self.store, Role.SUBMITTER)
+        pages.post("/tools/compose", "compose", self.compose, Role.SUBMITTER)
+        pages.get("/tools/<name>", "tool", self.show, Role.VIEWER)
+        pages.post("/tools/<name>/remove", "remove_tool", self.remove, Role.SHIFT)
 
     def list(self) -> str:
         return self._page()

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pydantic import Field, ValidationError
 
+from sluice.contracts.access import Role, Service
 from sluice.contracts.asset_refs import AssetName
 from sluice.contracts.assets import (
     PIECE,
@@ -20,8 +21,9 @@ from sluice.contracts.assets import (
 )
 from sluice.contracts.base import Contract
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
+from sluice.servicekit.access.policy import policy
 from wfms.operator.api.rest.body import read_body
-from wfms.operator.api.rest.route import Route, refused
+from wfms.operator.api.rest.route import SHIFT, SUBMITTERS, VIEWERS, Route, refused
 from wfms.operator.domain.errors import TooLarge
 from wfms.operator.usecases.begin_asset import begin_asset
 from wfms.operator.usecases.context import OperatorContext
@@ -60,30 +62,30 @@ class AssetRoutes:
         draft = f"{name}/drafts/<uuid:draft>"
         file = f"{draft}/files/<int:number>"
         return [
-            Route("GET", "/assets", self.list,
+            Route("GET", "/assets", self.list, VIEWERS,
                   "Lists assets with their versions, also those that were taken back.",
                   answer=AssetList),
-            Route("GET", name, self.read,
+            Route("GET", name, self.read, policy(Role.VIEWER, Service.CHAINS),
                   "Reads the versions of an asset; new chains get the newest not taken back.",
                   answer=Asset, errors=(NotFound,)),
-            Route("GET", f"{name}/uses", self.uses,
+            Route("GET", f"{name}/uses", self.uses, VIEWERS,
                   "Says which chains were given which version.",
                   answer=AssetUses, errors=(NotFound,)),
-            Route("DELETE", name, self.remove,
+            Route("DELETE", name, self.remove, SHIFT,
                   "Takes versions back: no new chain gets them; files go when no chain needs them.",
                   answer=RemovedAsset, query=AssetRemovalQuery, errors=(NotFound,)),
-            Route("POST", f"{name}/drafts", self.begin,
+            Route("POST", f"{name}/drafts", self.begin, SUBMITTERS,
                   "Begins a version: says which files are to be sent, or which version has them.",
                   answer=AssetDraft, status=201, body=NewAsset,
                   errors=(NotFound, Conflict, Unprocessable)),
-            Route("PUT", file, self.receive,
+            Route("PUT", file, self.receive, SUBMITTERS,
                   "Takes a piece of a file, at most 8 MiB.",
                   status=204, query=PieceQuery, read=_piece, sends_bytes=True,
                   errors=(NotFound, Conflict, Unprocessable, TooLarge)),
-            Route("POST", file, self.complete_file,
+            Route("POST", file, self.complete_file, SUBMITTERS,
                   "Says that a file has been sent: it is verified.",
                   answer=AssetFile, errors=(NotFound, Conflict, Unprocessable)),
-            Route("POST", draft, self.complete,
+            Route("POST", draft, self.complete, SUBMITTERS,
                   "Says that all files have been sent: they are the next version, or one there is.",
                   answer=StoredAsset, errors=(NotFound, Conflict)),
         ]  # fmt: skip

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from sluice.contracts.attention import NoticeList
 from sluice.contracts.base import Contract
-from wfms.operator.api.rest.route import Route
+from wfms.operator.api.rest.route import VIEWERS, Route
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_attention import read_attention
 
@@ -21,7 +21,8 @@ class AttentionRoutes:
 
     def routes(self) -> list[Route]:
         return [
-            Route("GET", "/attention", self.list, "Lists what needs a person, errors first.",
+            Route("GET", "/attention", self.list, VIEWERS,
+                  "Lists what needs a person, errors first.",
                   answer=NoticeList, query=AttentionQuery),
         ]  # fmt: skip
 

@@ -16,7 +16,7 @@ from sluice.contracts.partial import PartialOutputs
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import Cancel, Prioritise
-from wfms.operator.api.rest.route import Answered, Route
+from wfms.operator.api.rest.route import SHIFT, SUBMITTERS, VIEWERS, Answered, Route
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_outputs import read_outputs
 from wfms.operator.usecases.read_partial import read_partial
@@ -43,41 +43,41 @@ class ChainRoutes:
     def routes(self) -> list[Route]:
         uid = "/chains/<uuid:uid>"
         return [
-            Route("GET", "/chains", self.list,
+            Route("GET", "/chains", self.list, VIEWERS,
                   "Lists chains, newest first; `name`: of their input data set.",
                   answer=ChainPage, query=ChainListRequest, errors=(Conflict, NotAvailable)),
-            Route("POST", "/chains", self.request,
+            Route("POST", "/chains", self.request, SUBMITTERS,
                   "Carries a data set through a template: 201. A repetition, with the same version "
                   "of the template and the same parameters given, gives the first chain: 200.",
                   answer=Chain, status=201, body=RequestChain,
                   errors=(NotFound, Conflict, Unprocessable, NotAvailable)),
-            Route("GET", uid, self.read,
+            Route("GET", uid, self.read, VIEWERS,
                   "Reads a chain with its steps and data sets; of one that uploads, why that does "
                   "not go on.",
                   answer=Chain, errors=(NotFound, NotAvailable)),
-            Route("GET", uid + "/outputs", self.outputs,
+            Route("GET", uid + "/outputs", self.outputs, VIEWERS,
                   "Lists what a chain gives in the end: its workflow's outputs, each a data set.",
                   answer=ChainOutputs, errors=(NotFound, NotAvailable)),
-            Route("GET", uid + "/partial", self.partial,
+            Route("GET", uid + "/partial", self.partial, VIEWERS,
                   "Lists what the steps of a chain wrote and their logs, whether it is there, and "
                   "what of it is missing, and why.",
                   answer=PartialOutputs, errors=(NotFound, NotAvailable)),
-            Route("POST", uid + "/rerun/plan", self.plan_rerun,
+            Route("POST", uid + "/rerun/plan", self.plan_rerun, SUBMITTERS,
                   "Says what a rerun of a chain would do.",
                   answer=RerunPlan, body=RerunChain, errors=(NotFound, Conflict, NotAvailable)),
-            Route("POST", uid + "/rerun", self.rerun,
+            Route("POST", uid + "/rerun", self.rerun, SUBMITTERS,
                   "Runs a chain that is over again, as a new one: 201. A repetition: 200.",
                   answer=Chain, status=201, body=RerunChain,
                   errors=(NotFound, Conflict, NotAvailable)),
-            Route("POST", uid + "/cancel", self.cancel,
+            Route("POST", uid + "/cancel", self.cancel, SHIFT,
                   "Cancels a chain and its running tasks; one that uploads gives up what is not "
                   "safe yet.",
                   answer=Chain, body=Cancel, errors=(NotFound, Conflict, NotAvailable)),
-            Route("POST", uid + "/rank", self.rank,
+            Route("POST", uid + "/rank", self.rank, SHIFT,
                   "Ranks a whole chain: that is added to the ranks of its steps, of running ones "
                   "at once.",
                   answer=Chain, body=Prioritise, errors=(NotFound, Conflict, NotAvailable)),
-            Route("POST", uid + "/discard", self.discard,
+            Route("POST", uid + "/discard", self.discard, SHIFT,
                   "Has all data of a chain deleted once it is over, outputs too.",
                   answer=Chain, errors=(NotFound, NotAvailable)),
         ]  # fmt: skip

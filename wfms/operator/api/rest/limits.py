@@ -2,7 +2,7 @@
 
 from sluice.contracts.limits import LimitList, SetLimit
 from sluice.contracts.problems import NotAvailable, NotFound
-from wfms.operator.api.rest.route import Route
+from wfms.operator.api.rest.route import ADMINS, VIEWERS, Route
 from wfms.operator.usecases.context import OperatorContext
 
 
@@ -12,15 +12,15 @@ class LimitRoutes:
 
     def routes(self) -> list[Route]:
         return [
-            Route("GET", "/limits", self.list,
+            Route("GET", "/limits", self.list, VIEWERS,
                   "Lists the limits on resources that are counted over all nodes: how much there "
                   "is, how much is held or spent, and how many jobs wait that need some.",
                   answer=LimitList, errors=(NotAvailable,)),
-            Route("PUT", "/limits", self.set,
+            Route("PUT", "/limits", self.set, ADMINS,
                   "Sets how much of a resource there is over all nodes: at a time, or in each "
                   "period (`minute`, `hour`, `day`, in UTC). Repeating it is fine.",
                   answer=LimitList, body=SetLimit, errors=(NotAvailable,)),
-            Route("DELETE", "/limits/<string:name>", self.remove,
+            Route("DELETE", "/limits/<string:name>", self.remove, ADMINS,
                   "Takes a limit away: then the resource has to be offered by a node.",
                   answer=LimitList, errors=(NotFound, NotAvailable)),
         ]  # fmt: skip

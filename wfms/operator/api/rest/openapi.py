@@ -6,7 +6,14 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from sluice.contracts.problems import NotAvailable, Problem, ServiceError, Unprocessable
+from sluice.contracts.problems import (
+    Forbidden,
+    NotAvailable,
+    Problem,
+    ServiceError,
+    Unauthenticated,
+    Unprocessable,
+)
 from sluice.servicekit.openapi import remove_unused_schemas
 from wfms.operator.api.rest.route import Route
 
@@ -46,10 +53,12 @@ def document(routes: list[Route], *, beside: dict[str, Any]) -> dict[str, Any]:
 def _operation(route: Route) -> dict[str, Any]:
     answers: dict[str, Any] = {str(route.status): {"description": "Done"} | _content(route.answer)}
     errors: tuple[type[ServiceError], ...] = (
+        Unauthenticated,
+        Forbidden,
         Unprocessable,
         NotAvailable,
         *route.errors,
-    )  # the first two can meet any request
+    )  # the first four can meet any request
     for error in errors:
         answers[str(error.status)] = {"description": error.title} | _content(
             Problem, "application/problem+json"

@@ -7,7 +7,7 @@ from pydantic import Field
 from sluice.contracts.base import Contract
 from sluice.contracts.problems import NotAvailable, NotFound
 from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
-from wfms.operator.api.rest.route import Answered, Route
+from wfms.operator.api.rest.route import ADMINS, SHIFT, VIEWERS, Answered, Route
 from wfms.operator.usecases.context import OperatorContext
 
 
@@ -23,19 +23,19 @@ class QueueRoutes:
         queue = "/queues/<queue>"
         errors = (NotFound, NotAvailable)
         return [
-            Route("GET", "/queues", self.list,
+            Route("GET", "/queues", self.list, VIEWERS,
                   "Lists the queues between services: what waits and what is dead.",
                   answer=QueueList, errors=(NotAvailable,)),
-            Route("GET", queue + "/dead", self.dead,
+            Route("GET", queue + "/dead", self.dead, SHIFT,
                   "Lists the oldest dead messages of a queue, each with its reason.",
                   answer=DeadMessages, query=DeadQuery, errors=errors),
-            Route("GET", queue + "/dead/<message>/body", self.body,
+            Route("GET", queue + "/dead/<message>/body", self.body, SHIFT,
                   "Shows all that a dead message says, as it was sent.",
                   errors=errors),
-            Route("POST", queue + "/requeue", self.requeue,
+            Route("POST", queue + "/requeue", self.requeue, ADMINS,
                   "Puts dead messages back into their queue, as if sent anew.",
                   answer=MessagesMoved, body=ChooseMessages, errors=errors),
-            Route("POST", queue + "/drop", self.drop, "Removes dead messages for good.",
+            Route("POST", queue + "/drop", self.drop, ADMINS, "Removes dead messages for good.",
                   answer=MessagesMoved, body=ChooseMessages, errors=errors),
         ]  # fmt: skip
 

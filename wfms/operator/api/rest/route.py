@@ -8,14 +8,20 @@ from typing import Any, TypeVar
 from flask import Blueprint, Response, request
 from pydantic import BaseModel, ValidationError
 
+from sluice.contracts.access import Role
 from sluice.contracts.base import Contract
 from sluice.contracts.problems import Finding, ServiceError
 from sluice.contracts.wording import sentence_of
+from sluice.servicekit.access.policy import Policy, policy, under
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.rest.body import read_body
 from wfms.operator.domain.errors import RequestRefused
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
+
+#: Who may ask for a route, most often.
+VIEWERS, SUBMITTERS = policy(Role.VIEWER), policy(Role.SUBMITTER)
+SHIFT, ADMINS = policy(Role.SHIFT), policy(Role.ADMIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +42,13 @@ View = Callable[..., Awaitable[Contract | Answered | None]]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """``rule``: path below ``/api/v1`` with Flask's converters. ``read``: makes the body from
-    something else than plain JSON."""
+    """``rule``: path below ``/api/v1`` with Flask's converters. ``access``: who may ask for it.
+    ``read``: makes the body from something else than plain JSON."""
 
     method: str
     rule: str
     view: View
+    access: Policy
     summary: str
     answer: type[BaseModel] | None = None
     status: int = 200
@@ -65,6 +72,7 @@ def blueprint(routes: list[Route], bridge: Bridge) -> Blueprint:
 
 
 def _serve(route: Route, bridge: Bridge) -> Callable[..., Response]:
+    @under(route.access)
     def serve(**path: Any) -> Response:
         arguments: dict[str, Any] = dict(path)
         if route.query is not None:

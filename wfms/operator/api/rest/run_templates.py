@@ -10,7 +10,7 @@ from pydantic import Field
 from sluice.contracts.base import Contract
 from sluice.contracts.problems import NotFound, Unprocessable
 from sluice.contracts.templates import NewTemplate, Template, TemplateList
-from wfms.operator.api.rest.route import Answered, Route
+from wfms.operator.api.rest.route import SUBMITTERS, VIEWERS, Answered, Route
 from wfms.operator.api.rest.uploads import SentTemplate, read_upload
 from wfms.operator.domain.errors import TooLarge
 from wfms.operator.usecases.context import OperatorContext
@@ -38,18 +38,18 @@ class RunTemplateRoutes:
     def routes(self) -> list[Route]:
         path = "/run-templates/<uuid:template_id>"
         return [
-            Route("POST", "/run-templates", self.store,
+            Route("POST", "/run-templates", self.store, SUBMITTERS,
                   "Stores a template for a run of it: no data set is matched with it; 200 where "
                   "there are these very files.",
                   answer=Template, status=201, body=NewTemplate, read=read_upload, uploads=True,
                   errors=(Unprocessable, TooLarge)),
-            Route("GET", "/run-templates", self.list,
+            Route("GET", "/run-templates", self.list, VIEWERS,
                   "Lists templates that came with runs, the last one run first.",
                   answer=TemplateList, query=RunListQuery, errors=(NotFound,)),
-            Route("GET", path, self.read,
+            Route("GET", path, self.read, VIEWERS,
                   "Reads a template that came with a run, with its files.",
                   answer=Template, errors=(NotFound,)),
-            Route("DELETE", path, self.delete,
+            Route("DELETE", path, self.delete, SUBMITTERS,
                   "Takes a template that came with a run off the list; its chains go on.",
                   status=204, errors=(NotFound,)),
         ]  # fmt: skip

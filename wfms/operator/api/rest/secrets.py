@@ -5,10 +5,12 @@ from typing import Annotated
 
 from pydantic import Field
 
+from sluice.contracts.access import Role, Service
 from sluice.contracts.base import Contract
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.secrets import NewSecret, Sealed, Secret, SecretList
-from wfms.operator.api.rest.route import Route
+from sluice.servicekit.access.policy import policy
+from wfms.operator.api.rest.route import ADMINS, VIEWERS, Route
 from wfms.operator.domain.errors import TooLarge
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.open_secrets import open_secrets
@@ -31,20 +33,20 @@ class SecretRoutes:
     def routes(self) -> list[Route]:
         name = "/secrets/<name>"
         return [
-            Route("GET", "/secrets", self.list,
+            Route("GET", "/secrets", self.list, VIEWERS,
                   "Lists secrets: names, versions, who may use them.",
                   answer=SecretList),
-            Route("GET", name, self.read,
+            Route("GET", name, self.read, policy(Role.VIEWER, Service.CHAINS),
                   "Reads of a secret which versions there are, and who may use them.",
                   answer=Secret, errors=(NotFound,)),
-            Route("POST", "/secrets", self.set,
+            Route("POST", "/secrets", self.set, ADMINS,
                   "Keeps a value, encrypted, as the next version of a secret; no route gives it.",
                   answer=Secret, status=201, body=NewSecret,
                   errors=(Conflict, Unprocessable, TooLarge)),
-            Route("DELETE", name, self.remove,
+            Route("DELETE", name, self.remove, ADMINS,
                   "Removes a secret, or one version of it, for good.",
                   status=204, query=RemovalQuery, errors=(NotFound,)),
-            Route("POST", "/sealed-secrets", self.open,
+            Route("POST", "/sealed-secrets", self.open, policy(Service.WMS),
                   "Gives the WMS values for a job; both ways encrypted with the services' key.",
                   answer=Sealed, body=Sealed, errors=(Conflict,)),
         ]  # fmt: skip

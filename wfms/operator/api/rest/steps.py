@@ -5,7 +5,7 @@ from uuid import UUID
 from sluice.contracts.loaded import LoadTool
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound
 from sluice.contracts.steps import SetStepPriority, StepList
-from wfms.operator.api.rest.route import Route
+from wfms.operator.api.rest.route import SHIFT, VIEWERS, Route
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.load_tool import load_tool
 from wfms.operator.usecases.read_steps import read_steps, set_step_priority
@@ -17,15 +17,15 @@ class StepRoutes:
 
     def routes(self) -> list[Route]:
         return [
-            Route("GET", "/steps", self.list,
+            Route("GET", "/steps", self.list, VIEWERS,
                   "Lists steps of published templates, and others that have tasks: how many jobs "
                   "wait, how long jobs take, and what people have set.",
                   answer=StepList, errors=(NotAvailable,)),
-            Route("PUT", "/steps/<string:step>/priority", self.prioritise,
+            Route("PUT", "/steps/<string:step>/priority", self.prioritise, SHIFT,
                   "Ranks a step against others over all chains: 0 or more is added to the rank of "
                   "its tasks; with -1 no job of it is given away, and what runs is finished.",
                   answer=StepList, body=SetStepPriority, errors=(NotFound, NotAvailable)),
-            Route("PUT", "/pilots/<uuid:uid>/load", self.load,
+            Route("PUT", "/pilots/<uuid:uid>/load", self.load, SHIFT,
                   "Has a pilot take jobs of a step before all others, so that its tool is loaded "
                   "there; of one that no template and no task has, it is refused.",
                   body=LoadTool, errors=(NotFound, Conflict, NotAvailable)),

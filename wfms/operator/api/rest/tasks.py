@@ -12,7 +12,7 @@ from sluice.contracts.logs import FollowedLog
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import StepState
 from sluice.contracts.tasks import Cancel, Prioritise, TaskStatus
-from wfms.operator.api.rest.route import Answered, Route
+from wfms.operator.api.rest.route import SHIFT, VIEWERS, Answered, Route
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.find_tasks import TaskSearch, find_tasks
 from wfms.operator.usecases.follow_log import follow_log
@@ -53,22 +53,22 @@ class TaskRoutes:
     def routes(self) -> list[Route]:
         uid = "/tasks/<uuid:uid>"
         return [
-            Route("GET", "/tasks", self.list,
+            Route("GET", "/tasks", self.list, VIEWERS,
                   "Lists tasks with their counts of jobs, newest first; `name`: DATASET.STEP.",
                   answer=ChainTaskList, query=TaskListRequest,
                   errors=(Unprocessable, NotAvailable)),
-            Route("GET", uid, self.read, "Reads a task.", answer=ChainTask, query=OneTaskQuery,
-                  errors=(NotFound, NotAvailable)),
-            Route("POST", uid + "/cancel", self.cancel, "Cancels a task.",
+            Route("GET", uid, self.read, VIEWERS, "Reads a task.",
+                  answer=ChainTask, query=OneTaskQuery, errors=(NotFound, NotAvailable)),
+            Route("POST", uid + "/cancel", self.cancel, SHIFT, "Cancels a task.",
                   answer=TaskStatus, body=Cancel, errors=(NotFound, Conflict, NotAvailable)),
-            Route("POST", uid + "/rank", self.prioritise,
+            Route("POST", uid + "/rank", self.prioritise, SHIFT,
                   "Changes a task's rank; higher runs earlier.",
                   answer=TaskStatus, body=Prioritise, errors=(NotFound, Conflict, NotAvailable)),
-            Route("GET", "/jobs/<int:job>/log", self.log,
+            Route("GET", "/jobs/<int:job>/log", self.log, VIEWERS,
                   "Shows the beginning and the end of a job's log, as text; `…/log/content` has "
                   "all.",
                   query=LogQuery, errors=(NotFound, NotAvailable)),
-            Route("GET", "/jobs/<int:job>/log/live", self.live_log,
+            Route("GET", "/jobs/<int:job>/log/live", self.live_log, VIEWERS,
                   "Shows the end of what a job that runs has written so far, by stream, in Base64.",
                   answer=FollowedLog, errors=(NotFound, NotAvailable)),
         ]  # fmt: skip

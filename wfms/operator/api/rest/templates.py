@@ -3,6 +3,7 @@
 from http import HTTPStatus
 from uuid import uuid4
 
+from sluice.contracts.access import Role, Service
 from sluice.contracts.base import Contract
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.templates import (
@@ -14,7 +15,8 @@ from sluice.contracts.templates import (
     TemplateChanges,
     TemplateList,
 )  # fmt: skip
-from wfms.operator.api.rest.route import Answered, Route
+from sluice.servicekit.access.policy import policy
+from wfms.operator.api.rest.route import SHIFT, SUBMITTERS, VIEWERS, Answered, Route
 from wfms.operator.api.rest.uploads import SentTemplate, read_upload
 from wfms.operator.domain.errors import TooLarge
 from wfms.operator.usecases.check_template import check_template
@@ -53,35 +55,35 @@ class TemplateRoutes:
     def routes(self) -> list[Route]:
         name = "/templates/<name>"
         return [
-            Route("POST", "/templates", self.store,
+            Route("POST", "/templates", self.store, SUBMITTERS,
                   "Stores a template; 200 where its latest version has these very files.",
                   answer=Template, status=201, body=NewTemplate, read=read_upload, uploads=True,
                   errors=(Conflict, Unprocessable, TooLarge)),
-            Route("POST", "/templates/compare", self.compare,
+            Route("POST", "/templates/compare", self.compare, SUBMITTERS,
                   "Says what storing a template would change, storing nothing.",
                   answer=TemplateChanges, body=NewTemplate, read=read_upload, uploads=True,
                   errors=(Unprocessable, TooLarge)),
-            Route("POST", "/templates/check", self.check,
+            Route("POST", "/templates/check", self.check, SUBMITTERS,
                   "Says what is wrong with a template, storing nothing.",
                   answer=CheckedTemplate, body=CheckTemplate, errors=(TooLarge,)),
-            Route("GET", "/templates", self.list,
+            Route("GET", "/templates", self.list, policy(Role.VIEWER, Service.INTAKE),
                   "Lists the latest version of every template that data sets may go through.",
                   answer=TemplateList, query=ListQuery),
-            Route("GET", name, self.read,
+            Route("GET", name, self.read, VIEWERS,
                   "Reads a template with its files, as written and as one JSON document.",
                   answer=Template, query=VersionQuery, errors=(NotFound,)),
-            Route("POST", name + "/restore", self.restore,
+            Route("POST", name + "/restore", self.restore, SUBMITTERS,
                   "Makes an old version the latest again; 200 where it is already.",
                   answer=Template, status=201, body=RestoreTemplate,
                   errors=(NotFound, Unprocessable)),
-            Route("POST", name + "/disable", self.disable,
+            Route("POST", name + "/disable", self.disable, SHIFT,
                   "Disables a template: no data set goes through it until it is enabled; running "
                   "chains go on.",
                   answer=Template, errors=(NotFound,)),
-            Route("POST", name + "/enable", self.enable,
+            Route("POST", name + "/enable", self.enable, SHIFT,
                   "Enables a template: new data sets are matched with it again.",
                   answer=Template, errors=(NotFound,)),
-            Route("DELETE", name, self.delete,
+            Route("DELETE", name, self.delete, SHIFT,
                   "Deletes all versions of a template: they match nothing any more; running chains "
                   "go on.",
                   status=204, query=DeleteQuery, errors=(NotFound, Conflict, NotAvailable)),

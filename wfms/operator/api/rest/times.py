@@ -8,7 +8,7 @@ from sluice.contracts.base import Contract, Timestamp
 from sluice.contracts.bounds import NewText
 from sluice.contracts.problems import NotAvailable, NotFound, Unprocessable
 from sluice.contracts.times import Timeline, WorkTimes
-from wfms.operator.api.rest.route import Answered, Route
+from wfms.operator.api.rest.route import VIEWERS, Answered, Route
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_times import (
     draw,
@@ -52,16 +52,16 @@ class TimesRoutes:
     def routes(self) -> list[Route]:
         timeline = "/chains/<uuid:uid>/timeline"
         return [
-            Route("GET", "/times", self.times,
+            Route("GET", "/times", self.times, VIEWERS,
                   "Says how long jobs waited and ran, by step and in all: of chains, live and "
                   "afterwards, or of what a template did since a time.",
                   answer=WorkTimes, query=TimesQuery, errors=(Unprocessable, NotAvailable)),
-            Route("GET", "/times.svg", self.picture, "The same as a picture (SVG).",
+            Route("GET", "/times.svg", self.picture, VIEWERS, "The same as a picture (SVG).",
                   query=TimesQuery, errors=(Unprocessable, NotAvailable)),
-            Route("GET", timeline, self.timeline,
+            Route("GET", timeline, self.timeline, VIEWERS,
                   "Shows a chain over time: which pilot did what when, and how many jobs waited.",
                   answer=Timeline, errors=(NotFound, NotAvailable)),
-            Route("GET", f"{timeline}.svg", self.timeline_picture,
+            Route("GET", f"{timeline}.svg", self.timeline_picture, VIEWERS,
                   "The same as a picture (SVG).", errors=(NotFound, NotAvailable)),
         ]  # fmt: skip
 

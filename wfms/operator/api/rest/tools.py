@@ -7,7 +7,7 @@ from pydantic import Field
 from sluice.contracts.base import Contract
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.tools import ComposeTools, Composition, NewTool, StoredTool, Tool, ToolList
-from wfms.operator.api.rest.route import Route
+from wfms.operator.api.rest.route import SHIFT, SUBMITTERS, VIEWERS, Route
 from wfms.operator.domain.errors import TooLarge
 from wfms.operator.usecases.compose_tools import compose_tools
 from wfms.operator.usecases.context import OperatorContext
@@ -29,19 +29,20 @@ class ToolRoutes:
     def routes(self) -> list[Route]:
         name = "/tools/<name>"
         return [
-            Route("GET", "/tools", self.list,
+            Route("GET", "/tools", self.list, VIEWERS,
                   "Lists the newest version of every tool of the library.", answer=ToolList),
-            Route("POST", "/tools", self.store,
+            Route("POST", "/tools", self.store, SUBMITTERS,
                   "Stores a CommandLineTool as the next version of a tool of the library.",
                   answer=StoredTool, body=NewTool, errors=(Unprocessable, TooLarge)),
-            Route("GET", name, self.read, "Reads a tool with its text.",
+            Route("GET", name, self.read, VIEWERS, "Reads a tool with its text.",
                   answer=Tool, query=ToolVersionQuery, errors=(NotFound,)),
-            Route("GET", f"{name}/versions", self.versions, "Lists the versions of a tool.",
+            Route("GET", f"{name}/versions", self.versions, VIEWERS,
+                  "Lists the versions of a tool.",
                   answer=ToolList, errors=(NotFound,)),
-            Route("DELETE", name, self.remove,
+            Route("DELETE", name, self.remove, SHIFT,
                   "Removes a tool, or one version of it; templates made of it stay.",
                   status=204, query=ToolVersionQuery, errors=(NotFound,)),
-            Route("POST", "/pipelines/compose", self.compose,
+            Route("POST", "/pipelines/compose", self.compose, SUBMITTERS,
                   "Makes a workflow of tools of the library, and publishes it if asked to.",
                   answer=Composition, body=ComposeTools,
                   errors=(NotFound, Conflict, Unprocessable, TooLarge)),

@@ -7,7 +7,7 @@ from pydantic import Field
 from sluice.contracts.base import Contract
 from sluice.contracts.intake import TieList, UnmatchedList
 from sluice.contracts.problems import NotAvailable
-from wfms.operator.api.rest.route import Route
+from wfms.operator.api.rest.route import VIEWERS, Route
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.review_unmatched import current_ties, review_unmatched
 
@@ -25,11 +25,11 @@ class UnmatchedRoutes:
 
     def routes(self) -> list[Route]:
         return [
-            Route("GET", "/unmatched", self.list,
+            Route("GET", "/unmatched", self.list, VIEWERS,
                   "Lists data sets that fitted no template, with what today's templates make of "
                   "them.",
                   answer=UnmatchedList, query=UnmatchedQuery, errors=(NotAvailable,)),
-            Route("GET", "/ties", self.ties,
+            Route("GET", "/ties", self.ties, VIEWERS,
                   "Lists templates of one priority that match the same data sets.",
                   answer=TieList, errors=(NotAvailable,)),
         ]  # fmt: skip

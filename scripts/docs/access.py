@@ -1,0 +1,43 @@
+"""The page on who may ask for what, from the policies that the routes declare."""
+
+from collections.abc import Iterator, Mapping
+
+from scripts.docs.services import SERVICES, app_of
+from sluice.servicekit.access.policy import Policy
+
+_INTRODUCTION = """\
+# Who may do what
+
+Every route of every service says who may ask for it; one that does not keeps its service from
+starting. Made from the code by `make docs`.
+
+- `viewer`, `submitter`, `shift`, `admin`: people; each may do what the ones before it may.
+- `service:NAME`: a service of the system.
+- `pilot:enrolled`: whoever may become a pilot; `pilot:itself`: the pilot that the address names.
+- `everybody`: no credential is needed.
+
+A request without a credential is answered 401, one of somebody who may not 403, both as a problem
+(RFC 9457) that says what is missing.
+"""
+
+
+def access_page() -> str:
+    return "\n".join([_INTRODUCTION, *(_section(service) for service in SERVICES)])
+
+
+def policies_of(service: str) -> Mapping[str, Policy]:
+    """By method and address."""
+    found: Mapping[str, Policy] = app_of(service).state.policies
+    return found
+
+
+def _section(service: str) -> str:
+    return "\n".join([f"## {service}\n", "| route | who |", "| -- | -- |", *_rows(service), ""])
+
+
+def _rows(service: str) -> Iterator[str]:
+    policies = policies_of(service)
+    for route in sorted(policies, key=lambda route: route.split(" ")[::-1]):
+        method, address = route.split(" ")
+        if method != "HEAD" or f"GET {address}" not in policies:
+            yield f"| `{method} {address}` | {policies[route]} |"

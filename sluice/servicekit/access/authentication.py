@@ -1,0 +1,59 @@
+"""Where requests come in from the network: from a credential to a principal."""
+
+from typing import Protocol
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from sluice.contracts.problems import Unauthenticated
+from sluice.servicekit.access.principal import ANYBODY, Principal, principal_of, set_principal
+from sluice.servicekit.http import problem_response
+
+_SCHEME = "bearer"
+
+
+class Authenticator(Protocol):
+    async def principal(self, token: str) -> Principal | None:
+        """Whose token it is; None: nobody's. Raises ``Unauthenticated`` with the reason where there
+        is more to say."""
+        ...
+
+
+class Authentication:
+    """ASGI application around another. A request without a credential is nobody's, and one with a
+    wrong one is refused."""
+
+    def __init__(self, app: ASGIApp, authenticator: Authenticator | None) -> None:
+        """``authenticator``: None: whoever reaches the server may do everything."""
+        self._app = app
+        self._authenticator = authenticator
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and principal_of(scope) is None:
+            try:
+                await self._find(scope)
+            except Unauthenticated as error:
+                await problem_response(error.problem())(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    async def _find(self, scope: Scope) -> None:
+        """Raises ``Unauthenticated``."""
+        if self._authenticator is None:
+            set_principal(scope, ANYBODY)
+            return
+        given = Headers(scope=scope).get("authorization")
+        if given is None:
+            return
+        scheme, _, token = given.partition(" ")
+        found = (
+            await self._authenticator.principal(token.strip())
+            if scheme.lower() == _SCHEME
+            else None
+        )
+        if found is None:
+            raise Unauthenticated(
+                "the token of the request is none that this service knows: it was taken back, is of"
+                " another system, or was not copied whole"
+            )
+        set_principal(scope, found)

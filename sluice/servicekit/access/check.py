@@ -1,0 +1,65 @@
+"""Where a principal and a policy meet: each route of an ASGI application behind its policy, and the
+question itself for others."""
+
+from collections.abc import Mapping
+from typing import Any, assert_never
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from sluice.contracts.problems import Forbidden, Unauthenticated
+from sluice.servicekit.access.policy import Other, Policy
+from sluice.servicekit.access.principal import (
+    Person,
+    PilotCaller,
+    Principal,
+    ServiceCaller,
+    Unrestricted,
+    principal_of,
+)
+
+
+def require(declared: Policy, principal: Principal | None, path: Mapping[str, Any]) -> None:
+    """``path``: parts of the address by name. Raises ``Unauthenticated``, ``Forbidden``."""
+    if Other.EVERYBODY in declared.others:
+        return
+    if principal is None:
+        raise Unauthenticated(
+            "the request does not say who sends it: it needs a token, as in"
+            " 'Authorization: Bearer TOKEN'"
+        )
+    if not _may(declared, principal, path):
+        raise Forbidden(f"{principal} may not do this: {_needed(declared, principal)}")
+
+
+def _needed(declared: Policy, principal: Principal) -> str:
+    if isinstance(principal, Person) and declared.role is not None:
+        return f"it takes the role {declared.role}"
+    return f"it is for {declared}"
+
+
+def _may(declared: Policy, principal: Principal, path: Mapping[str, Any]) -> bool:
+    match principal:
+        case Unrestricted():
+            return True
+        case Person(role=role):
+            return declared.role is not None and role.includes(declared.role)
+        case ServiceCaller(service=service):
+            return service in declared.services
+        case PilotCaller(uid=None):
+            return Other.ENROLLED in declared.others
+        case PilotCaller(uid=uid):
+            return Other.PILOT in declared.others and str(path.get("uid")) == str(uid)
+        case _:
+            assert_never(principal)
+
+
+class Checked:
+    """ASGI application of one route, behind its policy."""
+
+    def __init__(self, app: ASGIApp, declared: Policy) -> None:
+        self._app = app
+        self._declared = declared
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        require(self._declared, principal_of(scope), scope.get("path_params", {}))
+        await self._app(scope, receive, send)

@@ -1,0 +1,85 @@
+"""Who may ask for a route: declared beside it, looked at before it runs.
+
+Nothing may be asked for by default: an application with a route that does not say who may ask for
+it is not made.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from sluice.contracts.access import Role, Service
+
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+
+#: Where a view has its policy.
+_MARK = "__sluice_access__"
+
+
+class Other(StrEnum):
+    """Callers that are neither people nor services. ``PILOT``: the one that the address names;
+    ``ENROLLED``: who may become a pilot."""
+
+    EVERYBODY = "everybody"
+    PILOT = "pilot:itself"
+    ENROLLED = "pilot:enrolled"
+
+
+Who = Role | Service | Other
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """``role``: the least that a person needs; None: no person may."""
+
+    role: Role | None = None
+    services: frozenset[Service] = frozenset()
+    others: frozenset[Other] = frozenset()
+
+    def __str__(self) -> str:
+        """As the table of all routes has it."""
+        people = [] if self.role is None else [self.role.value]
+        services = sorted(f"service:{service}" for service in self.services)
+        return ", ".join([*people, *services, *sorted(self.others)])
+
+
+class NoPolicy(TypeError):
+    """A program error: a route does not say who may ask for it."""
+
+    def __init__(self, route: str) -> None:
+        super().__init__(f"{route} does not say who may ask for it: put allow(…) before its view")
+
+
+def policy(*who: Who) -> Policy:
+    """Of people with a role, or one that includes it; of services; of others. Raises
+    ``TypeError`` for nobody, and for two roles."""
+    roles = [each for each in who if isinstance(each, Role)]
+    if not who or len(roles) > 1:
+        raise TypeError(f"a policy names somebody, and one role at most: {who}")
+    return Policy(
+        next(iter(roles), None),
+        frozenset(each for each in who if isinstance(each, Service)),
+        frozenset(each for each in who if isinstance(each, Other)),
+    )
+
+
+def allow(*who: Who) -> Callable[[FunctionT], FunctionT]:
+    """Lets them ask for what the view below answers; as of ``policy``."""
+    return under(policy(*who))
+
+
+def under(declared: Policy) -> Callable[[FunctionT], FunctionT]:
+    def mark(view: FunctionT) -> FunctionT:
+        setattr(view, _MARK, declared)
+        return view
+
+    return mark
+
+
+def policy_of(view: Callable[..., Any], *, route: str) -> Policy:
+    """Raises ``NoPolicy``, which names the ``route``."""
+    found: Policy | None = getattr(view, _MARK, None)
+    if found is None:
+        raise NoPolicy(route)
+    return found

@@ -1,0 +1,67 @@
+"""Whoever asks, as a credential or the process itself says."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from starlette.types import Scope
+
+from sluice.contracts.access import Role, Service
+
+#: Where a request's scope has its principal. What comes by a network cannot set it.
+_KEY = "sluice.principal"
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    name: str
+    role: Role
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.role})"
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceCaller:
+    service: Service
+
+    def __str__(self) -> str:
+        return f"the service {self.service}"
+
+
+@dataclass(frozen=True, slots=True)
+class PilotCaller:
+    """``uid``: of the one pilot that it may act as; None: it may become a pilot."""
+
+    uid: UUID | None = None
+
+    def __str__(self) -> str:
+        return "a pilot that registers" if self.uid is None else f"pilot {self.uid}"
+
+
+@dataclass(frozen=True, slots=True)
+class Unrestricted:
+    """Who may do everything: this process itself, or whoever reaches it where nobody has to say who
+    he is."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Principal = Person | ServiceCaller | PilotCaller | Unrestricted
+
+#: A process that asks a service which it runs itself.
+THIS_PROCESS = Unrestricted("this process")
+#: Whoever asks where nobody has to say who he is.
+ANYBODY = Unrestricted("anybody")
+
+
+def principal_of(scope: Scope) -> Principal | None:
+    """None: the request says of nobody that he sent it."""
+    found: Principal | None = scope.get(_KEY)
+    return found
+
+
+def set_principal(scope: Scope, principal: Principal) -> None:
+    scope[_KEY] = principal

@@ -1,0 +1,46 @@
+"""The table of `docs/reference/access.md`, read and applied in a way of its own."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.architecture.sources import ROOT
+
+#: From the weakest to the strongest.
+ROLES = ("viewer", "submitter", "shift", "admin")
+PILOT = "00000000-0000-4000-8000-000000000001"
+OTHER_PILOT = "00000000-0000-4000-8000-000000000002"
+
+_PAGE = ROOT / "docs/reference/access.md"
+_ROW = re.compile(r"\| `([A-Z]+) (\S+)` \| (.+) \|")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    service: str
+    method: str
+    address: str
+    who: frozenset[str]
+
+    def lets(self, caller: str) -> bool:
+        """``caller``: a role, ``service:NAME``, ``enrolled``, the uid of a pilot, or nobody."""
+        if "everybody" in self.who:
+            return True
+        if caller in ROLES:
+            return bool(self.who & set(ROLES[: ROLES.index(caller) + 1]))
+        if caller == "enrolled":
+            return "pilot:enrolled" in self.who
+        if caller in {PILOT, OTHER_PILOT}:  # the rows are asked for with the first
+            return "pilot:itself" in self.who and caller == PILOT
+        return caller in self.who
+
+
+def rows(page: Path = _PAGE) -> list[Row]:
+    found, service = [], ""
+    for line in page.read_text().splitlines():
+        if line.startswith("## "):
+            service = line.removeprefix("## ")
+        elif match := _ROW.fullmatch(line):
+            method, address, who = match.groups()
+            found.append(Row(service, method, address, frozenset(who.split(", "))))
+    return found

@@ -1,0 +1,76 @@
+"""From a credential to a principal, where requests come in."""
+
+from collections.abc import Mapping
+
+import httpx
+import pytest
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from sluice.contracts.access import Role
+from sluice.contracts.problems import Unauthenticated
+from sluice.servicekit.access.authentication import Authentication
+from sluice.servicekit.access.principal import Person, Principal, principal_of, set_principal
+
+
+class Known:
+    """Two tokens, one of them out of date."""
+
+    async def principal(self, token: str) -> Principal | None:
+        if token == "old":
+            raise Unauthenticated("the token ended yesterday")
+        return Person("anna", Role.SHIFT) if token == "right" else None
+
+
+async def _names(scope: Scope, receive: Receive, send: Send) -> None:
+    body = str(principal_of(scope)).encode()
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def _ask(app: ASGIApp, headers: Mapping[str, str]) -> httpx.Response:
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app), base_url="http://things"
+    ) as client:
+        return await client.get("/", headers=headers)
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer"])
+async def test_a_token_says_who_sends_the_request(scheme: str) -> None:
+    answer = await _ask(Authentication(_names, Known()), {"Authorization": f"{scheme} right"})
+
+    assert answer.text == "anna (shift)"
+
+
+async def test_without_a_token_a_request_is_nobodys() -> None:
+    assert (await _ask(Authentication(_names, Known()), {})).text == "None"
+
+
+@pytest.mark.parametrize("credential", ["Bearer wrong", "Bearer", "Basic right", "right", ""])
+async def test_a_wrong_token_is_refused(credential: str) -> None:
+    answer = await _ask(Authentication(_names, Known()), {"Authorization": credential})
+
+    assert answer.status_code == 401
+    assert "none that this service knows" in answer.json()["detail"]
+    assert answer.headers["www-authenticate"] == "Bearer"
+
+
+async def test_a_refusal_says_why_where_that_is_known() -> None:
+    answer = await _ask(Authentication(_names, Known()), {"Authorization": "Bearer old"})
+
+    assert answer.json()["detail"] == "the token ended yesterday"
+
+
+async def test_where_nobody_has_to_say_who_he_is_anybody_may_do_everything() -> None:
+    assert (await _ask(Authentication(_names, None), {})).text == "anybody"
+
+
+async def test_what_the_process_itself_says_counts() -> None:
+    inner = Authentication(_names, Known())
+
+    async def of_this_process(scope: Scope, receive: Receive, send: Send) -> None:
+        set_principal(scope, Person("bert", Role.ADMIN))
+        await inner(scope, receive, send)
+
+    answer = await _ask(of_this_process, {"Authorization": "Bearer wrong"})
+
+    assert answer.text == "bert (admin)"

@@ -1,0 +1,157 @@
+"""Every route of every service says who may ask for it, and nobody else gets an answer."""
+
+import re
+from collections.abc import Iterator
+from uuid import UUID
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from flask import Flask
+from starlette.routing import BaseRoute, Mount, Route
+from structlog.testing import capture_logs
+
+from scripts.docs.services import SERVICES, app_of
+from sluice.contracts.access import Role, Service
+from sluice.contracts.problems import Forbidden, Unauthenticated
+from sluice.servicekit.access.check import Checked
+from sluice.servicekit.access.policy import NoPolicy, allow, policy
+from sluice.servicekit.access.principal import Person, PilotCaller, Principal, ServiceCaller
+from sluice.servicekit.http import Health, api_router, create_app
+from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.service_clients import ProcessLinks
+from tests.unit.access.table import OTHER_PILOT, PILOT, ROLES, Row, rows
+from wfms.operator.api.access import check_access
+
+_PART = re.compile(r"\{(\w+)\}")
+_TITLES = {401: Unauthenticated.title, 403: Forbidden.title}
+
+CALLERS: dict[str, Principal | None] = {
+    "nobody": None,
+    **{role: Person("anna", Role(role)) for role in ROLES},
+    **{f"service:{service}": ServiceCaller(service) for service in Service},
+    "enrolled": PilotCaller(),
+    PILOT: PilotCaller(UUID(PILOT)),
+    OTHER_PILOT: PilotCaller(UUID(OTHER_PILOT)),
+}
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_no_route_stands_open(service: str) -> None:
+    app: FastAPI = app_of(service)
+
+    open_routes = [
+        route.path
+        for route in _routes(app.routes)
+        if not isinstance(route.app, Checked) and route.path != app.openapi_url
+    ]
+
+    assert open_routes == []
+    assert {row.address for row in rows() if row.service == service} >= {
+        route.path for route in _routes(app.routes)
+    }
+
+
+def _routes(routes: list[BaseRoute]) -> Iterator[Route]:
+    """What Flask serves is looked at by itself, before every request."""
+    for route in routes:
+        if not isinstance(route, Mount):
+            assert isinstance(route, Route)
+            yield route
+
+
+@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("caller", CALLERS)
+async def test_who_may_ask_is_what_the_table_says(service: str, caller: str) -> None:
+    links = ProcessLinks()
+    links.apps[service] = app_of(service)
+    principal = CALLERS[caller]
+    client = (
+        httpx.AsyncClient(
+            transport=httpx.ASGITransport(app_of(service), raise_app_exceptions=False),
+            base_url=f"http://{service}",
+        )
+        if principal is None
+        else links.http_of(principal, service)
+    )
+    wrong = []
+
+    # What the request may do fails: nothing is started, and that is logged.
+    with capture_logs():
+        for row in rows():
+            if row.service == service:
+                answer = await client.request(row.method, _address(row))
+                refused = _refused(answer)
+                if refused != _expected(row, caller):
+                    wrong.append((row.method, row.address, refused))
+    await client.aclose()
+    await links.stop()
+
+    assert wrong == []
+
+
+def _address(row: Row) -> str:
+    """With a uid, a number or a name at the place of each part."""
+    names = {"uid": PILOT, "held": PILOT, "template_id": PILOT, "draft": PILOT}
+    numbers = {"file", "job", "job_id", "number", "run"}
+    return _PART.sub(
+        lambda part: names.get(part[1], "1" if part[1] in numbers else "name"), row.address
+    )
+
+
+def _expected(row: Row, caller: str) -> int | None:
+    if row.lets(caller):
+        return None
+    return 401 if caller == "nobody" else 403
+
+
+def _refused(answer: httpx.Response) -> int | None:
+    """A page whose form lacks its token is refused, too, and for another reason."""
+    title = _TITLES.get(answer.status_code)
+    return answer.status_code if title is not None and title in answer.text else None
+
+
+async def test_a_refusal_says_what_is_missing() -> None:
+    links = ProcessLinks()
+    links.apps["wms"] = app_of("wms")
+
+    async with links.http_of(Person("anna", Role.VIEWER), "wms") as anna:
+        refused = (await anna.put("/api/v1/limits", json={})).json()
+    async with links.http_of(ServiceCaller(Service.DMS), "wms") as dms:
+        other = (await dms.put("/api/v1/boosts", json={})).json()
+    transport = httpx.ASGITransport(app_of("wms"))
+    async with httpx.AsyncClient(transport=transport, base_url="http://wms") as nobody:
+        unknown = await nobody.get("/api/v1/pilots")
+
+    assert refused["type"] == "urn:sluice:problem:forbidden"
+    assert refused["detail"] == ("anna (viewer) may not do this: it is for service:wfms.operator")
+    assert other["detail"] == "the service dms may not do this: it is for service:wfms.chains"
+    assert unknown.status_code == 401
+    assert unknown.headers["www-authenticate"] == "Bearer"
+    assert "'Authorization: Bearer TOKEN'" in unknown.json()["detail"]
+
+
+def test_a_route_that_says_nothing_keeps_the_service_from_starting() -> None:
+    router = api_router()
+
+    @router.get("/things")
+    async def things() -> dict[str, str]:
+        return {}
+
+    with pytest.raises(NoPolicy, match="GET /things does not say who may ask for it"):
+        create_app("things", [router], health=Health({}), metrics=ServiceMetrics())
+
+
+def test_a_page_that_says_nothing_keeps_the_service_from_starting() -> None:
+    flask = Flask("things", static_folder=None)
+    flask.add_url_rule("/things", "things", lambda: "")
+
+    with pytest.raises(NoPolicy, match="the page things does not say who may ask for it"):
+        check_access(flask)
+
+
+def test_a_policy_names_somebody_and_one_role() -> None:
+    with pytest.raises(TypeError, match="names somebody"):
+        policy()
+    with pytest.raises(TypeError, match="one role"):
+        allow(Role.VIEWER, Role.ADMIN)

@@ -1,0 +1,46 @@
+"""Flask's views behind their policies."""
+
+import re
+
+from flask import Flask, request
+from starlette.types import Scope
+
+from sluice.servicekit.access.check import require
+from sluice.servicekit.access.policy import Policy, policy_of
+from sluice.servicekit.access.principal import principal_of
+
+_PART = re.compile(r"<(?:\w+:)?(\w+)>")
+
+
+def check_access(flask: Flask) -> None:
+    """Precondition: all views are there.
+
+    Each is called for those alone who may. Raises ``NoPolicy``.
+    """
+    policies = {
+        endpoint: policy_of(view, route=f"the page {endpoint}")
+        for endpoint, view in flask.view_functions.items()
+    }
+
+    @flask.before_request
+    def check() -> None:
+        endpoint = request.endpoint
+        if endpoint is None:  # nothing is served there, which is told as such
+            return
+        scope: Scope = request.environ.get("asgi.scope", {})
+        require(policies[endpoint], principal_of(scope), request.view_args or {})
+
+
+def views_and_policies(flask: Flask) -> dict[str, Policy]:
+    """By method and address, as FastAPI writes them."""
+    return {
+        f"{method} {_address(rule.rule)}": policy_of(
+            flask.view_functions[rule.endpoint], route=rule.endpoint
+        )
+        for rule in flask.url_map.iter_rules()
+        for method in sorted((rule.methods or set()) - {"OPTIONS"})
+    }
+
+
+def _address(rule: str) -> str:
+    return _PART.sub(r"{\1}", rule)
