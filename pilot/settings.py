@@ -55,6 +55,9 @@ class PilotSettings(BaseSettings):
 
     #: Base URL of the WMS.
     wms_url: str = "http://127.0.0.1:8082"
+    #: File with the token that it registers with, where the WMS wants to know who asks; read at
+    #: each registration.
+    token_file: Path | None = None
     #: Default: the name of the machine. One pilot of a name at a time on a node; a new start takes
     #: over what an earlier one left behind.
     name: Name = Field(default_factory=socket.gethostname)

@@ -6,6 +6,7 @@ import platform
 import signal
 import uuid
 from collections.abc import Sequence
+from functools import partial
 from importlib.metadata import version
 
 import httpx
@@ -34,6 +35,7 @@ from pilot.settings import PilotSettings
 from pilot.slot_processes import SlotProcesses
 from pilot.walls import NodeWalls, find_walls, with_users
 from pilot.wms_session import WmsSession
+from sluice.clients.pilot_auth import PilotAuth
 from sluice.clients.wms import WmsClient
 from sluice.contracts.node_parts import NodePart
 from sluice.contracts.pilots import NodeResources, RegisterPilot, SignOff
@@ -69,10 +71,8 @@ async def run_pilot(settings: PilotSettings) -> None:
     walls = await asyncio.to_thread(with_users, walls, settings, least, folder=folder, run=run)
     slots = len(walls.users) or slots
     pilot = _registration(settings, uid, slots=slots, resources=resources, walls=walls)
-    async with httpx.AsyncClient(
-        base_url=settings.wms_url, timeout=httpx.Timeout(10.0), verify=trust(settings.wms_url)
-    ) as http:
-        session = WmsSession(WmsClient(http), pilot)
+    async with _wms(settings) as http:
+        session = _session(settings, http, pilot)
         outbox = Outbox(run.journals, Leftovers(session.storages))
         groups = await asyncio.to_thread(find_memory_groups, str(uid))
         if groups is not None:
@@ -111,6 +111,20 @@ async def run_pilot(settings: PilotSettings) -> None:
     if outbox.empty.is_set():
         run.delete()
     folder.close()
+
+
+def _wms(settings: PilotSettings) -> httpx.AsyncClient:
+    return httpx.AsyncClient(
+        base_url=settings.wms_url,
+        timeout=httpx.Timeout(10.0),
+        verify=trust(settings.wms_url),
+        auth=PilotAuth(settings.token_file),
+    )
+
+
+def _session(settings: PilotSettings, http: httpx.AsyncClient, pilot: RegisterPilot) -> WmsSession:
+    connect = None if settings.token_file is None else partial(_wms, settings)
+    return WmsSession(WmsClient(http), pilot, connect=connect)
 
 
 def _registration(

@@ -1,11 +1,16 @@
 """The pilot as the WMS knows it: registered, and again when the WMS has forgotten it."""
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from functools import partial
+from uuid import UUID
 
+import httpx
 import structlog
 
 from pilot.backoff import Backoff
+from pilot.ticks import tick
 from pilot.understood import Understood
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import (
@@ -18,22 +23,36 @@ from sluice.contracts.pilots import (
     Registration,
     StorageUrls,
 )
-from sluice.contracts.problems import ServiceError, Unprocessable
+from sluice.contracts.problems import NotFound, ServiceError, Unauthenticated, Unprocessable
 from sluice.contracts.secrets import SecretValues
 from sluice.contracts.states import SandboxKind
 
 log = structlog.get_logger(__name__)
 
+#: What a WMS answers that does not know the pilot, or its token, any more: it registers again.
+FORGOTTEN = (NotFound, Unauthenticated)
+#: Seconds between two registrations, at the least.
+_PAUSE = 1.0
+
 
 class WmsSession:
     """``registration`` is there once ``register`` has returned."""
 
-    def __init__(self, client: WmsClient, pilot: RegisterPilot) -> None:
+    def __init__(
+        self,
+        client: WmsClient,
+        pilot: RegisterPilot,
+        *,
+        connect: Callable[[], httpx.AsyncClient] | None = None,
+    ) -> None:
+        """``connect``: as who may become a pilot; None: the WMS asks nobody who he is."""
         self.client = client
+        self._connect = connect
         self.pilot = pilot
         self.registration = Registration(heartbeat=10.0, lease=60.0)
         self._lock = asyncio.Lock()
         self._times = 0
+        self._registered_at = -_PAUSE
         self._leases, self._heartbeats = Understood(), Understood()
 
     @property
@@ -54,9 +73,10 @@ class WmsSession:
             backoff = Backoff(longest=10.0)
             self._leases.forget()
             self._heartbeats.forget()
+            await asyncio.sleep(max(0.0, self._registered_at + _PAUSE - tick()))
             while True:
                 try:
-                    self.registration = await self._register()
+                    self.registration = await _register(self.client, self.pilot)
                     break
                 except ServiceError as error:
                     log.warning(
@@ -64,12 +84,25 @@ class WmsSession:
                     )
                     await backoff.wait()
             self._times += 1
+            self._registered_at = tick()
             log.info(
                 "pilot.registered",
                 times=self._times,
                 heartbeat=self.registration.heartbeat,
                 lease=self.registration.lease,
             )
+
+    @asynccontextmanager
+    async def in_the_name_of(self, earlier: UUID) -> AsyncIterator[WmsClient]:
+        """A client that asks as an earlier start of this pilot, which registers again for that
+        where the WMS wants to know who asks; it is to sign off. Raises ``ServiceError``."""
+        if self._connect is None:
+            yield self.client
+            return
+        async with self._connect() as http:
+            client = WmsClient(http)
+            await _register(client, self.pilot.model_copy(update={"uid": earlier}))
+            yield client
 
     async def lease(self, request: LeaseRequest) -> Lease:
         """Raises ``ServiceError``. A WMS of the release before does not know of tools that stay
@@ -95,23 +128,24 @@ class WmsSession:
         """Raises ``ServiceError``."""
         return await self.client.secrets(self.pilot.uid, job)
 
-    async def _register(self) -> Registration:
-        """A WMS of the release before refuses what it does not know: there the pilot gets no work
-        that needs a container, a sandbox, or what else its node offers."""
-        resources = self.pilot.resources.model_copy(
-            update={"devices": [], "named": {}, "labels": {}, "part": None}
+
+async def _register(client: WmsClient, pilot: RegisterPilot) -> Registration:
+    """A WMS of the release before refuses what it does not know: there the pilot gets no work
+    that needs a container, a sandbox, or what else its node offers."""
+    resources = pilot.resources.model_copy(
+        update={"devices": [], "named": {}, "labels": {}, "part": None}
+    )
+    known = pilot.model_copy(
+        update={"engines": [], "sandbox": SandboxKind.NONE, "resources": resources}
+    )
+    try:
+        return await client.register(pilot)
+    except Unprocessable:
+        if known == pilot:
+            raise
+        log.warning(
+            "pilot.not_all_told",
+            note="the WMS does not know of containers, sandboxes, devices, named resources or"
+            " labels; start this pilot again when it does",
         )
-        known = self.pilot.model_copy(
-            update={"engines": [], "sandbox": SandboxKind.NONE, "resources": resources}
-        )
-        try:
-            return await self.client.register(self.pilot)
-        except Unprocessable:
-            if known == self.pilot:
-                raise
-            log.warning(
-                "pilot.not_all_told",
-                note="the WMS does not know of containers, sandboxes, devices, named resources or"
-                " labels; start this pilot again when it does",
-            )
-            return await self.client.register(known)
+        return await client.register(known)

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
 from sluice.contracts.base import Contract
@@ -74,5 +74,8 @@ class WmsSettings(SealingSettings):
     look_at_outputs: Literal["no", "size", "content"] = "no"
     #: Seconds between two times that what was seen of workers is written down.
     learn_period: float = Field(default=1.0, gt=0)
+    #: Keys that tokens of pilots are signed with, separated by commas, the newest last. Without
+    #: any, pilots get none.
+    pilot_keys: SecretStr | None = None
     #: Connections to the database.
     database_connections: int = Field(default=10, ge=4, le=200)

@@ -6,6 +6,7 @@ from functools import partial
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.pilots import NodeResources
+from sluice.servicekit.access.tokens import PilotTokens
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges, Measurement, Rows
 from sluice.servicekit.http import Health, create_app
@@ -73,10 +74,9 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
     give_secrets = GiveSecrets(
         context, OperatorClient(links.http("wfms.operator")), Sealer(settings.encryption_keys)
     )
-    routers = [
-        *(make(context) for make in makers),
-        pilot_protocol_router(context, dms, give_secrets),
-    ]
+    tokens = _pilot_tokens(settings)
+    for_pilots = pilot_protocol_router(context, dms, give_secrets, tokens)
+    routers = [*(make(context) for make in makers), for_pilots]
     return Service(
         name="wms",
         app=create_app("wms", routers, health=health, metrics=context.metrics),
@@ -99,6 +99,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
             ),
         ],
         end_waiting=context.signal.close,
+        authenticator=tokens,
         metrics=context.metrics,
     )
 
@@ -112,6 +113,13 @@ def _unschedulable(context: WmsContext) -> Measurement:
         "Tasks with ready jobs that fit no node: none that is there, none that can be launched.",
         read,
     )
+
+
+def _pilot_tokens(settings: WmsSettings) -> PilotTokens | None:
+    keys = settings.pilot_keys
+    if keys is None:
+        return None
+    return PilotTokens([key.strip() for key in keys.get_secret_value().split(",") if key.strip()])
 
 
 def _terms(settings: WmsSettings) -> Terms:

@@ -11,7 +11,7 @@ from dms.domain.ranges import NotSatisfiable, Span, names_tag, span_of
 from dms.usecases.context import DmsContext
 from dms.usecases.pack_archive import ArchiveParts, pack_archive
 from dms.usecases.read_content import FileContent, open_content, open_log, pieces
-from sluice.contracts.access import Role, Service
+from sluice.contracts.access import CallingService, Role
 from sluice.contracts.base import StorageUrl
 from sluice.contracts.datasets import ArchiveFormat
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Problem, Unprocessable
@@ -38,7 +38,7 @@ def content_router(context: DmsContext) -> APIRouter:
 
     @router.get(path, response_class=Response, responses=answers)
     @router.head(path, response_class=Response, responses=answers)
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def content(uid: UUID, file: FileId, request: Request) -> Response:
         """Sends what is in a file, as it is. `Range`, `If-Range` and `If-None-Match` are heard; the
         tag is the checksum.
@@ -49,7 +49,7 @@ def content_router(context: DmsContext) -> APIRouter:
 
     @router.get("/logs", response_class=Response, responses=answers)
     @router.head("/logs", response_class=Response, responses=answers)
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def log(
         url: Annotated[StorageUrl, Query(description="On a storage for logs.")], request: Request
     ) -> Response:
@@ -69,7 +69,7 @@ def _add_archive(router: APIRouter, context: DmsContext) -> None:
     }
 
     @router.get("/archive", response_class=Response, responses=answers)
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def archive(parts: Annotated[ArchiveParts, Query()]) -> Response:
         """Sends all files of data sets as one archive, made on the way. It breaks off before its
         end where a file cannot be read or is not what was registered."""

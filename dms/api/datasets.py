@@ -14,7 +14,7 @@ from dms.usecases.read_status import read_status
 from dms.usecases.register_dataset import register_dataset
 from dms.usecases.request_deletion import request_deletion
 from dms.usecases.resume_dataset import resume_dataset
-from sluice.contracts.access import Role, Service
+from sluice.contracts.access import CallingService, Role
 from sluice.contracts.datasets import (
     CloseDataset,
     Dataset,
@@ -35,6 +35,9 @@ Released = Annotated[
     ),
 ]
 
+#: Services that look at what comes and goes.
+_LOOKING = (CallingService.OPERATOR, CallingService.CHAINS, CallingService.INTAKE)
+
 
 def datasets_router(
     context: DmsContext, *, on_deletion: Callable[[], None], on_resume: Callable[[], None]
@@ -53,7 +56,7 @@ def stalled_router(database: Database) -> APIRouter:
     router = api_router("/api/v1", tags=["data sets"])
 
     @router.get("/stalled", responses=errors(NotAvailable))
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def stalled(limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> StalledList:
         """Lists uploads and deletions that failed several times, and those that wait for a person:
         one entry for each reason."""
@@ -64,7 +67,13 @@ def stalled_router(database: Database) -> APIRouter:
 
 def _add_list(router: APIRouter, database: Database) -> None:
     @router.get("", responses=errors(Unprocessable, NotAvailable))
-    @allow(Role.VIEWER, Service.OPERATOR, Service.CHAINS, Service.INTAKE, Service.WATCHER)
+    @allow(
+        Role.VIEWER,
+        CallingService.OPERATOR,
+        CallingService.CHAINS,
+        CallingService.INTAKE,
+        CallingService.WATCHER,
+    )
     async def page(query: Annotated[DatasetQuery, Query()]) -> DatasetPage:
         """Lists data sets, in one of three orders.
 
@@ -93,7 +102,7 @@ def _add_filling(router: APIRouter, context: DmsContext) -> None:
         status_code=201,
         responses={200: {"model": Dataset}, **errors(Conflict, Unprocessable, NotAvailable)},
     )
-    @allow(Role.SUBMITTER, Service.OPERATOR, Service.CHAINS)
+    @allow(Role.SUBMITTER, CallingService.OPERATOR, CallingService.CHAINS)
     async def register(new: NewDataset, response: Response) -> Dataset:
         """Registers a data set: 201. Its name is known and the request is the same: 200 with the
         first; it differs: 409."""
@@ -102,7 +111,7 @@ def _add_filling(router: APIRouter, context: DmsContext) -> None:
         return dataset
 
     @router.post("/{uid}/close", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
-    @allow(Role.SUBMITTER, Service.OPERATOR)
+    @allow(Role.SUBMITTER, CallingService.OPERATOR)
     async def close(uid: UUID, request: CloseDataset) -> Dataset:
         """Closes the data set; with `files`, as soon as so many are registered (the answer's state
         says whether it is closed, `…/status` what it waits for). A wrong number is corrected by
@@ -113,13 +122,19 @@ def _add_filling(router: APIRouter, context: DmsContext) -> None:
 
 def _add_reading(router: APIRouter, database: Database) -> None:
     @router.get("/{uid}", responses=errors(NotFound, NotAvailable))
-    @allow(Role.VIEWER, Service.OPERATOR, Service.CHAINS, Service.INTAKE, Service.WMS)
+    @allow(
+        Role.VIEWER,
+        CallingService.OPERATOR,
+        CallingService.CHAINS,
+        CallingService.INTAKE,
+        CallingService.WMS,
+    )
     async def dataset(uid: UUID, *, released: Released = False) -> Dataset:
         """Reads a data set."""
         return await read_dataset(database, uid, released=released)
 
     @router.get("/{uid}/status", responses=errors(NotFound, NotAvailable))
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def status(uid: UUID) -> DatasetStatus:
         """Says whether a data set can be worked with. Where it waits for files: how many are
         missing, and which numbers no file has. Where its upload or deletion does not go on: why."""
@@ -143,7 +158,7 @@ def _add_clearing(
         return dataset
 
     @router.delete("/{uid}", status_code=202, responses=errors(NotFound, Conflict, NotAvailable))
-    @allow(Service.CHAINS)
+    @allow(CallingService.CHAINS)
     async def delete(
         uid: UUID,
         force: Annotated[

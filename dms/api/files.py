@@ -10,7 +10,7 @@ from dms.usecases.context import DmsContext
 from dms.usecases.list_files import list_files, read_file
 from dms.usecases.look_at_files import look_at_files
 from dms.usecases.register_files import register_files
-from sluice.contracts.access import Role, Service
+from sluice.contracts.access import CallingService, Role
 from sluice.contracts.datasets import (
     File,
     FilePage,
@@ -32,7 +32,7 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
     router = api_router("/api/v1/datasets/{uid}/files", tags=["data sets"])
 
     @router.post("", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
-    @allow(Role.SUBMITTER, Service.OPERATOR, Service.WMS)
+    @allow(Role.SUBMITTER, CallingService.OPERATOR, CallingService.WMS)
     async def add_files(uid: UUID, request: NewFiles) -> Registered:
         """Adds files; those that are registered and the same are counted as known. All or nothing.
         On storages of a file system each file has to be there, with the size given."""
@@ -43,7 +43,7 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
     @router.get(
         "", response_model=FilePage, responses=errors(NotFound, Unprocessable, NotAvailable)
     )
-    @allow(Role.VIEWER, Service.OPERATOR, Service.WMS, Service.CHAINS)
+    @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.WMS, CallingService.CHAINS)
     async def files(
         uid: UUID,
         after: Annotated[
@@ -66,7 +66,7 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
         return Response(found.model_dump_json(), media_type="application/json")
 
     @router.get("/{file}", response_model=File, responses=errors(NotFound, NotAvailable))
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def file_of_dataset(uid: UUID, file: FileId) -> Response:
         """Reads what is registered of a file: its place, size, checksum and number."""
         return Response(
@@ -80,7 +80,7 @@ def look_router(context: DmsContext) -> APIRouter:
     router = api_router("/api/v1/files", tags=["data sets"])
 
     @router.post("/look", responses=errors(Unprocessable, NotAvailable))
-    @allow(Service.WMS)
+    @allow(CallingService.WMS)
     async def look(request: LookAtFiles) -> FoundFaults:
         """Looks whether files that need not be registered are there, with the size said, or with
         the content. Changes nothing."""

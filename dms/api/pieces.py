@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request
 
 from dms.usecases.context import DmsContext
 from dms.usecases.receive_pieces import join_pieces, list_pieces, receive_piece
-from sluice.contracts.access import Service
+from sluice.contracts.access import CallingService
 from sluice.contracts.assets import JoinedFile, JoinPieces, Pieces
 from sluice.contracts.base import FileName
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
@@ -28,21 +28,21 @@ def pieces_router(context: DmsContext) -> APIRouter:
     refusals = errors(NotFound, Conflict, Unprocessable, NotAvailable)
 
     @router.put("", status_code=204, responses=refusals, openapi_extra=_BYTES)
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def put_piece(uid: UUID, file: FileName, offset: Offset, request: Request) -> None:
         """Takes a piece of a file, which begins at `offset`; at most 8 MiB. It replaces one that
         began there."""
         await receive_piece(context, uid, file=file, offset=offset, data=await request.body())
 
     @router.get("", responses=refusals)
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def pieces(uid: UUID) -> Pieces:
         """Lists the pieces that have been received of files that are not complete. `file`: stands
         for the file's name: the first 32 digits of its SHA-256."""
         return Pieces(pieces=await list_pieces(context, uid))
 
     @router.post("/join", responses=refusals)
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def join(uid: UUID, body: JoinPieces) -> JoinedFile:
         """Makes one file of its pieces, compares it with what was announced, and registers it.
         Repeating it is fine."""

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Response
 
 from dms.usecases.read_runs import read_frames, read_periods, read_runs
 from dms.usecases.register_run import register_frames, register_period, register_run
-from sluice.contracts.access import Role, Service
+from sluice.contracts.access import CallingService, Role
 from sluice.contracts.datasets import Frame, NewFrames, NewPeriod, NewRun, Period, Registered, Run
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.servicekit.access.policy import allow
@@ -22,7 +22,7 @@ def runs_router(database: Database) -> APIRouter:
         status_code=201,
         responses={200: {"model": Period}, **errors(Conflict, NotAvailable)},
     )
-    @allow(Role.SUBMITTER, Service.OPERATOR)
+    @allow(Role.SUBMITTER, CallingService.OPERATOR)
     async def add_period(new: NewPeriod, response: Response) -> Period:
         """Registers a period: 201; the same again: 200 with the first."""
         period, made = await register_period(database, new)
@@ -30,7 +30,7 @@ def runs_router(database: Database) -> APIRouter:
         return period
 
     @router.get("/periods", responses=errors(NotAvailable))
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def periods() -> list[Period]:
         """Lists all periods, in order of their names."""
         return await read_periods(database)
@@ -40,7 +40,7 @@ def runs_router(database: Database) -> APIRouter:
         status_code=201,
         responses={200: {"model": Run}, **errors(Conflict, Unprocessable, NotAvailable)},
     )
-    @allow(Role.SUBMITTER, Service.OPERATOR)
+    @allow(Role.SUBMITTER, CallingService.OPERATOR)
     async def add_run(new: NewRun, response: Response) -> Run:
         """Registers a run of a period: 201; the same again: 200 with the first."""
         run, made = await register_run(database, new)
@@ -48,7 +48,7 @@ def runs_router(database: Database) -> APIRouter:
         return run
 
     @router.get("/runs", responses=errors(NotFound, NotAvailable))
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def runs(period: str | None = None) -> list[Run]:
         """Lists all runs, or those of a period, in order of their numbers."""
         return await read_runs(database, period)
@@ -56,14 +56,14 @@ def runs_router(database: Database) -> APIRouter:
     @router.post(
         "/runs/{number}/frames", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable)
     )
-    @allow(Role.SUBMITTER, Service.OPERATOR)
+    @allow(Role.SUBMITTER, CallingService.OPERATOR)
     async def add_frames(number: int, request: NewFrames) -> Registered:
         """Adds frames to a run; those registered and the same are counted as known. All or
         nothing."""
         return await register_frames(database, number, request.frames)
 
     @router.get("/runs/{number}/frames", responses=errors(NotFound, NotAvailable))
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def frames(
         number: int,
         after: Annotated[int, Query(description="Frames with numbers above this.")] = -1,

@@ -9,7 +9,7 @@ from dms.usecases.enable_storage import disable_storage, enable_storage
 from dms.usecases.list_storages import list_storages, measure_storages
 from dms.usecases.register_storage import register_storage
 from dms.usecases.watch_water_marks import find_on_storage, set_marks
-from sluice.contracts.access import Role, Service
+from sluice.contracts.access import CallingService, Role
 from sluice.contracts.datasets import DatasetUids, NewStorage, Storage, WaterMarks
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import StorageType
@@ -32,7 +32,7 @@ def _add_registration(router: APIRouter, context: DmsContext) -> None:
         status_code=201,
         responses={200: {"model": Storage}, **errors(Conflict, Unprocessable, NotAvailable)},
     )
-    @allow(Role.ADMIN, Service.OPERATOR, Service.SETUP)
+    @allow(Role.ADMIN, CallingService.OPERATOR, CallingService.SETUP)
     async def register(new: NewStorage, response: Response) -> Storage:
         """Registers a storage: 201; the same again: 200 with the first. It has to lie where the
         DMS's settings allow storages (422), apart from all others (409), and is tried out: a small
@@ -45,7 +45,7 @@ def _add_registration(router: APIRouter, context: DmsContext) -> None:
 
 def _add_reading(router: APIRouter, context: DmsContext) -> None:
     @router.get("", responses=errors(NotAvailable))
-    @allow(Role.VIEWER, Service.OPERATOR, Service.CHAINS, Service.WMS)
+    @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.CHAINS, CallingService.WMS)
     async def storages(
         type: Annotated[StorageType | None, Query()] = None,
         name: Annotated[str | None, Query(description="The storage of this name.")] = None,
@@ -64,7 +64,7 @@ def _add_reading(router: APIRouter, context: DmsContext) -> None:
         return await measure_storages(context, chosen) if measured else chosen
 
     @router.post("/{name}/datasets", responses=errors(NotFound, NotAvailable))
-    @allow(Service.CHAINS)
+    @allow(CallingService.CHAINS)
     async def datasets_there(name: str, asked: DatasetUids) -> DatasetUids:
         """Says which of these data sets lie on the storage, by the first file of each. Changes
         nothing."""
@@ -73,7 +73,7 @@ def _add_reading(router: APIRouter, context: DmsContext) -> None:
 
 def _add_use(router: APIRouter, context: DmsContext) -> None:
     @router.post("/{name}/disable", responses=errors(NotFound, NotAvailable))
-    @allow(Role.ADMIN, Service.OPERATOR)
+    @allow(Role.ADMIN, CallingService.OPERATOR)
     async def disable(name: str) -> Storage:
         """Takes a storage out of use: from here on it gets no new data sets; what lies on it can be
         read and deleted. Repeating it is fine."""
@@ -82,7 +82,7 @@ def _add_use(router: APIRouter, context: DmsContext) -> None:
     @router.post(
         "/{name}/enable", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable)
     )
-    @allow(Role.ADMIN, Service.OPERATOR)
+    @allow(Role.ADMIN, CallingService.OPERATOR)
     async def enable(name: str) -> Storage:
         """Takes a storage into use again, if it could be registered today: it gets new data sets.
         Repeating it is fine."""
@@ -91,14 +91,14 @@ def _add_use(router: APIRouter, context: DmsContext) -> None:
 
 def _add_marks(router: APIRouter, context: DmsContext) -> None:
     @router.put("/{name}/marks", responses=errors(NotFound, Unprocessable, NotAvailable))
-    @allow(Role.ADMIN, Service.OPERATOR)
+    @allow(Role.ADMIN, CallingService.OPERATOR)
     async def mark(name: str, marks: WaterMarks) -> Storage:
         """Sets a storage's water marks: from the high one on it counts as filling, until it is
         below the low one. Repeating it is fine."""
         return await set_marks(context, name, marks)
 
     @router.delete("/{name}/marks", responses=errors(NotFound, NotAvailable))
-    @allow(Role.ADMIN, Service.OPERATOR)
+    @allow(Role.ADMIN, CallingService.OPERATOR)
     async def unmark(name: str) -> Storage:
         """Takes a storage's water marks away. Repeating it is fine."""
         return await set_marks(context, name, None)

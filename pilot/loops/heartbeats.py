@@ -6,8 +6,8 @@ import structlog
 
 from pilot.agent import Agent, now
 from pilot.domain.model import HeartbeatAnswered
-from pilot.wms_session import WmsSession
-from sluice.contracts.problems import NotFound, ServiceError
+from pilot.wms_session import FORGOTTEN, WmsSession
+from sluice.contracts.problems import ServiceError
 
 log = structlog.get_logger(__name__)
 
@@ -21,7 +21,7 @@ async def send_heartbeats(agent: Agent, session: WmsSession) -> None:
         try:
             async with asyncio.timeout(max(period, 1.0)):
                 answer = await session.heartbeat(heartbeat)
-        except NotFound:
+        except FORGOTTEN:
             await session.register_again(seen)
             continue
         except (ServiceError, TimeoutError) as error:

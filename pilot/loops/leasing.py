@@ -7,9 +7,9 @@ import structlog
 from pilot.agent import Agent, now
 from pilot.backoff import Backoff
 from pilot.domain.model import LeaseGranted
-from pilot.wms_session import WmsSession
+from pilot.wms_session import FORGOTTEN, WmsSession
 from sluice.contracts.pilots import LeaseRequest
-from sluice.contracts.problems import NotFound, ServiceError
+from sluice.contracts.problems import ServiceError
 
 log = structlog.get_logger(__name__)
 
@@ -45,7 +45,7 @@ async def request_jobs(agent: Agent, session: WmsSession, *, wait: float) -> Non
                 loaded=sorted({tool.kind for tool in agent.core.loaded}),
             )
             lease = await session.lease(request)
-        except NotFound:
+        except FORGOTTEN:
             await session.register_again(seen)
             continue
         except ServiceError as error:

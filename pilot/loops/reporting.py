@@ -9,9 +9,9 @@ import structlog
 from pilot.agent import Agent
 from pilot.backoff import Backoff
 from pilot.reports.outbox import Outbox
-from pilot.wms_session import WmsSession
+from pilot.wms_session import FORGOTTEN, WmsSession
 from sluice.contracts.pilots import AttemptReport, Report
-from sluice.contracts.problems import NotFound, ServiceError, Unprocessable
+from sluice.contracts.problems import ServiceError, Unprocessable
 
 log = structlog.get_logger(__name__)
 
@@ -37,7 +37,7 @@ async def send_reports(agent: Agent, outbox: Outbox, session: WmsSession) -> Non
         try:
             await send_batch(batch, outbox, session)
             backoff.reset()
-        except NotFound:
+        except FORGOTTEN:
             await session.register_again(seen)
         except ServiceError as error:
             log.warning(

@@ -102,12 +102,12 @@ async def _send_all(
     run."""
     answered: dict[Token, ReportAnswer] = {}
     try:
-        for begin in range(0, len(reports), _MOST_A_CALL):
-            answers = await session.client.report(
-                run.uid, Report(reports=reports[begin : begin + _MOST_A_CALL])
-            )
-            answered |= {(answer.id, answer.attempt): answer.answer for answer in answers.answers}
-        await session.client.sign_off(run.uid, SignOff(returned=_unstarted(run, reports)))
+        async with session.in_the_name_of(run.uid) as client:
+            for begin in range(0, len(reports), _MOST_A_CALL):
+                batch = Report(reports=reports[begin : begin + _MOST_A_CALL])
+                answers = (await client.report(run.uid, batch)).answers
+                answered |= {(answer.id, answer.attempt): answer.answer for answer in answers}
+            await client.sign_off(run.uid, SignOff(returned=_unstarted(run, reports)))
     except NotFound:
         log.warning(
             "takeover.forgotten",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from scripts.docs.services import SERVICES, app_of
-from sluice.servicekit.access.policy import Policy
+from sluice.servicekit.access.policy import RoutePolicy
 
 _INTRODUCTION = """\
 # Who may do what
@@ -25,9 +25,9 @@ def access_page() -> str:
     return "\n".join([_INTRODUCTION, *(_section(service) for service in SERVICES)])
 
 
-def policies_of(service: str) -> Mapping[str, Policy]:
+def policies_of(service: str) -> Mapping[str, RoutePolicy]:
     """By method and address."""
-    found: Mapping[str, Policy] = app_of(service).state.policies
+    found: Mapping[str, RoutePolicy] = app_of(service).state.policies
     return found
 
 

@@ -13,10 +13,10 @@ from statistics import median
 from uuid import UUID, uuid4
 
 import asyncpg
-import httpx
 
 from sluice.bench.measured_system import Measured, embedded, separate
 from sluice.bench.result import BenchResult
+from sluice.cli.connection import client
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.clients.wms import WmsClient
@@ -161,9 +161,9 @@ async def _measure(system: Measured, jobs: int, waiting: int) -> Figures:
 @asynccontextmanager
 async def _connected(system: Measured) -> AsyncIterator[_Clients]:
     async with (
-        httpx.AsyncClient(base_url=system.operator, timeout=300) as operator,
-        httpx.AsyncClient(base_url=system.dms, timeout=300) as dms,
-        httpx.AsyncClient(base_url=system.wms, timeout=300) as wms,
+        client(system.operator, seconds=300) as operator,
+        client(system.dms, seconds=300) as dms,
+        client(system.wms, seconds=300) as wms,
     ):
         yield _Clients(OperatorClient(operator), DmsClient(dms), WmsClient(wms))
 
@@ -228,6 +228,7 @@ async def _run(system: Measured, dms: DmsClient, output: UUID, jobs: int) -> flo
         system.wms,
         str(jobs),
         str(PILOTS),
+        *([] if system.pilot_token is None else [str(system.pilot_token)]),
         env=os.environ.copy(),
     )
     there = (await dms.dataset(output)).count_files

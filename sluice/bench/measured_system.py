@@ -12,6 +12,7 @@ import psutil
 
 from sluice.bench.system import fresh_system
 from sluice.contracts.problems import NotAvailable
+from sluice.embedded.home import Home
 
 _MIB = 2**20
 
@@ -19,7 +20,7 @@ _MIB = 2**20
 @dataclass(frozen=True, slots=True)
 class Measured:
     """Base URLs of the services, ``postgresql://…`` of the server's own database, and name → id of
-    every process."""
+    every process. ``pilot_token``: file with what pilots register with, where that is asked."""
 
     kind: str
     operator: str
@@ -27,6 +28,7 @@ class Measured:
     wms: str
     database: str
     processes: Mapping[str, int]
+    pilot_token: Path | None = None
 
     def processor_seconds(self) -> dict[str, float]:
         """By process, those below it included. One that has ended counts no more."""
@@ -64,6 +66,7 @@ def embedded(*, pilots: int = 0) -> Iterator[Measured]:
             wms=f"{url}/services/wms",
             database=f"postgresql://postgres:@/postgres?host={quote(lines[4])}",
             processes={"system": system, "postgres": int(lines[0])},
+            pilot_token=Home(home).pilot_token,
         )
 
 

@@ -1,5 +1,6 @@
 """Pilots that run nothing: they lease, report success with outputs that were never written, and go
-on. A process of its own: ``python -m sluice.bench.simulated_pilots WMS_URL JOBS PILOTS``.
+on. A process of its own: ``python -m sluice.bench.simulated_pilots WMS_URL JOBS PILOTS [TOKEN]``,
+where TOKEN is the file with what they register with.
 
 They are the measuring equipment and share the processors with what is measured, so their requests
 are put together as plain JSON, which costs a fraction of what a pilot's own contracts do.
@@ -8,12 +9,14 @@ are put together as plain JSON, which costs a fraction of what a pilot's own con
 import asyncio
 import sys
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
 import httpx
 import orjson
 
+from sluice.clients.pilot_auth import PilotAuth
 from sluice.clients.wms import WmsClient
 from sluice.contracts.naming import log_name, output_name
 from sluice.contracts.pilots import NodeResources, RegisterPilot, SignOff
@@ -25,15 +28,21 @@ BATCH = 64
 CHECKSUM = "sha256:" + "0" * 64
 
 
-async def run_pilots(url: str, jobs: int, pilots: int) -> int:
+async def run_pilots(url: str, jobs: int, pilots: int, token: Path | None = None) -> int:
     """Leases and reports until ``jobs`` are done; how many that were (the last leases may bring a
     few more). Raises ``ServiceError`` when a report is not accepted."""
     share = -(-jobs // pilots)
-    async with httpx.AsyncClient(base_url=url, timeout=60) as http:
-        return sum(await asyncio.gather(*(_pilot(http, number, share) for number in range(pilots))))
+    return sum(
+        await asyncio.gather(*(_pilot(url, number, share, token) for number in range(pilots)))
+    )
 
 
-async def _pilot(http: httpx.AsyncClient, number: int, share: int) -> int:
+async def _pilot(url: str, number: int, share: int, token: Path | None) -> int:
+    async with httpx.AsyncClient(base_url=url, timeout=60, auth=PilotAuth(token)) as http:
+        return await _work(http, number, share)
+
+
+async def _work(http: httpx.AsyncClient, number: int, share: int) -> int:
     uid = uuid4()
     node = NodeResources(cores=64, ram=256_000, disk=1_000_000)
     pilot = RegisterPilot(
@@ -102,4 +111,5 @@ def _output(job: dict[str, Any], output: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    asyncio.run(run_pilots(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
+    _url, _jobs, _pilots, *_token = sys.argv[1:]
+    asyncio.run(run_pilots(_url, int(_jobs), int(_pilots), *map(Path, _token)))

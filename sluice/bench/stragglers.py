@@ -20,11 +20,13 @@ from sluice.bench.simulated_pilots import post, success
 from sluice.bench.system import fresh_system
 from sluice.cli.connection import Connection, connected
 from sluice.cli.transfer.upload import upload_files
+from sluice.clients.pilot_auth import PilotAuth
 from sluice.clients.wms import WmsClient
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.pilots import NodeResources, RegisterPilot, SignOff
 from sluice.contracts.problems import Conflict
 from sluice.contracts.templates import NewTemplate
+from sluice.embedded.home import Home
 
 #: Seconds that a job takes on each pilot.
 PILOTS = (0.2, 0.2, 0.2, 2.0)
@@ -57,14 +59,20 @@ steps:
 
 
 class _Pilot:
-    """One job at a time, which takes ``seconds``; it runs nothing."""
+    """One job at a time, which takes ``seconds``; it runs nothing. ``token``: file with what it
+    registers with."""
 
-    def __init__(self, http: httpx.AsyncClient, number: int, seconds: float) -> None:
-        self._http, self._number, self._seconds = http, number, seconds
+    def __init__(self, wms_url: str, token: Path, number: int, seconds: float) -> None:
+        self._http = httpx.AsyncClient(base_url=wms_url, timeout=60, auth=PilotAuth(token))
+        self._number, self._seconds = number, seconds
         self._uid = uuid4()
         self._tasks: dict[str, dict[str, Any]] = {}
 
     async def work(self, end: asyncio.Event) -> None:
+        async with self._http:
+            await self._work(end)
+
+    async def _work(self, end: asyncio.Event) -> None:
         node = NodeResources(cores=1, ram=4000, disk=10_000)
         name = f"straggling-{self._number}"
         pilot = RegisterPilot(
@@ -103,8 +111,8 @@ def bench_stragglers(jobs: int = 400, rounds: int = 3) -> BenchResult:
         files = [Path(folder) / f"{number:05}.txt" for number in range(jobs)]
         for path in files:
             path.write_text(path.name)
-        with fresh_system("--pilots", "0") as (url, _):
-            helped, alone = asyncio.run(_measure(url, files, rounds))
+        with fresh_system("--pilots", "0") as (url, home):
+            helped, alone = asyncio.run(_measure(url, files, rounds, Home(home).pilot_token))
     best = best_seconds(jobs)
     value, without = median(helped), median(alone)
     return BenchResult(
@@ -129,14 +137,16 @@ def best_seconds(jobs: int, pilots: Sequence[float] = PILOTS) -> float:
     return next(end for end in ends if sum(math.floor(end / s + 1e-9) for s in pilots) >= jobs)
 
 
-async def _measure(url: str, files: Sequence[Path], rounds: int) -> tuple[list[float], list[float]]:
+async def _measure(
+    url: str, files: Sequence[Path], rounds: int, token: Path
+) -> tuple[list[float], list[float]]:
     times: dict[str, list[float]] = {"true": [], "false": []}
     end = asyncio.Event()
-    async with (
-        connected(url) as connection,
-        httpx.AsyncClient(base_url=f"{url}/services/wms", timeout=60) as http,
-    ):
-        pilots = [_Pilot(http, number, seconds) for number, seconds in enumerate(PILOTS)]
+    async with connected(url) as connection:
+        pilots = [
+            _Pilot(f"{url}/services/wms", token, number, seconds)
+            for number, seconds in enumerate(PILOTS)
+        ]
         working = [asyncio.create_task(pilot.work(end)) for pilot in pilots]
         try:
             for number in range(rounds):

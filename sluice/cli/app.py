@@ -11,6 +11,7 @@ COMMANDS = {
     "up": ("sluice.cli.commands.up", "up"),
     "down": ("sluice.cli.commands.up", "down"),
     "status": ("sluice.cli.commands.up", "status"),
+    "token": ("sluice.cli.commands.token", "token"),
     "run": ("sluice.cli.commands.run", "run"),
     "simulate": ("sluice.cli.commands.simulate", "simulate"),
     "stats": ("sluice.cli.commands.stats", "stats"),

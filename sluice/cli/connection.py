@@ -11,6 +11,7 @@ import httpx
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.problems import Unprocessable
+from sluice.credentials import headers_for
 from sluice.embedded.home import Home
 from sluice.tls import trust
 
@@ -37,10 +38,17 @@ async def connected(url: str) -> AsyncIterator[Connection]:
     for address in (url, dms_url):
         _require_address(address)
     async with (
-        httpx.AsyncClient(base_url=url, timeout=30, verify=trust(url)) as operator,
-        httpx.AsyncClient(base_url=dms_url, timeout=60, verify=trust(dms_url)) as dms,
+        client(url, seconds=30) as operator,
+        client(dms_url, seconds=60) as dms,
     ):
         yield Connection(url, OperatorClient(operator), DmsClient(dms))
+
+
+def client(url: str, *, seconds: float) -> httpx.AsyncClient:
+    """That says who asks, where a token is known for the address. ``seconds``: for an answer."""
+    return httpx.AsyncClient(
+        base_url=url, timeout=seconds, verify=trust(url), headers=headers_for(url)
+    )
 
 
 def _require_address(text: str) -> None:

@@ -16,7 +16,7 @@ class Role(StrEnum):
         return order.index(self) >= order.index(other)
 
 
-class Service(StrEnum):
+class CallingService(StrEnum):
     """That asks others. ``SETUP``: what prepares an installation."""
 
     DMS = "dms"
@@ -26,3 +26,8 @@ class Service(StrEnum):
     CHAINS = "wfms.chains"
     WATCHER = "wfms.watcher"
     SETUP = "setup"
+
+
+#: Header in which a WMS gives a pilot the token that is its own, with each answer to a registration
+#: or a heartbeat.
+PILOT_TOKEN_HEADER = "Sluice-Pilot-Token"  # noqa: S105 - its name

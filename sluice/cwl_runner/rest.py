@@ -1,10 +1,12 @@
-"""The system's REST interface for a command that has to be quick: nothing but the standard library
-is imported."""
+"""The system's REST interface for a command that has to be quick: nothing that takes long is
+imported."""
 
 import http.client
 import json
 from typing import Any
 from urllib.parse import urlencode, urlsplit
+
+from sluice.credentials import headers_for
 
 _TIMEOUT = 60.0
 
@@ -29,6 +31,7 @@ class Rest:
         )
         self._connection = kind(parts.netloc, timeout=_TIMEOUT)
         self._root = f"{parts.path.rstrip('/')}/api/v1"
+        self._headers = {"Accept": "application/json", **headers_for(url)}
 
     def get(self, path: str, **query: Any) -> Any:
         """Arguments that are None are left out. Raises ``Refused``, ``OSError``."""
@@ -70,10 +73,8 @@ class Rest:
     def _exchange(
         self, method: str, path: str, content: bytes | None
     ) -> tuple[http.client.HTTPResponse, bytes]:
-        headers = {"Accept": "application/json"} | (
-            {} if content is None else {"Content-Type": "application/json"}
-        )
-        self._connection.request(method, self._root + path, content, headers)
+        kind = {} if content is None else {"Content-Type": "application/json"}
+        self._connection.request(method, self._root + path, content, self._headers | kind)
         answer = self._connection.getresponse()
         return answer, answer.read()
 

@@ -12,10 +12,13 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from sluice.contracts.states import StorageType
+from sluice.credentials import know_token
 from sluice.servicekit.processes import lives
 
 #: The folder where nobody names another.
 DEFAULT_HOME = Path("~/.local/share/sluice")
+#: What a new folder lets others do: nothing. Where others are to read results, its owner says so.
+PRIVATE = 0o700
 #: Seconds to wait for the folder: others look who has it.
 _PATIENCE = 0.5
 
@@ -58,6 +61,10 @@ class Home:
         self.logs = self.root / "logs"
         #: With it, secrets of tools can be read: no backup of the rest needs to have it.
         self.encryption_key = self.root / "encryption-key"
+        #: By which one is known as who runs the system. Removed, it is made anew by the next start.
+        self.token = self.root / "token"
+        #: With which pilots of this machine register; likewise.
+        self.pilot_token = self.root / "pilot-token"
         self._state = self.root / "system.json"
         self._lock = FileLock(self.root / "lock")
 
@@ -66,8 +73,11 @@ class Home:
 
     def open(self) -> None:
         """Takes the folder for this process; raises ``HomeBusy`` when another one has it."""
-        for folder in (self.root, *map(self.storage, StorageType), self.pilots, self.logs):
-            folder.mkdir(parents=True, exist_ok=True)
+        self.root.mkdir(parents=True, exist_ok=True)
+        for folder in (self.storages, self.pilots, self.logs):
+            folder.mkdir(mode=PRIVATE, exist_ok=True)
+        for kind in StorageType:
+            self.storage(kind).mkdir(exist_ok=True)
         try:
             self._lock.acquire(timeout=_PATIENCE)
         except Timeout:
@@ -96,9 +106,13 @@ class Home:
         return owner if lives(owner.pid) and self._is_taken() else None
 
     def running(self) -> RunningSystem | None:
-        """The system that is up and ready in this folder, if there is one."""
+        """The system that is up and ready in this folder, if there is one. Whoever asks it from
+        this process from now on knows its token."""
         owner = self.owner()
-        return owner if owner is not None and owner.url else None
+        if owner is None or not owner.url:
+            return None
+        know_token(owner.url, self.token)
+        return owner
 
     def _is_taken(self) -> bool:
         """A killed system's state stays, and its id may be another process's by now; its lock has

@@ -54,12 +54,14 @@ class PilotProcesses:
         work: Path,
         logs: Path,
         tell: Callable[[str], None],
+        token: Path | None = None,
     ) -> None:
         names = {f"embedded-{number}": f"{number}/{count}" for number in range(1, count + 1)}
         self._pilots = [
             LocalPilot(
                 *(name, wms_url, cores, work / name, logs / f"pilot-{name}.log"),
                 part=part if count > 1 else None,
+                token=token,
             )
             for name, part in names.items()
         ]

@@ -12,7 +12,8 @@ from types import MappingProxyType
 import httpx
 
 from sluice.contracts.numbers import counted
-from sluice.embedded.home import Home, RunningSystem
+from sluice.credentials import headers_for
+from sluice.embedded.home import PRIVATE, Home, RunningSystem
 from sluice.servicekit.processes import lives
 from sluice.tls import trust
 
@@ -37,7 +38,7 @@ def start_detached(
     """Starts `sluice up` as a process of its own and waits until it is ready; ``OSError`` with the
     end of its log if not. ``ours``: it does not outlive this process. ``settings``: variables of
     its environment."""
-    home.logs.mkdir(parents=True, exist_ok=True)
+    home.logs.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
     log = home.logs / "system.log"
     before = log.stat().st_size if log.exists() else 0
     arguments = [sys.executable, "-m", "sluice.cli", "up", "--home", str(home.root), *options]
@@ -108,7 +109,12 @@ def _jobs_at_work(url: str) -> int:
     """That pilots have now; 0 where nobody can tell."""
     try:
         pilots = (
-            httpx.get(f"{url}/services/wms/api/v1/pilots", timeout=_ASK, verify=trust(url))
+            httpx.get(
+                f"{url}/services/wms/api/v1/pilots",
+                timeout=_ASK,
+                verify=trust(url),
+                headers=headers_for(url),
+            )
             .raise_for_status()
             .json()
         )

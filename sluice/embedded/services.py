@@ -2,7 +2,6 @@
 the defaults."""
 
 import importlib
-import os
 import secrets
 import shlex
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from typing import Any
 
 from cryptography.fernet import Fernet
 
+from sluice.credentials import write_private
 from sluice.embedded.home import Home
 from sluice.servicekit.service import Service
 from sluice.servicekit.service_clients import Links
@@ -80,25 +80,30 @@ def _own(name: str, home: Home, pilots: int) -> dict[str, Any]:
     match name:
         case "wfms.operator":
             # Signs the web page's sessions and forms: a restart logs nobody out.
-            session = _kept(home.root / "secret-key", secrets.token_urlsafe(48))
-            return {"secret_key": session, "encryption_keys": _encryption_key(home)}
+            return {"secret_key": session_key(home), "encryption_keys": _encryption_key(home)}
         case "wms":
             # What does not fit the only pilot fits none.
             grace = _ALL_REGISTER if pilots > 1 else 0.0
-            return {"fit_grace": grace, "encryption_keys": _encryption_key(home)}
+            return {
+                "fit_grace": grace,
+                "encryption_keys": _encryption_key(home),
+                "pilot_keys": secrets.token_urlsafe(48),
+            }
     return {}
 
 
+def session_key(home: Home) -> str:
+    """That signs what browsers keep."""
+    return kept(home.root / "secret-key", secrets.token_urlsafe(48))
+
+
 def _encryption_key(home: Home) -> str:
-    return _kept(home.encryption_key, Fernet.generate_key().decode())
+    return kept(home.encryption_key, Fernet.generate_key().decode())
 
 
-def _kept(path: Path, new: str) -> str:
-    """What is in the file, which is made with ``new`` in it where there is none."""
+def kept(path: Path, new: str) -> str:
+    """What is in the file, which is made with ``new`` in it, for this user alone, where there is
+    none. Raises ``OSError``."""
     if not path.exists():
-        made = f"{path}.new"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-        with os.fdopen(os.open(made, flags, 0o600), "w") as file:
-            file.write(new)
-        os.replace(made, path)
+        write_private(path, new)
     return path.read_text()

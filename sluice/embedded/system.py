@@ -3,7 +3,7 @@ processes."""
 
 import asyncio
 import importlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -12,12 +12,14 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
+from starlette.types import ASGIApp
 
 from sluice.clients.dms import DmsClient
 from sluice.clients.wms import WmsClient
 from sluice.contracts.datasets import NewStorage
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import StorageType
+from sluice.embedded.access import Access
 from sluice.embedded.home import Home
 from sluice.embedded.pilots import PilotProcesses
 from sluice.embedded.port import require_free_port
@@ -26,6 +28,7 @@ from sluice.embedded.readiness import OK, PILOTS, READY_PATH, STARTING
 from sluice.embedded.remains import end_remains
 from sluice.embedded.services import SERVICES, build_service
 from sluice.garbage_collection import keep_what_is_loaded, look_for_none
+from sluice.servicekit.access.authentication import Authentication
 from sluice.servicekit.lifecycle import Component, cancel_and_wait, start_all, stop_all
 from sluice.servicekit.logging import configure_logging
 from sluice.servicekit.processes import until_ended
@@ -55,6 +58,8 @@ class SystemOptions:
     cores: int | None = 1
     #: Where storages may lie besides the home folder.
     storage_roots: Sequence[str] = ()
+    #: Whoever reaches the port has to say who he is.
+    auth: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +182,9 @@ class EmbeddedSystem:
         links.apps.update({name: service.app for name, service in services.items()})
         await self._begin(_Together(list(services.values())))
         self._wms = WmsClient(links.http("wms"))
+        access = Access(self.home) if self.options.auth else None
         server = HttpServer(
-            _one_port(services, links, self._pilot_states),
+            _guarded(_one_port(services, links, self._pilot_states), access, services),
             host=self.options.host,
             port=self.options.port,
             limits=http.limits(settings=SHARED_PREFIX),
@@ -187,6 +193,8 @@ class EmbeddedSystem:
         server.refusals.count_in(services["wfms.operator"].metrics)
         await self._begin(server)
         self.url = f"http://{self.options.host}:{server.port}"
+        if access is not None:
+            await self._begin(access.at(self.url))
         await self._register_storages(DmsClient(links.http("dms")))
         self._pilots = PilotProcesses(
             wms_url=f"{self.url}/services/wms",
@@ -195,6 +203,7 @@ class EmbeddedSystem:
             work=self.home.pilots,
             logs=self.home.logs,
             tell=self._tell,
+            token=None if access is None else self.home.pilot_token,
         )
         await self._begin(self._pilots)
 
@@ -259,6 +268,13 @@ def _one_port(
     return Starlette(
         routes=[Route(READY_PATH, readyz), *others, Mount("/", services["wfms.operator"].app)]
     )
+
+
+def _guarded(app: ASGIApp, access: Access | None, services: Mapping[str, Service]) -> ASGIApp:
+    """``access``: None: whoever reaches it may do everything."""
+    if access is None:
+        return Authentication(app, None)
+    return access.guard(app, [s.authenticator for s in services.values() if s.authenticator])
 
 
 async def run_until_signal(system: EmbeddedSystem, conduct: Conduct) -> None:

@@ -14,6 +14,8 @@ from types import MappingProxyType
 CORES = "SLUICE_PILOT_CORES"
 #: Variable that says which part of the machine is a pilot's.
 PART = "SLUICE_PILOT_PART"
+#: Variable that says where the token lies that a pilot registers with.
+TOKEN_FILE = "SLUICE_PILOT_TOKEN_FILE"  # noqa: S105 - the variable's name
 #: Variable that a pilot is told its folder with, by which it is known again.
 WORK_DIR = "SLUICE_PILOT_WORK_DIR"
 #: Seconds that a pilot gets to hand back what it has, once it is told to, and of these for its last
@@ -28,7 +30,7 @@ _COMMAND = (sys.executable, "-m", "pilot")
 class LocalPilot:
     """``cores``: that its jobs may take; None: as its settings say otherwise. ``work_dir``: its own
     folder. ``log``: file that its output is appended to. ``part``: of this machine, as in ``1/2``.
-    """
+    ``token``: file with what it registers with."""
 
     name: str
     wms_url: str
@@ -36,11 +38,12 @@ class LocalPilot:
     work_dir: Path
     log: Path
     part: str | None = None
+    token: Path | None = None
 
     @property
     def environment(self) -> dict[str, str]:
         """What its settings do not get from here they get from this process's environment."""
-        told = {CORES: self.cores, PART: self.part}
+        told = {CORES: self.cores, PART: self.part, TOKEN_FILE: self.token}
         given = {name: str(value) for name, value in told.items() if value is not None}
         return (os.environ | given) | {
             "SLUICE_PILOT_WMS_URL": self.wms_url,

@@ -27,8 +27,8 @@ from sluice.contracts.problems import (
     Unprocessable,
 )
 from sluice.contracts.wording import sentence_of
-from sluice.servicekit.access.check import Checked
-from sluice.servicekit.access.policy import Other, Policy, allow, policy, policy_of
+from sluice.servicekit.access.check import GuardedRoute
+from sluice.servicekit.access.policy import Other, RoutePolicy, allow, policy, policy_of
 from sluice.servicekit.database import PASSING, UNSTORABLE, not_now, unstorable
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.not_found import methods_at, unserved
@@ -113,11 +113,11 @@ def _behind_policy(route: BaseRoute) -> BaseRoute:
     """Raises ``NoPolicy``."""
     if not isinstance(route, Route):
         raise TypeError(f"{route!r} is no route that a policy could stand before")
-    route.app = Checked(route.app, policy_of(route.endpoint, route=_name_of(route)))
+    route.app = GuardedRoute(route.app, policy_of(route.endpoint, route=_name_of(route)))
     return route
 
 
-def _policies(app: FastAPI) -> dict[str, Policy]:
+def _policies(app: FastAPI) -> dict[str, RoutePolicy]:
     """By method and address. The document of all routes is for everybody."""
     checked = [route for route in app.routes if isinstance(route, Route)]
     return {

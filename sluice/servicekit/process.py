@@ -13,6 +13,7 @@ import structlog
 import uvloop
 
 from sluice.garbage_collection import keep_what_is_loaded, look_for_none
+from sluice.servicekit.access.authentication import Authentication
 from sluice.servicekit.database import Database
 from sluice.servicekit.lifecycle import Component, stop_all
 from sluice.servicekit.logging import configure_logging
@@ -122,7 +123,7 @@ class _Process(Generic[SettingsT]):
             self._gate.tell(what, "is starting")
             await start_when_possible(component, what=what, tell=self._gate.tell)
         keep_what_is_loaded()
-        self._gate.open(service.app)
+        self._gate.open(Authentication(service.app, service.authenticator))
         log.info("service.ready", port=self._server.port)
 
     async def _stop(self) -> bool:

@@ -8,7 +8,6 @@ from functools import partial
 import uvicorn
 from starlette.types import ASGIApp
 
-from sluice.servicekit.access.authentication import Authentication, Authenticator
 from sluice.servicekit.connections import PatientProtocol
 from sluice.servicekit.refused_requests import Refusals
 from sluice.servicekit.request_guard import Guard
@@ -34,19 +33,12 @@ class HttpServer:
         port: int,
         limits: Limits | None = None,
         connections: int = CONNECTIONS,
-        authenticator: Authenticator | None = None,
     ) -> None:
-        """``limits``: what requests must be. ``connections``: at the same time.
-        ``authenticator``: as of ``Authentication``."""
+        """``limits``: what requests must be. ``connections``: at the same time."""
         #: What is refused before the application sees it.
         self.refusals = Refusals()
         config = uvicorn.Config(
-            Guard(
-                Authentication(app, authenticator),
-                limits or Limits(),
-                bound={host.lower()},
-                refusals=self.refusals,
-            ),
+            Guard(app, limits or Limits(), bound={host.lower()}, refusals=self.refusals),
             log_config=None,
             access_log=False,
             lifespan="off",

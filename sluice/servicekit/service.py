@@ -6,6 +6,7 @@ from typing import Protocol, TypeVar
 
 from starlette.types import ASGIApp
 
+from sluice.servicekit.access.authentication import Authenticator
 from sluice.servicekit.lifecycle import Component, start_all, stop_all
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.service_clients import Links
@@ -18,12 +19,14 @@ class Service:
     """``components`` are started in order, before the application answers, and stopped in reverse
     after it. ``end_waiting`` makes the application answer at once what waits for something to
     happen (long polls): called when the process is told to stop, before requests under way are
-    waited for. ``metrics``: where its server counts, too."""
+    waited for. ``metrics``: where its server counts, too. ``authenticator``: of tokens that this
+    service gives."""
 
     name: str
     app: ASGIApp
     components: Sequence[Component] = field(default_factory=list)
     end_waiting: Callable[[], None] | None = None
+    authenticator: Authenticator | None = None
     metrics: ServiceMetrics = field(kw_only=True)
 
     async def start(self) -> None:

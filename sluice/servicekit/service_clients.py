@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import httpx
 
-from sluice.contracts.access import Service
+from sluice.contracts.access import CallingService
 from sluice.servicekit.access.principal import (
     THIS_PROCESS,
     Principal,
@@ -76,7 +76,7 @@ class ProcessLinks(_Clients):
 
     def of(self, service: str) -> "LinksOf":
         """Those by which ``service`` asks others."""
-        return LinksOf(self, ServiceCaller(Service(service)))
+        return LinksOf(self, ServiceCaller(CallingService(service)))
 
     def http_of(
         self, caller: Principal, service: str, *, streams: bool = False

@@ -23,6 +23,7 @@ from sluice.servicekit.request_bodies import SMALL
 from sluice.servicekit.request_guard import BYTES_A_VALUE
 from sluice.servicekit.request_limits import Limits
 from sluice.servicekit.server import HttpServer
+from tests.callers import for_anybody
 from tests.integration.operator.conftest import Operator, operator
 
 __all__ = ["operator"]
@@ -342,7 +343,7 @@ def test_the_log_says_how_many_it_was_not_told_of() -> None:
 async def test_requests_that_never_end_keep_no_thread_of_the_operator(operator: Operator) -> None:
     """It answers each of its pages from one of a few threads."""
     limits = Limits(body_seconds=600.0)
-    async with served(limits, app=operator.service.app) as port:
+    async with served(limits, app=for_anybody(operator.service.app)) as port:
         idle = []
         for _ in range(20):
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -364,7 +365,10 @@ async def test_a_page_of_another_site_cannot_upload_through_a_name_of_its_own(
     operator: Operator,
 ) -> None:
     """The origin that its browser names is then the host that it sends to."""
-    async with served(Limits(), app=operator.service.app) as port, httpx.AsyncClient() as client:
+    async with (
+        served(Limits(), app=for_anybody(operator.service.app)) as port,
+        httpx.AsyncClient() as client,
+    ):
         rebound = {
             "host": f"evil.example:{port}",
             "origin": f"http://evil.example:{port}",

@@ -20,6 +20,7 @@ import psutil
 import pytest
 
 from sluice.contracts.logs import LiveLog
+from sluice.credentials import headers_for
 from sluice.embedded.services import SERVICES
 from stack.postgres import binaries
 from tests.e2e.commands import sluice
@@ -147,7 +148,7 @@ async def tables(system: LiveSystem) -> tuple[list[str], int]:
 
 def answers(system: LiveSystem) -> Iterator[tuple[str, bytes]]:
     """Of all that can be asked about chains, tasks, jobs, templates and secrets, and the pages."""
-    with httpx.Client(base_url=system.url, timeout=30) as http:
+    with httpx.Client(base_url=system.url, timeout=30, headers=headers_for(system.url)) as http:
 
         def ask(path: str) -> bytes:
             answer = http.get(path)

@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 
+from sluice.credentials import forget_token, keep_token, token_for
 from sluice.tls import trust
 
 #: Method and path → the status of a refusal; 0: the connection is closed without an answer; None:
@@ -17,7 +18,7 @@ Rule = Callable[[str, str], int | None]
 
 @contextmanager
 def gatekeeper(url: str, rule: Rule) -> Iterator[str]:
-    """Its address."""
+    """Its address, at which the system's token is known, too."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -32,7 +33,7 @@ def gatekeeper(url: str, rule: Rule) -> Iterator[str]:
                 kinds = {
                     key: value
                     for key, value in self.headers.items()
-                    if key in ("Content-Type", "Accept")
+                    if key in ("Content-Type", "Accept", "Authorization")
                 }
                 answer = httpx.request(
                     self.command,
@@ -63,9 +64,12 @@ def gatekeeper(url: str, rule: Rule) -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
+    address, token = f"http://127.0.0.1:{server.server_port}", token_for(url) or ""
+    keep_token(address, token)
     try:
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield address
     finally:
+        forget_token(address, token)
         server.shutdown()
         thread.join()
         server.server_close()

@@ -16,6 +16,7 @@ import httpx
 import pytest
 
 from sluice.contracts.states import DatasetState, DatasetType
+from sluice.credentials import headers_for
 from tests.cwl_runner.gatekeeper import gatekeeper
 from tests.processes import running
 from tests.waiting import eventually
@@ -51,9 +52,9 @@ def check_nothing_is_left(url: str) -> None:
 
 
 def _left(url: str) -> list[str]:
-    found = httpx.get(f"{url}/services/dms/api/v1/datasets", params={"limit": 500}).json()[
-        "datasets"
-    ]
+    found = httpx.get(
+        f"{url}/services/dms/api/v1/datasets", params={"limit": 500}, headers=headers_for(url)
+    ).json()["datasets"]
     left = [one for one in found if one["state"] != DatasetState.DELETED]
     return [one["name"] for one in left if one["type"] != DatasetType.LOGS]
 
@@ -150,7 +151,7 @@ def test_who_ends_it_cancels_what_runs(url: str, tmp_path: Path) -> None:
         eventually(lambda: asyncio.to_thread(running, asleep), what="the tool runs", seconds=60)
     )
     [waits] = running(asleep)
-    newest = httpx.get(f"{url}/api/v1/chains").json()["chains"][0]
+    newest = httpx.get(f"{url}/api/v1/chains", headers=headers_for(url)).json()["chains"][0]
     assert newest["dataset_name"].startswith("cwl-runner-waits-")
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=60)

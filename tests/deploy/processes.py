@@ -28,6 +28,7 @@ from sluice.servicekit.settings_sources import (
     unknown_variables,
 )
 from sluice.setup.logins import SetupSettings, broker_logins, database_logins
+from tests.callers import for_anybody
 from tests.deploy.composition import Composition
 
 #: Services of which one alone would stop everything, and which share their work among instances.
@@ -221,7 +222,7 @@ def answers(package: str, path: str) -> bool:
     """Does a service have this route? Nothing is started, so it may answer that it is not ready."""
 
     async def ask() -> int:
-        transport = httpx.ASGITransport(app_of(package), raise_app_exceptions=False)
+        transport = httpx.ASGITransport(for_anybody(app_of(package)), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
             return (await client.get(path)).status_code
 

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from sluice.contracts.states import DatasetState
+from sluice.credentials import headers_for
 from tests.e2e.commands import SLUICE, sluice, write_texts, write_workflow
 from tests.e2e.systems import LiveSystem
 from tests.waiting import eventually
@@ -28,7 +29,9 @@ def states(system: LiveSystem, beginning: str) -> dict[str, str]:
         "state": [str(state) for state in DatasetState],
         "limit": 10_000,
     }
-    listed = httpx.get(f"{system.dms_url}/api/v1/datasets", params=query).json()["datasets"]
+    listed = httpx.get(
+        f"{system.dms_url}/api/v1/datasets", params=query, headers=headers_for(system.url)
+    ).json()["datasets"]
     return {one["name"]: one["state"] for one in listed if one["name"].startswith(beginning)}
 
 

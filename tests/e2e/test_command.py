@@ -3,11 +3,13 @@
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from sluice.contracts.states import ChainState
+from sluice.credentials import headers_for
 from tests.e2e.commands import interrupted, sluice, write_texts, write_workflow
 from tests.e2e.systems import LiveSystem, home_folder
 from tests.waiting import eventually
@@ -26,7 +28,7 @@ def test_lists_are_tables_and_json(system: LiveSystem, tmp_path: Path) -> None:
     assert chain["state"] == ChainState.FINISHED
     assert "listed" in sluice("chain", "list", "--url", system.url).stdout
     assert "shout" in sluice("chain", "show", chain["uid"], "--url", system.url).stdout
-    page = httpx.get(f"{system.url}/chains/{chain['uid']}")
+    page = httpx.get(f"{system.url}/chains/{chain['uid']}", headers=headers_for(system.url))
     assert page.is_success
     assert chain["dataset_name"] in page.text, "its page on the web"
     tasks = json.loads(
@@ -47,6 +49,12 @@ def test_lists_are_tables_and_json(system: LiveSystem, tmp_path: Path) -> None:
     assert output["name"][:8] in sluice("dataset", "list", "--url", system.url).stdout
 
 
+def _dataset(system: LiveSystem, uid: str) -> dict[str, Any]:
+    url = f"{system.dms_url}/api/v1/datasets/{uid}"
+    found: dict[str, Any] = httpx.get(url, headers=headers_for(url)).raise_for_status().json()
+    return found
+
+
 def test_a_discarded_chain_leaves_no_file(system: LiveSystem, tmp_path: Path) -> None:
     workflow, texts = (
         write_workflow(tmp_path / "thrown-away.cwl"),
@@ -55,19 +63,14 @@ def test_a_discarded_chain_leaves_no_file(system: LiveSystem, tmp_path: Path) ->
     sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url)
     chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
     [chain] = [chain for chain in chains if chain["template_name"] == "thrown-away"]
-    folders = {
-        one["uid"]: httpx.get(f"{system.dms_url}/api/v1/datasets/{one['uid']}").json()
-        for one in chain["datasets"]
-    }
+    folders = {one["uid"]: _dataset(system, one["uid"]) for one in chain["datasets"]}
     [output] = [one for one in folders.values() if one["type"] == "output"]
     there = [path for path in system.storage_files("output") if output["name"] in str(path)]
     assert there, "the output is on its storage"
     assert "deleted now" in sluice("chain", "discard", chain["uid"], "--url", system.url).stdout
 
     def gone() -> bool:
-        states = [
-            httpx.get(f"{system.dms_url}/api/v1/datasets/{uid}").json()["state"] for uid in folders
-        ]
+        states = [_dataset(system, uid)["state"] for uid in folders]
         return set(states) == {"deleted"}
 
     asyncio.run(

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from sluice.cli.connection import running_url
+from sluice.credentials import headers_for
 from tests.e2e.documents import ROOT, Reader, commands, shown
 from tests.e2e.stack_system import StackSystem
 from tests.waiting import eventually
@@ -58,7 +59,12 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Reader, 
 def at_the_stack(tmp_path: Path, stack: StackSystem) -> Reader:
     """A reader at a machine from which the stack is reached."""
     stack.start_again()
-    return Reader.at_a_desk(tmp_path, SLUICE_URL=stack.url, SLUICE_DMS_URL=stack.dms_url)
+    return Reader.at_a_desk(
+        tmp_path,
+        SLUICE_URL=stack.url,
+        SLUICE_DMS_URL=stack.dms_url,
+        SLUICE_TOKEN="none is asked for",
+    )
 
 
 @ON_EMBEDDED
@@ -78,7 +84,7 @@ def test_first_use_of_the_readme(reader: Reader) -> None:
     assert re.search(r"wordcount \(run\)\s.*finished", printed), "the chain is listed"
     url = re.search(r"ready at (http://\S+)", printed)
     assert url is not None
-    page = httpx.get(url[1], follow_redirects=True)
+    page = httpx.get(url[1], follow_redirects=True, headers=headers_for(url[1]))
     assert page.status_code == httpx.codes.OK
     assert "text/html" in page.headers["content-type"]
     assert "stopped" in reader.in_the_environment(down)
@@ -106,7 +112,7 @@ def test_tutorial_from_a_script(reader: Reader) -> None:
     assert url is not None
 
     async def carried_through() -> bool:
-        async with httpx.AsyncClient(follow_redirects=True) as http:
+        async with httpx.AsyncClient(follow_redirects=True, headers=headers_for(url[1])) as http:
             page = await http.get(f"{url[1]}/chains")
         assert page.status_code == httpx.codes.OK
         listed = reader.in_the_environment("sluice chain list")

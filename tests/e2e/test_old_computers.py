@@ -37,7 +37,8 @@ def worker(
     hall: LiveSystem, place: Path, name: str, way: Way, *, dies_after: float | None = None
 ) -> Worker:
     computer = OldComputer(name, Random(name), way, factor=0.0, speed_up=SPEED_UP)
-    return Worker(computer, place / name, f"{hall.url}/services/wms", LEASE * 1.5, dies_after)
+    url, token = f"{hall.url}/services/wms", hall.home / "pilot-token"
+    return Worker(computer, place / name, url, LEASE * 1.5, dies_after, token=token)
 
 
 async def carry(

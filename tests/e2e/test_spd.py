@@ -12,6 +12,7 @@ from spd.truth import expected_events
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import FilePage
 from sluice.contracts.states import ChainState, DatasetState, StepState
+from sluice.credentials import headers_for
 from tests.e2e.conftest import Scene
 from tests.e2e.spd_runs import Carried, GeneratedRun, carry_runs, follow_runs, generate_run
 from tests.e2e.systems import System
@@ -24,7 +25,9 @@ AFTERMATH = 30.0
 def find_catalogued(system: System) -> dict[str, set[str]]:
     """State of the data set → paths of its files in the catalogue."""
     found: dict[str, set[str]] = {}
-    with httpx.Client(base_url=system.dms_url, timeout=30) as dms:
+    with httpx.Client(
+        base_url=system.dms_url, timeout=30, headers=headers_for(system.dms_url)
+    ) as dms:
         states = [("state", state.value) for state in DatasetState]
         for dataset in (
             dms.get("/api/v1/datasets", params=[*states, ("limit", "1000")])
@@ -141,7 +144,9 @@ class PilotKiller:
         self._thread.join()
 
     def _watch(self) -> None:
-        with httpx.Client(base_url=self._system.url, timeout=30) as operator:
+        with httpx.Client(
+            base_url=self._system.url, timeout=30, headers=headers_for(self._system.url)
+        ) as operator:
             while not self._over.wait(0.03):
                 tasks = operator.get("/api/v1/tasks").raise_for_status().json()["tasks"]
                 busy = {

@@ -26,6 +26,7 @@ from sluice.contracts.states import ChainState, TaskState
 from sluice.contracts.templates import NewTemplate
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.server import HttpServer
+from tests.callers import for_anybody
 from tests.integration.operator.conftest import Operator, operating, spd_text
 from tests.integration.operator.scene import Counts, Scene
 from tests.unit.cwl.test_packing import TOOL, WORKFLOW
@@ -75,7 +76,7 @@ async def operator(database_url: str) -> AsyncIterator[Operator]:
 @pytest_asyncio.fixture(loop_scope="module")
 async def base(operator: Operator) -> AsyncIterator[str]:
     """Address of the service, on a port of its own."""
-    server = HttpServer(operator.service.app, host="127.0.0.1", port=0)
+    server = HttpServer(for_anybody(operator.service.app), host="127.0.0.1", port=0)
     async with running(server):
         yield f"http://127.0.0.1:{server.port}"
 

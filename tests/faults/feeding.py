@@ -8,9 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-import httpx
-
 from sluice import storage
+from sluice.cli.connection import client
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.datasets import NewDataset, NewFile, NewPeriod, NewRun
@@ -99,7 +98,7 @@ class Feeder:
 @asynccontextmanager
 async def feeder(operator_url: str, dms_url: str) -> AsyncIterator[Feeder]:
     async with (
-        httpx.AsyncClient(base_url=operator_url, timeout=10) as operator,
-        httpx.AsyncClient(base_url=dms_url, timeout=10) as dms,
+        client(operator_url, seconds=10) as operator,
+        client(dms_url, seconds=10) as dms,
     ):
         yield Feeder(OperatorClient(operator), DmsClient(dms))

@@ -73,7 +73,9 @@ def test_the_system_starts_shows_itself_and_carries_files_through(
 ) -> None:
     home = ["--home", str(tmp_path / "home")]
     url = json.loads(system.run("sluice", "status", "--json", *home))["url"]
-    page = httpx.get(url, timeout=30).raise_for_status().text
+    headers = {"Authorization": f"Bearer {system.run('sluice', 'token', *home).strip()}"}
+    assert httpx.get(url, timeout=30).status_code == 401
+    page = httpx.get(url, timeout=30, headers=headers).raise_for_status().text
     assert "<title>" in page
     parts = re.findall(r'(?:href|src)="(/static/[^"]+)"', page)
     assert parts

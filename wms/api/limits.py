@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from sluice.contracts.access import Role, Service
+from sluice.contracts.access import CallingService, Role
 from sluice.contracts.limits import LimitList, SetLimit
 from sluice.contracts.problems import NotFound
 from sluice.contracts.resources import ResourceName
@@ -17,14 +17,14 @@ def limits_router(context: WmsContext) -> APIRouter:
     router = api_router("/api/v1/limits", tags=["limits"])
 
     @router.get("")
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def limits() -> LimitList:
         """Lists the limits on resources that are counted over all nodes: how much there is, how
         much is held or spent, and how many jobs wait that need some."""
         return await list_limits(context)
 
     @router.put("")
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def set_(new: SetLimit) -> LimitList:
         """Sets how much of a resource there is over all nodes: at a time, or in each period.
         Repeating it is fine."""
@@ -32,7 +32,7 @@ def limits_router(context: WmsContext) -> APIRouter:
         return await list_limits(context)
 
     @router.delete("/{name}", responses=errors(NotFound))
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def remove(name: ResourceName) -> LimitList:
         """Takes a limit away: then the resource has to be offered by a node."""
         await remove_limit(context, name)

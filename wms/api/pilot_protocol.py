@@ -8,6 +8,7 @@ import orjson
 from fastapi import APIRouter, Depends, Request, Response
 
 from sluice.clients.dms import DmsClient
+from sluice.contracts.access import PILOT_TOKEN_HEADER
 from sluice.contracts.pilots import (
     Heartbeat,
     HeartbeatAnswer,
@@ -24,6 +25,7 @@ from sluice.contracts.pilots import (
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.secrets import SecretValues
 from sluice.servicekit.access.policy import Other, allow
+from sluice.servicekit.access.tokens import PilotTokens
 from sluice.servicekit.http import api_router, errors
 from wms.api.raw_body import parsed, schema_of
 from wms.db.leases import ClaimedJob
@@ -38,16 +40,11 @@ from wms.usecases.sign_off_pilot import sign_off_pilot
 
 
 def pilot_protocol_router(
-    context: WmsContext, dms: DmsClient, give_secrets: GiveSecrets
+    context: WmsContext, dms: DmsClient, give_secrets: GiveSecrets, tokens: PilotTokens | None
 ) -> APIRouter:
+    """``tokens``: what pilots say from their registration on who they are with."""
     router = api_router("/api/v1/pilots", tags=["pilots"])
-
-    @router.post("")
-    @allow(Other.ENROLLED)
-    async def register(body: RegisterPilot) -> Registration:
-        """Registers a pilot, and tells it how often to send heartbeats and how long its leases are.
-        Repeated, it is the same pilot with what it has now."""
-        return await register_pilot(context, body)
+    _add_registration(router, context, tokens)
 
     @router.post(
         "/{uid}/lease",
@@ -77,7 +74,9 @@ def pilot_protocol_router(
         uid: UUID, body: Annotated[Heartbeat, Depends(parsed(Heartbeat))]
     ) -> Response:
         """Renews the leases of a pilot's jobs, and tells it which to stop and whether to drain."""
-        return _json((await renew_leases(context, uid, body)).model_dump_json().encode())
+        answer = _json((await renew_leases(context, uid, body)).model_dump_json().encode())
+        _give_token(answer, tokens, uid)
+        return answer
 
     @router.post(
         "/{uid}/report",
@@ -95,6 +94,17 @@ def pilot_protocol_router(
     _add_secrets(router, give_secrets)
     _add_end(router, context)
     return router
+
+
+def _add_registration(router: APIRouter, context: WmsContext, tokens: PilotTokens | None) -> None:
+    @router.post("")
+    @allow(Other.ENROLLED)
+    async def register(body: RegisterPilot, response: Response) -> Registration:
+        """Registers a pilot, and tells it how often to send heartbeats and how long its leases are.
+        Repeated, it is the same pilot with what it has now."""
+        registration = await register_pilot(context, body)
+        _give_token(response, tokens, body.uid)
+        return registration
 
 
 def _add_storages(router: APIRouter, context: WmsContext, dms: DmsClient) -> None:
@@ -124,6 +134,12 @@ def _add_end(router: APIRouter, context: WmsContext) -> None:
         """Takes the end of a pilot: jobs that it hands back are ready at once, and nothing counts
         against them. Repeating it is fine."""
         await sign_off_pilot(context, uid, body.returned)
+
+
+def _give_token(answer: Response, tokens: PilotTokens | None, uid: UUID) -> None:
+    if tokens is not None:
+        answer.headers[PILOT_TOKEN_HEADER] = tokens.give(uid)
+        answer.headers["Cache-Control"] = "no-store"
 
 
 def _json(body: bytes) -> Response:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from sluice.contracts.access import Role, Service
+from sluice.contracts.access import CallingService, Role
 from sluice.contracts.attention import Acknowledge
 from sluice.contracts.loaded import LoadTool
 from sluice.contracts.pilot_detail import PilotDetail
@@ -35,7 +35,7 @@ def pilots_router(context: WmsContext) -> APIRouter:
     router = api_router("/api/v1/pilots", tags=["pilots"])
 
     @router.get("", responses=errors(Unprocessable))
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def pilots(
         name: Annotated[str | None, Query(description="Those of this name.")] = None,
         attention: Attention = False,
@@ -48,27 +48,27 @@ def pilots_router(context: WmsContext) -> APIRouter:
         return await list_pilots(context, PilotQuery(name, attention, after, limit))
 
     @router.post("/{uid}/drain", status_code=204, responses=errors(NotFound))
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def drain(uid: UUID) -> None:
         """Asks a pilot to finish what it has and end: it gets no more jobs. Repeating it is
         fine."""
         await drain_pilot(context, uid)
 
     @router.get("/{uid}", responses=errors(NotFound))
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def pilot(uid: UUID) -> PilotDetail:
         """Reads a pilot with what it has, what it did last, and what failed there."""
         return await read_pilot(context, uid)
 
     @router.post("/{uid}/stop", status_code=204, responses=errors(NotFound, Conflict))
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def stop(uid: UUID) -> None:
         """Asks a pilot to stop its jobs, hand them back and end: others get them at once, and
         nothing counts against them. Repeating it is fine; one that has ended is refused (409)."""
         await stop_pilot(context, uid)
 
     @router.put("/{uid}/load", status_code=204, responses=errors(NotFound, Conflict))
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def load(uid: UUID, asked: LoadTool) -> None:
         """Has a pilot finish what it has, and take jobs of a step before all others, so that its
         tool is loaded there; null: no step goes first any more. Repeating it is fine; one that
@@ -76,14 +76,14 @@ def pilots_router(context: WmsContext) -> APIRouter:
         await load_tool(context, uid, asked)
 
     @router.delete("/{uid}", status_code=204, responses=errors(NotFound, Conflict))
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def remove(uid: UUID) -> None:
         """Takes a pilot off the lists that has ended or was lost; what it did stays known. One that
         is there is refused (409); one that comes back is listed again."""
         await remove_pilot(context, uid)
 
     @router.post("/{uid}/acknowledge", status_code=204, responses=errors(NotFound, Conflict))
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def acknowledge(uid: UUID, asked: Acknowledge) -> None:
         """Says who has seen that a pilot was lost. Repeating it is fine; somebody else is told who
         was first (409)."""

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from sluice.contracts.access import Role, Service
+from sluice.contracts.access import CallingService, Role
 from sluice.contracts.steps import RankStep, StepList
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.http import api_router
@@ -15,14 +15,14 @@ def steps_router(context: WmsContext) -> APIRouter:
     router = api_router("/api/v1/steps", tags=["steps"])
 
     @router.get("")
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def steps() -> StepList:
         """Lists steps that have tasks, or had some within a day: how many jobs wait, for how long,
         what pilots have, how long jobs take, and what people have set."""
         return await list_steps(context)
 
     @router.put("")
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def priority(new: RankStep) -> StepList:
         """Ranks a step against others over all chains: 0 or more is added to the rank of its tasks;
         with -1 no job of it is given away, and what runs is finished. Repeating it is fine."""

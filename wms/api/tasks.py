@@ -5,7 +5,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Path, Query
 
-from sluice.contracts.access import Role, Service
+from sluice.contracts.access import CallingService, Role
 from sluice.contracts.attention import WorkCounts
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import JobState, TaskState
@@ -44,7 +44,7 @@ def tasks_router(context: WmsContext) -> APIRouter:
     router = api_router("/api/v1/tasks", tags=["tasks"])
 
     @router.get("")
-    @allow(Role.VIEWER, Service.OPERATOR, Service.CHAINS, Service.WATCHER)
+    @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.CHAINS, CallingService.WATCHER)
     async def tasks(
         *,
         uid: Annotated[list[UUID] | None, Query(max_length=1000)] = None,
@@ -66,13 +66,13 @@ def tasks_router(context: WmsContext) -> APIRouter:
         )
 
     @router.get("/{uid}", responses=errors(NotFound))
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def task(uid: UUID, full: Full = False) -> TaskStatus:
         """Reads a task with its state and its counts of jobs."""
         return await read_tasks.read_task_status(context, uid, full=full)
 
     @router.get("/{uid}/jobs", responses=errors(NotFound, Unprocessable))
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def jobs(
         uid: UUID,
         *,
@@ -88,13 +88,13 @@ def tasks_router(context: WmsContext) -> APIRouter:
         return await read_tasks.read_jobs(context, uid, JobQuery(state, sort, after, limit, full))
 
     @router.get("/{uid}/explain", responses=errors(NotFound))
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def explain_task(uid: UUID) -> Explanation:
         """Says why a task does not run, or why it ended as it did."""
         return await explain.explain_task(context, uid)
 
     @router.get("/{uid}/outlook", responses=errors(NotFound))
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def outlook(uid: UUID) -> Outlook:
         """Says whether a task's jobs will ever find a node."""
         return await check_schedulability(context, uid)
@@ -106,14 +106,14 @@ def task_requests_router(context: WmsContext) -> APIRouter:
     router = api_router("/api/v1/tasks", tags=["tasks"])
 
     @router.post("/{uid}/rank", responses=errors(NotFound, Conflict))
-    @allow(Service.CHAINS)
+    @allow(CallingService.CHAINS)
     async def rank(uid: UUID, body: Prioritise) -> TaskStatus:
         """Gives a task another rank, which aging and retries add to from then on; higher runs
         earlier. A task that has ended is refused (409)."""
         return await prioritise_task(context, uid, body.rank)
 
     @router.post("/{uid}/cancel", responses=errors(NotFound, Conflict))
-    @allow(Service.CHAINS)
+    @allow(CallingService.CHAINS)
     async def cancel(uid: UUID, body: Cancel = BY_REQUEST) -> TaskStatus:
         """Cancels a task with all its open jobs; pilots are told with their next heartbeat.
         Repeating it is fine, the first reason stays; one that has finished or failed is refused
@@ -121,7 +121,7 @@ def task_requests_router(context: WmsContext) -> APIRouter:
         return await cancel_task(context, uid, body)
 
     @router.post("/{uid}/retry", responses=errors(NotFound, Conflict))
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def retry(uid: UUID) -> TaskStatus:
         """Gives the failed and held jobs of a task another round. A task that has ended is refused
         (409)."""
@@ -134,7 +134,7 @@ def counts_router(context: WmsContext) -> APIRouter:
     router = api_router("/api/v1/counts", tags=["tasks"])
 
     @router.get("")
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def counts(
         troubled: Annotated[
             bool,
@@ -152,7 +152,7 @@ def unschedulable_router(context: WmsContext) -> APIRouter:
     router = api_router("/api/v1/unschedulable", tags=["tasks"])
 
     @router.get("")
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def unschedulable(limit: Limit = 100) -> UnschedulableList:
         """Lists tasks with ready jobs that fit no node, none that is there and none that can be
         launched, the oldest first."""
@@ -165,7 +165,7 @@ def boosts_router(context: WmsContext) -> APIRouter:
     router = api_router("/api/v1/boosts", tags=["tasks"])
 
     @router.put("")
-    @allow(Service.CHAINS)
+    @allow(CallingService.CHAINS)
     async def boosts(wanted: Boosts) -> Boosted:
         """Takes from the WfMS the tasks that are ranked higher for now, all of them; ranks that a
         person has set are left alone."""
@@ -178,7 +178,7 @@ def jobs_router(context: WmsContext) -> APIRouter:
     router = api_router("/api/v1/jobs", tags=["jobs"])
 
     @router.get("/{job_id}", responses=errors(NotFound))
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def job(
         job_id: JobId,
         full: Annotated[bool, Query(description="With the names of the pilots.")] = False,
@@ -187,13 +187,13 @@ def jobs_router(context: WmsContext) -> APIRouter:
         return await read_tasks.read_job(context, job_id, full=full)
 
     @router.get("/{job_id}/explain", responses=errors(NotFound))
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def explain_job(job_id: JobId) -> Explanation:
         """Says why a job does not run, or why it ended as it did."""
         return await explain.explain_job(context, job_id)
 
     @router.post("/{job_id}/retry", responses=errors(NotFound, Conflict))
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def retry(job_id: JobId) -> Job:
         """Gives a failed or held job another round. Any other is refused, and one whose task has
         ended (409)."""

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from sluice.contracts.access import Role, Service
+from sluice.contracts.access import CallingService, Role
 from sluice.contracts.base import Timestamp
 from sluice.contracts.problems import NotFound
 from sluice.contracts.times import Timeline, WorkTimes
@@ -25,7 +25,7 @@ def times_router(context: WmsContext) -> APIRouter:
     router = api_router("/api/v1", tags=["times"])
 
     @router.get("/times")
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def times(
         chain: Annotated[list[UUID] | None, Query(max_length=100)] = None,
         template: str | None = None,
@@ -41,7 +41,7 @@ def times_router(context: WmsContext) -> APIRouter:
         return await read_period_times(context, period)
 
     @router.get("/chains/{uid}/timeline", responses=errors(NotFound))
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def timeline(uid: UUID) -> Timeline:
         """Shows a chain over time: which pilot did what when, and how many jobs waited."""
         return await read_timeline(context, uid)

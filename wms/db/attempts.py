@@ -16,7 +16,7 @@ from wms.domain.retry_rules import Verdict
 
 _SELECT_IN_FLIGHT = statement("""
 -- The named jobs that a pilot has at this moment, each with the second attempt at it, where there
--- is or was one.
+-- is or was one: in the order of the fields of JobInFlight, and of Twin.
 SELECT j.id, j.task_uid, j.seq, j.state, j.attempt, j.pilot, j.failures, j.losses, j.ram,
     j.gpu_memory, j.leased_at, j.started_at, j.inputs,
     extract(epoch FROM now() - j.started_at)::float8 AS ran,
@@ -205,6 +205,10 @@ class JobInFlight:
         )
 
 
+#: Columns of the job itself, and of its first attempt; which of them is its state.
+_OWN, _STATE = map(JobInFlight.__slots__.index, ("twin", "state"))
+
+
 @dataclass(frozen=True, slots=True)
 class EndedAttempt:
     """``verdict``: what becomes of the job. ``reported``: what the pilot said, None where it said
@@ -245,13 +249,15 @@ class TaskChange:
 async def jobs_in_flight(connection: Connection, jobs: Sequence[int]) -> dict[int, JobInFlight]:
     """By job; those that no pilot has are left out."""
     rows = await connection.fetch(_SELECT_IN_FLIGHT, jobs)
-    return {row["id"]: _in_flight(dict(row)) for row in rows}
+    return {row["id"]: _in_flight(tuple(row)) for row in rows}
 
 
-def _in_flight(row: dict[str, Any]) -> JobInFlight:
-    twin = Twin(**{name: row.pop(f"twin_{name}") for name in Twin.__slots__})
-    known = None if twin.attempt is None else twin
-    return JobInFlight(**{**row, "state": JobState(row["state"])}, twin=known)
+def _in_flight(columns: Sequence[Any]) -> JobInFlight:
+    """One of a pilot's jobs, of which a busy WMS reads thousands a second."""
+    twin = None if columns[_OWN] is None else Twin(*columns[_OWN:])
+    fields = [*columns[:_OWN], twin]
+    fields[_STATE] = JobState(fields[_STATE])
+    return JobInFlight(*fields)
 
 
 async def end_attempts(

@@ -27,6 +27,8 @@ def done_with(
 ) -> list[DoneWith]:
     """``jobs``: those that finished, with their numbers. ``readers``: by data set, of those whose
     files go one by one. Parts of a tree are read by one job each."""
+    if not readers and task.parts_uid is None:
+        return []
     ports = _ports(task)
     found: dict[UUID, list[int]] = {}
     for seq, inputs in jobs:

@@ -44,28 +44,28 @@ class WorkerTimes:
 
     def finished(self, seconds: float) -> "WorkerTimes":
         """With a job that took so long."""
+        log_seconds, spread = self._took(seconds)
         failing = self.failing * (1 - self._newest_end)
-        return replace(self._took(seconds), jobs=self.jobs + 1, failing=failing)
+        return WorkerTimes(self.jobs + 1, self.failures, log_seconds, spread, failing, self.rescued)
 
     def at_least(self, seconds: float) -> "WorkerTimes":
         """With an attempt that ran so long when another worker ended its job: nobody knows whether
         it would have."""
         if self.timed and seconds <= self.typical:
             return self
-        return replace(self._took(seconds), rescued=self.rescued + 1)
+        log_seconds, spread = self._took(seconds)
+        return replace(self, log_seconds=log_seconds, spread=spread, rescued=self.rescued + 1)
 
-    def _took(self, seconds: float) -> "WorkerTimes":
+    def _took(self, seconds: float) -> tuple[float, float]:
+        """Mean and spread from then on."""
         found = math.log(max(seconds, _SHORTEST))
         weight = max(1 / (self.timed + 1), NEWEST)
         off = found - self.log_seconds if self.timed else 0.0
         if self.timed > 1 / NEWEST:
             most = UNLIKELY * max(self.spread, _LEAST_SPREAD)
             off = max(-most, min(off, most))
-        return replace(
-            self,
-            log_seconds=self.log_seconds + weight * off if self.timed else found,
-            spread=self.spread + weight * (abs(off) - self.spread),
-        )
+        log_seconds = self.log_seconds + weight * off if self.timed else found
+        return log_seconds, self.spread + weight * (abs(off) - self.spread)
 
     def failed(self) -> "WorkerTimes":
         """With an attempt that failed: how long it took says nothing."""

@@ -108,15 +108,16 @@ async def settle_attempts(
     settled.delays = {
         attempt.verdict.delay for attempt in last if attempt.verdict.state is JobState.READY
     }
+    ended = _by_task(last)
     made = await give_to_readers(
         transaction.connection,
-        _by_task(last),
+        ended,
         registered={uid: change.registered for uid, change in changes.items()},
         locked=locked.values(),
         known=known,
     )
     settled.jobs, settled.unmade = made.jobs, made.more
-    release_files(transaction, _by_task(last), locked=locked, known=known)
+    release_files(transaction, ended, locked=locked, known=known)
     for uid, change in changes.items():
         await _conclude(transaction, change, known[uid], settled)
     if settled.jobs or 0.0 in settled.delays:
@@ -128,9 +129,9 @@ def _ends(attempts: Iterable[EndedAttempt], known: Mapping[UUID, KnownTask]) -> 
     """What is learnt of workers. A failure for which the input is at fault says nothing of them;
     and one that vanishes has failed once, however many jobs it ran."""
     vanished = set[tuple[WorkKind, UUID]]()
+    works = {uid: WorkKind(found.task.template, found.task.step) for uid, found in known.items()}
     for attempt in attempts:
-        job, task = attempt.job, known[attempt.job.task_uid].task
-        work = WorkKind(task.template, task.step)
+        job, work = attempt.job, works[attempt.job.task_uid]
         if attempt.outcome is AttemptOutcome.FAILED:
             if attempt.error is not ErrorClass.TOOL_REFUSED:
                 yield WorkEnd(work, job.pilot, None)

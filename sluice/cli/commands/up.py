@@ -1,6 +1,7 @@
 """`sluice up`, `down`, `status`: the embedded system as a process."""
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 from sluice.cli.errors import plain_errors
 from sluice.cli.options import HomeOption, JsonOption
 from sluice.cli.output import err, out, print_answer, print_json
+from sluice.credentials import token_for
 from sluice.embedded.home import DEFAULT_HOME, Home
 from sluice.embedded.process import (
     END_WITH,
@@ -77,6 +79,16 @@ DetachOption = Annotated[
         ),
     ),
 ]
+NoAuthOption = Annotated[
+    bool,
+    typer.Option(
+        "--no-auth",
+        help=(
+            "Let whoever reaches the port do everything: all users of this machine, and all"
+            " programs that they run."
+        ),
+    ),
+]
 NowOption = Annotated[
     bool,
     typer.Option("--now", help="Do not wait for running jobs: hand them back, to be run again."),
@@ -91,6 +103,7 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
     slots: SlotsOption = 0,
     storage_root: RootsOption = None,
     detach: DetachOption = False,
+    no_auth: NoAuthOption = False,
     drain_timeout: DrainOption = None,
     log_level: Annotated[str, typer.Option(help="DEBUG, INFO, WARNING or ERROR.")] = "INFO",
 ) -> None:
@@ -99,7 +112,7 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
     place = Home(home)
     running = place.running()
     if running is not None:
-        out.print(f"Sluice already runs at {running.url} (process {running.pid})")
+        out.print(f"Sluice already runs at {page_address(running.url)} (process {running.pid})")
         return
     roots = _absolute(storage_root or [])
     if detach:
@@ -110,10 +123,8 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
             "--log-level": log_level,
             "--drain-timeout": drain_timeout,
         }
-        given = [option for option in options.items() if option[1] is not None]
-        given += [("--storage-root", root) for root in roots]
-        words = [str(word) for option in given for word in option]
-        plain_errors(lambda: _start_in_background(place, words))
+        given = _words(options, roots, no_auth=no_auth)
+        plain_errors(lambda: _start_in_background(place, given))
         return
     import uvloop  # noqa: PLC0415 - a client alone needs no server's event loop
 
@@ -128,11 +139,11 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
     share = None if CORES in os.environ else max(1, (os.cpu_count() or 1) // max(pilots, 1))
     system = EmbeddedSystem(
         place,
-        SystemOptions(port=port, pilots=pilots, cores=slots or share, storage_roots=roots),
+        SystemOptions("127.0.0.1", port, pilots, slots or share, roots, auth=not no_auth),
         tell=lambda sentence: err.print(f"warning: {sentence}"),
     )
     conduct = Conduct(
-        on_ready=lambda url: out.print(f"Sluice is ready at {url}"),
+        on_ready=lambda url: _say_ready(url, no_auth=no_auth),
         on_wait=lambda jobs: err.print(f"{waiting_text(jobs)} (Ctrl-C once more hands them back)"),
         log_level=log_level,
         drain_timeout=drain_timeout,
@@ -141,10 +152,39 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
     plain_errors(lambda: uvloop.run(run_until_signal(system, conduct)))
 
 
+def _words(options: Mapping[str, object], roots: Sequence[str], *, no_auth: bool) -> list[str]:
+    """Of a command line."""
+    given = [option for option in options.items() if option[1] is not None]
+    given += [("--storage-root", root) for root in roots]
+    words = [str(word) for option in given for word in option]
+    return [*words, "--no-auth"] if no_auth else words
+
+
+def page_address(url: str) -> str:
+    """For a person at a terminal, with what lets a browser in; nothing of that gets into logs."""
+    token = token_for(url) if out.is_terminal else None
+    return url if token is None else f"{url}/?token={token}"
+
+
+def _say_ready(url: str, *, no_auth: bool) -> None:
+    out.print(f"Sluice is ready at {page_address(url)}")
+    if no_auth:
+        _warn_of_no_auth(url)
+
+
+def _warn_of_no_auth(url: str) -> None:
+    err.print(
+        f"warning: {url} asks nobody who he is: all users of this machine, and every program that"
+        " they run, may do everything with this system, and run programs as you by it"
+    )
+
+
 def _start_in_background(place: Home, words: list[str]) -> None:
     """Raises ``OSError``."""
     started = start_detached(place, words)
-    out.print(f"Sluice is ready at {started.url} (stop it with `sluice down`)")
+    out.print(f"Sluice is ready at {page_address(started.url)} (stop it with `sluice down`)")
+    if "--no-auth" in words:
+        _warn_of_no_auth(started.url)
     down = wait_for_pilots(started.url).pilots_down
     for sentence in down:
         err.print(f"warning: {sentence}")
@@ -200,7 +240,8 @@ def status(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> N
         print_json({"running": True, "url": running.url, "pid": running.pid, "ready": found.parts})
     else:
         out.print(
-            f"Sluice runs at {running.url} (process {running.pid}, since {running.started_at})"
+            f"Sluice runs at {page_address(running.url)} (process {running.pid}, since"
+            f" {running.started_at})"
         )
         for name, state in found.parts.items():
             if name != PILOTS:

@@ -7,6 +7,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.contracts.problems import Unauthenticated
 from sluice.servicekit.access.principal import ANYBODY, Principal, principal_of, set_principal
+from sluice.servicekit.access.sessions import Sessions
 from sluice.servicekit.http import problem_response
 
 _SCHEME = "bearer"
@@ -21,30 +22,40 @@ class Authenticator(Protocol):
 
 class Authentication:
     """ASGI application around another. A request without a credential is nobody's, and one with a
-    wrong one is refused."""
+    wrong token is refused; a browser whose session is over is nobody's, too."""
 
-    def __init__(self, app: ASGIApp, authenticator: Authenticator | None) -> None:
-        """``authenticator``: None: whoever reaches the server may do everything."""
+    def __init__(
+        self,
+        app: ASGIApp,
+        authenticator: Authenticator | None,
+        sessions: Sessions | None = None,
+    ) -> None:
+        """``authenticator``: None: whoever reaches the server may do everything. ``sessions``: of
+        people, where there are pages."""
         self._app = app
         self._authenticator = authenticator
+        self._sessions = sessions
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and principal_of(scope) is None:
             try:
-                await self._find(scope)
+                principal = await self._find(scope)
             except Unauthenticated as error:
                 await problem_response(error.problem())(scope, receive, send)
                 return
+            if principal is not None:
+                set_principal(scope, principal)
         await self._app(scope, receive, send)
 
-    async def _find(self, scope: Scope) -> None:
+    async def _find(self, scope: Scope) -> Principal | None:
         """Raises ``Unauthenticated``."""
         if self._authenticator is None:
-            set_principal(scope, ANYBODY)
-            return
-        given = Headers(scope=scope).get("authorization")
+            return ANYBODY
+        headers = Headers(scope=scope)
+        given = headers.get("authorization")
         if given is None:
-            return
+            cookies = headers.get("cookie", "")
+            return None if self._sessions is None else self._sessions.person(cookies)
         scheme, _, token = given.partition(" ")
         found = (
             await self._authenticator.principal(token.strip())
@@ -56,4 +67,4 @@ class Authentication:
                 "the token of the request is none that this service knows: it was taken back, is of"
                 " another system, or was not copied whole"
             )
-        set_principal(scope, found)
+        return found

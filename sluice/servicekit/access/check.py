@@ -7,7 +7,7 @@ from typing import Any, assert_never
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.contracts.problems import Forbidden, Unauthenticated
-from sluice.servicekit.access.policy import Other, Policy
+from sluice.servicekit.access.policy import Other, RoutePolicy
 from sluice.servicekit.access.principal import (
     Person,
     PilotCaller,
@@ -18,26 +18,27 @@ from sluice.servicekit.access.principal import (
 )
 
 
-def require(declared: Policy, principal: Principal | None, path: Mapping[str, Any]) -> None:
+def require(declared: RoutePolicy, principal: Principal | None, path: Mapping[str, Any]) -> None:
     """``path``: parts of the address by name. Raises ``Unauthenticated``, ``Forbidden``."""
     if Other.EVERYBODY in declared.others:
         return
     if principal is None:
         raise Unauthenticated(
             "the request does not say who sends it: it needs a token, as in"
-            " 'Authorization: Bearer TOKEN'"
+            " 'Authorization: Bearer TOKEN' (the command takes SLUICE_TOKEN; `sluice token` prints"
+            " that of a system which runs here)"
         )
     if not _may(declared, principal, path):
         raise Forbidden(f"{principal} may not do this: {_needed(declared, principal)}")
 
 
-def _needed(declared: Policy, principal: Principal) -> str:
+def _needed(declared: RoutePolicy, principal: Principal) -> str:
     if isinstance(principal, Person) and declared.role is not None:
         return f"it takes the role {declared.role}"
     return f"it is for {declared}"
 
 
-def _may(declared: Policy, principal: Principal, path: Mapping[str, Any]) -> bool:
+def _may(declared: RoutePolicy, principal: Principal, path: Mapping[str, Any]) -> bool:
     match principal:
         case Unrestricted():
             return True
@@ -53,10 +54,10 @@ def _may(declared: Policy, principal: Principal, path: Mapping[str, Any]) -> boo
             assert_never(principal)
 
 
-class Checked:
+class GuardedRoute:
     """ASGI application of one route, behind its policy."""
 
-    def __init__(self, app: ASGIApp, declared: Policy) -> None:
+    def __init__(self, app: ASGIApp, declared: RoutePolicy) -> None:
         self._app = app
         self._declared = declared
 

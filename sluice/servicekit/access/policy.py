@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from sluice.contracts.access import Role, Service
+from sluice.contracts.access import CallingService, Role
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
@@ -26,15 +26,15 @@ class Other(StrEnum):
     ENROLLED = "pilot:enrolled"
 
 
-Who = Role | Service | Other
+Who = Role | CallingService | Other
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class RoutePolicy:
     """``role``: the least that a person needs; None: no person may."""
 
     role: Role | None = None
-    services: frozenset[Service] = frozenset()
+    services: frozenset[CallingService] = frozenset()
     others: frozenset[Other] = frozenset()
 
     def __str__(self) -> str:
@@ -51,15 +51,15 @@ class NoPolicy(TypeError):
         super().__init__(f"{route} does not say who may ask for it: put allow(…) before its view")
 
 
-def policy(*who: Who) -> Policy:
+def policy(*who: Who) -> RoutePolicy:
     """Of people with a role, or one that includes it; of services; of others. Raises
     ``TypeError`` for nobody, and for two roles."""
     roles = [each for each in who if isinstance(each, Role)]
     if not who or len(roles) > 1:
         raise TypeError(f"a policy names somebody, and one role at most: {who}")
-    return Policy(
+    return RoutePolicy(
         next(iter(roles), None),
-        frozenset(each for each in who if isinstance(each, Service)),
+        frozenset(each for each in who if isinstance(each, CallingService)),
         frozenset(each for each in who if isinstance(each, Other)),
     )
 
@@ -69,7 +69,7 @@ def allow(*who: Who) -> Callable[[FunctionT], FunctionT]:
     return under(policy(*who))
 
 
-def under(declared: Policy) -> Callable[[FunctionT], FunctionT]:
+def under(declared: RoutePolicy) -> Callable[[FunctionT], FunctionT]:
     def mark(view: FunctionT) -> FunctionT:
         setattr(view, _MARK, declared)
         return view
@@ -77,9 +77,9 @@ def under(declared: Policy) -> Callable[[FunctionT], FunctionT]:
     return mark
 
 
-def policy_of(view: Callable[..., Any], *, route: str) -> Policy:
+def policy_of(view: Callable[..., Any], *, route: str) -> RoutePolicy:
     """Raises ``NoPolicy``, which names the ``route``."""
-    found: Policy | None = getattr(view, _MARK, None)
+    found: RoutePolicy | None = getattr(view, _MARK, None)
     if found is None:
         raise NoPolicy(route)
     return found

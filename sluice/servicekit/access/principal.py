@@ -5,7 +5,7 @@ from uuid import UUID
 
 from starlette.types import Scope
 
-from sluice.contracts.access import Role, Service
+from sluice.contracts.access import CallingService, Role
 
 #: Where a request's scope has its principal. What comes by a network cannot set it.
 _KEY = "sluice.principal"
@@ -22,7 +22,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class ServiceCaller:
-    service: Service
+    service: CallingService
 
     def __str__(self) -> str:
         return f"the service {self.service}"

@@ -53,6 +53,10 @@ HEIGHT = 120
 _FATES = {Way.CHECKSUM: "lied", Way.SILENT: "never delivered"}
 
 
+#: Folder of the system, in that of the demonstration.
+SYSTEM = "system"
+
+
 @dataclass(frozen=True, slots=True)
 class Carried:
     """What the system says of the run."""
@@ -66,6 +70,7 @@ class Carried:
 
 
 def _worker(folder: Path, url: str, number: int, random: Random) -> Worker:
+    """``folder``: of the demonstration."""
     computer = OldComputer(
         f"old-{number}",
         Random(random.random()),  # noqa: S311 - no secret
@@ -74,7 +79,14 @@ def _worker(folder: Path, url: str, number: int, random: Random) -> Worker:
         speed_up=SPEED_UP,
     )
     dies_after = random.uniform(*DEATH) if number in MORTAL else None
-    return Worker(computer, folder / "workers" / computer.name, url, LEASE * 1.5, dies_after)
+    return Worker(
+        computer,
+        folder / "workers" / computer.name,
+        url,
+        LEASE * 1.5,
+        dies_after,
+        token=Home(folder / SYSTEM).pilot_token,
+    )
 
 
 class _Hall:
@@ -253,7 +265,7 @@ def _run(arguments: argparse.Namespace, folder: Path) -> int:
     if draw_images(drawn) != 0:
         raise OSError("the generator failed; see above")
     in_order = sorted(photos.iterdir(), key=lambda path: (path.stat().st_mtime_ns, path.name))
-    home = Home(folder / "system")
+    home = Home(folder / SYSTEM)
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     os.environ["PATH"] = programs
     settings = {
@@ -288,7 +300,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--keep", action="store_true", help="leave the system up at the end")
     arguments = parser.parse_args(argv)
     folder = arguments.home.resolve()
-    if (earlier := Home(folder / "system").running()) is not None:
+    if (earlier := Home(folder / SYSTEM).running()) is not None:
         stop_system(earlier)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

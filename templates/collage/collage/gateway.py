@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,6 +19,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from collage.computers import OldComputer, Way
+from sluice.contracts.access import PILOT_TOKEN_HEADER
 
 #: Seconds that a call for jobs is held while the computer works.
 _HELD = 2.0
@@ -76,11 +77,11 @@ class Gateway:
             request.url.path,
             params=list(request.query_params.multi_items()),
             content=body,
-            headers={"content-type": request.headers.get("content-type", "application/json")},
+            headers=_told(request.headers, {"content-type", "authorization"}),
             timeout=60.0,
         )
-        media = answer.headers.get("content-type")
-        return Response(answer.content, status_code=answer.status_code, media_type=media)
+        headers = _told(answer.headers, {"content-type", PILOT_TOKEN_HEADER.lower()})
+        return Response(answer.content, status_code=answer.status_code, headers=headers)
 
     async def _lease(self, request: Request) -> Response:
         """One job at a time, and none before the last one has been delivered."""
@@ -189,6 +190,11 @@ class Gateway:
                     output["checksum"] = "sha256:" + "0" * 64
                 case _:
                     return
+
+
+def _told(headers: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
+    """What is passed on."""
+    return {name: value for name, value in headers.items() if name.lower() in names}
 
 
 def _json(body: _Body) -> Response:

@@ -34,7 +34,7 @@ _SETTINGS = {"SLUICE_PILOT_SLOTS": "1", "SLUICE_PILOT_CONTAINERS": "[]"}
 @dataclass
 class Worker:
     """``fate``: how it ended, ``died`` or ``stopped``; empty: it is at work. ``dies_after``:
-    seconds after its first job; None: by the rule."""
+    seconds after its first job; None: by the rule. ``token``: file with what it registers with."""
 
     computer: OldComputer
     folder: Path
@@ -42,6 +42,7 @@ class Worker:
     late: float
     dies_after: float | None = None
     fate: str = ""
+    token: Path | None = None
 
     async def live(self, stop: asyncio.Event) -> None:
         """Until it dies, or is told to stop. Raises ``OSError``."""
@@ -57,7 +58,9 @@ class Worker:
 
     async def _live(self, url: str, gateway: Gateway, stop: asyncio.Event) -> None:
         name = self.computer.name
-        pilot = LocalPilot(name, url, 1, self.folder / "work", self.folder / "log")
+        pilot = LocalPilot(
+            name, url, 1, self.folder / "work", self.folder / "log", token=self.token
+        )
         process = await launch_pilot(pilot, _SETTINGS)
         death = asyncio.create_task(self._death(gateway))
         stopped = asyncio.create_task(stop.wait())
@@ -120,6 +123,7 @@ async def _run(arguments: argparse.Namespace) -> None:
             arguments.home / f"{arguments.prefix}-{number}",
             arguments.wms_url,
             arguments.late,
+            token=arguments.token,
         )
         for number in range(1, arguments.workers + 1)
     ]
@@ -143,6 +147,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     add = parser.add_argument
     add("--wms-url", required=True, metavar="URL", help="of the WMS")
+    add("--token", type=Path, metavar="FILE", help="with what they register, where that is asked")
     add("--workers", type=int, default=8, metavar="N", help="default: %(default)s")
     add("--home", type=Path, required=True, metavar="DIR", help="for their folders and logs")
     add("--seed", type=int, default=1, help="same seed, same computers; default: %(default)s")

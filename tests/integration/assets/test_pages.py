@@ -2,12 +2,15 @@
 
 from httpx import ASGITransport, AsyncClient
 
+from tests.callers import for_anybody
 from tests.integration.assets.scene import Assets, bound
 from tests.integration.operator.test_pages import token_of
 
 
 async def test_versions_are_put_shown_and_taken_back(assets: Assets) -> None:
-    http = AsyncClient(transport=ASGITransport(assets.app), base_url="http://operator.test")
+    http = AsyncClient(
+        transport=ASGITransport(for_anybody(assets.app)), base_url="http://operator.test"
+    )
     async with http:
         form = {"csrf_token": token_of(await http.get("/assets"))}
         files = [

@@ -8,6 +8,7 @@ from httpx import ASGITransport, AsyncClient
 from sluice.contracts.assets import PIECE
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import DatasetState
+from tests.callers import for_anybody
 from tests.integration.assets.scene import Assets, bound, content_of, described, version_of
 
 TWO = {"config.ini": b"[a]", "words/cs.txt": b"slovo"}
@@ -167,7 +168,9 @@ async def test_its_data_set_is_not_for_other_uses(assets: Assets) -> None:
 async def test_names_and_paths_that_cannot_be(assets: Assets) -> None:
     with pytest.raises(Unprocessable, match="an asset's name"):
         await assets.begin("no name", TWO)
-    http = AsyncClient(transport=ASGITransport(assets.app), base_url="http://operator.test")
+    http = AsyncClient(
+        transport=ASGITransport(for_anybody(assets.app)), base_url="http://operator.test"
+    )
     async with http:
         for path in ("../up", "/root", "a//b", "", "a/./b", "%2e%2e/x"):
             body = {"files": [{"path": path, "size": 1}]}

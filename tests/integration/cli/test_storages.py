@@ -14,6 +14,7 @@ from sluice.servicekit.queue_topology import sluice_topology
 from sluice.servicekit.server import HttpServer
 from sluice.servicekit.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
+from tests.callers import for_anybody
 from tests.conftest import DatabaseFactory
 from tests.servers import commands
 
@@ -44,7 +45,7 @@ async def sluice(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterato
         database_url=url, broker_url="postgresql://unused", storage_roots=str(tmp_path)
     )
     service = build(settings, links=ProcessLinks(), transport=transport)
-    server = HttpServer(service.app, host="127.0.0.1", port=0)
+    server = HttpServer(for_anybody(service.app), host="127.0.0.1", port=0)
     async with running(transport, service, server):
         yield Command(f"http://127.0.0.1:{server.port}")
 

@@ -16,6 +16,7 @@ from sluice.servicekit.service import Service
 from sluice.servicekit.service_clients import ProcessLinks
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.transport.open import open_transport
+from tests.callers import for_anybody
 from tests.integration.operator.neighbours import Neighbours
 from wfms.operator.settings import OperatorSettings
 from wfms.operator.wiring import build
@@ -58,7 +59,7 @@ async def operating(database_url: str, **settings: Any) -> AsyncIterator[Operato
     service = build(read, links=links, transport=transport)
     async with running(transport, service, links):
         http = httpx.AsyncClient(
-            transport=httpx.ASGITransport(service.app), base_url="http://operator.test"
+            transport=httpx.ASGITransport(for_anybody(service.app)), base_url="http://operator.test"
         )
         async with http:
             yield Operator(

@@ -5,6 +5,7 @@ from fastapi import FastAPI
 
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.metrics import ServiceMetrics
+from tests.callers import open_to_all
 from tests.integration.operator.chain_rows import chain_routers
 from tests.integration.operator.dataset_rows import dataset_routers
 from tests.integration.operator.intake_rows import intake_routes
@@ -37,6 +38,8 @@ class Neighbours(Rows):
             "wfms.intake": [intake_routes(self.unmatched, self.ties, self.rematches)],
         }
         return {
-            name: create_app(name, found, health=Health({}), metrics=ServiceMetrics())
+            name: create_app(
+                name, [*map(open_to_all, found)], health=Health({}), metrics=ServiceMetrics()
+            )
             for name, found in routers.items()
         }

@@ -17,6 +17,7 @@ from sluice.contracts.datasets import File
 from sluice.contracts.problems import NotAvailable, NotFound
 from sluice.servicekit.in_process import StreamingTransport
 from sluice.storage import ChecksumMismatch
+from tests.callers import for_anybody
 from tests.integration.operator.test_results import Results, filled, results
 
 __all__ = ["results"]
@@ -60,7 +61,7 @@ def connection_of(
     results: Results, *, bytes_: int = 0, times: int = 0
 ) -> tuple[Connection, Unreliable]:
     transport = Unreliable(
-        StreamingTransport(results.operator.service.app), bytes_=bytes_, times=times
+        StreamingTransport(for_anybody(results.operator.service.app)), bytes_=bytes_, times=times
     )
     http = httpx.AsyncClient(transport=transport, base_url="http://operator.test")
     return Connection("http://operator.test", OperatorClient(http), DmsClient(http)), transport

@@ -11,6 +11,7 @@ import pytest
 from sluice.contracts.states import ChainState, DatasetState, DatasetType, JobState, StepState
 from sluice.contracts.tasks import JobOrder
 from sluice.contracts.templates import NewTemplate
+from tests.callers import for_anybody
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Counts, Scene
 from tests.unit.cwl.samples import GRAPH
@@ -107,7 +108,8 @@ async def test_forms_without_the_sessions_token_change_nothing(
     token = token_of(page)
     address = f"/chains/{running.uid}/cancel"
     other = httpx.AsyncClient(
-        transport=httpx.ASGITransport(operator.service.app), base_url="http://operator.test"
+        transport=httpx.ASGITransport(for_anybody(operator.service.app)),
+        base_url="http://operator.test",
     )
     async with other:
         refused = [
@@ -381,14 +383,8 @@ async def test_what_finished_without_any_good_job_does_not_look_as_if_it_went_we
 ) -> None:
     """As a run of ``cwl-runner`` whose jobs fail: nothing that its template asks for is missed."""
     ran = scene.chain("run-0001", 3, [Counts(failed=2, total=2)], ChainState.FINISHED)
-    pages = [
-        "/",
-        "/chains",
-        f"/chains/{ran.uid}",
-        f"/datasets/{ran.dataset_uid}",
-        "/tasks",
-        f"/tasks/{ran.steps[0].task_uid}",
-    ]
+    pages = ["/", "/chains", f"/chains/{ran.uid}", f"/datasets/{ran.dataset_uid}", "/tasks"]
+    pages.append(f"/tasks/{ran.steps[0].task_uid}")
     told = '<span class="state {}">finished</span> <span class="muted note">{}</span>'
     for path in pages:
         assert (

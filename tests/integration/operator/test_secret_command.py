@@ -14,6 +14,7 @@ from cryptography.fernet import Fernet
 from sluice.contracts.secrets import MOST_SECRET
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.server import HttpServer
+from tests.callers import for_anybody
 from tests.integration.operator.conftest import operating
 from tests.integration.operator.test_template_command import Command
 
@@ -24,7 +25,7 @@ VALUE = "hunter2-hunter2"
 async def sluice(database_url: str) -> AsyncIterator[Command]:
     key = Fernet.generate_key().decode()
     async with operating(database_url, encryption_keys=key) as operator:
-        server = HttpServer(operator.service.app, host="127.0.0.1", port=0)
+        server = HttpServer(for_anybody(operator.service.app), host="127.0.0.1", port=0)
         async with running(server):
             yield Command(f"http://127.0.0.1:{server.port}")
 

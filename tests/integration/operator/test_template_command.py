@@ -10,6 +10,7 @@ import pytest
 from sluice.contracts.datasets import NewDataset
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.server import HttpServer
+from tests.callers import for_anybody
 from tests.integration.operator.conftest import Operator
 from tests.servers import commands
 from tests.unit.cwl.test_packing import TOOL, WORKFLOW
@@ -36,7 +37,7 @@ class Command:
 
 @pytest.fixture
 async def sluice(operator: Operator) -> AsyncIterator[Command]:
-    server = HttpServer(operator.service.app, host="127.0.0.1", port=0)
+    server = HttpServer(for_anybody(operator.service.app), host="127.0.0.1", port=0)
     async with running(server):
         yield Command(f"http://127.0.0.1:{server.port}")
 

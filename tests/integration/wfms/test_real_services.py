@@ -39,6 +39,7 @@ from sluice.servicekit.service import Service
 from sluice.servicekit.service_clients import ProcessLinks
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.transport.open import open_transport
+from tests.callers import open_to_all
 from tests.conftest import DatabaseFactory
 from tests.unit.wfms.chains.plans import three_steps
 from tests.waiting import eventually
@@ -96,7 +97,7 @@ def serve_templates(links: ProcessLinks, plan: Plan) -> None:
         return TemplateList(templates=[template])
 
     links.apps["wfms.operator"] = create_app(
-        "operator", [router], health=Health({}), metrics=ServiceMetrics()
+        "operator", [open_to_all(router)], health=Health({}), metrics=ServiceMetrics()
     )
 
 

@@ -48,6 +48,7 @@ from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.queue_topology import sluice_topology
 from sluice.servicekit.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
+from tests.callers import for_anybody, open_to_all
 from tests.integration.wfms.faults import FragileDatabase, FragileHttp, Fuse
 from tests.integration.wfms.wms import SmallWms
 from wfms.chains.api.attention import attention_router
@@ -151,8 +152,8 @@ class World:
             return self.secrets[name]
 
         routes = {
-            "wms": [self.wms.routes()],
-            "wfms.operator": [templates, secrets],
+            "wms": [open_to_all(self.wms.routes())],
+            "wfms.operator": [open_to_all(templates), open_to_all(secrets)],
             "wfms.chains": self._chain_routes(),
             "wfms.watcher": [watches_router(self.databases["wfms.watcher"], wake=_idle)],
             "wfms.intake": [unmatched_router(self.intake_context, wake=_idle)],
@@ -207,7 +208,7 @@ class World:
         async def app(scope: Any, receive: Any, send: Any) -> None:
             await self.links.apps[service](scope, receive, send)
 
-        self.http[service] = FragileHttp(app, self.fuse)
+        self.http[service] = FragileHttp(for_anybody(app), self.fuse)
         client = httpx.AsyncClient(transport=self.http[service], base_url=f"http://{service}")
         self._clients.append(client)
         return client

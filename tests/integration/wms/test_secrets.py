@@ -17,6 +17,7 @@ from sluice.contracts.tasks import Task
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.sealing import Sealer
+from tests.callers import for_anybody
 from tests.conftest import DatabaseFactory
 from tests.integration.operator.conftest import Operator, operating
 from tests.integration.wms.stage import Stage, make_task
@@ -100,9 +101,11 @@ async def test_what_cannot_be_had_is_told(stage: Stage, operator: Operator) -> N
 async def test_the_answer_is_kept_by_nobody(stage: Stage, operator: Operator) -> None:
     pilot = await stage.add_pilot()
     _, job = await leased(stage, pilot)
-    router = pilot_protocol_router(stage.context, None, giving(stage, operator))  # type: ignore[arg-type] # no route here asks the DMS
+    router = pilot_protocol_router(stage.context, None, giving(stage, operator), None)  # type: ignore[arg-type] # no route here asks the DMS
     app = create_app("wms", [router], health=Health({}), metrics=ServiceMetrics())
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://wms") as http:
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(for_anybody(app)), base_url="http://wms"
+    ) as http:
         answer = await http.post(f"/api/v1/pilots/{pilot}/secrets", json=job.model_dump())
         assert answer.json() == {"values": {"key": VALUE}}
         assert answer.headers["cache-control"] == "no-store"

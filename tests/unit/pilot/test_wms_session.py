@@ -1,5 +1,6 @@
 """How a pilot introduces itself, to a WMS of its own release and of the one before."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -11,8 +12,10 @@ import httpx
 import pytest
 
 from pilot.understood import TRY_AGAIN, Understood
-from pilot.wms_session import WmsSession
+from pilot.wms_session import FORGOTTEN, WmsSession
+from sluice.clients.pilot_auth import PilotAuth
 from sluice.clients.wms import WmsClient
+from sluice.contracts.access import PILOT_TOKEN_HEADER
 from sluice.contracts.loaded import LoadedTool
 from sluice.contracts.pilots import (
     Heartbeat,
@@ -22,9 +25,10 @@ from sluice.contracts.pilots import (
     RegisterPilot,
     Registration,
     Room,
+    SignOff,
     StartedJob,
 )
-from sluice.contracts.problems import Unprocessable
+from sluice.contracts.problems import Unauthenticated, Unprocessable
 from sluice.contracts.resources import Amounts
 from sluice.contracts.states import AttemptPhase, ContainerEngine, SandboxKind
 
@@ -248,3 +252,68 @@ async def test_a_wms_of_this_release_is_told_of_the_engines_and_the_sandbox() ->
         await WmsSession(WmsClient(http), pilot).register()
     [body] = wms.bodies
     assert RegisterPilot.model_validate(body) == pilot
+
+
+async def test_in_the_name_of_an_earlier_start_it_asks_with_a_token_of_that() -> None:
+    """Its own one is for itself alone."""
+    asked: list[tuple[str, str | None]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append((request.url.path, request.headers.get("authorization")))
+        if request.url.path.endswith("/pilots"):
+            uid = json.loads(request.content)["uid"]
+            return httpx.Response(
+                200,
+                json={"heartbeat": 1.0, "lease": 5.0},
+                headers={PILOT_TOKEN_HEADER: f"of {uid}"},
+            )
+        return httpx.Response(204)
+
+    def connect() -> httpx.AsyncClient:
+        return httpx.AsyncClient(
+            base_url="http://wms", transport=httpx.MockTransport(answer), auth=PilotAuth(None)
+        )
+
+    earlier, resources = uuid4(), NodeResources(cores=1, ram=1024, disk=1024)
+    pilot = RegisterPilot(
+        uid=uuid4(), name="n", host="h", slots=1, resources=resources, version="1"
+    )
+    async with connect() as http:
+        session = WmsSession(WmsClient(http), pilot, connect=connect)
+        await session.register()
+        async with session.in_the_name_of(earlier) as client:
+            await client.sign_off(earlier, SignOff())
+        await session.client.sign_off(pilot.uid, SignOff())
+
+    assert asked[1:] == [
+        ("/api/v1/pilots", None),
+        (f"/api/v1/pilots/{earlier}/sign-off", f"Bearer of {earlier}"),
+        (f"/api/v1/pilots/{pilot.uid}/sign-off", f"Bearer of {pilot.uid}"),
+    ]
+
+
+async def test_where_nobody_asks_who_it_is_it_does_not_register_for_an_earlier_start() -> None:
+    wms = Wms({*RegisterPilot.model_fields})
+    async with sessions(wms) as session, session.in_the_name_of(uuid4()) as client:
+        assert client is session.client
+    assert wms.bodies == []
+
+
+async def test_a_pilot_whose_token_is_not_known_any_more_registers_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And no more often than once a second, should that not help."""
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    assert Unauthenticated in FORGOTTEN
+    wms = Wms({*RegisterPilot.model_fields})
+    async with sessions(wms) as session:
+        await session.register()
+        await session.register_again(session.times)
+    assert len(wms.bodies) == 2
+    assert slept[0] == 0
+    assert 0.5 < slept[1] <= 1

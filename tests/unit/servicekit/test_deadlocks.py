@@ -14,6 +14,7 @@ from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.loop import Loop
 from sluice.servicekit.metrics import ServiceMetrics
+from tests.callers import open_to_all
 
 
 class Answer(Contract):
@@ -41,7 +42,7 @@ async def test_a_request_is_answered_as_not_now_and_repeated_by_the_client() -> 
     async def change() -> Answer:
         return victim.change()
 
-    app = create_app("victim", [router], health=Health({}), metrics=ServiceMetrics())
+    app = create_app("victim", [open_to_all(router)], health=Health({}), metrics=ServiceMetrics())
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app), base_url="http://victim"
     ) as http:

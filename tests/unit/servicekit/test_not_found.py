@@ -6,6 +6,7 @@ from fastapi import APIRouter
 
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.metrics import ServiceMetrics
+from tests.callers import open_to_all
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def http() -> httpx.AsyncClient:
     async def make() -> str:
         return "made"
 
-    app = create_app("things", [router], health=Health({}), metrics=ServiceMetrics())
+    app = create_app("things", [open_to_all(router)], health=Health({}), metrics=ServiceMetrics())
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://things")
 
 

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from fastapi import APIRouter
 
-from sluice.contracts.access import Role, Service
+from sluice.contracts.access import CallingService, Role
 from sluice.contracts.attention import Acknowledge, ChainCounts
 from sluice.contracts.chains import Chain
 from sluice.contracts.problems import Conflict, NotFound
@@ -19,14 +19,14 @@ def attention_router(database: Database) -> APIRouter:
     router = api_router("/api/v1", tags=["chains"])
 
     @router.get("/counts")
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def counts() -> ChainCounts:
         """Counts chains that have not ended, and those that need a person
         (`/chains?attention=true`)."""
         return await count_chains(database)
 
     @router.post("/chains/{uid}/acknowledge", responses=errors(NotFound, Conflict))
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def acknowledge(uid: UUID, asked: Acknowledge) -> Chain:
         """Says who has seen that a chain failed: it needs no attention any more. Repeating it is
         fine; somebody else is told who was first (409)."""

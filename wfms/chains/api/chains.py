@@ -6,7 +6,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query, Response, status
 
-from sluice.contracts.access import Role, Service
+from sluice.contracts.access import CallingService, Role
 from sluice.contracts.chains import Chain, ChainPage, NewChain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
@@ -68,7 +68,7 @@ def _add_new(router: APIRouter, context: ChainsContext, wake_start: Callable[[],
         status_code=status.HTTP_201_CREATED,
         responses={200: {"model": Chain}, **errors(Conflict, Unprocessable, NotAvailable)},
     )
-    @allow(Service.OPERATOR, Service.INTAKE)
+    @allow(CallingService.OPERATOR, CallingService.INTAKE)
     async def new_dataset(new: NewChain, response: Response) -> Chain:
         """Carries a data set through a template: 201 for a new chain, 200 with the first for a
         repetition."""
@@ -86,7 +86,7 @@ def _add_deletion(router: APIRouter, context: ChainsContext, wake: Callable[[], 
         status_code=status.HTTP_202_ACCEPTED,
         responses=errors(NotFound, Conflict, NotAvailable),
     )
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def delete(
         uid: UUID,
         force: Annotated[
@@ -107,7 +107,7 @@ def _add_deletion(router: APIRouter, context: ChainsContext, wake: Callable[[], 
 
 def _add_reading(router: APIRouter, database: Database) -> None:
     @router.get("/chains", responses=errors(Unprocessable))
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def list_chains(
         query: Annotated[ChainQuery, Depends(_query)], after: str | None = None
     ) -> ChainPage:
@@ -119,7 +119,7 @@ def _add_reading(router: APIRouter, database: Database) -> None:
         return await read_chains(database, query, after=after)
 
     @router.get("/chains/{uid}", responses=errors(NotFound))
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def one_chain(uid: UUID) -> Chain:
         """Reads a chain with its steps and data sets."""
         return await read_chain(database, uid)
@@ -127,7 +127,7 @@ def _add_reading(router: APIRouter, database: Database) -> None:
 
 def _add_rank(router: APIRouter, context: ChainsContext) -> None:
     @router.post("/chains/{uid}/rank", responses=errors(NotFound, Conflict, NotAvailable))
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def rank(uid: UUID, new: Prioritise) -> Chain:
         """Ranks a whole chain: that is added to the ranks of its steps, of running ones at once.
         One that has no more steps to run is refused (409). Repeating it is fine."""
@@ -137,7 +137,7 @@ def _add_rank(router: APIRouter, context: ChainsContext) -> None:
 
 def _add_ending(router: APIRouter, database: Database, wake: Callable[[], None]) -> None:
     @router.post("/chains/{uid}/cancel", responses=errors(NotFound, Conflict))
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def cancel(uid: UUID, body: Cancel = BY_REQUEST) -> Chain:
         """Cancels a chain, once its running tasks have stopped. One whose output is on its way
         to the output storage is canceled at once, and what is not safe there is deleted. Repeating
@@ -147,7 +147,7 @@ def _add_ending(router: APIRouter, database: Database, wake: Callable[[], None])
         return await read_chain(database, uid)
 
     @router.post("/chains/{uid}/discard", responses=errors(NotFound))
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def discard(uid: UUID) -> Chain:
         """Has all data of a chain deleted once it is over, outputs too; it is not stopped.
         Repeating it is fine."""

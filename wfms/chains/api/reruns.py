@@ -5,7 +5,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Response, status
 
-from sluice.contracts.access import Service
+from sluice.contracts.access import CallingService
 from sluice.contracts.chains import Chain, RerunChain, RerunPlan
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.servicekit.access.policy import allow
@@ -21,7 +21,7 @@ def reruns_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRou
     refusals = errors(NotFound, Conflict, Unprocessable, NotAvailable)
 
     @router.post("/plan", responses=refusals)
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def plan(uid: UUID, asked: RerunChain) -> RerunPlan:
         """Says what a rerun would do: which steps run how many jobs, which are taken over, what
         cannot be had any more."""
@@ -30,7 +30,7 @@ def reruns_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRou
     @router.post(
         "", status_code=status.HTTP_201_CREATED, responses={200: {"model": Chain}, **refusals}
     )
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def rerun(uid: UUID, asked: RerunChain, response: Response) -> Chain:
         """Runs a chain that is over again: 201 with a new chain, which takes over what is still
         there of finished steps; 200 with the first for a repetition with the same `key`. Refused

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from sluice.contracts.access import Role, Service
+from sluice.contracts.access import CallingService, Role
 from sluice.contracts.chains import ChainTask, ChainTaskList, Release, TaskEnded
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import StepState
@@ -27,7 +27,7 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
     router = api_router("/api/v1/tasks", tags=["tasks"])
 
     @router.get("", responses=errors(Unprocessable))
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def list_tasks(
         *,
         chain: UUID | None = None,
@@ -45,7 +45,7 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
         )
 
     @router.post("/finished", responses=errors(NotFound, Conflict, Unprocessable))
-    @allow(Service.WATCHER)
+    @allow(CallingService.WATCHER)
     async def finished(ended: TaskEnded) -> Release:
         """Takes from the watcher that a task or an upload has ended. The answer names the data sets
         to delete; repeating it is fine."""
@@ -54,19 +54,19 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
         return release
 
     @router.get("/{uid}", responses=errors(NotFound))
-    @allow(Role.VIEWER, Service.OPERATOR, Service.WATCHER)
+    @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.WATCHER)
     async def one_task(uid: UUID, full: Full = False) -> ChainTask:
         """Reads a task; its counts are left out where the WMS does not answer."""
         return await read_task(context, uid, full=full)
 
     @router.post("/{uid}/cancel", responses=errors(NotFound, Conflict, NotAvailable))
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def cancel(uid: UUID, body: Cancel = BY_REQUEST) -> TaskStatus:
         """Cancels a task: passed on to the WMS."""
         return await forward_cancel(context, uid, body)
 
     @router.post("/{uid}/rank", responses=errors(NotFound, Conflict, NotAvailable))
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def rank(uid: UUID, new: Prioritise) -> TaskStatus:
         """Gives a task another rank, higher runs earlier: passed on to the WMS."""
         return await forward_rank(context, uid, new.rank)

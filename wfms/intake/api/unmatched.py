@@ -7,7 +7,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from sluice.contracts.access import Role, Service
+from sluice.contracts.access import CallingService, Role
 from sluice.contracts.intake import Rematch, Rematched, RematchedAll, TieList, UnmatchedList
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound
 from sluice.servicekit.access.policy import allow
@@ -27,26 +27,26 @@ def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> API
     router = api_router("/api/v1", tags=["unmatched"])
 
     @router.get("/unmatched")
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def unmatched(limit: Limit = 200) -> UnmatchedList:
         """Lists data sets that no chain carries, with the reasons; newest first."""
         return await read_unmatched(database, limit=limit)
 
     @router.delete("/unmatched/{uid}", status_code=204, responses=errors(NotFound, NotAvailable))
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def dismiss(uid: UUID) -> None:
         """Forgets that this data set fitted no template: somebody has seen to it. It stays where it
         is."""
         await dismiss_dataset(database, uid)
 
     @router.get("/ties")
-    @allow(Role.VIEWER, Service.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR)
     async def ties(limit: Limit = 200) -> TieList:
         """Lists templates of one priority that matched the same data sets, the latest first."""
         return await read_ties(database, limit=limit)
 
     @router.post("/rematch", responses=errors(NotFound, Conflict, NotAvailable))
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def rematch(request: Rematch) -> Rematched:
         """Matches a data set again, after a template was added or changed."""
         rematched = await rematch_dataset(context, request.dataset_uid)
@@ -54,7 +54,7 @@ def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> API
         return rematched
 
     @router.post("/rematch-all", responses=errors(NotAvailable))
-    @allow(Service.OPERATOR)
+    @allow(CallingService.OPERATOR)
     async def rematch_every() -> RematchedAll:
         """Matches all unmatched data sets again; those that were deleted meanwhile are
         forgotten."""

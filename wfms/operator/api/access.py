@@ -6,7 +6,7 @@ from flask import Flask, request
 from starlette.types import Scope
 
 from sluice.servicekit.access.check import require
-from sluice.servicekit.access.policy import Policy, policy_of
+from sluice.servicekit.access.policy import RoutePolicy, policy_of
 from sluice.servicekit.access.principal import principal_of
 
 _PART = re.compile(r"<(?:\w+:)?(\w+)>")
@@ -31,7 +31,7 @@ def check_access(flask: Flask) -> None:
         require(policies[endpoint], principal_of(scope), request.view_args or {})
 
 
-def views_and_policies(flask: Flask) -> dict[str, Policy]:
+def views_and_policies(flask: Flask) -> dict[str, RoutePolicy]:
     """By method and address, as FastAPI writes them."""
     return {
         f"{method} {_address(rule.rule)}": policy_of(

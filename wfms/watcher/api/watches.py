@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, status
 
-from sluice.contracts.access import Role, Service
+from sluice.contracts.access import CallingService, Role
 from sluice.contracts.chains import Release, Watch, Watched, WatchList
 from sluice.contracts.states import WatchKind, WatchState
 from sluice.servicekit.access.policy import allow
@@ -25,7 +25,7 @@ def watches_router(database: Database, *, wake: Callable[[], None]) -> APIRouter
     router = api_router("/api/v1", tags=["watches"])
 
     @router.post("/tasks")
-    @allow(Service.CHAINS)
+    @allow(CallingService.CHAINS)
     async def watch(new: Watch) -> Watched:
         """Follows this task or upload; a repetition answers with the first."""
         watched = await accept_watch(database, new)
@@ -40,7 +40,7 @@ def watches_router(database: Database, *, wake: Callable[[], None]) -> APIRouter
         return await read_watches(database, state=state, limit=limit)
 
     @router.post("/releases", status_code=status.HTTP_204_NO_CONTENT)
-    @allow(Service.CHAINS)
+    @allow(CallingService.CHAINS)
     async def release(handed_over: Release) -> None:
         """Has these data sets deleted: from the answer on it is the watcher's duty. Each is deleted
         once."""

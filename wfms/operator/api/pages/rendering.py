@@ -4,16 +4,18 @@ import hashlib
 from datetime import UTC, datetime, timedelta
 from importlib import resources
 
-from flask import Flask, Response, jsonify, render_template, url_for
+from flask import Flask, Response, jsonify, render_template, request, url_for
 
 from sluice.contracts.chain_requirements import required
 from sluice.contracts.counts import produced_texts
 from sluice.contracts.labels import entry_label, role, short_label
 from sluice.contracts.matching import condition_text
 from sluice.contracts.naming import own_name
-from sluice.contracts.problems import Problem
+from sluice.contracts.problems import Problem, Unauthenticated
 from sluice.contracts.scatters import value_in_short
 from sluice.contracts.templates import RUN_VERSION
+from sluice.servicekit.access.principal import Person, principal_of
+from sluice.servicekit.access.sign_in import SIGN_IN, SIGN_OUT
 from wfms.operator.api.pages import csrf
 from wfms.operator.domain import formatting
 from wfms.operator.domain.parameters import type_name
@@ -58,7 +60,16 @@ def prepare_rendering(flask: Flask) -> None:
         box_width=WIDTH,
         box_height=HEIGHT,
         run_version=RUN_VERSION,
+        person=_person,
+        sign_in=SIGN_IN,
+        sign_out=SIGN_OUT,
     )
+
+
+def _person() -> Person | None:
+    """Who looks at the page, where that is known."""
+    principal = principal_of(request.environ.get("asgi.scope", {}))
+    return principal if isinstance(principal, Person) else None
 
 
 def _version_of_static_files() -> str:
@@ -72,7 +83,8 @@ def _version_of_static_files() -> str:
 
 
 def error_page(problem: Problem) -> str:
-    return render_template("error.html", problem=problem)
+    page = "sign_in.html" if problem.status == Unauthenticated.status else "error.html"
+    return render_template(page, problem=problem)
 
 
 def live(parts: dict[str, str], *, again: bool, **context: object) -> Response:

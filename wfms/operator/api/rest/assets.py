@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field, ValidationError
 
-from sluice.contracts.access import Role, Service
+from sluice.contracts.access import CallingService, Role
 from sluice.contracts.asset_refs import AssetName
 from sluice.contracts.assets import (
     PIECE,
@@ -65,7 +65,7 @@ class AssetRoutes:
             Route("GET", "/assets", self.list, VIEWERS,
                   "Lists assets with their versions, also those that were taken back.",
                   answer=AssetList),
-            Route("GET", name, self.read, policy(Role.VIEWER, Service.CHAINS),
+            Route("GET", name, self.read, policy(Role.VIEWER, CallingService.CHAINS),
                   "Reads the versions of an asset; new chains get the newest not taken back.",
                   answer=Asset, errors=(NotFound,)),
             Route("GET", f"{name}/uses", self.uses, VIEWERS,

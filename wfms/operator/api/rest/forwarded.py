@@ -35,7 +35,7 @@ from sluice.contracts.pilot_detail import PilotDetail
 from sluice.contracts.pilot_list import PilotList
 from sluice.contracts.problems import NotAvailable, NotFound
 from sluice.contracts.tasks import Explanation, Job, JobPage, Outlook, TaskStatus
-from sluice.servicekit.access.policy import Policy
+from sluice.servicekit.access.policy import RoutePolicy
 from wfms.operator.api.rest.body import read_body
 from wfms.operator.api.rest.route import (
     ADMINS,
@@ -48,7 +48,7 @@ from wfms.operator.api.rest.route import (
 )
 from wfms.operator.usecases.forward_request import ForwardedRequest, forward_request
 
-_Row = tuple[str, str, str, Policy, str, type[BaseModel] | None, type[Contract] | None]
+_Row = tuple[str, str, str, RoutePolicy, str, type[BaseModel] | None, type[Contract] | None]
 
 #: Service, method, path, who may, what it is for, answer, body.
 FORWARDED: tuple[_Row, ...] = (

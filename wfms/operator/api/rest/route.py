@@ -12,7 +12,7 @@ from sluice.contracts.access import Role
 from sluice.contracts.base import Contract
 from sluice.contracts.problems import Finding, ServiceError
 from sluice.contracts.wording import sentence_of
-from sluice.servicekit.access.policy import Policy, policy, under
+from sluice.servicekit.access.policy import RoutePolicy, policy, under
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.rest.body import read_body
 from wfms.operator.domain.errors import RequestRefused
@@ -48,7 +48,7 @@ class Route:
     method: str
     rule: str
     view: View
-    access: Policy
+    access: RoutePolicy
     summary: str
     answer: type[BaseModel] | None = None
     status: int = 200

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from sluice.contracts.access import Role, Service
+from sluice.contracts.access import CallingService, Role
 from sluice.contracts.base import Contract
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.secrets import NewSecret, Sealed, Secret, SecretList
@@ -36,7 +36,7 @@ class SecretRoutes:
             Route("GET", "/secrets", self.list, VIEWERS,
                   "Lists secrets: names, versions, who may use them.",
                   answer=SecretList),
-            Route("GET", name, self.read, policy(Role.VIEWER, Service.CHAINS),
+            Route("GET", name, self.read, policy(Role.VIEWER, CallingService.CHAINS),
                   "Reads of a secret which versions there are, and who may use them.",
                   answer=Secret, errors=(NotFound,)),
             Route("POST", "/secrets", self.set, ADMINS,
@@ -46,7 +46,7 @@ class SecretRoutes:
             Route("DELETE", name, self.remove, ADMINS,
                   "Removes a secret, or one version of it, for good.",
                   status=204, query=RemovalQuery, errors=(NotFound,)),
-            Route("POST", "/sealed-secrets", self.open, policy(Service.WMS),
+            Route("POST", "/sealed-secrets", self.open, policy(CallingService.WMS),
                   "Gives the WMS values for a job; both ways encrypted with the services' key.",
                   answer=Sealed, body=Sealed, errors=(Conflict,)),
         ]  # fmt: skip

@@ -3,7 +3,7 @@
 from http import HTTPStatus
 from uuid import uuid4
 
-from sluice.contracts.access import Role, Service
+from sluice.contracts.access import CallingService, Role
 from sluice.contracts.base import Contract
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.templates import (
@@ -66,7 +66,7 @@ class TemplateRoutes:
             Route("POST", "/templates/check", self.check, SUBMITTERS,
                   "Says what is wrong with a template, storing nothing.",
                   answer=CheckedTemplate, body=CheckTemplate, errors=(TooLarge,)),
-            Route("GET", "/templates", self.list, policy(Role.VIEWER, Service.INTAKE),
+            Route("GET", "/templates", self.list, policy(Role.VIEWER, CallingService.INTAKE),
                   "Lists the latest version of every template that data sets may go through.",
                   answer=TemplateList, query=ListQuery),
             Route("GET", name, self.read, VIEWERS,

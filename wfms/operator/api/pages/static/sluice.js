@@ -38,6 +38,10 @@ async function follow(address) {
     if (document.hidden) continue;
     try {
       const answer = await fetch(address, { headers: { Accept: "application/json" } });
+      if (answer.status === 401) {
+        note.textContent = "Your session is over: load the page again to sign in.";
+        return;
+      }
       if (!answer.ok) throw new Error(String(answer.status));
       const { parts, again } = await answer.json();
       for (const [id, html] of Object.entries(parts)) renew(id, html);

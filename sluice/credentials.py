@@ -1,0 +1,90 @@
+"""Tokens of systems, as their users keep them: each in a file of its own that nobody else may read.
+
+A system that is started on this machine puts its token there; whoever asks a system looks there for
+the one of its address. ``SLUICE_TOKEN`` goes first, then what this process knows by itself.
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+#: Variable with the token to use, whatever the address.
+TOKEN = "SLUICE_TOKEN"  # noqa: S105 - the variable's name
+_PORTS = {"http": 80, "https": 443}
+_LOOPBACK = {"localhost": "127.0.0.1", "::1": "127.0.0.1"}
+
+
+#: Address → file with the token of the system there.
+_known: dict[str, Path] = {}
+
+
+def token_for(url: str) -> str | None:
+    """None: none is known for the system at this address."""
+    given = os.environ.get(TOKEN, "").strip()
+    if given:
+        return given
+    for find in (_known_file, _file):
+        with suppress(OSError, ValueError, RuntimeError):
+            if found := find(url).read_text().strip():
+                return found
+    return None
+
+
+def headers_for(url: str) -> dict[str, str]:
+    """What a request to the system at this address says of who sends it."""
+    token = token_for(url)
+    return {} if token is None else {"Authorization": f"Bearer {token}"}
+
+
+def know_token(url: str, file: Path) -> None:
+    """For this process alone, from now on: the token of the system at this address is in the
+    ``file``."""
+    _known[_name(url)] = file
+
+
+def keep_token(url: str, token: str) -> None:
+    """For those who ask from now on. Where there is no place to keep it, they have to be told."""
+    with suppress(OSError, ValueError, RuntimeError):
+        path = _file(url)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_private(path, token)
+
+
+def forget_token(url: str, token: str) -> None:
+    """Unless another system has begun at this address since."""
+    with suppress(OSError, ValueError, RuntimeError):
+        path = _file(url)
+        if path.read_text() == token:
+            path.unlink()
+
+
+def write_private(path: Path, text: str) -> None:
+    """Whole or not at all, for this user alone. Raises ``OSError``."""
+    new = path.with_name(f"{path.name}.{os.getpid()}")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    with os.fdopen(os.open(new, flags, 0o600), "w") as file:
+        file.write(text)
+    os.replace(new, path)
+
+
+def _known_file(url: str) -> Path:
+    """Raises ``FileNotFoundError``, ``ValueError``."""
+    found = _known.get(_name(url))
+    if found is None:
+        raise FileNotFoundError(url)
+    return found
+
+
+def _file(url: str) -> Path:
+    """Raises ``ValueError`` for what is no address, ``RuntimeError`` where the user has no home."""
+    folder = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+    return Path(folder).expanduser() / "sluice" / "tokens" / _name(url)
+
+
+def _name(url: str) -> str:
+    """Of the system at an address; all of its services have the same. Raises ``ValueError``."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").lower()
+    port = parts.port or _PORTS.get(parts.scheme, 0)
+    return f"{_LOOPBACK.get(host, host)}:{port}".replace("/", "_")

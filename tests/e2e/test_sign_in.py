@@ -1,0 +1,69 @@
+"""The web page in Chromium, where one has to say who one is."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, expect
+
+from sluice.contracts.access import Role
+from sluice.servicekit.access.authentication import Authentication
+from sluice.servicekit.access.principal import Person
+from sluice.servicekit.access.sessions import Sessions
+from sluice.servicekit.access.sign_in import SignIn
+from sluice.servicekit.access.tokens import FixedTokens
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.server import HttpServer
+from tests.e2e.test_web_page import NARROW, browser, opened, operator
+from tests.integration.operator.conftest import Operator
+
+pytestmark = [pytest.mark.xdist_group("e2e-web"), pytest.mark.asyncio(loop_scope="module")]
+
+__all__ = ["browser", "operator"]
+
+TOKEN = "open-sesame"
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def guarded(operator: Operator) -> AsyncIterator[str]:
+    """The same, for who has the token."""
+    known, sessions = FixedTokens({TOKEN: Person("anna", Role.ADMIN)}), Sessions("key")
+    app = SignIn(Authentication(operator.service.app, known, sessions), known, sessions)
+    server = HttpServer(app, host="127.0.0.1", port=0)
+    async with running(server):
+        yield f"http://127.0.0.1:{server.port}"
+
+
+async def test_signing_in_and_out(browser: Browser, guarded: str) -> None:
+    async with opened(browser, guarded) as page:
+        await page.goto("/chains?state=failed")
+        await expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+        await page.get_by_label("Token").fill("something else")
+        await page.get_by_role("button", name="Sign in").click()
+        await expect(page.get_by_role("alert")).to_contain_text("opens nothing here")
+        await page.get_by_label("Token").fill(TOKEN)
+        await page.get_by_label("Token").press("Enter")
+        await expect(page.get_by_role("heading", name="Chains")).to_be_visible()
+        await expect(page.get_by_text("anna")).to_be_visible()
+        await page.goto("/")
+        await page.get_by_role("button", name="Sign out").click()
+        await expect(page.get_by_label("Token")).to_be_visible()
+        await page.set_viewport_size(NARROW)
+        width = await page.evaluate("document.documentElement.scrollWidth")
+        assert width == NARROW["width"]
+
+
+async def test_an_address_with_the_token_leaves_it_nowhere(browser: Browser, guarded: str) -> None:
+    async with opened(browser, guarded) as page:
+        await page.goto(f"/tasks?token={TOKEN}")
+        assert page.url == f"{guarded}/tasks"
+        await expect(page.get_by_text("anna")).to_be_visible()
+        assert TOKEN not in await page.content()
+        assert await page.evaluate("document.cookie") == "", "no script sees the session"
+
+
+async def test_an_open_page_says_when_its_session_is_over(browser: Browser, guarded: str) -> None:
+    async with opened(browser, guarded) as page:
+        await page.goto(f"/?token={TOKEN}")
+        await page.context.clear_cookies()
+        await expect(page.get_by_text("Your session is over")).to_be_visible(timeout=15_000)

@@ -1,0 +1,116 @@
+"""Fixed tokens, those of pilots, and sessions of browsers."""
+
+import time
+from collections.abc import Callable
+from http.cookies import SimpleCookie
+from uuid import UUID
+
+import pytest
+from itsdangerous.timed import TimestampSigner
+
+from sluice.contracts.access import Role
+from sluice.contracts.problems import Unauthenticated
+from sluice.servicekit.access.principal import Person, PilotCaller
+from sluice.servicekit.access.sessions import Sessions
+from sluice.servicekit.access.tokens import PILOT_TOKEN, AnyOf, FixedTokens, PilotTokens
+
+ANNA = Person("anna", Role.ADMIN)
+PILOT = UUID(int=1)
+WEEK = 7 * 24 * 3600
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Lets so many seconds pass for whoever looks at the time of a signature."""
+    now = int(time.time())
+
+    def pass_(seconds: int) -> None:
+        monkeypatch.setattr(TimestampSigner, "get_timestamp", lambda _: now + seconds)
+
+    return pass_
+
+
+async def test_a_fixed_token_is_its_owners_and_no_part_of_it() -> None:
+    known = FixedTokens({"open-sesame": ANNA})
+
+    assert await known.principal("open-sesame") == ANNA
+    assert [
+        await known.principal(t) for t in ("open-sesam", "", "open-sesame ", "OPEN-SESAME")
+    ] == [None] * 4
+
+
+async def test_a_pilots_token_is_that_pilots_for_an_hour(later: Callable[[int], None]) -> None:
+    tokens = PilotTokens(["key"])
+    token = tokens.give(PILOT)
+
+    later(PILOT_TOKEN - 60)
+    assert await tokens.principal(token) == PilotCaller(PILOT)
+    later(PILOT_TOKEN + 60)
+    with pytest.raises(Unauthenticated, match=r"out of date .* has to register again"):
+        await tokens.principal(token)
+
+
+async def test_a_pilots_token_of_another_key_or_changed_is_nobodys() -> None:
+    token = PilotTokens(["key"]).give(PILOT)
+    payload, at, signature = token.rsplit(".", 2)
+    forged = PilotTokens(["other"]).give(UUID(int=2)).rsplit(".", 2)[0]
+
+    assert await PilotTokens(["other"]).principal(token) is None
+    assert await PilotTokens(["key"]).principal(f"{forged}.{at}.{signature}") is None
+    assert await PilotTokens(["key"]).principal(payload) is None
+
+
+async def test_keys_are_changed_without_a_stop() -> None:
+    """The new one signs; what the old one signed holds until that is gone."""
+    old = PilotTokens(["old"]).give(PILOT)
+    both = PilotTokens(["old", "new"])
+
+    assert await both.principal(old) == PilotCaller(PILOT)
+    assert await PilotTokens(["new"]).principal(both.give(PILOT)) == PilotCaller(PILOT)
+    assert await PilotTokens(["new"]).principal(old) is None
+
+
+async def test_whoever_knows_a_token_says_whose_it_is() -> None:
+    tokens = PilotTokens(["key"])
+    known = AnyOf([FixedTokens({"open-sesame": ANNA}), tokens])
+
+    assert await known.principal("open-sesame") == ANNA
+    assert await known.principal(tokens.give(PILOT)) == PilotCaller(PILOT)
+    assert await known.principal("something else") is None
+
+
+def _kept(set_cookie: str) -> str:
+    """What a browser sends back."""
+    [(name, morsel)] = SimpleCookie(set_cookie).items()
+    return f"{name}={morsel.value}"
+
+
+def test_a_session_says_who_it_is_for_a_week(later: Callable[[int], None]) -> None:
+    sessions = Sessions("key")
+    cookie = _kept(sessions.begin(ANNA, secure=False))
+
+    assert sessions.person(cookie) == ANNA
+    assert sessions.person(f"theme=dark; {cookie}") == ANNA
+    later(WEEK + 60)
+    assert sessions.person(cookie) is None
+
+
+def test_a_session_of_another_key_or_changed_is_nobodys() -> None:
+    cookie = _kept(Sessions("key").begin(ANNA, secure=False))
+    name, _, value = cookie.partition("=")
+    other = _kept(Sessions("other").begin(ANNA, secure=False))
+
+    assert Sessions("other").person(cookie) is None
+    assert Sessions("key").person(f"{name}={other.partition('=')[2]}") is None
+    assert Sessions("key").person(f"{name}={value[:-2]}xx") is None
+    assert Sessions("key").person("") is None
+
+
+def test_no_page_and_no_other_site_gets_at_a_session() -> None:
+    sessions = Sessions("key")
+    plain = sessions.begin(ANNA, secure=False)
+
+    assert {"HttpOnly", "SameSite=Lax", "Path=/"} <= set(plain.split("; "))
+    assert "Secure" not in plain
+    assert "Secure" in sessions.begin(ANNA, secure=True).split("; ")
+    assert "Max-Age=0" in sessions.end(secure=False).split("; ")

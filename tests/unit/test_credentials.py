@@ -1,0 +1,103 @@
+"""Where tokens of systems are kept, and found."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from sluice.credentials import (
+    forget_token,
+    headers_for,
+    keep_token,
+    know_token,
+    token_for,
+    write_private,
+)
+
+URL = "http://127.0.0.1:8080"
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.delenv("SLUICE_TOKEN", raising=False)
+    return tmp_path
+
+
+def test_a_token_that_was_kept_is_found_by_the_address() -> None:
+    keep_token(URL, "one")
+
+    assert token_for(URL) == "one"
+    assert headers_for(f"{URL}/services/dms") == {"Authorization": "Bearer one"}
+    assert token_for("http://localhost:8080/") == "one"
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:8081", "http://192.0.2.1:8080", "https://127.0.0.1", "nonsense", ""]
+)
+def test_no_other_address_gets_it(url: str) -> None:
+    keep_token(URL, "one")
+
+    assert token_for(url) is None
+    assert headers_for(url) == {}
+
+
+def test_the_variable_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    keep_token(URL, "one")
+    monkeypatch.setenv("SLUICE_TOKEN", "two")
+
+    assert token_for(URL) == "two"
+
+
+def test_what_the_process_knows_goes_before_what_is_kept(tmp_path: Path) -> None:
+    """Where there is no place to keep it, too."""
+    url = "http://127.0.0.1:8099"
+    keep_token(url, "of a system before")
+    (tmp_path / "token").write_text("of the home folder")
+
+    know_token(url, tmp_path / "token")
+    assert token_for(f"{url}/services/wms") == "of the home folder"
+    (tmp_path / "token").unlink()
+    assert token_for(url) == "of a system before"
+
+
+def test_nobody_else_can_read_it(place: Path) -> None:
+    keep_token(URL, "one")
+
+    [file] = (place / "sluice/tokens").iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+
+
+def test_it_is_forgotten_but_not_that_of_who_came_after() -> None:
+    keep_token(URL, "one")
+    keep_token(URL, "two")
+
+    forget_token(URL, "one")
+    assert token_for(URL) == "two"
+    forget_token(URL, "two")
+    assert token_for(URL) is None
+
+
+def test_without_a_place_to_keep_it_nothing_goes_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
+
+    keep_token(URL, "one")
+    forget_token(URL, "one")
+
+    assert token_for(URL) is None
+
+
+def test_a_private_file_is_replaced_as_a_whole_and_stays_private(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("open to all")
+    file.chmod(0o644)
+
+    write_private(file, "new")
+
+    assert file.read_text() == "new"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert list(tmp_path.iterdir()) == [file]
