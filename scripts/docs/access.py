@@ -17,7 +17,10 @@ starting. Made from the code by `make docs`.
 - `everybody`: no credential is needed.
 
 A request without a credential is answered 401, one of somebody who may not 403, both as a problem
-(RFC 9457) that says what is missing.
+(RFC 9457) that says what is missing. Of a system of `sluice up`
+([who may](../how-to/run-on-one-machine.md#who-may)) `POST /sign-in`, `POST /sign-out` and
+`GET /system/readyz` are for everybody. The separate processes of the production stack ask nobody
+who he is.
 """
 
 

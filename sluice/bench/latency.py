@@ -3,7 +3,6 @@ next step which reads its file starts, there being a free core for it."""
 
 import asyncio
 import tempfile
-from datetime import datetime
 from pathlib import Path
 from statistics import median
 from uuid import UUID
@@ -14,6 +13,7 @@ from sluice.bench.system import fresh_system
 from sluice.cli.connection import Connection, connected
 from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import chain_of, follow_chain
+from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.templates import NewTemplate
 
@@ -27,32 +27,34 @@ requirements:
 inputs:
   files: File[]
 outputs:
-  copies: {type: "File[]", outputSource: second/copy}
+  first: {type: "File[]", outputSource: first/begun}
+  second: {type: "File[]", outputSource: second/begun}
 steps:
   first:
     scatter: file
     in: {file: files}
-    out: [copy]
+    out: [begun]
     run: &tool
       class: CommandLineTool
-      baseCommand: cat
+      baseCommand: [date, +%s.%N]
       requirements: {ToolTimeLimit: {timelimit: 60}}
       inputs:
-        file: {type: File, inputBinding: {position: 1}}
+        file: File
       outputs:
-        copy: {type: stdout}
-      stdout: copy.txt
+        begun: {type: stdout}
+      stdout: begun.txt
   second:
     scatter: file
-    in: {file: first/copy}
-    out: [copy]
+    in: {file: first/begun}
+    out: [begun]
     run: *tool
 """
 
 
 def bench_latency(rounds: int = 40) -> BenchResult:
     """Median and 99th percentile over ``rounds`` data sets of four files, and as many of one file
-    for what goes from step to step, one after the other, matched by the intake."""
+    for what goes from step to step, one after the other, matched by the intake. Tools say when they
+    begin."""
     with tempfile.TemporaryDirectory(prefix="sluice-bench-latency-") as folder:
         files = [Path(folder) / f"{number}.txt" for number in range(4)]
         for path in files:
@@ -95,21 +97,31 @@ async def _measure(url: str, files: list[Path], rounds: int) -> tuple[list[float
             chain = await follow_chain(connection, chain, on_look=lambda chain, tasks: None)
             if number < 0 or dataset.closed_at is None:
                 continue
-            first, second = [await _spans(connection, step.task_uid) for step in chain.steps]
-            begun = min(start for start, _ in first.values())
-            starts.append((begun - dataset.closed_at).total_seconds())
-            steps += [(second[seq][0] - first[seq][1]).total_seconds() for seq in second]
+            first, second = [await _begun(connection, chain, step.name) for step in chain.steps]
+            ended = await _ended(connection, chain.steps[0].task_uid)
+            starts.append(min(first.values()) - dataset.closed_at.timestamp())
+            steps += [second[seq] - ended[seq] for seq in second]
     return starts, steps
 
 
-async def _spans(connection: Connection, task: UUID | None) -> dict[int, tuple[datetime, datetime]]:
-    """Start and end of each job of a task, by number."""
+async def _begun(connection: Connection, chain: Chain, step: str) -> dict[int, float]:
+    """When each job of a step began by its own word, in seconds since the epoch, by number."""
+    [output] = [dataset.uid for dataset in chain.datasets if dataset.step == step and dataset.port]
+    found = {}
+    async for file in connection.operator.all_files(output):
+        async with connection.operator.content(file) as answer:
+            found[file.seq] = float(await answer.aread())
+    return found
+
+
+async def _ended(connection: Connection, task: UUID | None) -> dict[int, float]:
+    """When what each job of a task gave was known, likewise."""
     if task is None:
         raise ValueError("the step was never started")
     found = {}
     for job in (await connection.operator.jobs(task)).jobs:
         [attempt] = (await connection.operator.job(job.id)).attempts
-        if attempt.started_at is None or attempt.ended_at is None:
-            raise ValueError(f"job {job.id} was never started")
-        found[job.seq] = (attempt.started_at, attempt.ended_at)
+        if attempt.ended_at is None:
+            raise ValueError(f"job {job.id} has never ended")
+        found[job.seq] = attempt.ended_at.timestamp()
     return found

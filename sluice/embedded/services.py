@@ -103,7 +103,7 @@ def _encryption_key(home: Home) -> str:
 
 def kept(path: Path, new: str) -> str:
     """What is in the file, which is made with ``new`` in it, for this user alone, where there is
-    none. Raises ``OSError``."""
-    if not path.exists():
+    none, or nothing in it. Raises ``OSError``."""
+    if not path.exists() or not path.read_text().strip():
         write_private(path, new)
-    return path.read_text()
+    return path.read_text().strip()

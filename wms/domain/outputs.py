@@ -186,7 +186,7 @@ def _file(
     file: OutputFile | LogFile, seq: int, meta: dict[str, Any], origin: dict[str, Any]
 ) -> NewFile:
     # Every value was checked when the report was read; checking again would cost more than the rest
-    # of the report.
+    # of the report, and so would looking up a default.
     return NewFile.model_construct(
         seq=seq,
         name=file.name,
@@ -195,4 +195,5 @@ def _file(
         url=file.url,
         meta=meta,
         origin=origin,
+        released=False,
     )

@@ -16,8 +16,10 @@ PILOT_TOKEN = 3600
 
 
 class FixedTokens:
+    """An empty one is nobody's."""
+
     def __init__(self, known: Mapping[str, Principal]) -> None:
-        self._known = [(_digest(token), principal) for token, principal in known.items()]
+        self._known = [(_digest(token), principal) for token, principal in known.items() if token]
 
     async def principal(self, token: str) -> Principal | None:
         """In a time that does not depend on what is right of it."""

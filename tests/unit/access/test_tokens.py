@@ -39,6 +39,10 @@ async def test_a_fixed_token_is_its_owners_and_no_part_of_it() -> None:
     ] == [None] * 4
 
 
+async def test_an_empty_token_is_nobodys() -> None:
+    assert await FixedTokens({"": ANNA}).principal("") is None
+
+
 async def test_a_pilots_token_is_that_pilots_for_an_hour(later: Callable[[int], None]) -> None:
     tokens = PilotTokens(["key"])
     token = tokens.give(PILOT)

@@ -1,12 +1,13 @@
 """What services of an embedded system are set to."""
 
+import stat
 from pathlib import Path
 
 import pytest
 
 from dms.usecases.watch_storages import StorageWatch
 from sluice.embedded.home import Home
-from sluice.embedded.services import build_service
+from sluice.embedded.services import build_service, kept
 from sluice.embedded.system import EmbeddedSystem, SystemOptions
 from sluice.servicekit.queue_topology import sluice_topology
 from sluice.servicekit.service_clients import ProcessLinks
@@ -40,3 +41,14 @@ async def test_a_wrong_setting_of_its_port_is_said_before_anything_starts(
     ):
         await EmbeddedSystem(home, SystemOptions(port=0)).start()
     assert not home.database.exists()
+
+
+def test_what_is_kept_is_made_once_for_its_user_alone(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+
+    assert (kept(file, "first"), kept(file, "second")) == ("first", "first")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    file.write_text("written by hand\n")
+    assert kept(file, "third") == "written by hand"
+    file.write_text(" \n")
+    assert kept(file, "fourth") == "fourth", "nothing in it opens nothing"
