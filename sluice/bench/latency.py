@@ -34,9 +34,10 @@ steps:
     scatter: file
     in: {file: files}
     out: [begun]
-    run: &tool
+    run:
       class: CommandLineTool
-      baseCommand: [date, +%s.%N]
+      # So long that the next step is there when it ends, which takes what it has given from then on.
+      baseCommand: [sh, -c, date +%s.%N; sleep 0.5]
       requirements: {ToolTimeLimit: {timelimit: 60}}
       inputs:
         file: File
@@ -47,7 +48,15 @@ steps:
     scatter: file
     in: {file: first/begun}
     out: [begun]
-    run: *tool
+    run:
+      class: CommandLineTool
+      baseCommand: [date, +%s.%N]
+      requirements: {ToolTimeLimit: {timelimit: 60}}
+      inputs:
+        file: File
+      outputs:
+        begun: {type: stdout}
+      stdout: begun.txt
 """
 
 
