@@ -36,7 +36,7 @@ steps:
     out: [begun]
     run:
       class: CommandLineTool
-      # So long that the next step is there when it ends, which takes what it has given from then on.
+      # So long that the next step is there when it ends, and takes what it gives at once.
       baseCommand: [sh, -c, date +%s.%N; sleep 0.5]
       requirements: {ToolTimeLimit: {timelimit: 60}}
       inputs:
