@@ -8,7 +8,7 @@ from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.states import DatasetState
 
 #: Seconds between two looks.
-PERIOD = 0.2
+PERIOD = 1.0
 
 
 class FilesBetween:

@@ -18,7 +18,7 @@ from sluice.contracts.datasets import NewDataset
 from sluice.contracts.templates import NewTemplate
 
 #: Seconds after which a step is there that takes what another one gives as it comes.
-_UNTIL_FOLLOWED = 1.5
+_UNTIL_FOLLOWED = 0.5
 
 WORKFLOW = """\
 cwlVersion: v1.2

@@ -196,6 +196,20 @@ async def test_a_failed_task_fails_the_chain_with_its_reason(world: World) -> No
     ], "input and logs are kept"
 
 
+async def test_steps_that_take_files_as_they_come_begin_without_waiting_for_the_next_look(
+    world: World,
+) -> None:
+    chain = await world.new_chain(await world.input("a"), world.template(three_steps()))
+    while await world.start_steps():  # as the loop does, before it rests
+        pass
+    chain = await world.chain(chain.uid)
+    assert {step.name: step.state for step in chain.steps} == {
+        "decode": StepState.IN_PROGRESS,
+        "filter": StepState.IN_PROGRESS,
+        "merge": StepState.PENDING,
+    }, "the merge has no groups: it waits for all files"
+
+
 async def test_tasks_beside_one_that_failed_are_canceled_for_the_reason_of_the_chain(
     world: World,
 ) -> None:

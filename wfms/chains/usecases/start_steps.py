@@ -81,21 +81,23 @@ class StartSteps:
         self._rules = context.start_rules
 
     async def __call__(self) -> bool:
-        """True when there may be more."""
+        """True when there may be more: of a step that has begun, those that take its files as they
+        come may be starting by now."""
         token = uuid4()
         try:
             async with self._database.connection() as connection:
                 claims = await steps.claim_steps(
                     connection, token, hold=self._rules.hold, limit=self._rules.batch
                 )
-            await asyncio.gather(*(self._start(claim) for claim in claims))
+            begun = await asyncio.gather(*(self._start(claim) for claim in claims))
         except asyncio.CancelledError:  # it is stopped: the next instance goes on at once
             async with self._database.connection() as connection:
                 await steps.unclaim_steps(connection, token)
             raise
-        return len(claims) == self._rules.batch
+        return any(begun) or len(claims) == self._rules.batch
 
-    async def _start(self, claim: StepClaim) -> None:
+    async def _start(self, claim: StepClaim) -> bool:
+        """Has the step begun?"""
         with log_ids(chain=claim.chain, task=claim.task):
             made: Made = {}
             try:
@@ -103,7 +105,7 @@ class StartSteps:
                 start = None if chain.view.ending else await self._process(claim, chain, made)
                 if start is None:
                     await self._find_leftovers(claim, chain, made)
-                await self._apply(claim, made, start)
+                return await self._apply(claim, made, start)
             except (Unprocessable, Conflict) as refusal:
                 await self._refuse(claim, made, refusal)
             except ServiceError as error:
@@ -115,6 +117,7 @@ class StartSteps:
             ) as error:  # process boundary: one step must not keep the others from starting
                 log.exception("step.start_failed", step=claim.step)
                 await self._postpone(claim, f"unexpected: {type(error).__name__}: {error}")
+        return False
 
     async def _load(self, claim: StepClaim) -> StoredChain:
         async with self._database.transaction() as transaction:
@@ -194,12 +197,12 @@ class StartSteps:
             if known is not None:
                 made[port] = known
 
-    async def _apply(self, claim: StepClaim, made: Made, start: _Start | None) -> None:
+    async def _apply(self, claim: StepClaim, made: Made, start: _Start | None) -> bool:
         now = self._database.clock.now()
         async with self._database.transaction() as transaction:
             current = await self._ours(transaction, claim, made)
             if current is None:
-                return
+                return False
             if start is None or current.ending is not None:
                 to, reason = StepState.CANCELED, current.reason
             else:
@@ -209,9 +212,9 @@ class StartSteps:
                 transaction.connection, claim.chain, [claim.step], to=to, now=now, reason=reason
             )
             await advance_chain(transaction, claim.chain, now=now)
-        log.info(
-            "step.started" if to is StepState.IN_PROGRESS else "step.discarded", step=claim.step
-        )
+        started = to is StepState.IN_PROGRESS
+        log.info("step.started" if started else "step.discarded", step=claim.step)
+        return started
 
     async def _refuse(self, claim: StepClaim, made: Made, refusal: ServiceError) -> None:
         now = self._database.clock.now()
