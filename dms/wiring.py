@@ -125,6 +125,7 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
         "dms",
         create_app("DMS", routers, health=health, metrics=metrics),
         components,
+        for_people=True,
         metrics=metrics,
     )
 

@@ -77,5 +77,8 @@ class WmsSettings(SealingSettings):
     #: Keys that tokens of pilots are signed with, separated by commas, the newest last. Without
     #: any, pilots get none.
     pilot_keys: SecretStr | None = None
+    #: The token with which pilots register, and which opens nothing else. Without one, and with
+    #: `service_keys`, none can.
+    pilot_token: SecretStr | None = None
     #: Connections to the database.
     database_connections: int = Field(default=10, ge=4, le=200)

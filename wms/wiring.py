@@ -6,7 +6,9 @@ from functools import partial
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.pilots import NodeResources
-from sluice.servicekit.access.tokens import PilotTokens
+from sluice.servicekit.access.authentication import Authenticator
+from sluice.servicekit.access.principal import PilotCaller
+from sluice.servicekit.access.tokens import AnyOf, FixedTokens, PilotTokens
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges, Measurement, Rows
 from sluice.servicekit.http import Health, create_app
@@ -99,7 +101,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
             ),
         ],
         end_waiting=context.signal.close,
-        authenticator=tokens,
+        authenticator=_pilots(settings, tokens),
         metrics=context.metrics,
     )
 
@@ -120,6 +122,15 @@ def _pilot_tokens(settings: WmsSettings) -> PilotTokens | None:
     if keys is None:
         return None
     return PilotTokens([key.strip() for key in keys.get_secret_value().split(",") if key.strip()])
+
+
+def _pilots(settings: WmsSettings, tokens: PilotTokens | None) -> Authenticator | None:
+    """Of those that register, and of those that have."""
+    registering = settings.pilot_token
+    known: list[Authenticator] = [] if tokens is None else [tokens]
+    if registering is not None:
+        known.append(FixedTokens({registering.get_secret_value(): PilotCaller()}))
+    return AnyOf(known) if known else None
 
 
 def _terms(settings: WmsSettings) -> Terms:

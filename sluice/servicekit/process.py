@@ -12,8 +12,13 @@ from urllib.parse import urlsplit
 import structlog
 import uvloop
 
+from sluice.contracts.access import Role
 from sluice.garbage_collection import keep_what_is_loaded, look_for_none
-from sluice.servicekit.access.authentication import Authentication
+from sluice.servicekit.access.authentication import Authentication, Authenticator
+from sluice.servicekit.access.principal import ANYBODY, Person
+from sluice.servicekit.access.service_keys import BadKeys, ServiceKeys
+from sluice.servicekit.access.service_tokens import ServiceSigner, ServiceTokens
+from sluice.servicekit.access.tokens import AnyOf, FixedTokens
 from sluice.servicekit.database import Database
 from sluice.servicekit.lifecycle import Component, stop_all
 from sluice.servicekit.logging import configure_logging
@@ -50,8 +55,11 @@ def run_service(name: str, load: Callable[[], Parts[SettingsT]]) -> None:
     look_for_none()
     settings_class, build = load()
     keep_what_is_loaded()  # not later: what is to come may wait for its database for days
+    keys: ServiceKeys | None = None
     try:
         settings = load_settings(settings_class)
+        if settings.service_keys is not None:
+            keys = ServiceKeys(settings.service_keys, name)
         transport = open_transport(
             settings.broker_url, sluice_topology(), declare=settings.declare_queues
         )
@@ -59,23 +67,32 @@ def run_service(name: str, load: Callable[[], Parts[SettingsT]]) -> None:
         sys.exit(_complain(error.sentences))
     except UnknownTransport as error:
         sys.exit(_complain([f"{env_prefix(name)}BROKER_URL: {error}"]))
+    except BadKeys as error:
+        sys.exit(_complain([f"{env_prefix(name)}SERVICE_KEYS: {error}"]))
     configure_logging(name, level=settings.log_level)
     if unknown := unknown_variables(settings_class):
         log.warning("settings.unknown", variables=unknown)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        code = runner.run(_Process(name, settings, build, transport).run(stop))
+        code = runner.run(_Process(name, settings, build, transport, keys=keys).run(stop))
         _let_go_of_threads(code)
     sys.exit(code)
 
 
 class _Process(Generic[SettingsT]):
     def __init__(
-        self, name: str, settings: SettingsT, build: Build[SettingsT], transport: Transport
+        self,
+        name: str,
+        settings: SettingsT,
+        build: Build[SettingsT],
+        transport: Transport,
+        *,
+        keys: ServiceKeys | None,
     ) -> None:
         self._name = name
         self._settings = settings
         self._build = build
         self._transport = transport
+        self._keys = keys
         self._gate = Gate(name)
         known_as = urlsplit(settings.addresses.by_service().get(name, "")).hostname or ""
         self._server = HttpServer(
@@ -111,7 +128,8 @@ class _Process(Generic[SettingsT]):
         return 0 if await self._stop() and not failed else 1
 
     async def _start(self) -> None:
-        links = NetworkLinks(self._settings.addresses.by_service())
+        signer = None if self._keys is None else ServiceSigner(self._keys)
+        links = NetworkLinks(self._settings.addresses.by_service(), signer)
         self._service = service = self._build(
             self._settings, links=links, transport=self._transport
         )
@@ -123,8 +141,22 @@ class _Process(Generic[SettingsT]):
             self._gate.tell(what, "is starting")
             await start_when_possible(component, what=what, tell=self._gate.tell)
         keep_what_is_loaded()
-        self._gate.open(Authentication(service.app, service.authenticator))
+        self._gate.open(self._guarded(service))
         log.info("service.ready", port=self._server.port)
+
+    def _guarded(self, service: Service) -> Authentication:
+        known: list[Authenticator] = []
+        if self._keys is not None:
+            known.append(ServiceTokens(self._keys))
+        if (token := self._settings.metrics_token) is not None:
+            known.append(FixedTokens({token.get_secret_value(): Person("metrics", Role.VIEWER)}))
+        if service.authenticator is not None:
+            known.append(service.authenticator)
+        return Authentication(
+            service.app,
+            AnyOf(known) if known else None,
+            without=ANYBODY if service.for_people or self._keys is None else None,
+        )
 
     async def _stop(self) -> bool:
         """False when it took too long."""

@@ -20,13 +20,15 @@ class Service:
     after it. ``end_waiting`` makes the application answer at once what waits for something to
     happen (long polls): called when the process is told to stop, before requests under way are
     waited for. ``metrics``: where its server counts, too. ``authenticator``: of tokens that this
-    service gives."""
+    service gives. ``for_people``: they ask it, and need no credential where it is a process of its
+    own: what stands before it knows them."""
 
     name: str
     app: ASGIApp
     components: Sequence[Component] = field(default_factory=list)
     end_waiting: Callable[[], None] | None = None
     authenticator: Authenticator | None = None
+    for_people: bool = False
     metrics: ServiceMetrics = field(kw_only=True)
 
     async def start(self) -> None:

@@ -1,7 +1,7 @@
 """How a service reaches another one: by address, or within one process over the same client (the
 transport is the seam)."""
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Generator, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,6 +14,7 @@ from sluice.servicekit.access.principal import (
     ServiceCaller,
     set_principal,
 )
+from sluice.servicekit.access.service_tokens import ServiceSigner
 from sluice.servicekit.in_process import StreamingTransport
 from sluice.tls import trust
 
@@ -48,18 +49,53 @@ class _Clients:
             await client.aclose()
 
 
-class NetworkLinks(_Clients):
-    """``addresses``: service → base URL."""
+class CredentialRefused(httpx.TransportError):
+    """Another service does not know this one: clocks differ, or keys are being changed. It is as if
+    it could not be reached: no request is refused for that."""
 
-    def __init__(self, addresses: Mapping[str, str], *, timeout: float = 30.0) -> None:
+
+class _Signed(httpx.Auth):
+    def __init__(self, signer: ServiceSigner, service: str) -> None:
+        self._signer = signer
+        self._service = service
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        request.headers["authorization"] = f"Bearer {self._signer.token(self._service)}"
+        response = yield request
+        if response.status_code == httpx.codes.UNAUTHORIZED:
+            self._signer.forget(self._service)
+            raise CredentialRefused(
+                f"it does not take the token of the service {self._signer.service}, whose clock or"
+                " key it does not agree with",
+                request=request,
+            )
+
+
+class NetworkLinks(_Clients):
+    """``addresses``: service → base URL. ``signer``: of the service that asks, None: it does not
+    say who it is."""
+
+    def __init__(
+        self,
+        addresses: Mapping[str, str],
+        signer: ServiceSigner | None = None,
+        *,
+        timeout: float = 30.0,
+    ) -> None:
         super().__init__()
         self._addresses = addresses
+        self._signer = signer
         self._timeout = timeout
 
     def http(self, service: str, *, streams: bool = False) -> httpx.AsyncClient:
         address = self._addresses[service]
         return self._keep(
-            httpx.AsyncClient(base_url=address, timeout=self._timeout, verify=trust(address))
+            httpx.AsyncClient(
+                base_url=address,
+                timeout=self._timeout,
+                verify=trust(address),
+                auth=None if self._signer is None else _Signed(self._signer, service),
+            )
         )
 
 

@@ -1,8 +1,9 @@
 """Settings that all services share. Each service adds its own class in its ``settings.py``."""
 
+from pathlib import Path
 from typing import ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import Field, SecretStr, field_validator
 
 from sluice.contracts.base import Contract
 from sluice.servicekit.request_limits import Limits
@@ -73,6 +74,8 @@ class ServiceSettings(HttpSettings):
             "declare_queues",
             "keep_sent",
             "addresses",
+            "service_keys",
+            "metrics_token",
             *HttpSettings.model_fields,
         }
     )
@@ -97,6 +100,13 @@ class ServiceSettings(HttpSettings):
     keep_sent: float = Field(default=3600.0, ge=0)
     #: Where it finds the other services.
     addresses: Addresses = Field(default_factory=Addresses)
+    #: Folder with this service's private key (`NAME.key`) and the public ones of the others
+    #: (`NAME.pub`), as `sluice setup service-keys` makes them: it signs what it asks others, and
+    #: answers only who says who it is. None: services do not say who they are, and whoever reaches
+    #: this one may do everything.
+    service_keys: Path | None = None
+    #: With it, as `Authorization: Bearer TOKEN`, metrics can be read where `service_keys` is set.
+    metrics_token: SecretStr | None = None
 
     @field_validator("database_url")
     @classmethod

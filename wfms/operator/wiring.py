@@ -47,6 +47,7 @@ def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> 
             Gauges(database, metrics, health=health.report),
             queue_gauges(context.queues, metrics),
         ],
+        for_people=True,
         metrics=metrics,
     )
 

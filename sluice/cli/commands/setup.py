@@ -4,6 +4,7 @@ processes."""
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
@@ -109,6 +110,45 @@ def resend(*, wait: WaitOption = 60.0, as_json: JsonOption = False) -> None:
     _carry_out(
         lambda: send_again(urls), wait, nothing="no message was sent of late", as_json=as_json
     )
+
+
+@app.command("service-keys")
+def service_keys(
+    folder: Annotated[Path, typer.Argument(help="Where the keys of all services are kept.")],
+    *,
+    rotate: Annotated[
+        bool,
+        typer.Option(
+            "--rotate",
+            help="Make new ones; the old ones are known until --forget-old.",
+        ),
+    ] = False,
+    forget_old: Annotated[
+        bool,
+        typer.Option("--forget-old", help="Only the keys that sign now stay known."),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Make the keys by which services prove who they are to one another: NAME.key for each,
+    NAME.pub for all (SLUICE_<SERVICE>_SERVICE_KEYS)."""
+    from sluice.setup.service_keys import (  # noqa: PLC0415 - a client alone signs nothing
+        forget_old_keys,
+        make_keys,
+        rotate_keys,
+    )
+
+    if rotate and forget_old:
+        err.print(
+            "error: --rotate and --forget-old are two steps: between them, all services read the"
+            " new keys"
+        )
+        raise typer.Exit(2)
+    work = rotate_keys if rotate else forget_old_keys if forget_old else make_keys
+    changes = plain_errors(lambda: work(folder))
+    if as_json:
+        print_json({"changes": changes})
+    for line in [] if as_json else changes or ["everything is as it has to be"]:
+        out.print(line)
 
 
 ResultT = TypeVar("ResultT")

@@ -29,10 +29,13 @@ class Authentication:
         app: ASGIApp,
         authenticator: Authenticator | None,
         sessions: Sessions | None = None,
+        *,
+        without: Principal | None = None,
     ) -> None:
         """``authenticator``: None: whoever reaches the server may do everything. ``sessions``: of
-        people, where there are pages."""
+        people, where there are pages. ``without``: who asks where no credential is given."""
         self._app = app
+        self._without = without
         self._authenticator = authenticator
         self._sessions = sessions
 
@@ -55,7 +58,8 @@ class Authentication:
         given = headers.get("authorization")
         if given is None:
             cookies = headers.get("cookie", "")
-            return None if self._sessions is None else self._sessions.person(cookies)
+            person = None if self._sessions is None else self._sessions.person(cookies)
+            return person or self._without
         scheme, _, token = given.partition(" ")
         found = (
             await self._authenticator.principal(token.strip())

@@ -1,0 +1,108 @@
+"""Tokens by which a service says who it is to another one: signed by its own key, for that service
+alone, for a minute (JWT, RFC 7519, with Ed25519, RFC 9864)."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from joserfc import jwt
+from joserfc.errors import ClaimError, JoseError
+from joserfc.jwk import OKPKey
+
+from sluice.contracts.access import CallingService
+from sluice.contracts.problems import Unauthenticated
+from sluice.servicekit.access.principal import Principal, ServiceCaller
+from sluice.servicekit.access.service_keys import ServiceKeys
+
+#: Seconds for which a token holds, and by how many the clocks of two machines may differ.
+LIFE, SKEW = 60, 30
+_ALGORITHM = "Ed25519"
+#: So many tokens are remembered, so that each request of the same minute is not worked out again.
+_REMEMBERED = 256
+
+Clock = Callable[[], float]
+
+
+class ServiceSigner:
+    """Makes tokens of one service; each is used for half its life."""
+
+    def __init__(self, keys: ServiceKeys, clock: Clock = time.time) -> None:
+        self._keys = keys
+        self._clock = clock
+        self._made: dict[str, tuple[float, str]] = {}
+
+    @property
+    def service(self) -> str:
+        return self._keys.service
+
+    def token(self, audience: str) -> str:
+        """For ``audience``, the service that is asked."""
+        now = self._clock()
+        made, token = self._made.get(audience, (0.0, ""))
+        if not token or not 0 <= now - made < LIFE / 2:
+            token = self._new(audience, int(now))
+            self._made[audience] = now, token
+        return token
+
+    def forget(self, audience: str) -> None:
+        """The next token is made anew, by the key of then: this one was refused."""
+        self._made.pop(audience, None)
+
+    def _new(self, audience: str, now: int) -> str:
+        key = self._keys.own()
+        header = {"alg": _ALGORITHM, "kid": key.thumbprint()}
+        claims = {"iss": self.service, "aud": audience, "iat": now, "exp": now + LIFE}
+        return jwt.encode(header, claims, key, algorithms=[_ALGORITHM])
+
+
+class ServiceTokens:
+    """Knows tokens that are for the service whose ``keys`` these are."""
+
+    def __init__(self, keys: ServiceKeys, clock: Clock = time.time) -> None:
+        self._keys = keys
+        self._clock = clock
+        self._seen: dict[str, tuple[CallingService, Mapping[str, Any]]] = {}
+
+    async def principal(self, token: str) -> Principal | None:
+        """Raises ``Unauthenticated`` for one that is out of date, or for another service."""
+        signed = self._seen.get(token) or self._signed(token)
+        if signed is None:
+            return None
+        service, claims = signed
+        self._require_valid(service, claims)
+        if len(self._seen) >= _REMEMBERED:
+            self._seen.clear()
+        self._seen[token] = signed
+        return ServiceCaller(service)
+
+    def _signed(self, token: str) -> tuple[CallingService, Mapping[str, Any]] | None:
+        if token.count(".") != 2:
+            return None
+        known = self._keys.known()
+
+        def key_of(signed: Any) -> OKPKey:
+            return known[signed.headers()["kid"]][1]
+
+        try:
+            found = jwt.decode(token, key_of, algorithms=[_ALGORITHM])
+        except (JoseError, KeyError, ValueError, TypeError):
+            return None
+        service = known[found.header["kid"]][0]
+        return (service, found.claims) if found.claims.get("iss") == service else None
+
+    def _require_valid(self, service: CallingService, claims: Mapping[str, Any]) -> None:
+        rules = jwt.JWTClaimsRegistry(
+            now=int(self._clock()),
+            leeway=SKEW,
+            aud={"essential": True, "value": str(self._keys.service)},
+            exp={"essential": True},
+            iat={"essential": True},
+        )
+        try:
+            rules.validate(dict(claims))
+        except ClaimError as error:
+            raise Unauthenticated(
+                f"the token of the service {service} does not hold here ({error.description}):"
+                " the clocks of the two machines differ, or it is for another service than"
+                f" {self._keys.service}"
+            ) from error

@@ -1,0 +1,148 @@
+"""Services as processes that know one another by what they sign."""
+
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from sluice.clients.wms import WmsClient
+from sluice.contracts.access import PILOT_TOKEN_HEADER, CallingService
+from sluice.contracts.pilots import NodeResources, RegisterPilot
+from sluice.contracts.problems import Forbidden, NotAvailable
+from sluice.servicekit.access.service_keys import ServiceKeys
+from sluice.servicekit.access.service_tokens import ServiceSigner
+from sluice.servicekit.service_clients import NetworkLinks
+from sluice.setup.service_keys import forget_old_keys, make_keys, rotate_keys
+from tests.conftest import DatabaseFactory
+from tests.integration.servicekit.process import COMMAND, MODULE, ServiceProcess
+
+DAY = 86_400.0
+PILOTS, METRICS = "a-token-of-pilots", "a-token-of-metrics"
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> Path:
+    folder = tmp_path / "keys"
+    make_keys(folder)
+    return folder
+
+
+@pytest.fixture
+async def wms(
+    tmp_path: Path, keys: Path, make_database: DatabaseFactory
+) -> AsyncIterator[ServiceProcess]:
+    settings = {
+        "SLUICE_WMS_DATABASE_URL": await make_database(),
+        "SLUICE_WMS_BROKER_URL": await make_database(),
+        "SLUICE_WMS_SERVICE_KEYS": str(keys),
+        "SLUICE_WMS_PILOT_KEYS": "one that signs",
+        "SLUICE_WMS_PILOT_TOKEN": PILOTS,
+        "SLUICE_METRICS_TOKEN": METRICS,
+    }
+    process = ServiceProcess([*MODULE, "wms"], tmp_path, settings)
+    await process.answers()
+    await process.is_ready()
+    yield process
+    await process.clean_up()
+
+
+def asking(wms: ServiceProcess, keys: Path, service: str, *, late: float = 0.0) -> NetworkLinks:
+    """``late``: seconds by which the asking service's clock is wrong."""
+    signer = ServiceSigner(ServiceKeys(keys, service), lambda: time.time() + late)
+    return NetworkLinks({"wms": f"http://127.0.0.1:{wms.port}"}, signer)
+
+
+async def test_services_are_known_by_what_they_sign(wms: ServiceProcess, keys: Path) -> None:
+    links = asking(wms, keys, CallingService.OPERATOR)
+    assert (await WmsClient(links.http("wms")).pilots()).pilots == []
+    await links.stop()
+    links = asking(wms, keys, CallingService.INTAKE)
+    with pytest.raises(Forbidden, match=r"the service wfms\.intake may not do this"):
+        await WmsClient(links.http("wms")).pilots()
+    await links.stop()
+
+
+async def test_whoever_does_not_say_who_he_is_gets_nothing(
+    wms: ServiceProcess, tmp_path: Path
+) -> None:
+    another = tmp_path / "another"
+    make_keys(another)
+    forged = ServiceSigner(ServiceKeys(another, CallingService.OPERATOR)).token(CallingService.WMS)
+    for headers in (
+        {},
+        {"authorization": f"Bearer {forged}"},
+        {"authorization": f"Bearer {PILOTS}x"},
+        {"authorization": f"Basic {PILOTS}"},
+    ):
+        for address in ("/api/v1/pilots", "/api/v1/tasks", "/metrics"):
+            answer = await wms.http.get(address, headers=headers)
+            assert answer.status_code == 401, (address, headers)
+    assert (await wms.http.get("/healthz")).status_code == 200
+
+
+async def test_metrics_have_a_token_of_their_own(wms: ServiceProcess) -> None:
+    known = {"authorization": f"Bearer {METRICS}"}
+    answer = await wms.http.get("/metrics", headers=known)
+    assert (answer.status_code, "sluice_" in answer.text) == (200, True)
+    assert (await wms.http.put("/api/v1/limits", headers=known)).status_code == 403
+
+
+async def test_pilots_register_with_their_token_and_act_with_the_one_they_get(
+    wms: ServiceProcess,
+) -> None:
+    uid = UUID(int=7)
+    resources = NodeResources(cores=1, ram=1000, disk=1000)
+    pilot = RegisterPilot(uid=uid, name="p", host="h", slots=1, version="1", resources=resources)
+    body = pilot.model_dump(mode="json")
+    registering = {"authorization": f"Bearer {PILOTS}"}
+    assert (await wms.http.post("/api/v1/pilots", json=body)).status_code == 401
+    answer = await wms.http.post("/api/v1/pilots", json=body, headers=registering)
+    assert answer.status_code == 200, answer.text
+    own = {"authorization": f"Bearer {answer.headers[PILOT_TOKEN_HEADER]}"}
+    lease = f"/api/v1/pilots/{uid}/lease"
+    for headers, status in ((registering, 403), (own, 200)):
+        asked = await wms.http.post(lease, json={"jobs": 1, "wait": 0}, headers=headers)
+        assert asked.status_code == status, asked.text
+    other = f"/api/v1/pilots/{UUID(int=8)}/lease"
+    asked = await wms.http.post(other, json={"jobs": 1, "wait": 0}, headers=own)
+    assert asked.status_code == 403
+
+
+@pytest.mark.parametrize("late", [DAY, -DAY])
+async def test_a_clock_that_is_wrong_makes_a_service_unavailable_and_refuses_nothing(
+    wms: ServiceProcess, keys: Path, late: float
+) -> None:
+    links = asking(wms, keys, CallingService.OPERATOR, late=late)
+    with pytest.raises(NotAvailable, match=r"the token of the service wfms\.operator"):
+        await WmsClient(links.http("wms")).pilots()
+    await links.stop()
+
+
+async def test_keys_are_changed_while_services_ask(wms: ServiceProcess, keys: Path) -> None:
+    links = asking(wms, keys, CallingService.OPERATOR)
+    client = WmsClient(links.http("wms"))
+    for change in (make_keys, rotate_keys, forget_old_keys, rotate_keys, forget_old_keys):
+        change(keys)
+        assert (await client.pilots()).pilots == [], change
+    await links.stop()
+    fresh = asking(wms, keys, CallingService.OPERATOR)
+    assert (await WmsClient(fresh.http("wms")).pilots()).pilots == []
+    await fresh.stop()
+
+
+async def test_a_service_without_its_key_ends_with_a_sentence(tmp_path: Path, keys: Path) -> None:
+    (keys / "wms.key").unlink()
+    nowhere = "postgresql://nobody:nothing@127.0.0.1:1/nothing"
+    settings = {
+        "SLUICE_WMS_DATABASE_URL": nowhere,
+        "SLUICE_WMS_BROKER_URL": nowhere,
+        "SLUICE_WMS_SERVICE_KEYS": str(keys),
+    }
+    process = ServiceProcess([*COMMAND, "wms"], tmp_path, settings)
+    assert await process.ended() == 2
+    said = process.log.read_text()
+    assert f"SLUICE_WMS_SERVICE_KEYS: the key file {keys / 'wms.key'} cannot be read" in said
+    assert "Traceback" not in said
+    await process.clean_up()
