@@ -36,4 +36,17 @@ done
 keep sluice_operator_secret_key "$(random)"
 # What secrets of tools are encrypted with: a Fernet key, 32 bytes in URL-safe Base64.
 keep sluice_encryption_keys "$(head -c 32 /dev/urandom | base64 | tr '+/' '-_')"
+# What pilots register with, and what signs those that they then get; what Prometheus reads metrics with.
+keep sluice_wms_pilot_token "$(random)"
+keep sluice_wms_pilot_keys "$(random)"
+keep sluice_metrics_token "$(random)"
+# By which services prove who they are (Ed25519): NAME.key for the service, NAME.pub for all. The public one is there first.
+for service in operator dms wms chains watcher intake; do
+  if [ ! -e "$folder/$service.key" ]; then
+    openssl genpkey -algorithm ed25519 -out "$folder/$service.key.new"
+    openssl pkey -in "$folder/$service.key.new" -pubout -out "$folder/$service.pub"
+    mv "$folder/$service.key.new" "$folder/$service.key"
+    echo "made $folder/$service.key"
+  fi
+done
 keep grafana_password "$(random)"

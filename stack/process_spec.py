@@ -21,6 +21,7 @@ KEPT = ("LANG", "LC_ALL", "TZ", "PYTHONPATH")
 #: Where the image keeps the data.
 PGDATA = "/var/lib/postgresql/18/docker"
 CONF_D = "/etc/rabbitmq/conf.d/"
+SECRETS = "/run/secrets"
 INIT_D = "/docker-entrypoint-initdb.d/"
 
 
@@ -231,6 +232,7 @@ class _Container:
             path.touch(mode=0o600)
             path.write_text(self._network.translate(self._service.name, text), encoding="utf-8")
             found[target] = path
+            found[SECRETS] = path.parent
         return found
 
     def _path(self, place: str) -> Path:

@@ -19,8 +19,9 @@ starting. Made from the code by `make docs`.
 A request without a credential is answered 401, one of somebody who may not 403, both as a problem
 (RFC 9457) that says what is missing. Of a system of `sluice up`
 ([who may](../how-to/run-on-one-machine.md#who-may)) `POST /sign-in`, `POST /sign-out` and
-`GET /system/readyz` are for everybody. The separate processes of the production stack ask nobody
-who he is.
+`GET /system/readyz` are for everybody. Of separate processes
+([who asks whom](../how-to/run-in-production.md#who-asks-whom)) the operator service and the DMS let
+whoever gives no credential do everything: who people are they do not know yet.
 """
 
 

@@ -165,6 +165,8 @@ async def _connected(system: Measured) -> AsyncIterator[_Clients]:
         client(system.dms, seconds=300) as dms,
         client(system.wms, seconds=300) as wms,
     ):
+        if (auth := system.auth("wms")) is not None:
+            wms.auth = auth
         yield _Clients(OperatorClient(operator), DmsClient(dms), WmsClient(wms))
 
 

@@ -8,11 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+import httpx
 import psutil
 
 from sluice.bench.system import fresh_system
+from sluice.contracts.access import CallingService
 from sluice.contracts.problems import NotAvailable
 from sluice.embedded.home import Home
+from sluice.servicekit.access.service_keys import ServiceKeys
+from sluice.servicekit.access.service_tokens import ServiceSigner
+from sluice.servicekit.service_clients import SignedRequests
 
 _MIB = 2**20
 
@@ -20,7 +25,8 @@ _MIB = 2**20
 @dataclass(frozen=True, slots=True)
 class Measured:
     """Base URLs of the services, ``postgresql://…`` of the server's own database, and name → id of
-    every process. ``pilot_token``: file with what pilots register with, where that is asked."""
+    every process. ``pilot_token``: file with what pilots register with, where that is asked;
+    ``service_keys``: folder with the keys of services, where they sign."""
 
     kind: str
     operator: str
@@ -29,6 +35,14 @@ class Measured:
     database: str
     processes: Mapping[str, int]
     pilot_token: Path | None = None
+    service_keys: Path | None = None
+
+    def auth(self, service: str) -> httpx.Auth | None:
+        """By which ``service`` is asked as the operator service asks it."""
+        if self.service_keys is None:
+            return None
+        keys = ServiceKeys(self.service_keys, CallingService.OPERATOR)
+        return SignedRequests(ServiceSigner(keys), service)
 
     def processor_seconds(self) -> dict[str, float]:
         """By process, those below it included. One that has ended counts no more."""
@@ -87,6 +101,7 @@ def separate(folder: Path) -> Iterator[Measured]:
         if process["pid"] is not None
     }
     services = state["services"]
+    secrets = folder / "secrets"
     yield Measured(
         "separate processes",
         services["operator"],
@@ -94,6 +109,8 @@ def separate(folder: Path) -> Iterator[Measured]:
         services["wms"],
         database,
         processes,
+        pilot_token=secrets / "sluice_wms_pilot_token",
+        service_keys=secrets,
     )
 
 

@@ -54,7 +54,9 @@ class CredentialRefused(httpx.TransportError):
     it could not be reached: no request is refused for that."""
 
 
-class _Signed(httpx.Auth):
+class SignedRequests(httpx.Auth):
+    """Each says which service asks ``service``. Raises ``CredentialRefused``."""
+
     def __init__(self, signer: ServiceSigner, service: str) -> None:
         self._signer = signer
         self._service = service
@@ -94,7 +96,7 @@ class NetworkLinks(_Clients):
                 base_url=address,
                 timeout=self._timeout,
                 verify=trust(address),
-                auth=None if self._signer is None else _Signed(self._signer, service),
+                auth=None if self._signer is None else SignedRequests(self._signer, service),
             )
         )
 

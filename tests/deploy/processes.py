@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -41,6 +42,8 @@ PORTS = {"postgres": 5432, "rabbitmq": 5672, "prometheus": 9090, "grafana": 3000
 MANAGEMENT_PORT = 15672
 #: What secrets of tools are encrypted with.
 KEYS = "sluice_encryption_keys"
+#: Private and public ones of services.
+KEY_FILES = (".key", ".pub")
 
 #: Service → the port on which its containers listen.
 CONTAINER_PORTS = {
@@ -169,8 +172,11 @@ def _secrets(composition: Composition, name: str, owner: type[ServiceSettings]) 
         f"{name}: no setting is called {secret}"
         for secret, field in fields.items()
         if field not in owner.model_fields
-        and secret.removeprefix("sluice_") not in owner.SHARED - ServiceSettings.SHARED
+        and secret.removeprefix("sluice_")
+        not in {*(owner.SHARED - ServiceSettings.SHARED), "metrics_token"}
+        and not secret.endswith(KEY_FILES)
     )
+    yield from _service_keys(composition, name, secrets)
     if issubclass(owner, SealingSettings) and KEYS not in secrets:
         yield f"{name}: cannot encrypt without the secret {KEYS}"
     yield from (
@@ -180,10 +186,20 @@ def _secrets(composition: Composition, name: str, owner: type[ServiceSettings]) 
     )
 
 
+def _service_keys(composition: Composition, name: str, secrets: Mapping[str, str]) -> Iterator[str]:
+    """Its own private key alone, and the public ones of all."""
+    keys = {secret for secret in secrets if secret.endswith(KEY_FILES)}
+    wanted = {f"{name}.key", *(f"{one}.pub" for one in composition.served)}
+    yield from (f"{name}: has the key {key}" for key in sorted(keys - wanted))
+    yield from (f"{name}: lacks the key {key}" for key in sorted(wanted - keys))
+
+
 def _loaded(composition: Composition, name: str, owner: type[ServiceSettings]) -> ServiceSettings:
     """The settings as the container's process reads them."""
     with container(composition, name):
         settings = load_settings(owner)
+        if settings.service_keys != Path("/run/secrets"):
+            raise WrongSettings([f"its keys are looked for in {settings.service_keys}"])
         if unknown := unknown_variables(owner):
             raise WrongSettings([f"no setting is called {variable}" for variable in unknown])
         return settings

@@ -197,6 +197,10 @@ def test_compose_file_agrees_with_the_code(composition: Composition) -> None:
             "SLUICE_PILOT_CORE",
             "no setting is called SLUICE_PILOT_CORE",
         ),
+        (FILE, "      - wms.key\n", "      - dms.key\n", "wms: has the key dms.key"),
+        (FILE, "      - wms.key\n", "", "wms: lacks the key wms.key"),
+        (SERVICES, "KEYS=/run/secrets", "KEYS=/run/keys", "keys are looked for in /run/keys"),
+        (PILOT, "FILE=/run/secrets/pilot_token", "FILE=/run/secrets/token", "does not have"),
         (PILOT, "SLUICE_PILOT_CORES=2", "SLUICE_PILOT_CORES=3", "limit of cores differ"),
         (PILOT, "/data/pilots", "/scratch", "is on no volume"),
         (PILOT, "http://wms:8082", "http://wms:8080", "wms listens on 8082"),
@@ -302,7 +306,7 @@ def test_secrets_are_kept_when_made_again_and_are_closed_to_others(
     assert folder.stat().st_mode & 0o077 == 0
     passwords = re.findall(r"[0-9a-f]{48}", "\n".join(first.values()))
     # PostgreSQL's and RabbitMQ's administrators' stand in two files each.
-    assert len(set(passwords)) == len(passwords) - 2 == 17
+    assert len(set(passwords)) == len(passwords) - 2 == 20
 
 
 def test_secrets_and_images_never_come_into_the_repository() -> None:

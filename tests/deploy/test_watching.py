@@ -89,6 +89,11 @@ def scrape_findings(composition: Composition) -> Iterator[str]:
             yield f"{name}: each of several instances has to be looked up, a single one to be named"
         if host != name or int(port) != CONTAINER_PORTS.get(name):
             yield f"{name}: is asked at {host}:{port}"
+        if (
+            job["authorization"]["credentials_file"]
+            not in composition.secrets("prometheus").values()
+        ):
+            yield f"{name}: there is no {job['authorization']['credentials_file']}"
         if name in CONTAINER_PORTS and not answers(
             package_of(name), job.get("metrics_path", "/metrics")
         ):
@@ -204,6 +209,7 @@ def test_dead_letters_of_every_queue_wake_a_person(composition: Composition) -> 
         (DASHBOARD, "{{outcome}}", "{{result}}", "has no label result"),
         (DASHBOARD, '"uid": "prometheus"', '"uid": "other"', "no data source other"),
         (PROMETHEUS, "dms:8081", "dms:8080", "dms: is asked at dms:8080"),
+        (PROMETHEUS, "secrets/sluice_metrics_token", "secrets/token", "there is no /run"),
         (PROMETHEUS, "job_name: intake", "job_name: inlet", "asks"),
         (PROMETHEUS, "names: [chains]", "names: [chain]", "is asked at chain:8083"),
         (PROMETHEUS, "/etc/prometheus/alerts.yml", "/etc/prometheus/rules.yml", "is not mounted"),
