@@ -145,18 +145,15 @@ class _Process(Generic[SettingsT]):
         log.info("service.ready", port=self._server.port)
 
     def _guarded(self, service: Service) -> Authentication:
-        known: list[Authenticator] = []
-        if self._keys is not None:
-            known.append(ServiceTokens(self._keys))
+        if self._keys is None:
+            return Authentication(service.app, None)
+        known: list[Authenticator] = [ServiceTokens(self._keys)]
         if (token := self._settings.metrics_token) is not None:
             known.append(FixedTokens({token.get_secret_value(): Person("metrics", Role.VIEWER)}))
         if service.authenticator is not None:
             known.append(service.authenticator)
-        return Authentication(
-            service.app,
-            AnyOf(known) if known else None,
-            without=ANYBODY if service.for_people or self._keys is None else None,
-        )
+        without = ANYBODY if service.for_people else None
+        return Authentication(service.app, AnyOf(known), without=without)
 
     async def _stop(self) -> bool:
         """False when it took too long."""

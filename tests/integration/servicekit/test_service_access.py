@@ -146,3 +146,23 @@ async def test_a_service_without_its_key_ends_with_a_sentence(tmp_path: Path, ke
     assert f"SLUICE_WMS_SERVICE_KEYS: the key file {keys / 'wms.key'} cannot be read" in said
     assert "Traceback" not in said
     await process.clean_up()
+
+
+async def test_a_service_without_keys_takes_what_those_with_keys_ask(
+    tmp_path: Path, keys: Path, make_database: DatabaseFactory
+) -> None:
+    """While keys come to one service after the other, all go on."""
+    settings = {
+        "SLUICE_WMS_DATABASE_URL": await make_database(),
+        "SLUICE_WMS_BROKER_URL": await make_database(),
+        "SLUICE_WMS_PILOT_KEYS": "one that signs",
+        "SLUICE_WMS_PILOT_TOKEN": PILOTS,
+    }
+    process = ServiceProcess([*MODULE, "wms"], tmp_path, settings)
+    await process.answers()
+    await process.is_ready()
+    links = asking(process, keys, CallingService.OPERATOR)
+    assert (await WmsClient(links.http("wms")).pilots()).pilots == []
+    await links.stop()
+    assert (await process.http.get("/api/v1/pilots")).status_code == 200
+    await process.clean_up()
