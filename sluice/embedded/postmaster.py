@@ -44,10 +44,12 @@ def stop_postmaster(data: Path) -> bool:
 
 
 def forget_dead_postmaster(data: Path) -> None:
-    """The lock file of a server that has been killed goes: PostgreSQL takes any process that has
-    got its id since for the server. Precondition: nobody else starts one here."""
+    """The lock files of a server that has been killed go, that of its socket too: PostgreSQL takes
+    any process that has got its id since for the server, and one that nobody has waited for.
+    Precondition: nobody else starts one here."""
     if postmaster_of(data) is None:
-        (data / "postmaster.pid").unlink(missing_ok=True)
+        for left in (data / "postmaster.pid", *data.glob(".s.PGSQL.*")):
+            left.unlink(missing_ok=True)
 
 
 def _noted(data: Path) -> tuple[int | None, str]:

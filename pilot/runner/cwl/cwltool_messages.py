@@ -2,7 +2,8 @@
 
 import re
 
-_NOTHING_FOUND = re.compile(r"Did not find output file with glob pattern: (\[.*?\])")
+_PATTERNS = r"""\[(?:'[^']*'|"[^"]*"|[^\]'"])*\]"""
+_NOTHING_FOUND = re.compile(f"Did not find output file with glob pattern: ({_PATTERNS})")
 _PORT = re.compile(r"Error collecting output for parameter '([^']*)'")
 _PLACE = re.compile(r"(?:file://)?/\S*\.cwl:\d+:\d+:\s*")
 

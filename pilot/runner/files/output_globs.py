@@ -22,8 +22,9 @@ class _Match:
 
 
 def matching_paths(pattern: str, job_files: JobFiles) -> list[str]:
-    """Paths that match, as ``glob.glob`` finds them. A wildcard passes over links that lead
-    elsewhere. Raises ``ForeignFileError``, ``UnsoundError``."""
+    """Paths that match, as ``glob.glob`` finds them; where none does, the one that has the pattern
+    for its name (``stdout: $(inputs.file.basename)`` of ``photo[1].txt``). A wildcard passes over
+    links that lead elsewhere. Raises ``ForeignFileError``, ``UnsoundError``."""
     root = job_files.folder_with(pattern)
     parts = pattern[len(root) + 1 :].split("/")
     if "" not in parts and not _MAGIC.search(pattern, len(root)):
@@ -41,6 +42,8 @@ def matching_paths(pattern: str, job_files: JobFiles) -> list[str]:
             for base in found
             for match in _counted(_matches(base, part, job_files, last=last), pattern, job_files)
         ]
+    if not found and "" not in parts and job_files.has_entry(pattern):
+        return [pattern]
     return [match.path for match in found]
 
 

@@ -57,7 +57,8 @@ def _check_output(name: str, origin: SourcePort, flow: Dataflow, findings: Findi
     if given is not None:
         lack = _Lack.of(given, flow.wiring.streams.get(origin))
         end = _End(link, f"output '{name}'", given, lack, "there may be none: let the output be ")
-        _tell_misfit(end, findings, taken=flow.workflow.output_types[name])
+        taken = flow.workflow.output_types[name]
+        _tell_misfit(end, findings, taken=taken, way=_way_out(given, taken))
 
 
 def _output_type(step: Step, port: str) -> Any:
@@ -139,6 +140,15 @@ def _way(step: Step, link: Link, given: Any, port_type: Any) -> str:
     if step.scatter and fit(given, port_type) != "does not fit":
         return f": leave 'scatter: {link.name}' out"
     return ""
+
+
+def _way_out(given: Any, taken: Any) -> str:
+    """For a workflow output that is declared as the list of what the step gives."""
+    if fit(array_of(given), taken) == "does not fit":
+        return ""
+    return (
+        f": let the output be {short_form(given)}; a step that merges in groups gives one for each"
+    )
 
 
 def _tell_misfit(end: _End, findings: Findings, *, taken: Any, way: str = "") -> None:

@@ -99,6 +99,26 @@ async def test_an_old_lock_file_may_name_somebody_elses_process(home: Home) -> N
         assert await answers(server)
 
 
+async def test_after_a_kill_another_process_may_have_the_server_s_id(home: Home) -> None:
+    """A process of the server's own user, which PostgreSQL takes for the server; also one that
+    nobody has waited for."""
+    async with running(EmbeddedPostgres(home.database, ["one"])):
+        owner = home.database.stat().st_uid
+    user = owner if os.geteuid() == 0 else None
+    other = await asyncio.create_subprocess_exec("sleep", "600", user=user)
+    for lock in ("postmaster.pid", ".s.PGSQL.5432.lock"):
+        (home.database / lock).write_text(
+            f"{other.pid}\n{home.database}\n1\n5432\n{home.database}\n\n1 1\nready   \n"
+        )
+    server = EmbeddedPostgres(home.database, ["one"])
+    try:
+        async with running(server):
+            assert await answers(server)
+    finally:
+        other.kill()
+        await other.wait()
+
+
 async def test_one_that_dies_is_started_again(home: Home) -> None:
     server = EmbeddedPostgres(home.database, ["one"])
     async with running(server):

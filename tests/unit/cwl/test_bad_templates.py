@@ -72,7 +72,7 @@ CASES: dict[str, tuple[Edits, list[str]]] = {
     "unknown input of the tool": ([("      note: note", "      ¦notes: note")], ["has no input 'notes'; did you mean 'note'?"]),
     "value that the tool needs": ([("    in:\n      frame: frames\n      limit: limit", "    ¦in:\n      frame: frames")], ["gives no value for 'limit'"]),
     "types across a link": ([("limit:\n    type: int\n    default: 5", "limit: string"), ("limit: limit", "¦limit: limit")], ["takes int, and 'limit' is string"]),
-    "type of an output": ([("    type: File\n    outputSource", "    type: File[]\n    ¦outputSource")], ["output 'all' takes File[], and 'join/joined' is File"]),
+    "type of an output": ([("    type: File\n    outputSource", "    type: File[]\n    ¦outputSource")], ["output 'all' takes File[], and 'join/joined' is File: let the output be File;"]),
     "no scatter": (
         [("    scatter: frame\n", ""), ("frame: frames", "¦frame: frames"), ("parts: count", "¦parts: count")],
         ["add 'scatter: frame' to run the tool on each file", "takes File[], and 'count/number' is File"],

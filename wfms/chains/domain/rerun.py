@@ -235,11 +235,11 @@ def _wanted(chain: ChainView, wish: Wish, *, changed: set[str]) -> dict[str, str
             raise NoSuchStep(chain.plan, wish.from_step)
         first[wish.from_step] = "asked for"
     elif wish.failed_only:
-        first |= {
+        first = {
             name: f"{step.failed_jobs} of its jobs failed"
             for name, step in chain.steps.items()
             if step.failed_jobs
-        }
+        } | first
         if not (first or unfinished):
             raise NothingFailed(wish.chain)
     elif not (unfinished or changed):

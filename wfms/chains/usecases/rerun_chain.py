@@ -17,7 +17,7 @@ import structlog
 from sluice.clients.wms import WmsClient
 from sluice.contracts.asset_refs import is_asset
 from sluice.contracts.chain_requirements import requires_text, unmet_parameters
-from sluice.contracts.chains import NewChain, RerunChain, RerunPlan, RerunStep
+from sluice.contracts.chains import NewChain, RerunChain, RerunPlan
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.parameters import findings
 from sluice.contracts.plan import Plan
@@ -30,6 +30,7 @@ from wfms.chains.db.chains import NewChainRow, StoredChain
 from wfms.chains.domain.identity import rerun_uid, task_uid
 from wfms.chains.domain.parameters import complete
 from wfms.chains.domain.rerun import Rerun, Wish, from_outside, plan_rerun
+from wfms.chains.domain.rerun_counts import step_of_rerun
 from wfms.chains.domain.tasks import before_port
 from wfms.chains.usecases.advance_chain import advance_chain
 from wfms.chains.usecases.cancel_chain import UnknownChain
@@ -103,7 +104,7 @@ async def plan_of_rerun(context: ChainsContext, uid: UUID, asked: RerunChain) ->
     plan = draft.before.view.plan
     return RerunPlan(
         chain=uid,
-        steps=[_step(draft, step.name, counts.get(step.name)) for step in plan.steps],
+        steps=[step_of_rerun(draft.rerun, draft.wish, step, counts) for step in plan.steps],
         params=dict(draft.wish.params),
         missing=list(draft.rerun.missing),
     )
@@ -291,17 +292,3 @@ async def _counts(wms: WmsClient, draft: _Draft) -> dict[str, TaskStatus]:
         return {}
     known = {status.uid: status for status in answer.tasks}
     return {name: known[uid] for name, uid in tasks.items() if uid in known}
-
-
-def _step(draft: _Draft, name: str, status: TaskStatus | None) -> RerunStep:
-    if name not in draft.rerun.runs:
-        return RerunStep(name=name, runs=False, reason="it finished")
-    total = status.total if status is not None and status.total else None
-    taken = status.finished if status is not None and name in draft.rerun.by_jobs else 0
-    return RerunStep(
-        name=name,
-        runs=True,
-        jobs=None if total is None else total - taken,
-        taken=taken,
-        reason=draft.rerun.runs[name],
-    )

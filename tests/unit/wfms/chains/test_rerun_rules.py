@@ -129,6 +129,13 @@ def test_other_parameters_have_those_run_that_have_them(
     }
 
 
+def test_that_parameters_are_others_is_said_before_that_jobs_failed() -> None:
+    chain = over(with_parameters(), FINISHED, FINISHED, FINISHED, uploaded=True, failed_jobs=1)
+    again = rerun(chain, before=BEFORE, after=BEFORE | {"cut": 4}, failed_only=True)
+    assert again.runs["left"] == "it has other parameters"
+    assert again.runs["right"] == "1 of its jobs failed"
+
+
 def test_a_step_that_was_asked_for_is_one_of_the_chain_and_the_only_beginning() -> None:
     chain = over(three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True)
     assert rerun(chain, from_step="decode").runs["merge"] == "it reads what step filter writes"

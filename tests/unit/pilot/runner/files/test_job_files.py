@@ -80,6 +80,16 @@ def test_patterns_match_what_they_match_elsewhere(own: JobFiles, out: Path, patt
     )
 
 
+def test_a_name_with_brackets_is_found_where_it_matches_nothing_as_a_pattern(
+    own: JobFiles, out: Path
+) -> None:
+    """As in ``stdout: $(inputs.file.basename)``."""
+    assert matching_paths(f"{out}/[1].dat", own) == [f"{out}/[1].dat"]
+    (out / "1.dat").write_text("1")
+    assert matching_paths(f"{out}/[1].dat", own) == [f"{out}/1.dat"], "a pattern is one first"
+    assert matching_paths(f"{out}/[2].dat", own) == []
+
+
 @pytest.mark.parametrize(
     "name", ["a.txt", "file", "absolute", "folder/c.txt", "in/x.dat", "sub/../sub/./deep/../c.txt"]
 )
