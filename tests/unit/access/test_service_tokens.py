@@ -161,6 +161,7 @@ async def test_keys_are_changed_without_a_stop(folder: Path) -> None:
     before = asks.token(WMS)
     assert await knows.principal(before) is not None
     rotate_keys(folder)
+    assert await tokens(folder).principal(before) is not None, "the old one is known"
     after = signer(folder).token(WMS)
     assert after.split(".")[0] != before.split(".")[0], "signed with another key"
     for token in (before, after):

@@ -29,6 +29,7 @@ steps:
   join:
     in: {{i: b/o}}
     out: [o]
+    {join}
     run: {{class: CommandLineTool, baseCommand: cat,
       inputs: {{i: {{type: "File[]", inputBinding: {{}}}}}}, outputs: {{o: stdout}},
       stdout: out.txt, requirements: {{ToolTimeLimit: {{timelimit: 60}}}}}}
@@ -39,8 +40,9 @@ Jobs = Mapping[str, Sequence[tuple[str, float, float]]]
 
 
 def plan(**more: str) -> Plan:
-    """``more``: properties of a and b, each with a comma behind it."""
-    found = compile_template(_WORKFLOW.format(**{"a": "", "b": "", **more}), name="joins")
+    """``more``: properties of a and b, each with a comma behind it, and one of join."""
+    texts = {"a": "", "b": "", "join": "", **more}
+    found = compile_template(_WORKFLOW.format(**texts), name="joins")
     assert found.plan is not None, "\n".join(map(str, found.findings))
     return found.plan
 
