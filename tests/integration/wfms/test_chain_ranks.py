@@ -16,8 +16,7 @@ async def ranked_chain(world: World, rank: float) -> Chain:
 
 
 async def begin(world: World) -> None:
-    while await world.start_steps():
-        pass
+    await world.start_steps()
     await world.deliver()
 
 
@@ -68,8 +67,7 @@ async def test_a_step_that_is_just_starting_takes_the_rank_of_when_it_is_sent(
 async def test_a_task_that_is_on_its_way_is_told_to_ask_again(world: World) -> None:
     """The rank holds for steps to come."""
     chain = await ranked_chain(world, 0.0)
-    while await world.start_steps():
-        pass
+    await world.start_steps()
     with pytest.raises(NotAvailable, match="is on its way to the WMS: ask for it again"):
         await world.chains.rank_chain(chain.uid, 9.0)
     assert (await world.chain(chain.uid)).rank == 9.0

@@ -28,8 +28,7 @@ async def running(world: World, name: str, **more: Retention) -> Chain:
     chain = await world.new_chain(
         await world.input(name), world.template(three_steps(**more), name=f"{name}-wf")
     )
-    while await world.start_steps():
-        pass
+    await world.start_steps()
     await world.deliver()
     return chain
 
