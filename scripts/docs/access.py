@@ -14,6 +14,7 @@ starting. Made from the code by `make docs`.
 - `viewer`, `submitter`, `shift`, `admin`: people; each may do what the ones before it may.
 - `service:NAME`: a service of the system.
 - `pilot:enrolled`: whoever may become a pilot; `pilot:itself`: the pilot that the address names.
+- `scraper`: what reads metrics, by a token of its own.
 - `everybody`: no credential is needed.
 
 A request without a credential is answered 401, one of somebody who may not 403, both as a problem

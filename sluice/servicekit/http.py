@@ -152,7 +152,7 @@ def _health_router(health: Health, metrics: ServiceMetrics) -> APIRouter:
         return report
 
     @router.get("/metrics")
-    @allow(Role.VIEWER)
+    @allow(Role.VIEWER, Other.SCRAPER)
     async def prometheus() -> Response:
         """Gives the service's metrics in the text format of Prometheus."""
         return Response(metrics.render(), media_type="text/plain; version=0.0.4")

@@ -12,10 +12,9 @@ from urllib.parse import urlsplit
 import structlog
 import uvloop
 
-from sluice.contracts.access import Role
 from sluice.garbage_collection import keep_what_is_loaded, look_for_none
 from sluice.servicekit.access.authentication import Authentication, Authenticator
-from sluice.servicekit.access.principal import ANYBODY, Person
+from sluice.servicekit.access.principal import ANYBODY, ScraperCaller
 from sluice.servicekit.access.service_keys import BadKeys, ServiceKeys
 from sluice.servicekit.access.service_tokens import ServiceSigner, ServiceTokens
 from sluice.servicekit.access.tokens import AnyOf, FixedTokens
@@ -149,7 +148,7 @@ class _Process(Generic[SettingsT]):
             return Authentication(service.app, None)
         known: list[Authenticator] = [ServiceTokens(self._keys)]
         if (token := self._settings.metrics_token) is not None:
-            known.append(FixedTokens({token.get_secret_value(): Person("metrics", Role.VIEWER)}))
+            known.append(FixedTokens({token.get_secret_value(): ScraperCaller()}))
         if service.authenticator is not None:
             known.append(service.authenticator)
         without = ANYBODY if service.for_people else None

@@ -12,6 +12,7 @@ from sluice.servicekit.access.principal import (
     Person,
     PilotCaller,
     Principal,
+    ScraperCaller,
     ServiceCaller,
     Unrestricted,
     principal_of,
@@ -50,6 +51,8 @@ def _may(declared: RoutePolicy, principal: Principal, path: Mapping[str, Any]) -
             return Other.ENROLLED in declared.others
         case PilotCaller(uid=uid):
             return Other.PILOT in declared.others and str(path.get("uid")) == str(uid)
+        case ScraperCaller():
+            return Other.SCRAPER in declared.others
         case _:
             assert_never(principal)
 

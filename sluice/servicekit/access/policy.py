@@ -19,11 +19,12 @@ _MARK = "__sluice_access__"
 
 class Other(StrEnum):
     """Callers that are neither people nor services. ``PILOT``: the one that the address names;
-    ``ENROLLED``: who may become a pilot."""
+    ``ENROLLED``: who may become a pilot; ``SCRAPER``: what reads metrics, and nothing else."""
 
     EVERYBODY = "everybody"
     PILOT = "pilot:itself"
     ENROLLED = "pilot:enrolled"
+    SCRAPER = "scraper"
 
 
 Who = Role | CallingService | Other

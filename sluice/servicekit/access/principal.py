@@ -39,6 +39,12 @@ class PilotCaller:
 
 
 @dataclass(frozen=True, slots=True)
+class ScraperCaller:
+    def __str__(self) -> str:
+        return "what reads metrics"
+
+
+@dataclass(frozen=True, slots=True)
 class Unrestricted:
     """Who may do everything: this process itself, or whoever reaches it where nobody has to say who
     he is."""
@@ -49,7 +55,7 @@ class Unrestricted:
         return self.name
 
 
-Principal = Person | ServiceCaller | PilotCaller | Unrestricted
+Principal = Person | ServiceCaller | PilotCaller | ScraperCaller | Unrestricted
 
 #: A process that asks a service which it runs itself.
 THIS_PROCESS = Unrestricted("this process")

@@ -86,6 +86,8 @@ async def test_metrics_have_a_token_of_their_own(wms: ServiceProcess) -> None:
     known = {"authorization": f"Bearer {METRICS}"}
     answer = await wms.http.get("/metrics", headers=known)
     assert (answer.status_code, "sluice_" in answer.text) == (200, True)
+    for address in ("/api/v1/pilots", "/api/v1/tasks"):
+        assert (await wms.http.get(address, headers=known)).status_code == 403
     assert (await wms.http.put("/api/v1/limits", headers=known)).status_code == 403
 
 

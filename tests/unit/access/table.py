@@ -23,7 +23,7 @@ class Row:
     who: frozenset[str]
 
     def lets(self, caller: str) -> bool:
-        """``caller``: a role, ``service:NAME``, ``enrolled``, the uid of a pilot, or nobody."""
+        """``caller``: a role, ``service:NAME``, ``enrolled``, the uid of a pilot, ``scraper``, or nobody."""
         if "everybody" in self.who:
             return True
         if caller in ROLES:

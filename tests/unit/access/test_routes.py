@@ -16,7 +16,13 @@ from sluice.contracts.access import CallingService, Role
 from sluice.contracts.problems import Forbidden
 from sluice.servicekit.access.check import GuardedRoute
 from sluice.servicekit.access.policy import NoPolicy, allow, policy
-from sluice.servicekit.access.principal import Person, PilotCaller, Principal, ServiceCaller
+from sluice.servicekit.access.principal import (
+    Person,
+    PilotCaller,
+    Principal,
+    ScraperCaller,
+    ServiceCaller,
+)
 from sluice.servicekit.http import Health, api_router, create_app
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.service_clients import ProcessLinks
@@ -32,6 +38,7 @@ CALLERS: dict[str, Principal | None] = {
     "enrolled": PilotCaller(),
     PILOT: PilotCaller(UUID(PILOT)),
     OTHER_PILOT: PilotCaller(UUID(OTHER_PILOT)),
+    "scraper": ScraperCaller(),
 }
 
 
