@@ -21,8 +21,8 @@ A request without a credential is answered 401, one of somebody who may not 403,
 (RFC 9457) that says what is missing. Of a system of `sluice up`
 ([who may](../how-to/run-on-one-machine.md#who-may)) `POST /sign-in`, `POST /sign-out` and
 `GET /system/readyz` are for everybody. Of separate processes
-([who asks whom](../how-to/run-in-production.md#who-asks-whom)) the operator service and the DMS let
-whoever gives no credential do everything: who people are they do not know yet.
+([who asks whom](../how-to/run-in-production.md#who-asks-whom)) the operator service and the DMS
+take whoever gives no credential for an `admin`: who people are they do not know yet.
 """
 
 

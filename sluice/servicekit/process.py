@@ -12,9 +12,10 @@ from urllib.parse import urlsplit
 import structlog
 import uvloop
 
+from sluice.contracts.access import Role
 from sluice.garbage_collection import keep_what_is_loaded, look_for_none
 from sluice.servicekit.access.authentication import Authentication, Authenticator
-from sluice.servicekit.access.principal import ANYBODY, ScraperCaller
+from sluice.servicekit.access.principal import Person, ScraperCaller
 from sluice.servicekit.access.service_keys import BadKeys, ServiceKeys
 from sluice.servicekit.access.service_tokens import ServiceSigner, ServiceTokens
 from sluice.servicekit.access.tokens import AnyOf, FixedTokens
@@ -41,6 +42,9 @@ STOP_LIMIT = 15.0
 #: Seconds that threads get to end by themselves after everything has stopped: one that hangs on a
 #: storage never does.
 THREADS_LIMIT = 2.0
+
+#: Whoever gives no credential to a service that people ask: what is for services stays closed.
+_ANYONE = Person("somebody", Role.ADMIN)
 
 SettingsT = TypeVar("SettingsT", bound=ServiceSettings)
 Parts = tuple[type[SettingsT], Build[SettingsT]]
@@ -151,7 +155,7 @@ class _Process(Generic[SettingsT]):
             known.append(FixedTokens({token.get_secret_value(): ScraperCaller()}))
         if service.authenticator is not None:
             known.append(service.authenticator)
-        without = ANYBODY if service.for_people else None
+        without = _ANYONE if service.for_people else None
         return Authentication(service.app, AnyOf(known), without=without)
 
     async def _stop(self) -> bool:

@@ -21,7 +21,7 @@ class Service:
     happen (long polls): called when the process is told to stop, before requests under way are
     waited for. ``metrics``: where its server counts, too. ``authenticator``: of tokens that this
     service gives. ``for_people``: they ask it, and need no credential where it is a process of its
-    own: what stands before it knows them."""
+    own: whoever gives none is a person who may do everything that people may."""
 
     name: str
     app: ASGIApp

@@ -168,3 +168,25 @@ async def test_a_service_without_keys_takes_what_those_with_keys_ask(
     await links.stop()
     assert (await process.http.get("/api/v1/pilots")).status_code == 200
     await process.clean_up()
+
+
+async def test_people_need_no_credential_at_the_dms_and_do_nothing_that_services_do(
+    tmp_path: Path, keys: Path, make_database: DatabaseFactory
+) -> None:
+    settings = {
+        "SLUICE_DMS_DATABASE_URL": await make_database(),
+        "SLUICE_DMS_BROKER_URL": await make_database(),
+        "SLUICE_DMS_SERVICE_KEYS": str(keys),
+    }
+    process = ServiceProcess([*MODULE, "dms"], tmp_path, settings)
+    await process.answers()
+    await process.is_ready()
+    assert (await process.http.get("/api/v1/datasets")).status_code == 200
+    look = await process.http.post("/api/v1/files/look", json={})
+    assert (look.status_code, "service:wms" in look.text) == (403, True)
+    signer = ServiceSigner(ServiceKeys(keys, CallingService.WMS))
+    known = {"authorization": f"Bearer {signer.token(CallingService.DMS)}"}
+    assert (
+        await process.http.post("/api/v1/files/look", json={}, headers=known)
+    ).status_code == 422
+    await process.clean_up()

@@ -23,7 +23,8 @@ class Row:
     who: frozenset[str]
 
     def lets(self, caller: str) -> bool:
-        """``caller``: a role, ``service:NAME``, ``enrolled``, the uid of a pilot, ``scraper``, or nobody."""
+        """``caller``: a role, ``service:NAME``, ``enrolled``, the uid of a pilot, ``scraper``, or
+        nobody."""
         if "everybody" in self.who:
             return True
         if caller in ROLES:
