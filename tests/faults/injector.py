@@ -16,6 +16,7 @@ import psutil
 from tests.faults.broker import Tap
 from tests.faults.clocks import Clocks
 from tests.faults.fickle import WAYS, signal_of
+from tests.faults.keys import StackKeys
 from tests.faults.schedule import DESTINATIONS, Fault, Kind
 from tests.faults.stack import StackControl
 from tests.faults.storage import SmallDisk
@@ -97,6 +98,8 @@ class Injector:
                 what = await self._fill(fault)
             case Kind.CLOCK:
                 what = await self._jump(fault)
+            case Kind.KEYS:
+                what = await self._change_keys(fault)
             case Kind.TOOL:
                 what = await self._upset(fault, record)
             case _:
@@ -179,6 +182,15 @@ class Injector:
         finally:
             self._clocks.set(service, 0.0)
         return f"clock of {service} {fault.amount:+.0f} s for {fault.seconds} s"
+
+    async def _change_keys(self, fault: Fault) -> str:
+        keys = StackKeys(self._stack.folder)
+        changed = await asyncio.to_thread(keys.change)
+        try:
+            await asyncio.sleep(fault.seconds)
+        finally:
+            await asyncio.to_thread(keys.forget_old)
+        return f"{changed} services have new keys, the old ones known for {fault.seconds} s more"
 
     async def _upset(self, fault: Fault, record: Struck) -> str:
         """Ended when the tool's process has."""

@@ -26,6 +26,7 @@ class Kind(StrEnum):
     DUPLICATE = "duplicate"  #: copies of real messages are published once more
     FILL = "fill"  #: the storages' file system is full
     CLOCK = "clock"  #: the clock of a service's processes jumps, and back at the end
+    KEYS = "keys"  #: all services get new keys, and the old ones are forgotten at the end
     TOOL = "tool"  #: one that stays loaded is killed, or misbehaves, in the middle of a job
 
 
@@ -35,8 +36,8 @@ class Fault:
     long as a restart takes.
 
     ``target``: ``<service>/<replica, from 0>``, a link ``<from>><to>``, a server, a queue, a
-    service, the storage, or ``tool/<way to misbehave>``. ``amount``: seconds that a link delays or
-    a clock jumps; copies of a message; of a freeze, 1: its children too.
+    service, the storage, the keys, or ``tool/<way to misbehave>``. ``amount``: seconds that a link
+    delays or a clock jumps; copies of a message; of a freeze, 1: its children too.
     """
 
     number: int
@@ -86,6 +87,7 @@ _SHARES = {
     Kind.DUPLICATE: 4,
     Kind.FILL: 3,
     Kind.CLOCK: 4,
+    Kind.KEYS: 2,
     Kind.TOOL: 9,
 }
 _RESTARTS = {Kind.RESTART_DATABASE_FAST, Kind.RESTART_DATABASE_IMMEDIATE, Kind.RESTART_BROKER}
@@ -179,6 +181,8 @@ def _targets(random: Random, kind: Kind) -> list[str]:
             rounds = [["storage"]]
         case Kind.CLOCK:
             rounds = [[f"clock/{name}" for name in SERVICES]]
+        case Kind.KEYS:
+            rounds = [["keys"]]
         case Kind.TOOL:
             rounds = [[f"tool/{way}" for way in WAYS]]
     return [target for one in rounds for target in random.sample(one, len(one))]
@@ -210,6 +214,8 @@ def _fault(
             seconds = random.uniform(4.0, 12.0)
         case Kind.FILL:
             seconds = random.uniform(3.0, 7.0)
+        case Kind.KEYS:
+            seconds = random.uniform(2.0, 12.0)
         case Kind.CLOCK:
             seconds, amount = random.uniform(8.0, 20.0), random.choice(_JUMPS)
         case Kind.DUPLICATE:

@@ -30,6 +30,11 @@ class StackControl:
     def management_url(self) -> str:
         return cast(str, self._description["management_url"])
 
+    @property
+    def folder(self) -> Path:
+        """Of everything that the stack writes."""
+        return Path(cast(str, self._description["data"])).parent
+
     def url(self, service: str) -> str:
         return cast(str, self._description["services"][service])
 
