@@ -45,6 +45,7 @@ for service in operator dms wms chains watcher intake; do
   if [ ! -e "$folder/$service.key" ]; then
     openssl genpkey -algorithm ed25519 -out "$folder/$service.key.new"
     openssl pkey -in "$folder/$service.key.new" -pubout -out "$folder/$service.pub"
+    chmod 644 "$folder/$service.key.new" # OpenSSL closes it to all others; the folder does that here
     mv "$folder/$service.key.new" "$folder/$service.key"
     echo "made $folder/$service.key"
   fi

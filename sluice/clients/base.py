@@ -112,7 +112,7 @@ class ServiceClient:
         ``retry``: tried again, up to three times within a few seconds, while the service is not
         available. Every call of this system may be repeated, those that change something too.
         """
-        request = self._http.build_request(
+        request = self._request(
             method,
             path,
             content=None if body is None else body.model_dump_json().encode(),
@@ -128,7 +128,7 @@ class ServiceClient:
     ) -> tuple[AnswerT, bool]:
         """``POST`` of what is made once: the answer, and whether it was made now (201) or is what
         there was already."""
-        request = self._http.build_request(
+        request = self._request(
             "POST",
             path,
             content=body.model_dump_json().encode(),
@@ -141,7 +141,7 @@ class ServiceClient:
         self, path: str, data: bytes, *, params: Parameters, seconds: float | None = None
     ) -> None:
         """``PUT`` of bytes; repeated as in ``call``."""
-        request = self._http.build_request(
+        request = self._request(
             "PUT",
             path,
             content=data,
@@ -157,7 +157,7 @@ class ServiceClient:
     ) -> AsyncIterator[httpx.Response]:
         """``GET`` of an answer that is read while it comes; what breaks off raises httpx's
         ``TransportError``."""
-        request = self._http.build_request("GET", path, headers=headers)
+        request = self._request("GET", path, headers=headers)
         response = await self._sent(request, stream=True)
         try:
             if not response.is_success:
@@ -166,6 +166,13 @@ class ServiceClient:
             yield response
         finally:
             await response.aclose()
+
+    def _request(self, method: str, path: str, **parts: Any) -> httpx.Request:
+        """Raises ``Unprocessable`` for a path that would lead elsewhere: no name is ``..``."""
+        for part in path.split("/"):
+            if part in {".", ".."}:
+                raise Unprocessable(f"nothing can have the name {part!r}", service=self.service)
+        return self._http.build_request(method, path, **parts)
 
     def _read(self, response: httpx.Response, answer: type[AnswerT]) -> AnswerT:
         try:

@@ -150,11 +150,13 @@ class _Process(Generic[SettingsT]):
     def _guarded(self, service: Service) -> Authentication:
         if self._keys is None:
             return Authentication(service.app, None)
-        known: list[Authenticator] = [ServiceTokens(self._keys)]
+        # Pilots ask most, and what is theirs is known quickly.
+        known: list[Authenticator] = (
+            [] if service.authenticator is None else [service.authenticator]
+        )
+        known.append(ServiceTokens(self._keys))
         if (token := self._settings.metrics_token) is not None:
             known.append(FixedTokens({token.get_secret_value(): ScraperCaller()}))
-        if service.authenticator is not None:
-            known.append(service.authenticator)
         without = _ANYONE if service.for_people else None
         return Authentication(service.app, AnyOf(known), without=without)
 

@@ -5,13 +5,15 @@ first; when all services have read them, the old ones are forgotten.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
 
+from filelock import FileLock
 from joserfc.jwk import OKPKey
 
 from sluice.contracts.access import CallingService
-from sluice.servicekit.access.service_keys import key_files
+from sluice.servicekit.access.service_keys import key_files, read_keys
 from sluice.servicekit.settings import short_name
 
 #: Of files: a private key is for its service alone.
@@ -21,9 +23,25 @@ _PRIVATE, _PUBLIC = 0o600, 0o644
 SERVICES = [service for service in CallingService if service is not CallingService.SETUP]
 
 
+def _alone(change: Callable[[Path], list[str]]) -> Callable[[Path], list[str]]:
+    """One at a time changes a folder."""
+
+    @wraps(change)
+    def changed(folder: Path) -> list[str]:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o755)
+        with FileLock(folder / ".lock"):
+            return change(folder)
+
+    return changed
+
+
+@_alone
 def make_keys(folder: Path) -> list[str]:
-    """Those that are missing; says what it made. Raises ``OSError``."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o755)
+    """Those that are missing; says what it made. Raises ``OSError``, ``BadKeys``."""
+    return _make(folder)
+
+
+def _make(folder: Path) -> list[str]:
     changes = []
     for service in SERVICES:
         private, public = key_files(folder, service)
@@ -32,16 +50,17 @@ def make_keys(folder: Path) -> list[str]:
             _write(public, [*_public_of(public), _public(key)], _PUBLIC)
             _write(private, [_private(key)], _PRIVATE)
             changes.append(f"made the key of {short_name(service)}")
-        elif not public.exists():
-            _write(public, [_public(_read(private))], _PUBLIC)
+        elif _lacks(public, _read(private)):
+            _write(public, [*_public_of(public), _public(_read(private))], _PUBLIC)
             changes.append(f"wrote the public key of {short_name(service)}")
     return changes
 
 
+@_alone
 def rotate_keys(folder: Path) -> list[str]:
     """A new key for each service; the public one of before stays beside its own. Raises
-    ``OSError``."""
-    changes = make_keys(folder)
+    ``OSError``, ``BadKeys`` (then nothing has changed)."""
+    changes = _make(folder)
     for service in SERVICES:
         private, public = key_files(folder, service)
         old, new = _read(private), _new_key()
@@ -52,9 +71,10 @@ def rotate_keys(folder: Path) -> list[str]:
     return changes
 
 
+@_alone
 def forget_old_keys(folder: Path) -> list[str]:
     """Of each service only the public key that goes with its private one stays. Raises
-    ``OSError``."""
+    ``OSError``, ``BadKeys``."""
     changes = []
     for service in SERVICES:
         private, public = key_files(folder, service)
@@ -70,7 +90,14 @@ def _new_key() -> OKPKey:
 
 
 def _read(private: Path) -> OKPKey:
-    return OKPKey.import_key(private.read_bytes())
+    """The one that signs."""
+    return read_keys(private, private=True)[-1]
+
+
+def _lacks(public: Path, own: OKPKey) -> bool:
+    return not public.exists() or own.thumbprint() not in {
+        key.thumbprint() for key in read_keys(public, private=False)
+    }
 
 
 def _private(key: OKPKey) -> bytes:

@@ -304,6 +304,9 @@ def test_secrets_are_kept_when_made_again_and_are_closed_to_others(
         (folder / name).unlink()
     assert make_secrets(script, folder) == first, "the administrators' passwords are kept elsewhere"
     assert folder.stat().st_mode & 0o077 == 0
+    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o644}, (
+        "users of containers read them"
+    )
     passwords = re.findall(r"[0-9a-f]{48}", "\n".join(first.values()))
     # PostgreSQL's and RabbitMQ's administrators' stand in two files each.
     assert len(set(passwords)) == len(passwords) - 2 == 20

@@ -131,6 +131,7 @@ def service_keys(
 ) -> None:
     """Make the keys by which services prove who they are to one another: NAME.key for each,
     NAME.pub for all (SLUICE_<SERVICE>_SERVICE_KEYS)."""
+    from sluice.servicekit.access.service_keys import BadKeys  # noqa: PLC0415 - as below
     from sluice.setup.service_keys import (  # noqa: PLC0415 - a client alone signs nothing
         forget_old_keys,
         make_keys,
@@ -144,7 +145,11 @@ def service_keys(
         )
         raise typer.Exit(2)
     work = rotate_keys if rotate else forget_old_keys if forget_old else make_keys
-    changes = plain_errors(lambda: work(folder))
+    try:
+        changes = plain_errors(lambda: work(folder))
+    except BadKeys as error:
+        err.print(f"error: {error}")
+        raise typer.Exit(2) from None
     if as_json:
         print_json({"changes": changes})
     for line in [] if as_json else changes or ["everything is as it has to be"]:

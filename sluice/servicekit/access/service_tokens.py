@@ -85,14 +85,15 @@ class ServiceTokens:
 
         try:
             found = jwt.decode(token, key_of, algorithms=[_ALGORITHM])
-        except (JoseError, KeyError, ValueError, TypeError):
+        except (JoseError, KeyError, ValueError, TypeError, RecursionError):
             return None
         service = known[found.header["kid"]][0]
         return (service, found.claims) if found.claims.get("iss") == service else None
 
     def _require_valid(self, service: CallingService, claims: Mapping[str, Any]) -> None:
+        now = int(self._clock())
         rules = jwt.JWTClaimsRegistry(
-            now=int(self._clock()),
+            now=now,
             leeway=SKEW,
             aud={"essential": True, "value": str(self._keys.service)},
             exp={"essential": True},
@@ -100,6 +101,8 @@ class ServiceTokens:
         )
         try:
             rules.validate(dict(claims))
+            if claims["exp"] > now + LIFE + SKEW:  # whoever has a key could make one for ever
+                raise ClaimError("exp", f"The token holds for longer than {LIFE} s")
         except ClaimError as error:
             raise Unauthenticated(
                 f"the token of the service {service} does not hold here ({error.description}):"

@@ -2,10 +2,15 @@
 
 import base64
 import json
+import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+import structlog
+from joserfc import jwt
+from joserfc.jwk import OKPKey
 
 from sluice.contracts.access import CallingService
 from sluice.contracts.problems import Unauthenticated
@@ -22,8 +27,9 @@ NOON = 1_800_000_000.0
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    make_keys(tmp_path)
-    return tmp_path
+    keys = tmp_path / "keys"
+    make_keys(keys)
+    return keys
 
 
 def signer(folder: Path, service: str = DMS, now: float = NOON) -> ServiceSigner:
@@ -149,11 +155,13 @@ async def test_what_is_not_signed_so_is_nobody_s(
     assert await tokens(folder).principal(spoilt(token)) is None
 
 
-async def test_a_service_cannot_sign_as_another_one(folder: Path) -> None:
+async def test_a_service_cannot_sign_as_another_one(folder: Path, tmp_path: Path) -> None:
     """With its own key and another's name: what a stolen key can be used for."""
-    (folder / "chains.key").unlink()
-    (folder / "dms.key").rename(folder / "chains.key")
-    assert await tokens(folder).principal(signer(folder, CHAINS).token(WMS)) is None
+    mine = tmp_path / "mine"
+    shutil.copytree(folder, mine)
+    (mine / "chains.pub").unlink()
+    (mine / "chains.key").write_bytes((mine / "dms.key").read_bytes())
+    assert await tokens(folder).principal(signer(mine, CHAINS).token(WMS)) is None
 
 
 async def test_keys_are_changed_without_a_stop(folder: Path) -> None:
@@ -190,7 +198,7 @@ async def test_a_key_file_that_is_being_written_leaves_the_keys_of_before(folder
             lambda folder: (folder / "dms.key").write_text(
                 "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----\n"
             ),
-            "something else than Ed25519 keys",
+            "something else than keys in PEM",
         ),
         (
             lambda folder: [public.unlink() for public in folder.glob("*.pub")],
@@ -205,6 +213,87 @@ def test_a_service_that_cannot_say_who_it_is_does_not_start(
     with pytest.raises(BadKeys, match=sentence) as raised:
         ServiceKeys(folder, DMS)
     assert "sluice setup service-keys" in str(raised.value)
+
+
+def _copy(name: str, of: str) -> Callable[[Path], object]:
+    return lambda folder: (folder / name).write_bytes((folder / of).read_bytes())
+
+
+def _other_curve(folder: Path) -> object:
+    return (folder / "dms.key").write_bytes(OKPKey.generate_key("X25519").as_pem(private=True))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (_copy("dms.key", of="wms.key"), "dms.key does not go with dms.pub"),
+        (_copy("dms.key", of="dms.pub"), "something else than private Ed25519 keys"),
+        (_other_curve, "something else than private Ed25519 keys"),
+        (_copy("chains.pub", of="wms.pub"), "one key stands in wms.pub and chains.pub"),
+        (_copy("chains.pub", of="wms.key"), "one key stands in wms.pub and chains.pub"),
+    ],
+)
+def test_keys_that_are_another_s_are_told_at_the_start(
+    folder: Path, spoil: Callable[[Path], object], sentence: str
+) -> None:
+    spoil(folder)
+    with pytest.raises(BadKeys, match=sentence):
+        ServiceKeys(folder, DMS)
+
+
+async def test_a_bad_file_that_comes_later_harms_no_other(folder: Path) -> None:
+    asks, knows = signer(folder), tokens(folder)
+    (folder / "setup.pub").write_text("-----BEGIN x")
+    with structlog.testing.capture_logs() as told:
+        for number in range(3):
+            assert await knows.principal(f"a.b.c{number}") is None
+        assert await knows.principal(asks.token(WMS)) is not None
+    assert [line["event"] for line in told] == ["keys.unreadable"], "once for each change"
+
+
+async def test_whoever_has_a_key_makes_no_token_that_outlives_it(folder: Path) -> None:
+    key = ServiceKeys(folder, DMS).own()
+    for ends in (NOON + 10**9, NOON + LIFE + SKEW + 1):
+        claims = {"iss": DMS, "aud": WMS, "iat": 0, "exp": int(ends)}
+        header = {"alg": "Ed25519", "kid": key.thumbprint()}
+        token = jwt.encode(header, claims, key, algorithms=["Ed25519"])
+        with pytest.raises(Unauthenticated, match=f"longer than {LIFE} s"):
+            await tokens(folder).principal(token)
+
+
+def test_several_may_make_keys_at_once(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(4) as threads:
+        made = list(threads.map(make_keys, [tmp_path] * 4))
+    assert sorted(map(len, made)) == [0, 0, 0, 6]
+    for service in (DMS, WMS, CHAINS):
+        ServiceKeys(tmp_path, service)
+
+
+def test_what_does_not_go_together_is_mended(folder: Path) -> None:
+    (folder / "dms.pub").unlink()
+    (folder / "wms.pub").write_bytes(OKPKey.generate_key("Ed25519").as_pem(private=False))
+    assert make_keys(folder) == ["wrote the public key of dms", "wrote the public key of wms"]
+    assert make_keys(folder) == []
+    keys = ServiceKeys(folder, DMS)
+    assert keys.known()[keys.own().thumbprint()][0] == DMS
+
+
+def test_nothing_is_changed_where_a_key_cannot_be_read(folder: Path) -> None:
+    (folder / "wms.key").write_text("garbage")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for change in (rotate_keys, make_keys):
+        with pytest.raises(BadKeys, match=r"wms\.key holds no key"):
+            change(folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_of_several_private_keys_the_last_signs_and_stays_known(folder: Path) -> None:
+    first = (folder / "dms.key").read_bytes()
+    rotate_keys(folder)
+    (folder / "dms.key").write_bytes(first + (folder / "dms.key").read_bytes())
+    assert "forgot old keys of dms" in forget_old_keys(folder)
+    keys = ServiceKeys(folder, DMS)
+    assert keys.known()[keys.own().thumbprint()][0] == DMS
 
 
 def test_private_keys_are_closed_to_others(folder: Path) -> None:

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from sluice.clients.base import ServiceClient
+from sluice.clients.wms import WmsClient
 from sluice.contracts.base import Contract
 from sluice.contracts.problems import (
     Conflict,
@@ -120,3 +121,11 @@ async def test_an_answer_of_another_shape_is_an_error() -> None:
         await client(lambda _: httpx.Response(200, json={"text": "ok"})).call(
             "GET", "/x", answer=Other
         )
+
+
+@pytest.mark.parametrize("name", ["..", "."])
+async def test_no_name_leads_elsewhere(name: str) -> None:
+    """``DELETE /limits/..`` would be ``DELETE /``, in the name of whoever passes it on."""
+    async with httpx.AsyncClient(base_url="http://127.0.0.1:1") as http:
+        with pytest.raises(Unprocessable, match="nothing can have the name"):
+            await WmsClient(http).remove_limit(name)
