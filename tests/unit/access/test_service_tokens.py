@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import structlog
-from joserfc import jwt
+from joserfc import jws, jwt
 from joserfc.jwk import OKPKey
 
 from sluice.contracts.access import CallingService
@@ -259,6 +259,14 @@ async def test_whoever_has_a_key_makes_no_token_that_outlives_it(folder: Path) -
         token = jwt.encode(header, claims, key, algorithms=["Ed25519"])
         with pytest.raises(Unauthenticated, match=f"longer than {LIFE} s"):
             await tokens(folder).principal(token)
+
+
+async def test_claims_that_nobody_can_read_are_nobody_s(folder: Path) -> None:
+    key = ServiceKeys(folder, DMS).own()
+    header = {"alg": "Ed25519", "kid": key.thumbprint()}
+    for claims in (b"[" * 5_000, b"[]", b"no json", b"\xff"):
+        token = jws.serialize_compact(header, claims, key, algorithms=["Ed25519"])
+        assert await tokens(folder).principal(token) is None
 
 
 def test_several_may_make_keys_at_once(tmp_path: Path) -> None:
