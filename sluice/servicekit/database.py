@@ -53,8 +53,13 @@ LOST_CONNECTION = (
 
 #: What asyncpg raises when nothing is wrong with what was asked: the same is tried again. Rows are
 #: locked in one order everywhere (see below), so that a deadlock is rare; PostgreSQL ends one of
-#: its transactions, and the other goes on.
-PASSING = (*LOST_CONNECTION, asyncpg.DeadlockDetectedError)
+#: its transactions, and the other goes on. A table that has just got another column makes what a
+#: connection had prepared for it invalid, once.
+PASSING = (
+    *LOST_CONNECTION,
+    asyncpg.DeadlockDetectedError,
+    asyncpg.InvalidCachedStatementError,
+)
 #: What asyncpg raises for a value that is right in form, and nothing that PostgreSQL holds.
 UNSTORABLE = asyncpg.DataError
 
@@ -250,6 +255,8 @@ def not_now(error: Exception) -> NotAvailable:
     by themselves."""
     if isinstance(error, asyncpg.DeadlockDetectedError):
         return NotAvailable("another request changes the same things at this moment; try again")
+    if isinstance(error, asyncpg.InvalidCachedStatementError):
+        return NotAvailable("the database has just got another form; try again")
     return NotAvailable("the database does not answer now; try again")
 
 

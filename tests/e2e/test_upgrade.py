@@ -8,13 +8,14 @@ from functools import partial
 from pathlib import Path
 
 import asyncpg
+import httpx
 import pytest
 
 from sluice.contracts.chains import Chain, ChainTask
-from sluice.contracts.problems import NotAvailable
+from sluice.contracts.problems import NotAvailable, ServiceError
 from sluice.embedded.services import SERVICES
 from sluice.servicekit.migrate import Migrator, revisions_of
-from tests.e2e.spd_runs import carry_runs, follow_runs, generate_run
+from tests.e2e.spd_runs import GeneratedRun, carry_runs, follow_runs, generate_run
 from tests.e2e.systems import LiveSystem, live_system
 from tests.e2e.test_spd import Struck, assert_events, assert_storages_clean
 from tests.waiting import eventually
@@ -79,7 +80,7 @@ def test_the_previous_release_works_on_the_new_schema_and_hands_over(
     """Invariant 7: a run begun before the migration ends after it; one begun by the old code is
     finished by the new."""
     newest = {name: revisions_of(f"{name}.db.migrations").newest for name in SERVICES}
-    runs = [generate_run(tmp_path, number, frames=8) for number in (6, 7)]
+    runs = [generate_run(tmp_path, number, frames=8) for number in (6, 7, 8, 9)]
     with live_system(environment=previous_release) as system:
         old = revisions(system)
         assert all(old[name] != newest[name] for name in SERVICES), (
@@ -97,11 +98,19 @@ def test_the_previous_release_works_on_the_new_schema_and_hands_over(
         [first] = follow_runs(system.url, runs[:1], out=tmp_path / "out")
         assert_events(runs[0], first)
 
-        with pytest.raises(Struck):
-            carry_runs(system.url, runs[1:], out=tmp_path / "out", look=wait)
+        left: list[GeneratedRun] = []
+        for run in runs[1:]:
+            left = [run]
+            try:
+                carry_runs(system.url, left, out=tmp_path / "out", look=wait)
+            except Struck:
+                break
+            except ServiceError as error:
+                # The previous release has what it had prepared fail once where a table has changed.
+                assert error.status == httpx.codes.INTERNAL_SERVER_ERROR  # noqa: PT017 - the next run is tried
         system.kill()
         system.environment = {}
         system.start_again()
-        [second] = follow_runs(system.url, runs[1:], out=tmp_path / "out")
-        assert_events(runs[1], second)
+        [second] = follow_runs(system.url, left, out=tmp_path / "out")
+        assert_events(left[0], second)
         assert_storages_clean(system, [first, second])
