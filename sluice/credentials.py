@@ -59,12 +59,15 @@ def forget_token(url: str, token: str) -> None:
             path.unlink()
 
 
-def write_private(path: Path, text: str) -> None:
-    """Whole or not at all, for this user alone. Raises ``OSError``."""
+def write_private(path: Path, text: str, *, rights: int = 0o600) -> None:
+    """Whole or not at all, for this user alone unless other ``rights`` are given. Raises
+    ``OSError``."""
     new = path.with_name(f"{path.name}.{os.getpid()}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-    with os.fdopen(os.open(new, flags, 0o600), "w") as file:
+    with os.fdopen(os.open(new, flags, rights), "w") as file:
         file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
     os.replace(new, path)
 
 

@@ -20,7 +20,17 @@ from sluice.contracts.templates import NewTemplate
 #: Seconds after which a step is there that takes what another one gives as it comes.
 _UNTIL_FOLLOWED = 0.5
 
-WORKFLOW = """\
+_TOOL = """\
+      class: CommandLineTool
+      baseCommand: [COMMAND]
+      requirements: {ToolTimeLimit: {timelimit: 60}}
+      inputs:
+        file: File
+      outputs:
+        begun: {type: stdout}
+      stdout: begun.txt
+"""
+_WORKFLOW = """\
 cwlVersion: v1.2
 class: Workflow
 $namespaces: {sluice: "urn:sluice:cwl:"}
@@ -38,27 +48,13 @@ steps:
     in: {file: files}
     out: [begun]
     run:
-      class: CommandLineTool
-      baseCommand: [sh, -c, date +%s.%N; sleep SECONDS]
-      requirements: {ToolTimeLimit: {timelimit: 60}}
-      inputs:
-        file: File
-      outputs:
-        begun: {type: stdout}
-      stdout: begun.txt
+FIRST_TOOL
   second:
     scatter: file
     in: {file: first/begun}
     out: [begun]
     run:
-      class: CommandLineTool
-      baseCommand: [date, +%s.%N]
-      requirements: {ToolTimeLimit: {timelimit: 60}}
-      inputs:
-        file: File
-      outputs:
-        begun: {type: stdout}
-      stdout: begun.txt
+SECOND_TOOL
 """
 
 
@@ -73,7 +69,7 @@ def bench_latency(rounds: int = 40) -> BenchResult:
         with fresh_system() as (url, _):
             starts, _ = asyncio.run(_measure(url, files, rounds))
             _, steps = asyncio.run(_measure(url, files[:1], rounds // 2 or 1, _UNTIL_FOLLOWED))
-        peer = seconds_of_cwltool(_workflow(0), files[:1], Path(folder))
+        peer = seconds_of_cwltool(two_steps(0), files[:1], Path(folder))
     value = 1000 * median(starts)
     return BenchResult(
         name="latency",
@@ -100,7 +96,7 @@ async def _measure(
     starts: list[float] = []
     steps: list[float] = []
     async with connected(url) as connection:
-        await connection.operator.store_template(NewTemplate(name=kind, cwl=_workflow(seconds)))
+        await connection.operator.store_template(NewTemplate(name=kind, cwl=two_steps(seconds)))
         for number in range(-2, rounds):  # the first two load tools and caches
             new = NewDataset(name=f"{kind}-{number + 2}", meta={"kind": kind})
             dataset = await upload_files(connection, files, dataset=new)
@@ -115,8 +111,17 @@ async def _measure(
     return starts, steps
 
 
-def _workflow(seconds: float) -> str:
-    return WORKFLOW.replace("SECONDS", f"{seconds:g}")
+def two_steps(seconds: float) -> str:
+    """``seconds``: that the first step's tools take after they have begun."""
+    tools = {
+        "FIRST_TOOL\n": _TOOL.replace("COMMAND", f"sh, -c, date +%s.%N; sleep {seconds:g}"),
+        "SECOND_TOOL\n": _TOOL.replace("COMMAND", "date, +%s.%N"),
+        "SECONDS": f"{seconds:g}",
+    }
+    text = _WORKFLOW
+    for place, written in tools.items():
+        text = text.replace(place, written)
+    return text
 
 
 async def _begun(connection: Connection, chain: Chain, step: str) -> dict[int, float]:

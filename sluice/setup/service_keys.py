@@ -4,8 +4,7 @@ To change keys without a stop: new ones are made, and their public parts stand b
 first; when all services have read them, the old ones are forgotten.
 """
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 
@@ -13,11 +12,9 @@ from filelock import FileLock
 from joserfc.jwk import OKPKey
 
 from sluice.contracts.access import CallingService
+from sluice.credentials import write_private
 from sluice.servicekit.access.service_keys import key_files, read_keys
 from sluice.servicekit.settings import short_name
-
-#: Of files: a private key is for its service alone.
-_PRIVATE, _PUBLIC = 0o600, 0o644
 
 #: Those that run; what prepares an installation asks nobody.
 SERVICES = [service for service in CallingService if service is not CallingService.SETUP]
@@ -47,11 +44,11 @@ def _make(folder: Path) -> list[str]:
         private, public = key_files(folder, service)
         if not private.exists():
             key = _new_key()
-            _write(public, [*_public_of(public), _public(key)], _PUBLIC)
-            _write(private, [_private(key)], _PRIVATE)
+            _tell(public, _public_of(public) + _public(key))
+            _keep(private, key)
             changes.append(f"made the key of {short_name(service)}")
         elif _lacks(public, _read(private)):
-            _write(public, [*_public_of(public), _public(_read(private))], _PUBLIC)
+            _tell(public, _public_of(public) + _public(_read(private)))
             changes.append(f"wrote the public key of {short_name(service)}")
     return changes
 
@@ -65,8 +62,8 @@ def rotate_keys(folder: Path) -> list[str]:
         private, public = key_files(folder, service)
         old, new = _read(private), _new_key()
         # The public one first: nothing is signed with a key that nobody knows.
-        _write(public, [_public(old), _public(new)], _PUBLIC)
-        _write(private, [_private(new)], _PRIVATE)
+        _tell(public, _public(old, new))
+        _keep(private, new)
         changes.append(f"changed the key of {short_name(service)}")
     return changes
 
@@ -79,8 +76,8 @@ def forget_old_keys(folder: Path) -> list[str]:
     for service in SERVICES:
         private, public = key_files(folder, service)
         own = _public(_read(private))
-        if public.read_bytes().strip() != own.strip():
-            _write(public, [own], _PUBLIC)
+        if _public_of(public) != own:
+            _tell(public, own)
             changes.append(f"forgot old keys of {short_name(service)}")
     return changes
 
@@ -100,24 +97,17 @@ def _lacks(public: Path, own: OKPKey) -> bool:
     }
 
 
-def _private(key: OKPKey) -> bytes:
-    return key.as_pem(private=True)
+def _public(*keys: OKPKey) -> str:
+    return "".join(key.as_pem(private=False).decode() for key in keys)
 
 
-def _public(key: OKPKey) -> bytes:
-    return key.as_pem(private=False)
+def _public_of(public: Path) -> str:
+    return public.read_text() if public.exists() else ""
 
 
-def _public_of(public: Path) -> list[bytes]:
-    return [public.read_bytes()] if public.exists() else []
+def _keep(private: Path, key: OKPKey) -> None:
+    write_private(private, key.as_pem(private=True).decode())
 
 
-def _write(path: Path, parts: Sequence[bytes], rights: int) -> None:
-    """Whole or not at all."""
-    new = path.with_name(f"{path.name}.new")
-    new.unlink(missing_ok=True)
-    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, rights), "wb") as file:
-        file.write(b"".join(part.rstrip() + b"\n" for part in parts))
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(path)
+def _tell(public: Path, text: str) -> None:
+    write_private(public, text, rights=0o644)

@@ -113,13 +113,12 @@ class _KeyFile:
 
     def require(self) -> None:
         """Raises ``BadKeys``."""
+        self._stamp = self._stamp_now()
         self._keys = read_keys(self.path, private=self._private)
 
     def current(self) -> list[OKPKey]:
         """Those of before where the file cannot be read any more, or only in part."""
-        stamp = self._stamp_now()
-        if stamp not in {None, self._stamp}:
-            self._stamp = stamp
+        if self._stamp_now() not in {None, self._stamp}:
             try:
                 self.require()
             except BadKeys as error:

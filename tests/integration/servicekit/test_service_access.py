@@ -3,6 +3,7 @@
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Protocol
 from uuid import UUID
 
 import pytest
@@ -29,23 +30,42 @@ def keys(tmp_path: Path) -> Path:
     return folder
 
 
+class Serve(Protocol):
+    async def __call__(self, service: str, **settings: str) -> ServiceProcess: ...
+
+
 @pytest.fixture
-async def wms(
-    tmp_path: Path, keys: Path, make_database: DatabaseFactory
-) -> AsyncIterator[ServiceProcess]:
-    settings = {
-        "SLUICE_WMS_DATABASE_URL": await make_database(),
-        "SLUICE_WMS_BROKER_URL": await make_database(),
-        "SLUICE_WMS_SERVICE_KEYS": str(keys),
-        "SLUICE_WMS_PILOT_KEYS": "one that signs",
-        "SLUICE_WMS_PILOT_TOKEN": PILOTS,
-        "SLUICE_METRICS_TOKEN": METRICS,
-    }
-    process = ServiceProcess([*MODULE, "wms"], tmp_path, settings)
-    await process.answers()
-    await process.is_ready()
-    yield process
-    await process.clean_up()
+async def serve(tmp_path: Path, make_database: DatabaseFactory) -> AsyncIterator[Serve]:
+    """Starts a service as a process with these settings, and waits until it is ready."""
+    processes: list[ServiceProcess] = []
+
+    async def begin(service: str, **settings: str) -> ServiceProcess:
+        prefix = f"SLUICE_{service.upper()}_"
+        urls = {
+            "database_url": await make_database(),
+            "broker_url": await make_database(),
+        }
+        variables = {f"{prefix}{name.upper()}": text for name, text in (urls | settings).items()}
+        process = ServiceProcess([*MODULE, service], tmp_path, variables)
+        processes.append(process)
+        await process.answers()
+        await process.is_ready()
+        return process
+
+    yield begin
+    for process in processes:
+        await process.clean_up()
+
+
+@pytest.fixture
+async def wms(serve: Serve, keys: Path) -> ServiceProcess:
+    return await serve(
+        CallingService.WMS,
+        service_keys=str(keys),
+        pilot_keys="one that signs",
+        pilot_token=PILOTS,
+        metrics_token=METRICS,
+    )
 
 
 def asking(wms: ServiceProcess, keys: Path, service: str, *, late: float = 0.0) -> NetworkLinks:
@@ -151,42 +171,24 @@ async def test_a_service_without_its_key_ends_with_a_sentence(tmp_path: Path, ke
 
 
 async def test_a_service_without_keys_takes_what_those_with_keys_ask(
-    tmp_path: Path, keys: Path, make_database: DatabaseFactory
+    serve: Serve, keys: Path
 ) -> None:
     """While keys come to one service after the other, all go on."""
-    settings = {
-        "SLUICE_WMS_DATABASE_URL": await make_database(),
-        "SLUICE_WMS_BROKER_URL": await make_database(),
-        "SLUICE_WMS_PILOT_KEYS": "one that signs",
-        "SLUICE_WMS_PILOT_TOKEN": PILOTS,
-    }
-    process = ServiceProcess([*MODULE, "wms"], tmp_path, settings)
-    await process.answers()
-    await process.is_ready()
+    process = await serve(CallingService.WMS, pilot_keys="one that signs", pilot_token=PILOTS)
     links = asking(process, keys, CallingService.OPERATOR)
     assert (await WmsClient(links.http("wms")).pilots()).pilots == []
     await links.stop()
     assert (await process.http.get("/api/v1/pilots")).status_code == 200
-    await process.clean_up()
 
 
 async def test_people_need_no_credential_at_the_dms_and_do_nothing_that_services_do(
-    tmp_path: Path, keys: Path, make_database: DatabaseFactory
+    serve: Serve, keys: Path
 ) -> None:
-    settings = {
-        "SLUICE_DMS_DATABASE_URL": await make_database(),
-        "SLUICE_DMS_BROKER_URL": await make_database(),
-        "SLUICE_DMS_SERVICE_KEYS": str(keys),
-    }
-    process = ServiceProcess([*MODULE, "dms"], tmp_path, settings)
-    await process.answers()
-    await process.is_ready()
+    process = await serve(CallingService.DMS, service_keys=str(keys))
     assert (await process.http.get("/api/v1/datasets")).status_code == 200
     look = await process.http.post("/api/v1/files/look", json={})
     assert (look.status_code, "service:wms" in look.text) == (403, True)
     signer = ServiceSigner(ServiceKeys(keys, CallingService.WMS))
     known = {"authorization": f"Bearer {signer.token(CallingService.DMS)}"}
-    assert (
-        await process.http.post("/api/v1/files/look", json={}, headers=known)
-    ).status_code == 422
-    await process.clean_up()
+    look = await process.http.post("/api/v1/files/look", json={}, headers=known)
+    assert look.status_code == 422, "it is asked, and says what is wrong with the request"

@@ -203,12 +203,12 @@ def test_it_can_be_ended_while_it_stands_still(obeying: Obeying) -> None:
         ("/tmp/set/file", "/tmp/set"),
         ("/data/file", None),
         ("/usr/share/data/set/file", None),
-        ("/work/slot/kept/file", "/work/slot/kept"),
-        ("/work/slot/in/file", None),
+        ("/jobs/slot/kept/file", "/jobs/slot/kept"),
+        ("/jobs/slot/in/file", None),
     ],
 )  # fmt: skip
 def test_the_folder_of_data_sets_changes_unless_anything_else_is_seen_in_it(
     path: str, folder: str | None
 ) -> None:
-    places = ["/", "/usr", "/tmp", "/work/slot/in", "/work/slot/out"]
+    places = ["/", "/usr", "/tmp", "/jobs/slot/in", "/jobs/slot/out"]
     assert changing_folder(path, places) == folder
