@@ -33,7 +33,8 @@ class Authentication:
         without: Principal | None = None,
     ) -> None:
         """``authenticator``: None: whoever reaches the server may do everything. ``sessions``: of
-        people, where there are pages. ``without``: who asks where no credential is given."""
+        people, where there are pages. ``without``: who asks where no credential is given, or none
+        that anybody knows."""
         self._app = app
         self._without = without
         self._authenticator = authenticator
@@ -66,9 +67,9 @@ class Authentication:
             if scheme.lower() == _SCHEME
             else None
         )
-        if found is None:
+        if found is None and self._without is None:
             raise Unauthenticated(
                 "the token of the request is none that this service knows: it was taken back, is of"
                 " another system, or was not copied whole"
             )
-        return found
+        return found or self._without

@@ -5,9 +5,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from joserfc import jwt
+from joserfc import jws, jwt
 from joserfc.errors import ClaimError, JoseError
-from joserfc.jwk import OKPKey
 
 from sluice.contracts.access import CallingService
 from sluice.contracts.problems import Unauthenticated
@@ -17,6 +16,8 @@ from sluice.servicekit.access.service_keys import ServiceKeys
 #: Seconds for which a token holds, and by how many the clocks of two machines may differ.
 LIFE, SKEW = 60, 30
 _ALGORITHM = "Ed25519"
+#: What joserfc raises for what is not as it has to be.
+_UNREADABLE = (JoseError, ValueError, TypeError, RecursionError)
 #: So many tokens are remembered, so that each request of the same minute is not worked out again.
 _REMEMBERED = 256
 
@@ -64,7 +65,8 @@ class ServiceTokens:
         self._seen: dict[str, tuple[CallingService, Mapping[str, Any]]] = {}
 
     async def principal(self, token: str) -> Principal | None:
-        """Raises ``Unauthenticated`` for one that is out of date, or for another service."""
+        """Raises ``Unauthenticated`` for one of a service that does not hold here: out of date, for
+        another service, signed with a key that is not known. None: it is none of a service's."""
         signed = self._seen.get(token) or self._signed(token)
         if signed is None:
             return None
@@ -76,19 +78,22 @@ class ServiceTokens:
         return ServiceCaller(service)
 
     def _signed(self, token: str) -> tuple[CallingService, Mapping[str, Any]] | None:
-        if token.count(".") != 2:
-            return None
-        known = self._keys.known()
-
-        def key_of(signed: Any) -> OKPKey:
-            return known[signed.headers()["kid"]][1]
-
         try:
-            found = jwt.decode(token, key_of, algorithms=[_ALGORITHM])
-        except (JoseError, KeyError, ValueError, TypeError, RecursionError):
+            head = jws.extract_compact(token.encode()).headers()
+        except _UNREADABLE:
             return None
-        service = known[found.header["kid"]][0]
-        return (service, found.claims) if found.claims.get("iss") == service else None
+        if head.get("alg") != _ALGORITHM:
+            return None
+        service, key = self._keys.known().get(str(head.get("kid")), (None, None))
+        if service is None or key is None:
+            raise Unauthenticated("the token is signed with a key that this service does not know")
+        try:
+            claims = jwt.decode(token, key, algorithms=[_ALGORITHM]).claims
+        except _UNREADABLE as error:
+            raise Unauthenticated(f"the token is not the service {service}'s: {error}") from error
+        if claims.get("iss") != service:
+            raise Unauthenticated(f"the token is signed by the service {service} as another one")
+        return service, claims
 
     def _require_valid(self, service: CallingService, claims: Mapping[str, Any]) -> None:
         now = int(self._clock())

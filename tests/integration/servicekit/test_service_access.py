@@ -182,12 +182,21 @@ async def test_a_service_without_keys_takes_what_those_with_keys_ask(
 
 
 async def test_people_need_no_credential_at_the_dms_and_do_nothing_that_services_do(
-    serve: Serve, keys: Path
+    serve: Serve, keys: Path, tmp_path: Path
 ) -> None:
     process = await serve(CallingService.DMS, service_keys=str(keys))
-    assert (await process.http.get("/api/v1/datasets")).status_code == 200
-    look = await process.http.post("/api/v1/files/look", json={})
-    assert (look.status_code, "service:wms" in look.text) == (403, True)
+    old = {"authorization": "Bearer of another system, kept for this address"}
+    for headers in ({}, old):
+        assert (await process.http.get("/api/v1/datasets", headers=headers)).status_code == 200
+        look = await process.http.post("/api/v1/files/look", json={}, headers=headers)
+        assert (look.status_code, "service:wms" in look.text) == (403, True)
+    foreign = tmp_path / "foreign"
+    make_keys(foreign)
+    forged = ServiceSigner(ServiceKeys(foreign, CallingService.WMS)).token(CallingService.DMS)
+    answer = await process.http.get(
+        "/api/v1/datasets", headers={"authorization": f"Bearer {forged}"}
+    )
+    assert answer.status_code == 401, "to a service whose key is not known it is unavailable"
     signer = ServiceSigner(ServiceKeys(keys, CallingService.WMS))
     known = {"authorization": f"Bearer {signer.token(CallingService.DMS)}"}
     look = await process.http.post("/api/v1/files/look", json={}, headers=known)
