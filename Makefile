@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Containers often set it; every process that starts would compile the services anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: gpu-check help style format install ocr ocr-model ocr-demo ocr-stack-demo conformance demo stack stack-demo stack-bench faults test test-long check lock clean docs bench
+.PHONY: gpu-check help style format install ocr ocr-model ocr-demo ocr-stack-demo conformance demo stack stack-demo stack-bench faults test test-long check lock sbom audit clean docs bench
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -118,6 +118,18 @@ bench: install ## all benchmarks (ten minutes)
 lock: ## new versions of all dependencies into requirements.lock
 	@VIRTUAL_ENV=.venv $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 		--extra dev pyproject.toml --output-file requirements.lock --custom-compile-command "make lock"
+
+sbom: install ## what the images are made of, as CycloneDX: var/sbom/services.cdx.json, pilot.cdx.json
+	@mkdir -p var/sbom
+	@for part in services pilot; do \
+		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+			--extra $$part --constraint requirements.lock pyproject.toml --output-file var/sbom/$$part.txt && \
+		PYTHONWARNINGS=ignore $(BIN)/uv tool run --quiet --from cyclonedx-bom==7.5.0 cyclonedx-py requirements --output-reproducible \
+			--pyproject pyproject.toml --output-file var/sbom/$$part.cdx.json var/sbom/$$part.txt || exit 1; \
+	done; ls var/sbom/*.cdx.json
+
+audit: install ## known vulnerabilities of what requirements.lock fixes (asks a database on the Internet)
+	@$(BIN)/uv tool run --quiet --from pip-audit==2.9.0 pip-audit --require-hashes --disable-pip --requirement requirements.lock
 
 clean: ## what was generated
 	rm -rf .venv var .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

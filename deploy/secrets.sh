@@ -34,6 +34,8 @@ for service in operator dms wms chains watcher intake; do
   keep "sluice_${service}_broker_url" "amqp://sluice_$service:$(random)@rabbitmq:5672/sluice"
 done
 keep sluice_operator_secret_key "$(random)"
+# The system's own token: an administrator who needs no account. It begins as all tokens of people do.
+keep sluice_operator_admin_token "sluice_$(random)"
 # What secrets of tools are encrypted with: a Fernet key, 32 bytes in URL-safe Base64.
 keep sluice_encryption_keys "$(head -c 32 /dev/urandom | base64 | tr '+/' '-_')"
 # What pilots register with, and what signs those that they then get; what Prometheus reads metrics with.

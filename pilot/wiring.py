@@ -5,7 +5,7 @@ import math
 import platform
 import signal
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.metadata import version
 
@@ -36,6 +36,7 @@ from pilot.slot_processes import SlotProcesses
 from pilot.walls import NodeWalls, find_walls, with_users
 from pilot.wms_session import WmsSession
 from sluice.clients.pilot_auth import PilotAuth
+from sluice.clients.pilot_key import PilotKey
 from sluice.clients.wms import WmsClient
 from sluice.contracts.node_parts import NodePart
 from sluice.contracts.pilots import NodeResources, RegisterPilot, SignOff
@@ -71,8 +72,10 @@ async def run_pilot(settings: PilotSettings) -> None:
     walls = await asyncio.to_thread(with_users, walls, settings, least, folder=folder, run=run)
     slots = len(walls.users) or slots
     pilot = _registration(settings, uid, slots=slots, resources=resources, walls=walls)
-    async with _wms(settings) as http:
-        session = _session(settings, http, pilot)
+    key = await asyncio.to_thread(PilotKey.kept_in, folder.key)
+    connect = partial(_wms, settings, key)
+    async with connect() as http:
+        session = _session(settings, connect, http, pilot)
         outbox = Outbox(run.journals, Leftovers(session.storages))
         groups = await asyncio.to_thread(find_memory_groups, str(uid))
         if groups is not None:
@@ -113,18 +116,23 @@ async def run_pilot(settings: PilotSettings) -> None:
     folder.close()
 
 
-def _wms(settings: PilotSettings) -> httpx.AsyncClient:
+def _wms(settings: PilotSettings, key: PilotKey) -> httpx.AsyncClient:
     return httpx.AsyncClient(
         base_url=settings.wms_url,
         timeout=httpx.Timeout(10.0),
         verify=trust(settings.wms_url),
-        auth=PilotAuth(settings.token_file),
+        auth=PilotAuth(settings.token_file, key),
     )
 
 
-def _session(settings: PilotSettings, http: httpx.AsyncClient, pilot: RegisterPilot) -> WmsSession:
-    connect = None if settings.token_file is None else partial(_wms, settings)
-    return WmsSession(WmsClient(http), pilot, connect=connect)
+def _session(
+    settings: PilotSettings,
+    connect: Callable[[], httpx.AsyncClient],
+    http: httpx.AsyncClient,
+    pilot: RegisterPilot,
+) -> WmsSession:
+    asked = settings.token_file is not None
+    return WmsSession(WmsClient(http), pilot, connect=connect if asked else None)
 
 
 def _registration(

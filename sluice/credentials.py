@@ -1,7 +1,8 @@
 """Tokens of systems, as their users keep them: each in a file of its own that nobody else may read.
 
 A system that is started on this machine puts its token there; whoever asks a system looks there for
-the one of its address. ``SLUICE_TOKEN`` goes first, then what this process knows by itself.
+the one of its address. ``SLUICE_TOKEN`` goes first, then the file that ``SLUICE_TOKEN_FILE``
+names, then what this process knows by itself.
 """
 
 import os
@@ -11,6 +12,8 @@ from urllib.parse import urlsplit
 
 #: Variable with the token to use, whatever the address.
 TOKEN = "SLUICE_TOKEN"  # noqa: S105 - the variable's name
+#: Variable with the path of a file that has it.
+TOKEN_FILE = "SLUICE_TOKEN_FILE"  # noqa: S105 - the variable's name
 _PORTS = {"http": 80, "https": 443}
 _LOOPBACK = {"localhost": "127.0.0.1", "::1": "127.0.0.1"}
 
@@ -24,16 +27,17 @@ def token_for(url: str) -> str | None:
     given = os.environ.get(TOKEN, "").strip()
     if given:
         return given
-    for find in (_known_file, _file):
+    for find in (_told_file, _known_file, _file):
         with suppress(OSError, ValueError, RuntimeError):
             if found := find(url).read_text().strip():
                 return found
     return None
 
 
-def headers_for(url: str) -> dict[str, str]:
-    """What a request to the system at this address says of who sends it."""
-    token = token_for(url)
+def headers_for(url: str, *, token: str | None = None) -> dict[str, str]:
+    """What a request to the system at this address says of who sends it. ``token``: in place of the
+    one that is known."""
+    token = token or token_for(url)
     return {} if token is None else {"Authorization": f"Bearer {token}"}
 
 
@@ -44,11 +48,20 @@ def know_token(url: str, file: Path) -> None:
 
 
 def keep_token(url: str, token: str) -> None:
-    """For those who ask from now on. Where there is no place to keep it, they have to be told."""
-    with suppress(OSError, ValueError, RuntimeError):
+    """For those who ask from now on. Raises ``OSError`` where there is no place to keep it."""
+    try:
         path = _file(url)
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_private(path, token)
+    except (ValueError, RuntimeError) as error:
+        raise OSError(f"the token for {url} cannot be kept: {error}") from error
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_private(path, token)
+
+
+def kept_token(url: str) -> str | None:
+    """As ``keep_token`` keeps it, whatever goes before it."""
+    with suppress(OSError, ValueError, RuntimeError):
+        return _file(url).read_text().strip() or None
+    return None
 
 
 def forget_token(url: str, token: str) -> None:
@@ -69,6 +82,14 @@ def write_private(path: Path, text: str, *, rights: int = 0o600) -> None:
         file.flush()
         os.fsync(file.fileno())
     os.replace(new, path)
+
+
+def _told_file(url: str) -> Path:
+    """Raises ``FileNotFoundError``."""
+    path = os.environ.get(TOKEN_FILE, "")
+    if not path:
+        raise FileNotFoundError(url)
+    return Path(path)
 
 
 def _known_file(url: str) -> Path:

@@ -17,7 +17,11 @@ from typing import IO, Any
 
 import psutil
 
+from sluice.credentials import know_token
+
 ROOT = Path(__file__).resolve().parents[1]
+#: The file with the token of the system itself.
+ADMIN_TOKEN = "sluice_operator_admin_token"  # noqa: S105 - its name
 #: Seconds that a start and an end may take, on a machine that has other things to do, too.
 START_LIMIT, STOP_LIMIT = 240.0, 120.0
 
@@ -82,6 +86,8 @@ def started(
     try:
         stack = RunningStack(folder, process.pid)
         _await_ready(process, stack)
+        for url in stack.services.values():
+            know_token(url, folder / "secrets" / ADMIN_TOKEN)
         yield stack
     finally:
         stop(process)

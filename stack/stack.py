@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from sluice.credentials import forget_token, keep_token
 from stack.children import Children
 from stack.compose import read_compose
 from stack.control import ControlSocket, described
 from stack.network import Network
 from stack.plan import SERVERS, PartKind, StackPlan, make_plan
 from stack.process_spec import Site, make_spec
+from stack.running_stack import ADMIN_TOKEN
 from stack.supervisor import SupervisedProcess
 
 #: Ended in this order: who needs others goes first.
@@ -95,11 +97,17 @@ class Stack:
         takes."""
         for process in self.processes:
             await process.until_ready()
+        # The command, tests and benchmarks find it by the address that they ask.
+        for url in self._outside["services"].values():
+            with suppress(OSError):  # then they have to be told
+                keep_token(url, self._admin_token)
         self._ready = True
         self._write_state()
 
     async def stop(self) -> None:
         """Nothing that was started here is left afterwards."""
+        for url in self._outside["services"].values():
+            forget_token(url, self._admin_token)
         for kinds in STAGES:
             ending = [process for process in self.processes if process.spec.service.kind in kinds]
             await asyncio.gather(*(process.stop(self._options.stop_limit) for process in ending))
@@ -166,6 +174,10 @@ class Stack:
             "data": str(self._folder / "data"),
             "control": str(self._folder / "control.sock"),
         }
+
+    @property
+    def _admin_token(self) -> str:
+        return (self._folder / "secrets" / ADMIN_TOKEN).read_text().strip()
 
     def _write_state(self) -> None:
         """Whole or not at all; rewritten at each change."""

@@ -4,6 +4,7 @@
 
     <work_dir>/<name>/             nobody else may look into it, or put anything there
         lock                       held while a pilot of that name (or a process of its slots) lives
+        key                        private: by it a start of the pilot is known as what it was
         runs/<uid>/                one start of the pilot
             journals/              what attempts have done (``pilot.reports.journal``)
             held                   the jobs it had when it last got some

@@ -31,6 +31,11 @@ class PilotFolder:
     path: Path
     lock: int
 
+    @property
+    def key(self) -> Path:
+        """By which the pilots of this folder show the WMS that they are the ones they were."""
+        return self.path / "key"
+
     def run(self, uid: UUID) -> RunFolder:
         run = RunFolder(self.path / "runs" / str(uid))
         run.make()

@@ -18,11 +18,12 @@ starting. Made from the code by `make docs`.
 - `everybody`: no credential is needed.
 
 A request without a credential is answered 401, one of somebody who may not 403, both as a problem
-(RFC 9457) that says what is missing. Of a system of `sluice up`
-([who may](../how-to/run-on-one-machine.md#who-may)) `POST /sign-in`, `POST /sign-out` and
-`GET /system/readyz` are for everybody. Of separate processes
-([who asks whom](../how-to/run-in-production.md#who-asks-whom)) the operator service and the DMS
-take whoever gives no credential for an `admin`: who people are they do not know yet.
+(RFC 9457) that says what is missing. People say who they are by
+[an account or a token](../how-to/accounts-and-roles.md). Beside the routes below `POST /sign-in`
+and `POST /sign-out` of the page are for everybody, and, of a system of `sluice up`
+([who may](../how-to/run-on-one-machine.md#who-may)), `GET /system/readyz`. Separate processes
+without `SLUICE_ACCOUNTS` ([who asks whom](../how-to/run-in-production.md#who-asks-whom)): the
+operator service and the DMS take whoever gives no credential for an `admin`.
 """
 
 

@@ -32,22 +32,24 @@ def running_url(home: Path) -> str | None:
 
 
 @asynccontextmanager
-async def connected(url: str) -> AsyncIterator[Connection]:
-    """Raises ``Unprocessable`` for what is no address; nothing is asked yet."""
+async def connected(url: str, *, token: str | None = None) -> AsyncIterator[Connection]:
+    """``token``: in place of those that are known for the addresses. Raises ``Unprocessable`` for
+    what is no address; nothing is asked yet."""
     dms_url = os.environ.get("SLUICE_DMS_URL", f"{url}/services/dms")
     for address in (url, dms_url):
         _require_address(address)
     async with (
-        client(url, seconds=30) as operator,
-        client(dms_url, seconds=60) as dms,
+        client(url, seconds=30, token=token) as operator,
+        client(dms_url, seconds=60, token=token) as dms,
     ):
         yield Connection(url, OperatorClient(operator), DmsClient(dms))
 
 
-def client(url: str, *, seconds: float) -> httpx.AsyncClient:
-    """That says who asks, where a token is known for the address. ``seconds``: for an answer."""
+def client(url: str, *, seconds: float, token: str | None = None) -> httpx.AsyncClient:
+    """That says who asks, by the ``token`` or by one that is known for the address. ``seconds``:
+    for an answer."""
     return httpx.AsyncClient(
-        base_url=url, timeout=seconds, verify=trust(url), headers=headers_for(url)
+        base_url=url, timeout=seconds, verify=trust(url), headers=headers_for(url, token=token)
     )
 
 

@@ -28,20 +28,30 @@ class System:
     home: Path
     as_json: bool = False
 
-    def ask(self, question: Callable[[Connection], Awaitable[Result]]) -> Result:
+    def ask(
+        self, question: Callable[[Connection], Awaitable[Result]], *, token: str | None = None
+    ) -> Result:
         """Runs ``question`` against the system; ends the command with 1 and the reason when that
-        cannot be."""
+        cannot be. ``token``: in place of the one that is known for its address."""
 
         async def run() -> Result:
-            address = self.url or running_url(self.home)
-            if address is None:
-                raise NotAvailable(
-                    f"no system runs in {self.home}: start one with `sluice up`, or give --url"
-                )
-            async with connected(address.rstrip("/")) as connection:
+            async with connected(self._address(), token=token) as connection:
                 return await question(connection)
 
         return plain_errors(lambda: asyncio.run(run()))
+
+    def address(self) -> str:
+        """Where it is; ends the command with 1 where that is not known."""
+        return plain_errors(self._address)
+
+    def _address(self) -> str:
+        """Raises ``NotAvailable``."""
+        address = self.url or running_url(self.home)
+        if address is None:
+            raise NotAvailable(
+                f"no system runs in {self.home}: start one with `sluice up`, or give --url"
+            )
+        return address.rstrip("/")
 
     def answer(self, value: BaseModel | dict[str, Any], sentence: str) -> None:
         """What a command did: ``sentence`` for people, ``value`` for programs."""

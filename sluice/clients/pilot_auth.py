@@ -1,21 +1,34 @@
 """What a pilot's requests say of who sends them."""
 
-from collections.abc import Generator
+import time
+from collections.abc import Callable, Generator
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 
 import httpx
 
 from sluice.clients.base import API
-from sluice.contracts.access import PILOT_TOKEN_HEADER
+from sluice.clients.pilot_key import PilotKey
+from sluice.contracts.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER
 
 
 class PilotAuth(httpx.Auth):
-    """It registers with the token of ``file``, which is read each time, and is then given one of
-    its own, a new one with each heartbeat. Where the WMS gives none, the first one is all there
-    is; without a ``file``, its requests say nothing until it is given one."""
+    """It registers with the token of ``file``, which is read each time, and shows that it has its
+    ``key``; then it is given a token of its own, a new one with each heartbeat. Where the WMS gives
+    none, the first one is all there is; without a ``file``, its requests say nothing until it is
+    given one."""
 
-    def __init__(self, file: Path | None) -> None:
+    def __init__(
+        self,
+        file: Path | None,
+        key: PilotKey | None = None,
+        *,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """``key``: None: one that is forgotten with this object."""
         self._file = file
+        self._key = key or PilotKey.new()
+        self._clock = clock
         self._own: str | None = None
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
@@ -24,8 +37,21 @@ class PilotAuth(httpx.Auth):
         token = self._enrolment() if registers or self._own is None else self._own
         if token is not None:
             request.headers["Authorization"] = f"Bearer {token}"
+        if registers:
+            request.headers[PILOT_PROOF_HEADER] = self._key.proof(self._clock())
         response = yield request
+        if registers and response.status_code == httpx.codes.UNAUTHORIZED:
+            # This clock may be wrong, and by the other's the proof is too old, or not yet made.
+            request.headers[PILOT_PROOF_HEADER] = self._key.proof(self._told_by(response))
+            response = yield request
         self._own = response.headers.get(PILOT_TOKEN_HEADER, self._own)
+
+    def _told_by(self, response: httpx.Response) -> float:
+        """The time of whoever answered."""
+        try:
+            return parsedate_to_datetime(response.headers["date"]).timestamp()
+        except (KeyError, ValueError):
+            return self._clock()
 
     def _enrolment(self) -> str | None:
         try:

@@ -15,6 +15,10 @@ class Role(StrEnum):
         order = list(Role)
         return order.index(self) >= order.index(other)
 
+    def least(self, other: "Role") -> "Role":
+        """The one of the two that may less."""
+        return other if self.includes(other) else self
+
 
 class CallingService(StrEnum):
     """That asks others. ``SETUP``: what prepares an installation."""
@@ -31,3 +35,8 @@ class CallingService(StrEnum):
 #: Header in which a WMS gives a pilot the token that is its own, with each answer to a registration
 #: or a heartbeat.
 PILOT_TOKEN_HEADER = "Sluice-Pilot-Token"  # noqa: S105 - its name
+
+#: Header by which a pilot shows, when it registers, that it has the key it registered with before;
+#: the type of what it says (JWT), and how that is signed (RFC 9864).
+PILOT_PROOF_HEADER = "Sluice-Pilot-Proof"
+PILOT_PROOF, PILOT_PROOF_ALGORITHM = "sluice-pilot-proof+jwt", "Ed25519"

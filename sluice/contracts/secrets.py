@@ -73,11 +73,16 @@ def _that_a_tool_can_have(value: SecretStr) -> SecretStr:
     return value
 
 
-#: A value. It is masked wherever it is printed; only as JSON, on its way, it is itself.
+#: What is masked wherever it is printed; only as JSON, on its way, it is itself.
+IN_JSON_ALONE = PlainSerializer(
+    lambda value: value.get_secret_value(), return_type=str, when_used="json"
+)
+
+#: A value.
 SecretText = Annotated[
     SecretStr,
     AfterValidator(_that_a_tool_can_have),
-    PlainSerializer(lambda value: value.get_secret_value(), return_type=str, when_used="json"),
+    IN_JSON_ALONE,
     Field(description=f"At most {MOST_SECRET} bytes in UTF-8, without NUL."),
 ]
 

@@ -79,8 +79,9 @@ def _own(name: str, home: Home, pilots: int) -> dict[str, Any]:
     """Settings of one service that are this system's own."""
     match name:
         case "wfms.operator":
-            # Signs the web page's sessions and forms: a restart logs nobody out.
-            return {"secret_key": session_key(home), "encryption_keys": _encryption_key(home)}
+            # Signs the web page's forms: those that are open hold over a restart.
+            key = kept(home.root / "secret-key", secrets.token_urlsafe(48))
+            return {"secret_key": key, "encryption_keys": _encryption_key(home)}
         case "wms":
             # What does not fit the only pilot fits none.
             grace = _ALL_REGISTER if pilots > 1 else 0.0
@@ -90,11 +91,6 @@ def _own(name: str, home: Home, pilots: int) -> dict[str, Any]:
                 "pilot_keys": secrets.token_urlsafe(48),
             }
     return {}
-
-
-def session_key(home: Home) -> str:
-    """That signs what browsers keep."""
-    return kept(home.root / "secret-key", secrets.token_urlsafe(48))
 
 
 def _encryption_key(home: Home) -> str:

@@ -28,7 +28,7 @@ from sluice.embedded.readiness import OK, PILOTS, READY_PATH, STARTING
 from sluice.embedded.remains import end_remains
 from sluice.embedded.services import SERVICES, build_service
 from sluice.garbage_collection import keep_what_is_loaded, look_for_none
-from sluice.servicekit.access.authentication import Authentication
+from sluice.servicekit.access.entrance import open_to_anybody
 from sluice.servicekit.lifecycle import Component, cancel_and_wait, start_all, stop_all
 from sluice.servicekit.logging import configure_logging
 from sluice.servicekit.processes import until_ended
@@ -273,8 +273,12 @@ def _one_port(
 def _guarded(app: ASGIApp, access: Access | None, services: Mapping[str, Service]) -> ASGIApp:
     """``access``: None: whoever reaches it may do everything."""
     if access is None:
-        return Authentication(app, None)
-    return access.guard(app, [s.authenticator for s in services.values() if s.authenticator])
+        return open_to_anybody(app)
+    people = services["wfms.operator"].people
+    if people is None:
+        raise TypeError("the operator service keeps no accounts of people")
+    others = [service.authenticator for service in services.values() if service.authenticator]
+    return access.guard(app, others, people)
 
 
 async def run_until_signal(system: EmbeddedSystem, conduct: Conduct) -> None:

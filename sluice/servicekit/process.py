@@ -11,14 +11,20 @@ from urllib.parse import urlsplit
 
 import structlog
 import uvloop
+from starlette.types import ASGIApp
 
-from sluice.contracts.access import Role
 from sluice.garbage_collection import keep_what_is_loaded, look_for_none
-from sluice.servicekit.access.authentication import Authentication, Authenticator
-from sluice.servicekit.access.principal import Person, ScraperCaller
+from sluice.servicekit.access.authentication import Authenticator
+from sluice.servicekit.access.entrance import (
+    asking_for_people,
+    knowing_people,
+    open_to_anybody,
+    without_accounts,
+)
+from sluice.servicekit.access.principal import ScraperCaller
 from sluice.servicekit.access.service_keys import BadKeys, ServiceKeys
 from sluice.servicekit.access.service_tokens import ServiceSigner, ServiceTokens
-from sluice.servicekit.access.tokens import AnyOf, FixedTokens
+from sluice.servicekit.access.tokens import FixedTokens
 from sluice.servicekit.database import Database
 from sluice.servicekit.lifecycle import Component, stop_all
 from sluice.servicekit.logging import configure_logging
@@ -43,8 +49,13 @@ STOP_LIMIT = 15.0
 #: storage never does.
 THREADS_LIMIT = 2.0
 
-#: Whoever gives no credential to a service that people ask: what is for services stays closed.
-_ANYONE = Person("somebody", Role.ADMIN)
+#: Where people are known.
+PEOPLE_SERVICE = "wfms.operator"
+
+_KEYS_FIRST = (
+    "where people have accounts services have keys, by which they say who they are: set"
+    " SERVICE_KEYS, too (`sluice setup service-keys` makes them)"
+)
 
 SettingsT = TypeVar("SettingsT", bound=ServiceSettings)
 Parts = tuple[type[SettingsT], Build[SettingsT]]
@@ -63,6 +74,8 @@ def run_service(name: str, load: Callable[[], Parts[SettingsT]]) -> None:
         settings = load_settings(settings_class)
         if settings.service_keys is not None:
             keys = ServiceKeys(settings.service_keys, name)
+        elif settings.accounts:
+            raise WrongSettings([f"{env_prefix(name)}ACCOUNTS: {_KEYS_FIRST}"])
         transport = open_transport(
             settings.broker_url, sluice_topology(), declare=settings.declare_queues
         )
@@ -144,12 +157,13 @@ class _Process(Generic[SettingsT]):
             self._gate.tell(what, "is starting")
             await start_when_possible(component, what=what, tell=self._gate.tell)
         keep_what_is_loaded()
-        self._gate.open(self._guarded(service))
+        self._gate.open(self._guarded(service, links))
         log.info("service.ready", port=self._server.port)
 
-    def _guarded(self, service: Service) -> Authentication:
+    def _guarded(self, service: Service, links: NetworkLinks) -> ASGIApp:
+        """Its application, behind who may ask for it."""
         if self._keys is None:
-            return Authentication(service.app, None)
+            return open_to_anybody(service.app)
         # Pilots ask most, and what is theirs is known quickly.
         known: list[Authenticator] = (
             [] if service.authenticator is None else [service.authenticator]
@@ -157,8 +171,11 @@ class _Process(Generic[SettingsT]):
         known.append(ServiceTokens(self._keys))
         if (token := self._settings.metrics_token) is not None:
             known.append(FixedTokens({token.get_secret_value(): ScraperCaller()}))
-        without = _ANYONE if service.for_people else None
-        return Authentication(service.app, AnyOf(known), without=without)
+        if not self._settings.accounts:
+            return without_accounts(service.app, known, for_people=service.for_people)
+        if service.people is None:
+            return asking_for_people(service.app, known, links.http(PEOPLE_SERVICE))
+        return knowing_people(service.app, known, service.people, secure=service.secure_cookies)
 
     async def _stop(self) -> bool:
         """False when it took too long."""

@@ -75,6 +75,7 @@ class ServiceSettings(HttpSettings):
             "keep_sent",
             "addresses",
             "service_keys",
+            "accounts",
             "metrics_token",
             *HttpSettings.model_fields,
         }
@@ -105,6 +106,9 @@ class ServiceSettings(HttpSettings):
     #: answers only who says who it is. None: services do not say who they are, and whoever reaches
     #: this one may do everything.
     service_keys: Path | None = None
+    #: Whether people have to say who they are, by an account or a token; `service_keys` has to be
+    #: set then. If not, whoever reaches the pages is an administrator.
+    accounts: bool = False
     #: With it, as `Authorization: Bearer TOKEN`, metrics can be read where `service_keys` is set.
     metrics_token: SecretStr | None = None
 

@@ -20,6 +20,7 @@ SETTING = re.compile(r"\bSLUICE_[A-Z_]*[A-Z]\b(?!_)")
 OTHERS = {
     "SLUICE_DMS_URL": "where a command finds the DMS, beside --url",
     "SLUICE_TOKEN": "by which a command is known, in place of what is kept",
+    "SLUICE_TOKEN_FILE": "the same, in a file",
     "SLUICE_END_WITH": "by which a process that was started knows the one to end with",
 }
 

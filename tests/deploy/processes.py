@@ -3,7 +3,7 @@
 import asyncio
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,8 +34,8 @@ from tests.deploy.composition import Composition
 
 #: Services of which one alone would stop everything, and which share their work among instances.
 SEVERAL = {"wms", "chains"}
-#: ``sluice.cli.connection`` reads it by itself.
-CLIENT_VARIABLES = {"SLUICE_DMS_URL"}
+#: ``sluice.cli.connection`` and ``sluice.credentials`` read them by themselves.
+CLIENT_VARIABLES = {"SLUICE_DMS_URL", "SLUICE_TOKEN_FILE"}
 URL = re.compile(r"(\w+)://(?:[^@/]*@)?([\w.-]+):(\d+)")
 #: Ports of what is not made here.
 PORTS = {"postgres": 5432, "rabbitmq": 5672, "prometheus": 9090, "grafana": 3000}
@@ -123,8 +123,9 @@ def _service(composition: Composition, name: str) -> Iterator[str]:
         return
     package = PACKAGES[ServiceName(service["command"][2])]
     owner = settings_class(package)
-    environment = {**composition.environment(name)}
-    yield from _variables(name, environment, owner)
+    # The command in its container reads the others.
+    own = composition.environment(name).keys() - CLIENT_VARIABLES
+    yield from _variables(name, sorted(own), owner)
     yield from _secrets(composition, name, owner)
     try:
         settings = _loaded(composition, name, owner)
@@ -132,6 +133,8 @@ def _service(composition: Composition, name: str) -> Iterator[str]:
         yield from (f"{name}: {sentence}" for sentence in error.sentences)
         return
     yield from _listening(name, service, settings, package)
+    if not settings.accounts:
+        yield f"{name}: people need not say who they are"
     if settings.declare_queues:
         yield f"{name}: its login may not declare queues, and it would try"
     wrong = {
@@ -143,7 +146,7 @@ def _service(composition: Composition, name: str) -> Iterator[str]:
 
 
 def _variables(
-    name: str, environment: Mapping[str, str], owner: type[ServiceSettings]
+    name: str, environment: Iterable[str], owner: type[ServiceSettings]
 ) -> Iterator[str]:
     """Every variable is one that the settings read: their own, or one that all services share."""
     prefix = str(owner.model_config["env_prefix"])

@@ -91,6 +91,13 @@ def test_compose_file_agrees_with_the_code(composition: Composition) -> None:
         ),
         (FILE, "data:/data:ro", "data:/data", "operator: it shows what lies in /data"),
         (FILE, "      SLUICE_DMS_URL:", "      SLUICE_DMS_ADDRESS:", "reads no SLUICE_DMS_ADDRESS"),
+        (SERVICES, "ACCOUNTS=true", "ACCOUNTS=false", "need not say who they are"),
+        (
+            FILE,
+            "TOKEN_FILE: /run/secrets/sluice_operator_admin_token",
+            "TOKEN_FILE: /run/secrets/admin_token",
+            "SLUICE_TOKEN_FILE names /run/secrets/admin_token, which it does not have",
+        ),
         (FILE, '["sluice-pilot"]', '["sluice-pilot", "--speed=2"]', "no option --speed=2"),
         (FILE, "replicas: 2", "replicas: 1", "has to run twice"),
         (FILE, '"127.0.0.1:8081:8081"', '"127.0.0.1:8081:8181"', "opens port 8181"),

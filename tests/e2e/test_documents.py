@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from sluice.cli.connection import running_url
-from sluice.credentials import headers_for
+from sluice.credentials import headers_for, token_for
 from tests.e2e.documents import ROOT, Reader, commands, shown
 from tests.e2e.stack_system import StackSystem
 from tests.waiting import eventually
@@ -63,7 +63,7 @@ def at_the_stack(tmp_path: Path, stack: StackSystem) -> Reader:
         tmp_path,
         SLUICE_URL=stack.url,
         SLUICE_DMS_URL=stack.dms_url,
-        SLUICE_TOKEN="none is asked for",
+        SLUICE_TOKEN=str(token_for(stack.url)),
     )
 
 

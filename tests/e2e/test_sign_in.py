@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 
+import httpx
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
@@ -11,7 +12,7 @@ from sluice.servicekit.access.authentication import Authentication
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.access.sessions import Sessions
 from sluice.servicekit.access.sign_in import SignIn
-from sluice.servicekit.access.tokens import FixedTokens
+from sluice.servicekit.access.tokens import AnyOf, FixedTokens
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.server import HttpServer
 from tests.e2e.test_web_page import NARROW, browser, opened, operator
@@ -21,14 +22,18 @@ pytestmark = [pytest.mark.xdist_group("e2e-web"), pytest.mark.asyncio(loop_scope
 
 __all__ = ["browser", "operator"]
 
-TOKEN = "open-sesame"
+TOKEN, PASSWORD = "open-sesame", "correct horse battery"
 
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def guarded(operator: Operator) -> AsyncIterator[str]:
     """The same, for who has the token."""
-    known, sessions = FixedTokens({TOKEN: Person("anna", Role.ADMIN)}), Sessions("key")
-    app = SignIn(Authentication(operator.service.app, known, sessions), known, sessions)
+    own = FixedTokens({TOKEN: Person("anna", Role.ADMIN)})
+    people = operator.service.people
+    assert people is not None
+    known, sessions = AnyOf([own, people]), Sessions(people, "sluice_person")
+    guarded = Authentication(operator.service.app, known, sessions)
+    app = SignIn(guarded, people, sessions, tokens=known, by_address=own)
     server = HttpServer(app, host="127.0.0.1", port=0)
     async with running(server):
         yield f"http://127.0.0.1:{server.port}"
@@ -67,3 +72,52 @@ async def test_an_open_page_says_when_its_session_is_over(browser: Browser, guar
         await page.goto(f"/?token={TOKEN}")
         await page.context.clear_cookies()
         await expect(page.get_by_text("Your session is over")).to_be_visible(timeout=15_000)
+
+
+async def test_an_account_from_its_making_to_its_end(browser: Browser, guarded: str) -> None:
+    async with opened(browser, guarded) as page:
+        await page.goto(f"/?token={TOKEN}")
+        await page.get_by_role("link", name="anna").click()
+        await page.get_by_role("link", name="Accounts of everybody").click()
+        await expect(page.get_by_text("Nobody has an account")).to_be_visible()
+        await page.get_by_label("Name").fill("bert")
+        await page.get_by_label("Role").select_option("submitter")
+        await page.get_by_label("Password").fill(PASSWORD)
+        await page.get_by_role("button", name="Make it").click()
+        await expect(page.get_by_role("status").first).to_have_text("bert is submitter.")
+        await page.get_by_role("button", name="Sign out").click()
+
+        await page.get_by_text("with a name and a password").click()
+        await page.get_by_label("Name").fill("Bert")
+        await page.get_by_label("Password").fill(PASSWORD)
+        await page.get_by_label("Password").press("Enter")
+        await page.get_by_role("link", name="bert").click()
+        await expect(page.get_by_role("heading", name="bert submitter")).to_be_visible()
+        await expect(page.get_by_role("link", name="Accounts of everybody")).to_have_count(0)
+        await page.get_by_label("What it is for").fill("nightly")
+        await page.get_by_label("The most that it may").select_option("viewer")
+        await page.get_by_role("button", name="Make it").click()
+        token = await page.get_by_role("status").locator("code").inner_text()
+        assert token.startswith("sluice_")
+        async with httpx.AsyncClient(base_url=guarded) as script:
+            said = await script.get("/api/v1/me", headers={"authorization": f"Bearer {token}"})
+            assert said.json()["role"] == "viewer"
+        await page.goto("/account")
+        assert token not in await page.content()
+        await page.get_by_role("button", name="Revoke").click()
+        await expect(page.get_by_text("revoked")).to_be_visible()
+        async with httpx.AsyncClient(base_url=guarded) as script:
+            said = await script.get("/api/v1/me", headers={"authorization": f"Bearer {token}"})
+            assert said.status_code == 401
+
+        await page.get_by_label("The password of now").fill("not the password")
+        await page.get_by_label("The new one").fill(f"{PASSWORD}!")
+        await page.get_by_role("button", name="Change it").click()
+        await expect(page.get_by_role("alert")).to_contain_text("do not belong together")
+        await page.get_by_label("The password of now").fill(PASSWORD)
+        await page.get_by_label("The new one").fill(f"{PASSWORD}!")
+        await page.get_by_role("button", name="Change it").click()
+        await expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+        await page.set_viewport_size(NARROW)
+        width = await page.evaluate("document.documentElement.scrollWidth")
+        assert width == NARROW["width"]

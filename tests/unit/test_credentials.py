@@ -21,6 +21,7 @@ URL = "http://127.0.0.1:8080"
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.delenv("SLUICE_TOKEN", raising=False)
+    monkeypatch.delenv("SLUICE_TOKEN_FILE", raising=False)
     return tmp_path
 
 
@@ -47,6 +48,18 @@ def test_the_variable_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLUICE_TOKEN", "two")
 
     assert token_for(URL) == "two"
+
+
+def test_a_file_that_a_variable_names_goes_before_what_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_token(URL, "one")
+    (tmp_path / "mine").write_text("two\n")
+    monkeypatch.setenv("SLUICE_TOKEN_FILE", str(tmp_path / "mine"))
+
+    assert token_for(URL) == "two"
+    (tmp_path / "mine").unlink()
+    assert token_for(URL) == "one"
 
 
 def test_what_the_process_knows_goes_before_what_is_kept(tmp_path: Path) -> None:
@@ -79,16 +92,22 @@ def test_it_is_forgotten_but_not_that_of_who_came_after() -> None:
     assert token_for(URL) is None
 
 
-def test_without_a_place_to_keep_it_nothing_goes_wrong(
+def test_without_a_place_to_keep_it_whoever_keeps_it_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
 
-    keep_token(URL, "one")
+    with pytest.raises(OSError, match="Not a directory"):
+        keep_token(URL, "one")
     forget_token(URL, "one")
 
     assert token_for(URL) is None
+
+
+def test_what_has_no_name_cannot_be_kept() -> None:
+    with pytest.raises(OSError, match=r"the token for http://\[ cannot be kept"):
+        keep_token("http://[", "one")
 
 
 def test_a_private_file_is_replaced_as_a_whole_and_stays_private(tmp_path: Path) -> None:

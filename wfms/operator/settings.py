@@ -1,9 +1,13 @@
 """Settings of the operator service, from ``SLUICE_OPERATOR_…`` in the environment."""
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
+from sluice.contracts.people import TOKEN_PREFIX
 from sluice.servicekit.sealing import SealingSettings
+
+#: Characters of the system's own token: nobody guesses 32.
+_SHORTEST = 32
 
 
 class OperatorSettings(SealingSettings):
@@ -22,6 +26,20 @@ class OperatorSettings(SealingSettings):
     file_preview: int = Field(default=64 * 1024, ge=1024)
     #: Whether cookies are only sent over HTTPS; set it where the service stands behind TLS.
     secure_cookies: bool = False
+    #: Where people have accounts: the token of the system itself, an administrator who needs none,
+    #: and makes the first; it begins with `sluice_`. None: there is none.
+    admin_token: SecretStr | None = None
     #: Name of the input storage that assets (models, configurations) are put on; empty: on the one
     #: with the most room.
     asset_storage: str = ""
+
+    @field_validator("admin_token")
+    @classmethod
+    def _is_long(cls, token: SecretStr | None) -> SecretStr | None:
+        text = "" if token is None else token.get_secret_value()
+        if token is not None and not (text.startswith(TOKEN_PREFIX) and len(text) >= _SHORTEST):
+            raise ValueError(
+                f"must begin with {TOKEN_PREFIX} and have {_SHORTEST} characters or more:"
+                f" `echo {TOKEN_PREFIX}$(openssl rand -hex 24)` makes one"
+            )
+        return token

@@ -4,6 +4,9 @@ from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
 from sluice.clients.intake import IntakeClient
 from sluice.clients.wms import WmsClient
+from sluice.contracts.access import Role
+from sluice.servicekit.access.principal import Person
+from sluice.servicekit.access.tokens import FixedTokens
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.http import Health
@@ -20,8 +23,12 @@ from wfms.operator.loops.delete_assets import asset_deleter
 from wfms.operator.loops.measure_queues import queue_gauges
 from wfms.operator.loops.seal_anew import SealAnew
 from wfms.operator.settings import OperatorSettings
+from wfms.operator.usecases.change_accounts import ChangeAccounts
 from wfms.operator.usecases.compile_files import Compiler
 from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.known_people import KnownPeople
+from wfms.operator.usecases.passwords import Passwords
+from wfms.operator.usecases.sign_in import SignInDesk
 
 NAME = "wfms.operator"
 
@@ -47,6 +54,8 @@ def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> 
             Gauges(database, metrics, health=health.report),
             queue_gauges(context.queues, metrics),
         ],
+        people=context.people,
+        secure_cookies=settings.secure_cookies,
         for_people=True,
         metrics=metrics,
     )
@@ -58,6 +67,8 @@ def make_context(
     others = {
         service: links.http(service) for service in ("dms", "wms", "wfms.chains", "wfms.intake")
     }
+    passwords = Passwords()
+    desk = SignInDesk(database, passwords)
     return OperatorContext(
         database=database,
         compiler=Compiler(),
@@ -67,9 +78,17 @@ def make_context(
         wms=WmsClient(others["wms"]),
         queues=QueueDesk(transport),
         sealer=Sealer(settings.encryption_keys),
+        people=KnownPeople(database, desk, _own_token(settings)),
+        accounts=ChangeAccounts(database, passwords, desk),
         others=others,
         files=links.http("dms", streams=True),
         log_preview=settings.log_preview,
         file_preview=settings.file_preview,
         asset_storage=settings.asset_storage,
     )
+
+
+def _own_token(settings: OperatorSettings) -> FixedTokens:
+    token = settings.admin_token
+    own = {} if token is None else {token.get_secret_value(): Person("administrator", Role.ADMIN)}
+    return FixedTokens(own)

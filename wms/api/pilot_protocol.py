@@ -1,14 +1,15 @@
 """Routes that pilots ask: what they have, do and get. The three that carry many jobs read and write
 JSON without detours: they are the hot path."""
 
+import time
 from typing import Annotated
 from uuid import UUID
 
 import orjson
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Header, Request, Response
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.access import PILOT_TOKEN_HEADER
+from sluice.contracts.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER
 from sluice.contracts.pilots import (
     Heartbeat,
     HeartbeatAnswer,
@@ -22,8 +23,9 @@ from sluice.contracts.pilots import (
     SignOff,
     StorageUrls,
 )
-from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.problems import Conflict, Forbidden, NotFound, Unauthenticated
 from sluice.contracts.secrets import SecretValues
+from sluice.servicekit.access.pilot_keys import proven_key
 from sluice.servicekit.access.policy import Other, allow
 from sluice.servicekit.access.tokens import PilotTokens
 from sluice.servicekit.http import api_router, errors
@@ -97,12 +99,18 @@ def pilot_protocol_router(
 
 
 def _add_registration(router: APIRouter, context: WmsContext, tokens: PilotTokens | None) -> None:
-    @router.post("")
+    @router.post("", responses=errors(Unauthenticated, Forbidden))
     @allow(Other.ENROLLED)
-    async def register(body: RegisterPilot, response: Response) -> Registration:
+    async def register(
+        body: RegisterPilot,
+        response: Response,
+        proof: Annotated[str | None, Header(alias=PILOT_PROOF_HEADER)] = None,
+    ) -> Registration:
         """Registers a pilot, and tells it how often to send heartbeats and how long its leases are.
-        Repeated, it is the same pilot with what it has now."""
-        registration = await register_pilot(context, body)
+        Repeated, it is the same pilot with what it has now: one that has shown a key is registered
+        again by this key alone."""
+        key = None if proof is None else proven_key(proof, time.time())
+        registration = await register_pilot(context, body, key=key)
         _give_token(response, tokens, body.uid)
         return registration
 

@@ -23,14 +23,18 @@ from wms.domain.transitions import PILOT_MOVES
 
 _STORE_PILOT = statement("""
 -- A repeated registration is the same pilot, started again: active, and with its present resources.
-INSERT INTO pilots (uid, name, host, slots, resources, version, engines, sandbox)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+-- Nobody else's: whoever has shown a key shows it again.
+INSERT INTO pilots (uid, name, host, slots, resources, version, engines, sandbox, key)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 ON CONFLICT (uid) DO UPDATE SET
+    key = excluded.key,
     name = excluded.name, host = excluded.host, slots = excluded.slots,
     resources = excluded.resources, engines = excluded.engines, sandbox = excluded.sandbox,
     version = excluded.version,
     state = '{pilot.ACTIVE}', drain = false, stopping = false, removed_at = NULL, to_load = NULL,
     seen_at = now()
+WHERE pilots.key IS NULL OR pilots.key = excluded.key
+RETURNING uid
 """)
 
 _TOUCH = """
@@ -184,9 +188,12 @@ def _require(uid: UUID, row: Any) -> Any:
     return row
 
 
-async def store_pilot(connection: Connection, pilot: RegisterPilot) -> None:
-    """It is active, with its present resources, whether it was known or not."""
-    await connection.execute(
+async def store_pilot(
+    connection: Connection, pilot: RegisterPilot, *, key: str | None = None
+) -> bool:
+    """It is active, with its present resources, whether it was known or not. False: nothing has
+    changed, it is the pilot of another ``key``."""
+    stored = await connection.fetchval(
         _STORE_PILOT,
         pilot.uid,
         pilot.name,
@@ -196,7 +203,9 @@ async def store_pilot(connection: Connection, pilot: RegisterPilot) -> None:
         pilot.version,
         list(pilot.engines),
         pilot.sandbox,
+        key,
     )
+    return stored is not None
 
 
 async def touch_pilot(connection: Connection, uid: UUID) -> SeenPilot:

@@ -589,3 +589,9 @@ UPDATE alembic_version SET version_num='wms0031' WHERE alembic_version.version_n
 ALTER TABLE worker_times ADD COLUMN rescued bigint NOT NULL DEFAULT 0 CHECK (rescued >= 0);
 
 UPDATE alembic_version SET version_num='wms0032' WHERE alembic_version.version_num = 'wms0031';
+
+-- Running upgrade wms0032 -> wms0033
+
+ALTER TABLE pilots ADD COLUMN key text;
+
+UPDATE alembic_version SET version_num='wms0033' WHERE alembic_version.version_num = 'wms0032';

@@ -1,16 +1,35 @@
-"""`sluice token`: what a request says who sends it with."""
+"""`sluice token …`: what requests say with who sends them."""
 
-from sluice.cli.connection import running_url
+from typing import Annotated
+
+import typer
+
 from sluice.cli.errors import plain_errors
+from sluice.cli.output import err, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.contracts.problems import NotAvailable
+from sluice.contracts.access import Role
+from sluice.contracts.people import MOST_DAYS, USUAL_DAYS, GivenToken, NewToken, Token
+from sluice.contracts.problems import Conflict, NotAvailable, NotFound
 from sluice.credentials import TOKEN, token_for
 
+app = typer.Typer(
+    invoke_without_command=True,
+    help="Print the token for a system, for programs that ask it by REST: as in curl --header"
+    ' "Authorization: Bearer $(sluice token)". Exits 1 where none is known.\n\n'
+    "With a command: personal tokens, which have a role and an end.",
+)
 
+PersonOption = Annotated[
+    str | None,
+    typer.Option("--for", metavar="NAME", help="Of another person, for administrators."),
+]
+
+
+@app.callback()
 @with_system
-def token(system: System) -> None:
-    """Print the token for a system, for programs that ask it by REST: as in curl --header
-    "Authorization: Bearer $(sluice token)". Exits 1 where none is known."""
+def print_token(system: System, ctx: typer.Context) -> None:
+    if ctx.invoked_subcommand is not None:
+        return
     url, found = plain_errors(lambda: _find(system))
     if system.as_json:
         system.answer({"url": url, "token": found}, "")
@@ -18,13 +37,108 @@ def token(system: System) -> None:
         print(found)  # as it is, however narrow the terminal
 
 
+@app.command("create")
+@with_system
+def create(
+    system: System,
+    label: Annotated[str, typer.Argument(metavar="LABEL", help="What it is for.")],
+    *,
+    role: Annotated[
+        Role | None, typer.Option(help="The most that it may; without it, as much as you.")
+    ] = None,
+    days: Annotated[
+        int, typer.Option(min=1, max=MOST_DAYS, help="For which it holds.")
+    ] = USUAL_DAYS,
+    person: PersonOption = None,
+) -> None:
+    """Make a token, which is shown this once."""
+    new = plain_errors(lambda: NewToken(label=label, role=role, days=days, person=person))
+    given = system.ask(lambda c: c.operator.give_token(new))
+    print_given(system, given)
+
+
+@app.command("list")
+@with_system
+def list_tokens(
+    system: System,
+    *,
+    everybodys: Annotated[
+        bool, typer.Option("--all", help="Of everybody, for administrators.")
+    ] = False,
+    ended: Annotated[bool, typer.Option("--ended", help="Those that hold no more, too.")] = False,
+    person: PersonOption = None,
+) -> None:
+    """Tokens: whose, what for, until when, and when they were used."""
+    found = system.ask(
+        lambda c: c.operator.tokens(person=person, everybodys=everybodys, ended=ended)
+    ).tokens
+    if system.as_json:
+        print_json(found)
+        return
+    print_table(
+        ["token", "of", "label", "role", "made", "until", "last used"],
+        [_row(token) for token in found],
+        empty="no token",
+    )
+
+
+@app.command("revoke")
+@with_system
+def revoke(
+    system: System,
+    token: Annotated[
+        str, typer.Argument(metavar="TOKEN", help="Its id, the id's beginning, or its label.")
+    ],
+    *,
+    person: PersonOption = None,
+) -> None:
+    """Take a token back: it opens nothing any more."""
+    found = system.ask(lambda c: c.operator.tokens(person=person)).tokens
+    meant = plain_errors(lambda: _meant(found, token))
+    revoked = system.ask(lambda c: c.operator.revoke_token(meant.id))
+    system.answer(revoked, f"{revoked.label} of {revoked.person} opens nothing any more")
+
+
+def print_given(system: System, given: GivenToken) -> None:
+    """The token alone to standard output, so that it can be kept."""
+    if system.as_json:
+        print_json(given)
+        return
+    token = given.token
+    err.print(
+        f"for {token.person} ({token.role}), until {token.expires_at:%F %H:%M} UTC; it is not shown"
+        " again:"
+    )
+    print(given.secret.get_secret_value())
+
+
+def _meant(tokens: list[Token], text: str) -> Token:
+    """Raises ``NotFound``, ``Conflict``."""
+    found = [each for each in tokens if each.label == text or str(each.id).startswith(text)]
+    if not found:
+        raise NotFound(f"no token is {text!r}: `sluice token list` shows them")
+    if len(found) > 1:
+        several = ", ".join(str(each.id)[:8] for each in found)
+        raise Conflict(f"{len(found)} tokens are {text!r}: say which, by its id ({several})")
+    return found[0]
+
+
+def _row(token: Token) -> tuple[object, ...]:
+    used = "never" if token.used_at is None else f"{token.used_at:%F %H:%M}"
+    until = f"{token.expires_at:%F %H:%M}"
+    if token.revoked_at is not None:
+        until = f"revoked {token.revoked_at:%F %H:%M}"
+    made = f"{token.created_at:%F %H:%M}"
+    return (str(token.id)[:8], token.person, token.label, token.role.value, made, until, used)
+
+
 def _find(system: System) -> tuple[str, str]:
-    url = system.url or running_url(system.home)
-    if url is None:
-        raise NotAvailable(f"no system runs in {system.home}: give --url")
+    """Raises ``NotAvailable``."""
+    url = system.address()
     found = token_for(url)
     if found is None:
         raise NotAvailable(
-            f"no token is known for {url}: set {TOKEN}, or ask as the user who started it"
+            f"no token is known for {url}: set {TOKEN}, `sluice login`, or ask as the user who"
+            " started it"
         )
     return url, found

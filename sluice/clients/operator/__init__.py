@@ -4,6 +4,7 @@ from sluice.clients.operator.assets import AssetCalls
 from sluice.clients.operator.chains import ChainCalls
 from sluice.clients.operator.datasets import DatasetCalls
 from sluice.clients.operator.operations import OperationCalls
+from sluice.clients.operator.people import PeopleCalls
 from sluice.clients.operator.secrets import SecretCalls
 from sluice.clients.operator.tasks import TaskCalls
 from sluice.clients.operator.templates import TemplateCalls
@@ -21,6 +22,7 @@ class OperatorClient(
     TimesCalls,
     AssetCalls,
     ToolCalls,
+    PeopleCalls,
 ):
     """Errors as in ``ServiceClient``: the service's own, and ``NotAvailable``."""
 

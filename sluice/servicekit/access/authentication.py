@@ -5,7 +5,7 @@ from typing import Protocol
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sluice.contracts.problems import Unauthenticated
+from sluice.contracts.problems import ServiceError, Unauthenticated
 from sluice.servicekit.access.principal import ANYBODY, Principal, principal_of, set_principal
 from sluice.servicekit.access.sessions import Sessions
 from sluice.servicekit.http import problem_response
@@ -44,7 +44,7 @@ class Authentication:
         if scope["type"] == "http" and principal_of(scope) is None:
             try:
                 principal = await self._find(scope)
-            except Unauthenticated as error:
+            except ServiceError as error:
                 await problem_response(error.problem())(scope, receive, send)
                 return
             if principal is not None:
@@ -52,14 +52,14 @@ class Authentication:
         await self._app(scope, receive, send)
 
     async def _find(self, scope: Scope) -> Principal | None:
-        """Raises ``Unauthenticated``."""
+        """Raises ``Unauthenticated``; ``NotAvailable`` where nobody can say now who it is."""
         if self._authenticator is None:
             return ANYBODY
         headers = Headers(scope=scope)
         given = headers.get("authorization")
         if given is None:
             cookies = headers.get("cookie", "")
-            person = None if self._sessions is None else self._sessions.person(cookies)
+            person = None if self._sessions is None else await self._sessions.person(cookies)
             return person or self._without
         scheme, _, token = given.partition(" ")
         found = (

@@ -26,8 +26,8 @@ def require(declared: RoutePolicy, principal: Principal | None, path: Mapping[st
     if principal is None:
         raise Unauthenticated(
             "the request does not say who sends it: it needs a token, as in"
-            " 'Authorization: Bearer TOKEN' (the command takes SLUICE_TOKEN; `sluice token` prints"
-            " that of a system which runs here)"
+            " 'Authorization: Bearer TOKEN' (the command has one after `sluice login`, takes"
+            " SLUICE_TOKEN, and finds that of a system which this user runs here)"
         )
     if not _may(declared, principal, path):
         raise Forbidden(f"{principal} may not do this: {_needed(declared, principal)}")

@@ -1,47 +1,55 @@
-"""Sessions of people in their browsers: a signed cookie says who it is."""
+"""Sessions of people in their browsers: a cookie has a random secret, and nothing else."""
 
-import hashlib
 from datetime import timedelta
 from http.cookies import CookieError, SimpleCookie
 
-from itsdangerous import BadData, URLSafeTimedSerializer
-
-from sluice.contracts.access import Role
+from sluice.servicekit.access.people import People
 from sluice.servicekit.access.principal import Person
 
 #: How long a session lasts at most.
-_LIFE = timedelta(days=7)
+LIFE = timedelta(days=7)
 
 
 class Sessions:
-    """``key``: that signs them. Systems at other ports of a host have cookies of other names."""
+    """``name``: of the cookie; systems at other ports of a host have others. ``secure``: browsers
+    are to send it by TLS alone; else where it is given by TLS."""
 
-    def __init__(self, key: str) -> None:
-        self._signer = URLSafeTimedSerializer(key, salt="sluice.session")
-        self._name = f"sluice_person_{hashlib.sha256(key.encode()).hexdigest()[:8]}"
+    def __init__(self, people: People, name: str, *, secure: bool = False) -> None:
+        self._people = people
+        self._name = name
+        self._secure = secure
 
-    def begin(self, person: Person, *, secure: bool) -> str:
-        """A ``Set-Cookie`` header. ``secure``: the browser is to send it by TLS alone."""
-        return self._cookie(str(self._signer.dumps([person.name, person.role])), _LIFE, secure)
+    async def begin(self, person: Person, cookies: str, *, secure: bool) -> str:
+        """A ``Set-Cookie`` header. A session that the browser has already ends."""
+        await self._end(cookies)
+        return self._cookie(await self._people.begin_session(person), LIFE, secure)
 
-    def end(self, *, secure: bool) -> str:
-        """A ``Set-Cookie`` header that takes the session away."""
+    async def end(self, cookies: str, *, secure: bool) -> str:
+        """A ``Set-Cookie`` header that takes the session away, which is over."""
+        await self._end(cookies)
         return self._cookie("", timedelta(0), secure)
 
-    def person(self, cookies: str) -> Person | None:
+    async def person(self, cookies: str) -> Person | None:
         """``cookies``: the ``Cookie`` header. None: nobody's session, or one that is over."""
+        secret = self._secret(cookies)
+        return await self._people.in_session(secret) if secret else None
+
+    async def _end(self, cookies: str) -> None:
+        if secret := self._secret(cookies):
+            await self._people.end_session(secret)
+
+    def _secret(self, cookies: str) -> str:
+        """Empty: there is none."""
         try:
-            given = SimpleCookie(cookies)[self._name].value
-            name, role = self._signer.loads(given, max_age=int(_LIFE.total_seconds()))
-            return Person(str(name), Role(role))
-        except (CookieError, KeyError, BadData, ValueError, TypeError):
-            return None
+            return SimpleCookie(cookies)[self._name].value
+        except (CookieError, KeyError):
+            return ""
 
     def _cookie(self, value: str, life: timedelta, secure: bool) -> str:
         cookie = SimpleCookie({self._name: value})
         attributes = cookie[self._name]
         attributes["path"], attributes["samesite"], attributes["httponly"] = "/", "Lax", True
         attributes["max-age"] = int(life.total_seconds())
-        if secure:
+        if secure or self._secure:
             attributes["secure"] = True
         return cookie[self._name].OutputString()

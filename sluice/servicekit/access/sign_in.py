@@ -1,4 +1,5 @@
-"""Signing in with a token, by the address that `sluice up` prints or by a form, and out again."""
+"""Signing in by a form, with a name and a password or with a token, or by the address that
+`sluice up` prints; and out again."""
 
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -6,65 +7,118 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sluice.contracts.problems import Unauthenticated
+from sluice.contracts.problems import ServiceError, Unauthenticated
 from sluice.servicekit.access.authentication import Authenticator
+from sluice.servicekit.access.people import People
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.access.sessions import Sessions
+from sluice.servicekit.http import problem_response
 
 #: Of the query of an address, and of the form.
 PARAMETER = "token"
 SIGN_IN, SIGN_OUT = "/sign-in", "/sign-out"
+#: Values of `signed-in` in the query of the page that somebody gets who was not signed in.
+WRONG, TOO_MANY = "no", "later"
 _READS = {"GET", "HEAD"}
+_TOO_MANY = 429
 
 
 class SignIn:
     """ASGI application around another, which stands in front of its pages."""
 
-    def __init__(self, app: ASGIApp, authenticator: Authenticator, sessions: Sessions) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        people: People,
+        sessions: Sessions,
+        *,
+        tokens: Authenticator,
+        by_address: Authenticator | None = None,
+    ) -> None:
+        """``people``: who have passwords. ``tokens``: that the form takes. ``by_address``: that
+        addresses may have in them; None: none may."""
         self._app = app
-        self._authenticator = authenticator
+        self._people = people
         self._sessions = sessions
+        self._tokens = tokens
+        self._by_address = by_address
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         answer = None
         if scope["type"] == "http":
-            request = Request(scope, receive)
-            match request.method, request.url.path:
-                case ("POST", path) if path == SIGN_IN:
-                    answer = await self._by_form(request)
-                case ("POST", path) if path == SIGN_OUT:
-                    answer = _elsewhere("/", self._sessions.end(secure=_is_secure(scope)))
-                case (method, _) if method in _READS and PARAMETER in request.query_params:
-                    answer = await self._by_address(request)
+            try:
+                answer = await self._answer(Request(scope, receive))
+            except ServiceError as error:
+                answer = problem_response(error.problem())
         await (answer or self._app)(scope, receive, send)
 
-    async def _by_address(self, request: Request) -> Response | None:
+    async def _answer(self, request: Request) -> Response | None:
+        """None: it is not about signing in. Raises ``NotAvailable``."""
+        match request.method, request.url.path:
+            case ("POST", path) if path == SIGN_IN:
+                return await self._by_form(request)
+            case ("POST", path) if path == SIGN_OUT:
+                end = self._sessions.end(_cookies(request), secure=_is_secure(request.scope))
+                return _elsewhere("/", await end)
+            case (method, _) if method in _READS and PARAMETER in request.query_params:
+                return await self._from_address(request)
+        return None
+
+    async def _from_address(self, request: Request) -> Response | None:
         """On to the same address without the token. None: it opens nothing, and is ignored."""
+        if self._by_address is None:
+            return None
         left = [(k, v) for k, v in request.query_params.multi_items() if k != PARAMETER]
         here = request.url.path + (f"?{urlencode(left)}" if left else "")
-        return await self._begin(request, request.query_params[PARAMETER], _local(here))
+        try:
+            person = await _holder(self._by_address, request.query_params[PARAMETER])
+        except Unauthenticated:
+            return None
+        return await self._begin(request, person, _local(here))
 
     async def _by_form(self, request: Request) -> Response:
         fields = parse_qs((await request.body()).decode("utf-8", "replace"))
+        name, password, token = (
+            fields.get(field, [""])[0] for field in ("name", "password", PARAMETER)
+        )
         there = _local(fields.get("next", ["/"])[0])
-        token = fields.get(PARAMETER, [""])[0].strip()
-        begun = await self._begin(request, token, there)
-        return begun or _elsewhere(_with_query(there, "signed-in=no"))
-
-    async def _begin(self, request: Request, token: str, there: str) -> Response | None:
         try:
-            person = await self._authenticator.principal(token)
+            if name.strip():
+                person = await self._people.with_password(name, password)
+            else:
+                person = await _holder(self._tokens, token.strip())
         except Unauthenticated:
-            return None
-        if not isinstance(person, Person):
-            return None
-        cookie = self._sessions.begin(person, secure=_is_secure(request.scope))
+            return _elsewhere(_with_query(there, f"signed-in={WRONG}"))
+        except ServiceError as error:
+            if error.status != _TOO_MANY:
+                raise
+            return _elsewhere(_with_query(there, f"signed-in={TOO_MANY}"))
+        return await self._begin(request, person, there)
+
+    async def _begin(self, request: Request, person: Person, there: str) -> Response:
+        secure = _is_secure(request.scope)
+        cookie = await self._sessions.begin(person, _cookies(request), secure=secure)
         return _elsewhere(there, cookie)
+
+
+async def _holder(tokens: Authenticator, token: str) -> Person:
+    """Raises ``Unauthenticated`` for what is no person's."""
+    found = await tokens.principal(token)
+    if not isinstance(found, Person):
+        raise Unauthenticated("the token is nobody's")
+    return found
+
+
+def _cookies(request: Request) -> str:
+    return request.headers.get("cookie", "")
 
 
 def _local(address: str) -> str:
     """The address where it leads to a page of ours, else the first page."""
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return "/"
     ours = address.startswith("/") and not address.startswith(("//", "/\\"))
     return address if ours and not parts.scheme and not parts.netloc else "/"
 

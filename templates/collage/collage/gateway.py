@@ -19,12 +19,14 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from collage.computers import OldComputer, Way
-from sluice.contracts.access import PILOT_TOKEN_HEADER
+from sluice.contracts.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER
 
 #: Seconds that a call for jobs is held while the computer works.
 _HELD = 2.0
 _NO_JOBS = {"seconds": 1.0, "jobs": [], "tasks": []}
 _AWAY = (httpx.HTTPError, OSError)
+
+_PASSED = {"content-type", "authorization", PILOT_PROOF_HEADER.lower()}
 
 _Token = tuple[int, int]
 _Body = dict[str, Any]
@@ -77,7 +79,7 @@ class Gateway:
             request.url.path,
             params=list(request.query_params.multi_items()),
             content=body,
-            headers=_told(request.headers, {"content-type", "authorization"}),
+            headers=_told(request.headers, _PASSED),
             timeout=60.0,
         )
         headers = _told(answer.headers, {"content-type", PILOT_TOKEN_HEADER.lower()})

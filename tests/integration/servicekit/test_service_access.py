@@ -18,6 +18,7 @@ from sluice.servicekit.service_clients import NetworkLinks
 from sluice.setup.service_keys import forget_old_keys, make_keys, rotate_keys
 from tests.conftest import DatabaseFactory
 from tests.integration.servicekit.process import COMMAND, MODULE, ServiceProcess
+from tests.waiting import eventually
 
 DAY = 86_400.0
 PILOTS, METRICS = "a-token-of-pilots", "a-token-of-metrics"
@@ -46,7 +47,10 @@ async def serve(tmp_path: Path, make_database: DatabaseFactory) -> AsyncIterator
             "broker_url": await make_database(),
         }
         variables = {f"{prefix}{name.upper()}": text for name, text in (urls | settings).items()}
-        process = ServiceProcess([*MODULE, service], tmp_path, variables)
+        module = f"wfms.{service}" if service == "operator" else service
+        folder = tmp_path / service
+        folder.mkdir()
+        process = ServiceProcess([*MODULE, module], folder, variables)
         processes.append(process)
         await process.answers()
         await process.is_ready()
@@ -201,3 +205,116 @@ async def test_people_need_no_credential_at_the_dms_and_do_nothing_that_services
     known = {"authorization": f"Bearer {signer.token(CallingService.DMS)}"}
     look = await process.http.post("/api/v1/files/look", json={}, headers=known)
     assert look.status_code == 422, "it is asked, and says what is wrong with the request"
+
+
+OWN = "sluice_0123456789abcdef0123456789abcdef"
+
+
+@pytest.fixture
+async def with_accounts(serve: Serve, keys: Path) -> tuple[ServiceProcess, ServiceProcess]:
+    """The operator service and the DMS, where people have accounts."""
+    told = {"service_keys": str(keys), "accounts": "true"}
+    operator = await serve("operator", **told, admin_token=OWN)
+    address = f"http://127.0.0.1:{operator.port}"
+    return operator, await serve(CallingService.DMS, **told, addresses__operator=address)
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}
+
+
+async def test_where_people_have_accounts_a_token_of_theirs_opens_every_service(
+    with_accounts: tuple[ServiceProcess, ServiceProcess],
+) -> None:
+    operator, dms = with_accounts
+    for headers in ({}, bearer("sluice_made-up"), bearer("of another system")):
+        for service, address in ((operator, "chains"), (operator, "me"), (dms, "datasets")):
+            answer = await service.http.get(f"/api/v1/{address}", headers=headers)
+            assert answer.status_code == 401, (address, headers)
+    new = {"label": "for a script", "role": "viewer"}
+    made = await operator.http.post("/api/v1/tokens", json=new, headers=bearer(OWN))
+    viewer = bearer(made.json()["secret"])
+    for headers, may in ((viewer, False), (bearer(OWN), True)):
+        for _ in range(2):  # asked for, and remembered
+            assert (await dms.http.get("/api/v1/datasets", headers=headers)).status_code == 200
+        look = await dms.http.post("/api/v1/files/look", json={}, headers=headers)
+        assert look.status_code == 403, "a person is no service"
+        filled = await dms.http.post("/api/v1/datasets", json={}, headers=headers)
+        assert filled.status_code == (422 if may else 403), "who may is told what is wrong"
+    holders = await operator.http.post("/api/v1/token-holders", json={}, headers=bearer(OWN))
+    assert holders.status_code == 403, "whose a token is services alone are told"
+
+
+async def test_a_token_that_is_taken_back_opens_nothing_soon(
+    with_accounts: tuple[ServiceProcess, ServiceProcess],
+) -> None:
+    operator, dms = with_accounts
+    made = await operator.http.post("/api/v1/tokens", json={"label": "x"}, headers=bearer(OWN))
+    token = bearer(made.json()["secret"])
+    assert (await dms.http.get("/api/v1/datasets", headers=token)).status_code == 200
+    gone = f"/api/v1/tokens/{made.json()['token']['id']}"
+    assert (await operator.http.delete(gone, headers=bearer(OWN))).status_code == 200
+
+    assert (await operator.http.get("/api/v1/me", headers=token)).status_code == 401
+
+    async def refused() -> bool:
+        return (await dms.http.get("/api/v1/datasets", headers=token)).status_code == 401
+
+    await eventually(refused, what="the DMS asks again whose the token is")
+
+
+async def test_people_sign_in_at_the_page_and_out_everywhere(
+    with_accounts: tuple[ServiceProcess, ServiceProcess],
+) -> None:
+    operator, _ = with_accounts
+    new = {"name": "anna", "role": "shift", "password": "correct horse battery"}
+    made = await operator.http.post("/api/v1/people", json=new, headers=bearer(OWN))
+    assert made.status_code == 201, made.text
+    page = await operator.http.get(f"/?token={OWN}")
+    assert (page.status_code, "set-cookie" in page.headers) == (401, False)
+    await operator.http.post("/sign-in", data={"name": "anna", "password": new["password"]})
+    copied = {"cookie": f"sluice_person={operator.http.cookies['sluice_person']}"}
+    operator.http.cookies.clear()
+    assert (await operator.http.get("/chains", headers=copied)).status_code == 200
+    assert (await operator.http.get("/people", headers=copied)).status_code == 403
+    await operator.http.post("/sign-out", headers=copied)
+    assert (await operator.http.get("/chains", headers=copied)).status_code == 401
+
+
+async def test_while_nobody_can_say_whose_a_token_is_nobody_is_refused(
+    serve: Serve, keys: Path
+) -> None:
+    dms = await serve(
+        CallingService.DMS,
+        service_keys=str(keys),
+        accounts="true",
+        addresses__operator="http://127.0.0.1:1",
+    )
+    answer = await dms.http.get("/api/v1/datasets", headers=bearer(OWN))
+    assert (answer.status_code, answer.json()["type"]) == (503, "urn:sluice:problem:not-available")
+    assert (await dms.http.get("/api/v1/datasets")).status_code == 401
+    signer = ServiceSigner(ServiceKeys(keys, CallingService.WMS))
+    known = bearer(signer.token(CallingService.DMS))
+    assert (await dms.http.get("/api/v1/datasets", headers=known)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"ACCOUNTS": "true"}, "SLUICE_OPERATOR_ACCOUNTS: where people have accounts services"),
+        ({"ADMIN_TOKEN": "sluice_short"}, "must begin with sluice_ and have 32 characters"),
+        ({"ADMIN_TOKEN": "x" * 40}, "must begin with sluice_ and have 32 characters"),
+    ],
+)
+async def test_settings_that_do_not_fit_end_the_service_with_a_sentence(
+    tmp_path: Path, settings: dict[str, str], sentence: str
+) -> None:
+    nowhere = "postgresql://nobody:nothing@127.0.0.1:1/nothing"
+    told = {"DATABASE_URL": nowhere, "BROKER_URL": nowhere, **settings}
+    variables = {f"SLUICE_OPERATOR_{name}": text for name, text in told.items()}
+    process = ServiceProcess([*COMMAND, "operator"], tmp_path, variables)
+    assert await process.ended() == 2
+    said = process.log.read_text()
+    assert sentence in said
+    assert settings.get("ADMIN_TOKEN", "?") not in said
+    await process.clean_up()

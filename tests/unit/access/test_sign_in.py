@@ -5,16 +5,17 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.contracts.access import Role
 from sluice.servicekit.access.authentication import Authentication
-from sluice.servicekit.access.principal import Person, PilotCaller, principal_of
+from sluice.servicekit.access.principal import Person, PilotCaller, Principal, principal_of
 from sluice.servicekit.access.sessions import Sessions
 from sluice.servicekit.access.sign_in import SignIn
-from sluice.servicekit.access.tokens import FixedTokens
+from tests.unit.access.remembered_people import RememberedPeople
 
 TOKEN, PILOT_TOKEN = "open-sesame", "of-a-pilot"
+PASSWORD, COOKIE = "a long password", "whose"
 
 
 async def _names(scope: Scope, receive: Receive, send: Send) -> None:
@@ -24,13 +25,25 @@ async def _names(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 @pytest.fixture
-async def browser() -> AsyncIterator[httpx.AsyncClient]:
-    known = FixedTokens({TOKEN: Person("anna", Role.ADMIN), PILOT_TOKEN: PilotCaller()})
-    sessions = Sessions("key")
-    app = SignIn(Authentication(_names, known, sessions), known, sessions)
-    async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(app), base_url="http://things"
-    ) as client:
+def people() -> RememberedPeople:
+    anna, bert = Person("anna", Role.ADMIN), Person("bert", Role.VIEWER)
+    tokens: dict[str, Principal] = {TOKEN: anna, PILOT_TOKEN: PilotCaller(), "of-bert": bert}
+    return RememberedPeople(tokens, {"bert": PASSWORD, "carla": ""})
+
+
+def guarded(people: RememberedPeople, *, by_address: bool = True) -> ASGIApp:
+    sessions = Sessions(people, COOKIE)
+    app = Authentication(_names, people, sessions)
+    return SignIn(app, people, sessions, tokens=people, by_address=people if by_address else None)
+
+
+def asking(app: ASGIApp, scheme: str = "http") -> httpx.AsyncClient:
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=f"{scheme}://things")
+
+
+@pytest.fixture
+async def browser(people: RememberedPeople) -> AsyncIterator[httpx.AsyncClient]:
+    async with asking(guarded(people)) as client:
         yield client
 
 
@@ -70,6 +83,33 @@ async def test_a_form_with_another_token_says_so(browser: httpx.AsyncClient, tok
     assert "set-cookie" not in answer.headers
 
 
+async def test_a_form_signs_in_with_a_name_and_a_password(browser: httpx.AsyncClient) -> None:
+    form = {"name": "bert", "password": PASSWORD, "next": "/tasks"}
+    answer = await browser.post("/sign-in", data=form)
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/tasks")
+    assert (await browser.get("/")).text.startswith("bert (viewer)")
+
+
+@pytest.mark.parametrize(
+    ("name", "password", "why"),
+    [
+        ("bert", "another", "no"),
+        ("bert", "", "no"),
+        ("nobody", PASSWORD, "no"),
+        ("carla", PASSWORD, "later"),
+    ],
+)
+async def test_a_wrong_password_opens_nothing_whatever_token_is_sent_with_it(
+    browser: httpx.AsyncClient, name: str, password: str, why: str
+) -> None:
+    form = {"name": name, "password": password, "token": TOKEN, "next": "/tasks"}
+    answer = await browser.post("/sign-in", data=form)
+
+    assert answer.headers["location"] == f"/tasks?signed-in={why}"
+    assert "set-cookie" not in answer.headers
+
+
 ELSEWHERE = [
     "http://evil.example/",
     "//evil.example/",
@@ -77,6 +117,7 @@ ELSEWHERE = [
     "\\\\evil.example",
     "javascript:alert(1)",
     "evil.example",
+    "//[",
     "",
 ]
 
@@ -98,10 +139,55 @@ async def test_nor_by_an_address(browser: httpx.AsyncClient) -> None:
 async def test_signing_out_ends_the_session(browser: httpx.AsyncClient) -> None:
     await browser.get(f"/?token={TOKEN}")
 
+    kept = dict(browser.cookies)
     left = await browser.post("/sign-out")
 
     assert (left.status_code, left.headers["location"]) == (303, "/")
     assert (await browser.get("/")).text == "None at /?"
+    copied = await browser.get("/", headers={"cookie": f"{COOKIE}={kept[COOKIE]}"})
+    assert copied.text == "None at /?", "a copy of the cookie opens nothing, either"
+
+
+async def test_each_sign_in_begins_another_session_and_ends_the_one_before(
+    browser: httpx.AsyncClient, people: RememberedPeople
+) -> None:
+    chosen = {"cookie": f"{COOKIE}=chosen by somebody else"}
+    await browser.post("/sign-in", data={"token": TOKEN}, headers=chosen)
+    [first] = people.sessions
+    await browser.post("/sign-in", data={"token": "of-bert"})
+    [second] = people.sessions
+
+    assert len({first, second, "chosen by somebody else"}) == 3
+    assert (await browser.get("/")).text.startswith("bert")
+
+
+async def test_no_page_and_no_other_site_gets_at_a_session(people: RememberedPeople) -> None:
+    app = guarded(people)
+    async with asking(app) as plain, asking(app, "https") as private:
+        by_http = (await plain.get(f"/?token={TOKEN}")).headers["set-cookie"].split("; ")
+        by_tls = (await private.get(f"/?token={TOKEN}")).headers["set-cookie"].split("; ")
+        gone = (await plain.post("/sign-out")).headers["set-cookie"].split("; ")
+
+    assert {"HttpOnly", "SameSite=Lax", "Path=/"} <= set(by_http)
+    assert "Secure" not in by_http
+    assert "Secure" in by_tls
+    assert "Max-Age=0" in gone
+
+
+@pytest.mark.parametrize("cookies", ["", "whose", "whose=", "=;;=", "whose=other", "who se=1"])
+async def test_what_is_no_session_is_nobodys(browser: httpx.AsyncClient, cookies: str) -> None:
+    answer = await browser.get("/", headers={"cookie": cookies})
+    assert answer.text == "None at /?"
+
+
+async def test_where_addresses_have_no_tokens_one_is_no_credential(
+    people: RememberedPeople,
+) -> None:
+    async with asking(guarded(people, by_address=False)) as browser:
+        answer = await browser.get(f"/?token={TOKEN}")
+
+    assert answer.text.startswith("None at /")
+    assert "set-cookie" not in answer.headers
 
 
 async def test_a_token_in_the_query_signs_nobody_in_who_changes_something(

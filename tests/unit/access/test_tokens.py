@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from http.cookies import SimpleCookie
 from uuid import UUID
 
 import pytest
@@ -11,7 +10,6 @@ from itsdangerous.timed import TimestampSigner
 from sluice.contracts.access import Role
 from sluice.contracts.problems import Unauthenticated
 from sluice.servicekit.access.principal import Person, PilotCaller
-from sluice.servicekit.access.sessions import Sessions
 from sluice.servicekit.access.tokens import PILOT_TOKEN, AnyOf, FixedTokens, PilotTokens
 
 ANNA = Person("anna", Role.ADMIN)
@@ -81,40 +79,3 @@ async def test_whoever_knows_a_token_says_whose_it_is() -> None:
     assert await known.principal("open-sesame") == ANNA
     assert await known.principal(tokens.give(PILOT)) == PilotCaller(PILOT)
     assert await known.principal("something else") is None
-
-
-def _kept(set_cookie: str) -> str:
-    """What a browser sends back."""
-    [(name, morsel)] = SimpleCookie(set_cookie).items()
-    return f"{name}={morsel.value}"
-
-
-def test_a_session_says_who_it_is_for_a_week(later: Callable[[int], None]) -> None:
-    sessions = Sessions("key")
-    cookie = _kept(sessions.begin(ANNA, secure=False))
-
-    assert sessions.person(cookie) == ANNA
-    assert sessions.person(f"theme=dark; {cookie}") == ANNA
-    later(WEEK + 60)
-    assert sessions.person(cookie) is None
-
-
-def test_a_session_of_another_key_or_changed_is_nobodys() -> None:
-    cookie = _kept(Sessions("key").begin(ANNA, secure=False))
-    name, _, value = cookie.partition("=")
-    other = _kept(Sessions("other").begin(ANNA, secure=False))
-
-    assert Sessions("other").person(cookie) is None
-    assert Sessions("key").person(f"{name}={other.partition('=')[2]}") is None
-    assert Sessions("key").person(f"{name}={value[:-2]}xx") is None
-    assert Sessions("key").person("") is None
-
-
-def test_no_page_and_no_other_site_gets_at_a_session() -> None:
-    sessions = Sessions("key")
-    plain = sessions.begin(ANNA, secure=False)
-
-    assert {"HttpOnly", "SameSite=Lax", "Path=/"} <= set(plain.split("; "))
-    assert "Secure" not in plain
-    assert "Secure" in sessions.begin(ANNA, secure=True).split("; ")
-    assert "Max-Age=0" in sessions.end(secure=False).split("; ")

@@ -1,13 +1,13 @@
-"""Flask's views behind their policies."""
+"""Flask's views behind their policies, and who asks for them."""
 
 import re
 
 from flask import Flask, request
-from starlette.types import Scope
 
+from sluice.contracts.access import Role
 from sluice.servicekit.access.check import require
 from sluice.servicekit.access.policy import RoutePolicy, policy_of
-from sluice.servicekit.access.principal import principal_of
+from sluice.servicekit.access.principal import Person, Principal, principal_of
 
 _PART = re.compile(r"<(?:\w+:)?(\w+)>")
 
@@ -27,8 +27,24 @@ def check_access(flask: Flask) -> None:
         endpoint = request.endpoint
         if endpoint is None:  # nothing is served there, which is told as such
             return
-        scope: Scope = request.environ.get("asgi.scope", {})
-        require(policies[endpoint], principal_of(scope), request.view_args or {})
+        require(policies[endpoint], _principal(), request.view_args or {})
+
+
+def caller() -> Person:
+    """Precondition: of a request that only people may send. Whoever may do everything without being
+    anybody counts as an administrator."""
+    principal = _principal()
+    return principal if isinstance(principal, Person) else Person(str(principal), Role.ADMIN)
+
+
+def person_who_asks() -> Person | None:
+    """None: nobody that is known, or not a person."""
+    principal = _principal()
+    return principal if isinstance(principal, Person) else None
+
+
+def _principal() -> Principal | None:
+    return principal_of(request.environ.get("asgi.scope", {}))
 
 
 def views_and_policies(flask: Flask) -> dict[str, RoutePolicy]:

@@ -77,6 +77,7 @@ def create_flask(settings: OperatorSettings) -> Flask:
             if settings.secret_key is None
             else settings.secret_key.get_secret_value()
         ),
+        ACCOUNTS=settings.accounts,
         MAX_CONTENT_LENGTH=LARGEST_REQUEST,
         MAX_FORM_MEMORY_SIZE=LARGEST_REQUEST,
         SESSION_COOKIE_NAME="sluice_session",

@@ -182,3 +182,47 @@ ALTER TABLE assets ADD COLUMN check_tool jsonb CHECK (jsonb_typeof(check_tool) =
 ALTER TABLE asset_drafts ADD COLUMN check_tool jsonb CHECK (jsonb_typeof(check_tool) = 'object');
 
 UPDATE alembic_version SET version_num='operator0009' WHERE alembic_version.version_num = 'operator0008';
+
+-- Running upgrade operator0009 -> operator0010
+
+CREATE TABLE people (
+    name text PRIMARY KEY,
+    role text NOT NULL CHECK (role IN ('viewer', 'submitter', 'shift', 'admin')),
+    -- Argon2id, with its salt and its costs (RFC 9106); null: signs in with tokens alone.
+    password text,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    -- A name is never given to another person: accounts are disabled, not deleted.
+    disabled_at timestamptz
+);
+
+CREATE TABLE person_tokens (
+    id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+    -- Who has no account (the system's own token) has tokens, too.
+    person text NOT NULL,
+    label text NOT NULL,
+    -- The most that it may; its person's role goes beyond nothing of it.
+    role text NOT NULL CHECK (role IN ('viewer', 'submitter', 'shift', 'admin')),
+    -- SHA-256 of 256 random bits: what is sent cannot be found from it.
+    digest bytea NOT NULL UNIQUE CHECK (octet_length(digest) = 32),
+    created_at timestamptz NOT NULL DEFAULT now(),
+    expires_at timestamptz NOT NULL,
+    used_at timestamptz,
+    revoked_at timestamptz
+);
+
+CREATE INDEX person_tokens_person ON person_tokens (person, created_at);
+
+CREATE TABLE person_sessions (
+    -- SHA-256 of what the browser has.
+    digest bytea PRIMARY KEY CHECK (octet_length(digest) = 32),
+    person text NOT NULL,
+    role text NOT NULL CHECK (role IN ('viewer', 'submitter', 'shift', 'admin')),
+    begun_at timestamptz NOT NULL DEFAULT now(),
+    ends_at timestamptz NOT NULL
+);
+
+CREATE INDEX person_sessions_person ON person_sessions (person);
+
+CREATE INDEX person_sessions_end ON person_sessions (ends_at);
+
+UPDATE alembic_version SET version_num='operator0010' WHERE alembic_version.version_num = 'operator0009';

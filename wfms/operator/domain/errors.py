@@ -1,4 +1,4 @@
-"""What the operator service refuses, one class per fact.
+"""What the operator service refuses, one class per fact; about people: ``people_errors``.
 
 ServiceError
 ├── NotFound ─ TemplateUnknown, RunTemplateUnknown, LogUnknown, SecretUnknown, StepUnknown,

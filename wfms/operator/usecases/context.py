@@ -12,7 +12,9 @@ from sluice.clients.wms import WmsClient
 from sluice.servicekit.database import Database
 from sluice.servicekit.queue_admin import QueueDesk
 from sluice.servicekit.sealing import Sealer
+from wfms.operator.usecases.change_accounts import ChangeAccounts
 from wfms.operator.usecases.compile_files import Compiler
+from wfms.operator.usecases.known_people import KnownPeople
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,8 @@ class OperatorContext:
     wms: WmsClient
     queues: QueueDesk
     sealer: Sealer
+    people: KnownPeople
+    accounts: ChangeAccounts
     others: Mapping[str, httpx.AsyncClient]
     files: httpx.AsyncClient
     log_preview: int

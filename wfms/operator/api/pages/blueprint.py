@@ -12,6 +12,7 @@ from wfms.operator.api.pages.chains import ChainPages
 from wfms.operator.api.pages.datasets import DatasetPages
 from wfms.operator.api.pages.overview import OverviewPages
 from wfms.operator.api.pages.page_routes import PageRoutes
+from wfms.operator.api.pages.people import PeoplePages
 from wfms.operator.api.pages.pilots import PilotPages
 from wfms.operator.api.pages.queues import QueuePages
 from wfms.operator.api.pages.reruns import RerunPages
@@ -46,6 +47,7 @@ def pages_blueprint(context: OperatorContext, bridge: Bridge) -> Blueprint:
         TimesPages,
         QueuePages,
         StoragePages,
+        PeoplePages,
     ):
         part(context, bridge).add_to(routes)
     pages.before_request(_check_form)

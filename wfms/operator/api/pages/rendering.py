@@ -4,7 +4,7 @@ import hashlib
 from datetime import UTC, datetime, timedelta
 from importlib import resources
 
-from flask import Flask, Response, jsonify, render_template, request, url_for
+from flask import Flask, Response, jsonify, render_template, url_for
 
 from sluice.contracts.chain_requirements import required
 from sluice.contracts.counts import produced_texts
@@ -14,8 +14,8 @@ from sluice.contracts.naming import own_name
 from sluice.contracts.problems import Problem, Unauthenticated
 from sluice.contracts.scatters import value_in_short
 from sluice.contracts.templates import RUN_VERSION
-from sluice.servicekit.access.principal import Person, principal_of
 from sluice.servicekit.access.sign_in import SIGN_IN, SIGN_OUT
+from wfms.operator.api.access import person_who_asks
 from wfms.operator.api.pages import csrf
 from wfms.operator.domain import formatting
 from wfms.operator.domain.parameters import type_name
@@ -60,16 +60,10 @@ def prepare_rendering(flask: Flask) -> None:
         box_width=WIDTH,
         box_height=HEIGHT,
         run_version=RUN_VERSION,
-        person=_person,
+        person=person_who_asks,
         sign_in=SIGN_IN,
         sign_out=SIGN_OUT,
     )
-
-
-def _person() -> Person | None:
-    """Who looks at the page, where that is known."""
-    principal = principal_of(request.environ.get("asgi.scope", {}))
-    return principal if isinstance(principal, Person) else None
 
 
 def _version_of_static_files() -> str:

@@ -7,12 +7,12 @@ from pydantic import ValidationError
 from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.access import Role
-from sluice.contracts.problems import Finding, NotFound, ServiceError, Unprocessable
+from sluice.contracts.problems import NotFound, ServiceError, Unprocessable
 from sluice.contracts.tools import ComposeTools, NewTool
-from sluice.contracts.wording import sentence_of
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.api.pages.query_values import query_number
+from wfms.operator.api.pages.wrong_form import wrong_form
 from wfms.operator.domain.submitted_files import UNNAMED, SubmittedFiles
 from wfms.operator.usecases.compose_tools import compose_tools
 from wfms.operator.usecases.context import OperatorContext
@@ -54,7 +54,7 @@ class ToolPages:
             new = NewTool(name=request.form.get("name", "").strip() or stem, cwl=text)
             stored = self._bridge.run(store_tool(self._context, new))
         except ValidationError as error:
-            return self._refused(_wrong(error))
+            return self._refused(wrong_form(error))
         except Unprocessable as refusal:
             return self._refused(refusal)
         version = f"version {stored.tool.version}"
@@ -76,7 +76,7 @@ class ToolPages:
                 hold_template(self._context, sent, name=asked.name, template_id=uuid4())
             )
         except ValidationError as error:
-            return self._refused(_wrong(error))
+            return self._refused(wrong_form(error))
         except (Unprocessable, NotFound) as refusal:
             return self._refused(refusal)
         if not held.new:
@@ -109,11 +109,3 @@ def _bindings(text: str) -> dict[str, str]:
             )
         bind[name] = target
     return bind
-
-
-def _wrong(error: ValidationError) -> Unprocessable:
-    findings = [
-        Finding(message=f"{'.'.join(map(str, wrong['loc']))}: {sentence_of(wrong)}")
-        for wrong in error.errors()
-    ]
-    return Unprocessable("What was sent does not have the right form", findings=findings)

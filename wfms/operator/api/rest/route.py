@@ -13,6 +13,7 @@ from sluice.contracts.base import Contract
 from sluice.contracts.problems import Finding, ServiceError
 from sluice.contracts.wording import sentence_of
 from sluice.servicekit.access.policy import RoutePolicy, policy, under
+from wfms.operator.api.access import caller
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.rest.body import read_body
 from wfms.operator.domain.errors import RequestRefused
@@ -60,6 +61,8 @@ class Route:
     uploads: bool = False
     #: Takes bytes as they are.
     sends_bytes: bool = False
+    #: Its view is told who asks, as ``caller``.
+    told_caller: bool = False
 
 
 def blueprint(routes: list[Route], bridge: Bridge) -> Blueprint:
@@ -81,6 +84,8 @@ def _serve(route: Route, bridge: Bridge) -> Callable[..., Response]:
             arguments["body"] = route.read()
         elif route.body is not None:
             arguments["body"] = parse_json(route.body)
+        if route.told_caller:
+            arguments["caller"] = caller()
         return _response(bridge.run(_call(route.view, arguments)), route.status)
 
     return serve

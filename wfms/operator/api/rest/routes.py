@@ -5,6 +5,7 @@ from wfms.operator.api.rest.attention import AttentionRoutes
 from wfms.operator.api.rest.chains import ChainRoutes
 from wfms.operator.api.rest.forwarded import forwarded_routes
 from wfms.operator.api.rest.limits import LimitRoutes
+from wfms.operator.api.rest.people import PeopleRoutes
 from wfms.operator.api.rest.queues import QueueRoutes
 from wfms.operator.api.rest.route import Route
 from wfms.operator.api.rest.run_templates import RunTemplateRoutes
@@ -28,6 +29,7 @@ def all_routes(context: OperatorContext, *, largest_body: int) -> list[Route]:
         *StepRoutes(context).routes(),
         *LimitRoutes(context).routes(),
         *SecretRoutes(context).routes(),
+        *PeopleRoutes(context).routes(),
         *AssetRoutes(context).routes(),
         *ToolRoutes(context).routes(),
         *AttentionRoutes(context).routes(),

@@ -1,0 +1,70 @@
+"""`sluice login`, `sluice logout`, `sluice whoami`."""
+
+import os
+import socket
+from typing import Annotated
+
+import typer
+from pydantic import SecretStr
+
+from sluice.cli.errors import plain_errors
+from sluice.cli.output import err
+from sluice.cli.passwords import asked_line, asked_password
+from sluice.cli.system import System, with_system
+from sluice.contracts.people import SignInWithPassword, TokenQuestion
+from sluice.credentials import TOKEN, forget_token, keep_token, kept_token
+
+
+@with_system
+def login(
+    system: System,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Yours, in the system.")
+    ] = None,
+    *,
+    with_token: Annotated[
+        bool,
+        typer.Option("--with-token", help="Keep a token that you have, from standard input."),
+    ] = False,
+) -> None:
+    """Let the command ask a system as you, from this machine: it gets a token of yours, which it
+    keeps in a file that you alone can read."""
+    url = system.address()
+    secret = plain_errors(lambda: asked_password("token")) if with_token else _given(system, name)
+    token = secret.get_secret_value().strip()
+    me = system.ask(lambda c: c.operator.me(), token=token)
+    plain_errors(lambda: keep_token(url, token))
+    system.answer(me, f"you are {me.name} ({me.role}) at {url}")
+    if os.environ.get(TOKEN):
+        err.print(f"note: {TOKEN} is set, which goes first")
+
+
+def _given(system: System, name: str | None) -> SecretStr:
+    """A token, for a name and a password."""
+    label = f"sluice login, {socket.gethostname()}"[:100]
+    known = plain_errors(lambda: name or asked_line("name"))
+    who = plain_errors(
+        lambda: SignInWithPassword(name=known, password=asked_password(), label=label)
+    )
+    return system.ask(lambda c: c.operator.sign_in(who)).secret
+
+
+@with_system
+def logout(system: System) -> None:
+    """Take back the token that `sluice login` keeps for a system, and forget it."""
+    url = system.address()
+    token = kept_token(url)
+    if token is None:
+        system.answer({"url": url, "signed_in": False}, f"you were not signed in at {url}")
+        return
+    question = TokenQuestion(token=SecretStr(token))
+    system.ask(lambda c: c.operator.revoke_found_token(question))
+    forget_token(url, token)
+    system.answer({"url": url, "signed_in": False}, f"you are not signed in at {url} any more")
+
+
+@with_system
+def whoami(system: System) -> None:
+    """Who you are for a system, and what you may."""
+    me = system.ask(lambda c: c.operator.me())
+    system.answer(me, f"{me.name} ({me.role})")

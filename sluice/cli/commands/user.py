@@ -1,0 +1,111 @@
+"""`sluice user …`"""
+
+from typing import Annotated
+
+import typer
+
+from sluice.cli.errors import plain_errors
+from sluice.cli.output import print_json, print_table
+from sluice.cli.passwords import asked_password
+from sluice.cli.system import System, with_system
+from sluice.contracts.access import Role
+from sluice.contracts.people import Account, AccountChange, NewAccount, NewPassword
+
+app = typer.Typer(no_args_is_help=True, help="People who may ask a system, and their roles.")
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME")]
+RoleArgument = Annotated[
+    Role, typer.Argument(help="Each may do what the ones before it may, and more.")
+]
+
+
+@app.command("add")
+@with_system
+def add(
+    system: System,
+    name: NameArgument,
+    *,
+    role: Annotated[Role, typer.Option(help="What he may.")] = Role.VIEWER,
+    no_password: Annotated[
+        bool,
+        typer.Option(
+            "--no-password", help="Signs in with tokens alone, which administrators make."
+        ),
+    ] = False,
+) -> None:
+    """Make an account; its password is asked for, or read from standard input."""
+    password = None if no_password else plain_errors(lambda: asked_password(twice=True))
+    new = plain_errors(lambda: NewAccount(name=name, role=role, password=password))
+    made = system.ask(lambda c: c.operator.add_account(new))
+    system.answer(made, f"{made.name} is {made.role}")
+
+
+@app.command("list")
+@with_system
+def list_users(system: System) -> None:
+    """Accounts: who may do what."""
+    found = system.ask(lambda c: c.operator.accounts()).accounts
+    if system.as_json:
+        print_json(found)
+        return
+    print_table(
+        ["name", "role", "password", "since", "disabled"],
+        [_row(account) for account in found],
+        empty="nobody has an account",
+    )
+
+
+@app.command("role")
+@with_system
+def set_role(system: System, name: NameArgument, role: RoleArgument) -> None:
+    """Give a person another role; it holds at once."""
+    _change(system, name, AccountChange(role=role), f"{name} is {role}")
+
+
+@app.command("disable")
+@with_system
+def disable(system: System, name: NameArgument) -> None:
+    """Let a person do nothing any more: his sessions end, his tokens open nothing."""
+    _change(system, name, AccountChange(disabled=True), f"{name} may do nothing any more")
+
+
+@app.command("enable")
+@with_system
+def enable(system: System, name: NameArgument) -> None:
+    """Let a person in again who was disabled; tokens of his that have not ended hold again."""
+    _change(system, name, AccountChange(disabled=False), f"{name} may sign in again")
+
+
+@app.command("password")
+@with_system
+def set_password(
+    system: System,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Another person, for administrators.")
+    ] = None,
+) -> None:
+    """Change your password, or a person's; sessions that are open end, tokens stay. Without a
+    terminal they are lines of standard input: the old one (yours alone), then the new one."""
+    if name is not None:
+        new = plain_errors(
+            lambda: AccountChange(password=asked_password("new password", twice=True))
+        )
+        _change(system, name, new, f"the password of {name} is another one now")
+        return
+    own = plain_errors(
+        lambda: NewPassword(
+            old=asked_password("old password"), new=asked_password("new password", twice=True)
+        )
+    )
+    changed = system.ask(lambda c: c.operator.change_password(own))
+    system.answer(changed, "your password is another one now")
+
+
+def _change(system: System, name: str, change: AccountChange, sentence: str) -> None:
+    system.answer(system.ask(lambda c: c.operator.change_account(name, change)), sentence)
+
+
+def _row(account: Account) -> tuple[object, ...]:
+    disabled = "" if account.disabled_at is None else f"{account.disabled_at:%F %T}"
+    password = "yes" if account.has_password else "no"
+    return (account.name, account.role.value, password, f"{account.created_at:%F %T}", disabled)

@@ -1,0 +1,64 @@
+"""What the operator service is asked about accounts, tokens and who asks."""
+
+from urllib.parse import quote
+from uuid import UUID
+
+from sluice.clients.base import API, ServiceClient
+from sluice.contracts.people import (
+    Account,
+    AccountChange,
+    AccountList,
+    GivenToken,
+    Me,
+    NewAccount,
+    NewPassword,
+    NewToken,
+    SignInWithPassword,
+    Token,
+    TokenList,
+    TokenQuestion,
+)
+
+
+class PeopleCalls(ServiceClient):
+    async def accounts(self) -> AccountList:
+        return await self.call("GET", f"{API}/people", answer=AccountList)
+
+    async def add_account(self, new: NewAccount) -> Account:
+        """Raises ``Conflict`` where there is one of that name."""
+        return await self.call("POST", f"{API}/people", body=new, answer=Account, retry=False)
+
+    async def change_account(self, name: str, change: AccountChange) -> Account:
+        """Raises ``NotFound``."""
+        path = f"{API}/people/{quote(name, safe='')}"
+        return await self.call("PATCH", path, body=change, answer=Account)
+
+    async def me(self) -> Me:
+        return await self.call("GET", f"{API}/me", answer=Me)
+
+    async def change_password(self, new: NewPassword) -> Account:
+        """Of who asks. Raises ``Unauthenticated`` where the old one is wrong."""
+        return await self.call("PUT", f"{API}/me/password", body=new, answer=Account, retry=False)
+
+    async def tokens(
+        self, *, person: str | None = None, everybodys: bool = False, ended: bool = False
+    ) -> TokenList:
+        """Raises ``Forbidden`` for those of others where an administrator does not ask."""
+        params = {"person": person, "all": everybodys, "ended": ended}
+        return await self.call("GET", f"{API}/tokens", params=params, answer=TokenList)
+
+    async def give_token(self, new: NewToken) -> GivenToken:
+        """Never repeated by itself: each one makes a token. Raises ``Forbidden``, ``NotFound``."""
+        return await self.call("POST", f"{API}/tokens", body=new, answer=GivenToken, retry=False)
+
+    async def revoke_token(self, token: UUID) -> Token:
+        """Raises ``NotFound``."""
+        return await self.call("DELETE", f"{API}/tokens/{token}", answer=Token)
+
+    async def sign_in(self, who: SignInWithPassword) -> GivenToken:
+        """Raises ``Unauthenticated``."""
+        return await self.call("POST", f"{API}/sign-in", body=who, answer=GivenToken, retry=False)
+
+    async def revoke_found_token(self, token: TokenQuestion) -> None:
+        """Whosever it is; also one that opens nothing."""
+        await self.call("POST", f"{API}/token-revocations", body=token)

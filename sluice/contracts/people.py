@@ -1,0 +1,189 @@
+"""People who ask: their accounts, their tokens, and how they sign in."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Self
+from uuid import UUID
+
+from pydantic import (
+    AfterValidator,
+    Field,
+    SecretStr,
+    StringConstraints,
+    model_validator,
+)
+
+from sluice.contracts.access import Role
+from sluice.contracts.base import Contract, Timestamp
+from sluice.contracts.secrets import IN_JSON_ALONE, HoldsSecrets
+from sluice.contracts.wording import Spelling, in_words
+
+#: Characters of a password: NIST SP 800-63B asks for a length, and for no kinds of characters.
+LEAST_PASSWORD, MOST_PASSWORD = 12, 512
+#: Characters of whatever somebody claims to be one.
+MOST_CLAIMED = 4096
+#: What every token of a person begins with, so that one which lies somewhere is known as such.
+TOKEN_PREFIX = "sluice_"  # noqa: S105 - its beginning
+#: Days for which a token holds at most, and if nothing is said.
+MOST_DAYS, USUAL_DAYS = 366, 30
+
+PersonName = Annotated[
+    str,
+    StringConstraints(pattern=r"^[a-z0-9][a-z0-9._@-]{0,99}$"),
+    Spelling(
+        "a person's name",
+        first="[a-z0-9]",
+        other="[a-z0-9._@-]",
+        most=100,
+        rule=(
+            "has small letters (a to z), digits and ._@- only, at most 100, and begins with a"
+            " letter or digit"
+        ),
+    ),
+]
+
+Label = Annotated[
+    str,
+    StringConstraints(pattern=r"^[^\x00-\x1f]{1,100}$"),
+    Spelling(
+        "a token's label",
+        first=r"[^\x00-\x1f]",
+        other=r"[^\x00-\x1f]",
+        most=100,
+        rule="has at most 100 characters, and no control character",
+    ),
+]
+
+
+def _long_enough(password: SecretStr) -> SecretStr:
+    """No error repeats it."""
+    length = len(password.get_secret_value())
+    if not LEAST_PASSWORD <= length <= MOST_PASSWORD:
+        raise in_words(
+            f"a password has {LEAST_PASSWORD} to {MOST_PASSWORD} characters, and this one has"
+            f" {length}"
+        )
+    return password
+
+
+Password = Annotated[
+    SecretStr,
+    AfterValidator(_long_enough),
+    IN_JSON_ALONE,
+    Field(description=f"{LEAST_PASSWORD} to {MOST_PASSWORD} characters."),
+]
+#: Whatever somebody says his password, or his token, is.
+Claimed = Annotated[SecretStr, IN_JSON_ALONE, Field(max_length=MOST_CLAIMED)]
+
+
+class NewAccount(HoldsSecrets):
+    """``password``: None: who has none signs in with tokens alone, which an administrator makes."""
+
+    name: PersonName
+    role: Role = Role.VIEWER
+    password: Password | None = None
+
+
+class AccountChange(HoldsSecrets):
+    """What is None stays as it is. ``password``: a new one ends all sessions of the person."""
+
+    role: Role | None = None
+    disabled: bool | None = None
+    password: Password | None = None
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> Self:
+        if self.role is None and self.disabled is None and self.password is None:
+            raise in_words("nothing is changed: give role, disabled or password")
+        return self
+
+
+class Account(Contract):
+    """``disabled_at``: since then nothing that is the person's opens anything."""
+
+    name: str
+    role: Role
+    has_password: bool
+    created_at: Timestamp
+    disabled_at: Timestamp | None = None
+
+
+class AccountList(Contract):
+    """By name."""
+
+    accounts: list[Account]
+
+
+class Me(Contract):
+    """Who asks. ``account``: None where it is nobody with an account: whoever has the system's own
+    token."""
+
+    name: str
+    role: Role
+    account: Account | None = None
+
+
+class NewPassword(HoldsSecrets):
+    old: Claimed
+    new: Password
+
+
+class NewToken(Contract):
+    """``role``: the most that it may; None: as much as its person. ``days`` until it ends.
+    ``person``: None: who asks; another one's are made by administrators."""
+
+    label: Label
+    role: Role | None = None
+    days: Annotated[int, Field(ge=1, le=MOST_DAYS)] = USUAL_DAYS
+    person: PersonName | None = None
+
+
+class Token(Contract):
+    """Of a person; what it is nobody can read any more. ``used_at``: the last time, to the
+    minute."""
+
+    id: UUID
+    person: str
+    label: str
+    role: Role
+    created_at: Timestamp
+    expires_at: Timestamp
+    used_at: Timestamp | None = None
+    revoked_at: Timestamp | None = None
+
+    def is_over(self) -> bool:
+        """Revoked, or out of date by the clock of whoever asks."""
+        return self.revoked_at is not None or self.expires_at <= datetime.now(UTC)
+
+
+class TokenList(Contract):
+    """The newest first."""
+
+    tokens: list[Token]
+
+
+class GivenToken(HoldsSecrets):
+    """``secret``: what is sent with requests; it is told this once."""
+
+    token: Token
+    secret: Annotated[SecretStr, IN_JSON_ALONE]
+
+
+class SignInWithPassword(HoldsSecrets):
+    """A token for whoever knows the password. ``label``: what it is for."""
+
+    name: Annotated[str, Field(max_length=100)]
+    password: Claimed
+    label: Label = "sluice login"
+
+
+class TokenQuestion(HoldsSecrets):
+    """A service asks whose a token is that it was sent (as RFC 7662 has it)."""
+
+    token: Claimed
+
+
+class TokenHolder(Contract):
+    """``name``, ``role``: None: the token opens nothing."""
+
+    name: str | None = None
+    role: Role | None = None

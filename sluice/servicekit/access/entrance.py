@@ -1,0 +1,47 @@
+"""What stands before the application of a service that is a process of its own: who may come in,
+and as whom."""
+
+from collections.abc import Sequence
+
+import httpx
+from starlette.types import ASGIApp
+
+from sluice.contracts.access import Role
+from sluice.servicekit.access.authentication import Authentication, Authenticator
+from sluice.servicekit.access.people import AskedPeople, People
+from sluice.servicekit.access.principal import Person
+from sluice.servicekit.access.sessions import Sessions
+from sluice.servicekit.access.sign_in import SignIn
+from sluice.servicekit.access.tokens import AnyOf
+
+#: Whoever gives no credential to a service that people ask, where they have no accounts: what is
+#: for services stays closed.
+_ANYONE = Person("somebody", Role.ADMIN)
+#: Of the cookie that says whose session it is.
+_COOKIE = "sluice_person"
+
+
+def open_to_anybody(app: ASGIApp) -> ASGIApp:
+    """Whoever reaches it may do everything."""
+    return Authentication(app, None)
+
+
+def without_accounts(app: ASGIApp, known: Sequence[Authenticator], *, for_people: bool) -> ASGIApp:
+    """``known``: who is no person. ``for_people``: they ask it, and need not say who they are."""
+    return Authentication(app, AnyOf(known), without=_ANYONE if for_people else None)
+
+
+def asking_for_people(
+    app: ASGIApp, known: Sequence[Authenticator], operator: httpx.AsyncClient
+) -> ASGIApp:
+    """``operator``: leads to the service that knows people."""
+    return Authentication(app, AnyOf([*known, AskedPeople(operator)]))
+
+
+def knowing_people(
+    app: ASGIApp, known: Sequence[Authenticator], people: People, *, secure: bool
+) -> ASGIApp:
+    """Of the service that knows them. ``secure``: cookies are sent by TLS alone."""
+    sessions = Sessions(people, _COOKIE, secure=secure)
+    asked = Authentication(app, AnyOf([*known, people]), sessions)
+    return SignIn(asked, people, sessions, tokens=people)

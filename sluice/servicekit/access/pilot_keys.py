@@ -1,0 +1,36 @@
+"""Proofs by which a pilot shows that it has the key it registered with (as DPoP, RFC 9449)."""
+
+from joserfc import jws, jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import OKPKey
+
+from sluice.contracts.access import PILOT_PROOF, PILOT_PROOF_ALGORITHM
+from sluice.contracts.problems import Unauthenticated
+
+#: Seconds for which a proof holds, before and after its time.
+FRESH = 60
+#: What joserfc raises for what is not as it has to be.
+_UNREADABLE = (JoseError, ValueError, TypeError, KeyError, RecursionError)
+
+
+def proven_key(proof: str, now: float) -> str:
+    """The thumbprint (RFC 7638) of the key that whoever sent the proof has. Raises
+    ``Unauthenticated``."""
+    try:
+        header = jws.extract_compact(proof.encode()).headers()
+        if header.get("typ") != PILOT_PROOF or header.get("alg") != PILOT_PROOF_ALGORITHM:
+            raise ValueError("it is of another kind")
+        key = OKPKey.import_key(header["jwk"])
+        if key.is_private:
+            raise ValueError("it has the private key in it")
+        made = jwt.decode(proof, key, algorithms=[PILOT_PROOF_ALGORITHM]).claims.get("iat")
+        if not isinstance(made, int):
+            raise ValueError("it does not say when it was made")
+    except _UNREADABLE as error:
+        raise Unauthenticated(f"the proof of the pilot's key is none: {error}") from error
+    if abs(now - made) > FRESH:
+        raise Unauthenticated(
+            f"the proof of the pilot's key is {now - made:.0f} s old, and holds for {FRESH}: make"
+            " one by the time that this answer has (Date)"
+        )
+    return key.thumbprint()

@@ -1,0 +1,357 @@
+"""Accounts, tokens and sessions of people, in the tables of the operator service."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import asyncpg
+import pytest
+from pydantic import SecretStr
+
+from sluice.clients.operator import OperatorClient
+from sluice.contracts.access import CallingService, Role
+from sluice.contracts.people import (
+    Account,
+    AccountChange,
+    NewAccount,
+    NewPassword,
+    NewToken,
+    SignInWithPassword,
+    TokenHolder,
+    TokenQuestion,
+)
+from sluice.contracts.problems import (
+    Conflict,
+    Forbidden,
+    NotFound,
+    ServiceError,
+    Unauthenticated,
+)
+from sluice.servicekit.access.people import WHOSE, People
+from sluice.servicekit.access.principal import Person, ServiceCaller
+from tests.integration.operator.conftest import Operator, operating
+from wfms.operator.usecases.sign_in import OF_A_NAME
+
+PASSWORD, OTHER = "correct horse battery", "staple of a battery"
+ROOT = Person("root", Role.ADMIN)
+OWN_TOKEN = "sluice_0123456789abcdef0123456789abcdef"
+
+
+@pytest.fixture
+async def operator(database_url: str) -> AsyncIterator[Operator]:
+    async with operating(database_url, admin_token=OWN_TOKEN) as operator:
+        operator.links.apps["wfms.operator"] = operator.service.app
+        yield operator
+
+
+def as_person(operator: Operator, person: Person) -> OperatorClient:
+    return OperatorClient(operator.links.http_of(person, "wfms.operator"))
+
+
+def known(operator: Operator) -> People:
+    assert operator.service.people is not None
+    return operator.service.people
+
+
+async def account(
+    operator: Operator, name: str, role: Role = Role.SUBMITTER, password: str | None = PASSWORD
+) -> Account:
+    secret = None if password is None else SecretStr(password)
+    new = NewAccount(name=name, role=role, password=secret)
+    return await as_person(operator, ROOT).add_account(new)
+
+
+async def holder(operator: Operator, token: str) -> Person | None:
+    found = await known(operator).principal(token)
+    assert found is None or isinstance(found, Person)
+    return found
+
+
+async def given(operator: Operator, by: Person, **what: object) -> tuple[UUID, str]:
+    new = NewToken.model_validate({"label": "a script", **what})
+    made = await as_person(operator, by).give_token(new)
+    return made.token.id, made.secret.get_secret_value()
+
+
+async def execute(operator: Operator, statement: str) -> None:
+    connection = await asyncpg.connect(operator.database_url)
+    await connection.execute(statement)
+    await connection.close()
+
+
+async def test_accounts_are_made_changed_and_listed(operator: Operator) -> None:
+    admin = as_person(operator, ROOT)
+    await account(operator, "bert", password=None)
+    anna = await account(operator, "anna", Role.VIEWER)
+    assert (anna.role, anna.has_password, anna.disabled_at) == (Role.VIEWER, True, None)
+    with pytest.raises(Conflict, match="there is an account of the name 'anna'"):
+        await account(operator, "anna", Role.ADMIN)
+
+    changed = await admin.change_account("anna", AccountChange(role=Role.SHIFT, disabled=True))
+    assert changed.role is Role.SHIFT
+    assert changed.disabled_at is not None
+    again = await admin.change_account("anna", AccountChange(disabled=True))
+    assert again.disabled_at == changed.disabled_at, "repeated, nothing changes"
+    assert (await admin.change_account("anna", AccountChange(disabled=False))).disabled_at is None
+    with pytest.raises(NotFound, match="nobody has an account of the name 'carla'"):
+        await admin.change_account("carla", AccountChange(role=Role.ADMIN))
+
+    listed = (await admin.accounts()).accounts
+    assert [(each.name, each.role, each.has_password) for each in listed] == [
+        ("anna", Role.SHIFT, True),
+        ("bert", Role.SUBMITTER, False),
+    ]
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.SUBMITTER, Role.SHIFT])
+async def test_nobody_but_an_administrator_makes_accounts(operator: Operator, role: Role) -> None:
+    anna = as_person(operator, Person("anna", role))
+    for ask in (
+        anna.accounts(),
+        anna.add_account(NewAccount(name="x", role=Role.VIEWER)),
+        anna.change_account("anna", AccountChange(role=Role.ADMIN)),
+        anna.tokens(everybodys=True),
+        anna.tokens(person="bert"),
+        anna.give_token(NewToken(label="x", person="bert")),
+    ):
+        with pytest.raises(Forbidden):
+            await ask
+
+
+async def test_a_password_signs_in_and_is_kept_by_nobody(operator: Operator) -> None:
+    await account(operator, "anna")
+    nobody = operator.client
+    who = SignInWithPassword(name=" Anna ", password=SecretStr(PASSWORD))
+    token = await nobody.sign_in(who)
+    assert (token.token.person, token.token.role) == ("anna", Role.SUBMITTER)
+    assert await holder(operator, token.secret.get_secret_value()) == Person("anna", Role.SUBMITTER)
+
+    connection = await asyncpg.connect(operator.database_url)
+    kept = str([tuple(row) for row in await connection.fetch("SELECT * FROM people")])
+    kept += str([tuple(row) for row in await connection.fetch("SELECT * FROM person_tokens")])
+    await connection.close()
+    assert "$argon2id$" in kept
+    assert PASSWORD not in kept
+    assert token.secret.get_secret_value() not in kept
+
+
+async def test_wrong_passwords_are_answered_alike_whoever_has_none(operator: Operator) -> None:
+    await account(operator, "anna")
+    await account(operator, "bert", password=None)
+    await account(operator, "carla")
+    await as_person(operator, ROOT).change_account("carla", AccountChange(disabled=True))
+    said = set()
+    for name, password in (
+        ("anna", OTHER),
+        ("bert", PASSWORD),
+        ("bert", ""),
+        ("carla", PASSWORD),
+        ("nobody", PASSWORD),
+    ):
+        who = SignInWithPassword(name=name, password=SecretStr(password))
+        with pytest.raises(Unauthenticated) as refused:
+            await operator.client.sign_in(who)
+        said.add(str(refused.value))
+    assert said == {"the name and the password do not belong together"}
+
+
+async def test_whoever_guesses_has_to_wait_also_many_at_a_time(operator: Operator) -> None:
+    await account(operator, "anna")
+    await account(operator, "bert")
+
+    async def guess(name: str, password: str) -> int:
+        who = SignInWithPassword(name=name, password=SecretStr(password))
+        try:
+            await operator.client.sign_in(who)
+        except ServiceError as error:
+            return error.status
+        return 201
+
+    tries = OF_A_NAME.amount + 5
+    statuses = await asyncio.gather(*(guess("anna", f"{OTHER} {n}") for n in range(tries)))
+    assert sorted(statuses) == [401] * OF_A_NAME.amount + [429] * 5
+    assert await guess("ANNA", PASSWORD) == 429, "the right one, too"
+    assert await guess("bert", PASSWORD) == 201, "nobody else waits"
+
+
+async def test_the_right_password_forgets_the_wrong_ones(operator: Operator) -> None:
+    await account(operator, "anna")
+    people = known(operator)
+    for _ in range(3):
+        for _ in range(OF_A_NAME.amount - 1):
+            with pytest.raises(Unauthenticated):
+                await people.with_password("anna", OTHER)
+        assert await people.with_password("anna", PASSWORD) == Person("anna", Role.SUBMITTER)
+
+
+async def test_an_own_password_is_changed_by_who_knows_the_old_one(operator: Operator) -> None:
+    await account(operator, "anna")
+    people, person = known(operator), Person("anna", Role.SUBMITTER)
+    anna = as_person(operator, person)
+    session = await people.begin_session(person)
+    _, token = await given(operator, person)
+    with pytest.raises(Unauthenticated, match="do not belong together"):
+        await anna.change_password(NewPassword(old=SecretStr(OTHER), new=SecretStr(OTHER)))
+    assert await people.in_session(session) == person
+
+    await anna.change_password(NewPassword(old=SecretStr(PASSWORD), new=SecretStr(OTHER)))
+
+    assert await people.in_session(session) is None
+    assert await holder(operator, token) == person, "tokens stay"
+    assert await people.with_password("anna", OTHER) == person
+    with pytest.raises(Unauthenticated):
+        await people.with_password("anna", PASSWORD)
+
+
+@pytest.mark.parametrize(
+    ("new", "sentence"),
+    [
+        ({"name": "Anna B"}, "a person's name has small letters"),
+        ({"name": "anna", "password": "short"}, "12 to 512 characters, and this one has 5"),
+        ({"name": "anna", "password": "x" * 513}, "12 to 512 characters, and this one has 513"),
+        ({"name": "anna", "role": "king"}, "viewer"),
+    ],
+)
+async def test_what_is_wrong_is_told_without_the_password(
+    operator: Operator, new: dict[str, str], sentence: str
+) -> None:
+    answer = await operator.http.post("/api/v1/people", json=new)
+    assert answer.status_code == 422
+    assert sentence in answer.text
+    assert new.get("password", "?") not in answer.text
+
+
+async def test_a_change_of_nothing_is_refused(operator: Operator) -> None:
+    await account(operator, "anna")
+    answer = await operator.http.patch("/api/v1/people/anna", json={})
+    assert answer.status_code == 422
+    assert "nothing is changed" in answer.text
+
+
+async def test_a_token_may_no_more_than_it_was_given_and_than_its_person(
+    operator: Operator,
+) -> None:
+    await account(operator, "anna", Role.SHIFT)
+    anna = Person("anna", Role.SHIFT)
+    _, whole = await given(operator, anna)
+    _, least = await given(operator, anna, role=Role.VIEWER)
+    assert await holder(operator, whole) == anna
+    assert await holder(operator, least) == Person("anna", Role.VIEWER)
+    with pytest.raises(Forbidden, match="the token is to be admin, and you are shift"):
+        await given(operator, anna, role=Role.ADMIN)
+    with pytest.raises(Forbidden, match="the token is to be shift, and you are viewer"):
+        await given(operator, Person("anna", Role.VIEWER), role=Role.SHIFT)
+
+    await as_person(operator, ROOT).change_account("anna", AccountChange(role=Role.SUBMITTER))
+    assert await holder(operator, whole) == Person("anna", Role.SUBMITTER)
+    assert await holder(operator, least) == Person("anna", Role.VIEWER)
+
+
+async def test_whoever_is_disabled_opens_nothing_until_he_is_enabled(operator: Operator) -> None:
+    await account(operator, "anna")
+    anna, people, admin = Person("anna", Role.SUBMITTER), known(operator), as_person(operator, ROOT)
+    _, token = await given(operator, anna)
+    session = await people.begin_session(anna)
+
+    await admin.change_account("anna", AccountChange(disabled=True))
+    assert await holder(operator, token) is None
+    assert await people.in_session(session) is None
+    with pytest.raises(NotFound):
+        await given(operator, ROOT, person="anna")
+
+    await admin.change_account("anna", AccountChange(disabled=False))
+    assert await holder(operator, token) == anna
+    assert await people.in_session(session) is None, "sessions have ended for good"
+
+
+async def test_tokens_are_listed_taken_back_and_end(operator: Operator) -> None:
+    anna, bert = Person("anna", Role.SUBMITTER), Person("bert", Role.SUBMITTER)
+    first, secret = await given(operator, anna, label="first", days=1)
+    second, another = await given(operator, anna, label="second")
+    third, _ = await given(operator, bert, label="third")
+    mine = as_person(operator, anna)
+    assert [token.label for token in (await mine.tokens()).tokens] == ["second", "first"]
+    everybodys = (await as_person(operator, ROOT).tokens(everybodys=True)).tokens
+    assert [token.id for token in everybodys] == [third, second, first]
+    of_bert = (await as_person(operator, ROOT).tokens(person="bert")).tokens
+    assert [token.id for token in of_bert] == [third]
+
+    for foreign in (third, uuid4()):
+        with pytest.raises(NotFound, match="you have no token"):
+            await mine.revoke_token(foreign)
+    revoked = await mine.revoke_token(first)
+    assert (await mine.revoke_token(first)).revoked_at == revoked.revoked_at
+    assert await holder(operator, secret) is None
+    await execute(operator, "UPDATE person_tokens SET expires_at = now()")
+    assert await holder(operator, another) is None
+    assert (await mine.tokens()).tokens == []
+    assert [token.id for token in (await mine.tokens(ended=True)).tokens] == [second, first]
+
+
+async def test_whoever_has_a_token_may_end_it(operator: Operator) -> None:
+    _, token = await given(operator, Person("anna", Role.VIEWER))
+    for sent in ("sluice_made-up", token, token):
+        await operator.client.revoke_found_token(TokenQuestion(token=SecretStr(sent)))
+    assert await holder(operator, token) is None
+
+
+async def test_a_token_says_when_it_was_used_to_the_minute(operator: Operator) -> None:
+    anna = Person("anna", Role.VIEWER)
+    _, token = await given(operator, anna)
+
+    async def used() -> object:
+        return (await as_person(operator, anna).tokens()).tokens[0].used_at
+
+    assert await used() is None
+    await holder(operator, token)
+    first = await used()
+    assert first is not None
+    await holder(operator, token)
+    assert await used() == first
+    await execute(operator, "UPDATE person_tokens SET used_at = used_at - interval '2 minutes'")
+    await holder(operator, token)
+    assert await used() not in {first, None}
+
+
+async def test_the_systems_own_token_makes_the_first_account(operator: Operator) -> None:
+    own = await holder(operator, OWN_TOKEN)
+    assert own == Person("administrator", Role.ADMIN)
+    me = await as_person(operator, own).me()
+    assert (me.name, me.role, me.account) == ("administrator", Role.ADMIN, None)
+    assert await holder(operator, OWN_TOKEN + "0") is None
+    assert await holder(operator, OWN_TOKEN.removeprefix("sluice_")) is None
+    await account(operator, "anna")
+    me = await as_person(operator, Person("anna", Role.VIEWER)).me()
+    assert me.account is not None
+    assert (me.role, me.account.role) == (Role.VIEWER, Role.SUBMITTER)
+
+
+async def test_services_are_told_whose_a_token_is(operator: Operator) -> None:
+    _, token = await given(operator, Person("anna", Role.SHIFT))
+    caller = ServiceCaller(CallingService.DMS)
+    async with operator.links.http_of(caller, "wfms.operator") as dms:
+        for sent, told in (
+            (token, TokenHolder(name="anna", role=Role.SHIFT)),
+            (OWN_TOKEN, TokenHolder(name="administrator", role=Role.ADMIN)),
+            ("sluice_nobodys", TokenHolder()),
+        ):
+            answer = await dms.post(WHOSE, json={"token": sent})
+            assert TokenHolder.model_validate_json(answer.content) == told
+
+
+async def test_sessions_end(operator: Operator) -> None:
+    await account(operator, "anna", Role.SHIFT)
+    people, anna = known(operator), Person("anna", Role.VIEWER)
+    first, second = [await people.begin_session(anna) for _ in range(2)]
+    assert await people.in_session(first) == anna, "no more than it was begun with"
+    await people.end_session(first)
+    assert await people.in_session(first) is None
+    assert await people.in_session(second) == anna
+    await execute(operator, "UPDATE person_sessions SET ends_at = now()")
+    assert await people.in_session(second) is None
+    await people.begin_session(anna)
+    connection = await asyncpg.connect(operator.database_url)
+    [life] = await connection.fetch("SELECT ends_at - begun_at AS life FROM person_sessions")
+    await connection.close()
+    assert life["life"] == timedelta(days=7)

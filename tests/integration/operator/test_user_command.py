@@ -1,0 +1,157 @@
+"""`sluice user`, `sluice token`, `sluice login`, against a real operator service behind a real
+port, where people have accounts."""
+
+import asyncio
+import json
+import stat
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from sluice.servicekit.access.entrance import knowing_people
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.server import HttpServer
+from tests.integration.operator.conftest import operating
+from tests.integration.operator.test_people import OTHER, OWN_TOKEN, PASSWORD
+from tests.servers import commands
+
+
+@dataclass(frozen=True)
+class User:
+    """Somebody at a machine; ``kept``: where his tokens are kept; ``token``: that he says."""
+
+    url: str
+    kept: Path
+    token: str = ""
+
+    async def __call__(self, *arguments: str, code: int = 0, answered: str = "") -> str:
+        """What the command says; ``answered``: what it reads."""
+        environment = {
+            "SLUICE_URL": self.url,
+            "PATH": "/usr/bin",
+            "XDG_CONFIG_HOME": str(self.kept),
+            "SLUICE_TOKEN": self.token,
+        }
+        done = await asyncio.to_thread(
+            commands.run, "sluice", *arguments, env=environment, answered=answered
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+        return done.stdout + done.stderr
+
+
+@pytest.fixture
+async def admin(database_url: str, tmp_path: Path) -> AsyncIterator[User]:
+    async with operating(database_url, admin_token=OWN_TOKEN) as operator:
+        people = operator.service.people
+        assert people is not None
+        app = knowing_people(operator.service.app, [], people, secure=False)
+        server = HttpServer(app, host="127.0.0.1", port=0)
+        async with running(server):
+            yield User(f"http://127.0.0.1:{server.port}", tmp_path / "admin", OWN_TOKEN)
+
+
+@pytest.fixture
+def anna(admin: User, tmp_path: Path) -> User:
+    return replace(admin, kept=tmp_path / "anna", token="")
+
+
+async def test_from_the_first_account_to_the_last(admin: User) -> None:
+    assert await admin("whoami") == "administrator (admin)\n"
+    assert await admin("user", "list") == "nobody has an account\n"
+    said = await admin("user", "add", "anna", "--role", "shift", answered=f"{PASSWORD}\n")
+    assert said == "anna is shift\n"
+    assert await admin("user", "add", "robot", "--no-password") == "robot is viewer\n"
+    assert "anna is submitter" in await admin("user", "role", "anna", "submitter")
+    assert "may do nothing any more" in await admin("user", "disable", "robot")
+    lines = (await admin("user", "list")).splitlines()
+    assert [line.split()[:3] for line in lines[1:]] == [
+        ["anna", "submitter", "yes"],
+        ["robot", "viewer", "no"],
+    ]
+    assert "may sign in again" in await admin("user", "enable", "robot")
+    listed = json.loads(await admin("user", "list", "--json"))
+    assert [account["disabled_at"] for account in listed] == [None, None]
+
+
+async def test_logging_in_and_out(admin: User, anna: User) -> None:
+    await admin("user", "add", "anna", "--role", "shift", answered=f"{PASSWORD}\n")
+    said = await anna("chain", "list", code=1)
+    assert "the request does not say who sends it" in said
+    assert "`sluice login`" in said
+    refused = await anna("login", "anna", answered=f"{OTHER}\n", code=1)
+    assert "the name and the password do not belong together" in refused
+    assert not anna.kept.exists()
+
+    assert await anna("login", "anna", answered=f"{PASSWORD}\n") == (
+        f"you are anna (shift) at {anna.url}\n"
+    )
+    [file] = (anna.kept / "sluice/tokens").iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    token = file.read_text()
+    assert await anna("token") == f"{token}\n"
+    await anna("chain", "list")
+    assert "anna may not" not in await anna("token", "list")
+    refused = await anna("user", "list", code=1)
+    assert "anna (shift) may not do this: it takes the role admin" in refused
+
+    assert "not signed in" in await anna("logout")
+    assert not file.exists()
+    assert "you were not signed in" in await anna("logout")
+    stolen = replace(anna, token=token)
+    assert "is none that this service knows" in await stolen("whoami", code=1)
+
+
+async def test_a_token_is_kept_that_was_made_elsewhere(admin: User, anna: User) -> None:
+    await admin("user", "add", "robot", "--no-password")
+    given = await admin("token", "create", "nightly", "--for", "robot", "--days", "3")
+    secret = given.splitlines()[0]
+    assert "for robot (viewer), until" in given
+    said = await anna("login", "--with-token", answered=f"{secret}\n")
+    assert said == f"you are robot (viewer) at {anna.url}\n"
+    assert "may not do this" in await anna("user", "list", code=1)
+    refused = await anna("login", "--with-token", answered="sluice_made-up\n", code=1)
+    assert "is none that this service knows" in refused
+    assert await anna("whoami") == "robot (viewer)\n", "the one before is kept"
+
+
+async def test_tokens_are_made_listed_and_taken_back(admin: User, anna: User) -> None:
+    await admin("user", "add", "anna", "--role", "shift", answered=f"{PASSWORD}\n")
+    await anna("login", "anna", answered=f"{PASSWORD}\n")
+    made = json.loads(await anna("token", "create", "one", "--role", "viewer", "--json"))
+    assert made["token"]["role"] == "viewer"
+    two = json.loads(await anna("token", "create", "two", "--json"))["token"]
+    assert [line.split()[2] for line in (await anna("token", "list")).splitlines()[1:3]] == [
+        "two",
+        "one",
+    ]
+    assert "you are shift" in await anna("token", "create", "x", "--role", "admin", code=1)
+    assert "no token is 'three'" in await anna("token", "revoke", "three", code=1)
+    assert await anna("token", "revoke", "one") == "one of anna opens nothing any more\n"
+    assert "two of anna" in await anna("token", "revoke", str(UUID(two["id"])))
+    await anna("token", "create", "twice")
+    await anna("token", "create", "twice")
+    assert "2 tokens are 'twice': say which" in await anna("token", "revoke", "twice", code=1)
+    assert "revoked" not in await anna("token", "list")
+    assert (await anna("token", "list", "--ended")).count("revoked") == 2
+    [first, *_] = json.loads(await admin("token", "list", "--for", "anna", "--json"))
+    said = await admin("token", "revoke", first["id"], "--for", "anna")
+    assert said == "twice of anna opens nothing any more\n"
+
+
+async def test_a_password_is_changed(admin: User, anna: User) -> None:
+    await admin("user", "add", "anna", answered=f"{PASSWORD}\n")
+    await anna("login", "anna", answered=f"{PASSWORD}\n")
+    said = await anna("user", "password", answered=f"{OTHER}\n{OTHER}\n", code=1)
+    assert "do not belong together" in said
+    said = await anna("user", "password", answered=f"{PASSWORD}\n{OTHER}\n")
+    assert said == "your password is another one now\n"
+    said = await admin("user", "password", "anna", answered=f"{PASSWORD}\n")
+    assert said == "the password of anna is another one now\n"
+    short = await admin("user", "password", "anna", answered="short\n", code=1)
+    assert "12 to 512 characters, and this one has 5" in short
+    assert "short'" not in short
+    assert "no new password was given" in await admin("user", "password", "anna", code=1)

@@ -1,0 +1,43 @@
+"""People in the memory of a test, where there is no service that keeps them."""
+
+import secrets
+
+from sluice.contracts.problems import ServiceError, Unauthenticated
+from sluice.servicekit.access.principal import Person, Principal
+
+
+class TooMany(ServiceError):
+    status = 429
+
+
+class RememberedPeople:
+    """``passwords``: by name; whose password is empty has tried too often."""
+
+    def __init__(
+        self, tokens: dict[str, Principal], passwords: dict[str, str] | None = None
+    ) -> None:
+        self._tokens = tokens
+        self._passwords = passwords or {}
+        self.sessions: dict[str, Person] = {}
+
+    async def principal(self, token: str) -> Principal | None:
+        return self._tokens.get(token)
+
+    async def with_password(self, name: str, password: str) -> Person:
+        known = self._passwords.get(name)
+        if known == "":
+            raise TooMany("wait")
+        if known is None or known != password:
+            raise Unauthenticated("no")
+        return next(p for p in self._tokens.values() if isinstance(p, Person) and p.name == name)
+
+    async def begin_session(self, person: Person) -> str:
+        secret = secrets.token_urlsafe(8)
+        self.sessions[secret] = person
+        return secret
+
+    async def in_session(self, secret: str) -> Person | None:
+        return self.sessions.get(secret)
+
+    async def end_session(self, secret: str) -> None:
+        self.sessions.pop(secret, None)

@@ -1,0 +1,146 @@
+"""By its key a pilot is known as the one that registered before."""
+
+import stat
+from collections.abc import Callable
+from email.utils import formatdate
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from joserfc import jwt
+from joserfc.jwk import OctKey, OKPKey
+
+from sluice.clients.pilot_auth import PilotAuth
+from sluice.clients.pilot_key import PilotKey
+from sluice.contracts.access import PILOT_PROOF, PILOT_PROOF_HEADER
+from sluice.contracts.problems import Unauthenticated
+from sluice.servicekit.access.pilot_keys import FRESH, proven_key
+
+NOW, DAY = 1_790_000_000.0, 86_400.0
+KEY = OKPKey.generate_key("Ed25519")
+
+
+def test_a_key_is_known_again_and_no_other_is_it(tmp_path: Path) -> None:
+    kept = PilotKey.kept_in(tmp_path / "key")
+    again = PilotKey.kept_in(tmp_path / "key")
+    other = PilotKey.kept_in(tmp_path / "other")
+
+    assert proven_key(kept.proof(NOW), NOW) == proven_key(again.proof(NOW), NOW)
+    assert proven_key(other.proof(NOW), NOW) != proven_key(kept.proof(NOW), NOW)
+    assert stat.S_IMODE((tmp_path / "key").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("rubbish", [b"", b"no key", b"-----BEGIN PRIVATE KEY-----\n", b"\xff\x00"])
+def test_a_file_that_is_no_key_is_replaced(tmp_path: Path, rubbish: bytes) -> None:
+    """A pilot does not stay away for it: whoever finds it so is a new one for the WMS."""
+    (tmp_path / "key").write_bytes(rubbish)
+    made = PilotKey.kept_in(tmp_path / "key")
+
+    assert proven_key(PilotKey.kept_in(tmp_path / "key").proof(NOW), NOW) == proven_key(
+        made.proof(NOW), NOW
+    )
+
+
+@pytest.mark.parametrize("late", [FRESH + 1, -FRESH - 1, DAY, -DAY])
+def test_a_proof_holds_for_a_minute(late: float) -> None:
+    proof = PilotKey(KEY).proof(NOW)
+
+    assert proven_key(proof, NOW + FRESH) == KEY.thumbprint()
+    assert proven_key(proof, NOW - FRESH) == KEY.thumbprint()
+    with pytest.raises(Unauthenticated, match="make one by the time that this answer has"):
+        proven_key(proof, NOW + late)
+
+
+def _signed(key: Any = KEY, **header: Any) -> str:
+    told = {"typ": PILOT_PROOF, "alg": "Ed25519", "jwk": KEY.as_dict(private=False), **header}
+    return jwt.encode(told, {"iat": int(NOW)}, key, algorithms=[told["alg"]])
+
+
+def _unsigned() -> str:
+    return _signed().rpartition(".")[0] + "."
+
+
+FORGED: dict[str, Callable[[], str]] = {
+    "nothing": lambda: "",
+    "no token": lambda: "x.y.z",
+    "not signed": _unsigned,
+    "signed with another key": lambda: _signed(OKPKey.generate_key("Ed25519")),
+    "of another kind": lambda: _signed(typ="JWT"),
+    "signed with the public key as a password": lambda: _signed(
+        OctKey.import_key(str(KEY.as_dict(private=False)["x"])), alg="HS256"
+    ),
+    "with the private key in it": lambda: _signed(jwk=KEY.as_dict(private=True)),
+    "with another curve's key": lambda: _signed(
+        jwk=OKPKey.generate_key("X25519").as_dict(private=False)
+    ),
+    "without a key": lambda: _signed(jwk={}),
+    "without a time": lambda: jwt.encode(
+        {"typ": PILOT_PROOF, "alg": "Ed25519", "jwk": KEY.as_dict(private=False)},
+        {"iat": "now"},
+        KEY,
+        algorithms=["Ed25519"],
+    ),
+    "very deep": lambda: "eyJ" + "x" * 10_000 + ".e30.x",
+    "no text": lambda: "ä.ö.ü",
+}
+
+
+@pytest.mark.parametrize("forged", FORGED)
+def test_what_proves_nothing_is_refused(forged: str) -> None:
+    with pytest.raises(Unauthenticated, match="the proof of the pilot's key is none"):
+        proven_key(FORGED[forged](), NOW)
+
+
+async def test_a_pilot_whose_clock_is_wrong_goes_by_that_of_the_wms(tmp_path: Path) -> None:
+    keys: list[str] = []
+
+    def wms(request: httpx.Request) -> httpx.Response:
+        try:
+            keys.append(proven_key(request.headers[PILOT_PROOF_HEADER], NOW))
+        except Unauthenticated:
+            return httpx.Response(401, headers={"date": formatdate(NOW, usegmt=True)})
+        return httpx.Response(200)
+
+    (tmp_path / "token").write_text("enrolment")
+    auth = PilotAuth(tmp_path / "token", PilotKey(KEY), clock=lambda: NOW + DAY)
+    transport = httpx.MockTransport(wms)
+    async with httpx.AsyncClient(transport=transport, base_url="http://wms", auth=auth) as http:
+        assert (await http.post("/api/v1/pilots")).status_code == 200
+        assert (await http.post("/api/v1/pilots")).status_code == 200
+
+    assert keys == [KEY.thumbprint()] * 2
+
+
+@pytest.mark.parametrize("date", [{}, {"date": "yesterday"}])
+async def test_whoever_is_not_told_the_time_is_refused_and_asks_twice_at_most(
+    tmp_path: Path, date: dict[str, str]
+) -> None:
+    asked: list[httpx.Request] = []
+
+    def wms(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return httpx.Response(401, headers=date)
+
+    (tmp_path / "token").write_text("enrolment")
+    transport = httpx.MockTransport(wms)
+    auth = PilotAuth(tmp_path / "token")
+    async with httpx.AsyncClient(transport=transport, base_url="http://wms", auth=auth) as http:
+        assert (await http.post("/api/v1/pilots")).status_code == 401
+    assert len(asked) == 2
+
+
+async def test_only_a_registration_shows_the_key(tmp_path: Path) -> None:
+    shown: list[bool] = []
+
+    def wms(request: httpx.Request) -> httpx.Response:
+        shown.append(PILOT_PROOF_HEADER in request.headers)
+        return httpx.Response(200)
+
+    (tmp_path / "token").write_text("enrolment")
+    transport = httpx.MockTransport(wms)
+    auth = PilotAuth(tmp_path / "token")
+    async with httpx.AsyncClient(transport=transport, base_url="http://wms", auth=auth) as http:
+        for path in ("/api/v1/pilots", "/api/v1/pilots/u/lease", "/services/wms/api/v1/pilots"):
+            await http.post(path)
+    assert shown == [True, False, True]

@@ -1,0 +1,156 @@
+"""``/account``: who asks, with his password and tokens; ``/people``: everybody's accounts."""
+
+from collections.abc import Callable
+from uuid import UUID
+
+from flask import Response, flash, redirect, render_template, request, url_for
+from pydantic import SecretStr, ValidationError
+from werkzeug.wrappers import Response as AnyResponse
+
+from sluice.contracts.access import Role
+from sluice.contracts.people import (
+    LEAST_PASSWORD,
+    MOST_DAYS,
+    USUAL_DAYS,
+    AccountChange,
+    GivenToken,
+    NewAccount,
+    NewPassword,
+    NewToken,
+)
+from sluice.contracts.problems import ServiceError
+from wfms.operator.api.access import caller
+from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.pages.page_routes import PageRoutes
+from wfms.operator.api.pages.wrong_form import wrong_form
+from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.give_token import give_token, revoke_token
+from wfms.operator.usecases.read_people import read_accounts, read_me, read_tokens
+
+
+class PeoplePages:
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._database = context.database
+        self._accounts = context.accounts
+        self._bridge = bridge
+
+    def add_to(self, pages: PageRoutes) -> None:
+        pages.get("/account", "account", self.account, Role.VIEWER)
+        pages.post("/account/password", "set_password", self.set_password, Role.VIEWER)
+        pages.post("/account/tokens", "give_token", self.give, Role.VIEWER)
+        pages.post("/account/tokens/<uuid:token>/revoke", "revoke_token", self.revoke, Role.VIEWER)
+        pages.get("/people", "people", self.people, Role.ADMIN)
+        pages.post("/people", "add_person", self.add, Role.ADMIN)
+        pages.post("/people/<name>", "change_person", self.change, Role.ADMIN)
+
+    def account(self) -> str:
+        return self._account()
+
+    def _account(self, refusal: ServiceError | None = None, given: GivenToken | None = None) -> str:
+        """``given``: a new token, shown this once."""
+        person = caller()
+        return render_template(
+            "account.html",
+            me=self._bridge.run(read_me(self._database, person)),
+            tokens=self._bridge.run(read_tokens(self._database, person.name)),
+            roles=[role for role in Role if person.role.includes(role)],
+            refusal=refusal,
+            given=given,
+            form=request.form,
+            least=LEAST_PASSWORD,
+            usual_days=USUAL_DAYS,
+            most_days=MOST_DAYS,
+        )
+
+    def set_password(self) -> AnyResponse:
+        def change() -> None:
+            new = NewPassword(old=_secret("old"), new=_secret("new"))
+            self._bridge.run(self._accounts.change_own_password(caller(), new))
+
+        if refused := _refused(change, self._account):
+            return refused
+        flash("Your password is another one now: sign in with it.")
+        return redirect(url_for("pages.account"), 303)
+
+    def give(self) -> AnyResponse:
+        given: list[GivenToken] = []
+
+        def give() -> None:
+            new = NewToken(
+                label=request.form.get("label", "").strip(),
+                role=Role(request.form.get("role", caller().role)),
+                days=request.form.get("days", USUAL_DAYS, type=int),
+            )
+            given.append(self._bridge.run(give_token(self._database, new, by=caller())))
+
+        if refused := _refused(give, self._account):
+            return refused
+        return Response(self._account(given=given[0]), status=201, mimetype="text/html")
+
+    def revoke(self, token: UUID) -> AnyResponse:
+        revoked = self._bridge.run(revoke_token(self._database, token, by=caller()))
+        flash(f"{revoked.label} opens nothing any more.")
+        return redirect(url_for("pages.account"), 303)
+
+    def people(self) -> str:
+        return self._people()
+
+    def _people(self, refusal: ServiceError | None = None) -> str:
+        return render_template(
+            "people.html",
+            accounts=self._bridge.run(read_accounts(self._database)),
+            roles=list(Role),
+            refusal=refusal,
+            form=request.form,
+            least=LEAST_PASSWORD,
+        )
+
+    def add(self) -> AnyResponse:
+        def add() -> None:
+            given = request.form.get("password", "")
+            new = NewAccount(
+                name=request.form.get("name", "").strip().lower(),
+                role=Role(request.form.get("role", Role.VIEWER)),
+                password=SecretStr(given) if given else None,
+            )
+            made = self._bridge.run(self._accounts.add(new, by=caller()))
+            flash(f"{made.name} is {made.role}.")
+
+        return _refused(add, self._people) or redirect(url_for("pages.people"), 303)
+
+    def change(self, name: str) -> AnyResponse:
+        """Of the form's fields those that are there."""
+
+        def change() -> None:
+            role, disabled, password = (
+                request.form.get(field, "") for field in ("role", "disabled", "password")
+            )
+            new = AccountChange(
+                role=Role(role) if role else None,
+                disabled=disabled == "yes" if disabled else None,
+                password=SecretStr(password) if password else None,
+            )
+            changed = self._bridge.run(self._accounts.change(name, new, by=caller()))
+            may = f"is {changed.role}" if changed.disabled_at is None else "may do nothing any more"
+            flash(f"{changed.name} {may}{', with another password' if password else ''}.")
+
+        return _refused(change, self._people) or redirect(url_for("pages.people"), 303)
+
+
+def _secret(field: str) -> SecretStr:
+    return SecretStr(request.form.get(field, ""))
+
+
+def _refused(work: Callable[[], None], page: Callable[[ServiceError], str]) -> AnyResponse | None:
+    """Does the ``work``; what is wrong with it is shown on the ``page`` that it was sent from."""
+    try:
+        work()
+    except ValidationError as error:
+        refusal: ServiceError = wrong_form(error)
+    except ServiceError as error:
+        refusal = error
+    except ValueError:  # no role
+        return redirect(request.path, 303)
+    else:
+        return None
+    return Response(page(refusal), status=refusal.status, mimetype="text/html")

@@ -1,0 +1,129 @@
+"""``/api/v1/people``, ``/me``, ``/tokens``: accounts, and what people say with who they are."""
+
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from sluice.contracts.access import CallingService, Role
+from sluice.contracts.base import Contract
+from sluice.contracts.people import (
+    Account,
+    AccountChange,
+    AccountList,
+    GivenToken,
+    Me,
+    NewAccount,
+    NewPassword,
+    NewToken,
+    SignInWithPassword,
+    Token,
+    TokenHolder,
+    TokenList,
+    TokenQuestion,
+)
+from sluice.contracts.problems import Conflict, Forbidden, NotFound, Unauthenticated
+from sluice.servicekit.access.policy import Other, policy
+from sluice.servicekit.access.principal import Person
+from wfms.operator.api.rest.route import ADMINS, VIEWERS, Route
+from wfms.operator.domain.people_errors import BeyondRole, TooManyTries
+from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.give_token import give_token, revoke_found_token, revoke_token
+from wfms.operator.usecases.read_people import read_accounts, read_me, read_tokens
+
+#: Who may ask whose a token is.
+SERVICES = policy(*(service for service in CallingService if service is not CallingService.SETUP))
+
+
+class TokenQuery(Contract):
+    """``all``: of everybody, for administrators. ``ended``: those that hold no more, too."""
+
+    all: bool = False
+    ended: bool = False
+    person: Annotated[str, Field(max_length=100)] | None = None
+
+
+class PeopleRoutes:
+    def __init__(self, context: OperatorContext) -> None:
+        self._database = context.database
+        self._accounts = context.accounts
+        self._people = context.people
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("GET", "/people", self.list, ADMINS, "Lists accounts of people.",
+                  answer=AccountList),
+            Route("POST", "/people", self.add, ADMINS, "Makes an account.",
+                  answer=Account, status=201, body=NewAccount, errors=(Conflict,),
+                  told_caller=True),
+            Route("PATCH", "/people/<name>", self.change, ADMINS,
+                  "Changes the role or the password of a person, or whether he may do anything.",
+                  answer=Account, body=AccountChange, errors=(NotFound,), told_caller=True),
+            Route("GET", "/me", self.me, VIEWERS, "Says who asks.", answer=Me, told_caller=True),
+            Route("PUT", "/me/password", self.change_password, VIEWERS,
+                  "Changes the password of who asks; his sessions end.",
+                  answer=Account, body=NewPassword, errors=(Unauthenticated, TooManyTries),
+                  told_caller=True),
+            Route("GET", "/tokens", self.tokens, VIEWERS,
+                  "Lists tokens of who asks; administrators may see those of others.",
+                  answer=TokenList, query=TokenQuery, errors=(Forbidden,), told_caller=True),
+            Route("POST", "/tokens", self.give, VIEWERS,
+                  "Makes a token, which may no more than who asks, and tells it this once.",
+                  answer=GivenToken, status=201, body=NewToken, errors=(Forbidden, NotFound),
+                  told_caller=True),
+            Route("DELETE", "/tokens/<uuid:token>", self.revoke, VIEWERS,
+                  "Takes a token back: it opens nothing any more.",
+                  answer=Token, errors=(NotFound,), told_caller=True),
+            Route("POST", "/sign-in", self.sign_in, policy(Other.EVERYBODY),
+                  "Makes a token for whoever knows the name and the password.",
+                  answer=GivenToken, status=201, body=SignInWithPassword,
+                  errors=(Unauthenticated, TooManyTries)),
+            Route("POST", "/token-revocations", self.revoke_found, policy(Other.EVERYBODY),
+                  "Takes back the token that is sent: for whoever has it, or found it (RFC 7009).",
+                  status=204, body=TokenQuestion),
+            Route("POST", "/token-holders", self.holder, SERVICES,
+                  "Tells a service whose a token is that it was sent.",
+                  answer=TokenHolder, body=TokenQuestion),
+        ]  # fmt: skip
+
+    async def list(self) -> AccountList:
+        return AccountList(accounts=await read_accounts(self._database))
+
+    async def add(self, body: NewAccount, caller: Person) -> Account:
+        return await self._accounts.add(body, by=caller)
+
+    async def change(self, name: str, body: AccountChange, caller: Person) -> Account:
+        return await self._accounts.change(name, body, by=caller)
+
+    async def me(self, caller: Person) -> Me:
+        return await read_me(self._database, caller)
+
+    async def change_password(self, body: NewPassword, caller: Person) -> Account:
+        return await self._accounts.change_own_password(caller, body)
+
+    async def tokens(self, query: TokenQuery, caller: Person) -> TokenList:
+        others = query.all or query.person not in {None, caller.name}
+        if others and caller.role is not Role.ADMIN:
+            raise BeyondRole(f"tokens of others are shown to an {Role.ADMIN}", caller.role)
+        whose = query.person or (None if query.all else caller.name)
+        found = await read_tokens(self._database, whose)
+        return TokenList(tokens=[each for each in found if query.ended or not each.is_over()])
+
+    async def give(self, body: NewToken, caller: Person) -> GivenToken:
+        return await give_token(self._database, body, by=caller)
+
+    async def revoke(self, token: UUID, caller: Person) -> Token:
+        return await revoke_token(self._database, token, by=caller)
+
+    async def sign_in(self, body: SignInWithPassword) -> GivenToken:
+        person = await self._people.with_password(body.name, body.password.get_secret_value())
+        return await give_token(self._database, NewToken(label=body.label), by=person)
+
+    async def revoke_found(self, body: TokenQuestion) -> None:
+        await revoke_found_token(self._database, body.token.get_secret_value())
+
+    async def holder(self, body: TokenQuestion) -> TokenHolder:
+        found = await self._people.principal(body.token.get_secret_value())
+        if not isinstance(found, Person):
+            return TokenHolder()
+        return TokenHolder(name=found.name, role=found.role)

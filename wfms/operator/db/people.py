@@ -1,0 +1,72 @@
+"""The table ``people`` and its statements: accounts."""
+
+from typing import Any
+
+from sluice.contracts.access import Role
+from sluice.contracts.people import Account, AccountChange, NewAccount
+from sluice.servicekit.database import Connection
+
+_COLUMNS = "name, role, password IS NOT NULL AS has_password, created_at, disabled_at"
+
+INSERT = f"""
+INSERT INTO people (name, role, password) VALUES ($1, $2, $3)
+ON CONFLICT DO NOTHING RETURNING {_COLUMNS}
+"""
+
+SELECT_ALL = f"SELECT {_COLUMNS} FROM people ORDER BY name"
+
+SELECT_ONE = f"SELECT {_COLUMNS} FROM people WHERE name = $1"
+
+SELECT_PASSWORD = "SELECT password FROM people WHERE name = $1 AND disabled_at IS NULL"  # noqa: S105
+
+UPDATE = f"""
+-- What is null stays as it is.
+UPDATE people SET
+    role = coalesce($2, role),
+    password = coalesce($3, password),
+    disabled_at = CASE $4::boolean
+        WHEN true THEN coalesce(disabled_at, now()) WHEN false THEN NULL ELSE disabled_at END
+WHERE name = $1 RETURNING {_COLUMNS}
+"""
+
+
+async def insert_person(
+    connection: Connection, new: NewAccount, *, password: str | None
+) -> Account | None:
+    """``password``: hashed. None: there is one of that name."""
+    row = await connection.fetchrow(INSERT, new.name, new.role, password)
+    return None if row is None else _account(row)
+
+
+async def all_people(connection: Connection) -> list[Account]:
+    """By name."""
+    return [_account(row) for row in await connection.fetch(SELECT_ALL)]
+
+
+async def person_called(connection: Connection, name: str) -> Account | None:
+    row = await connection.fetchrow(SELECT_ONE, name)
+    return None if row is None else _account(row)
+
+
+async def password_of(connection: Connection, name: str) -> str | None:
+    """Hashed. None: there is nobody of that name who may sign in with one."""
+    found: str | None = await connection.fetchval(SELECT_PASSWORD, name)
+    return found
+
+
+async def update_person(
+    connection: Connection, name: str, change: AccountChange, *, password: str | None
+) -> Account | None:
+    """``password``: hashed. None: there is nobody of that name."""
+    row = await connection.fetchrow(UPDATE, name, change.role, password, change.disabled)
+    return None if row is None else _account(row)
+
+
+def _account(row: Any) -> Account:
+    return Account(
+        name=row["name"],
+        role=Role(row["role"]),
+        has_password=row["has_password"],
+        created_at=row["created_at"],
+        disabled_at=row["disabled_at"],
+    )

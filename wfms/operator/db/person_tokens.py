@@ -1,0 +1,132 @@
+"""The tables ``person_tokens`` and ``person_sessions``: what people say with who they are."""
+
+import hashlib
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.access import Role
+from sluice.contracts.people import Token
+from sluice.servicekit.access.principal import Person
+from sluice.servicekit.database import Connection
+
+_COLUMNS = "id, person, label, role, created_at, expires_at, used_at, revoked_at"
+
+INSERT_TOKEN = f"""
+INSERT INTO person_tokens (person, label, role, digest, expires_at)
+VALUES ($1, $2, $3, $4, now() + $5) RETURNING {_COLUMNS}
+"""
+
+SELECT_TOKENS = f"""
+-- Of one person, or ($1 null) of all.
+SELECT {_COLUMNS} FROM person_tokens WHERE $1::text IS NULL OR person = $1
+ORDER BY created_at DESC, id
+"""
+
+REVOKE = f"""
+-- Of this person, or ($2 null) whosever it is. Repeated, it was revoked the first time.
+UPDATE person_tokens SET revoked_at = coalesce(revoked_at, now())
+WHERE id = $1 AND ($2::text IS NULL OR person = $2) RETURNING {_COLUMNS}
+"""
+
+REVOKE_ITSELF = (
+    "UPDATE person_tokens SET revoked_at = coalesce(revoked_at, now()) WHERE digest = $1"
+)
+
+HOLDER = """
+-- With the role of the account, where there is one; whoever is disabled is nobody.
+SELECT token.id, token.person, token.role, people.role AS most,
+    token.used_at IS NULL OR token.used_at < now() - interval '1 minute' AS unseen
+FROM person_tokens AS token LEFT JOIN people ON people.name = token.person
+WHERE token.digest = $1 AND token.revoked_at IS NULL AND token.expires_at > now()
+    AND people.disabled_at IS NULL
+"""
+
+USED = "UPDATE person_tokens SET used_at = now() WHERE id = $1"
+
+BEGIN_SESSION = """
+INSERT INTO person_sessions (digest, person, role, ends_at) VALUES ($1, $2, $3, now() + $4)
+"""
+
+IN_SESSION = """
+SELECT session.person, session.role, people.role AS most
+FROM person_sessions AS session LEFT JOIN people ON people.name = session.person
+WHERE session.digest = $1 AND session.ends_at > now() AND people.disabled_at IS NULL
+"""
+
+END_SESSION = "DELETE FROM person_sessions WHERE digest = $1"
+
+END_SESSIONS = "DELETE FROM person_sessions WHERE person = $1"
+
+FORGET_SESSIONS = "DELETE FROM person_sessions WHERE ends_at < now()"
+
+
+def digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode(errors="replace")).digest()
+
+
+async def insert_token(
+    connection: Connection, person: Person, label: str, *, secret: str, life: timedelta
+) -> Token:
+    """``person``: with the most that the token may."""
+    row = await connection.fetchrow(
+        INSERT_TOKEN, person.name, label, person.role, digest(secret), life
+    )
+    return _token(row)
+
+
+async def tokens_of(connection: Connection, person: str | None) -> list[Token]:
+    """The newest first; ``person`` None: of all."""
+    return [_token(row) for row in await connection.fetch(SELECT_TOKENS, person)]
+
+
+async def mark_revoked(connection: Connection, token: UUID, *, person: str | None) -> Token | None:
+    """``person``: whose it has to be, None: anybody's. None: there is none."""
+    row = await connection.fetchrow(REVOKE, token, person)
+    return None if row is None else _token(row)
+
+
+async def revoke_itself(connection: Connection, secret: str) -> None:
+    await connection.execute(REVOKE_ITSELF, digest(secret))
+
+
+async def holder_of(connection: Connection, secret: str) -> Person | None:
+    row = await connection.fetchrow(HOLDER, digest(secret))
+    if row is None:
+        return None
+    if row["unseen"]:
+        await connection.execute(USED, row["id"])
+    return _person(row)
+
+
+async def begin_session(
+    connection: Connection, person: Person, *, secret: str, life: timedelta
+) -> None:
+    await connection.execute(BEGIN_SESSION, digest(secret), person.name, person.role, life)
+
+
+async def person_in_session(connection: Connection, secret: str) -> Person | None:
+    row = await connection.fetchrow(IN_SESSION, digest(secret))
+    return None if row is None else _person(row)
+
+
+async def end_session(connection: Connection, secret: str) -> None:
+    await connection.execute(END_SESSION, digest(secret))
+
+
+async def end_sessions_of(connection: Connection, person: str) -> None:
+    await connection.execute(END_SESSIONS, person)
+
+
+async def forget_ended_sessions(connection: Connection) -> None:
+    await connection.execute(FORGET_SESSIONS)
+
+
+def _person(row: Any) -> Person:
+    """May no more than the token or session, and no more than its person."""
+    given, most = Role(row["role"]), row["most"]
+    return Person(row["person"], given if most is None else given.least(Role(most)))
+
+
+def _token(row: Any) -> Token:
+    return Token.model_construct(**{**row, "role": Role(row["role"])})

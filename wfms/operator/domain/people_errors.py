@@ -1,0 +1,57 @@
+"""What is refused about accounts, tokens and signing in."""
+
+from uuid import UUID
+
+from sluice.contracts.problems import (
+    Conflict,
+    Forbidden,
+    NotFound,
+    ServiceError,
+    Unauthenticated,
+)
+
+
+class PersonUnknown(NotFound):
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"nobody has an account of the name {name!r} (`sluice user list` shows them)", name=name
+        )
+
+
+class PersonExists(Conflict):
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"there is an account of the name {name!r}: `sluice user role`, `password` and"
+            " `enable` change it",
+            name=name,
+        )
+
+
+class TokenUnknown(NotFound):
+    """Also where it is another one's: nobody finds out which there are."""
+
+    def __init__(self, token: UUID) -> None:
+        super().__init__(f"you have no token {token} (`sluice token list`)", id=token)
+
+
+class WrongPassword(Unauthenticated):
+    """Whether there is such a person, or one who may sign in, nobody finds out."""
+
+    def __init__(self) -> None:
+        super().__init__("the name and the password do not belong together")
+
+
+class BeyondRole(Forbidden):
+    def __init__(self, what: str, role: str) -> None:
+        super().__init__(f"{what}, and you are {role}")
+
+
+class TooManyTries(ServiceError):
+    status, slug, title = 429, "too-many-tries", "Too many tries"
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(
+            f"too many wrong passwords: wait {seconds} s. Tokens, and sessions that have begun,"
+            " hold meanwhile",
+            seconds=seconds,
+        )

@@ -1,0 +1,66 @@
+"""Makes accounts of people, and changes them."""
+
+import structlog
+from pydantic import SecretStr
+
+from sluice.contracts.people import Account, AccountChange, NewAccount, NewPassword
+from sluice.servicekit.access.principal import Person
+from sluice.servicekit.database import Database
+from wfms.operator.db import people
+from wfms.operator.db.person_tokens import end_sessions_of
+from wfms.operator.domain.people_errors import PersonExists, PersonUnknown
+from wfms.operator.usecases.passwords import Passwords
+from wfms.operator.usecases.sign_in import SignInDesk
+
+log = structlog.get_logger(__name__)
+
+
+class ChangeAccounts:
+    def __init__(self, database: Database, passwords: Passwords, desk: SignInDesk) -> None:
+        self._database = database
+        self._passwords = passwords
+        self._desk = desk
+
+    async def add(self, new: NewAccount, *, by: Person) -> Account:
+        """Precondition: none. Effect: there is such a person. Messages: none. Raises
+        ``PersonExists``."""
+        password = await self._hashed(new.password)
+        async with self._database.transaction() as transaction:
+            made = await people.insert_person(transaction.connection, new, password=password)
+        if made is None:
+            raise PersonExists(new.name)
+        log.info("person.added", person=new.name, role=new.role, by=by.name)
+        return made
+
+    async def change(self, name: str, change: AccountChange, *, by: Person) -> Account:
+        """Precondition: none. Effect: what the change names is so from now on; the person's
+        sessions end with a new password, and when he is disabled. Messages: none. Raises
+        ``PersonUnknown``."""
+        password = await self._hashed(change.password)
+        async with self._database.transaction() as transaction:
+            connection = transaction.connection
+            changed = await people.update_person(connection, name, change, password=password)
+            if changed is not None and (password is not None or change.disabled):
+                await end_sessions_of(connection, name)
+        if changed is None:
+            raise PersonUnknown(name)
+        log.info(
+            "person.changed",
+            person=name,
+            role=change.role,
+            disabled=change.disabled,
+            password=None if password is None else "new",
+            by=by.name,
+        )
+        return changed
+
+    async def change_own_password(self, person: Person, new: NewPassword) -> Account:
+        """Precondition: none. Effect: it is the new one, and all sessions of the person are over.
+        Messages: none. Raises ``WrongPassword``, ``TooManyTries``."""
+        await self._desk.person(person.name, new.old.get_secret_value())
+        return await self.change(person.name, AccountChange(password=new.new), by=person)
+
+    async def _hashed(self, password: SecretStr | None) -> str | None:
+        if password is None:
+            return None
+        return await self._passwords.hashed(password.get_secret_value())

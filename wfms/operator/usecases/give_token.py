@@ -1,0 +1,70 @@
+"""Gives people tokens, and takes them back."""
+
+import secrets
+from datetime import timedelta
+from uuid import UUID
+
+import structlog
+from pydantic import SecretStr
+
+from sluice.contracts.access import Role
+from sluice.contracts.people import TOKEN_PREFIX, GivenToken, NewToken, Token
+from sluice.servicekit.access.principal import Person
+from sluice.servicekit.database import Connection, Database
+from wfms.operator.db import person_tokens
+from wfms.operator.db.people import person_called
+from wfms.operator.domain.people_errors import BeyondRole, PersonUnknown, TokenUnknown
+
+log = structlog.get_logger(__name__)
+
+
+async def give_token(database: Database, new: NewToken, *, by: Person) -> GivenToken:
+    """Precondition: none. Effect: a token more; it is told this once. Messages: none. Raises
+    ``BeyondRole``, ``PersonUnknown``."""
+    secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    async with database.transaction() as transaction:
+        connection = transaction.connection
+        holder = by
+        if new.person not in {None, by.name}:
+            holder = await _other(transaction.connection, str(new.person), by=by)
+        role = new.role or by.role.least(holder.role)
+        if not by.role.includes(role):
+            raise BeyondRole(f"the token is to be {role}", by.role)
+        given = await person_tokens.insert_token(
+            connection,
+            Person(holder.name, role),
+            new.label,
+            secret=secret,
+            life=timedelta(days=new.days),
+        )
+    log.info("token.given", token=str(given.id), person=given.person, role=role, by=by.name)
+    return GivenToken(token=given, secret=SecretStr(secret))
+
+
+async def revoke_token(database: Database, token: UUID, *, by: Person) -> Token:
+    """Precondition: none. Effect: it opens nothing any more. Messages: none. Raises
+    ``TokenUnknown``."""
+    own = None if by.role is Role.ADMIN else by.name
+    async with database.transaction() as transaction:
+        revoked = await person_tokens.mark_revoked(transaction.connection, token, person=own)
+    if revoked is None:
+        raise TokenUnknown(token)
+    log.info("token.revoked", token=str(token), person=revoked.person, by=by.name)
+    return revoked
+
+
+async def revoke_found_token(database: Database, secret: str) -> None:
+    """Precondition: none. Effect: the token opens nothing any more, whosever it is. Messages:
+    none."""
+    async with database.connection() as connection:
+        await person_tokens.revoke_itself(connection, secret)
+
+
+async def _other(connection: Connection, name: str, *, by: Person) -> Person:
+    """Raises ``BeyondRole``, ``PersonUnknown``."""
+    if by.role is not Role.ADMIN:
+        raise BeyondRole(f"tokens of others are made by an {Role.ADMIN}", by.role)
+    account = await person_called(connection, name)
+    if account is None or account.disabled_at is not None:
+        raise PersonUnknown(name)
+    return Person(account.name, account.role)

@@ -1,0 +1,50 @@
+"""People as the entrance of every service knows them: by tokens, passwords and sessions."""
+
+import secrets
+
+from sluice.contracts.people import TOKEN_PREFIX
+from sluice.servicekit.access.principal import Person, Principal
+from sluice.servicekit.access.sessions import LIFE
+from sluice.servicekit.access.tokens import FixedTokens
+from sluice.servicekit.database import Database
+from wfms.operator.db import person_tokens
+from wfms.operator.usecases.sign_in import SignInDesk
+
+
+class KnownPeople:
+    """``fixed``: tokens that settings give."""
+
+    def __init__(self, database: Database, desk: SignInDesk, fixed: FixedTokens) -> None:
+        self._database = database
+        self._desk = desk
+        self._fixed = fixed
+
+    async def principal(self, token: str) -> Principal | None:
+        if not token.startswith(TOKEN_PREFIX):
+            return None
+        return await self._fixed.principal(token) or await self._holder(token)
+
+    async def with_password(self, name: str, password: str) -> Person:
+        """Raises ``WrongPassword``, ``TooManyTries``."""
+        return await self._desk.person(name, password)
+
+    async def begin_session(self, person: Person) -> str:
+        secret = secrets.token_urlsafe(32)
+        async with self._database.transaction() as transaction:
+            await person_tokens.forget_ended_sessions(transaction.connection)
+            await person_tokens.begin_session(
+                transaction.connection, person, secret=secret, life=LIFE
+            )
+        return secret
+
+    async def in_session(self, secret: str) -> Person | None:
+        async with self._database.connection() as connection:
+            return await person_tokens.person_in_session(connection, secret)
+
+    async def end_session(self, secret: str) -> None:
+        async with self._database.connection() as connection:
+            await person_tokens.end_session(connection, secret)
+
+    async def _holder(self, token: str) -> Person | None:
+        async with self._database.connection() as connection:
+            return await person_tokens.holder_of(connection, token)

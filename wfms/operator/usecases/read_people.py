@@ -1,0 +1,25 @@
+"""Reads what accounts and tokens there are."""
+
+from sluice.contracts.people import Account, Me, Token
+from sluice.servicekit.access.principal import Person
+from sluice.servicekit.database import Database
+from wfms.operator.db.people import all_people, person_called
+from wfms.operator.db.person_tokens import tokens_of
+
+
+async def read_accounts(database: Database) -> list[Account]:
+    """By name."""
+    async with database.connection() as connection:
+        return await all_people(connection)
+
+
+async def read_me(database: Database, person: Person) -> Me:
+    async with database.connection() as connection:
+        account = await person_called(connection, person.name)
+    return Me(name=person.name, role=person.role, account=account)
+
+
+async def read_tokens(database: Database, person: str | None) -> list[Token]:
+    """The newest first; ``person`` None: of all."""
+    async with database.connection() as connection:
+        return await tokens_of(connection, person)
