@@ -22,6 +22,7 @@ from sluice.servicekit.transport.base import Transport
 from wms.api.limits import limits_router
 from wms.api.pilot_protocol import pilot_protocol_router
 from wms.api.pilots import pilots_router
+from wms.api.sites import sites_router
 from wms.api.steps import steps_router
 from wms.api.tasks import (
     boosts_router,
@@ -41,6 +42,7 @@ from wms.settings import WmsSettings
 from wms.usecases.check_schedulability import list_unschedulable
 from wms.usecases.context import Terms, WmsContext
 from wms.usecases.give_secrets import GiveSecrets
+from wms.usecases.known_pilots import KnownPilots
 from wms.usecases.look_at_outputs import LookAtOutputs
 
 
@@ -71,6 +73,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
         pilots_router,
         steps_router,
         limits_router,
+        sites_router,
         times_router,
     )
     give_secrets = GiveSecrets(
@@ -101,7 +104,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
             ),
         ],
         end_waiting=context.signal.close,
-        authenticator=_pilots(settings, tokens),
+        authenticator=_pilots(settings, database, tokens),
         metrics=context.metrics,
     )
 
@@ -124,10 +127,12 @@ def _pilot_tokens(settings: WmsSettings) -> PilotTokens | None:
     return PilotTokens([key.strip() for key in keys.get_secret_value().split(",") if key.strip()])
 
 
-def _pilots(settings: WmsSettings, tokens: PilotTokens | None) -> Authenticator | None:
+def _pilots(
+    settings: WmsSettings, database: Database, tokens: PilotTokens | None
+) -> Authenticator | None:
     """Of those that register, and of those that have."""
     registering = settings.pilot_token
-    known: list[Authenticator] = [] if tokens is None else [tokens]
+    known: list[Authenticator] = [] if tokens is None else [KnownPilots(database, tokens)]
     if registering is not None:
         known.append(FixedTokens({registering.get_secret_value(): PilotCaller()}))
     return AnyOf(known) if known else None

@@ -35,6 +35,7 @@ GROUPS = {
     "task": "sluice.cli.commands.task",
     "job": "sluice.cli.commands.job",
     "pilot": "sluice.cli.commands.pilot",
+    "site": "sluice.cli.commands.site",
     "step": "sluice.cli.commands.step",
     "limit": "sluice.cli.commands.limit",
     "queue": "sluice.cli.commands.queue",

@@ -26,6 +26,7 @@ from sluice.contracts.pilots import (
     StorageUrls,
 )
 from sluice.contracts.secrets import SecretValues
+from sluice.contracts.sites import GivenSite, NewSite, Site, SiteList
 from sluice.contracts.states import TaskState
 from sluice.contracts.steps import RankStep, StepList
 from sluice.contracts.tasks import (
@@ -149,6 +150,17 @@ class WmsClient(JobCalls):
     async def remove_limit(self, name: str) -> LimitList:
         """Raises ``NotFound``."""
         return await self.call("DELETE", f"{API}/limits/{quote(name, safe='')}", answer=LimitList)
+
+    async def sites(self) -> SiteList:
+        return await self.call("GET", f"{API}/sites", answer=SiteList)
+
+    async def add_site(self, new: NewSite) -> GivenSite:
+        """Never repeated by itself. Raises ``Conflict``."""
+        return await self.call("POST", f"{API}/sites", body=new, answer=GivenSite, retry=False)
+
+    async def revoke_site(self, name: str) -> Site:
+        """Raises ``NotFound``."""
+        return await self.call("DELETE", f"{API}/sites/{quote(name, safe='')}", answer=Site)
 
     async def times(
         self,

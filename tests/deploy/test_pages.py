@@ -10,10 +10,13 @@ from tests.architecture.named_in_pages import unknown_commands, unknown_settings
 from tests.deploy.composition import Composition, read_yaml
 from tests.deploy.processes import CONTAINER_PORTS, answers, package_of
 from tests.deploy.test_compose import change, schema_errors_of
+from tests.unit.access.table import PILOT, rows
 
 PAGES = ("docs/how-to/operate.md", "docs/how-to/run-in-production.md")
 GATEWAY = "deploy/gateway/compose.yml"
 CONTAINERS = re.compile(r"docker compose (ps|logs|exec|up|stop|restart)((?: [\w:/=.-]+)*)")
+#: Who asks by the gateway, as the table of routes calls it.
+PILOT_ITSELF, ENROLLED = "pilot:itself", "pilot:enrolled"
 #: Options with a value of their own.
 VALUED = {"-e", "--since", "--tail"}
 
@@ -103,5 +106,23 @@ def test_gateway_leads_to_the_wms_and_is_opened_where_the_page_says(
     assert f"port {port}" in (composition.root / PAGES[1]).read_text(encoding="utf-8")
     [(host, target)] = re.findall(r"set \$wms (\w+):(\d+);", configuration)
     assert (host, int(target)) == ("wms", CONTAINER_PORTS["wms"])
-    [location] = re.findall(r"location (/api\S+) ", configuration)
-    assert answers("wms", location)
+
+
+def test_gateway_passes_on_what_pilots_ask_and_nothing_else(composition: Composition) -> None:
+    configuration = (composition.root / "deploy/gateway/nginx.conf").read_text(encoding="utf-8")
+    asked = {row.address: row.method for row in rows() if row.who & {PILOT_ITSELF, ENROLLED}}
+    [registration] = [address for address in asked if address.endswith("/pilots")]
+    [pattern] = re.findall(r'location ~ "(.+)" \{', configuration)
+    others = set(re.findall(r"location (?!~)(.+) \{", configuration))
+
+    assert others == {f"= {registration}", "= /gateway/health", "/"}
+    assert asked[registration] == "POST"
+    assert "limit_except POST {" in configuration
+    requests = [address.replace("{uid}", PILOT) for address in asked if "{uid}" in address]
+    assert len(requests) == 6
+    assert all(re.search(pattern, request) for request in requests)
+    named = re.fullmatch(r".*\((.+)\)\$", pattern)
+    assert named is not None
+    assert {request.rpartition("/")[2] for request in requests} == set(named[1].split("|"))
+    for other in (f"/api/v1/pilots/{PILOT}", f"/api/v1/pilots/{PILOT}/drain", "/x/api/v1/pilots"):
+        assert not re.search(pattern, other)

@@ -27,6 +27,7 @@ from sluice.contracts.problems import Conflict, Forbidden, NotFound, Unauthentic
 from sluice.contracts.secrets import SecretValues
 from sluice.servicekit.access.pilot_keys import proven_key
 from sluice.servicekit.access.policy import Other, allow
+from sluice.servicekit.access.principal import PilotCaller, principal_of
 from sluice.servicekit.access.tokens import PilotTokens
 from sluice.servicekit.http import api_router, errors
 from wms.api.raw_body import parsed, schema_of
@@ -73,11 +74,11 @@ def pilot_protocol_router(
     )
     @allow(Other.PILOT)
     async def heartbeat(
-        uid: UUID, body: Annotated[Heartbeat, Depends(parsed(Heartbeat))]
+        uid: UUID, request: Request, body: Annotated[Heartbeat, Depends(parsed(Heartbeat))]
     ) -> Response:
         """Renews the leases of a pilot's jobs, and tells it which to stop and whether to drain."""
         answer = _json((await renew_leases(context, uid, body)).model_dump_json().encode())
-        _give_token(answer, tokens, uid)
+        _give_token(answer, tokens, uid, site=_site_of(request))
         return answer
 
     @router.post(
@@ -103,6 +104,7 @@ def _add_registration(router: APIRouter, context: WmsContext, tokens: PilotToken
     @allow(Other.ENROLLED)
     async def register(
         body: RegisterPilot,
+        request: Request,
         response: Response,
         proof: Annotated[str | None, Header(alias=PILOT_PROOF_HEADER)] = None,
     ) -> Registration:
@@ -110,8 +112,9 @@ def _add_registration(router: APIRouter, context: WmsContext, tokens: PilotToken
         Repeated, it is the same pilot with what it has now: one that has shown a key is registered
         again by this key alone."""
         key = None if proof is None else proven_key(proof, time.time())
-        registration = await register_pilot(context, body, key=key)
-        _give_token(response, tokens, body.uid)
+        site = _site_of(request)
+        registration = await register_pilot(context, body, key=key, site=site)
+        _give_token(response, tokens, body.uid, site=site)
         return registration
 
 
@@ -144,9 +147,17 @@ def _add_end(router: APIRouter, context: WmsContext) -> None:
         await sign_off_pilot(context, uid, body.returned)
 
 
-def _give_token(answer: Response, tokens: PilotTokens | None, uid: UUID) -> None:
+def _site_of(request: Request) -> UUID | None:
+    """That the pilot comes from which asks."""
+    caller = principal_of(request.scope)
+    return caller.site if isinstance(caller, PilotCaller) else None
+
+
+def _give_token(
+    answer: Response, tokens: PilotTokens | None, uid: UUID, *, site: UUID | None
+) -> None:
     if tokens is not None:
-        answer.headers[PILOT_TOKEN_HEADER] = tokens.give(uid)
+        answer.headers[PILOT_TOKEN_HEADER] = tokens.give(uid, site)
         answer.headers["Cache-Control"] = "no-store"
 
 

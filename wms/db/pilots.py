@@ -24,10 +24,10 @@ from wms.domain.transitions import PILOT_MOVES
 _STORE_PILOT = statement("""
 -- A repeated registration is the same pilot, started again: active, and with its present resources.
 -- Nobody else's: whoever has shown a key shows it again.
-INSERT INTO pilots (uid, name, host, slots, resources, version, engines, sandbox, key)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+INSERT INTO pilots (uid, name, host, slots, resources, version, engines, sandbox, key, site)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 ON CONFLICT (uid) DO UPDATE SET
-    key = excluded.key,
+    key = excluded.key, site = excluded.site,
     name = excluded.name, host = excluded.host, slots = excluded.slots,
     resources = excluded.resources, engines = excluded.engines, sandbox = excluded.sandbox,
     version = excluded.version,
@@ -189,10 +189,14 @@ def _require(uid: UUID, row: Any) -> Any:
 
 
 async def store_pilot(
-    connection: Connection, pilot: RegisterPilot, *, key: str | None = None
+    connection: Connection,
+    pilot: RegisterPilot,
+    *,
+    key: str | None = None,
+    site: UUID | None = None,
 ) -> bool:
-    """It is active, with its present resources, whether it was known or not. False: nothing has
-    changed, it is the pilot of another ``key``."""
+    """It is active, with its present resources, whether it was known or not. ``site``: that it
+    comes from. False: nothing has changed, it is the pilot of another ``key``."""
     stored = await connection.fetchval(
         _STORE_PILOT,
         pilot.uid,
@@ -204,6 +208,7 @@ async def store_pilot(
         list(pilot.engines),
         pilot.sandbox,
         key,
+        site,
     )
     return stored is not None
 

@@ -1,10 +1,14 @@
 """A pilot introduces itself."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from sluice.contracts.pilots import RegisterPilot, Registration
-from sluice.contracts.problems import Forbidden
+from sluice.contracts.problems import Finding, Forbidden, Unauthenticated
+from sluice.servicekit.database import Connection
 from wms.db.pilots import mark_lost_before, store_pilot
+from wms.db.sites import is_known, lock_site
+from wms.domain.sites import beyond
 from wms.usecases.context import WmsContext
 
 
@@ -17,15 +21,54 @@ class AnothersPilot(Forbidden):
         )
 
 
+class SiteOver(Unauthenticated):
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"no new pilot of the site {name} may come any more: an administrator adds it anew"
+            " (`sluice site revoke`, `sluice site add`); its pilots that are there stay"
+        )
+
+
+class BeyondSite(Forbidden):
+    def __init__(self, name: str, sentences: Sequence[str]) -> None:
+        super().__init__(
+            f"the site {name} may not have this pilot: {'; '.join(sentences)}",
+            findings=[Finding(message=sentence) for sentence in sentences],
+        )
+
+
 async def register_pilot(
-    context: WmsContext, pilot: RegisterPilot, *, key: str | None = None
+    context: WmsContext, pilot: RegisterPilot, *, key: str | None = None, site: UUID | None = None
 ) -> Registration:
-    """``key``: that the pilot has, by its thumbprint; None: it has shown none. Precondition: none.
-    Effect: the pilot is known and active; repeated, it is the same pilot with its present
-    resources. Lost ones of its name on its host need nobody any more. Messages: none. Raises
-    ``AnothersPilot``."""
+    """``key``: that the pilot has, by its thumbprint; None: it has shown none. ``site``: that it
+    comes from. Precondition: none. Effect: the pilot is known and active; repeated, it is the same
+    pilot with its present resources. Lost ones of its name on its host need nobody any more.
+    Messages: none. Raises ``AnothersPilot``, ``SiteOver``, ``BeyondSite``."""
     async with context.database.transaction() as transaction:
-        if not await store_pilot(transaction.connection, pilot, key=key):
+        if site is not None:
+            await _require_room(transaction.connection, pilot, key=key, site=site)
+        if not await store_pilot(transaction.connection, pilot, key=key, site=site):
             raise AnothersPilot(pilot.uid)
         await mark_lost_before(transaction.connection, name=pilot.name, host=pilot.host)
     return Registration(heartbeat=context.terms.heartbeat, lease=context.terms.lease)
+
+
+async def _require_room(
+    connection: Connection, pilot: RegisterPilot, *, key: str | None, site: UUID
+) -> None:
+    """A pilot that has enrolled before needs its key alone, also when no new ones may come. Raises
+    ``SiteOver``, ``BeyondSite``."""
+    locked = await lock_site(connection, site)
+    if locked is None:
+        raise SiteOver(str(site))
+    its = locked.site
+    if its.revoked_at is not None:
+        raise SiteOver(its.name)
+    is_there = await is_known(connection, pilot.uid, site=site, key=key)
+    if is_there is None and locked.is_over:
+        raise SiteOver(its.name)
+    wrong = beyond(its, pilot.resources)
+    if not is_there and its.most_pilots is not None and its.pilots >= its.most_pilots:
+        wrong.append(f"it may have {its.most_pilots} at a time, and has {its.pilots}")
+    if wrong:
+        raise BeyondSite(its.name, wrong)

@@ -14,6 +14,7 @@ from sluice.contracts.loaded import LoadTool
 from sluice.contracts.pilot_detail import PilotDetail
 from sluice.contracts.pilot_list import PilotList
 from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
+from sluice.contracts.sites import GivenSite, NewSite, Site, SiteList
 from sluice.contracts.steps import SetStepPriority, StepList
 
 
@@ -81,6 +82,18 @@ class OperationCalls(ServiceClient):
     async def remove_limit(self, name: str) -> LimitList:
         """Raises ``NotFound``."""
         return await self.call("DELETE", f"{API}/limits/{quote(name, safe='')}", answer=LimitList)
+
+    async def sites(self) -> SiteList:
+        """That pilots come from."""
+        return await self.call("GET", f"{API}/sites", answer=SiteList)
+
+    async def add_site(self, new: NewSite) -> GivenSite:
+        """Never repeated by itself. Raises ``Conflict``."""
+        return await self.call("POST", f"{API}/sites", body=new, answer=GivenSite, retry=False)
+
+    async def revoke_site(self, name: str) -> Site:
+        """Raises ``NotFound``."""
+        return await self.call("DELETE", f"{API}/sites/{quote(name, safe='')}", answer=Site)
 
     async def queues(self) -> QueueList:
         """What waits between services, and what is dead."""

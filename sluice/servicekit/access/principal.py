@@ -30,9 +30,11 @@ class ServiceCaller:
 
 @dataclass(frozen=True, slots=True)
 class PilotCaller:
-    """``uid``: of the one pilot that it may act as; None: it may become a pilot."""
+    """``uid``: of the one pilot that it may act as; None: it may become a pilot. ``site``: that it
+    comes from; None: it has the token of the system."""
 
     uid: UUID | None = None
+    site: UUID | None = None
 
     def __str__(self) -> str:
         return "a pilot that registers" if self.uid is None else f"pilot {self.uid}"

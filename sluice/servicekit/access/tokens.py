@@ -53,16 +53,19 @@ class PilotTokens:
     def __init__(self, keys: Sequence[str]) -> None:
         self._signer = URLSafeTimedSerializer(list(keys), salt="sluice.pilot")
 
-    def give(self, pilot: UUID) -> str:
-        return str(self._signer.dumps(pilot.hex))
+    def give(self, pilot: UUID, site: UUID | None = None) -> str:
+        """``site``: that it comes from."""
+        told = pilot.hex if site is None else [pilot.hex, site.hex]
+        return str(self._signer.dumps(told))
 
     async def principal(self, token: str) -> Principal | None:
         """Raises ``Unauthenticated`` for one that is out of date."""
         try:
-            return PilotCaller(UUID(self._signer.loads(token, max_age=PILOT_TOKEN)))
+            told = self._signer.loads(token, max_age=PILOT_TOKEN)
+            return PilotCaller(*map(UUID, told if isinstance(told, list) else [told]))
         except SignatureExpired as error:
             raise Unauthenticated(
                 f"the pilot's token is out of date ({error}): it has to register again"
             ) from None
-        except (BadData, ValueError):
+        except (BadData, ValueError, TypeError, AttributeError):
             return None

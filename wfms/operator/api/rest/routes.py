@@ -10,6 +10,7 @@ from wfms.operator.api.rest.queues import QueueRoutes
 from wfms.operator.api.rest.route import Route
 from wfms.operator.api.rest.run_templates import RunTemplateRoutes
 from wfms.operator.api.rest.secrets import SecretRoutes
+from wfms.operator.api.rest.sites import SiteRoutes
 from wfms.operator.api.rest.steps import StepRoutes
 from wfms.operator.api.rest.tasks import TaskRoutes
 from wfms.operator.api.rest.templates import TemplateRoutes
@@ -30,6 +31,7 @@ def all_routes(context: OperatorContext, *, largest_body: int) -> list[Route]:
         *LimitRoutes(context).routes(),
         *SecretRoutes(context).routes(),
         *PeopleRoutes(context).routes(),
+        *SiteRoutes(context).routes(),
         *AssetRoutes(context).routes(),
         *ToolRoutes(context).routes(),
         *AttentionRoutes(context).routes(),

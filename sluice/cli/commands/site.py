@@ -1,0 +1,87 @@
+"""`sluice site …`"""
+
+from typing import Annotated
+
+import typer
+
+from sluice.cli.errors import plain_errors
+from sluice.cli.output import err, print_json, print_table
+from sluice.cli.system import System, with_system
+from sluice.contracts.sites import MOST_SITE_DAYS, USUAL_SITE_DAYS, NewSite, Site
+
+app = typer.Typer(no_args_is_help=True, help="Sites that pilots come from, and may be sent away.")
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME")]
+
+
+@app.command("add")
+@with_system
+def add(
+    system: System,
+    name: NameArgument,
+    *,
+    days: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=MOST_SITE_DAYS,
+            help="In which new pilots may come; those that are there by then stay.",
+        ),
+    ] = USUAL_SITE_DAYS,
+    pilots: Annotated[int | None, typer.Option(min=1, help="At most so many at a time.")] = None,
+    labels: Annotated[
+        list[str] | None,
+        typer.Option("--label", metavar="NAME", help="That they may have; without it, any."),
+    ] = None,
+    resources: Annotated[
+        list[str] | None,
+        typer.Option("--resource", metavar="NAME", help="That they may offer; without it, any."),
+    ] = None,
+) -> None:
+    """Let a site have pilots; the token by which they enrol is shown this once."""
+    new = plain_errors(
+        lambda: NewSite(
+            name=name, days=days, most_pilots=pilots, labels=labels, resources=resources
+        )
+    )
+    given = system.ask(lambda c: c.operator.add_site(new))
+    if system.as_json:
+        print_json(given)
+        return
+    err.print(
+        f"new pilots of {name} may come until {given.site.expires_at:%F %H:%M} UTC, with a file"
+        " that has this in it (SLUICE_PILOT_TOKEN_FILE); it is not shown again:"
+    )
+    print(given.secret.get_secret_value())
+
+
+@app.command("list")
+@with_system
+def list_sites(system: System) -> None:
+    """Sites: how many pilots each has, what they may, and until when new ones may come."""
+    found = system.ask(lambda c: c.operator.sites())
+    if system.as_json:
+        print_json(found)
+        return
+    print_table(
+        ["site", "pilots", "at most", "new until", "labels", "resources"],
+        [_row(site) for site in found.sites],
+        empty="no site: pilots register with the token of the system",
+    )
+
+
+@app.command("revoke")
+@with_system
+def revoke(system: System, name: NameArgument) -> None:
+    """Send a site's pilots away for good: what they run is run elsewhere when its leases have run
+    out, and what they report no longer counts."""
+    revoked = system.ask(lambda c: c.operator.revoke_site(name))
+    system.answer(revoked, f"{name} was revoked, with the {revoked.pilots} pilots that it has")
+
+
+def _row(site: Site) -> tuple[object, ...]:
+    until = f"{site.expires_at:%F %H:%M}"
+    if site.revoked_at is not None:
+        until = f"revoked {site.revoked_at:%F %H:%M}"
+    may = ["any" if names is None else ", ".join(names) for names in (site.labels, site.resources)]
+    return (site.name, site.pilots, site.most_pilots, until, *may)

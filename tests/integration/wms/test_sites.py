@@ -1,0 +1,214 @@
+"""Sites enrol their pilots within what they may, and are sent away with all of them."""
+
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID, uuid4
+
+import asyncpg
+import httpx
+import pytest
+
+from sluice.clients.pilot_key import PilotKey
+from sluice.clients.wms import WmsClient
+from sluice.contracts.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER, CallingService
+from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.sites import SITE_TOKEN_PREFIX, NewSite
+from sluice.servicekit.access.authentication import Authentication
+from sluice.servicekit.access.principal import ServiceCaller
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.queue_topology import sluice_topology
+from sluice.servicekit.service_clients import ProcessLinks
+from sluice.servicekit.transport.open import open_transport
+from wms.settings import WmsSettings
+from wms.usecases import known_pilots
+from wms.wiring import build
+
+OF_THE_SYSTEM = "a-token-of-the-system"
+
+
+@dataclass
+class Wms:
+    """``http``: as whoever sends a token. ``operator``: as the operator service."""
+
+    http: httpx.AsyncClient
+    operator: WmsClient
+    database_url: str
+
+    async def add(self, name: str = "cern", **told: Any) -> str:
+        """What its pilots enrol with."""
+        given = await self.operator.add_site(NewSite(name=name, **told))
+        return given.secret.get_secret_value()
+
+    async def execute(self, statement: str) -> list[asyncpg.Record]:
+        connection = await asyncpg.connect(self.database_url)
+        try:
+            return await connection.fetch(statement)
+        finally:
+            await connection.close()
+
+
+class Pilot:
+    def __init__(self, wms: Wms, **resources: Any) -> None:
+        self.uid = uuid4()
+        self.token = ""
+        self.said = ""
+        self._wms = wms
+        self._key = PilotKey.new()
+        self._resources = {"cores": 1, "ram": 1000, "disk": 1000, **resources}
+
+    async def register(self, enrolment: str, *, key: PilotKey | None = None) -> int:
+        headers = {
+            "authorization": f"Bearer {enrolment}",
+            PILOT_PROOF_HEADER: (key or self._key).proof(time.time()),
+        }
+        body = {
+            "uid": str(self.uid),
+            **{"name": "p", "host": "h", "slots": 1, "version": "1"},
+            "resources": self._resources,
+        }
+        answer = await self._wms.http.post("/api/v1/pilots", json=body, headers=headers)
+        self.token, self.said = answer.headers.get(PILOT_TOKEN_HEADER, self.token), answer.text
+        return answer.status_code
+
+    async def ask(self, what: str, body: Any) -> int:
+        answer = await self._wms.http.post(
+            f"/api/v1/pilots/{self.uid}/{what}",
+            json=body,
+            headers={"authorization": f"Bearer {self.token}"},
+        )
+        self.token, self.said = answer.headers.get(PILOT_TOKEN_HEADER, self.token), answer.text
+        return answer.status_code
+
+    async def heartbeat(self) -> int:
+        return await self.ask("heartbeat", {})
+
+
+@pytest.fixture
+async def wms(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Wms]:
+    monkeypatch.setattr(known_pilots, "REMEMBERED", 0.0)
+    settings = WmsSettings(
+        database_url=database_url,
+        broker_url=database_url,
+        pilot_keys="one that signs",  # type: ignore[arg-type] # read as settings are
+        pilot_token=OF_THE_SYSTEM,  # type: ignore[arg-type]
+    )
+    links, transport = ProcessLinks(), open_transport(database_url, sluice_topology())
+    service = build(settings, links=links, transport=transport)
+    links.apps["wms"] = service.app
+    guarded = Authentication(service.app, service.authenticator)
+    async with (
+        running(transport, service, links),
+        httpx.AsyncClient(transport=httpx.ASGITransport(guarded), base_url="http://wms") as http,
+    ):
+        operator = WmsClient(links.http_of(ServiceCaller(CallingService.OPERATOR), "wms"))
+        yield Wms(http, operator, database_url)
+
+
+async def test_a_site_is_added_listed_and_revoked(wms: Wms) -> None:
+    secret = await wms.add(most_pilots=3, labels=["zone"], resources=["licence"], days=2)
+    assert secret.startswith(SITE_TOKEN_PREFIX)
+    with pytest.raises(Conflict, match="there is a site 'cern'"):
+        await wms.add()
+    await wms.add("jinr")
+    assert await Pilot(wms).register(secret) == 200
+    [cern, jinr] = (await wms.operator.sites()).sites
+    assert (cern.name, cern.pilots, cern.most_pilots) == ("cern", 1, 3)
+    assert (cern.labels, cern.resources) == (["zone"], ["licence"])
+    assert (cern.expires_at - cern.created_at).days == 2
+    assert (jinr.pilots, jinr.most_pilots, jinr.labels) == (0, None, None)
+
+    assert (await wms.operator.revoke_site("cern")).revoked_at is not None
+    with pytest.raises(NotFound, match="there is no site 'cern'"):
+        await wms.operator.revoke_site("cern")
+    again = await wms.add()
+    assert again != secret
+    assert [(s.name, s.revoked_at is None) for s in (await wms.operator.sites()).sites] == [
+        ("cern", True),
+        ("jinr", True),
+        ("cern", False),
+    ]
+    kept = str(await wms.execute("SELECT * FROM sites"))
+    assert secret not in kept
+    assert again not in kept
+
+
+async def test_a_sites_pilot_works_until_the_site_is_revoked(wms: Wms) -> None:
+    secret = await wms.add()
+    mine, foreign, ours = Pilot(wms), Pilot(wms), Pilot(wms)
+    assert await mine.register(secret) == 200
+    assert await foreign.register(await wms.add("jinr")) == 200
+    assert await ours.register(OF_THE_SYSTEM) == 200
+    assert await mine.heartbeat() == 200
+    assert await mine.ask("lease", {"jobs": 1, "wait": 0}) == 200
+
+    await wms.operator.revoke_site("cern")
+
+    for ask in (
+        mine.heartbeat(),
+        mine.ask("lease", {"jobs": 1, "wait": 0}),
+        mine.ask("report", {"reports": []}),
+        mine.register(secret),
+        Pilot(wms).register(secret),
+    ):
+        assert await ask == 401
+    assert "the site cern was revoked" in mine.said
+    await wms.add()
+    assert await mine.heartbeat() == 401, "another site of that name is another one"
+    assert await foreign.heartbeat() == 200
+    assert await ours.heartbeat() == 200
+
+
+async def test_who_has_enrolled_stays_when_no_new_ones_may_come(wms: Wms) -> None:
+    """An outage may outlast both its token and the enrolment."""
+    secret = await wms.add()
+    mine = Pilot(wms)
+    assert await mine.register(secret) == 200
+    await wms.execute("UPDATE sites SET expires_at = now()")
+
+    assert await mine.heartbeat() == 200
+    assert await mine.register(secret) == 200
+    late = Pilot(wms)
+    assert await late.register(secret) == 401
+    assert "no new pilot of the site cern may come any more" in late.said
+    assert await mine.register(secret, key=PilotKey.new()) == 401, "nor as one that is there"
+
+
+async def test_a_site_offers_what_it_may_and_no_more(wms: Wms) -> None:
+    secret = await wms.add(labels=["zone"], resources=[])
+    assert await Pilot(wms, labels={"zone": "a"}).register(secret) == 200
+    greedy = Pilot(wms, labels={"zone": "a", "trusted": "yes"}, named={"licence": 5})
+    assert await greedy.register(secret) == 403
+    assert "its site may not offer the label trusted" in greedy.said
+    assert "its site may not offer the resource licence" in greedy.said
+    assert await greedy.register(OF_THE_SYSTEM) == 200
+
+
+async def test_a_site_has_no_more_pilots_than_it_may(wms: Wms) -> None:
+    secret = await wms.add(most_pilots=2)
+    first, second, third = (Pilot(wms) for _ in range(3))
+    assert [await pilot.register(secret) for pilot in (first, second, third)] == [200, 200, 403]
+    assert "it may have 2 at a time, and has 2" in third.said
+    assert await second.register(secret) == 200, "one that is there, again"
+    assert await first.ask("sign-off", {"returned": []}) == 204
+    assert await third.register(secret) == 200
+    assert await first.register(secret) == 403
+
+
+@pytest.mark.parametrize("made_up", ["sluice-site_made-up", "sluice-site_", "x" * 5000])
+async def test_what_is_no_sites_token_enrols_nobody(wms: Wms, made_up: str) -> None:
+    await wms.add()
+    assert await Pilot(wms).register(made_up) == 401
+
+
+async def test_a_pilots_token_says_which_site_it_is_of(wms: Wms) -> None:
+    secret = await wms.add()
+    mine = Pilot(wms)
+    await mine.register(secret)
+    [row] = await wms.execute("SELECT uid, site FROM pilots")
+    [site] = await wms.execute("SELECT uid FROM sites")
+    assert (UUID(str(row["uid"])), row["site"]) == (mine.uid, site["uid"])
+    stranger = Pilot(wms)
+    stranger.token = mine.token
+    assert await stranger.heartbeat() == 403

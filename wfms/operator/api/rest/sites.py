@@ -1,0 +1,33 @@
+"""``/api/v1/sites``: sites that pilots come from."""
+
+from sluice.contracts.problems import Conflict, NotAvailable, NotFound
+from sluice.contracts.sites import GivenSite, NewSite, Site, SiteList
+from wfms.operator.api.rest.route import ADMINS, Route
+from wfms.operator.usecases.context import OperatorContext
+
+
+class SiteRoutes:
+    def __init__(self, context: OperatorContext) -> None:
+        self._wms = context.wms
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("GET", "/sites", self.list, ADMINS, "Lists the sites that pilots come from.",
+                  answer=SiteList, errors=(NotAvailable,)),
+            Route("POST", "/sites", self.add, ADMINS,
+                  "Adds a site; the token by which its pilots enrol is told this once.",
+                  answer=GivenSite, status=201, body=NewSite, errors=(Conflict, NotAvailable)),
+            Route("DELETE", "/sites/<string:name>", self.revoke, ADMINS,
+                  "Revokes a site: none of its pilots may anything any more, and their jobs run "
+                  "elsewhere when their leases have run out.",
+                  answer=Site, errors=(NotFound, NotAvailable)),
+        ]  # fmt: skip
+
+    async def list(self) -> SiteList:
+        return await self._wms.sites()
+
+    async def add(self, body: NewSite) -> GivenSite:
+        return await self._wms.add_site(body)
+
+    async def revoke(self, name: str) -> Site:
+        return await self._wms.revoke_site(name)

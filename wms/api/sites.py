@@ -1,0 +1,36 @@
+"""Routes for operators: sites that pilots come from."""
+
+from fastapi import APIRouter
+
+from sluice.contracts.access import CallingService
+from sluice.contracts.base import Name
+from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.sites import GivenSite, NewSite, Site, SiteList
+from sluice.servicekit.access.policy import allow
+from sluice.servicekit.http import api_router, errors
+from wms.usecases.change_sites import add_site, list_sites, revoke_site
+from wms.usecases.context import WmsContext
+
+
+def sites_router(context: WmsContext) -> APIRouter:
+    router = api_router("/api/v1/sites", tags=["sites"])
+
+    @router.get("")
+    @allow(CallingService.OPERATOR)
+    async def sites() -> SiteList:
+        """Lists the sites that pilots come from."""
+        return await list_sites(context.database)
+
+    @router.post("", status_code=201, responses=errors(Conflict))
+    @allow(CallingService.OPERATOR)
+    async def add(new: NewSite) -> GivenSite:
+        """Adds a site; the token by which its pilots enrol is told this once."""
+        return await add_site(context.database, new)
+
+    @router.delete("/{name}", responses=errors(NotFound))
+    @allow(CallingService.OPERATOR)
+    async def revoke(name: Name) -> Site:
+        """Revokes a site: none of its pilots may anything any more."""
+        return await revoke_site(context.database, name)
+
+    return router

@@ -1,0 +1,119 @@
+"""The table ``sites`` and its statements."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.sites import NewSite, Site
+from sluice.servicekit.database import Connection
+from wms.db.statement import statement
+
+_COUNT = """
+(SELECT count(*) FROM pilots WHERE site = sites.uid
+    AND state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}'))
+"""
+
+_COLUMNS = statement(f"""
+uid, name, created_at, expires_at, most_pilots, labels, resources, revoked_at, {_COUNT} AS pilots
+""")
+
+_INSERT = f"""
+INSERT INTO sites (name, digest, expires_at, most_pilots, labels, resources)
+VALUES ($1, $2, now() + $3, $4, $5, $6)
+ON CONFLICT (name) WHERE revoked_at IS NULL DO NOTHING RETURNING {_COLUMNS}
+"""
+
+_SELECT_ALL = f"""
+SELECT {_COLUMNS} FROM sites ORDER BY revoked_at IS NOT NULL, name, created_at DESC
+"""
+
+_SELECT_BY_DIGEST = "SELECT uid, name, revoked_at FROM sites WHERE digest = $1"
+
+_LOCK = f"""
+-- Whoever registers a pilot of a site does it alone, so that there are never too many.
+SELECT {_COLUMNS}, expires_at <= now() AS is_over FROM sites WHERE uid = $1 FOR NO KEY UPDATE
+"""
+
+_REVOKE = f"""
+UPDATE sites SET revoked_at = now() WHERE name = $1 AND revoked_at IS NULL RETURNING {_COLUMNS}
+"""
+
+_SELECT_REVOKED = "SELECT uid FROM sites WHERE revoked_at IS NOT NULL"
+
+_SELECT_KNOWN = statement("""
+-- As a pilot of this site.
+SELECT state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}') AS is_there FROM pilots
+WHERE uid = $1 AND site = $2 AND key = $3
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class SiteByToken:
+    uid: UUID
+    name: str
+    revoked_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class LockedSite:
+    """``is_over``: no new pilot may come."""
+
+    site: Site
+    is_over: bool
+
+
+def digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode(errors="replace")).digest()
+
+
+async def insert_site(connection: Connection, new: NewSite, *, secret: str) -> Site | None:
+    """None: there is one of that name."""
+    row = await connection.fetchrow(
+        _INSERT,
+        new.name,
+        digest(secret),
+        timedelta(days=new.days),
+        new.most_pilots,
+        new.labels,
+        new.resources,
+    )
+    return None if row is None else _site(row)
+
+
+async def all_sites(connection: Connection) -> list[Site]:
+    """By name, those that were revoked last."""
+    return [_site(row) for row in await connection.fetch(_SELECT_ALL)]
+
+
+async def site_by_token(connection: Connection, secret: str) -> SiteByToken | None:
+    row = await connection.fetchrow(_SELECT_BY_DIGEST, digest(secret))
+    return None if row is None else SiteByToken(**row)
+
+
+async def lock_site(connection: Connection, uid: UUID) -> LockedSite | None:
+    row = await connection.fetchrow(_LOCK, uid)
+    return None if row is None else LockedSite(_site(row), row["is_over"])
+
+
+async def is_known(
+    connection: Connection, pilot: UUID, *, site: UUID, key: str | None
+) -> bool | None:
+    """Whether a pilot of the site, with that key, is there now; None: there never was one."""
+    found: bool | None = await connection.fetchval(_SELECT_KNOWN, pilot, site, key)
+    return found
+
+
+async def mark_site_revoked(connection: Connection, name: str) -> Site | None:
+    """None: there is none of that name."""
+    row = await connection.fetchrow(_REVOKE, name)
+    return None if row is None else _site(row)
+
+
+async def revoked_sites(connection: Connection) -> frozenset[UUID]:
+    return frozenset(row["uid"] for row in await connection.fetch(_SELECT_REVOKED))
+
+
+def _site(row: Any) -> Site:
+    return Site(**{name: row[name] for name in Site.model_fields})

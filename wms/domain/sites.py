@@ -1,0 +1,21 @@
+"""What a pilot of a site may offer."""
+
+from collections.abc import Iterable, Iterator
+
+from sluice.contracts.pilots import NodeResources
+from sluice.contracts.sites import Site
+
+
+def beyond(site: Site, offered: NodeResources) -> list[str]:
+    """What it offers although its site may not, a sentence each."""
+    return [
+        *_more("label", offered.labels, site.labels),
+        *_more("resource", offered.named, site.resources),
+    ]
+
+
+def _more(what: str, offered: Iterable[str], allowed: list[str] | None) -> Iterator[str]:
+    if allowed is not None:
+        yield from (
+            f"its site may not offer the {what} {name}" for name in offered if name not in allowed
+        )
