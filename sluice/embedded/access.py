@@ -12,12 +12,10 @@ from sluice.contracts.access import Role
 from sluice.credentials import forget_token, keep_token
 from sluice.embedded.home import Home
 from sluice.embedded.services import kept
-from sluice.servicekit.access.authentication import Authentication, Authenticator
-from sluice.servicekit.access.people import People
+from sluice.servicekit.access.authentication import Authenticator
 from sluice.servicekit.access.principal import Person, PilotCaller
-from sluice.servicekit.access.sessions import Sessions
-from sluice.servicekit.access.sign_in import SignIn
-from sluice.servicekit.access.tokens import AnyOf, FixedTokens
+from sluice.servicekit.access.reception import Reception
+from sluice.servicekit.access.tokens import FixedTokens
 
 
 class Access:
@@ -32,14 +30,11 @@ class Access:
         self._cookie = f"sluice_person_{hashlib.sha256(self._token.encode()).hexdigest()[:8]}"
         self._url = ""
 
-    def guard(self, app: ASGIApp, others: Iterable[Authenticator], people: People) -> ASGIApp:
-        """``others``: of tokens that the services give. ``people``: who have accounts."""
+    def guard(self, app: ASGIApp, others: Iterable[Authenticator], reception: Reception) -> ASGIApp:
+        """``others``: of tokens that the services give. ``reception``: of who has an account."""
         own = FixedTokens({self._token: Person(_user(), Role.ADMIN)})
         pilots = FixedTokens({self._pilot_token: PilotCaller()})
-        sessions = Sessions(people, self._cookie)
-        asked = Authentication(app, AnyOf([own, pilots, *others, people]), sessions)
-        tokens = AnyOf([own, people])
-        return SignIn(asked, people, sessions, tokens=tokens, by_address=own)
+        return reception.guard(app, [pilots, *others], cookie=self._cookie, own=own)
 
     def at(self, url: str) -> "Access":
         self._url = url

@@ -274,11 +274,11 @@ def _guarded(app: ASGIApp, access: Access | None, services: Mapping[str, Service
     """``access``: None: whoever reaches it may do everything."""
     if access is None:
         return open_to_anybody(app)
-    people = services["wfms.operator"].people
-    if people is None:
+    reception = services["wfms.operator"].reception
+    if reception is None:
         raise TypeError("the operator service keeps no accounts of people")
     others = [service.authenticator for service in services.values() if service.authenticator]
-    return access.guard(app, others, people)
+    return access.guard(app, others, reception)
 
 
 async def run_until_signal(system: EmbeddedSystem, conduct: Conduct) -> None:

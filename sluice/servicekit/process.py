@@ -173,9 +173,9 @@ class _Process(Generic[SettingsT]):
             known.append(FixedTokens({token.get_secret_value(): ScraperCaller()}))
         if not self._settings.accounts:
             return without_accounts(service.app, known, for_people=service.for_people)
-        if service.people is None:
+        if service.reception is None:
             return asking_for_people(service.app, known, links.http(PEOPLE_SERVICE))
-        return knowing_people(service.app, known, service.people, secure=service.secure_cookies)
+        return knowing_people(service.app, known, service.reception)
 
     async def _stop(self) -> bool:
         """False when it took too long."""

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 from starlette.types import ASGIApp
 
 from sluice.servicekit.access.authentication import Authenticator
-from sluice.servicekit.access.people import People
+from sluice.servicekit.access.reception import Reception
 from sluice.servicekit.lifecycle import Component, start_all, stop_all
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.service_clients import Links
@@ -21,17 +21,16 @@ class Service:
     after it. ``end_waiting`` makes the application answer at once what waits for something to
     happen (long polls): called when the process is told to stop, before requests under way are
     waited for. ``metrics``: where its server counts, too. ``authenticator``: of tokens that this
-    service gives. ``people``: where it keeps their accounts; ``secure_cookies``: their browsers
-    send cookies by TLS alone. ``for_people``: they ask it, and where people have no accounts they
-    need no credential: whoever gives none is a person who may do everything that people may."""
+    service gives. ``reception``: of people, where it keeps their accounts. ``for_people``:
+    they ask it, and where people have no accounts they need no credential: whoever gives none is a
+    person who may do everything that people may."""
 
     name: str
     app: ASGIApp
     components: Sequence[Component] = field(default_factory=list)
     end_waiting: Callable[[], None] | None = None
     authenticator: Authenticator | None = None
-    people: People | None = None
-    secure_cookies: bool = False
+    reception: Reception | None = None
     for_people: bool = False
     metrics: ServiceMetrics = field(kw_only=True)
 

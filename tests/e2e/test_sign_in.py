@@ -8,11 +8,8 @@ import pytest_asyncio
 from playwright.async_api import Browser, expect
 
 from sluice.contracts.access import Role
-from sluice.servicekit.access.authentication import Authentication
 from sluice.servicekit.access.principal import Person
-from sluice.servicekit.access.sessions import Sessions
-from sluice.servicekit.access.sign_in import SignIn
-from sluice.servicekit.access.tokens import AnyOf, FixedTokens
+from sluice.servicekit.access.tokens import FixedTokens
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.server import HttpServer
 from tests.e2e.test_web_page import NARROW, browser, opened, operator
@@ -29,11 +26,9 @@ TOKEN, PASSWORD = "open-sesame", "correct horse battery"
 async def guarded(operator: Operator) -> AsyncIterator[str]:
     """The same, for who has the token."""
     own = FixedTokens({TOKEN: Person("anna", Role.ADMIN)})
-    people = operator.service.people
-    assert people is not None
-    known, sessions = AnyOf([own, people]), Sessions(people, "sluice_person")
-    guarded = Authentication(operator.service.app, known, sessions)
-    app = SignIn(guarded, people, sessions, tokens=known, by_address=own)
+    reception = operator.service.reception
+    assert reception is not None
+    app = reception.guard(operator.service.app, [], cookie="sluice_person", own=own)
     server = HttpServer(app, host="127.0.0.1", port=0)
     async with running(server):
         yield f"http://127.0.0.1:{server.port}"

@@ -1,11 +1,15 @@
 """Settings of the operator service, from ``SLUICE_OPERATOR_…`` in the environment."""
 
+import secrets
+
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from sluice.contracts.people import TOKEN_PREFIX
 from sluice.servicekit.sealing import SealingSettings
+from wfms.operator.usecases.oidc_settings import OidcSettings
 
+_FOR_THIS_PROCESS = secrets.token_urlsafe(48)
 #: Characters of the system's own token: nobody guesses 32.
 _SHORTEST = 32
 
@@ -26,6 +30,11 @@ class OperatorSettings(SealingSettings):
     file_preview: int = Field(default=64 * 1024, ge=1024)
     #: Whether cookies are only sent over HTTPS; set it where the service stands behind TLS.
     secure_cookies: bool = False
+    #: Under which browsers know the page, where a proxy stands in front: `https://sluice.example.org`.
+    #: Empty: as they ask for it.
+    public_url: str = ""
+    #: An OpenID provider that knows people, beside accounts with passwords.
+    oidc: OidcSettings = Field(default_factory=OidcSettings)
     #: Where people have accounts: the token of the system itself, an administrator who needs none,
     #: and makes the first; it begins with `sluice_`. None: there is none.
     admin_token: SecretStr | None = None
@@ -43,3 +52,10 @@ class OperatorSettings(SealingSettings):
                 f" `echo {TOKEN_PREFIX}$(openssl rand -hex 24)` makes one"
             )
         return token
+
+
+def secret_key(settings: OperatorSettings) -> str:
+    """One for this process where none was given."""
+    return (
+        _FOR_THIS_PROCESS if settings.secret_key is None else settings.secret_key.get_secret_value()
+    )

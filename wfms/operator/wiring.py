@@ -6,6 +6,7 @@ from sluice.clients.intake import IntakeClient
 from sluice.clients.wms import WmsClient
 from sluice.contracts.access import Role
 from sluice.servicekit.access.principal import Person
+from sluice.servicekit.access.reception import Reception
 from sluice.servicekit.access.tokens import FixedTokens
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
@@ -22,11 +23,13 @@ from wfms.operator.api.bridge import Bridge
 from wfms.operator.loops.delete_assets import asset_deleter
 from wfms.operator.loops.measure_queues import queue_gauges
 from wfms.operator.loops.seal_anew import SealAnew
-from wfms.operator.settings import OperatorSettings
+from wfms.operator.settings import OperatorSettings, secret_key
 from wfms.operator.usecases.change_accounts import ChangeAccounts
 from wfms.operator.usecases.compile_files import Compiler
 from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.enter_by_provider import EnterByProvider
 from wfms.operator.usecases.known_people import KnownPeople
+from wfms.operator.usecases.openid_provider import OpenIdProvider
 from wfms.operator.usecases.passwords import Passwords
 from wfms.operator.usecases.sign_in import SignInDesk
 
@@ -54,10 +57,20 @@ def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> 
             Gauges(database, metrics, health=health.report),
             queue_gauges(context.queues, metrics),
         ],
-        people=context.people,
-        secure_cookies=settings.secure_cookies,
+        reception=_reception(settings, context),
         for_people=True,
         metrics=metrics,
+    )
+
+
+def _reception(settings: OperatorSettings, context: OperatorContext) -> Reception:
+    oidc = settings.oidc
+    return Reception(
+        context.people,
+        EnterByProvider(context.database, OpenIdProvider(oidc), oidc) if oidc.issuer else None,
+        secret_key=secret_key(settings),
+        public_url=settings.public_url,
+        secure_cookies=settings.secure_cookies,
     )
 
 

@@ -8,10 +8,9 @@ from starlette.types import ASGIApp
 
 from sluice.contracts.access import Role
 from sluice.servicekit.access.authentication import Authentication, Authenticator
-from sluice.servicekit.access.people import AskedPeople, People
+from sluice.servicekit.access.people import AskedPeople
 from sluice.servicekit.access.principal import Person
-from sluice.servicekit.access.sessions import Sessions
-from sluice.servicekit.access.sign_in import SignIn
+from sluice.servicekit.access.reception import Reception
 from sluice.servicekit.access.tokens import AnyOf
 
 #: Whoever gives no credential to a service that people ask, where they have no accounts: what is
@@ -38,10 +37,6 @@ def asking_for_people(
     return Authentication(app, AnyOf([*known, AskedPeople(operator)]))
 
 
-def knowing_people(
-    app: ASGIApp, known: Sequence[Authenticator], people: People, *, secure: bool
-) -> ASGIApp:
-    """Of the service that knows them. ``secure``: cookies are sent by TLS alone."""
-    sessions = Sessions(people, _COOKIE, secure=secure)
-    asked = Authentication(app, AnyOf([*known, people]), sessions)
-    return SignIn(asked, people, sessions, tokens=people)
+def knowing_people(app: ASGIApp, known: Sequence[Authenticator], reception: Reception) -> ASGIApp:
+    """Of the service that knows them."""
+    return reception.guard(app, known, cookie=_COOKIE)

@@ -58,8 +58,8 @@ class SignIn:
             case ("POST", path) if path == SIGN_IN:
                 return await self._by_form(request)
             case ("POST", path) if path == SIGN_OUT:
-                end = self._sessions.end(_cookies(request), secure=_is_secure(request.scope))
-                return _elsewhere("/", await end)
+                end = self._sessions.end(_cookies(request), secure=is_secure(request.scope))
+                return elsewhere("/", await end)
             case (method, _) if method in _READS and PARAMETER in request.query_params:
                 return await self._from_address(request)
         return None
@@ -74,31 +74,31 @@ class SignIn:
             person = await _holder(self._by_address, request.query_params[PARAMETER])
         except Unauthenticated:
             return None
-        return await self._begin(request, person, _local(here))
+        return await self._begin(request, person, local(here))
 
     async def _by_form(self, request: Request) -> Response:
         fields = parse_qs((await request.body()).decode("utf-8", "replace"))
         name, password, token = (
             fields.get(field, [""])[0] for field in ("name", "password", PARAMETER)
         )
-        there = _local(fields.get("next", ["/"])[0])
+        there = local(fields.get("next", ["/"])[0])
         try:
             if name.strip():
                 person = await self._people.with_password(name, password)
             else:
                 person = await _holder(self._tokens, token.strip())
         except Unauthenticated:
-            return _elsewhere(_with_query(there, f"signed-in={WRONG}"))
+            return elsewhere(with_query(there, f"signed-in={WRONG}"))
         except ServiceError as error:
             if error.status != _TOO_MANY:
                 raise
-            return _elsewhere(_with_query(there, f"signed-in={TOO_MANY}"))
+            return elsewhere(with_query(there, f"signed-in={TOO_MANY}"))
         return await self._begin(request, person, there)
 
     async def _begin(self, request: Request, person: Person, there: str) -> Response:
-        secure = _is_secure(request.scope)
+        secure = is_secure(request.scope)
         cookie = await self._sessions.begin(person, _cookies(request), secure=secure)
-        return _elsewhere(there, cookie)
+        return elsewhere(there, cookie)
 
 
 async def _holder(tokens: Authenticator, token: str) -> Person:
@@ -113,7 +113,7 @@ def _cookies(request: Request) -> str:
     return request.headers.get("cookie", "")
 
 
-def _local(address: str) -> str:
+def local(address: str) -> str:
     """The address where it leads to a page of ours, else the first page."""
     try:
         parts = urlsplit(address)
@@ -123,11 +123,11 @@ def _local(address: str) -> str:
     return address if ours and not parts.scheme and not parts.netloc else "/"
 
 
-def _with_query(address: str, query: str) -> str:
+def with_query(address: str, query: str) -> str:
     return f"{address}{'&' if '?' in address else '?'}{query}"
 
 
-def _elsewhere(address: str, cookie: str | None = None) -> Response:
+def elsewhere(address: str, cookie: str | None = None) -> Response:
     answer = RedirectResponse(address, status_code=303)
     answer.headers["Cache-Control"] = "no-store"
     answer.headers["Referrer-Policy"] = "no-referrer"
@@ -136,5 +136,5 @@ def _elsewhere(address: str, cookie: str | None = None) -> Response:
     return answer
 
 
-def _is_secure(scope: Scope) -> bool:
+def is_secure(scope: Scope) -> bool:
     return bool(scope.get("scheme") == "https")

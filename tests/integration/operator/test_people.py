@@ -50,8 +50,8 @@ def as_person(operator: Operator, person: Person) -> OperatorClient:
 
 
 def known(operator: Operator) -> People:
-    assert operator.service.people is not None
-    return operator.service.people
+    assert operator.service.reception is not None
+    return operator.service.reception.people
 
 
 async def account(

@@ -46,9 +46,9 @@ class User:
 @pytest.fixture
 async def admin(database_url: str, tmp_path: Path) -> AsyncIterator[User]:
     async with operating(database_url, admin_token=OWN_TOKEN) as operator:
-        people = operator.service.people
-        assert people is not None
-        app = knowing_people(operator.service.app, [], people, secure=False)
+        reception = operator.service.reception
+        assert reception is not None
+        app = knowing_people(operator.service.app, [], reception)
         server = HttpServer(app, host="127.0.0.1", port=0)
         async with running(server):
             yield User(f"http://127.0.0.1:{server.port}", tmp_path / "admin", OWN_TOKEN)

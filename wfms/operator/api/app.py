@@ -1,6 +1,5 @@
 """The application: health routes as in every service, everything else Flask behind a2wsgi."""
 
-import secrets
 from collections.abc import Callable, Iterable
 from functools import partial
 from types import SimpleNamespace
@@ -23,7 +22,7 @@ from wfms.operator.api.pages.rendering import error_page, prepare_rendering
 from wfms.operator.api.rest.openapi import document
 from wfms.operator.api.rest.route import blueprint
 from wfms.operator.api.rest.routes import all_routes
-from wfms.operator.settings import OperatorSettings
+from wfms.operator.settings import OperatorSettings, secret_key
 from wfms.operator.usecases.context import OperatorContext
 
 #: Bytes of a request, unless a route allows more.
@@ -72,11 +71,8 @@ def create_flask(settings: OperatorSettings) -> Flask:
     """Flask with sessions, limits, errors and headers; no route yet."""
     flask = Flask("wfms.operator", static_folder=None)
     flask.config.update(
-        SECRET_KEY=(
-            secrets.token_bytes(32)
-            if settings.secret_key is None
-            else settings.secret_key.get_secret_value()
-        ),
+        SECRET_KEY=secret_key(settings),
+        PROVIDER=settings.oidc.label if settings.oidc.issuer else "",
         ACCOUNTS=settings.accounts,
         MAX_CONTENT_LENGTH=LARGEST_REQUEST,
         MAX_FORM_MEMORY_SIZE=LARGEST_REQUEST,

@@ -29,6 +29,14 @@ UPDATE people SET
 WHERE name = $1 RETURNING {_COLUMNS}
 """
 
+SET_ROLE = f"UPDATE people SET role = $2 WHERE subject = $1 RETURNING {_COLUMNS}"
+
+ENTER = f"""
+-- No row where the name is another one's.
+INSERT INTO people (name, role, subject) VALUES ($2, $3, $1)
+ON CONFLICT DO NOTHING RETURNING {_COLUMNS}
+"""
+
 
 async def insert_person(
     connection: Connection, new: NewAccount, *, password: str | None
@@ -59,6 +67,17 @@ async def update_person(
 ) -> Account | None:
     """``password``: hashed. None: there is nobody of that name."""
     row = await connection.fetchrow(UPDATE, name, change.role, password, change.disabled)
+    return None if row is None else _account(row)
+
+
+async def enter_person(
+    connection: Connection, subject: str, name: str, role: Role
+) -> Account | None:
+    """Of whom a provider knows as ``subject``; he keeps the name that he came with first. None:
+    the name is another one's."""
+    row = await connection.fetchrow(SET_ROLE, subject, role) or await connection.fetchrow(
+        ENTER, subject, name, role
+    )
     return None if row is None else _account(row)
 
 

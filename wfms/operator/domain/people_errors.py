@@ -55,3 +55,10 @@ class TooManyTries(ServiceError):
             " hold meanwhile",
             seconds=seconds,
         )
+
+
+class ProviderRefused(Unauthenticated):
+    """Signing in by an OpenID provider came to nothing."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"signing in by the provider came to nothing: {why}")

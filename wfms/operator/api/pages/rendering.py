@@ -14,6 +14,7 @@ from sluice.contracts.naming import own_name
 from sluice.contracts.problems import Problem, Unauthenticated
 from sluice.contracts.scatters import value_in_short
 from sluice.contracts.templates import RUN_VERSION
+from sluice.servicekit.access.provider_sign_in import THERE
 from sluice.servicekit.access.sign_in import SIGN_IN, SIGN_OUT
 from wfms.operator.api.access import person_who_asks
 from wfms.operator.api.pages import csrf
@@ -63,6 +64,7 @@ def prepare_rendering(flask: Flask) -> None:
         person=person_who_asks,
         sign_in=SIGN_IN,
         sign_out=SIGN_OUT,
+        provider_sign_in=THERE,
     )
 
 

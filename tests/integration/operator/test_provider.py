@@ -1,0 +1,231 @@
+"""Signing in by an OpenID provider: a real one, in a process of its own."""
+
+import asyncio
+import re
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+
+from sluice.contracts.access import Role
+from sluice.contracts.people import AccountChange, NewAccount
+from sluice.servicekit.access.entrance import knowing_people
+from tests.integration.operator.conftest import Operator, operating
+from tests.integration.operator.test_people import ROOT, as_person
+from tests.servers.rabbitmq import free_ports
+from tests.waiting import eventually
+
+ROLES = {"crew": "shift", "experts": "admin", "guests": "viewer"}
+OURS = "http://sluice.example"
+
+
+class Provider:
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    async def knows(self, subject: str, **claims: Any) -> None:
+        async with httpx.AsyncClient() as http:
+            told = {"preferred_username": subject, **claims}
+            (await http.put(f"{self.url}/users/{subject}", json=told)).raise_for_status()
+
+    async def lets_in(self, address: str, subject: str) -> str:
+        """What a person does there who was sent to ``address``; where he is sent back to."""
+        async with httpx.AsyncClient() as http:
+            page = await http.get(address)
+            assert page.status_code == 200, page.text
+            done = await http.post(address, data={"sub": subject})
+            assert done.status_code == 302, done.text
+            return str(done.headers["location"])
+
+
+@pytest.fixture
+async def provider() -> AsyncIterator[Provider]:
+    [port] = free_ports(1)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *(
+            "-W",
+            "ignore",
+            "-m",
+            "oidc_provider_mock",
+            "--port",
+            str(port),
+            "--require-nonce",
+            "true",
+        ),
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    url = f"http://localhost:{port}"
+
+    async def answers() -> bool:
+        try:
+            async with httpx.AsyncClient() as http:
+                return (await http.get(url)).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    await eventually(answers, what="the provider answers")
+    yield Provider(url)
+    process.terminate()
+    await process.wait()
+
+
+@dataclass
+class Place:
+    """``browser``: of somebody at the page."""
+
+    operator: Operator
+    browser: httpx.AsyncClient
+
+    async def sign_in(self, provider: Provider, subject: str, there: str = "/chains") -> str:
+        """Where the browser is led at last."""
+        sent = await self.browser.get("/sign-in/provider", params={"next": there})
+        assert sent.status_code == 303, sent.text
+        back = await provider.lets_in(sent.headers["location"], subject)
+        assert back.startswith(f"{OURS}/sign-in/provider/back?")
+        answer = await self.browser.get(back)
+        assert answer.status_code == 303
+        return str(answer.headers["location"])
+
+    async def me(self) -> tuple[str, str] | None:
+        answer = await self.browser.get("/api/v1/me")
+        if answer.status_code == 401:
+            return None
+        told = answer.json()
+        return told["name"], told["role"]
+
+
+@pytest.fixture
+async def place(database_url: str, provider: Provider) -> AsyncIterator[Place]:
+    oidc = {"issuer": provider.url, "client_secret": "confidential", "roles": ROLES}
+    async with operating(database_url, oidc=oidc, public_url=OURS, accounts=True) as operator:
+        operator.links.apps["wfms.operator"] = operator.service.app
+        reception = operator.service.reception
+        assert reception is not None
+        app = knowing_people(operator.service.app, [], reception)
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=OURS) as browser:
+            yield Place(operator, browser)
+
+
+async def test_somebody_signs_in_with_the_role_of_his_groups(
+    place: Place, provider: Provider
+) -> None:
+    page = await place.browser.get("/chains?state=failed")
+    assert page.status_code == 401
+    link = re.search(r'href="(/sign-in/provider\?[^"]+)"', page.text)
+    assert link is not None
+    assert parse_qs(urlsplit(link[1]).query)["next"] == ["/chains?state=failed"]
+    await provider.knows("anna", groups=["crew", "guests", "others"])
+
+    assert await place.sign_in(provider, "anna", "/chains?state=failed") == "/chains?state=failed"
+    assert await place.me() == ("anna", "shift")
+    [account] = (await as_person(place.operator, ROOT).accounts()).accounts
+    assert (account.name, account.role, account.has_password) == ("anna", Role.SHIFT, False)
+
+    await provider.knows("anna", groups="experts")
+    await place.browser.post("/sign-out")
+    assert await place.me() is None
+    await place.sign_in(provider, "anna")
+    assert await place.me() == ("anna", "admin")
+
+
+async def test_what_is_asked_holds_for_this_time_and_this_browser(
+    place: Place, provider: Provider
+) -> None:
+    await provider.knows("anna", groups=["crew"])
+    sent = await place.browser.get("/sign-in/provider")
+    asked = parse_qs(urlsplit(sent.headers["location"]).query)
+    assert (asked["code_challenge_method"], asked["response_type"]) == (["S256"], ["code"])
+    assert len(asked["nonce"][0]) > 40
+    kept = sent.headers["set-cookie"]
+    assert {"HttpOnly", "SameSite=Lax", "Path=/sign-in/provider"} <= set(kept.split("; "))
+    back = await provider.lets_in(sent.headers["location"], "anna")
+
+    other = httpx.AsyncClient(transport=place.browser._transport, base_url=OURS)
+    for victim in (await other.get(back), await place.browser.get(f"{back}x")):
+        refused = victim.headers["location"]
+        assert (victim.status_code, refused) == (303, "/?signed-in=refused")
+    assert (await place.browser.get(back)).headers["location"] == "/"
+    assert await place.me() == ("anna", "shift")
+    again = await place.browser.get(back)
+    assert again.headers["location"] == "/?signed-in=refused", "a code is good once"
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"groups": ["strangers"]},
+        {},
+        {"groups": ["crew"], "preferred_username": "no name"},
+        {"groups": ["crew"], "preferred_username": ""},
+    ],
+)
+async def test_whoever_is_in_no_group_or_has_no_name_is_not_let_in(
+    place: Place, provider: Provider, claims: dict[str, Any]
+) -> None:
+    await provider.knows("anna", **claims)
+    assert await place.sign_in(provider, "anna") == "/chains?signed-in=refused"
+    assert await place.me() is None
+    assert (await as_person(place.operator, ROOT).accounts()).accounts == []
+
+
+async def test_nobody_gets_an_account_that_is_another_ones(
+    place: Place, provider: Provider
+) -> None:
+    admin = as_person(place.operator, ROOT)
+    await admin.add_account(NewAccount(name="anna", role=Role.ADMIN))
+    await provider.knows("eve", preferred_username="anna", groups=["guests"])
+    assert await place.sign_in(provider, "eve") == "/chains?signed-in=refused"
+
+    await provider.knows("eve", preferred_username="eve", groups=["guests"])
+    await place.sign_in(provider, "eve")
+    await provider.knows("eve", preferred_username="anna", groups=["guests"])
+    await place.sign_in(provider, "eve")
+    assert await place.me() == ("eve", "viewer"), "he keeps the name that he came with"
+
+
+async def test_whoever_is_disabled_here_is_not_let_in_by_the_provider(
+    place: Place, provider: Provider
+) -> None:
+    await provider.knows("anna", groups=["crew"])
+    await place.sign_in(provider, "anna")
+    await as_person(place.operator, ROOT).change_account("anna", AccountChange(disabled=True))
+    assert await place.me() is None
+    assert await place.sign_in(provider, "anna") == "/chains?signed-in=refused"
+    assert await place.me() is None
+
+
+@pytest.mark.parametrize("answer", ["error=access_denied&state={state}", "state={state}", ""])
+async def test_whoever_comes_back_without_a_code_is_not_let_in(place: Place, answer: str) -> None:
+    sent = await place.browser.get("/sign-in/provider")
+    state = parse_qs(urlsplit(sent.headers["location"]).query)["state"][0]
+    back = await place.browser.get(f"/sign-in/provider/back?{answer.format(state=state)}")
+    assert back.headers["location"] == "/?signed-in=refused"
+
+
+async def test_a_made_up_code_is_refused(place: Place) -> None:
+    sent = await place.browser.get("/sign-in/provider")
+    state = parse_qs(urlsplit(sent.headers["location"]).query)["state"][0]
+    back = await place.browser.get(f"/sign-in/provider/back?code=guess&state={state}")
+    assert back.headers["location"] == "/?signed-in=refused"
+
+
+@pytest.mark.parametrize("issuer", ["http://localhost:1", "http://localhost:{port}/other"])
+async def test_a_provider_that_is_down_or_another_one_is_not_available(
+    database_url: str, provider: Provider, issuer: str
+) -> None:
+    port = urlsplit(provider.url).port
+    oidc = {"issuer": issuer.format(port=port), "roles": ROLES}
+    async with operating(database_url, oidc=oidc, public_url=OURS, accounts=True) as operator:
+        reception = operator.service.reception
+        assert reception is not None
+        app = knowing_people(operator.service.app, [], reception)
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=OURS) as browser:
+            answer = await browser.get("/sign-in/provider")
+    assert answer.status_code == 503
+    assert "the OpenID provider does not answer as it should" in answer.text

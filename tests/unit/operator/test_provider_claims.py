@@ -1,0 +1,43 @@
+"""Who somebody is, and what he may, by what a provider says."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sluice.contracts.access import Role
+from wfms.operator.domain.people_errors import ProviderRefused
+from wfms.operator.domain.provider_claims import KnownByProvider, known_by
+
+ROLES = {"crew": Role.SHIFT, "guests": Role.VIEWER}
+
+
+def known(claims: dict[str, Any], roles: dict[str, Role] = ROLES) -> KnownByProvider:
+    return known_by(claims, roles, name_claim="preferred_username", groups_claim="groups")
+
+
+def test_subjects_of_two_providers_are_two_people() -> None:
+    told = {"sub": "1", "preferred_username": "Anna", "groups": "crew"}
+    one, other = (known({**told, "iss": issuer}) for issuer in ("https://a", "https://b"))
+    assert (one.name, one.role) == ("anna", Role.SHIFT)
+    assert one.subject != other.subject
+
+
+@given(st.lists(st.sampled_from(["crew", "guests", "others", 7, None])), st.booleans())
+def test_of_several_groups_the_one_that_may_most_counts(groups: list[Any], everybody: bool) -> None:
+    roles = {**ROLES, "*": Role.SUBMITTER} if everybody else ROLES
+    claims = {"iss": "https://a", "sub": "1", "preferred_username": "anna", "groups": groups}
+    if not everybody and not {"crew", "guests"} & set(groups):
+        with pytest.raises(ProviderRefused, match="in none of the groups"):
+            known(claims, roles)
+        return
+    least = Role.SUBMITTER if everybody else Role.VIEWER
+    assert known(claims, roles).role is (Role.SHIFT if "crew" in groups else least)
+
+
+@pytest.mark.parametrize("name", ["", "a b", "../x", "x" * 101, "ä", "-a", ["anna"]])
+def test_a_name_that_is_none_is_refused(name: Any) -> None:
+    claims = {"iss": "https://a", "sub": "1", "groups": ["crew"], "preferred_username": name}
+    with pytest.raises(ProviderRefused, match="no name that can be taken"):
+        known(claims)

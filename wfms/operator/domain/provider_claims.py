@@ -1,0 +1,46 @@
+"""Who somebody is, and what he may, by what an OpenID provider says of him."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sluice.contracts.access import Role
+from wfms.operator.domain.people_errors import ProviderRefused
+
+#: In a mapping of groups: everybody whom the provider knows.
+EVERYBODY = "*"
+_NAME = re.compile(r"[a-z0-9][a-z0-9._@-]{0,99}")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownByProvider:
+    """``subject``: of the provider, for ever the same person's; a name may change."""
+
+    subject: str
+    name: str
+    role: Role
+
+
+def known_by(
+    claims: Mapping[str, Any], roles: Mapping[str, Role], *, name_claim: str, groups_claim: str
+) -> KnownByProvider:
+    """``claims``: of an ID token that was found good (OpenID Connect Core 1.0, section 2).
+    ``roles``: by group; of several the one that may most. Raises ``ProviderRefused``."""
+    subject = f"{claims.get('iss', '')}|{claims.get('sub', '')}"
+    name = str(claims.get(name_claim, "")).strip().lower()
+    if not _NAME.fullmatch(name):
+        raise ProviderRefused(
+            f"it gives no name that can be taken: its {name_claim} is {name!r}, and a name has"
+            " small letters, digits and ._@- only"
+        )
+    told = claims.get(groups_claim, [])
+    groups = {EVERYBODY, *(map(str, told) if isinstance(told, list) else [str(told)])}
+    found = [role for group, role in roles.items() if group in groups]
+    if not found:
+        raise ProviderRefused(
+            f"{name} is in none of the groups that may anything here: an administrator of this"
+            " system says which (SLUICE_OPERATOR_OIDC_ROLES)"
+        )
+    most = max(found, key=list(Role).index)
+    return KnownByProvider(subject, name, most)

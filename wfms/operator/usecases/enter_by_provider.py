@@ -1,0 +1,61 @@
+"""Lets somebody in whom an OpenID provider knows."""
+
+from collections.abc import Mapping
+
+import structlog
+
+from sluice.contracts.problems import Unauthenticated
+from sluice.servicekit.access.principal import Person
+from sluice.servicekit.access.provider_sign_in import Begun
+from sluice.servicekit.database import Database
+from wfms.operator.db.people import enter_person
+from wfms.operator.domain.people_errors import ProviderRefused
+from wfms.operator.domain.provider_claims import known_by
+from wfms.operator.usecases.oidc_settings import OidcSettings
+from wfms.operator.usecases.openid_provider import OpenIdProvider
+
+log = structlog.get_logger(__name__)
+
+
+class EnterByProvider:
+    """A ``Provider`` whose people have accounts: made when they come for the first time, with the
+    role that their groups have then, and each time anew."""
+
+    def __init__(
+        self, database: Database, provider: OpenIdProvider, settings: OidcSettings
+    ) -> None:
+        self._database = database
+        self._provider = provider
+        self._settings = settings
+
+    async def begin(self, redirect: str, *, state: str, nonce: str, verifier: str) -> str:
+        """Raises ``NotAvailable``."""
+        return await self._provider.begin(redirect, state=state, nonce=nonce, verifier=verifier)
+
+    async def person(self, begun: Begun, answer: Mapping[str, str]) -> Person:
+        """Precondition: none. Effect: there is an account of the person, with the role of now.
+        Messages: none. Raises ``ProviderRefused``, ``NotAvailable``."""
+        try:
+            claims = await self._provider.claims(begun, answer)
+            known = known_by(
+                claims,
+                self._settings.roles,
+                name_claim=self._settings.name_claim,
+                groups_claim=self._settings.groups_claim,
+            )
+            async with self._database.transaction() as transaction:
+                account = await enter_person(
+                    transaction.connection, known.subject, known.name, known.role
+                )
+            if account is None:
+                raise ProviderRefused(
+                    f"there is an account {known.name} that is not this person's: an administrator"
+                    " gives it another name"
+                )
+            if account.disabled_at is not None:
+                raise ProviderRefused(f"{account.name} was disabled by an administrator")
+        except Unauthenticated as refused:
+            log.warning("person.refused", reason=refused.detail)
+            raise
+        log.info("person.entered", person=account.name, role=account.role)
+        return Person(account.name, account.role)

@@ -1,0 +1,122 @@
+"""Signing in by an OpenID provider: the authorization code flow with PKCE (OpenID Connect Core 1.0,
+section 3.1; RFC 7636)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+from authlib.integrations.base_client import OAuthError
+from authlib.integrations.httpx_client import AsyncOAuth2Client
+from joserfc import jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import KeySet
+
+from sluice.contracts.problems import NotAvailable
+from sluice.servicekit.access.provider_sign_in import Begun
+from wfms.operator.domain.people_errors import ProviderRefused
+from wfms.operator.usecases.oidc_settings import OidcSettings
+
+#: Of signatures: none that whoever has the client's secret, or nothing, could make.
+ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
+#: Seconds by which the clocks may differ, and for an answer.
+_SKEW, _TIMEOUT = 60, 15.0
+_DISCOVERY = "/.well-known/openid-configuration"
+
+
+class OpenIdProvider:
+    def __init__(self, settings: OidcSettings) -> None:
+        self._settings = settings
+
+    async def begin(self, redirect: str, *, state: str, nonce: str, verifier: str) -> str:
+        """Where the browser is sent to, and comes back to ``redirect`` from. Raises
+        ``NotAvailable``."""
+        async with self._client(redirect) as client:
+            metadata = await self._metadata(client)
+            address, _ = client.create_authorization_url(
+                metadata["authorization_endpoint"],
+                state=state,
+                nonce=nonce,
+                code_verifier=verifier,
+            )
+        return str(address)
+
+    async def claims(self, begun: Begun, answer: Mapping[str, str]) -> Mapping[str, Any]:
+        """What the provider says of who came back with its ``answer``. Raises ``ProviderRefused``,
+        ``NotAvailable``."""
+        if (error := answer.get("error")) is not None:
+            raise ProviderRefused(f"it says {answer.get('error_description') or error}"[:300])
+        code = answer.get("code")
+        if not code:
+            raise ProviderRefused("it gave no code")
+        async with self._client(begun.redirect) as client:
+            metadata = await self._metadata(client)
+            try:
+                token = await client.fetch_token(
+                    metadata["token_endpoint"], code=code, code_verifier=begun.verifier
+                )
+                told = await _json(client, metadata["jwks_uri"])
+                keys = KeySet.import_key_set({"keys": told["keys"]})
+            except OAuthError as error:
+                raise ProviderRefused(f"it did not take its code again: {error}") from error
+            except (httpx.HTTPError, JoseError, ValueError, TypeError, KeyError) as error:
+                raise _unavailable(error) from error
+        return self._checked(str(token.get("id_token", "")), keys, metadata, nonce=begun.nonce)
+
+    def _checked(
+        self, token: str, keys: KeySet, metadata: Mapping[str, Any], *, nonce: str
+    ) -> Mapping[str, Any]:
+        """Section 3.1.3.7. Raises ``ProviderRefused``."""
+        rules = jwt.JWTClaimsRegistry(
+            leeway=_SKEW,
+            iss={"essential": True, "value": metadata["issuer"]},
+            aud={"essential": True, "value": self._settings.client_id},
+            exp={"essential": True},
+            nonce={"essential": True, "value": nonce},
+            sub={"essential": True},
+        )
+        try:
+            claims = jwt.decode(token, keys, algorithms=ALGORITHMS).claims
+            rules.validate(claims)
+        except (JoseError, ValueError, TypeError, KeyError) as error:
+            raise ProviderRefused(f"its ID token does not hold: {error}") from error
+        return claims
+
+    def _client(self, redirect: str) -> AsyncOAuth2Client:
+        secret = self._settings.client_secret
+        return AsyncOAuth2Client(
+            client_id=self._settings.client_id,
+            client_secret=None if secret is None else secret.get_secret_value(),
+            # A public client shows by PKCE alone that it is who asked.
+            token_endpoint_auth_method="none" if secret is None else "client_secret_basic",
+            scope=self._settings.scope,
+            redirect_uri=redirect,
+            code_challenge_method="S256",
+            timeout=_TIMEOUT,
+        )
+
+    async def _metadata(self, client: AsyncOAuth2Client) -> Mapping[str, Any]:
+        """Raises ``NotAvailable``."""
+        issuer = self._settings.issuer.rstrip("/")
+        try:
+            found = await _json(client, f"{issuer}{_DISCOVERY}")
+            wanted = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
+            if any(not isinstance(found.get(name), str) for name in wanted):
+                raise ValueError(f"it does not tell all of {', '.join(wanted)}")
+            if found["issuer"].rstrip("/") != issuer:
+                raise ValueError(f"it calls itself {found['issuer']}, not {issuer}")
+        except (httpx.HTTPError, ValueError, TypeError) as error:
+            raise _unavailable(error) from error
+        return found
+
+
+async def _json(client: AsyncOAuth2Client, address: str) -> dict[str, Any]:
+    """Raises ``httpx.HTTPError``, ``ValueError``."""
+    answer = await client.get(address, withhold_token=True)
+    found = answer.raise_for_status().json()
+    if not isinstance(found, dict):
+        raise ValueError(f"{address} gives no object")
+    return found
+
+
+def _unavailable(error: Exception) -> NotAvailable:
+    return NotAvailable(f"the OpenID provider does not answer as it should: {error}")
