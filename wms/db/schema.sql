@@ -595,3 +595,26 @@ UPDATE alembic_version SET version_num='wms0032' WHERE alembic_version.version_n
 ALTER TABLE pilots ADD COLUMN key text;
 
 UPDATE alembic_version SET version_num='wms0033' WHERE alembic_version.version_num = 'wms0032';
+
+-- Running upgrade wms0033 -> wms0034
+
+CREATE TABLE sites (
+    uid uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+    name text NOT NULL,
+    -- SHA-256 of what its pilots enrol with.
+    digest bytea NOT NULL UNIQUE CHECK (octet_length(digest) = 32),
+    created_at timestamptz NOT NULL DEFAULT now(),
+    -- Of new pilots.
+    expires_at timestamptz NOT NULL,
+    most_pilots integer CHECK (most_pilots >= 1),
+    -- Names that its pilots may offer; null: all.
+    labels text[],
+    resources text[],
+    revoked_at timestamptz
+);
+
+CREATE UNIQUE INDEX sites_name ON sites (name) WHERE revoked_at IS NULL;
+
+ALTER TABLE pilots ADD COLUMN site uuid;
+
+UPDATE alembic_version SET version_num='wms0034' WHERE alembic_version.version_num = 'wms0033';

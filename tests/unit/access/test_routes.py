@@ -98,10 +98,10 @@ async def test_who_may_ask_is_what_the_table_says(service: str, caller: str) -> 
 
 def _address(row: Row) -> str:
     """With a uid, a number or a name at the place of each part."""
-    names = {"uid": PILOT, "held": PILOT, "template_id": PILOT, "draft": PILOT}
+    uids = dict.fromkeys(("uid", "held", "template_id", "draft", "token"), PILOT)
     numbers = {"file", "job", "job_id", "number", "run"}
     return _PART.sub(
-        lambda part: names.get(part[1], "1" if part[1] in numbers else "name"), row.address
+        lambda part: uids.get(part[1], "1" if part[1] in numbers else "name"), row.address
     )
 
 

@@ -226,3 +226,9 @@ CREATE INDEX person_sessions_person ON person_sessions (person);
 CREATE INDEX person_sessions_end ON person_sessions (ends_at);
 
 UPDATE alembic_version SET version_num='operator0010' WHERE alembic_version.version_num = 'operator0009';
+
+-- Running upgrade operator0010 -> operator0011
+
+ALTER TABLE people ADD COLUMN subject text UNIQUE;
+
+UPDATE alembic_version SET version_num='operator0011' WHERE alembic_version.version_num = 'operator0010';
