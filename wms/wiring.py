@@ -45,6 +45,21 @@ from wms.usecases.give_secrets import GiveSecrets
 from wms.usecases.known_pilots import KnownPilots
 from wms.usecases.look_at_outputs import LookAtOutputs
 
+#: Of who asks for no more than the context.
+ROUTERS = (
+    tasks_router,
+    task_requests_router,
+    jobs_router,
+    boosts_router,
+    counts_router,
+    unschedulable_router,
+    pilots_router,
+    steps_router,
+    limits_router,
+    sites_router,
+    times_router,
+)
+
 
 def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Service:
     """The service, not started. The transport is started and stopped by the caller."""
@@ -63,25 +78,12 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
     wake = partial(wake_idle, splitting)
     context.signal.wake_splitting = wake
     health = Health({"database": database.ping, "transport": transport.ping})
-    makers = (
-        tasks_router,
-        task_requests_router,
-        jobs_router,
-        boosts_router,
-        counts_router,
-        unschedulable_router,
-        pilots_router,
-        steps_router,
-        limits_router,
-        sites_router,
-        times_router,
-    )
     give_secrets = GiveSecrets(
         context, OperatorClient(links.http("wfms.operator")), Sealer(settings.encryption_keys)
     )
     tokens = _pilot_tokens(settings)
     for_pilots = pilot_protocol_router(context, dms, give_secrets, tokens)
-    routers = [*(make(context) for make in makers), for_pilots]
+    routers = [*(make(context) for make in ROUTERS), for_pilots]
     return Service(
         name="wms",
         app=create_app("wms", routers, health=health, metrics=context.metrics),

@@ -1,7 +1,6 @@
 """Whoever has no credential, or another's, gets nothing of an embedded system: over its port, from
 its folder, as a pilot. Each request is seen to be answered where nobody has to say who he is."""
 
-import asyncio
 import json
 import os
 import subprocess
@@ -13,16 +12,15 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
-import asyncpg
 import httpx
 import pytest
 
 from sluice.clients.pilot_key import PilotKey
 from sluice.contracts.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER, Role
 from sluice.contracts.states import AttemptOutcome
-from sluice.credentials import headers_for, token_for
-from sluice.servicekit.access.tokens import PilotTokens
+from sluice.credentials import token_for
 from tests.architecture.sources import ROOT
+from tests.attacks.credentials import CREDENTIALS, asked, bearer, cookie, given
 from tests.e2e.systems import LiveSystem, live_system
 
 pytestmark = pytest.mark.xdist_group("attacks-access")
@@ -124,117 +122,6 @@ def test_a_token_of_pilots_opens_nothing_else(guarded: LiveSystem, name: str) ->
     assert answer.is_success if name in OF_PILOTS else answer.status_code == 403
 
 
-def _asked(system: LiveSystem, method: str, path: str, body: dict[str, Any]) -> Any:
-    """As its user, who may do everything."""
-    answer = httpx.request(
-        method, f"{system.url}/api/v1{path}", json=body, headers=headers_for(system.url), timeout=60
-    )
-    return answer.raise_for_status().json()
-
-
-def _given(system: LiveSystem, role: Role = Role.ADMIN) -> tuple[str, str]:
-    """A token of somebody with that role: its id, and what is sent."""
-    name = f"p-{uuid4().hex[:8]}"
-    _asked(system, "POST", "/people", {"name": name, "role": role})
-    given = _asked(system, "POST", "/tokens", {"label": "x", "person": name})
-    return given["token"]["id"], given["secret"]
-
-
-def _bearer(token: str) -> dict[str, str]:
-    return {"authorization": f"Bearer {token}"}
-
-
-def _revoked(system: LiveSystem) -> dict[str, str]:
-    token, secret = _given(system)
-    _asked(system, "DELETE", f"/tokens/{token}", {})
-    return _bearer(secret)
-
-
-def _ended(system: LiveSystem) -> dict[str, str]:
-    token, secret = _given(system)
-    end = "UPDATE person_tokens SET expires_at = now() WHERE id = $1"
-    asyncio.run(_execute(system, end, UUID(token)))
-    return _bearer(secret)
-
-
-async def _execute(system: LiveSystem, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-    connection = await asyncpg.connect(system.database_url("wfms_operator"))
-    try:
-        return [tuple(row) for row in await connection.fetch(statement, *values)]
-    finally:
-        await connection.close()
-
-
-def _of_somebody_disabled(system: LiveSystem) -> dict[str, str]:
-    _, secret = _given(system)
-    name = _asked(system, "GET", "/tokens?all=true", {})["tokens"][0]["person"]
-    _asked(system, "PATCH", f"/people/{name}", {"disabled": True})
-    return _bearer(secret)
-
-
-def _digest(system: LiveSystem) -> dict[str, str]:
-    """What who has read the database knows."""
-    _given(system)
-    [(digest,), *_] = asyncio.run(_execute(system, "SELECT digest FROM person_tokens"))
-    return _bearer(f"sluice_{digest.hex()}")
-
-
-def _cookie(system: LiveSystem) -> tuple[str, str]:
-    """Of a session that has begun: the cookie's name, and what is in it."""
-    token = token_for(system.url) or ""
-    signed_in = httpx.post(f"{system.url}/sign-in", data={"token": token})
-    [(name, secret)] = signed_in.cookies.items()
-    assert httpx.get(system.url, cookies={name: secret}).status_code == 200
-    return name, secret
-
-
-def _forged_session(system: LiveSystem) -> dict[str, str]:
-    """By who knows how sessions are called."""
-    name, secret = _cookie(system)
-    return {"cookie": f"{name}={secret[:-1]}{'A' if secret[-1] != 'A' else 'B'}"}
-
-
-def _signed_out(system: LiveSystem) -> dict[str, str]:
-    """A copy that somebody has made before."""
-    name, secret = _cookie(system)
-    httpx.post(f"{system.url}/sign-out", cookies={name: secret})
-    return {"cookie": f"{name}={secret}"}
-
-
-def _fixed_session(system: LiveSystem) -> dict[str, str]:
-    """Somebody has his victim sign in with a cookie that he has chosen."""
-    name, _ = _cookie(system)
-    chosen = {"cookie": f"{name}=chosen"}
-    token = token_for(system.url) or ""
-    httpx.post(f"{system.url}/sign-in", data={"token": token}, headers=chosen)
-    return chosen
-
-
-CREDENTIALS: dict[str, Callable[[LiveSystem], dict[str, str]]] = {
-    "a made up token": lambda _: {"authorization": "Bearer 0123456789abcdef"},
-    "the token's beginning": lambda system: {
-        "authorization": f"Bearer {(system.home / 'token').read_text()[:-1]}"
-    },
-    "the token as a password": lambda system: {
-        "authorization": f"Basic {(system.home / 'token').read_text()}"
-    },
-    "a pilot's token of another key": lambda _: {
-        "authorization": f"Bearer {PilotTokens(['a guess']).give(uuid4())}"
-    },
-    "the key of the sessions": lambda system: {
-        "authorization": f"Bearer {(system.home / 'secret-key').read_text()}"
-    },
-    "a forged session": _forged_session,
-    "a copy of a session that was signed out": _signed_out,
-    "a session that somebody else has chosen": _fixed_session,
-    "a token that was taken back": _revoked,
-    "a token that has ended": _ended,
-    "a token of somebody who is disabled": _of_somebody_disabled,
-    "what the database knows of a token": _digest,
-    "a claim to be the process itself": lambda _: {"sluice.principal": "this process"},
-}
-
-
 @pytest.mark.parametrize("credential", CREDENTIALS)
 @pytest.mark.parametrize("name", ["see the overview", "list chains", "read the catalogue"])
 def test_a_wrong_credential_opens_nothing(guarded: LiveSystem, name: str, credential: str) -> None:
@@ -243,11 +130,11 @@ def test_a_wrong_credential_opens_nothing(guarded: LiveSystem, name: str, creden
 
 
 def test_a_token_of_a_person_opens_what_its_role_may_and_no_more(guarded: LiveSystem) -> None:
-    _, viewer = _given(guarded, Role.VIEWER)
+    _, viewer = given(guarded, Role.VIEWER)
     opened = {
         name
         for name, wish in WISHES.items()
-        if _ask(guarded.url, wish, **_bearer(viewer)).is_success
+        if _ask(guarded.url, wish, **bearer(viewer)).is_success
     }
     assert opened == {
         "see the overview",
@@ -263,8 +150,8 @@ def test_a_token_of_a_person_opens_what_its_role_may_and_no_more(guarded: LiveSy
 
 def test_a_viewer_does_not_rise(guarded: LiveSystem) -> None:
     """By an account, a token for himself or for another, a change of himself."""
-    _, viewer = _given(guarded, Role.VIEWER)
-    me = httpx.get(f"{guarded.url}/api/v1/me", headers=_bearer(viewer)).json()
+    _, viewer = given(guarded, Role.VIEWER)
+    me = httpx.get(f"{guarded.url}/api/v1/me", headers=bearer(viewer)).json()
     for method, path, body in (
         ("POST", "/people", {"name": "mine", "role": "admin"}),
         ("PATCH", f"/people/{me['name']}", {"role": "admin"}),
@@ -273,10 +160,10 @@ def test_a_viewer_does_not_rise(guarded: LiveSystem) -> None:
         ("POST", "/token-holders", {"token": viewer}),
     ):
         answer = httpx.request(
-            method, f"{guarded.url}/api/v1{path}", json=body, headers=_bearer(viewer)
+            method, f"{guarded.url}/api/v1{path}", json=body, headers=bearer(viewer)
         )
         assert answer.status_code == 403, (path, answer.text)
-    page = httpx.get(f"{guarded.url}/people", headers=_bearer(viewer))
+    page = httpx.get(f"{guarded.url}/people", headers=bearer(viewer))
     assert page.status_code == 403
 
 
@@ -284,7 +171,7 @@ def test_whoever_guesses_passwords_is_stopped_and_finds_out_nobodys_name(
     guarded: LiveSystem,
 ) -> None:
     name = f"p-{uuid4().hex[:8]}"
-    _asked(guarded, "POST", "/people", {"name": name, "password": "correct horse battery"})
+    asked(guarded, "POST", "/people", {"name": name, "password": "correct horse battery"})
     for victim in (name, f"nobody-{uuid4().hex[:8]}"):
         answers = [
             httpx.post(
@@ -309,7 +196,7 @@ def _register(system: LiveSystem, uid: UUID) -> str:
 def _ask_to_register(system: LiveSystem, uid: UUID, proof: str = "") -> httpx.Response:
     """``proof``: of the pilot's key; empty: it shows none."""
     shown = {PILOT_PROOF_HEADER: proof} if proof else {}
-    enrolment = _bearer((system.home / "pilot-token").read_text())
+    enrolment = bearer((system.home / "pilot-token").read_text())
     return httpx.post(f"{system.url}{WMS}/pilots", json=_pilot(uid), headers=enrolment | shown)
 
 
@@ -422,12 +309,12 @@ def test_nothing_of_a_secret_is_in_a_log_a_table_or_an_address(guarded: LiveSyst
     assert token not in answer.headers["location"]
     password = f"a long password {uuid4().hex}"
     name = f"p-{uuid4().hex[:8]}"
-    _asked(guarded, "POST", "/people", {"name": name, "password": password})
+    asked(guarded, "POST", "/people", {"name": name, "password": password})
     who = {"name": name, "password": password}
     personal = httpx.post(f"{guarded.url}/api/v1/sign-in", json=who).json()["secret"]
     wrong = httpx.post(f"{guarded.url}/sign-in", data=who | {"password": f"{password}!"})
     assert wrong.headers["location"] == "/?signed-in=no"
-    session = _cookie(guarded)[1]
+    session = cookie(guarded)[1]
 
     secrets = [token, password, personal, session]
     for log in (guarded.home / "logs").iterdir():

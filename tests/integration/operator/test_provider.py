@@ -1,9 +1,9 @@
 """Signing in by an OpenID provider: a real one, in a process of its own."""
 
-import asyncio
 import re
+import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -17,7 +17,7 @@ from sluice.servicekit.access.entrance import knowing_people
 from tests.integration.operator.conftest import Operator, operating
 from tests.integration.operator.test_people import ROOT, as_person
 from tests.servers.rabbitmq import free_ports
-from tests.waiting import eventually
+from tests.waiting import wait_until
 
 ROLES = {"crew": "shift", "experts": "admin", "guests": "viewer"}
 OURS = "http://sluice.example"
@@ -42,37 +42,27 @@ class Provider:
             return str(done.headers["location"])
 
 
-@pytest.fixture
-async def provider() -> AsyncIterator[Provider]:
+@pytest.fixture(scope="module")
+def provider() -> Iterator[Provider]:
     [port] = free_ports(1)
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *(
-            "-W",
-            "ignore",
-            "-m",
-            "oidc_provider_mock",
-            "--port",
-            str(port),
-            "--require-nonce",
-            "true",
-        ),
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
+    command = ("-W", "ignore", "-m", "oidc_provider_mock", "--port", str(port))
+    process = subprocess.Popen(
+        [sys.executable, *command, "--require-nonce", "true"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     url = f"http://localhost:{port}"
 
-    async def answers() -> bool:
+    def answers() -> bool:
         try:
-            async with httpx.AsyncClient() as http:
-                return (await http.get(url)).status_code == 200
+            return httpx.get(url).status_code == 200
         except httpx.TransportError:
             return False
 
-    await eventually(answers, what="the provider answers")
+    wait_until(answers, what="the provider answers")
     yield Provider(url)
     process.terminate()
-    await process.wait()
+    process.wait()
 
 
 @dataclass

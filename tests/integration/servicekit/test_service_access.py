@@ -275,10 +275,10 @@ async def test_people_sign_in_at_the_page_and_out_everywhere(
     await operator.http.post("/sign-in", data={"name": "anna", "password": new["password"]})
     copied = {"cookie": f"sluice_person={operator.http.cookies['sluice_person']}"}
     operator.http.cookies.clear()
-    assert (await operator.http.get("/chains", headers=copied)).status_code == 200
+    assert (await operator.http.get("/templates", headers=copied)).status_code == 200
     assert (await operator.http.get("/people", headers=copied)).status_code == 403
     await operator.http.post("/sign-out", headers=copied)
-    assert (await operator.http.get("/chains", headers=copied)).status_code == 401
+    assert (await operator.http.get("/templates", headers=copied)).status_code == 401
 
 
 async def test_while_nobody_can_say_whose_a_token_is_nobody_is_refused(
@@ -293,7 +293,7 @@ async def test_while_nobody_can_say_whose_a_token_is_nobody_is_refused(
     answer = await dms.http.get("/api/v1/datasets", headers=bearer(OWN))
     assert (answer.status_code, answer.json()["type"]) == (503, "urn:sluice:problem:not-available")
     assert (await dms.http.get("/api/v1/datasets")).status_code == 401
-    signer = ServiceSigner(ServiceKeys(keys, CallingService.WMS))
+    signer = ServiceSigner(ServiceKeys(keys, CallingService.OPERATOR))
     known = bearer(signer.token(CallingService.DMS))
     assert (await dms.http.get("/api/v1/datasets", headers=known)).status_code == 200
 

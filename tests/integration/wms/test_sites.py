@@ -91,8 +91,8 @@ async def wms(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
     settings = WmsSettings(
         database_url=database_url,
         broker_url=database_url,
-        pilot_keys="one that signs",  # type: ignore[arg-type] # read as settings are
-        pilot_token=OF_THE_SYSTEM,  # type: ignore[arg-type]
+        pilot_keys="one that signs",
+        pilot_token=OF_THE_SYSTEM,
     )
     links, transport = ProcessLinks(), open_transport(database_url, sluice_topology())
     service = build(settings, links=links, transport=transport)

@@ -111,7 +111,7 @@ class OpenIdProvider:
 
 async def _json(client: AsyncOAuth2Client, address: str) -> dict[str, Any]:
     """Raises ``httpx.HTTPError``, ``ValueError``."""
-    answer = await client.get(address, withhold_token=True)
+    answer = await client.request("GET", address, withhold_token=True)
     found = answer.raise_for_status().json()
     if not isinstance(found, dict):
         raise ValueError(f"{address} gives no object")
