@@ -11,7 +11,8 @@ from pydantic_settings import BaseSettings
 
 from scripts.docs.services import SERVICES, pilot_settings, settings_class
 from scripts.docs.source_comments import comments_of
-from sluice.servicekit.settings import Addresses, ServiceSettings
+from sluice.contracts.base import Contract
+from sluice.servicekit.settings import ServiceSettings
 from sluice.servicekit.settings_sources import (
     DEFAULT_SECRETS_DIR,
     SECRETS_DIR,
@@ -147,8 +148,9 @@ def _settings(owner: type[BaseModel], prefix: str, delimiter: str) -> Iterator[S
     comments = comments_of(owner)
     for name, field in owner.model_fields.items():
         variable = f"{prefix}{name.upper()}"
-        if field.annotation is Addresses:
-            yield from _settings(Addresses, variable + delimiter, delimiter)
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, Contract):
+            yield from _settings(inner, variable + delimiter, delimiter)
         else:
             yield Setting(
                 variable,
@@ -164,6 +166,8 @@ def _type(annotation: Any) -> str:
         return _type(get_args(annotation)[0])
     if get_origin(annotation) is list:
         return f"list of {_type(get_args(annotation)[0])} (JSON)"
+    if get_origin(annotation) is dict:
+        return "object (JSON)"
     if get_origin(annotation) is Literal:
         return " or ".join(get_args(annotation))
     if get_origin(annotation) is not None:
@@ -180,4 +184,4 @@ def _default(field: FieldInfo) -> str | None:
     if factory is not None and not isinstance(factory, type):
         return ""
     value = field.default if factory is None else factory()
-    return "none" if value is None or value == [] else str(value)
+    return "none" if value is None or value in ([], {}) else str(value)

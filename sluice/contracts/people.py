@@ -1,5 +1,6 @@
 """People who ask: their accounts, their tokens, and how they sign in."""
 
+import re
 from datetime import UTC, datetime
 from typing import Annotated, Self
 from uuid import UUID
@@ -26,9 +27,10 @@ TOKEN_PREFIX = "sluice_"  # noqa: S105 - its beginning
 #: Days for which a token holds at most, and if nothing is said.
 MOST_DAYS, USUAL_DAYS = 366, 30
 
+_NAME = r"^[a-z0-9][a-z0-9._@-]{0,99}$"
 PersonName = Annotated[
     str,
-    StringConstraints(pattern=r"^[a-z0-9][a-z0-9._@-]{0,99}$"),
+    StringConstraints(pattern=_NAME),
     Spelling(
         "a person's name",
         first="[a-z0-9]",
@@ -40,6 +42,12 @@ PersonName = Annotated[
         ),
     ),
 ]
+
+
+def is_name(text: str) -> bool:
+    """Whether a person may be called so."""
+    return re.fullmatch(_NAME, text) is not None and not text.endswith("\n")
+
 
 Label = Annotated[
     str,
@@ -56,7 +64,12 @@ Label = Annotated[
 
 def _long_enough(password: SecretStr) -> SecretStr:
     """No error repeats it."""
-    length = len(password.get_secret_value())
+    text = password.get_secret_value()
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise in_words("a password is text in UTF-8, and this one is none") from None
+    length = len(text)
     if not LEAST_PASSWORD <= length <= MOST_PASSWORD:
         raise in_words(
             f"a password has {LEAST_PASSWORD} to {MOST_PASSWORD} characters, and this one has"

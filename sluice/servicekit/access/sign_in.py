@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sluice.contracts.problems import ServiceError, Unauthenticated
+from sluice.contracts.problems import ServiceError, Unauthenticated, Unprocessable
 from sluice.servicekit.access.authentication import Authenticator
 from sluice.servicekit.access.people import People
 from sluice.servicekit.access.principal import Person
@@ -21,6 +21,8 @@ SIGN_IN, SIGN_OUT = "/sign-in", "/sign-out"
 WRONG, TOO_MANY = "no", "later"
 _READS = {"GET", "HEAD"}
 _TOO_MANY = 429
+#: Of the form: it has three or four.
+_MOST_FIELDS = 20
 
 
 class SignIn:
@@ -77,7 +79,11 @@ class SignIn:
         return await self._begin(request, person, local(here))
 
     async def _by_form(self, request: Request) -> Response:
-        fields = parse_qs((await request.body()).decode("utf-8", "replace"))
+        try:
+            body = (await request.body()).decode("utf-8", "replace")
+            fields = parse_qs(body, max_num_fields=_MOST_FIELDS)
+        except ValueError:
+            raise Unprocessable("the form has more fields than it has here") from None
         name, password, token = (
             fields.get(field, [""])[0] for field in ("name", "password", PARAMETER)
         )

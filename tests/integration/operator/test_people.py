@@ -156,6 +156,18 @@ async def test_wrong_passwords_are_answered_alike_whoever_has_none(operator: Ope
     assert said == {"the name and the password do not belong together"}
 
 
+@pytest.mark.parametrize("name", ["a\0b", "\ud800", "a b", "", "x" * 100, "anna\n.", "'; --"])
+@pytest.mark.parametrize("password", ["a\0b", "\ud800", ""])
+async def test_what_is_no_name_or_password_is_as_wrong_as_any(
+    operator: Operator, name: str, password: str
+) -> None:
+    with pytest.raises(Unauthenticated, match="do not belong together"):
+        await known(operator).with_password(name, password)
+    await account(operator, "anna")
+    with pytest.raises(Unauthenticated, match="do not belong together"):
+        await known(operator).with_password("anna", password)
+
+
 async def test_whoever_guesses_has_to_wait_also_many_at_a_time(operator: Operator) -> None:
     await account(operator, "anna")
     await account(operator, "bert")

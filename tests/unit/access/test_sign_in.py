@@ -110,6 +110,12 @@ async def test_a_wrong_password_opens_nothing_whatever_token_is_sent_with_it(
     assert "set-cookie" not in answer.headers
 
 
+async def test_a_form_with_a_thousand_fields_is_none(browser: httpx.AsyncClient) -> None:
+    answer = await browser.post("/sign-in", data={f"f{n}": "x" for n in range(1000)})
+
+    assert (answer.status_code, "set-cookie" in answer.headers) == (422, False)
+
+
 ELSEWHERE = [
     "http://evil.example/",
     "//evil.example/",

@@ -1,16 +1,15 @@
 """Who somebody is, and what he may, by what an OpenID provider says of him."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from sluice.contracts.access import Role
+from sluice.contracts.people import is_name
 from wfms.operator.domain.people_errors import ProviderRefused
 
 #: In a mapping of groups: everybody whom the provider knows.
 EVERYBODY = "*"
-_NAME = re.compile(r"[a-z0-9][a-z0-9._@-]{0,99}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ def known_by(
     ``roles``: by group; of several the one that may most. Raises ``ProviderRefused``."""
     subject = f"{claims.get('iss', '')}|{claims.get('sub', '')}"
     name = str(claims.get(name_claim, "")).strip().lower()
-    if not _NAME.fullmatch(name):
+    if not is_name(name):
         raise ProviderRefused(
             f"it gives no name that can be taken: its {name_claim} is {name!r}, and a name has"
             " small letters, digits and ._@- only"

@@ -21,8 +21,9 @@ class OidcSettings(Contract):
     #: Role by group, as JSON: `{"shift-crew": "shift", "*": "viewer"}`; `*` is everybody whom the
     #: provider knows. Whoever is in none is not let in.
     roles: dict[str, Role] = Field(default_factory=dict)
-    #: Claims of the ID token with a person's name, and with the groups that he is in.
+    #: Claim of the ID token with a person's name.
     name_claim: str = "preferred_username"
+    #: Claim with the groups that he is in.
     groups_claim: str = "groups"
     #: How people call it: the button says "Sign in with …".
     label: str = "your account"

@@ -30,6 +30,7 @@ class Passwords:
 
     def _verified(self, kept: str, password: str) -> bool:
         try:
-            return self._hasher.verify(kept, password)
+            # Whatever is sent: what is no text is nobody's password.
+            return self._hasher.verify(kept, password.encode(errors="surrogatepass"))
         except (Argon2Error, InvalidHashError):
             return False

@@ -8,6 +8,7 @@ from limits import RateLimitItemPerMinute
 from limits.aio.storage import MemoryStorage
 from limits.aio.strategies import MovingWindowRateLimiter
 
+from sluice.contracts.people import is_name
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Database
 from wfms.operator.db.people import password_of, person_called
@@ -34,13 +35,15 @@ class SignInDesk:
         """Precondition: none. Effect: a wrong password counts. Messages: none. Raises
         ``WrongPassword``, ``TooManyTries``."""
         name = name.strip().lower()
+        if not is_name(name):
+            raise WrongPassword()
         # Counted before it is looked at: many at a time are not more than one after the other.
         await self._count(name)
         async with self._database.connection() as connection:
             kept = await password_of(connection, name)
             account = await person_called(connection, name)
         if not await self._passwords.is_right(password, kept) or account is None:
-            log.warning("person.wrong_password", person=name[:100])
+            log.warning("person.wrong_password", person=name)
             raise WrongPassword()
         await self._tries.clear(OF_A_NAME, name)
         return Person(account.name, account.role)

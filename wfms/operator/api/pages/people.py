@@ -56,7 +56,7 @@ class PeoplePages:
             roles=[role for role in Role if person.role.includes(role)],
             refusal=refusal,
             given=given,
-            form=request.form,
+            form={} if given else request.form,
             least=LEAST_PASSWORD,
             usual_days=USUAL_DAYS,
             most_days=MOST_DAYS,
