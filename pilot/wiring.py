@@ -35,13 +35,13 @@ from pilot.settings import PilotSettings
 from pilot.slot_processes import SlotProcesses
 from pilot.walls import NodeWalls, find_walls, with_users
 from pilot.wms_session import WmsSession
-from sluice.clients.pilot_auth import PilotAuth
-from sluice.clients.pilot_key import PilotKey
 from sluice.clients.wms import WmsClient
 from sluice.contracts.node_parts import NodePart
 from sluice.contracts.pilots import NodeResources, RegisterPilot, SignOff
 from sluice.contracts.problems import ServiceError
 from sluice.fit import Offer
+from sluice.pilot_access.auth import PilotAuth
+from sluice.pilot_access.key import PilotKey
 from sluice.servicekit.processes import until_ended
 from sluice.tls import trust
 

@@ -16,12 +16,12 @@ from uuid import UUID, uuid4
 import httpx
 import orjson
 
-from sluice.clients.pilot_auth import PilotAuth
 from sluice.clients.wms import WmsClient
 from sluice.contracts.naming import log_name, output_name
 from sluice.contracts.pilots import NodeResources, RegisterPilot, SignOff
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import AttemptOutcome, ReportAnswer
+from sluice.pilot_access.auth import PilotAuth
 
 #: Jobs a simulated pilot leases and reports at a time.
 BATCH = 64

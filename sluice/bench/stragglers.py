@@ -20,13 +20,13 @@ from sluice.bench.simulated_pilots import post, success
 from sluice.bench.system import fresh_system
 from sluice.cli.connection import Connection, connected
 from sluice.cli.transfer.upload import upload_files
-from sluice.clients.pilot_auth import PilotAuth
 from sluice.clients.wms import WmsClient
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.pilots import NodeResources, RegisterPilot, SignOff
 from sluice.contracts.problems import Conflict
 from sluice.contracts.templates import NewTemplate
 from sluice.embedded.home import Home
+from sluice.pilot_access.auth import PilotAuth
 
 #: Seconds that a job takes on each pilot.
 PILOTS = (0.2, 0.2, 0.2, 2.0)

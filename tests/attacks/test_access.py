@@ -15,10 +15,10 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from sluice.clients.pilot_key import PilotKey
 from sluice.contracts.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER, Role
 from sluice.contracts.states import AttemptOutcome
 from sluice.credentials import token_for
+from sluice.pilot_access.key import PilotKey
 from tests.architecture.sources import ROOT
 from tests.attacks.credentials import CREDENTIALS, asked, bearer, cookie, given
 from tests.e2e.systems import LiveSystem, live_system

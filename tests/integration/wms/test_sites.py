@@ -10,11 +10,11 @@ import asyncpg
 import httpx
 import pytest
 
-from sluice.clients.pilot_key import PilotKey
 from sluice.clients.wms import WmsClient
 from sluice.contracts.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER, CallingService
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.sites import SITE_TOKEN_PREFIX, NewSite
+from sluice.pilot_access.key import PilotKey
 from sluice.servicekit.access.authentication import Authentication
 from sluice.servicekit.access.principal import ServiceCaller
 from sluice.servicekit.lifecycle import running

@@ -13,7 +13,6 @@ import pytest
 
 from pilot.understood import TRY_AGAIN, Understood
 from pilot.wms_session import FORGOTTEN, WmsSession
-from sluice.clients.pilot_auth import PilotAuth
 from sluice.clients.wms import WmsClient
 from sluice.contracts.access import PILOT_TOKEN_HEADER
 from sluice.contracts.loaded import LoadedTool
@@ -31,6 +30,7 @@ from sluice.contracts.pilots import (
 from sluice.contracts.problems import Unauthenticated, Unprocessable
 from sluice.contracts.resources import Amounts
 from sluice.contracts.states import AttemptPhase, ContainerEngine, SandboxKind
+from sluice.pilot_access.auth import PilotAuth
 
 
 class Wms:

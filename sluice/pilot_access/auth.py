@@ -8,8 +8,8 @@ from pathlib import Path
 import httpx
 
 from sluice.clients.base import API
-from sluice.clients.pilot_key import PilotKey
 from sluice.contracts.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER
+from sluice.pilot_access.key import PilotKey
 
 
 class PilotAuth(httpx.Auth):

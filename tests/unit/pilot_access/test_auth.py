@@ -5,8 +5,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sluice.clients.pilot_auth import PilotAuth
 from sluice.contracts.access import PILOT_TOKEN_HEADER
+from sluice.pilot_access.auth import PilotAuth
 
 
 class Wms:

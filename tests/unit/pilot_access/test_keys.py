@@ -11,10 +11,10 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import OctKey, OKPKey
 
-from sluice.clients.pilot_auth import PilotAuth
-from sluice.clients.pilot_key import PilotKey
 from sluice.contracts.access import PILOT_PROOF, PILOT_PROOF_HEADER
 from sluice.contracts.problems import Unauthenticated
+from sluice.pilot_access.auth import PilotAuth
+from sluice.pilot_access.key import PilotKey
 from sluice.servicekit.access.pilot_keys import FRESH, proven_key
 
 NOW, DAY = 1_790_000_000.0, 86_400.0

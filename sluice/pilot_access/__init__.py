@@ -1,0 +1,1 @@
+"""How a pilot says who it is."""
