@@ -53,7 +53,7 @@ class ProcessSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class StackPlace:
     """Where a stack lives. ``root``: folder of the compose file; ``home``: folder of everything it
     writes. ``extra``: environment added for the programs of Sluice."""
 
@@ -66,7 +66,9 @@ class Site:
         return self.home / name
 
 
-def make_spec(service: PlannedService, replica: int, site: Site, network: Network) -> ProcessSpec:
+def make_spec(
+    service: PlannedService, replica: int, site: StackPlace, network: Network
+) -> ProcessSpec:
     """Writes the process's folder: working folder, home, temporary files, secrets. Raises
     ``WrongComposeFile``, ``OSError``."""
     container = _Container(service, replica, site, network)
@@ -82,7 +84,9 @@ def make_spec(service: PlannedService, replica: int, site: Site, network: Networ
 
 
 class _Container:
-    def __init__(self, service: PlannedService, replica: int, site: Site, network: Network) -> None:
+    def __init__(
+        self, service: PlannedService, replica: int, site: StackPlace, network: Network
+    ) -> None:
         self._service = service
         self._site = site
         self._network = network

@@ -18,7 +18,7 @@ from stack.compose import read_compose
 from stack.control import ControlSocket, described
 from stack.network import Network
 from stack.plan import SERVERS, PartKind, StackPlan, make_plan
-from stack.process_spec import Site, make_spec
+from stack.process_spec import StackPlace, make_spec
 from stack.running_stack import ADMIN_TOKEN
 from stack.supervisor import SupervisedProcess
 
@@ -49,7 +49,7 @@ class Stack:
         self._children = Children()
         self.plan = self._make_plan()
         self._network = Network(self.plan, direct=options.direct)
-        site = Site(options.compose.parent, self._folder, self.plan.volumes, options.extra)
+        site = StackPlace(options.compose.parent, self._folder, self.plan.volumes, options.extra)
         logs = self._folder / "logs"
         logs.mkdir(exist_ok=True)
         specs = [

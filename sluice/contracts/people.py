@@ -1,8 +1,8 @@
 """People who ask: their accounts, their tokens, and how they sign in."""
 
 import re
-from datetime import UTC, datetime
-from typing import Annotated, Self
+from datetime import datetime
+from typing import Annotated
 from uuid import UUID
 
 from pydantic import (
@@ -10,7 +10,6 @@ from pydantic import (
     Field,
     SecretStr,
     StringConstraints,
-    model_validator,
 )
 
 from sluice.contracts.access import Role
@@ -32,7 +31,7 @@ PersonName = Annotated[
     str,
     StringConstraints(pattern=_NAME),
     Spelling(
-        "a person's name",
+        "the name of an account",
         first="[a-z0-9]",
         other="[a-z0-9._@-]",
         most=100,
@@ -103,12 +102,6 @@ class AccountChange(HoldsSecrets):
     disabled: bool | None = None
     password: Password | None = None
 
-    @model_validator(mode="after")
-    def _changes_something(self) -> Self:
-        if self.role is None and self.disabled is None and self.password is None:
-            raise in_words("nothing is changed: give role, disabled or password")
-        return self
-
 
 class Account(Contract):
     """``disabled_at``: since then nothing that is the person's opens anything."""
@@ -163,9 +156,8 @@ class Token(Contract):
     used_at: Timestamp | None = None
     revoked_at: Timestamp | None = None
 
-    def is_over(self) -> bool:
-        """Revoked, or out of date by the clock of whoever asks."""
-        return self.revoked_at is not None or self.expires_at <= datetime.now(UTC)
+    def holds(self, at: datetime) -> bool:
+        return self.revoked_at is None and at < self.expires_at
 
 
 class TokenList(Contract):

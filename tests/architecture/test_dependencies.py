@@ -24,6 +24,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "sluice/cwltool_types.py": ("services", "pilot"),
     "sluice/embedded": ("services",),
     "sluice/servicekit": ("services",),
+    "sluice/pilot_access": ("services", "pilot"),
     "sluice/setup": ("services",),
     "dms": ("services",),
     "wms": ("services",),

@@ -10,6 +10,7 @@ import pytest
 
 from scripts.docs.services import SERVICES
 from sluice.contracts import states
+from sluice.contracts.access import Role
 from sluice.contracts.limits import LimitPeriod
 from sluice.contracts.states import (
     AttemptOutcome,
@@ -53,6 +54,9 @@ COLUMNS: dict[tuple[str, str, str], type[StrEnum]] = {
     ("wfms.chains", "chains", "state"): ChainState,
     ("wfms.chains", "steps", "state"): StepState,
     ("wfms.chains", "datasets", "status"): ChainDatasetStatus,
+    ("wfms.operator", "people", "role"): Role,
+    ("wfms.operator", "person_tokens", "role"): Role,
+    ("wfms.operator", "person_sessions", "role"): Role,
     ("wfms.watcher", "watches", "kind"): WatchKind,
     ("wfms.watcher", "watches", "state"): WatchState,
 }

@@ -203,7 +203,8 @@ def _ask_to_register(system: LiveSystem, uid: UUID, proof: str = "") -> httpx.Re
 def test_nobody_registers_as_a_pilot_that_has_shown_its_key(guarded: LiveSystem) -> None:
     """Nor with what he has heard of it a while ago; without a key, whoever may register could."""
     keyless, mine, key = uuid4(), uuid4(), PilotKey.new()
-    assert _register(guarded, keyless) != _register(guarded, keyless)
+    for _ in range(2):
+        assert _register(guarded, keyless)
     now = time.time()
     assert _ask_to_register(guarded, mine, key.proof(now)).status_code == 200
 

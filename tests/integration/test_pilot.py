@@ -42,7 +42,7 @@ async def test_from_registration_to_sign_off(
     ((uid, sign_off),) = wms.signed_off
     assert uid == wms.registered[0].uid
     assert sign_off.returned == []
-    assert files_below(tmp_path / "work") == ["lock"]
+    assert files_below(tmp_path / "work") == ["key", "lock"]
 
 
 async def test_jobs_never_need_more_cores_together_than_the_pilot_has(
@@ -127,7 +127,7 @@ async def test_reports_survive_the_pilots_death(
     assert wms.signed_off[0][0] == first_uid
     second.process.terminate()
     assert await second.ended() == 0
-    assert files_below(tmp_path / "work") == ["lock"]
+    assert files_below(tmp_path / "work") == ["key", "lock"]
 
 
 async def test_files_of_stale_attempts_are_removed(

@@ -12,7 +12,7 @@ import yaml
 from stack.compose import WrongComposeFile, read_compose
 from stack.network import Network
 from stack.plan import PartKind, StackPlan, make_plan
-from stack.process_spec import ProcessSpec, Site, make_spec
+from stack.process_spec import ProcessSpec, StackPlace, make_spec
 from stack.stack import make_secrets
 from tests.deploy.composition import read_yaml
 
@@ -28,7 +28,7 @@ def home(tmp_path: Path) -> Path:
 
 def specs(home: Path, **replicas: int) -> tuple[StackPlan, dict[str, ProcessSpec]]:
     plan = make_plan(read_compose(COMPOSE), root=ROOT, secrets=home / "secrets", replicas=replicas)
-    network, site = Network(plan), Site(ROOT, home, plan.volumes)
+    network, site = Network(plan), StackPlace(ROOT, home, plan.volumes)
     made = [
         make_spec(service, number, site, network)
         for service in plan.services.values()

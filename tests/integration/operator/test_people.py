@@ -219,7 +219,7 @@ async def test_an_own_password_is_changed_by_who_knows_the_old_one(operator: Ope
 @pytest.mark.parametrize(
     ("new", "sentence"),
     [
-        ({"name": "Anna B"}, "a person's name has small letters"),
+        ({"name": "Anna B"}, "the name of an account has small letters"),
         ({"name": "anna", "password": "short"}, "12 to 512 characters, and this one has 5"),
         ({"name": "anna", "password": "x" * 513}, "12 to 512 characters, and this one has 513"),
         ({"name": "anna", "role": "king"}, "viewer"),

@@ -39,7 +39,7 @@ def known_by(
     if not found:
         raise ProviderRefused(
             f"{name} is in none of the groups that may anything here: an administrator of this"
-            " system says which (SLUICE_OPERATOR_OIDC_ROLES)"
+            " system says which (SLUICE_OPERATOR_OIDC__ROLES)"
         )
     most = max(found, key=list(Role).index)
     return KnownByProvider(subject, name, most)

@@ -4,6 +4,7 @@ import structlog
 from pydantic import SecretStr
 
 from sluice.contracts.people import Account, AccountChange, NewAccount, NewPassword
+from sluice.contracts.problems import Unprocessable
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Database
 from wfms.operator.db import people
@@ -35,7 +36,9 @@ class ChangeAccounts:
     async def change(self, name: str, change: AccountChange, *, by: Person) -> Account:
         """Precondition: none. Effect: what the change names is so from now on; the person's
         sessions end with a new password, and when he is disabled. Messages: none. Raises
-        ``PersonUnknown``."""
+        ``PersonUnknown``; ``Unprocessable`` where nothing is to change."""
+        if change == AccountChange():
+            raise Unprocessable("nothing is changed: give role, disabled or password")
         password = await self._hashed(change.password)
         async with self._database.transaction() as transaction:
             connection = transaction.connection

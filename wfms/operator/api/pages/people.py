@@ -1,6 +1,7 @@
 """``/account``: who asks, with his password and tokens; ``/people``: everybody's accounts."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from uuid import UUID
 
 from flask import Response, flash, redirect, render_template, request, url_for
@@ -56,6 +57,7 @@ class PeoplePages:
             roles=[role for role in Role if person.role.includes(role)],
             refusal=refusal,
             given=given,
+            now=datetime.now(UTC),
             form={} if given else request.form,
             least=LEAST_PASSWORD,
             usual_days=USUAL_DAYS,

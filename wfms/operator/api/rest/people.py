@@ -1,5 +1,6 @@
 """``/api/v1/people``, ``/me``, ``/tokens``: accounts, and what people say with who they are."""
 
+from datetime import UTC, datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -106,8 +107,8 @@ class PeopleRoutes:
         if others and caller.role is not Role.ADMIN:
             raise BeyondRole(f"tokens of others are shown to an {Role.ADMIN}", caller.role)
         whose = query.person or (None if query.all else caller.name)
-        found = await read_tokens(self._database, whose)
-        return TokenList(tokens=[each for each in found if query.ended or not each.is_over()])
+        found, now = await read_tokens(self._database, whose), datetime.now(UTC)
+        return TokenList(tokens=[each for each in found if query.ended or each.holds(now)])
 
     async def give(self, body: NewToken, caller: Person) -> GivenToken:
         return await give_token(self._database, body, by=caller)
