@@ -199,6 +199,16 @@ def problem_response(problem: Problem) -> JSONResponse:
     )
 
 
+#: What is raised before an application, and answered by who stands there.
+ANSWERABLE = (ServiceError, *PASSING)
+
+
+def answer_to(error: Exception) -> JSONResponse:
+    """``error``: one of ``ANSWERABLE``."""
+    meant = error if isinstance(error, ServiceError) else not_now(error)
+    return problem_response(meant.problem())
+
+
 async def _service_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ServiceError)  # noqa: S101 - registered for this class only
     return problem_response(error.problem())

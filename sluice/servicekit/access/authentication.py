@@ -5,10 +5,10 @@ from typing import Protocol
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sluice.contracts.problems import ServiceError, Unauthenticated
+from sluice.contracts.problems import Unauthenticated
 from sluice.servicekit.access.principal import ANYBODY, Principal, principal_of, set_principal
 from sluice.servicekit.access.sessions import Sessions
-from sluice.servicekit.http import problem_response
+from sluice.servicekit.http import ANSWERABLE, answer_to
 
 _SCHEME = "bearer"
 
@@ -44,8 +44,8 @@ class Authentication:
         if scope["type"] == "http" and principal_of(scope) is None:
             try:
                 principal = await self._find(scope)
-            except ServiceError as error:
-                await problem_response(error.problem())(scope, receive, send)
+            except ANSWERABLE as error:
+                await answer_to(error)(scope, receive, send)
                 return
             if principal is not None:
                 set_principal(scope, principal)

@@ -11,11 +11,11 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sluice.contracts.problems import ServiceError, Unauthenticated
+from sluice.contracts.problems import Unauthenticated
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.access.sessions import Sessions
 from sluice.servicekit.access.sign_in import elsewhere, is_secure, local, with_query
-from sluice.servicekit.http import problem_response
+from sluice.servicekit.http import ANSWERABLE, answer_to
 
 #: Where a browser is sent on to the provider, and where it comes back.
 THERE, BACK = "/sign-in/provider", "/sign-in/provider/back"
@@ -72,8 +72,8 @@ class ProviderSignIn:
                         answer = await self._there(request)
                     case path if path == BACK:
                         answer = await self._back(request)
-            except ServiceError as error:
-                answer = problem_response(error.problem())
+            except ANSWERABLE as error:
+                answer = answer_to(error)
         await (answer or self._app)(scope, receive, send)
 
     async def _there(self, request: Request) -> Response:

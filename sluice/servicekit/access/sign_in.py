@@ -12,7 +12,7 @@ from sluice.servicekit.access.authentication import Authenticator
 from sluice.servicekit.access.people import People
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.access.sessions import Sessions
-from sluice.servicekit.http import problem_response
+from sluice.servicekit.http import ANSWERABLE, answer_to
 
 #: Of the query of an address, and of the form.
 PARAMETER = "token"
@@ -50,8 +50,8 @@ class SignIn:
         if scope["type"] == "http":
             try:
                 answer = await self._answer(Request(scope, receive))
-            except ServiceError as error:
-                answer = problem_response(error.problem())
+            except ANSWERABLE as error:
+                answer = answer_to(error)
         await (answer or self._app)(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response | None:

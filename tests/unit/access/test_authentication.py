@@ -7,9 +7,10 @@ import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.contracts.access import Role
-from sluice.contracts.problems import Unauthenticated
+from sluice.contracts.problems import NotAvailable, Unauthenticated
 from sluice.servicekit.access.authentication import Authentication
 from sluice.servicekit.access.principal import Person, Principal, principal_of, set_principal
+from sluice.servicekit.database import PASSING
 
 
 class Known:
@@ -43,6 +44,19 @@ async def test_a_token_says_who_sends_the_request(scheme: str) -> None:
 
 async def test_without_a_token_a_request_is_nobodys() -> None:
     assert (await _ask(Authentication(_names, Known()), {})).text == "None"
+
+
+@pytest.mark.parametrize("error", [*PASSING, NotAvailable])
+async def test_while_nobody_can_say_who_it_is_the_request_is_to_be_tried_again(
+    error: type[Exception],
+) -> None:
+    class Away:
+        async def principal(self, token: str) -> Principal | None:
+            raise error("the database is gone")
+
+    answer = await _ask(Authentication(_names, Away()), {"Authorization": "Bearer right"})
+
+    assert (answer.status_code, answer.json()["type"]) == (503, "urn:sluice:problem:not-available")
 
 
 @pytest.mark.parametrize("credential", ["Bearer wrong", "Bearer", "Basic right", "right", ""])

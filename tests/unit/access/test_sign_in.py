@@ -110,6 +110,26 @@ async def test_a_wrong_password_opens_nothing_whatever_token_is_sent_with_it(
     assert "set-cookie" not in answer.headers
 
 
+@pytest.mark.parametrize("asked", ["sign-in", "sign-out", "a page"])
+async def test_while_the_database_is_away_nobody_is_signed_out(
+    people: RememberedPeople, monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
+    async def away(*_: object) -> None:
+        raise OSError("the database is gone")
+
+    async with asking(guarded(people)) as browser:
+        await browser.post("/sign-in", data={"token": TOKEN})
+        for what in ("begin_session", "end_session", "in_session"):
+            monkeypatch.setattr(people, what, away)
+        match asked:
+            case "a page":
+                answer = await browser.get("/")
+            case _:
+                answer = await browser.post(f"/{asked}", data={"token": TOKEN})
+
+    assert (answer.status_code, "set-cookie" in answer.headers) == (503, False)
+
+
 async def test_a_form_with_a_thousand_fields_is_none(browser: httpx.AsyncClient) -> None:
     answer = await browser.post("/sign-in", data={f"f{n}": "x" for n in range(1000)})
 
