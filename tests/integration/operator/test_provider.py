@@ -4,20 +4,32 @@ import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
+from pydantic import SecretStr
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 
 from sluice.contracts.access import Role
 from sluice.contracts.people import AccountChange, NewAccount
+from sluice.contracts.problems import NotAvailable
 from sluice.servicekit.access.entrance import knowing_people
+from sluice.servicekit.access.provider_sign_in import BACK, Begun
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.server import HttpServer
 from tests.integration.operator.conftest import Operator, operating
 from tests.integration.operator.test_people import ROOT, as_person
 from tests.servers.rabbitmq import free_ports
 from tests.waiting import wait_until
+from wfms.operator.domain.people_errors import ProviderRefused
+from wfms.operator.usecases.oidc_settings import OidcSettings
+from wfms.operator.usecases.openid_provider import OpenIdProvider
 
 ROLES = {"crew": "shift", "experts": "admin", "guests": "viewer"}
 OURS = "http://sluice.example"
@@ -203,6 +215,65 @@ async def test_a_made_up_code_is_refused(place: Place) -> None:
     state = parse_qs(urlsplit(sent.headers["location"]).query)["state"][0]
     back = await place.browser.get(f"/sign-in/provider/back?code=guess&state={state}")
     assert back.headers["location"] == "/?signed-in=refused"
+
+
+def as_client(issuer: str, name: str = "sluice") -> OpenIdProvider:
+    secret = SecretStr("confidential")
+    return OpenIdProvider(OidcSettings(issuer=issuer, client_id=name, client_secret=secret))
+
+
+@pytest.mark.parametrize("nonce", ["n" * 43, "another"])
+async def test_an_id_token_that_was_asked_for_elsewhere_does_not_hold(
+    provider: Provider, nonce: str
+) -> None:
+    await provider.knows("anna", groups=["crew"])
+    known = as_client(provider.url)
+    begun = Begun(state="s", nonce="n" * 43, verifier="v" * 43, redirect=f"{OURS}{BACK}", next="/")
+    address = await known.begin(
+        begun.redirect, state=begun.state, nonce=begun.nonce, verifier=begun.verifier
+    )
+    code = parse_qs(urlsplit(await provider.lets_in(address, "anna")).query)["code"][0]
+    if nonce == begun.nonce:
+        claims = await known.claims(begun, {"code": code})
+        assert (claims["sub"], claims["groups"]) == ("anna", ["crew"])
+        return
+    with pytest.raises(ProviderRefused, match="its ID token does not hold"):
+        await known.claims(replace(begun, nonce=nonce), {"code": code})
+
+
+async def test_a_code_is_for_one_client_alone(provider: Provider) -> None:
+    await provider.knows("anna", groups=["crew"])
+    ours, theirs = (as_client(provider.url, name) for name in ("ours", "theirs"))
+    begun = Begun(state="s", nonce="n" * 43, verifier="v" * 43, redirect=OURS, next="/")
+    address = await theirs.begin(OURS, state="s", nonce=begun.nonce, verifier=begun.verifier)
+    code = parse_qs(urlsplit(await provider.lets_in(address, "anna")).query)["code"][0]
+    with pytest.raises(ProviderRefused, match="did not take its code again"):
+        await ours.claims(begun, {"code": code})
+
+
+@pytest.mark.parametrize(
+    ("told", "sentence"),
+    [
+        ({"issuer": "https://evil.example"}, "it calls itself https://evil.example"),
+        ({"token_endpoint": None}, "it does not tell all of"),
+        ([], "gives no object"),
+    ],
+)
+async def test_a_provider_says_who_it_is(told: Any, sentence: str) -> None:
+    """Or somebody else would be asked for the keys, and for the code."""
+
+    async def discovery(request: Request) -> JSONResponse:
+        ours = str(request.base_url).rstrip("/")
+        wanted = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
+        known = dict.fromkeys(wanted, ours)
+        return JSONResponse({**known, **told} if isinstance(told, dict) else told)
+
+    app = Starlette(routes=[Route("/.well-known/openid-configuration", discovery)])
+    server = HttpServer(app, host="127.0.0.1", port=0)
+    async with running(server):
+        known = as_client(f"http://127.0.0.1:{server.port}")
+        with pytest.raises(NotAvailable, match=sentence):
+            await known.begin(OURS, state="s", nonce="n", verifier="v" * 43)
 
 
 @pytest.mark.parametrize("issuer", ["http://localhost:1", "http://localhost:{port}/other"])
