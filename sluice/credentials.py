@@ -23,22 +23,42 @@ _known: dict[str, Path] = {}
 
 
 def token_for(url: str) -> str | None:
-    """None: none is known for the system at this address."""
+    """None: none is known for the system at this address. Raises ``OSError`` where a variable says
+    one that is none."""
     given = os.environ.get(TOKEN, "").strip()
     if given:
-        return given
-    for find in (_told_file, _known_file, _file):
+        return _one_word(given, TOKEN)
+    if told := os.environ.get(TOKEN_FILE, ""):
+        return read_token(Path(told), f"{TOKEN_FILE}: ")
+    for find in (_known_file, _file):
         with suppress(OSError, ValueError, RuntimeError):
-            if found := find(url).read_text().strip():
+            if found := read_token(find(url)):
                 return found
     return None
 
 
+def read_token(path: Path, where: str = "") -> str:
+    """What the file has in it. Raises ``OSError``, which begins with ``where`` and repeats nothing
+    of what is there."""
+    try:
+        text = path.read_text(errors="replace")
+    except OSError as error:
+        raise OSError(f"{where}{path} cannot be read: {error.strerror}") from error
+    return _one_word(text.strip(), f"{where}{path}")
+
+
+def _one_word(text: str, where: str) -> str:
+    """Raises ``OSError``."""
+    if not all("!" <= letter <= "~" for letter in text):
+        raise OSError(f"{where} does not hold a token, which is one word of printable letters")
+    return text
+
+
 def headers_for(url: str, *, token: str | None = None) -> dict[str, str]:
     """What a request to the system at this address says of who sends it. ``token``: in place of the
-    one that is known."""
-    token = token or token_for(url)
-    return {} if token is None else {"Authorization": f"Bearer {token}"}
+    one that is known; empty: none. Raises ``OSError`` as ``token_for``."""
+    token = token_for(url) if token is None else token
+    return {} if not token else {"Authorization": f"Bearer {token}"}
 
 
 def know_token(url: str, file: Path) -> None:
@@ -82,14 +102,6 @@ def write_private(path: Path, text: str, *, rights: int = 0o600) -> None:
         file.flush()
         os.fsync(file.fileno())
     os.replace(new, path)
-
-
-def _told_file(url: str) -> Path:
-    """Raises ``FileNotFoundError``."""
-    path = os.environ.get(TOKEN_FILE, "")
-    if not path:
-        raise FileNotFoundError(url)
-    return Path(path)
 
 
 def _known_file(url: str) -> Path:

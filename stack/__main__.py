@@ -100,11 +100,15 @@ async def _run(options: StackOptions) -> None:
                     f"{name} ×{count}" if count > 1 else name for name, count in counts.items()
                 )
             )
+            _tell("the command asks it as its administrator with:")
+            for name, value in stack.variables.items():
+                _tell(f"  export {name}={value}")
             print(f"ready {stack.url}", flush=True)
         ready.cancel()
         await over
     finally:
         await stack.stop()
+        _tell("stopped")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -74,6 +74,17 @@ class Stack:
     def url(self) -> str:
         return str(self._outside["url"])
 
+    @property
+    def variables(self) -> dict[str, str]:
+        """By which the command knows this stack; pilots of one's own, its WMS."""
+        services = self._outside["services"]
+        return {
+            "SLUICE_URL": services["operator"],
+            "SLUICE_DMS_URL": services["dms"],
+            "SLUICE_TOKEN_FILE": str(self._folder / "secrets" / ADMIN_TOKEN),
+            "SLUICE_PILOT_WMS_URL": services["wms"],
+        }
+
     async def start(self) -> None:
         """Starts everything; see ``until_ready``."""
         await self._control.start()

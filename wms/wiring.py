@@ -42,7 +42,7 @@ from wms.settings import WmsSettings
 from wms.usecases.check_schedulability import list_unschedulable
 from wms.usecases.context import Terms, WmsContext
 from wms.usecases.give_secrets import GiveSecrets
-from wms.usecases.known_pilots import KnownPilots
+from wms.usecases.known_pilots import KnownPilots, RevokedSites
 from wms.usecases.look_at_outputs import LookAtOutputs
 
 #: Of who asks for no more than the context.
@@ -81,8 +81,8 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
     give_secrets = GiveSecrets(
         context, OperatorClient(links.http("wfms.operator")), Sealer(settings.encryption_keys)
     )
-    tokens = _pilot_tokens(settings)
-    for_pilots = pilot_protocol_router(context, dms, give_secrets, tokens)
+    tokens, revoked = _pilot_tokens(settings), RevokedSites(database)
+    for_pilots = pilot_protocol_router(context, dms, give_secrets, tokens=tokens, revoked=revoked)
     routers = [*(make(context) for make in ROUTERS), for_pilots]
     return Service(
         name="wms",
@@ -106,7 +106,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
             ),
         ],
         end_waiting=context.signal.close,
-        authenticator=_pilots(settings, database, tokens),
+        authenticator=_pilots(settings, database, tokens, revoked=revoked),
         metrics=context.metrics,
     )
 
@@ -130,11 +130,15 @@ def _pilot_tokens(settings: WmsSettings) -> PilotTokens | None:
 
 
 def _pilots(
-    settings: WmsSettings, database: Database, tokens: PilotTokens | None
+    settings: WmsSettings,
+    database: Database,
+    tokens: PilotTokens | None,
+    *,
+    revoked: RevokedSites,
 ) -> Authenticator | None:
     """Of those that register, and of those that have."""
     registering = settings.pilot_token
-    known: list[Authenticator] = [] if tokens is None else [KnownPilots(database, tokens)]
+    known: list[Authenticator] = [] if tokens is None else [KnownPilots(database, tokens, revoked)]
     if registering is not None:
         known.append(FixedTokens({registering.get_secret_value(): PilotCaller()}))
     return AnyOf(known) if known else None

@@ -11,7 +11,7 @@ import httpx
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.problems import Unprocessable
-from sluice.credentials import headers_for
+from sluice.credentials import headers_for, token_for
 from sluice.embedded.home import Home
 from sluice.tls import trust
 
@@ -40,9 +40,14 @@ async def connected(url: str, *, token: str | None = None) -> AsyncIterator[Conn
         _require_address(address)
     async with (
         client(url, seconds=30, token=token) as operator,
-        client(dms_url, seconds=60, token=token) as dms,
+        client(dms_url, seconds=60, token=_for_dms(url, dms_url, token)) as dms,
     ):
         yield Connection(url, OperatorClient(operator), DmsClient(dms))
+
+
+def _for_dms(url: str, dms_url: str, token: str | None) -> str | None:
+    """It is of the same system, wherever it is."""
+    return token if token is not None else token_for(dms_url) or token_for(url)
 
 
 def client(url: str, *, seconds: float, token: str | None = None) -> httpx.AsyncClient:

@@ -32,7 +32,8 @@ class Access:
 
     def guard(self, app: ASGIApp, others: Iterable[Authenticator], reception: Reception) -> ASGIApp:
         """``others``: of tokens that the services give. ``reception``: of who has an account."""
-        own = FixedTokens({self._token: Person(_user(), Role.ADMIN)})
+        # No account can have this name.
+        own = FixedTokens({self._token: Person(f"{_user()} (owner)", Role.ADMIN)})
         pilots = FixedTokens({self._pilot_token: PilotCaller()})
         return reception.guard(app, [pilots, *others], cookie=self._cookie, own=own)
 

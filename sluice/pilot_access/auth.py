@@ -9,6 +9,7 @@ import httpx
 
 from sluice.clients.base import API
 from sluice.contracts.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER
+from sluice.credentials import read_token
 from sluice.pilot_access.key import PilotKey
 
 
@@ -55,6 +56,6 @@ class PilotAuth(httpx.Auth):
 
     def _enrolment(self) -> str | None:
         try:
-            return None if self._file is None else self._file.read_text().strip()
+            return None if self._file is None else read_token(self._file)
         except OSError as error:
-            raise httpx.TransportError(f"the pilot's token cannot be read: {error}") from error
+            raise httpx.TransportError(f"the pilot has no token: {error}") from error

@@ -59,19 +59,34 @@ def test_a_file_that_a_variable_names_goes_before_what_is_kept(
 
     assert token_for(URL) == "two"
     (tmp_path / "mine").unlink()
-    assert token_for(URL) == "one"
+    with pytest.raises(OSError, match=r"SLUICE_TOKEN_FILE: .*/mine cannot be read: No such file"):
+        token_for(URL)
+
+
+@pytest.mark.parametrize("text", ["se cret", "secret\nother", "s\x00ecret", "sécret", "s\tecret"])
+def test_what_is_no_token_is_repeated_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    (tmp_path / "key").write_text(text)
+    monkeypatch.setenv("SLUICE_TOKEN_FILE", str(tmp_path / "key"))
+    with pytest.raises(OSError, match="does not hold a token") as refused:
+        headers_for(URL)
+    assert "cret" not in str(refused.value)
+    keep_token(URL, text)
+    monkeypatch.delenv("SLUICE_TOKEN_FILE")
+    assert token_for(URL) is None
 
 
 def test_what_the_process_knows_goes_before_what_is_kept(tmp_path: Path) -> None:
     """Where there is no place to keep it, too."""
     url = "http://127.0.0.1:8099"
-    keep_token(url, "of a system before")
-    (tmp_path / "token").write_text("of the home folder")
+    keep_token(url, "of-a-system-before")
+    (tmp_path / "token").write_text("of-the-home-folder")
 
     know_token(url, tmp_path / "token")
-    assert token_for(f"{url}/services/wms") == "of the home folder"
+    assert token_for(f"{url}/services/wms") == "of-the-home-folder"
     (tmp_path / "token").unlink()
-    assert token_for(url) == "of a system before"
+    assert token_for(url) == "of-a-system-before"
 
 
 def test_nobody_else_can_read_it(place: Path) -> None:

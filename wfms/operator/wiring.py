@@ -34,6 +34,8 @@ from wfms.operator.usecases.passwords import Passwords
 from wfms.operator.usecases.sign_in import SignInDesk
 
 NAME = "wfms.operator"
+#: Whoever has the system's own token. No account can have this name.
+ADMINISTRATOR = "the administrator"
 
 
 def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> Service:
@@ -103,5 +105,5 @@ def make_context(
 
 def _own_token(settings: OperatorSettings) -> FixedTokens:
     token = settings.admin_token
-    own = {} if token is None else {token.get_secret_value(): Person("administrator", Role.ADMIN)}
+    own = {} if token is None else {token.get_secret_value(): Person(ADMINISTRATOR, Role.ADMIN)}
     return FixedTokens(own)

@@ -34,6 +34,7 @@ from wms.api.raw_body import parsed, schema_of
 from wms.db.leases import ClaimedJob
 from wms.usecases.context import WmsContext
 from wms.usecases.give_secrets import GiveSecrets
+from wms.usecases.known_pilots import RevokedSites
 from wms.usecases.lease_jobs import Leased, lease_jobs
 from wms.usecases.list_storage_urls import list_storage_urls
 from wms.usecases.register_pilot import register_pilot
@@ -43,28 +44,18 @@ from wms.usecases.sign_off_pilot import sign_off_pilot
 
 
 def pilot_protocol_router(
-    context: WmsContext, dms: DmsClient, give_secrets: GiveSecrets, tokens: PilotTokens | None
+    context: WmsContext,
+    dms: DmsClient,
+    give_secrets: GiveSecrets,
+    *,
+    tokens: PilotTokens | None,
+    revoked: RevokedSites,
 ) -> APIRouter:
-    """``tokens``: what pilots say from their registration on who they are with."""
+    """``tokens``: what pilots say from their registration on who they are with. ``revoked``: sites
+    whose pilots get nothing."""
     router = api_router("/api/v1/pilots", tags=["pilots"])
     _add_registration(router, context, tokens)
-
-    @router.post(
-        "/{uid}/lease",
-        response_model=Lease,
-        responses=errors(NotFound),
-        openapi_extra=schema_of(LeaseRequest),
-    )
-    @allow(Other.PILOT)
-    async def lease(
-        uid: UUID, request: Request, body: Annotated[LeaseRequest, Depends(parsed(LeaseRequest))]
-    ) -> Response:
-        """Leases jobs to a pilot: as many as it asked for, if there are; else waits for some."""
-
-        async def connected() -> bool:
-            return not await request.is_disconnected()
-
-        return _json(_lease_body(await lease_jobs(context, uid, body, connected=connected)))
+    _add_lease(router, context, revoked)
 
     @router.post(
         "/{uid}/heartbeat",
@@ -116,6 +107,29 @@ def _add_registration(router: APIRouter, context: WmsContext, tokens: PilotToken
         registration = await register_pilot(context, body, key=key, site=site)
         _give_token(response, tokens, body.uid, site=site)
         return registration
+
+
+def _add_lease(router: APIRouter, context: WmsContext, revoked: RevokedSites) -> None:
+    @router.post(
+        "/{uid}/lease",
+        response_model=Lease,
+        responses=errors(NotFound),
+        openapi_extra=schema_of(LeaseRequest),
+    )
+    @allow(Other.PILOT)
+    async def lease(
+        uid: UUID, request: Request, body: Annotated[LeaseRequest, Depends(parsed(LeaseRequest))]
+    ) -> Response:
+        """Leases jobs to a pilot: as many as it asked for, if there are; else waits for some."""
+
+        site = _site_of(request)
+
+        async def connected() -> bool:
+            if site is not None and await revoked.has(site):
+                return False
+            return not await request.is_disconnected()
+
+        return _json(_lease_body(await lease_jobs(context, uid, body, connected=connected)))
 
 
 def _add_storages(router: APIRouter, context: WmsContext, dms: DmsClient) -> None:

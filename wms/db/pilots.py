@@ -33,18 +33,20 @@ ON CONFLICT (uid) DO UPDATE SET
     version = excluded.version,
     state = '{pilot.ACTIVE}', drain = false, stopping = false, removed_at = NULL, to_load = NULL,
     seen_at = now()
-WHERE pilots.key IS NULL OR pilots.key = excluded.key
+WHERE pilots.key = excluded.key
+    OR pilots.key IS NULL AND pilots.site IS NOT DISTINCT FROM excluded.site
 RETURNING uid
 """)
 
 _TOUCH = """
 -- Seen; one that was taken for lost is back. One that has signed off stays away until it registers
--- again.
+-- again, and so does a lost one of a site: there may be others in its place.
 UPDATE pilots SET
     seen_at = now(),
     state = CASE WHEN state <> '{pilot.LOST}' THEN state
         WHEN drain THEN '{pilot.DRAINING}' ELSE '{pilot.ACTIVE}' END
-WHERE uid = $1 RETURNING state, resources, engines, sandbox, stopping, name, host, to_load,
+WHERE uid = $1 AND NOT (state = '{pilot.LOST}' AND site IS NOT NULL)
+RETURNING state, resources, engines, sandbox, stopping, name, host, to_load,
     loaded <> '[]' AS has_loaded
 """
 

@@ -31,9 +31,14 @@ SELECT {_COLUMNS} FROM sites ORDER BY revoked_at IS NOT NULL, name, created_at D
 
 _SELECT_BY_DIGEST = "SELECT uid, name, revoked_at FROM sites WHERE digest = $1"
 
-_LOCK = f"""
+_LOCK = """
 -- Whoever registers a pilot of a site does it alone, so that there are never too many.
-SELECT {_COLUMNS}, expires_at <= now() AS is_over FROM sites WHERE uid = $1 FOR NO KEY UPDATE
+SELECT 1 FROM sites WHERE uid = $1 FOR NO KEY UPDATE
+"""
+
+_SELECT_LOCKED = f"""
+-- A statement of its own: what the lock has waited for is seen.
+SELECT {_COLUMNS}, expires_at <= now() AS is_over FROM sites WHERE uid = $1
 """
 
 _REVOKE = f"""
@@ -93,13 +98,13 @@ async def site_by_token(connection: Connection, secret: str) -> SiteByToken | No
 
 
 async def lock_site(connection: Connection, uid: UUID) -> LockedSite | None:
-    row = await connection.fetchrow(_LOCK, uid)
+    """Precondition: a transaction of READ COMMITTED."""
+    await connection.execute(_LOCK, uid)
+    row = await connection.fetchrow(_SELECT_LOCKED, uid)
     return None if row is None else LockedSite(_site(row), row["is_over"])
 
 
-async def is_known(
-    connection: Connection, pilot: UUID, *, site: UUID, key: str | None
-) -> bool | None:
+async def is_known(connection: Connection, pilot: UUID, *, site: UUID, key: str) -> bool | None:
     """Whether a pilot of the site, with that key, is there now; None: there never was one."""
     found: bool | None = await connection.fetchval(_SELECT_KNOWN, pilot, site, key)
     return found

@@ -1,6 +1,8 @@
 """Pilots by the tokens that they are sent with: of a site, and their own."""
 
+import asyncio
 import time
+from uuid import UUID
 
 from sluice.contracts.problems import Unauthenticated
 from sluice.contracts.sites import SITE_TOKEN_PREFIX
@@ -13,24 +15,39 @@ from wms.db.sites import revoked_sites, site_by_token
 REMEMBERED = 5.0
 
 
+class RevokedSites:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._known = frozenset[UUID]()
+        self._asked_at = -REMEMBERED
+        self._asking = asyncio.Lock()
+
+    async def has(self, site: UUID) -> bool:
+        """As of some seconds ago at the most."""
+        async with self._asking:
+            if time.monotonic() - self._asked_at >= REMEMBERED:
+                asked_at = time.monotonic()
+                async with self._database.connection() as connection:
+                    self._known = await revoked_sites(connection)
+                self._asked_at = asked_at
+        return site in self._known
+
+
 class KnownPilots:
     """Authenticator. ``own``: of the tokens that pilots are given."""
 
-    def __init__(self, database: Database, own: PilotTokens) -> None:
+    def __init__(self, database: Database, own: PilotTokens, revoked: RevokedSites) -> None:
         self._database = database
         self._own = own
-        self._revoked = frozenset[object]()
-        self._asked_at = -REMEMBERED
+        self._revoked = revoked
 
     async def principal(self, token: str) -> Principal | None:
         """Raises ``Unauthenticated`` for what is over, or was revoked."""
         if token.startswith(SITE_TOKEN_PREFIX):
             return await self._enrolling(token)
         found = await self._own.principal(token)
-        if isinstance(found, PilotCaller) and found.site is not None:
-            await self._ask()
-            if found.site in self._revoked:
-                raise Unauthenticated("the site of this pilot was revoked")
+        if isinstance(found, PilotCaller) and found.site and await self._revoked.has(found.site):
+            raise Unauthenticated("the site of this pilot was revoked")
         return found
 
     async def _enrolling(self, token: str) -> Principal | None:
@@ -41,10 +58,3 @@ class KnownPilots:
         if site.revoked_at is not None:
             raise Unauthenticated(f"the site {site.name} was revoked")
         return PilotCaller(site=site.uid)
-
-    async def _ask(self) -> None:
-        now = time.monotonic()
-        if now - self._asked_at >= REMEMBERED:
-            self._asked_at = now
-            async with self._database.connection() as connection:
-                self._revoked = await revoked_sites(connection)

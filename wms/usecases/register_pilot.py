@@ -62,6 +62,8 @@ async def _require_room(
     if locked is None:
         raise SiteOver(str(site))
     its = locked.site
+    if key is None:
+        raise BeyondSite(its.name, ["it has not shown a key: it is of an older release"])
     if its.revoked_at is not None:
         raise SiteOver(its.name)
     is_there = await is_known(connection, pilot.uid, site=site, key=key)

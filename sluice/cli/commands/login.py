@@ -1,6 +1,5 @@
 """`sluice login`, `sluice logout`, `sluice whoami`."""
 
-import os
 import socket
 from typing import Annotated
 
@@ -12,7 +11,14 @@ from sluice.cli.output import err
 from sluice.cli.passwords import asked_line, asked_password
 from sluice.cli.system import System, with_system
 from sluice.contracts.people import SignInWithPassword, TokenQuestion
-from sluice.credentials import TOKEN, forget_token, keep_token, kept_token
+from sluice.credentials import (
+    TOKEN,
+    TOKEN_FILE,
+    forget_token,
+    keep_token,
+    kept_token,
+    token_for,
+)
 
 
 @with_system
@@ -35,8 +41,12 @@ def login(
     me = system.ask(lambda c: c.operator.me(), token=token)
     plain_errors(lambda: keep_token(url, token))
     system.answer(me, f"you are {me.name} ({me.role}) at {url}")
-    if os.environ.get(TOKEN):
-        err.print(f"note: {TOKEN} is set, which goes first")
+    first = plain_errors(lambda: token_for(url))
+    if first != token:
+        err.print(
+            f"note: from here another token goes first: that of {TOKEN}, of {TOKEN_FILE}, or of a"
+            " system which runs in the home folder"
+        )
 
 
 def _given(system: System, name: str | None) -> SecretStr:
@@ -46,7 +56,8 @@ def _given(system: System, name: str | None) -> SecretStr:
     who = plain_errors(
         lambda: SignInWithPassword(name=known, password=asked_password(), label=label)
     )
-    return system.ask(lambda c: c.operator.sign_in(who)).secret
+    # Not as whom it was before: that token may have ended.
+    return system.ask(lambda c: c.operator.sign_in(who), token="").secret
 
 
 @with_system
@@ -58,8 +69,8 @@ def logout(system: System) -> None:
         system.answer({"url": url, "signed_in": False}, f"you were not signed in at {url}")
         return
     question = TokenQuestion(token=SecretStr(token))
-    system.ask(lambda c: c.operator.revoke_found_token(question))
     forget_token(url, token)
+    system.ask(lambda c: c.operator.revoke_found_token(question), token="")
     system.answer({"url": url, "signed_in": False}, f"you are not signed in at {url} any more")
 
 

@@ -24,12 +24,14 @@ class People(Protocol):
 
     async def principal(self, token: str) -> Principal | None: ...
 
-    async def with_password(self, name: str, password: str) -> Person:
-        """Raises ``Unauthenticated``, and ``TooManyTries``."""
+    async def session_with_password(self, name: str, password: str) -> str:
+        """What the person's browser says from now on. Raises ``Unauthenticated``, and
+        ``TooManyTries``."""
         ...
 
-    async def begin_session(self, person: Person) -> str:
-        """What his browser says from now on."""
+    async def begin_session(self, person: Person, *, token: str = "") -> str:
+        """The same, for whom somebody else knows. ``token``: by which he is known here; the session
+        is over when it is."""
         ...
 
     async def in_session(self, secret: str) -> Person | None:

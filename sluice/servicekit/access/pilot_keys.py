@@ -9,6 +9,8 @@ from sluice.contracts.problems import Unauthenticated
 
 #: Seconds for which a proof holds, before and after its time.
 FRESH = 60
+#: Seconds since 1970 that a clock may show.
+_LATEST = 2**40
 #: What joserfc raises for what is not as it has to be.
 _UNREADABLE = (JoseError, ValueError, TypeError, KeyError, RecursionError)
 
@@ -24,7 +26,7 @@ def proven_key(proof: str, now: float) -> str:
         if key.is_private:
             raise ValueError("it has the private key in it")
         made = jwt.decode(proof, key, algorithms=[PILOT_PROOF_ALGORITHM]).claims.get("iat")
-        if not isinstance(made, int):
+        if not isinstance(made, int) or abs(made) > _LATEST:
             raise ValueError("it does not say when it was made")
     except _UNREADABLE as error:
         raise Unauthenticated(f"the proof of the pilot's key is none: {error}") from error

@@ -98,7 +98,7 @@ class ProviderSignIn:
         """A code that comes without the cookie was asked for by somebody else, or too long ago."""
         begun = self._begun(request)
         if begun is None or not secrets.compare_digest(
-            request.query_params.get("state", ""), begun.state
+            request.query_params.get("state", "").encode(), begun.state.encode()
         ):
             return elsewhere(with_query("/", f"signed-in={REFUSED}"))
         try:

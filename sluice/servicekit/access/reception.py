@@ -36,10 +36,11 @@ class Reception:
         """``others``: who is no person. ``cookie``: its name. ``own``: tokens that people have
         without an account, which addresses may have in them, too."""
         owners = [] if own is None else [own]
-        sessions = Sessions(self.people, cookie, secure=self.secure_cookies)
+        secure = self.secure_cookies or self.public_url.startswith("https:")
+        sessions = Sessions(self.people, cookie, secure=secure)
         asked = Authentication(app, AnyOf([*owners, *others, self.people]), sessions)
         guarded: ASGIApp = SignIn(
-            asked, self.people, sessions, tokens=AnyOf([*owners, self.people]), by_address=own
+            asked, sessions, tokens=AnyOf([*owners, self.people]), by_address=own
         )
         if self.provider is None:
             return guarded

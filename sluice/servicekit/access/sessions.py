@@ -19,10 +19,18 @@ class Sessions:
         self._name = name
         self._secure = secure
 
-    async def begin(self, person: Person, cookies: str, *, secure: bool) -> str:
-        """A ``Set-Cookie`` header. A session that the browser has already ends."""
-        await self._end(cookies)
-        return self._cookie(await self._people.begin_session(person), LIFE, secure)
+    async def begin(self, person: Person, cookies: str, *, secure: bool, token: str = "") -> str:
+        """A ``Set-Cookie`` header. A session that the browser has already ends. ``token``: by which
+        he is known."""
+        begun = await self._people.begin_session(person, token=token)
+        return await self._instead(begun, cookies, secure=secure)
+
+    async def begin_with_password(
+        self, name: str, password: str, cookies: str, *, secure: bool
+    ) -> str:
+        """The same. Raises ``Unauthenticated``, ``TooManyTries``."""
+        begun = await self._people.session_with_password(name, password)
+        return await self._instead(begun, cookies, secure=secure)
 
     async def end(self, cookies: str, *, secure: bool) -> str:
         """A ``Set-Cookie`` header that takes the session away, which is over."""
@@ -33,6 +41,10 @@ class Sessions:
         """``cookies``: the ``Cookie`` header. None: nobody's session, or one that is over."""
         secret = self._secret(cookies)
         return await self._people.in_session(secret) if secret else None
+
+    async def _instead(self, begun: str, cookies: str, *, secure: bool) -> str:
+        await self._end(cookies)
+        return self._cookie(begun, LIFE, secure)
 
     async def _end(self, cookies: str) -> None:
         if secret := self._secret(cookies):

@@ -9,7 +9,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.contracts.problems import ServiceError, Unauthenticated, Unprocessable
 from sluice.servicekit.access.authentication import Authenticator
-from sluice.servicekit.access.people import People
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.access.sessions import Sessions
 from sluice.servicekit.http import ANSWERABLE, answer_to
@@ -31,16 +30,14 @@ class SignIn:
     def __init__(
         self,
         app: ASGIApp,
-        people: People,
         sessions: Sessions,
         *,
         tokens: Authenticator,
         by_address: Authenticator | None = None,
     ) -> None:
-        """``people``: who have passwords. ``tokens``: that the form takes. ``by_address``: that
+        """``tokens``: that the form takes. ``by_address``: that
         addresses may have in them; None: none may."""
         self._app = app
-        self._people = people
         self._sessions = sessions
         self._tokens = tokens
         self._by_address = by_address
@@ -60,7 +57,7 @@ class SignIn:
             case ("POST", path) if path == SIGN_IN:
                 return await self._by_form(request)
             case ("POST", path) if path == SIGN_OUT:
-                end = self._sessions.end(_cookies(request), secure=is_secure(request.scope))
+                end = self._sessions.end(cookies_of(request), secure=is_secure(request.scope))
                 return elsewhere("/", await end)
             case (method, _) if method in _READS and PARAMETER in request.query_params:
                 return await self._from_address(request)
@@ -72,11 +69,12 @@ class SignIn:
             return None
         left = [(k, v) for k, v in request.query_params.multi_items() if k != PARAMETER]
         here = request.url.path + (f"?{urlencode(left)}" if left else "")
+        token = request.query_params[PARAMETER]
         try:
-            person = await _holder(self._by_address, request.query_params[PARAMETER])
+            person = await _holder(self._by_address, token)
         except Unauthenticated:
             return None
-        return await self._begin(request, person, local(here))
+        return elsewhere(local(here), await self._begun(request, person, token))
 
     async def _by_form(self, request: Request) -> Response:
         try:
@@ -90,21 +88,24 @@ class SignIn:
         there = local(fields.get("next", ["/"])[0])
         try:
             if name.strip():
-                person = await self._people.with_password(name, password)
+                cookie = await self._sessions.begin_with_password(
+                    name, password, cookies_of(request), secure=is_secure(request.scope)
+                )
             else:
                 person = await _holder(self._tokens, token.strip())
+                cookie = await self._begun(request, person, token.strip())
         except Unauthenticated:
             return elsewhere(with_query(there, f"signed-in={WRONG}"))
         except ServiceError as error:
             if error.status != _TOO_MANY:
                 raise
             return elsewhere(with_query(there, f"signed-in={TOO_MANY}"))
-        return await self._begin(request, person, there)
-
-    async def _begin(self, request: Request, person: Person, there: str) -> Response:
-        secure = is_secure(request.scope)
-        cookie = await self._sessions.begin(person, _cookies(request), secure=secure)
         return elsewhere(there, cookie)
+
+    async def _begun(self, request: Request, person: Person, token: str) -> str:
+        """A ``Set-Cookie`` header."""
+        secure = is_secure(request.scope)
+        return await self._sessions.begin(person, cookies_of(request), secure=secure, token=token)
 
 
 async def _holder(tokens: Authenticator, token: str) -> Person:
@@ -115,7 +116,7 @@ async def _holder(tokens: Authenticator, token: str) -> Person:
     return found
 
 
-def _cookies(request: Request) -> str:
+def cookies_of(request: Request) -> str:
     return request.headers.get("cookie", "")
 
 

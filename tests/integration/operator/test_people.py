@@ -2,15 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import timedelta
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import asyncpg
 import pytest
 from pydantic import SecretStr
 
 from sluice.clients.operator import OperatorClient
-from sluice.contracts.access import CallingService, Role
+from sluice.contracts.access import Role
 from sluice.contracts.people import (
     Account,
     AccountChange,
@@ -18,8 +17,6 @@ from sluice.contracts.people import (
     NewPassword,
     NewToken,
     SignInWithPassword,
-    TokenHolder,
-    TokenQuestion,
 )
 from sluice.contracts.problems import (
     Conflict,
@@ -28,10 +25,10 @@ from sluice.contracts.problems import (
     ServiceError,
     Unauthenticated,
 )
-from sluice.servicekit.access.people import WHOSE, People
-from sluice.servicekit.access.principal import Person, ServiceCaller
+from sluice.servicekit.access.people import People
+from sluice.servicekit.access.principal import Person
 from tests.integration.operator.conftest import Operator, operating
-from wfms.operator.usecases.sign_in import OF_A_NAME
+from wfms.operator.usecases.sign_in import OF_A_NAME, OF_ALL
 
 PASSWORD, OTHER = "correct horse battery", "staple of a battery"
 ROOT = Person("root", Role.ADMIN)
@@ -68,6 +65,12 @@ async def holder(operator: Operator, token: str) -> Person | None:
     return found
 
 
+async def enters(operator: Operator, name: str, password: str) -> Person | None:
+    """Raises ``ServiceError``."""
+    people = known(operator)
+    return await people.in_session(await people.session_with_password(name, password))
+
+
 async def given(operator: Operator, by: Person, **what: object) -> tuple[UUID, str]:
     new = NewToken.model_validate({"label": "a script", **what})
     made = await as_person(operator, by).give_token(new)
@@ -97,6 +100,10 @@ async def test_accounts_are_made_changed_and_listed(operator: Operator) -> None:
     with pytest.raises(NotFound, match="nobody has an account of the name 'carla'"):
         await admin.change_account("carla", AccountChange(role=Role.ADMIN))
 
+    with pytest.raises(Conflict, match="nobody takes his own role away"):
+        await as_person(operator, Person("anna", Role.ADMIN)).change_account(
+            "anna", AccountChange(role=Role.VIEWER)
+        )
     listed = (await admin.accounts()).accounts
     assert [(each.name, each.role, each.has_password) for each in listed] == [
         ("anna", Role.SHIFT, True),
@@ -162,10 +169,10 @@ async def test_what_is_no_name_or_password_is_as_wrong_as_any(
     operator: Operator, name: str, password: str
 ) -> None:
     with pytest.raises(Unauthenticated, match="do not belong together"):
-        await known(operator).with_password(name, password)
+        await enters(operator, name, password)
     await account(operator, "anna")
     with pytest.raises(Unauthenticated, match="do not belong together"):
-        await known(operator).with_password("anna", password)
+        await enters(operator, "anna", password)
 
 
 async def test_whoever_guesses_has_to_wait_also_many_at_a_time(operator: Operator) -> None:
@@ -189,12 +196,11 @@ async def test_whoever_guesses_has_to_wait_also_many_at_a_time(operator: Operato
 
 async def test_the_right_password_forgets_the_wrong_ones(operator: Operator) -> None:
     await account(operator, "anna")
-    people = known(operator)
     for _ in range(3):
         for _ in range(OF_A_NAME.amount - 1):
             with pytest.raises(Unauthenticated):
-                await people.with_password("anna", OTHER)
-        assert await people.with_password("anna", PASSWORD) == Person("anna", Role.SUBMITTER)
+                await enters(operator, "anna", OTHER)
+        assert await enters(operator, "anna", PASSWORD) == Person("anna", Role.SUBMITTER)
 
 
 async def test_an_own_password_is_changed_by_who_knows_the_old_one(operator: Operator) -> None:
@@ -211,9 +217,9 @@ async def test_an_own_password_is_changed_by_who_knows_the_old_one(operator: Ope
 
     assert await people.in_session(session) is None
     assert await holder(operator, token) == person, "tokens stay"
-    assert await people.with_password("anna", OTHER) == person
+    assert await enters(operator, "anna", OTHER) == person
     with pytest.raises(Unauthenticated):
-        await people.with_password("anna", PASSWORD)
+        await enters(operator, "anna", PASSWORD)
 
 
 @pytest.mark.parametrize(
@@ -241,25 +247,6 @@ async def test_a_change_of_nothing_is_refused(operator: Operator) -> None:
     assert "nothing is changed" in answer.text
 
 
-async def test_a_token_may_no_more_than_it_was_given_and_than_its_person(
-    operator: Operator,
-) -> None:
-    await account(operator, "anna", Role.SHIFT)
-    anna = Person("anna", Role.SHIFT)
-    _, whole = await given(operator, anna)
-    _, least = await given(operator, anna, role=Role.VIEWER)
-    assert await holder(operator, whole) == anna
-    assert await holder(operator, least) == Person("anna", Role.VIEWER)
-    with pytest.raises(Forbidden, match="the token is to be admin, and you are shift"):
-        await given(operator, anna, role=Role.ADMIN)
-    with pytest.raises(Forbidden, match="the token is to be shift, and you are viewer"):
-        await given(operator, Person("anna", Role.VIEWER), role=Role.SHIFT)
-
-    await as_person(operator, ROOT).change_account("anna", AccountChange(role=Role.SUBMITTER))
-    assert await holder(operator, whole) == Person("anna", Role.SUBMITTER)
-    assert await holder(operator, least) == Person("anna", Role.VIEWER)
-
-
 async def test_whoever_is_disabled_opens_nothing_until_he_is_enabled(operator: Operator) -> None:
     await account(operator, "anna")
     anna, people, admin = Person("anna", Role.SUBMITTER), known(operator), as_person(operator, ROOT)
@@ -277,93 +264,42 @@ async def test_whoever_is_disabled_opens_nothing_until_he_is_enabled(operator: O
     assert await people.in_session(session) is None, "sessions have ended for good"
 
 
-async def test_tokens_are_listed_taken_back_and_end(operator: Operator) -> None:
-    anna, bert = Person("anna", Role.SUBMITTER), Person("bert", Role.SUBMITTER)
-    first, secret = await given(operator, anna, label="first", days=1)
-    second, another = await given(operator, anna, label="second")
-    third, _ = await given(operator, bert, label="third")
-    mine = as_person(operator, anna)
-    assert [token.label for token in (await mine.tokens()).tokens] == ["second", "first"]
-    everybodys = (await as_person(operator, ROOT).tokens(everybodys=True)).tokens
-    assert [token.id for token in everybodys] == [third, second, first]
-    of_bert = (await as_person(operator, ROOT).tokens(person="bert")).tokens
-    assert [token.id for token in of_bert] == [third]
-
-    for foreign in (third, uuid4()):
-        with pytest.raises(NotFound, match="you have no token"):
-            await mine.revoke_token(foreign)
-    revoked = await mine.revoke_token(first)
-    assert (await mine.revoke_token(first)).revoked_at == revoked.revoked_at
-    assert await holder(operator, secret) is None
-    await execute(operator, "UPDATE person_tokens SET expires_at = now()")
-    assert await holder(operator, another) is None
-    assert (await mine.tokens()).tokens == []
-    assert [token.id for token in (await mine.tokens(ended=True)).tokens] == [second, first]
-
-
-async def test_whoever_has_a_token_may_end_it(operator: Operator) -> None:
-    _, token = await given(operator, Person("anna", Role.VIEWER))
-    for sent in ("sluice_made-up", token, token):
-        await operator.client.revoke_found_token(TokenQuestion(token=SecretStr(sent)))
-    assert await holder(operator, token) is None
-
-
-async def test_a_token_says_when_it_was_used_to_the_minute(operator: Operator) -> None:
-    anna = Person("anna", Role.VIEWER)
-    _, token = await given(operator, anna)
-
-    async def used() -> object:
-        return (await as_person(operator, anna).tokens()).tokens[0].used_at
-
-    assert await used() is None
-    await holder(operator, token)
-    first = await used()
-    assert first is not None
-    await holder(operator, token)
-    assert await used() == first
-    await execute(operator, "UPDATE person_tokens SET used_at = used_at - interval '2 minutes'")
-    await holder(operator, token)
-    assert await used() not in {first, None}
-
-
-async def test_the_systems_own_token_makes_the_first_account(operator: Operator) -> None:
-    own = await holder(operator, OWN_TOKEN)
-    assert own == Person("administrator", Role.ADMIN)
-    me = await as_person(operator, own).me()
-    assert (me.name, me.role, me.account) == ("administrator", Role.ADMIN, None)
-    assert await holder(operator, OWN_TOKEN + "0") is None
-    assert await holder(operator, OWN_TOKEN.removeprefix("sluice_")) is None
+@pytest.mark.parametrize(
+    "change", [AccountChange(password=SecretStr(OTHER)), AccountChange(disabled=True)]
+)
+async def test_nothing_begins_by_a_password_that_is_changed_meanwhile(
+    operator: Operator, change: AccountChange
+) -> None:
+    """Looking at a password takes a while, in which it may become another one."""
     await account(operator, "anna")
-    me = await as_person(operator, Person("anna", Role.VIEWER)).me()
-    assert me.account is not None
-    assert (me.role, me.account.role) == (Role.VIEWER, Role.SUBMITTER)
+    people, admin = known(operator), as_person(operator, ROOT)
+    who = SignInWithPassword(name="anna", password=SecretStr(PASSWORD))
+
+    async def changed() -> None:
+        await asyncio.sleep(0)
+        await admin.change_account("anna", change)
+
+    begun = await asyncio.gather(
+        *(people.session_with_password("anna", PASSWORD) for _ in range(4)),
+        changed(),
+        *(operator.client.sign_in(who) for _ in range(4)),
+        return_exceptions=True,
+    )
+    await admin.change_account("anna", AccountChange(disabled=False))
+
+    sessions = [each for each in begun if isinstance(each, str)]
+    assert [each for each in sessions if await people.in_session(each) is not None] == []
 
 
-async def test_services_are_told_whose_a_token_is(operator: Operator) -> None:
-    _, token = await given(operator, Person("anna", Role.SHIFT))
-    caller = ServiceCaller(CallingService.DMS)
-    async with operator.links.http_of(caller, "wfms.operator") as dms:
-        for sent, told in (
-            (token, TokenHolder(name="anna", role=Role.SHIFT)),
-            (OWN_TOKEN, TokenHolder(name="administrator", role=Role.ADMIN)),
-            ("sluice_nobodys", TokenHolder()),
-        ):
-            answer = await dms.post(WHOSE, json={"token": sent})
-            assert TokenHolder.model_validate_json(answer.content) == told
-
-
-async def test_sessions_end(operator: Operator) -> None:
-    await account(operator, "anna", Role.SHIFT)
-    people, anna = known(operator), Person("anna", Role.VIEWER)
-    first, second = [await people.begin_session(anna) for _ in range(2)]
-    assert await people.in_session(first) == anna, "no more than it was begun with"
-    await people.end_session(first)
-    assert await people.in_session(first) is None
-    assert await people.in_session(second) == anna
-    await execute(operator, "UPDATE person_sessions SET ends_at = now()")
-    assert await people.in_session(second) is None
-    await people.begin_session(anna)
-    connection = await asyncpg.connect(operator.database_url)
-    [life] = await connection.fetch("SELECT ends_at - begun_at AS life FROM person_sessions")
-    await connection.close()
-    assert life["life"] == timedelta(days=7)
+async def test_whoever_guesses_at_one_name_keeps_nobody_else_waiting(operator: Operator) -> None:
+    await account(operator, "anna")
+    for _ in range(OF_ALL.amount + OF_A_NAME.amount):
+        with pytest.raises(ServiceError):
+            await enters(operator, "no name", OTHER)
+    for _ in range(OF_A_NAME.amount):
+        with pytest.raises(Unauthenticated):
+            await enters(operator, "bert", OTHER)
+    for _ in range(OF_ALL.amount):
+        with pytest.raises(ServiceError, match="too many wrong passwords"):
+            await enters(operator, "bert", OTHER)
+    assert await enters(operator, "anna", PASSWORD) == Person("anna", Role.SUBMITTER)

@@ -60,7 +60,7 @@ def anna(admin: User, tmp_path: Path) -> User:
 
 
 async def test_from_the_first_account_to_the_last(admin: User) -> None:
-    assert await admin("whoami") == "administrator (admin)\n"
+    assert await admin("whoami") == "the administrator (admin)\n"
     assert await admin("user", "list") == "nobody has an account\n"
     said = await admin("user", "add", "anna", "--role", "shift", answered=f"{PASSWORD}\n")
     assert said == "anna is shift\n"
@@ -102,6 +102,12 @@ async def test_logging_in_and_out(admin: User, anna: User) -> None:
     assert not file.exists()
     assert "you were not signed in" in await anna("logout")
     stolen = replace(anna, token=token)
+    (anna.kept / "sluice/tokens" / file.name).write_text(token)
+    assert "is none that this service knows" in await anna("whoami", code=1)
+    assert "you are anna" in await anna("login", "anna", answered=f"{PASSWORD}\n")
+    (anna.kept / "sluice/tokens" / file.name).write_text(token)
+    assert "not signed in" in await anna("logout"), "also with one that has ended"
+    assert not file.exists()
     assert "is none that this service knows" in await stolen("whoami", code=1)
 
 

@@ -23,6 +23,7 @@ from tests.integration.operator.conftest import Operator, operating
 from tests.integration.wms.stage import Stage, make_task
 from wms.api.pilot_protocol import pilot_protocol_router
 from wms.usecases.give_secrets import GiveSecrets
+from wms.usecases.known_pilots import RevokedSites
 from wms.usecases.lease_jobs import lease_jobs
 
 KEY = Fernet.generate_key().decode()
@@ -101,7 +102,13 @@ async def test_what_cannot_be_had_is_told(stage: Stage, operator: Operator) -> N
 async def test_the_answer_is_kept_by_nobody(stage: Stage, operator: Operator) -> None:
     pilot = await stage.add_pilot()
     _, job = await leased(stage, pilot)
-    router = pilot_protocol_router(stage.context, None, giving(stage, operator), None)  # type: ignore[arg-type] # no route here asks the DMS
+    router = pilot_protocol_router(
+        stage.context,
+        None,  # type: ignore[arg-type] # no route here asks the DMS
+        giving(stage, operator),
+        tokens=None,
+        revoked=RevokedSites(stage.context.database),
+    )
     app = create_app("wms", [router], health=Health({}), metrics=ServiceMetrics())
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(for_anybody(app)), base_url="http://wms"

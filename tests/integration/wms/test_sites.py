@@ -1,8 +1,10 @@
 """Sites enrol their pilots within what they may, and are sent away with all of them."""
 
+import asyncio
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -14,6 +16,7 @@ from sluice.clients.wms import WmsClient
 from sluice.contracts.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER, CallingService
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.sites import SITE_TOKEN_PREFIX, NewSite
+from sluice.contracts.states import PilotState
 from sluice.pilot_access.key import PilotKey
 from sluice.servicekit.access.authentication import Authentication
 from sluice.servicekit.access.principal import ServiceCaller
@@ -21,6 +24,7 @@ from sluice.servicekit.lifecycle import running
 from sluice.servicekit.queue_topology import sluice_topology
 from sluice.servicekit.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
+from tests.waiting import eventually
 from wms.settings import WmsSettings
 from wms.usecases import known_pilots
 from wms.wiring import build
@@ -41,10 +45,10 @@ class Wms:
         given = await self.operator.add_site(NewSite(name=name, **told))
         return given.secret.get_secret_value()
 
-    async def execute(self, statement: str) -> list[asyncpg.Record]:
+    async def execute(self, statement: str, *values: Any) -> list[asyncpg.Record]:
         connection = await asyncpg.connect(self.database_url)
         try:
-            return await connection.fetch(statement)
+            return await connection.fetch(statement, *values)
         finally:
             await connection.close()
 
@@ -58,11 +62,13 @@ class Pilot:
         self._key = PilotKey.new()
         self._resources = {"cores": 1, "ram": 1000, "disk": 1000, **resources}
 
-    async def register(self, enrolment: str, *, key: PilotKey | None = None) -> int:
-        headers = {
-            "authorization": f"Bearer {enrolment}",
-            PILOT_PROOF_HEADER: (key or self._key).proof(time.time()),
-        }
+    async def register(
+        self, enrolment: str, *, key: PilotKey | None = None, shown: bool = True
+    ) -> int:
+        """``shown``: whether it shows its key, as one of the release before does not."""
+        headers = {"authorization": f"Bearer {enrolment}"}
+        if shown:
+            headers[PILOT_PROOF_HEADER] = (key or self._key).proof(time.time())
         body = {
             "uid": str(self.uid),
             **{"name": "p", "host": "h", "slots": 1, "version": "1"},
@@ -194,6 +200,52 @@ async def test_a_site_has_no_more_pilots_than_it_may(wms: Wms) -> None:
     assert await first.ask("sign-off", {"returned": []}) == 204
     assert await third.register(secret) == 200
     assert await first.register(secret) == 403
+
+
+async def test_many_that_register_at_a_time_are_not_too_many(wms: Wms) -> None:
+    secret = await wms.add(most_pilots=2)
+    answers = await asyncio.gather(*(Pilot(wms).register(secret) for _ in range(16)))
+    assert sorted(answers) == [200] * 2 + [403] * 14
+    [cern] = (await wms.operator.sites()).sites
+    assert cern.pilots == 2
+
+
+async def test_a_lost_one_registers_again_and_has_lost_its_place(wms: Wms) -> None:
+    secret = await wms.add(most_pilots=1)
+    first, second, ours = Pilot(wms), Pilot(wms), Pilot(wms)
+    assert await first.register(secret) == 200
+    assert await ours.register(OF_THE_SYSTEM) == 200
+    await wms.execute("UPDATE pilots SET state = $1", PilotState.LOST)
+    assert await second.register(secret) == 200
+    assert [await first.heartbeat(), await first.register(secret)] == [404, 403]
+    assert await ours.heartbeat() == 200
+
+
+async def test_who_waits_for_work_gets_none_after_his_site_was_revoked(wms: Wms) -> None:
+    secret = await wms.add()
+    mine = Pilot(wms)
+    assert await mine.register(secret) == 200
+    waiting = asyncio.create_task(mine.ask("lease", {"jobs": 1, "wait": 60}))
+    await eventually(partial(_waits, wms), what="the request waits")
+    await wms.operator.revoke_site("cern")
+    async with asyncio.timeout(30):
+        assert await waiting == 200
+    assert '"jobs":[]' in mine.said
+
+
+async def _waits(wms: Wms) -> bool:
+    """The request of the only pilot has been looked at."""
+    [row] = await wms.execute("SELECT seen_at > registered_at AS seen FROM pilots")
+    return bool(row["seen"])
+
+
+async def test_a_site_cannot_take_a_pilot_without_a_key_nor_have_one(wms: Wms) -> None:
+    secret = await wms.add()
+    old = Pilot(wms)
+    assert await old.register(OF_THE_SYSTEM, shown=False) == 200
+    assert await old.register(secret) == 403
+    assert await old.register(OF_THE_SYSTEM, shown=False) == 200
+    assert await Pilot(wms).register(secret, shown=False) == 403
 
 
 @pytest.mark.parametrize("made_up", ["sluice-site_made-up", "sluice-site_", "x" * 5000])

@@ -23,15 +23,16 @@ class RememberedPeople:
     async def principal(self, token: str) -> Principal | None:
         return self._tokens.get(token)
 
-    async def with_password(self, name: str, password: str) -> Person:
+    async def session_with_password(self, name: str, password: str) -> str:
         known = self._passwords.get(name)
         if known == "":
             raise TooMany("wait")
         if known is None or known != password:
             raise Unauthenticated("no")
-        return next(p for p in self._tokens.values() if isinstance(p, Person) and p.name == name)
+        people = (each for each in self._tokens.values() if isinstance(each, Person))
+        return await self.begin_session(next(each for each in people if each.name == name))
 
-    async def begin_session(self, person: Person) -> str:
+    async def begin_session(self, person: Person, *, token: str = "") -> str:
         secret = secrets.token_urlsafe(8)
         self.sessions[secret] = person
         return secret

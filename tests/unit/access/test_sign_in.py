@@ -34,7 +34,7 @@ def people() -> RememberedPeople:
 def guarded(people: RememberedPeople, *, by_address: bool = True) -> ASGIApp:
     sessions = Sessions(people, COOKIE)
     app = Authentication(_names, people, sessions)
-    return SignIn(app, people, sessions, tokens=people, by_address=people if by_address else None)
+    return SignIn(app, sessions, tokens=people, by_address=people if by_address else None)
 
 
 def asking(app: ASGIApp, scheme: str = "http") -> httpx.AsyncClient:
@@ -114,7 +114,7 @@ async def test_a_wrong_password_opens_nothing_whatever_token_is_sent_with_it(
 async def test_while_the_database_is_away_nobody_is_signed_out(
     people: RememberedPeople, monkeypatch: pytest.MonkeyPatch, asked: str
 ) -> None:
-    async def away(*_: object) -> None:
+    async def away(*_: object, **__: object) -> None:
         raise OSError("the database is gone")
 
     async with asking(guarded(people)) as browser:

@@ -36,7 +36,7 @@ def test_of_several_groups_the_one_that_may_most_counts(groups: list[Any], every
     assert known(claims, roles).role is (Role.SHIFT if "crew" in groups else least)
 
 
-@pytest.mark.parametrize("name", ["", "a b", "../x", "x" * 101, "ä", "-a", ["anna"]])
+@pytest.mark.parametrize("name", ["", "a b", "../x", "x" * 101, "ä", "-a", ["anna"], None, True, 7])
 def test_a_name_that_is_none_is_refused(name: Any) -> None:
     claims = {"iss": "https://a", "sub": "1", "groups": ["crew"], "preferred_username": name}
     with pytest.raises(ProviderRefused, match="no name that can be taken"):

@@ -70,5 +70,7 @@ async def test_without_a_file_it_says_nothing() -> None:
 
 
 async def test_a_file_that_is_not_there_is_a_connection_that_cannot_be_had(tmp_path: Path) -> None:
-    with pytest.raises(httpx.TransportError, match="token cannot be read"):
+    with pytest.raises(
+        httpx.TransportError, match=r"the pilot has no token: .* cannot be read: No such file"
+    ):
         await _ask(Wms(), PilotAuth(tmp_path / "none"), "/api/v1/pilots")

@@ -81,6 +81,12 @@ FORGED: dict[str, Callable[[], str]] = {
         KEY,
         algorithms=["Ed25519"],
     ),
+    "of a time that no clock has": lambda: jwt.encode(
+        {"typ": PILOT_PROOF, "alg": "Ed25519", "jwk": KEY.as_dict(private=False)},
+        {"iat": 10**400},
+        KEY,
+        algorithms=["Ed25519"],
+    ),
     "very deep": lambda: "eyJ" + "x" * 10_000 + ".e30.x",
     "no text": lambda: "ä.ö.ü",
 }

@@ -19,6 +19,12 @@ SELECT_ONE = f"SELECT {_COLUMNS} FROM people WHERE name = $1"
 
 SELECT_PASSWORD = "SELECT password FROM people WHERE name = $1 AND disabled_at IS NULL"  # noqa: S105
 
+LOCK = f"""
+-- With this password still, and not disabled: so it stays until the transaction ends.
+SELECT {_COLUMNS} FROM people
+WHERE name = $1 AND password = $2 AND disabled_at IS NULL FOR SHARE
+"""
+
 UPDATE = f"""
 -- What is null stays as it is.
 UPDATE people SET
@@ -60,6 +66,12 @@ async def password_of(connection: Connection, name: str) -> str | None:
     """Hashed. None: there is nobody of that name who may sign in with one."""
     found: str | None = await connection.fetchval(SELECT_PASSWORD, name)
     return found
+
+
+async def lock_person(connection: Connection, name: str, *, password: str) -> Account | None:
+    """``password``: hashed. None: nobody of that name has it, or he is disabled."""
+    row = await connection.fetchrow(LOCK, name, password)
+    return None if row is None else _account(row)
 
 
 async def update_person(

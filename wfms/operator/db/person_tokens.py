@@ -23,6 +23,11 @@ SELECT {_COLUMNS} FROM person_tokens WHERE $1::text IS NULL OR person = $1
 ORDER BY created_at DESC, id
 """
 
+COUNT = """
+SELECT count(*) FROM person_tokens
+WHERE person = $1 AND revoked_at IS NULL AND expires_at > now()
+"""
+
 REVOKE = f"""
 -- Of this person, or ($2 null) whosever it is. Repeated, it was revoked the first time.
 UPDATE person_tokens SET revoked_at = coalesce(revoked_at, now())
@@ -45,13 +50,18 @@ WHERE token.digest = $1 AND token.revoked_at IS NULL AND token.expires_at > now(
 USED = "UPDATE person_tokens SET used_at = now() WHERE id = $1"
 
 BEGIN_SESSION = """
-INSERT INTO person_sessions (digest, person, role, ends_at) VALUES ($1, $2, $3, now() + $4)
+-- One that began by a token is over when that is.
+INSERT INTO person_sessions (digest, person, role, ends_at, token)
+SELECT $1, $2, $3, least(now() + $4, token.expires_at), token.id
+FROM (SELECT 1) AS one LEFT JOIN person_tokens AS token ON token.digest = $5
 """
 
 IN_SESSION = """
 SELECT session.person, session.role, people.role AS most
 FROM person_sessions AS session LEFT JOIN people ON people.name = session.person
+    LEFT JOIN person_tokens AS token ON token.id = session.token
 WHERE session.digest = $1 AND session.ends_at > now() AND people.disabled_at IS NULL
+    AND token.revoked_at IS NULL
 """
 
 END_SESSION = "DELETE FROM person_sessions WHERE digest = $1"
@@ -80,6 +90,11 @@ async def tokens_of(connection: Connection, person: str | None) -> list[Token]:
     return [_token(row) for row in await connection.fetch(SELECT_TOKENS, person)]
 
 
+async def count_of(connection: Connection, person: str) -> int:
+    """Of the person's tokens those that hold."""
+    return int(await connection.fetchval(COUNT, person))
+
+
 async def mark_revoked(connection: Connection, token: UUID, *, person: str | None) -> Token | None:
     """``person``: whose it has to be, None: anybody's. None: there is none."""
     row = await connection.fetchrow(REVOKE, token, person)
@@ -100,9 +115,12 @@ async def holder_of(connection: Connection, secret: str) -> Person | None:
 
 
 async def begin_session(
-    connection: Connection, person: Person, *, secret: str, life: timedelta
+    connection: Connection, person: Person, *, secret: str, life: timedelta, token: str
 ) -> None:
-    await connection.execute(BEGIN_SESSION, digest(secret), person.name, person.role, life)
+    """``token``: by which it begins; empty: by none."""
+    await connection.execute(
+        BEGIN_SESSION, digest(secret), person.name, person.role, life, digest(token)
+    )
 
 
 async def person_in_session(connection: Connection, secret: str) -> Person | None:

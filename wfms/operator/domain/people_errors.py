@@ -42,8 +42,10 @@ class WrongPassword(Unauthenticated):
 
 
 class BeyondRole(Forbidden):
-    def __init__(self, what: str, role: str) -> None:
-        super().__init__(f"{what}, and you are {role}")
+    """``who``: and what role he has."""
+
+    def __init__(self, what: str, who: str) -> None:
+        super().__init__(f"{what}, and {who}")
 
 
 class TooManyTries(ServiceError):
@@ -62,3 +64,19 @@ class ProviderRefused(Unauthenticated):
 
     def __init__(self, why: str) -> None:
         super().__init__(f"signing in by the provider came to nothing: {why}")
+
+
+class TooManyTokens(Conflict):
+    def __init__(self, name: str, most: int) -> None:
+        super().__init__(
+            f"{name} has {most} tokens that hold, and nobody may have more: take some back"
+            " (`sluice token list`, `sluice token revoke`)",
+            name=name,
+        )
+
+
+class OneselfChanged(Conflict):
+    """Or the last administrator is none any more."""
+
+    def __init__(self) -> None:
+        super().__init__("nobody takes his own role away: another administrator does that")

@@ -27,7 +27,8 @@ def known_by(
     """``claims``: of an ID token that was found good (OpenID Connect Core 1.0, section 2).
     ``roles``: by group; of several the one that may most. Raises ``ProviderRefused``."""
     subject = f"{claims.get('iss', '')}|{claims.get('sub', '')}"
-    name = str(claims.get(name_claim, "")).strip().lower()
+    given = claims.get(name_claim)
+    name = given.strip().lower() if isinstance(given, str) else ""
     if not is_name(name):
         raise ProviderRefused(
             f"it gives no name that can be taken: its {name_claim} is {name!r}, and a name has"

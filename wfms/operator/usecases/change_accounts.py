@@ -3,13 +3,22 @@
 import structlog
 from pydantic import SecretStr
 
-from sluice.contracts.people import Account, AccountChange, NewAccount, NewPassword
+from sluice.contracts.people import (
+    Account,
+    AccountChange,
+    GivenToken,
+    NewAccount,
+    NewPassword,
+    NewToken,
+    SignInWithPassword,
+)
 from sluice.contracts.problems import Unprocessable
 from sluice.servicekit.access.principal import Person
-from sluice.servicekit.database import Database
+from sluice.servicekit.database import Connection, Database
 from wfms.operator.db import people
 from wfms.operator.db.person_tokens import end_sessions_of
-from wfms.operator.domain.people_errors import PersonExists, PersonUnknown
+from wfms.operator.domain.people_errors import OneselfChanged, PersonExists, PersonUnknown
+from wfms.operator.usecases.give_token import token_given
 from wfms.operator.usecases.passwords import Passwords
 from wfms.operator.usecases.sign_in import SignInDesk
 
@@ -36,9 +45,11 @@ class ChangeAccounts:
     async def change(self, name: str, change: AccountChange, *, by: Person) -> Account:
         """Precondition: none. Effect: what the change names is so from now on; the person's
         sessions end with a new password, and when he is disabled. Messages: none. Raises
-        ``PersonUnknown``; ``Unprocessable`` where nothing is to change."""
+        ``PersonUnknown``; ``Unprocessable`` where nothing is to change, ``OneselfChanged``."""
         if change == AccountChange():
             raise Unprocessable("nothing is changed: give role, disabled or password")
+        if name == by.name and (change.role or change.disabled):
+            raise OneselfChanged()
         password = await self._hashed(change.password)
         async with self._database.transaction() as transaction:
             connection = transaction.connection
@@ -60,10 +71,23 @@ class ChangeAccounts:
     async def change_own_password(self, person: Person, new: NewPassword) -> Account:
         """Precondition: none. Effect: it is the new one, and all sessions of the person are over.
         Messages: none. Raises ``WrongPassword``, ``TooManyTries``."""
-        await self._desk.person(person.name, new.old.get_secret_value())
+        await self._desk.sign_in(person.name, new.old.get_secret_value(), _nothing)
         return await self.change(person.name, AccountChange(password=new.new), by=person)
+
+    async def token_with_password(self, who: SignInWithPassword) -> GivenToken:
+        """Precondition: none. Effect: a token more of the person. Messages: none. Raises
+        ``WrongPassword``, ``TooManyTries``, ``TooManyTokens``."""
+
+        async def begin(connection: Connection, person: Person) -> GivenToken:
+            return await token_given(connection, NewToken(label=who.label), by=person)
+
+        return await self._desk.sign_in(who.name, who.password.get_secret_value(), begin)
 
     async def _hashed(self, password: SecretStr | None) -> str | None:
         if password is None:
             return None
         return await self._passwords.hashed(password.get_secret_value())
+
+
+async def _nothing(connection: Connection, person: Person) -> None:
+    """Whoever knows the old password may have a new one."""

@@ -13,42 +13,61 @@ from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Connection, Database
 from wfms.operator.db import person_tokens
 from wfms.operator.db.people import person_called
-from wfms.operator.domain.people_errors import BeyondRole, PersonUnknown, TokenUnknown
+from wfms.operator.domain.people_errors import (
+    BeyondRole,
+    PersonUnknown,
+    TokenUnknown,
+    TooManyTokens,
+)
+
+#: Of a person, that hold at a time.
+MOST_TOKENS = 100
 
 log = structlog.get_logger(__name__)
 
 
 async def give_token(database: Database, new: NewToken, *, by: Person) -> GivenToken:
     """Precondition: none. Effect: a token more; it is told this once. Messages: none. Raises
-    ``BeyondRole``, ``PersonUnknown``."""
-    secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    ``BeyondRole``, ``PersonUnknown``, ``TooManyTokens``."""
     async with database.transaction() as transaction:
-        connection = transaction.connection
-        holder = by
-        if new.person not in {None, by.name}:
-            holder = await _other(transaction.connection, str(new.person), by=by)
-        role = new.role or by.role.least(holder.role)
-        if not by.role.includes(role):
-            raise BeyondRole(f"the token is to be {role}", by.role)
-        given = await person_tokens.insert_token(
-            connection,
-            Person(holder.name, role),
-            new.label,
-            secret=secret,
-            life=timedelta(days=new.days),
-        )
+        return await token_given(transaction.connection, new, by=by)
+
+
+async def token_given(connection: Connection, new: NewToken, *, by: Person) -> GivenToken:
+    """The same, within a transaction."""
+    secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    holder = by
+    if new.person not in {None, by.name}:
+        holder = await _other(connection, str(new.person), by=by)
+    most = by.role.least(holder.role)
+    role = new.role or most
+    if not most.includes(role):
+        whose = "you are" if holder is by else f"{holder.name} is"
+        raise BeyondRole(f"the token is to be {role}", f"{whose} {most}")
+    if await person_tokens.count_of(connection, holder.name) >= MOST_TOKENS:
+        raise TooManyTokens(holder.name, MOST_TOKENS)
+    given = await person_tokens.insert_token(
+        connection,
+        Person(holder.name, role),
+        new.label,
+        secret=secret,
+        life=timedelta(days=new.days),
+    )
     log.info("token.given", token=str(given.id), person=given.person, role=role, by=by.name)
     return GivenToken(token=given, secret=SecretStr(secret))
 
 
 async def revoke_token(database: Database, token: UUID, *, by: Person) -> Token:
     """Precondition: none. Effect: it opens nothing any more. Messages: none. Raises
-    ``TokenUnknown``."""
+    ``TokenUnknown``; ``BeyondRole`` for one that may more than who asks: with a small token nobody
+    takes back a large one."""
     own = None if by.role is Role.ADMIN else by.name
     async with database.transaction() as transaction:
         revoked = await person_tokens.mark_revoked(transaction.connection, token, person=own)
-    if revoked is None:
-        raise TokenUnknown(token)
+        if revoked is None:
+            raise TokenUnknown(token)
+        if not by.role.includes(revoked.role):
+            raise BeyondRole(f"the token is {revoked.role}", f"you are {by.role}")
     log.info("token.revoked", token=str(token), person=revoked.person, by=by.name)
     return revoked
 
@@ -63,7 +82,7 @@ async def revoke_found_token(database: Database, secret: str) -> None:
 async def _other(connection: Connection, name: str, *, by: Person) -> Person:
     """Raises ``BeyondRole``, ``PersonUnknown``."""
     if by.role is not Role.ADMIN:
-        raise BeyondRole(f"tokens of others are made by an {Role.ADMIN}", by.role)
+        raise BeyondRole(f"tokens of others are made by an {Role.ADMIN}", f"you are {by.role}")
     account = await person_called(connection, name)
     if account is None or account.disabled_at is not None:
         raise PersonUnknown(name)

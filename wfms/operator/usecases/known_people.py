@@ -6,7 +6,7 @@ from sluice.contracts.people import TOKEN_PREFIX
 from sluice.servicekit.access.principal import Person, Principal
 from sluice.servicekit.access.sessions import LIFE
 from sluice.servicekit.access.tokens import FixedTokens
-from sluice.servicekit.database import Database
+from sluice.servicekit.database import Connection, Database
 from wfms.operator.db import person_tokens
 from wfms.operator.usecases.sign_in import SignInDesk
 
@@ -24,18 +24,13 @@ class KnownPeople:
             return None
         return await self._fixed.principal(token) or await self._holder(token)
 
-    async def with_password(self, name: str, password: str) -> Person:
+    async def session_with_password(self, name: str, password: str) -> str:
         """Raises ``WrongPassword``, ``TooManyTries``."""
-        return await self._desk.person(name, password)
+        return await self._desk.sign_in(name, password, _begun)
 
-    async def begin_session(self, person: Person) -> str:
-        secret = secrets.token_urlsafe(32)
+    async def begin_session(self, person: Person, *, token: str = "") -> str:
         async with self._database.transaction() as transaction:
-            await person_tokens.forget_ended_sessions(transaction.connection)
-            await person_tokens.begin_session(
-                transaction.connection, person, secret=secret, life=LIFE
-            )
-        return secret
+            return await _begun(transaction.connection, person, token=token)
 
     async def in_session(self, secret: str) -> Person | None:
         async with self._database.connection() as connection:
@@ -48,3 +43,11 @@ class KnownPeople:
     async def _holder(self, token: str) -> Person | None:
         async with self._database.connection() as connection:
             return await person_tokens.holder_of(connection, token)
+
+
+async def _begun(connection: Connection, person: Person, *, token: str = "") -> str:
+    """``token``: by which it begins, and with which it ends."""
+    secret = secrets.token_urlsafe(32)
+    await person_tokens.forget_ended_sessions(connection)
+    await person_tokens.begin_session(connection, person, secret=secret, life=LIFE, token=token)
+    return secret

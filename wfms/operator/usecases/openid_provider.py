@@ -20,6 +20,8 @@ from wfms.operator.usecases.oidc_settings import OidcSettings
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
 #: Seconds by which the clocks may differ, and for an answer.
 _SKEW, _TIMEOUT = 60, 15.0
+#: What comes of an answer that is not what it should be.
+_ODD = (ValueError, TypeError, KeyError, AttributeError)
 _DISCOVERY = "/.well-known/openid-configuration"
 
 
@@ -54,13 +56,14 @@ class OpenIdProvider:
                 token = await client.fetch_token(
                     metadata["token_endpoint"], code=code, code_verifier=begun.verifier
                 )
+                id_token = str(token.get("id_token", ""))
                 told = await _json(client, metadata["jwks_uri"])
                 keys = KeySet.import_key_set({"keys": told["keys"]})
             except OAuthError as error:
                 raise ProviderRefused(f"it did not take its code again: {error}") from error
-            except (httpx.HTTPError, JoseError, ValueError, TypeError, KeyError) as error:
+            except (httpx.HTTPError, JoseError, *_ODD) as error:
                 raise _unavailable(error) from error
-        return self._checked(str(token.get("id_token", "")), keys, metadata, nonce=begun.nonce)
+        return self._checked(id_token, keys, metadata, nonce=begun.nonce)
 
     def _checked(
         self, token: str, keys: KeySet, metadata: Mapping[str, Any], *, nonce: str
@@ -71,13 +74,16 @@ class OpenIdProvider:
             iss={"essential": True, "value": metadata["issuer"]},
             aud={"essential": True, "value": self._settings.client_id},
             exp={"essential": True},
+            iat={"essential": True},
             nonce={"essential": True, "value": nonce},
             sub={"essential": True},
         )
         try:
             claims = jwt.decode(token, keys, algorithms=ALGORITHMS).claims
             rules.validate(claims)
-        except (JoseError, ValueError, TypeError, KeyError) as error:
+            if claims.get("azp", self._settings.client_id) != self._settings.client_id:
+                raise ValueError("it was given to another client")
+        except (JoseError, ValueError, TypeError, KeyError, OverflowError) as error:
             raise ProviderRefused(f"its ID token does not hold: {error}") from error
         return claims
 

@@ -2,6 +2,8 @@
 
 import math
 import time
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 import structlog
 from limits import RateLimitItemPerMinute
@@ -10,8 +12,8 @@ from limits.aio.strategies import MovingWindowRateLimiter
 
 from sluice.contracts.people import is_name
 from sluice.servicekit.access.principal import Person
-from sluice.servicekit.database import Database
-from wfms.operator.db.people import password_of, person_called
+from sluice.servicekit.database import Connection, Database
+from wfms.operator.db.people import lock_person, password_of
 from wfms.operator.domain.people_errors import TooManyTries, WrongPassword
 from wfms.operator.usecases.passwords import Passwords
 
@@ -20,6 +22,8 @@ log = structlog.get_logger(__name__)
 #: Wrong passwords that a name takes in so many minutes, and all names together.
 OF_A_NAME, OF_ALL = RateLimitItemPerMinute(10, 5), RateLimitItemPerMinute(300, 5)
 _EVERYBODY = "everybody"
+
+BegunT = TypeVar("BegunT")
 
 
 class SignInDesk:
@@ -31,8 +35,11 @@ class SignInDesk:
         self._passwords = passwords
         self._tries = MovingWindowRateLimiter(MemoryStorage())
 
-    async def person(self, name: str, password: str) -> Person:
-        """Precondition: none. Effect: a wrong password counts. Messages: none. Raises
+    async def sign_in(
+        self, name: str, password: str, begin: Callable[[Connection, Person], Awaitable[BegunT]]
+    ) -> BegunT:
+        """Precondition: none. Effect: what ``begin`` does, while nobody gives the person another
+        password or disables him; a wrong password counts. Messages: none. Raises
         ``WrongPassword``, ``TooManyTries``."""
         name = name.strip().lower()
         if not is_name(name):
@@ -41,15 +48,23 @@ class SignInDesk:
         await self._count(name)
         async with self._database.connection() as connection:
             kept = await password_of(connection, name)
-            account = await person_called(connection, name)
-        if not await self._passwords.is_right(password, kept) or account is None:
-            log.warning("person.wrong_password", person=name)
-            raise WrongPassword()
+        right = await self._passwords.is_right(password, kept)
+        async with self._database.transaction() as transaction:
+            account = await lock_person(transaction.connection, name, password=kept or "")
+            if not right or account is None:
+                log.warning("person.wrong_password", person=name)
+                raise WrongPassword()
+            begun = await begin(transaction.connection, Person(account.name, account.role))
         await self._tries.clear(OF_A_NAME, name)
-        return Person(account.name, account.role)
+        return begun
 
     async def _count(self, name: str) -> None:
-        for limit, whose in ((OF_ALL, _EVERYBODY), (OF_A_NAME, name)):
-            if not await self._tries.hit(limit, whose):
+        """Whoever has to wait anyway counts for nobody else, and takes no memory."""
+        for limit, whose, count in (
+            (OF_A_NAME, name, self._tries.test),
+            (OF_ALL, _EVERYBODY, self._tries.hit),
+            (OF_A_NAME, name, self._tries.hit),
+        ):
+            if not await count(limit, whose):
                 window = await self._tries.get_window_stats(limit, whose)
                 raise TooManyTries(max(1, math.ceil(window.reset_time - time.time())))

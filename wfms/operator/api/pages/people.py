@@ -19,7 +19,7 @@ from sluice.contracts.people import (
     NewPassword,
     NewToken,
 )
-from sluice.contracts.problems import ServiceError
+from sluice.contracts.problems import ServiceError, Unprocessable
 from wfms.operator.api.access import caller
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages.page_routes import PageRoutes
@@ -49,15 +49,15 @@ class PeoplePages:
 
     def _account(self, refusal: ServiceError | None = None, given: GivenToken | None = None) -> str:
         """``given``: a new token, shown this once."""
-        person = caller()
+        person, now = caller(), datetime.now(UTC)
+        tokens = self._bridge.run(read_tokens(self._database, person.name))
         return render_template(
             "account.html",
             me=self._bridge.run(read_me(self._database, person)),
-            tokens=self._bridge.run(read_tokens(self._database, person.name)),
+            tokens=[token for token in tokens if token.holds(now)],
             roles=[role for role in Role if person.role.includes(role)],
             refusal=refusal,
             given=given,
-            now=datetime.now(UTC),
             form={} if given else request.form,
             least=LEAST_PASSWORD,
             usual_days=USUAL_DAYS,
@@ -151,8 +151,8 @@ def _refused(work: Callable[[], None], page: Callable[[ServiceError], str]) -> A
         refusal: ServiceError = wrong_form(error)
     except ServiceError as error:
         refusal = error
-    except ValueError:  # no role
-        return redirect(request.path, 303)
+    except ValueError as error:
+        refusal = Unprocessable(str(error))
     else:
         return None
     return Response(page(refusal), status=refusal.status, mimetype="text/html")

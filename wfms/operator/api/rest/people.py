@@ -105,7 +105,9 @@ class PeopleRoutes:
     async def tokens(self, query: TokenQuery, caller: Person) -> TokenList:
         others = query.all or query.person not in {None, caller.name}
         if others and caller.role is not Role.ADMIN:
-            raise BeyondRole(f"tokens of others are shown to an {Role.ADMIN}", caller.role)
+            raise BeyondRole(
+                f"tokens of others are shown to an {Role.ADMIN}", f"you are {caller.role}"
+            )
         whose = query.person or (None if query.all else caller.name)
         found, now = await read_tokens(self._database, whose), datetime.now(UTC)
         return TokenList(tokens=[each for each in found if query.ended or each.holds(now)])
@@ -117,8 +119,7 @@ class PeopleRoutes:
         return await revoke_token(self._database, token, by=caller)
 
     async def sign_in(self, body: SignInWithPassword) -> GivenToken:
-        person = await self._people.with_password(body.name, body.password.get_secret_value())
-        return await give_token(self._database, NewToken(label=body.label), by=person)
+        return await self._accounts.token_with_password(body)
 
     async def revoke_found(self, body: TokenQuestion) -> None:
         await revoke_found_token(self._database, body.token.get_secret_value())

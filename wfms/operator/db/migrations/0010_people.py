@@ -45,7 +45,9 @@ CREATE TABLE person_sessions (
     person text NOT NULL,
     role text NOT NULL CHECK (role IN {ROLES}),
     begun_at timestamptz NOT NULL DEFAULT now(),
-    ends_at timestamptz NOT NULL
+    ends_at timestamptz NOT NULL,
+    -- By which it began, and with which it ends.
+    token uuid
 )
 """
 

@@ -1,0 +1,198 @@
+"""What people say with who they are: tokens, and sessions in browsers."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+import asyncpg
+import pytest
+from pydantic import SecretStr
+
+from sluice.contracts.access import CallingService, Role
+from sluice.contracts.people import (
+    AccountChange,
+    TokenHolder,
+    TokenQuestion,
+)
+from sluice.contracts.problems import (
+    Conflict,
+    Forbidden,
+    NotFound,
+)
+from sluice.servicekit.access.people import WHOSE
+from sluice.servicekit.access.principal import Person, ServiceCaller
+from tests.integration.operator.conftest import Operator
+from tests.integration.operator.test_people import (
+    OWN_TOKEN,
+    ROOT,
+    account,
+    as_person,
+    execute,
+    given,
+    holder,
+    known,
+    operator,
+)
+from wfms.operator.usecases.give_token import MOST_TOKENS
+from wfms.operator.wiring import ADMINISTRATOR
+
+__all__ = ["operator"]
+
+
+async def test_a_token_may_no_more_than_it_was_given_and_than_its_person(
+    operator: Operator,
+) -> None:
+    await account(operator, "anna", Role.SHIFT)
+    anna = Person("anna", Role.SHIFT)
+    _, whole = await given(operator, anna)
+    _, least = await given(operator, anna, role=Role.VIEWER)
+    assert await holder(operator, whole) == anna
+    assert await holder(operator, least) == Person("anna", Role.VIEWER)
+    with pytest.raises(Forbidden, match="the token is to be admin, and you are shift"):
+        await given(operator, anna, role=Role.ADMIN)
+    with pytest.raises(Forbidden, match="the token is to be shift, and you are viewer"):
+        await given(operator, Person("anna", Role.VIEWER), role=Role.SHIFT)
+
+    await as_person(operator, ROOT).change_account("anna", AccountChange(role=Role.SUBMITTER))
+    assert await holder(operator, whole) == Person("anna", Role.SUBMITTER)
+    assert await holder(operator, least) == Person("anna", Role.VIEWER)
+
+
+async def test_tokens_are_listed_taken_back_and_end(operator: Operator) -> None:
+    anna, bert = Person("anna", Role.SUBMITTER), Person("bert", Role.SUBMITTER)
+    first, secret = await given(operator, anna, label="first", days=1)
+    second, another = await given(operator, anna, label="second")
+    third, _ = await given(operator, bert, label="third")
+    mine = as_person(operator, anna)
+    assert [token.label for token in (await mine.tokens()).tokens] == ["second", "first"]
+    everybodys = (await as_person(operator, ROOT).tokens(everybodys=True)).tokens
+    assert [token.id for token in everybodys] == [third, second, first]
+    of_bert = (await as_person(operator, ROOT).tokens(person="bert")).tokens
+    assert [token.id for token in of_bert] == [third]
+
+    for foreign in (third, uuid4()):
+        with pytest.raises(NotFound, match="you have no token"):
+            await mine.revoke_token(foreign)
+    revoked = await mine.revoke_token(first)
+    assert (await mine.revoke_token(first)).revoked_at == revoked.revoked_at
+    assert await holder(operator, secret) is None
+    await execute(operator, "UPDATE person_tokens SET expires_at = now()")
+    assert await holder(operator, another) is None
+    assert (await mine.tokens()).tokens == []
+    assert [token.id for token in (await mine.tokens(ended=True)).tokens] == [second, first]
+
+
+async def test_whoever_has_a_token_may_end_it(operator: Operator) -> None:
+    _, token = await given(operator, Person("anna", Role.VIEWER))
+    for sent in ("sluice_made-up", token, token):
+        await operator.client.revoke_found_token(TokenQuestion(token=SecretStr(sent)))
+    assert await holder(operator, token) is None
+
+
+async def test_a_token_says_when_it_was_used_to_the_minute(operator: Operator) -> None:
+    anna = Person("anna", Role.VIEWER)
+    _, token = await given(operator, anna)
+
+    async def used() -> object:
+        return (await as_person(operator, anna).tokens()).tokens[0].used_at
+
+    assert await used() is None
+    await holder(operator, token)
+    first = await used()
+    assert first is not None
+    await holder(operator, token)
+    assert await used() == first
+    await execute(operator, "UPDATE person_tokens SET used_at = used_at - interval '2 minutes'")
+    await holder(operator, token)
+    assert await used() not in {first, None}
+
+
+async def test_the_systems_own_token_makes_the_first_account(operator: Operator) -> None:
+    own = await holder(operator, OWN_TOKEN)
+    assert own == Person(ADMINISTRATOR, Role.ADMIN)
+    me = await as_person(operator, own).me()
+    assert (me.name, me.role, me.account) == (ADMINISTRATOR, Role.ADMIN, None)
+    assert await holder(operator, OWN_TOKEN + "0") is None
+    assert await holder(operator, OWN_TOKEN.removeprefix("sluice_")) is None
+    await account(operator, "anna")
+    me = await as_person(operator, Person("anna", Role.VIEWER)).me()
+    assert me.account is not None
+    assert (me.role, me.account.role) == (Role.VIEWER, Role.SUBMITTER)
+
+
+async def test_services_are_told_whose_a_token_is(operator: Operator) -> None:
+    _, token = await given(operator, Person("anna", Role.SHIFT))
+    caller = ServiceCaller(CallingService.DMS)
+    async with operator.links.http_of(caller, "wfms.operator") as dms:
+        for sent, told in (
+            (token, TokenHolder(name="anna", role=Role.SHIFT)),
+            (OWN_TOKEN, TokenHolder(name=ADMINISTRATOR, role=Role.ADMIN)),
+            ("sluice_nobodys", TokenHolder()),
+        ):
+            answer = await dms.post(WHOSE, json={"token": sent})
+            assert TokenHolder.model_validate_json(answer.content) == told
+
+
+async def test_a_session_that_a_token_began_is_over_with_the_token(operator: Operator) -> None:
+    anna, people = Person("anna", Role.SHIFT), known(operator)
+    revoked_id, revoked = await given(operator, anna)
+    _, ending = await given(operator, anna, days=1)
+    first, second = [await people.begin_session(anna, token=token) for token in (revoked, ending)]
+    connection = await asyncpg.connect(operator.database_url)
+    ends = await connection.fetchval("SELECT max(ends_at - begun_at) FROM person_sessions")
+    least = await connection.fetchval("SELECT min(ends_at - begun_at) FROM person_sessions")
+    await connection.close()
+    assert (ends, least <= timedelta(days=1)) == (timedelta(days=7), True)
+    assert await people.in_session(first) == await people.in_session(second) == anna
+
+    await as_person(operator, anna).revoke_token(revoked_id)
+
+    assert await people.in_session(first) is None
+    assert await people.in_session(second) == anna
+
+
+async def test_nobody_has_tokens_without_an_end(operator: Operator) -> None:
+    anna = Person("anna", Role.VIEWER)
+    await execute(
+        operator,
+        "INSERT INTO person_tokens (person, label, role, digest, expires_at)"
+        " SELECT 'anna', 'x', 'viewer', sha256(n::text::bytea), now() + interval '1 day'"
+        " FROM generate_series(2, 100) AS n",
+    )
+    assert MOST_TOKENS == 100
+    last, _ = await given(operator, anna)
+    with pytest.raises(Conflict, match="anna has 100 tokens that hold"):
+        await given(operator, anna)
+    await as_person(operator, anna).revoke_token(last)
+    await given(operator, anna)
+
+
+async def test_a_small_token_takes_no_large_one_back(operator: Operator) -> None:
+    large, secret = await given(operator, Person("anna", Role.SHIFT))
+    with pytest.raises(Forbidden, match="the token is shift, and you are viewer"):
+        await as_person(operator, Person("anna", Role.VIEWER)).revoke_token(large)
+    assert await holder(operator, secret) == Person("anna", Role.SHIFT)
+
+
+async def test_a_token_for_another_may_no_more_than_he(operator: Operator) -> None:
+    await account(operator, "bert", Role.VIEWER)
+    with pytest.raises(Forbidden, match="the token is to be admin, and bert is viewer"):
+        await given(operator, ROOT, person="bert", role=Role.ADMIN)
+    _, token = await given(operator, ROOT, person="bert")
+    assert await holder(operator, token) == Person("bert", Role.VIEWER)
+
+
+async def test_sessions_end(operator: Operator) -> None:
+    await account(operator, "anna", Role.SHIFT)
+    people, anna = known(operator), Person("anna", Role.VIEWER)
+    first, second = [await people.begin_session(anna) for _ in range(2)]
+    assert await people.in_session(first) == anna, "no more than it was begun with"
+    await people.end_session(first)
+    assert await people.in_session(first) is None
+    assert await people.in_session(second) == anna
+    await execute(operator, "UPDATE person_sessions SET ends_at = now()")
+    assert await people.in_session(second) is None
+    await people.begin_session(anna)
+    connection = await asyncpg.connect(operator.database_url)
+    [life] = await connection.fetch("SELECT ends_at - begun_at AS life FROM person_sessions")
+    await connection.close()
+    assert life["life"] == timedelta(days=7)

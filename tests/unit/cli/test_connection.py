@@ -1,0 +1,43 @@
+"""As whom the command asks the services of a system."""
+
+from pathlib import Path
+
+import pytest
+
+from sluice.cli.connection import connected
+from sluice.credentials import keep_token
+
+URL, DMS = "http://127.0.0.1:8080", "http://127.0.0.1:8081"
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("SLUICE_DMS_URL", DMS)
+    for name in ("SLUICE_TOKEN", "SLUICE_TOKEN_FILE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+async def told(token: str | None = None) -> list[str | None]:
+    """What the operator service and the DMS are told of who asks."""
+    async with connected(URL, token=token) as connection:
+        clients = (connection.operator, connection.dms)
+        return [client._http.headers.get("authorization") for client in clients]
+
+
+async def test_whoever_has_logged_in_is_known_at_the_dms_wherever_that_is() -> None:
+    assert await told() == [None, None]
+    keep_token(URL, "mine")
+    assert await told() == ["Bearer mine"] * 2
+
+
+async def test_a_token_that_is_kept_for_the_dms_goes_first_there() -> None:
+    keep_token(URL, "mine")
+    keep_token(DMS, "another")
+    assert await told() == ["Bearer mine", "Bearer another"]
+
+
+async def test_a_token_that_is_given_goes_before_what_is_kept_and_none_is_none() -> None:
+    keep_token(URL, "mine")
+    assert await told("given") == ["Bearer given"] * 2
+    assert await told("") == [None, None]
