@@ -66,9 +66,16 @@ WHERE session.digest = $1 AND session.ends_at > now() AND people.disabled_at IS 
 
 END_SESSION = "DELETE FROM person_sessions WHERE digest = $1"
 
-END_SESSIONS = "DELETE FROM person_sessions WHERE person = $1"
+END_SESSIONS = """
+DELETE FROM person_sessions WHERE digest = ANY(ARRAY(
+    SELECT digest FROM person_sessions WHERE person = $1 ORDER BY digest FOR UPDATE))
+"""
 
-FORGET_SESSIONS = "DELETE FROM person_sessions WHERE ends_at < now()"
+FORGET_SESSIONS = """
+-- Those that somebody else ends at this moment are left to him.
+DELETE FROM person_sessions WHERE digest = ANY(ARRAY(
+    SELECT digest FROM person_sessions WHERE ends_at < now() FOR UPDATE SKIP LOCKED))
+"""
 
 
 def digest(secret: str) -> bytes:
