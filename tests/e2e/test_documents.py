@@ -35,7 +35,7 @@ HOW_TOS = sorted(
 
 
 #: What is done with a system of one's own alone.
-OWN_SYSTEM = re.compile(r"^sluice (up|down|status)\b.*$", re.MULTILINE)
+OWN_SYSTEM = re.compile(r"^(export SLUICE_URL=\$\()?sluice (up|down|status)\b.*$", re.MULTILINE)
 
 
 @pytest.fixture
