@@ -80,7 +80,7 @@ def keep_token(url: str, token: str) -> None:
 def kept_token(url: str) -> str | None:
     """As ``keep_token`` keeps it, whatever goes before it."""
     with suppress(OSError, ValueError, RuntimeError):
-        return _file(url).read_text().strip() or None
+        return read_token(_file(url)) or None
     return None
 
 
@@ -88,7 +88,7 @@ def forget_token(url: str, token: str) -> None:
     """Unless another system has begun at this address since."""
     with suppress(OSError, ValueError, RuntimeError):
         path = _file(url)
-        if path.read_text() == token:
+        if path.read_text().strip() == token:
             path.unlink()
 
 

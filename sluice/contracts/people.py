@@ -45,7 +45,7 @@ PersonName = Annotated[
 
 def is_name(text: str) -> bool:
     """Whether a person may be called so."""
-    return re.fullmatch(_NAME, text) is not None and not text.endswith("\n")
+    return re.fullmatch(_NAME, text) is not None
 
 
 Label = Annotated[

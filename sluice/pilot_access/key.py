@@ -2,6 +2,7 @@
 
 import secrets
 from pathlib import Path
+from typing import Final
 
 from joserfc import jwt
 from joserfc.errors import JoseError
@@ -9,6 +10,8 @@ from joserfc.jwk import OKPKey
 
 from sluice.contracts.access import PILOT_PROOF, PILOT_PROOF_ALGORITHM
 from sluice.credentials import write_private
+
+_CURVE: Final = "Ed25519"
 
 
 class PilotKey:
@@ -19,14 +22,17 @@ class PilotKey:
 
     @classmethod
     def new(cls) -> "PilotKey":
-        return cls(OKPKey.generate_key("Ed25519"))
+        return cls(OKPKey.generate_key(_CURVE))
 
     @classmethod
     def kept_in(cls, path: Path) -> "PilotKey":
         """The one in the file, which is made where there is none, or none that can be read. Raises
         ``OSError``."""
         try:
-            return cls(OKPKey.import_key(path.read_bytes()))
+            key = OKPKey.import_key(path.read_bytes())
+            if not key.is_private or key.curve_name != _CURVE:
+                raise ValueError("nobody signs with it")
+            return cls(key)
         except (FileNotFoundError, ValueError, JoseError):
             made = cls.new()
             write_private(path, made._key.as_pem(private=True).decode())

@@ -9,6 +9,7 @@ from sluice.credentials import (
     forget_token,
     headers_for,
     keep_token,
+    kept_token,
     know_token,
     token_for,
     write_private,
@@ -95,6 +96,15 @@ def test_nobody_else_can_read_it(place: Path) -> None:
     [file] = (place / "sluice/tokens").iterdir()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+
+
+def test_what_somebody_has_written_by_hand_is_forgotten_too(place: Path) -> None:
+    keep_token(URL, "one\n")
+    assert kept_token(URL) == "one"
+
+    forget_token(URL, "one")
+
+    assert kept_token(URL) is None
 
 
 def test_it_is_forgotten_but_not_that_of_who_came_after() -> None:

@@ -29,7 +29,7 @@ class PeopleCalls(ServiceClient):
         return await self.call("POST", f"{API}/people", body=new, answer=Account, retry=False)
 
     async def change_account(self, name: str, change: AccountChange) -> Account:
-        """Raises ``NotFound``."""
+        """Raises ``NotFound``; ``Conflict`` where somebody takes his own role away."""
         path = f"{API}/people/{quote(name, safe='')}"
         return await self.call("PATCH", path, body=change, answer=Account)
 
@@ -48,7 +48,8 @@ class PeopleCalls(ServiceClient):
         return await self.call("GET", f"{API}/tokens", params=params, answer=TokenList)
 
     async def give_token(self, new: NewToken) -> GivenToken:
-        """Never repeated by itself: each one makes a token. Raises ``Forbidden``, ``NotFound``."""
+        """Never repeated by itself: each one makes a token. Raises ``Forbidden``, ``NotFound``;
+        ``Conflict`` where the person has too many."""
         return await self.call("POST", f"{API}/tokens", body=new, answer=GivenToken, retry=False)
 
     async def revoke_token(self, token: UUID) -> Token:

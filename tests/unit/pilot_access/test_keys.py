@@ -31,10 +31,20 @@ def test_a_key_is_known_again_and_no_other_is_it(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "key").stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("rubbish", [b"", b"no key", b"-----BEGIN PRIVATE KEY-----\n", b"\xff\x00"])
-def test_a_file_that_is_no_key_is_replaced(tmp_path: Path, rubbish: bytes) -> None:
+RUBBISH = {
+    "nothing": b"",
+    "text": b"no key",
+    "a key's beginning": b"-----BEGIN PRIVATE KEY-----\n",
+    "bytes": b"\xff\x00",
+    "a public key": KEY.as_pem(private=False),
+    "another curve's": OKPKey.generate_key("X25519").as_pem(private=True),
+}
+
+
+@pytest.mark.parametrize("rubbish", RUBBISH)
+def test_a_file_that_is_no_key_is_replaced(tmp_path: Path, rubbish: str) -> None:
     """A pilot does not stay away for it: whoever finds it so is a new one for the WMS."""
-    (tmp_path / "key").write_bytes(rubbish)
+    (tmp_path / "key").write_bytes(RUBBISH[rubbish])
     made = PilotKey.kept_in(tmp_path / "key")
 
     assert proven_key(PilotKey.kept_in(tmp_path / "key").proof(NOW), NOW) == proven_key(
