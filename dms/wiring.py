@@ -8,6 +8,7 @@ from functools import partial
 from dms.api.content import content_router
 from dms.api.datasets import datasets_router, stalled_router
 from dms.api.files import files_router, look_router
+from dms.api.owners import DatasetOwners
 from dms.api.pieces import pieces_router
 from dms.api.runs import runs_router
 from dms.api.storages import storages_router
@@ -123,7 +124,7 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
     ]
     return Service(
         "dms",
-        create_app("DMS", routers, health=health, metrics=metrics),
+        create_app("DMS", routers, health=health, metrics=metrics, owners=DatasetOwners(database)),
         components,
         for_people=True,
         metrics=metrics,

@@ -20,6 +20,7 @@ from sluice.servicekit.service import Service
 from sluice.servicekit.service_clients import Links
 from sluice.servicekit.transport.base import Transport
 from wms.api.limits import limits_router
+from wms.api.owners import TaskOwners
 from wms.api.pilot_protocol import pilot_protocol_router
 from wms.api.pilots import pilots_router
 from wms.api.sites import sites_router
@@ -86,7 +87,9 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
     routers = [*(make(context) for make in ROUTERS), for_pilots]
     return Service(
         name="wms",
-        app=create_app("wms", routers, health=health, metrics=context.metrics),
+        app=create_app(
+            "wms", routers, health=health, metrics=context.metrics, owners=TaskOwners(database)
+        ),
         components=[
             Migrator(settings.database_url, "wms.db.migrations"),
             database,

@@ -15,6 +15,7 @@ from sluice.contracts.access import CallingService, Role
 from sluice.contracts.base import StorageUrl
 from sluice.contracts.datasets import ArchiveFormat
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Problem, Unprocessable
+from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.http import api_router, errors, problem_response
 from sluice.servicekit.streaming import FOREIGN_CONTENT, Streamed, attachment
@@ -51,10 +52,12 @@ def content_router(context: DmsContext) -> APIRouter:
     @router.head("/logs", response_class=Response, responses=answers)
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def log(
-        url: Annotated[StorageUrl, Query(description="On a storage for logs.")], request: Request
+        url: Annotated[StorageUrl, Query(description="On a storage for logs.")],
+        request: Request,
+        sight: Seen,
     ) -> Response:
         """Sends a job's log, whole or a range of it."""
-        return _answer(request, await open_log(context, url))
+        return _answer(request, await open_log(context, url, sight))
 
     return router
 
@@ -70,10 +73,10 @@ def _add_archive(router: APIRouter, context: DmsContext) -> None:
 
     @router.get("/archive", response_class=Response, responses=answers)
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def archive(parts: Annotated[ArchiveParts, Query()]) -> Response:
+    async def archive(parts: Annotated[ArchiveParts, Query()], sight: Seen) -> Response:
         """Sends all files of data sets as one archive, made on the way. It breaks off before its
         end where a file cannot be read or is not what was registered."""
-        packed = await pack_archive(context, parts)
+        packed = await pack_archive(context, parts, sight)
         headers = {
             "Content-Type": _MEDIA[parts.format],
             "Content-Disposition": attachment(f"{parts.name}.{parts.format}"),

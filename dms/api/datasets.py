@@ -14,6 +14,7 @@ from dms.usecases.read_status import read_status
 from dms.usecases.register_dataset import register_dataset
 from dms.usecases.request_deletion import request_deletion
 from dms.usecases.resume_dataset import resume_dataset
+from dms.usecases.share_dataset import share_dataset
 from sluice.contracts.access import CallingService, Role
 from sluice.contracts.datasets import (
     CloseDataset,
@@ -23,7 +24,9 @@ from sluice.contracts.datasets import (
     NewDataset,
     StalledList,
 )
+from sluice.contracts.owners import Share
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.servicekit.access.asking import Asking, Seen
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import api_router, errors
@@ -57,10 +60,12 @@ def stalled_router(database: Database) -> APIRouter:
 
     @router.get("/stalled", responses=errors(NotAvailable))
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def stalled(limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> StalledList:
+    async def stalled(
+        sight: Seen, limit: Annotated[int, Query(ge=1, le=1000)] = 100
+    ) -> StalledList:
         """Lists uploads and deletions that failed several times, and those that wait for a person:
         one entry for each reason."""
-        return await list_stalled(database, limit=limit)
+        return await list_stalled(database, limit=limit, sight=sight)
 
     return router
 
@@ -74,7 +79,7 @@ def _add_list(router: APIRouter, database: Database) -> None:
         CallingService.INTAKE,
         CallingService.WATCHER,
     )
-    async def page(query: Annotated[DatasetQuery, Query()]) -> DatasetPage:
+    async def page(query: Annotated[DatasetQuery, Query()], sight: Seen) -> DatasetPage:
         """Lists data sets, in one of three orders.
 
         **Without `state` and `name`**: those that can be worked with (closed, uploading, uploaded),
@@ -93,7 +98,7 @@ def _add_list(router: APIRouter, database: Database) -> None:
         **With `uid`**: those of the given ones that are known, in order of registration, all in one
         answer. It goes with no other condition.
         """
-        return await list_datasets(database, query)
+        return await list_datasets(database, query, sight)
 
 
 def _add_filling(router: APIRouter, context: DmsContext) -> None:
@@ -103,10 +108,10 @@ def _add_filling(router: APIRouter, context: DmsContext) -> None:
         responses={200: {"model": Dataset}, **errors(Conflict, Unprocessable, NotAvailable)},
     )
     @allow(Role.SUBMITTER, CallingService.OPERATOR, CallingService.CHAINS)
-    async def register(new: NewDataset, response: Response) -> Dataset:
+    async def register(new: NewDataset, response: Response, by: Asking) -> Dataset:
         """Registers a data set: 201. Its name is known and the request is the same: 200 with the
         first; it differs: 409."""
-        dataset, made = await register_dataset(context, new)
+        dataset, made = await register_dataset(context, new, by=by)
         response.status_code = 201 if made else 200
         return dataset
 
@@ -132,6 +137,13 @@ def _add_reading(router: APIRouter, database: Database) -> None:
     async def dataset(uid: UUID, *, released: Released = False) -> Dataset:
         """Reads a data set."""
         return await read_dataset(database, uid, released=released)
+
+    @router.put("/{uid}/share", responses=errors(NotFound, NotAvailable))
+    @allow(Role.SUBMITTER, CallingService.OPERATOR)
+    async def share(uid: UUID, request: Share, by: Asking) -> Dataset:
+        """Says which groups see the data set beside its own, and whose it is: these, and no others
+        any more."""
+        return await share_dataset(database, uid, request, by=by)
 
     @router.get("/{uid}/status", responses=errors(NotFound, NotAvailable))
     @allow(Role.VIEWER, CallingService.OPERATOR)

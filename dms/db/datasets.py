@@ -14,21 +14,21 @@ from sluice.contracts.counts import PRODUCED
 from sluice.contracts.datasets import Dataset, NewDataset
 from sluice.contracts.life_cycles import states_before
 from sluice.contracts.states import DatasetState, DatasetType
+from sluice.servicekit.access.ownership import Ownership
 from sluice.servicekit.database import Connection
 
 #: Serialises the drawing of closing positions, so that they become visible in their order.
 CLOSING_LOCK = 0x534C_434C
 
 INSERT_DATASET = """
-INSERT INTO datasets (uid, name, type, meta, period, run, on_demand, url, request)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+INSERT INTO datasets
+    (uid, name, type, meta, period, run, on_demand, url, request, owner, owner_group)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 ON CONFLICT (name) DO NOTHING RETURNING *
 """
 
 SELECT_DATASET = "SELECT * FROM datasets WHERE uid = $1"
 SELECT_DATASET_BY_NAME = "SELECT * FROM datasets WHERE name = $1"
-SELECT_DATASETS = "SELECT * FROM datasets WHERE uid = ANY($1::uuid[]) ORDER BY position"
-
 UIDS_CALLED = """
 -- The data set that is registered under the name; where none is, the outputs of chains that people
 -- call so.
@@ -42,38 +42,6 @@ WHERE meta->>'output_name' = $1 AND meta ? 'chain'
 LOCK_DATASET = """
 -- Registrations of files into one data set follow one another.
 SELECT * FROM datasets WHERE uid = $1 FOR UPDATE
-"""
-
-LIST_CLOSED = """
--- In order of closing; nothing with a smaller position, or an earlier time, can appear later.
--- (Behind the last one that closed by then, which is looked for from the end: few are newer than a
--- time that somebody was given. IS TRUE keeps the index of states, which would find all data sets
--- there are, out of it.)
-SELECT * FROM datasets
-WHERE closed_position > $1 AND (state = ANY($2::text[])) IS TRUE AND ($3::text IS NULL OR type = $3)
-    AND closed_position > CASE WHEN $4::timestamptz IS NULL THEN 0 ELSE coalesce((
-        SELECT closed_position FROM datasets WHERE closed_position IS NOT NULL AND closed_at <= $4
-        ORDER BY closed_position DESC LIMIT 1
-    ), 0) END
-ORDER BY closed_position LIMIT $5
-"""
-
-LIST_REGISTERED = """
--- In order of registration, for people.
-SELECT * FROM datasets
-WHERE position > $1 AND state = ANY($2::text[]) AND ($3::text IS NULL OR type = $3)
-    AND ($4::timestamptz IS NULL OR coalesce(closed_at, registered_at) > $4)
-    AND ($6::uuid[] IS NULL OR uid = ANY($6))
-ORDER BY position LIMIT $5
-"""
-
-LIST_NEWEST = """
--- The other way round; $1 is 0 at the beginning.
-SELECT * FROM datasets
-WHERE ($1 = 0 OR position < $1) AND state = ANY($2::text[]) AND ($3::text IS NULL OR type = $3)
-    AND ($4::timestamptz IS NULL OR coalesce(closed_at, registered_at) > $4)
-    AND ($6::uuid[] IS NULL OR uid = ANY($6))
-ORDER BY position DESC LIMIT $5
 """
 
 ADD_TO_COUNTERS = """
@@ -202,10 +170,13 @@ def to_dataset(row: asyncpg.Record) -> Dataset:
         bytes=row["bytes"],
         timestamp=row["closed_at"] or row["registered_at"],
         closed_at=row["closed_at"],
+        owner=row["owner"],
+        group=row["owner_group"],
+        shared_with=row["shared_with"],
     )
 
 
-def _to_row(row: asyncpg.Record) -> DatasetRow:
+def to_row(row: asyncpg.Record) -> DatasetRow:
     return DatasetRow(
         to_dataset(row),
         row["position"],
@@ -223,7 +194,12 @@ def _to_row(row: asyncpg.Record) -> DatasetRow:
 
 
 async def insert_dataset(
-    connection: Connection, uid: UUID, new: NewDataset, *, period: str | None
+    connection: Connection,
+    uid: UUID,
+    new: NewDataset,
+    *,
+    period: str | None,
+    whose: Ownership,
 ) -> Dataset | None:
     """None where the name, or the folder, is taken. Raises ``UnknownPeriod``."""
     try:
@@ -238,6 +214,8 @@ async def insert_dataset(
             new.on_demand,
             new.url,
             new.model_dump(mode="json"),
+            whose.owner,
+            whose.group,
         )
     except asyncpg.ForeignKeyViolationError as error:
         raise UnknownPeriod(f"data set {new.name!r}", period) from error
@@ -248,12 +226,7 @@ async def insert_dataset(
 
 async def dataset_by_uid(connection: Connection, uid: UUID) -> DatasetRow | None:
     row = await connection.fetchrow(SELECT_DATASET, uid)
-    return None if row is None else _to_row(row)
-
-
-async def datasets_by_uid(connection: Connection, uids: Sequence[UUID]) -> list[Dataset]:
-    """Those that are known, in order of registration."""
-    return [to_dataset(row) for row in await connection.fetch(SELECT_DATASETS, uids)]
+    return None if row is None else to_row(row)
 
 
 async def uids_called(connection: Connection, name: str) -> list[UUID]:
@@ -262,51 +235,12 @@ async def uids_called(connection: Connection, name: str) -> list[UUID]:
 
 async def dataset_by_name(connection: Connection, name: str) -> DatasetRow | None:
     row = await connection.fetchrow(SELECT_DATASET_BY_NAME, name)
-    return None if row is None else _to_row(row)
+    return None if row is None else to_row(row)
 
 
 async def lock_dataset(connection: Connection, uid: UUID) -> DatasetRow | None:
     row = await connection.fetchrow(LOCK_DATASET, uid)
-    return None if row is None else _to_row(row)
-
-
-@dataclass(frozen=True, slots=True)
-class DatasetFilter:
-    """What a list of data sets is narrowed to. ``later_than``: their timestamps. ``uids``: None is
-    any."""
-
-    states: Sequence[DatasetState]
-    type: DatasetType | None = None
-    later_than: datetime | None = None
-    uids: Sequence[UUID] | None = None
-
-
-async def list_closed(
-    connection: Connection, after: int, *, limit: int, wanted: DatasetFilter
-) -> list[DatasetRow]:
-    rows = await connection.fetch(
-        LIST_CLOSED, after, wanted.states, wanted.type, wanted.later_than, limit
-    )
-    return [_to_row(row) for row in rows]
-
-
-async def list_registered(
-    connection: Connection, after: int, *, limit: int, wanted: DatasetFilter
-) -> list[DatasetRow]:
-    rows = await connection.fetch(
-        LIST_REGISTERED, after, wanted.states, wanted.type, wanted.later_than, limit, wanted.uids
-    )
-    return [_to_row(row) for row in rows]
-
-
-async def list_newest(
-    connection: Connection, after: int, *, limit: int, wanted: DatasetFilter
-) -> list[DatasetRow]:
-    """``after`` 0: from the last one registered."""
-    rows = await connection.fetch(
-        LIST_NEWEST, after, wanted.states, wanted.type, wanted.later_than, limit, wanted.uids
-    )
-    return [_to_row(row) for row in rows]
+    return None if row is None else to_row(row)
 
 
 async def add_to_counters(

@@ -290,3 +290,15 @@ CREATE TABLE removals (
 CREATE INDEX removals_due ON removals (not_before, file_id);
 
 UPDATE alembic_version SET version_num='dms0009' WHERE alembic_version.version_num = 'dms0008';
+
+-- Running upgrade dms0009 -> dms0010
+
+ALTER TABLE datasets
+    -- The person that made it; null: nobody that is known.
+    ADD COLUMN owner text,
+    -- Whose members see and change it.
+    ADD COLUMN owner_group text NOT NULL DEFAULT 'everyone',
+    -- Groups whose members see it, too.
+    ADD COLUMN shared_with text[] NOT NULL DEFAULT '{}';
+
+UPDATE alembic_version SET version_num='dms0010' WHERE alembic_version.version_num = 'dms0009';

@@ -7,6 +7,7 @@ import asyncpg
 
 from dms.db.datasets import to_dataset
 from sluice.contracts.datasets import Dataset
+from sluice.contracts.owners import Sight
 from sluice.contracts.states import DatasetState
 from sluice.servicekit.database import Connection
 
@@ -23,6 +24,7 @@ SELECT * FROM (
     FROM datasets
     WHERE state IN ({_WORKING}) AND reason IS NOT NULL AND claim_token IS NULL
         AND (failures >= $1 OR halted_at IS NOT NULL)
+        AND ($3::text[] IS NULL OR owner_group = ANY($3) OR shared_with && $3)
     WINDOW alike AS (PARTITION BY state, reason, halted_at IS NOT NULL)
 ) AS stalled
 WHERE turn = 1 ORDER BY number DESC, position LIMIT $2
@@ -55,9 +57,12 @@ async def retry_uploads(connection: Connection) -> None:
     await connection.execute(RETRY_UPLOADS)
 
 
-async def stalled(connection: Connection, *, failures: int, limit: int) -> list[StalledRow]:
+async def stalled(
+    connection: Connection, *, failures: int, limit: int, sight: Sight
+) -> list[StalledRow]:
     """By reason, most data sets first. ``failures``: that many one after the other, at least."""
-    return [_row(row) for row in await connection.fetch(STALLED, failures, limit)]
+    rows = await connection.fetch(STALLED, failures, limit, sight.names())
+    return [_row(row) for row in rows]
 
 
 def _row(row: asyncpg.Record) -> StalledRow:

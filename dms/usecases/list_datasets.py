@@ -5,19 +5,19 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, Field
 
-from dms.db.datasets import (
+from dms.db.dataset_lists import (
     DatasetFilter,
-    dataset_by_uid,
     datasets_by_uid,
     list_closed,
     list_newest,
     list_registered,
-    uids_called,
 )
+from dms.db.datasets import dataset_by_uid, uids_called
 from dms.domain.cursor import Order, read_position, write_position
 from dms.domain.errors import UnknownDataset
 from sluice.contracts.base import Contract
 from sluice.contracts.datasets import Dataset, DatasetPage
+from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.database import Database
@@ -61,11 +61,11 @@ class DatasetQuery(Contract):
 _READ = {Order.CLOSING: list_closed, Order.REGISTRATION: list_registered, Order.NEWEST: list_newest}
 
 
-async def list_datasets(database: Database, query: DatasetQuery) -> DatasetPage:
-    """One page. ``cursor``: where the next one begins; the one given where nothing was found.
-    Raises ``WrongCursor``, ``MixedQuery``."""
+async def list_datasets(database: Database, query: DatasetQuery, sight: Sight = ALL) -> DatasetPage:
+    """One page, of what ``sight`` lets see. ``cursor``: where the next one begins; the one given
+    where nothing was found. Raises ``WrongCursor``, ``MixedQuery``."""
     if query.uid:
-        return await _datasets_of(database, query)
+        return await _datasets_of(database, query, sight)
     for_people = Order.REGISTRATION if query.state or query.name is not None else Order.CLOSING
     order = Order.NEWEST if query.newest else for_people
     after = read_position(order, query.after)
@@ -73,7 +73,7 @@ async def list_datasets(database: Database, query: DatasetQuery) -> DatasetPage:
     async with database.connection() as connection:
         uids = None if query.name is None else await uids_called(connection, query.name)
         wanted = DatasetFilter(
-            states=states, type=query.type, later_than=query.timestamp, uids=uids
+            states=states, type=query.type, later_than=query.timestamp, uids=uids, sight=sight
         )
         rows = await _READ[order](connection, after, limit=query.limit, wanted=wanted)
     if not rows:
@@ -84,11 +84,12 @@ async def list_datasets(database: Database, query: DatasetQuery) -> DatasetPage:
     )
 
 
-async def _datasets_of(database: Database, query: DatasetQuery) -> DatasetPage:
+async def _datasets_of(database: Database, query: DatasetQuery, sight: Sight) -> DatasetPage:
     if others := query.model_fields_set - {"uid"}:
         raise MixedQuery(others)
     async with database.connection() as connection:
-        return DatasetPage(datasets=await datasets_by_uid(connection, query.uid), cursor=None)
+        found = await datasets_by_uid(connection, query.uid, sight)
+    return DatasetPage(datasets=found, cursor=None)
 
 
 async def read_dataset(database: Database, uid: UUID, *, released: bool = False) -> Dataset:

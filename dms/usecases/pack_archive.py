@@ -11,7 +11,7 @@ from uuid import UUID
 import structlog
 from pydantic import Field
 
-from dms.db.datasets import datasets_by_uid
+from dms.db.dataset_lists import datasets_by_uid
 from dms.db.files import ListedFile, own_names_clash, select_files
 from dms.db.storages import all_roots
 from dms.domain.errors import NotComplete, TooManyFiles, UnknownDataset
@@ -23,6 +23,7 @@ from sluice.contracts.base import Contract, FileName
 from sluice.contracts.datasets import ArchiveFormat, Dataset
 from sluice.contracts.naming import own_name
 from sluice.contracts.numbers import counted
+from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.problems import Unprocessable
 from sluice.servicekit.database import Database
 from sluice.storage import ChecksumMismatch, Reader, StorageError
@@ -62,7 +63,9 @@ class _Part:
         return f"{self.folder}/{name}" if self.folder else name
 
 
-async def pack_archive(context: DmsContext, parts: ArchiveParts) -> AsyncGenerator[bytes, None]:
+async def pack_archive(
+    context: DmsContext, parts: ArchiveParts, sight: Sight = ALL
+) -> AsyncGenerator[bytes, None]:
     """Precondition: the data sets are complete and not (being) deleted. Effect: none. The memory it
     takes does not grow with the files (a zip's with their number alone). What is read raises
     ``StorageError`` where a file cannot be given as it was registered: the archive is not to be
@@ -76,9 +79,8 @@ async def pack_archive(context: DmsContext, parts: ArchiveParts) -> AsyncGenerat
         )
         raise Unprocessable(f"{given}: give each data set one")
     async with context.database.connection() as connection:
-        known = {
-            dataset.uid: dataset for dataset in await datasets_by_uid(connection, parts.dataset)
-        }
+        found = await datasets_by_uid(connection, parts.dataset, sight)
+        known = {dataset.uid: dataset for dataset in found}
         for uid in parts.dataset:
             if uid not in known:
                 raise UnknownDataset(uid)

@@ -17,7 +17,9 @@ from dms.domain.places import OutsideStorages, Root, storage_place
 from dms.domain.ranges import Span
 from dms.usecases.context import DmsContext
 from dms.usecases.file_reads import FileReads, OpenFile
+from dms.usecases.require_seen import folders_seen
 from sluice.contracts.naming import own_name
+from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.problems import NotAvailable, NotFound
 from sluice.contracts.states import DatasetState, StorageType
 from sluice.storage import (
@@ -36,6 +38,7 @@ log = structlog.get_logger(__name__)
 #: Bytes read at once.
 PIECE = 512 * 1024
 
+_NO_LOG = "the log has been deleted"
 _GONE = frozenset({DatasetState.DELETING, DatasetState.DELETED})
 
 
@@ -72,15 +75,19 @@ async def open_content(context: DmsContext, uid: UUID, file_id: int) -> FileCont
     return FileContent(found, own_name(file.name), file.size, f"sha256:{file.checksum.hex()}")
 
 
-async def open_log(context: DmsContext, url: str) -> FileContent:
-    """The log at ``url``: on a storage for logs, nothing else is given out by its URL. Effect:
-    none. Raises ``OutsideStorages``, ``NotFound``, ``NotAvailable``."""
+async def open_log(context: DmsContext, url: str, sight: Sight = ALL) -> FileContent:
+    """The log at ``url``: on a storage for logs, nothing else is given out by its URL, and in no
+    folder of a data set that ``sight`` does not let see. Effect: none. Raises
+    ``OutsideStorages``, ``NotFound``, ``NotAvailable``."""
     async with context.database.connection() as connection:
         roots = (await all_roots(connection)).values()
+        seen = await folders_seen(connection, [url], sight)
     place = storage_place(
         url, [root for root in roots if root.type is StorageType.LOGS], subject="log"
     )
     root = place.root.url
+    if not seen:
+        raise NotFound(_NO_LOG, url=url)
     file = context.reads.file(place.root, url)
     try:
         await _open(file)
@@ -89,7 +96,7 @@ async def open_log(context: DmsContext, url: str) -> FileContent:
             raise NotAvailable(
                 f"the DMS does not see its storage {root}: mount it there", url=url
             ) from error
-        raise NotFound("the log has been deleted", url=url) from error
+        raise NotFound(_NO_LOG, url=url) from error
     except OutsideStorage as error:
         raise OutsideStorages("log", url, "leads out of its storage") from error
     except NoFile as error:

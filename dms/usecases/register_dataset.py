@@ -13,31 +13,43 @@ from dms.usecases.check_links import require_no_link
 from dms.usecases.context import DmsContext
 from dms.usecases.file_reads import FileReads
 from dms.usecases.list_storages import Objections
+from dms.usecases.require_seen import require_folders_seen
 from sluice.contracts.datasets import Dataset, NewDataset
+from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.problems import Conflict, NotAvailable, Unprocessable
 from sluice.contracts.states import DatasetType
+from sluice.servicekit.access.ownership import ownership
+from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Connection
 from sluice.storage import StorageUnavailable
 
 
-async def register_dataset(context: DmsContext, new: NewDataset) -> tuple[Dataset, bool]:
-    """Effect: an open data set; of a name that is known, the first (then False). Messages: none.
+async def register_dataset(
+    context: DmsContext, new: NewDataset, *, by: Person | None = None
+) -> tuple[Dataset, bool]:
+    """Effect: an open data set; of a name that is known, the first (then False). ``by``: None: a
+    service. Messages: none.
 
-    Raises ``Conflict`` where the name is known and the request differs, or the folder is another
-    data set's; ``UnknownPeriod``; ``Unprocessable`` for an unknown run, or a folder outside the
-    storages or behind a link; ``StorageTakesNothing``; ``NotAvailable`` where the folder's storage
-    does not answer.
+    Raises ``Conflict`` where the name is known and the request differs, or the data set is none
+    that he sees, or the folder is another data set's; ``Forbidden`` for a group that he is not in,
+    or a folder that he does not see; ``UnknownPeriod``; ``Unprocessable`` for an unknown run, or a
+    folder outside the storages or behind a link; ``StorageTakesNothing``; ``NotAvailable`` where
+    the folder's storage does not answer.
     """
+    whose = ownership(by, owner=new.owner, group=new.group)
+    sight = ALL if by is None else by.sight
     async with context.database.connection() as connection:
         first = await dataset_by_name(connection, new.name)
         if first is not None:
-            return _same(first, new), False
+            return _same(first, new, sight), False
+        if new.url is not None:
+            await require_folders_seen(connection, [new.url], sight)
         period = await _period(connection, new)
         folder = await _folder(connection, new, context.watch.objections)
     if folder is not None:
         await _look(context.reads, folder, subject=f"data set {new.name!r}")
     async with context.database.connection() as connection:
-        made = await insert_dataset(connection, uuid4(), new, period=period)
+        made = await insert_dataset(connection, uuid4(), new, period=period, whose=whose)
         if made is not None:
             return made, True
         first = await dataset_by_name(connection, new.name)
@@ -45,10 +57,12 @@ async def register_dataset(context: DmsContext, new: NewDataset) -> tuple[Datase
             raise Conflict(
                 f"data set {new.name!r}: the folder {new.url} is another data set's", url=new.url
             )
-        return _same(first, new), False
+        return _same(first, new, sight), False
 
 
-def _same(first: DatasetRow, new: NewDataset) -> Dataset:
+def _same(first: DatasetRow, new: NewDataset, sight: Sight) -> Dataset:
+    if not sight.sees(first.dataset.group, first.dataset.shared_with):
+        raise Conflict(f"the name {new.name!r} is taken: give the data set another one")
     require_same_request(
         f"data set {new.name!r}",
         first.request,

@@ -36,16 +36,20 @@ from dms.usecases.check_files import NO_FAULTS, Faults, check_files
 from dms.usecases.context import DmsContext
 from dms.usecases.list_storages import Objections
 from dms.usecases.release_files import release_registered
+from dms.usecases.require_seen import require_files_seen, require_folders_seen
 from sluice.contracts.counts import added, counts_in
 from sluice.contracts.datasets import NewFile, Registered
 from sluice.contracts.messages import RegisterFiles
+from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.problems import Conflict, Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType, ReplicaState
 from sluice.servicekit.database import Connection, Database, Transaction
 from sluice.servicekit.logging import log_ids
 
 
-async def register_files(context: DmsContext, uid: UUID, files: Sequence[NewFile]) -> Registered:
+async def register_files(
+    context: DmsContext, uid: UUID, files: Sequence[NewFile], *, sight: Sight = ALL
+) -> Registered:
     """Precondition: the data set is open, unless all files are known. Effect: files, replicas and
     counters, in one transaction; files that are known and the same are left alone. Messages: none.
     With ``context.verify_files`` new files on local storages have to be there, as they are said to
@@ -53,11 +57,16 @@ async def register_files(context: DmsContext, uid: UUID, files: Sequence[NewFile
 
     Raises ``UnknownDataset``, ``DatasetNotOpen``, ``FileIsNot``, ``FileDiffers``, ``SentTwice``,
     ``NumberTaken``, ``OutsideStorages``, ``StorageTakesNothing``, ``MoreThanComplete``,
-    ``NotAvailable`` (a storage does not answer).
+    ``NotAvailable`` (a storage does not answer), ``Forbidden`` (a file is one of a data set that
+    ``sight`` does not let see, or lies in its folder).
     """
     async with context.database.connection() as connection:
         roots = [root for root in (await all_roots(connection)).values() if root.enabled]
-    places = [_place(file, roots) for file in files]
+        places = [_place(file, roots) for file in files]
+        await require_folders_seen(connection, [file.url for file in files], sight)
+        await require_files_seen(
+            connection, [(place.root.id, place.path) for place in places], sight
+        )
     _require_taken(files, places, context.watch.objections)
     sent = [_sent(file, place) for file, place in zip(files, places, strict=True)]
     faults = await check_files(context.reads, files, places, verify=context.verify_files)

@@ -32,6 +32,9 @@ class CallingService(StrEnum):
     SETUP = "setup"
 
 
+#: Header in which the service that people ask says for whom it asks another one.
+ON_BEHALF_HEADER = "Sluice-On-Behalf-Of"
+
 #: Header in which a WMS gives a pilot the token that is its own, with each answer to a registration
 #: or a heartbeat.
 PILOT_TOKEN_HEADER = "Sluice-Pilot-Token"  # noqa: S105 - its name

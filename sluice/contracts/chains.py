@@ -10,6 +10,7 @@ from sluice.contracts.attention import Acknowledgement
 from sluice.contracts.base import Contract, Name, Timestamp, absent
 from sluice.contracts.bounds import NewParams, NewText
 from sluice.contracts.datasets import Dataset
+from sluice.contracts.owners import EVERYONE, Owner, OwnerGroup
 from sluice.contracts.plan import Plan
 from sluice.contracts.secrets import SecretRef
 from sluice.contracts.states import (
@@ -47,8 +48,8 @@ ChainRank = Annotated[float, Field(ge=0.0, le=MOST_RANK, exclude_if=operator.not
 
 class NewChain(Contract):
     """A data set to be carried through a template (``POST /datasets``). One chain per data set,
-    template version and values of parameters that are not bound to the data set's metadata: a
-    repetition answers with the first. ``rank`` is added to those of its steps."""
+    template version, group and values of parameters that are not bound to the data set's metadata:
+    a repetition answers with the first. ``rank`` is added to those of its steps."""
 
     dataset: Dataset
     template_id: UUID
@@ -57,6 +58,8 @@ class NewChain(Contract):
     plan: Plan
     params: NewParams = Field(default_factory=dict)
     rank: ChainRank = 0.0
+    owner: Owner = None
+    group: OwnerGroup = EVERYONE
 
 
 class RequestChain(Contract):
@@ -163,6 +166,8 @@ class Chain(Contract):
     #: Added to those of its steps.
     rank: Annotated[float, Field(exclude_if=operator.not_)] = 0.0
     acknowledged: Acknowledgement | None = Field(default=None, exclude_if=absent)
+    owner: Owner = None
+    group: OwnerGroup = EVERYONE
     steps: list[ChainStep]
     datasets: list[ChainDataset]
 

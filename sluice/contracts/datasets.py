@@ -28,6 +28,7 @@ from sluice.contracts.bounds import (
     check_meta,
     check_origin,
 )
+from sluice.contracts.owners import EVERYONE, GroupName, Owner, OwnerGroup, SharedWith
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.wording import in_words
 
@@ -52,6 +53,10 @@ class NewDataset(Contract):
     on_demand: bool = False
     #: Folder of the data set on its storage; none where files keep URLs of their own.
     url: NewUrl | None = None
+    owner: Owner = None
+    group: Annotated[
+        GroupName | None, Field(exclude_if=absent, description="None: the owner's first.")
+    ] = None
 
     @field_validator("meta")
     @classmethod
@@ -85,6 +90,9 @@ class Dataset(Contract):
     #: order of closing.
     timestamp: Timestamp
     closed_at: Timestamp | None = None
+    owner: Owner = None
+    group: OwnerGroup = EVERYONE
+    shared_with: SharedWith = Field(default_factory=list)
 
     @property
     def usable(self) -> bool:

@@ -14,6 +14,7 @@ from pydantic import (
 
 from sluice.contracts.access import Role
 from sluice.contracts.base import Contract, Timestamp
+from sluice.contracts.owners import GroupName, GroupNames
 from sluice.contracts.secrets import IN_JSON_ALONE, HoldsSecrets
 from sluice.contracts.wording import Spelling, in_words
 
@@ -87,12 +88,20 @@ Password = Annotated[
 Claimed = Annotated[SecretStr, IN_JSON_ALONE, Field(max_length=MOST_CLAIMED)]
 
 
+#: Of accounts.
+IN_GROUPS = (
+    "The groups that the person is in, beside `everyone`; what he makes is the first one's, where"
+    " he does not say whose."
+)
+
+
 class NewAccount(HoldsSecrets):
     """``password``: None: who has none signs in with tokens alone, which an administrator makes."""
 
     name: PersonName
     role: Role = Role.VIEWER
     password: Password | None = None
+    groups: GroupNames = Field(default_factory=list, description=IN_GROUPS)
 
 
 class AccountChange(HoldsSecrets):
@@ -101,6 +110,7 @@ class AccountChange(HoldsSecrets):
     role: Role | None = None
     disabled: bool | None = None
     password: Password | None = None
+    groups: GroupNames | None = Field(default=None, description=IN_GROUPS)
 
 
 class Account(Contract):
@@ -111,6 +121,7 @@ class Account(Contract):
     has_password: bool
     created_at: Timestamp
     disabled_at: Timestamp | None = None
+    groups: list[GroupName] = Field(default_factory=list)
 
 
 class AccountList(Contract):
@@ -126,6 +137,7 @@ class Me(Contract):
     name: str
     role: Role
     account: Account | None = None
+    groups: list[GroupName] = Field(default_factory=list)
 
 
 class NewPassword(HoldsSecrets):
@@ -192,3 +204,12 @@ class TokenHolder(Contract):
 
     name: str | None = None
     role: Role | None = None
+    groups: list[GroupName] = Field(default_factory=list)
+
+
+class Asker(Contract):
+    """For whom a service asks another one."""
+
+    name: str
+    role: Role
+    groups: list[GroupName]

@@ -10,6 +10,7 @@ from pydantic import Field
 from sluice.contracts.base import Contract, FileName, StorageUrl, Timestamp, absent
 from sluice.contracts.bounds import NewText
 from sluice.contracts.needs import Needs
+from sluice.contracts.owners import EVERYONE, Owner, OwnerGroup
 from sluice.contracts.plan import Boundary, Hopeless, MergeGroups, mode_on_the_wire
 from sluice.contracts.states import (
     AttemptOutcome,
@@ -136,6 +137,8 @@ class Task(FlatContract):
     by_place: Annotated[bool, Field(exclude_if=operator.not_)] = False
     needs: Annotated[Needs, Flat()] = Needs()
     taken_over: TakenOver | None = Field(default=None, exclude_if=absent)
+    owner: Owner = None
+    group: OwnerGroup = EVERYONE
 
     @property
     def shares(self) -> bool:
@@ -190,6 +193,8 @@ class TaskStatus(Contract):
     reason: str = ""
     #: Failed jobs by class of error.
     errors: dict[ErrorClass, int] = Field(default_factory=dict)
+    owner: Owner = None
+    group: OwnerGroup = EVERYONE
 
 
 class TaskStatusList(Contract):

@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from sluice.contracts.base import Contract, Name, Timestamp, absent
+from sluice.contracts.owners import EVERYONE, GroupName, Owner, OwnerGroup, SharedWith
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Finding
 
@@ -40,6 +41,13 @@ class NewTemplate(_Written):
 
     name: Name
     replaces: Annotated[int | None, Field(ge=0, exclude_if=absent)] = None
+    group: Annotated[
+        GroupName | None,
+        Field(
+            exclude_if=absent,
+            description="Of a new name, whose it is. None: the owner's first group.",
+        ),
+    ] = None
 
 
 class Template(Contract):
@@ -62,6 +70,9 @@ class Template(Contract):
     #: above).
     files: Annotated[dict[str, str] | None, Field(exclude_if=absent)] = None
     main: Annotated[str | None, Field(exclude_if=absent)] = None
+    owner: Owner = None
+    group: OwnerGroup = EVERYONE
+    shared_with: SharedWith = Field(default_factory=list)
 
 
 class TemplateList(Contract):

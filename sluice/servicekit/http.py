@@ -27,7 +27,7 @@ from sluice.contracts.problems import (
     Unprocessable,
 )
 from sluice.contracts.wording import sentence_of
-from sluice.servicekit.access.check import GuardedRoute
+from sluice.servicekit.access.check import GuardedRoute, OwnersGuard
 from sluice.servicekit.access.policy import Other, RoutePolicy, allow, policy, policy_of
 from sluice.servicekit.database import PASSING, UNSTORABLE, not_now, unstorable
 from sluice.servicekit.metrics import ServiceMetrics
@@ -80,11 +80,17 @@ def api_router(prefix: str = "", *, tags: Sequence[str] = ()) -> APIRouter:
 
 
 def create_app(
-    name: str, routers: Sequence[APIRouter], *, health: Health, metrics: ServiceMetrics
+    name: str,
+    routers: Sequence[APIRouter],
+    *,
+    health: Health,
+    metrics: ServiceMetrics,
+    owners: OwnersGuard | None = None,
 ) -> FastAPI:
     """An application with the routers (of ``api_router``), ``/healthz``, ``/readyz`` and
-    ``/metrics``; every error is a problem (RFC 9457). Each route stands behind its policy. Raises
-    ``NoPolicy``. ``state.policies``: who may ask for what."""
+    ``/metrics``; every error is a problem (RFC 9457). Each route stands behind its policy, and
+    behind ``owners`` where it names something that is somebody's. Raises ``NoPolicy``.
+    ``state.policies``: who may ask for what."""
     app = FastAPI(
         title=f"Sluice {name}",
         version="1",
@@ -95,7 +101,7 @@ def create_app(
     for router in [*routers, _health_router(health, metrics)]:
         # As they are: ``include_router`` matches each request with them twice (measured: a third of
         # what a short request takes).
-        app.router.routes.extend(map(_behind_policy, router.routes))
+        app.router.routes.extend(_behind_policy(route, owners) for route in router.routes)
     app.add_exception_handler(ServiceError, _service_error)
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(HTTPException, _http_error)
@@ -109,11 +115,12 @@ def create_app(
     return app
 
 
-def _behind_policy(route: BaseRoute) -> BaseRoute:
+def _behind_policy(route: BaseRoute, owners: OwnersGuard | None) -> BaseRoute:
     """Raises ``NoPolicy``."""
     if not isinstance(route, Route):
         raise TypeError(f"{route!r} is no route that a policy could stand before")
-    route.app = GuardedRoute(route.app, policy_of(route.endpoint, route=_name_of(route)))
+    declared = policy_of(route.endpoint, route=_name_of(route))
+    route.app = GuardedRoute(route.app, declared, route.path, owners)
     return route
 
 

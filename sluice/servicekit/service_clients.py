@@ -7,11 +7,13 @@ from typing import Any, Protocol
 
 import httpx
 
-from sluice.contracts.access import CallingService
+from sluice.contracts.access import ON_BEHALF_HEADER, CallingService
+from sluice.servicekit.access.behalf import acting, asking, header_of
 from sluice.servicekit.access.principal import (
     THIS_PROCESS,
     Principal,
     ServiceCaller,
+    person_of,
     set_principal,
 )
 from sluice.servicekit.access.service_tokens import ServiceSigner
@@ -55,7 +57,7 @@ class CredentialRefused(httpx.TransportError):
 
 
 class SignedRequests(httpx.Auth):
-    """Each says which service asks ``service``. Raises ``CredentialRefused``."""
+    """Each says which service asks ``service``, and for whom. Raises ``CredentialRefused``."""
 
     def __init__(self, signer: ServiceSigner, service: str) -> None:
         self._signer = signer
@@ -63,6 +65,9 @@ class SignedRequests(httpx.Auth):
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
         request.headers["authorization"] = f"Bearer {self._signer.token(self._service)}"
+        request.headers.pop(ON_BEHALF_HEADER, None)
+        if (person := header_of(self._signer.service)) is not None:
+            request.headers[ON_BEHALF_HEADER] = person
         response = yield request
         if response.status_code == httpx.codes.UNAUTHORIZED:
             self._signer.forget(self._service)
@@ -122,8 +127,10 @@ class ProcessLinks(_Clients):
         """A client by which ``caller`` asks."""
 
         async def app(scope: Any, receive: Any, send: Any) -> None:
-            set_principal(scope, caller)
-            await self.apps[service](scope, receive, send)
+            now = acting(caller)
+            set_principal(scope, now)
+            with asking(person_of(now)):
+                await self.apps[service](scope, receive, send)
 
         transport = (
             StreamingTransport(app)

@@ -20,6 +20,7 @@ from sluice.servicekit.service_clients import Links
 from sluice.servicekit.transport.base import Transport
 from wfms.chains.api.attention import attention_router
 from wfms.chains.api.chains import chains_router
+from wfms.chains.api.owners import ChainOwners
 from wfms.chains.api.reruns import reruns_router
 from wfms.chains.api.tasks import tasks_router
 from wfms.chains.db.gauges import MEASUREMENTS
@@ -77,6 +78,7 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
         ],
         health=health,
         metrics=metrics,
+        owners=ChainOwners(database),
     )
     components: list[Component] = [
         Migrator(settings.database_url, "wfms.chains.db.migrations"),

@@ -11,6 +11,7 @@ from sluice.contracts.loaded import LoadTool
 from sluice.contracts.pilot_detail import PilotDetail
 from sluice.contracts.pilot_list import PilotList
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
+from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.http import api_router, errors
 from wms.db.pilot_pages import MOST, PilotQuery
@@ -56,9 +57,10 @@ def pilots_router(context: WmsContext) -> APIRouter:
 
     @router.get("/{uid}", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def pilot(uid: UUID) -> PilotDetail:
-        """Reads a pilot with what it has, what it did last, and what failed there."""
-        return await read_pilot(context, uid)
+    async def pilot(uid: UUID, sight: Seen) -> PilotDetail:
+        """Reads a pilot with what it has, what it did last, and what failed there: of jobs that who
+        asks sees."""
+        return await read_pilot(context, uid, sight)
 
     @router.post("/{uid}/stop", status_code=204, responses=errors(NotFound, Conflict))
     @allow(CallingService.OPERATOR)

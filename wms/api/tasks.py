@@ -24,6 +24,7 @@ from sluice.contracts.tasks import (
     TaskStatusList,
     UnschedulableList,
 )
+from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.http import api_router, errors
 from wms.db.job_pages import JobQuery
@@ -42,10 +43,16 @@ Full = Annotated[bool, Query(description="With how many jobs were killed.")]
 
 def tasks_router(context: WmsContext) -> APIRouter:
     router = api_router("/api/v1/tasks", tags=["tasks"])
+    _add_list(router, context)
+    _add_one(router, context)
+    return router
 
+
+def _add_list(router: APIRouter, context: WmsContext) -> None:
     @router.get("")
     @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.CHAINS, CallingService.WATCHER)
     async def tasks(
+        sight: Seen,
         *,
         uid: Annotated[list[UUID] | None, Query(max_length=1000)] = None,
         state: TaskState | None = None,
@@ -58,13 +65,17 @@ def tasks_router(context: WmsContext) -> APIRouter:
         """Lists tasks: those of the given uids that are known; without any, the latest. `troubled`:
         of those that have not ended."""
         if troubled:
-            return TaskStatusList(tasks=await read_tasks.read_troubled(context, limit=limit))
+            return TaskStatusList(
+                tasks=await read_tasks.read_troubled(context, limit=limit, sight=sight)
+            )
         return TaskStatusList(
             tasks=await read_tasks.read_task_statuses(
-                context, uid or [], state=state, limit=limit, full=full
+                context, uid or [], state=state, limit=limit, full=full, sight=sight
             )
         )
 
+
+def _add_one(router: APIRouter, context: WmsContext) -> None:
     @router.get("/{uid}", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def task(uid: UUID, full: Full = False) -> TaskStatus:
@@ -98,8 +109,6 @@ def tasks_router(context: WmsContext) -> APIRouter:
     async def outlook(uid: UUID) -> Outlook:
         """Says whether a task's jobs will ever find a node."""
         return await check_schedulability(context, uid)
-
-    return router
 
 
 def task_requests_router(context: WmsContext) -> APIRouter:
@@ -136,14 +145,15 @@ def counts_router(context: WmsContext) -> APIRouter:
     @router.get("")
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def counts(
+        sight: Seen,
         troubled: Annotated[
             bool,
             Query(description="With the tasks that have jobs that failed for good or are held."),
         ] = False,
     ) -> WorkCounts:
         """Counts the jobs of all tasks that have not ended, and the slots of the pilots that are
-        there."""
-        return await read_tasks.count_work(context, troubled=troubled)
+        there; what needs a person, of the groups of who asks."""
+        return await read_tasks.count_work(context, troubled=troubled, sight=sight)
 
     return router
 
@@ -153,10 +163,10 @@ def unschedulable_router(context: WmsContext) -> APIRouter:
 
     @router.get("")
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def unschedulable(limit: Limit = 100) -> UnschedulableList:
+    async def unschedulable(sight: Seen, limit: Limit = 100) -> UnschedulableList:
         """Lists tasks with ready jobs that fit no node, none that is there and none that can be
         launched, the oldest first."""
-        return await list_unschedulable(context, limit=limit)
+        return await list_unschedulable(context, limit=limit, sight=sight)
 
     return router
 

@@ -10,6 +10,7 @@ from sluice.contracts.access import CallingService, Role
 from sluice.contracts.base import Timestamp
 from sluice.contracts.problems import NotFound
 from sluice.contracts.times import Timeline, WorkTimes
+from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.http import api_router, errors
 from wms.db.times import TimesPeriod
@@ -27,6 +28,8 @@ def times_router(context: WmsContext) -> APIRouter:
     @router.get("/times")
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def times(
+        sight: Seen,
+        *,
         chain: Annotated[list[UUID] | None, Query(max_length=100)] = None,
         template: str | None = None,
         since: Timestamp | None = None,
@@ -35,10 +38,10 @@ def times_router(context: WmsContext) -> APIRouter:
         """Says how long jobs waited and ran, by step and in all: of chains, live and afterwards;
         without any, of tasks (of a template) that began in a period, by default of the last day."""
         if chain:
-            return await read_chain_times(context, chain)
+            return await read_chain_times(context, chain, sight)
         now = datetime.now(UTC)
         period = TimesPeriod(template, since or (until or now) - _LATELY, until or now)
-        return await read_period_times(context, period)
+        return await read_period_times(context, period, sight)
 
     @router.get("/chains/{uid}/timeline", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)

@@ -1,6 +1,7 @@
 """How much there is to do, counted in one statement, so that the numbers are of one moment."""
 
 from sluice.contracts.attention import WorkCounts
+from sluice.contracts.owners import ALL, Sight
 from sluice.servicekit.database import Connection
 from wms.db.in_flight import IN_FLIGHT
 from wms.db.statement import statement
@@ -12,17 +13,19 @@ WITH flying AS ({IN_FLIGHT}), present AS (
     FROM pilots AS p LEFT JOIN flying AS f ON f.pilot = p.uid
     WHERE p.state IN ('{{pilot.ACTIVE}}', '{{pilot.DRAINING}}')
 ), live AS (
-    SELECT coalesce(sum(ready + leased + running), 0) AS undone, coalesce(sum(held), 0) AS held,
-        count(*) FILTER (WHERE held > 0 OR failed > 0) AS troubled
-    FROM tasks
+    SELECT coalesce(sum(ready + leased + running), 0) AS undone,
+        coalesce(sum(held) FILTER (WHERE is_seen), 0) AS held,
+        count(*) FILTER (WHERE (held > 0 OR failed > 0) AND is_seen) AS troubled
+    FROM (SELECT *, $1::text[] IS NULL OR owner_group = ANY($1) AS is_seen FROM tasks) AS tasks
     WHERE state NOT IN ('{{task.FINISHED}}', '{{task.FAILED}}', '{{task.CANCELED}}')
 )
 SELECT busy AS running, undone - busy AS waiting, held, slots, troubled FROM present, live
 """)
 
 
-async def work_counts(connection: Connection, *, troubled: bool) -> WorkCounts:
-    row = await connection.fetchrow(COUNTS)
+async def work_counts(connection: Connection, *, troubled: bool, sight: Sight = ALL) -> WorkCounts:
+    """``sight``: of whom what needs a person is counted; how much there is to do is told to all."""
+    row = await connection.fetchrow(COUNTS, sight.names())
     assert row is not None  # noqa: S101 - sums without groups give one row
     return WorkCounts(
         **{key: int(value) for key, value in row.items() if troubled or key != "troubled"}

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.pilot_detail import KnownWork, PilotDetail, PilotJob, PilotStep
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import AttemptOutcome
@@ -34,7 +35,8 @@ SELECT_JOBS = statement(f"""
 WITH flying AS MATERIALIZED ({FLYING})
 SELECT j.id AS job, j.attempt, j.task_uid, t.chain_uid, t.step, j.seq, j.leased_at, j.started_at
 FROM flying AS j JOIN tasks AS t ON t.uid = j.task_uid
-WHERE j.pilot = $1 ORDER BY j.started_at NULLS LAST, j.leased_at, j.id LIMIT $2
+WHERE j.pilot = $1 AND ($3::text[] IS NULL OR t.owner_group = ANY($3))
+ORDER BY j.started_at NULLS LAST, j.leased_at, j.id LIMIT $2
 """)
 
 SELECT_ENDED = """
@@ -44,17 +46,19 @@ SELECT a.job_id AS job, a.attempt, j.task_uid, t.chain_uid, t.step, t.template, 
     extract(epoch FROM a.ended_at - a.started_at)::float8 AS seconds
 FROM (SELECT * FROM attempts WHERE pilot = $1 ORDER BY ended_at DESC LIMIT $2) AS a
 JOIN jobs AS j ON j.id = a.job_id JOIN tasks AS t ON t.uid = j.task_uid
+WHERE $3::text[] IS NULL OR t.owner_group = ANY($3)
 ORDER BY a.ended_at DESC, a.job_id
 """
 
 
-async def pilot_detail(connection: Connection, uid: UUID) -> PilotDetail:
-    """Raises ``NotFound``."""
+async def pilot_detail(connection: Connection, uid: UUID, sight: Sight = ALL) -> PilotDetail:
+    """``sight``: of whom jobs are told. Raises ``NotFound``."""
     pilot = await connection.fetchrow(_SELECT_PILOT, uid)
     if pilot is None:
         raise NotFound(f"no pilot {uid} has registered", pilot=uid)
-    jobs = await connection.fetch(SELECT_JOBS, uid, LOOKED_THROUGH)
-    ended = await connection.fetch(SELECT_ENDED, uid, LOOKED_THROUGH)
+    jobs = await connection.fetch(SELECT_JOBS, uid, LOOKED_THROUGH, sight.names())
+    ended = await connection.fetch(SELECT_ENDED, uid, LOOKED_THROUGH, sight.names())
+    shown = {(row["step"], row["template"]) for row in ended}
     failed = [row for row in ended if AttemptOutcome(row["outcome"]) in _FAILURES]
     return PilotDetail(
         pilot=pilot_of(dict(pilot)),
@@ -68,6 +72,7 @@ async def pilot_detail(connection: Connection, uid: UUID) -> PilotDetail:
             for work, times in await times_of_worker(
                 connection, Worker(pilot["name"], pilot["host"]), limit=SHOWN
             )
+            if sight.groups is None or (work.step, work.template) in shown
         ],
     )
 

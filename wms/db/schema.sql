@@ -618,3 +618,13 @@ CREATE UNIQUE INDEX sites_name ON sites (name) WHERE revoked_at IS NULL;
 ALTER TABLE pilots ADD COLUMN site uuid;
 
 UPDATE alembic_version SET version_num='wms0034' WHERE alembic_version.version_num = 'wms0033';
+
+-- Running upgrade wms0034 -> wms0035
+
+ALTER TABLE tasks
+    -- The person that asked for the chain; null: it began by itself.
+    ADD COLUMN owner text,
+    -- Whose members see it and act on it.
+    ADD COLUMN owner_group text NOT NULL DEFAULT 'everyone';
+
+UPDATE alembic_version SET version_num='wms0035' WHERE alembic_version.version_num = 'wms0034';

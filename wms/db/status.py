@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import JobState, TaskState
 from sluice.contracts.tasks import Attempt, Job, TaskStatus
@@ -13,14 +14,19 @@ from wms.db.statement import statement
 
 _STATUS = """
 uid, chain_uid, step, template, state, mode, rank, total, ready, leased, running, finished, failed,
-canceled, held, failed_attempts, created_at, started_at, ended_at, reason, errors, killed
+canceled, held, failed_attempts, created_at, started_at, ended_at, reason, errors, killed, owner,
+owner_group AS "group"
 """
 
-_SELECT_STATUS = f"SELECT {_STATUS} FROM tasks WHERE uid = ANY($1::uuid[])"
+_SELECT_STATUS = f"""
+SELECT {_STATUS} FROM tasks
+WHERE uid = ANY($1::uuid[]) AND ($2::text[] IS NULL OR owner_group = ANY($2))
+"""
 
 _SELECT_LATEST = f"""
 SELECT {_STATUS} FROM tasks
-WHERE $1::text IS NULL OR state = $1 ORDER BY created_at DESC, uid LIMIT $2
+WHERE ($1::text IS NULL OR state = $1) AND ($3::text[] IS NULL OR owner_group = ANY($3))
+ORDER BY created_at DESC, uid LIMIT $2
 """
 
 JOB = """
@@ -32,7 +38,7 @@ _SELECT_TROUBLED = statement(f"""
 -- Found by the index tasks_live.
 SELECT {_STATUS} FROM tasks
 WHERE state NOT IN ('{{task.FINISHED}}', '{{task.FAILED}}', '{{task.CANCELED}}')
-    AND (held > 0 OR failed > 0)
+    AND (held > 0 OR failed > 0) AND ($2::text[] IS NULL OR owner_group = ANY($2))
 ORDER BY held > 0 DESC, created_at DESC, uid LIMIT $1
 """)
 
@@ -54,41 +60,59 @@ _SELECT_PILOT_NAMES = "SELECT uid, name FROM pilots WHERE uid = ANY($1::uuid[])"
 _TASK_EXISTS = "SELECT 1 FROM tasks WHERE uid = $1"
 
 
+def no_task(uid: UUID) -> NotFound:
+    return NotFound(f"no task {uid}", task=uid)
+
+
+def no_job(job_id: int) -> NotFound:
+    return NotFound(f"no job {job_id}", job=job_id)
+
+
 async def task_status(connection: Connection, uid: UUID, *, full: bool = False) -> TaskStatus:
     """``full``: also how many jobs were killed. Raises ``NotFound``."""
     found = await task_statuses(connection, [uid], full=full)
     if not found:
-        raise NotFound(f"no task {uid}", task=uid)
+        raise no_task(uid)
     return found[0]
 
 
 async def task_statuses(
-    connection: Connection, uids: Sequence[UUID], *, full: bool = False
+    connection: Connection, uids: Sequence[UUID], *, full: bool = False, sight: Sight = ALL
 ) -> list[TaskStatus]:
-    """Those of ``uids`` that there are."""
-    return [_status(row, full=full) for row in await connection.fetch(_SELECT_STATUS, uids)]
+    """Those of ``uids`` that there are, and are seen."""
+    rows = await connection.fetch(_SELECT_STATUS, uids, sight.names())
+    return [_status(row, full=full) for row in rows]
 
 
 async def latest_tasks(
-    connection: Connection, *, state: TaskState | None, limit: int, full: bool = False
+    connection: Connection,
+    *,
+    state: TaskState | None,
+    limit: int,
+    full: bool = False,
+    sight: Sight = ALL,
 ) -> list[TaskStatus]:
-    return [_status(row, full=full) for row in await connection.fetch(_SELECT_LATEST, state, limit)]
+    rows = await connection.fetch(_SELECT_LATEST, state, limit, sight.names())
+    return [_status(row, full=full) for row in rows]
 
 
 def _status(row: Any, *, full: bool) -> TaskStatus:
     return TaskStatus.model_validate({**row, "killed": row["killed"] if full else None})
 
 
-async def troubled_tasks(connection: Connection, *, limit: int) -> list[TaskStatus]:
+async def troubled_tasks(
+    connection: Connection, *, limit: int, sight: Sight = ALL
+) -> list[TaskStatus]:
     """Those that have not ended and have jobs that failed for good or are held; those with held
     ones come first, of each kind the newest."""
-    return [_status(row, full=False) for row in await connection.fetch(_SELECT_TROUBLED, limit)]
+    rows = await connection.fetch(_SELECT_TROUBLED, limit, sight.names())
+    return [_status(row, full=False) for row in rows]
 
 
 async def require_task(connection: Connection, uid: UUID) -> None:
     """Raises ``NotFound``."""
     if await connection.fetchval(_TASK_EXISTS, uid) is None:
-        raise NotFound(f"no task {uid}", task=uid)
+        raise no_task(uid)
 
 
 async def job_with_attempts(connection: Connection, job_id: int, *, full: bool = False) -> Job:
@@ -96,7 +120,7 @@ async def job_with_attempts(connection: Connection, job_id: int, *, full: bool =
     Raises ``NotFound``."""
     row = await connection.fetchrow(_SELECT_JOB, job_id)
     if row is None:
-        raise NotFound(f"no job {job_id}", job=job_id)
+        raise no_job(job_id)
     attempts = [dict(past) for past in await connection.fetch(_SELECT_ATTEMPTS, job_id)]
     attempts += [dict(one) for one in await connection.fetch(_SELECT_UNDER_WAY, job_id)]
     names: dict[UUID, str] = {}

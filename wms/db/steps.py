@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.states import TaskState
 from sluice.contracts.steps import (
     RankStep,
@@ -48,7 +49,7 @@ SELECT_LOADS = statement(f"""
 -- jobs_in_flight.
 WITH live AS (
     SELECT uid, step, template, ready, leased + running AS flying FROM tasks
-    WHERE state NOT IN ({_FINAL})
+    WHERE state NOT IN ({_FINAL}) AND ($1::text[] IS NULL OR owner_group = ANY($1))
 ), waiting AS (
     SELECT l.step, l.template, count(*) AS tasks, sum(l.ready) AS waiting, sum(l.flying) AS flying,
         min(first.ready_at) AS oldest
@@ -63,7 +64,9 @@ WITH live AS (
     WHERE j.state IN ('{{job.LEASED}}', '{{job.RUNNING}}') GROUP BY l.step, l.template
 ), done AS (
     SELECT step, template, sum(timed) AS timed, sum(worked) AS worked FROM tasks
-    WHERE created_at > now() - interval '1 day' GROUP BY step, template
+    WHERE created_at > now() - interval '1 day'
+        AND ($1::text[] IS NULL OR owner_group = ANY($1))
+    GROUP BY step, template
 )
 SELECT step, template, coalesce(w.tasks, 0) AS tasks, coalesce(w.waiting, 0)::bigint AS waiting,
     coalesce(w.flying, 0)::bigint AS flying, coalesce(f.pilots, 0) AS pilots, w.oldest,
@@ -90,15 +93,22 @@ async def priority_of_task(connection: Connection, task: UUID) -> StepPriority |
     return None if row is None else _priority(row)
 
 
-async def step_list(connection: Connection) -> StepList:
-    """Those with tasks that live or began within a day."""
+async def step_list(connection: Connection, sight: Sight = ALL) -> StepList:
+    """Those with tasks that live or began within a day; priorities of templates without such are
+    told to whom nothing is left out."""
     rows = await connection.fetch(_SELECT_PRIORITIES)
     priorities = {(row["step"], row["template"]): _priority(row) for row in rows}
     loads = [
         StepLoad(**row, priority=priority_of(row["step"], row["template"], priorities.values()))
-        for row in await connection.fetch(SELECT_LOADS)
+        for row in await connection.fetch(SELECT_LOADS, sight.names())
     ]
-    return StepList(steps=loads, priorities=[priorities[key] for key in sorted(priorities)])
+    seen = {load.template for load in loads}
+    told = [
+        priorities[step, template]
+        for step, template in sorted(priorities)
+        if sight.groups is None or not template or template in seen
+    ]
+    return StepList(steps=loads, priorities=told)
 
 
 def _priority(row: Any) -> StepPriority:

@@ -29,8 +29,8 @@ from wms.domain.transitions import TASK_MOVES
 _INSERT_TASK = """
 -- A task that is known already stays as it is.
 INSERT INTO tasks (uid, chain_uid, step, template, spec, mode, device_type, cores, ram, disk,
-    base_rank, rank, needs_container, taken_over, needs)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13, $14)
+    base_rank, rank, needs_container, taken_over, needs, owner, owner_group)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13, $14, $15, $16)
 ON CONFLICT (uid) DO NOTHING RETURNING uid
 """
 
@@ -166,8 +166,10 @@ async def insert_task(connection: Connection, task: Task) -> bool:
         task.step,
         task.template,
         # Without defaults: an instance of the release before reads it, too. Nor does that know of
-        # jobs taken over: it runs all.
-        task.model_dump(mode="json", exclude_defaults=True, exclude={"taken_over"}),
+        # jobs taken over (it runs all), and of owners.
+        task.model_dump(
+            mode="json", exclude_defaults=True, exclude={"taken_over", "owner", "group"}
+        ),
         task.mode,
         needs.device_type,
         needs.resources.cores,
@@ -177,6 +179,8 @@ async def insert_task(connection: Connection, task: Task) -> bool:
         needs.needs_engine,
         None if task.taken_over is None else task.taken_over.model_dump(mode="json"),
         needs.model_dump(mode="json", exclude_defaults=True),
+        task.owner,
+        task.group,
     )
     return inserted is not None
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from sluice.contracts.owners import ALL, Sight
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 from wms.domain.times import SHORTEST, TO_AN_OCTAVE, Samples, TimeKind, restored, samples_of
@@ -39,7 +40,9 @@ _TASK = """t.uid, t.chain_uid, t.step, t.finished, t.timed, t.created_at, t.ende
 
 _SELECT_OF_CHAINS = f"""
 -- By the index tasks_by_chain.
-SELECT {_TASK} FROM tasks AS t WHERE chain_uid = ANY($1::uuid[]) ORDER BY created_at, uid
+SELECT {_TASK} FROM tasks AS t
+WHERE chain_uid = ANY($1::uuid[]) AND ($2::text[] IS NULL OR owner_group = ANY($2))
+ORDER BY created_at, uid
 """
 
 SELECT_OF_PERIOD = f"""
@@ -48,6 +51,7 @@ SELECT_OF_PERIOD = f"""
 SELECT * FROM (
     SELECT {_TASK} FROM tasks AS t
     WHERE created_at >= $2 AND created_at < $3 AND ($1::text IS NULL OR template = $1)
+        AND ($5::text[] IS NULL OR owner_group = ANY($5))
     ORDER BY created_at DESC LIMIT $4
 ) AS newest ORDER BY created_at, uid
 """
@@ -91,17 +95,20 @@ class TimesPeriod:
     until: datetime
 
 
-async def tasks_of_chains(connection: Connection, chains: Sequence[UUID]) -> list[TimedTask]:
+async def tasks_of_chains(
+    connection: Connection, chains: Sequence[UUID], sight: Sight = ALL
+) -> list[TimedTask]:
     """In the order in which they began."""
-    return [_task(row) for row in await connection.fetch(_SELECT_OF_CHAINS, list(chains))]
+    rows = await connection.fetch(_SELECT_OF_CHAINS, list(chains), sight.names())
+    return [_task(row) for row in rows]
 
 
 async def tasks_of_period(
-    connection: Connection, period: TimesPeriod, *, limit: int
+    connection: Connection, period: TimesPeriod, *, limit: int, sight: Sight = ALL
 ) -> list[TimedTask]:
     """The newest, in the order in which they began."""
     rows = await connection.fetch(
-        SELECT_OF_PERIOD, period.template, period.since, period.until, limit
+        SELECT_OF_PERIOD, period.template, period.since, period.until, limit, sight.names()
     )
     return [_task(row) for row in rows]
 

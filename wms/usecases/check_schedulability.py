@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.tasks import Outlook, UnschedulableList, UnschedulableTask
 from sluice.servicekit.database import Connection
 from wms.db.explanations import present_nodes
@@ -23,7 +24,9 @@ async def check_schedulability(context: WmsContext, uid: UUID) -> Outlook:
     return Outlook(never=reason is not None, reason=reason or "")
 
 
-async def list_unschedulable(context: WmsContext, *, limit: int) -> UnschedulableList:
+async def list_unschedulable(
+    context: WmsContext, *, limit: int, sight: Sight = ALL
+) -> UnschedulableList:
     """Tasks with ready jobs that no node fits: ``limit`` of them at the most, the oldest first.
     Precondition, effect, messages, errors: none."""
     async with context.database.connection() as connection:
@@ -33,7 +36,7 @@ async def list_unschedulable(context: WmsContext, *, limit: int) -> Unschedulabl
         supply = await _supply(context, connection)
         reasons = {one.uid: why_never(one, supply) for one in waiting}
         never = [uid for uid, reason in reasons.items() if reason is not None]
-        found = await task_statuses(connection, never)
+        found = await task_statuses(connection, never, sight=sight)
     found.sort(key=lambda task: (task.created_at, task.uid))
     tasks = [
         UnschedulableTask(

@@ -2,12 +2,13 @@
 
 from uuid import UUID
 
+from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.pilot_detail import PilotDetail
 from wms.db.pilot_detail import pilot_detail
 from wms.usecases.context import WmsContext
 
 
-async def read_pilot(context: WmsContext, uid: UUID) -> PilotDetail:
+async def read_pilot(context: WmsContext, uid: UUID, sight: Sight = ALL) -> PilotDetail:
     """Precondition: the pilot has registered. Effect: none. Messages: none. Raises ``NotFound``."""
     async with context.database.connection() as connection:
-        return await pilot_detail(connection, uid)
+        return await pilot_detail(connection, uid, sight)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from sluice.contracts.attention import WorkCounts
+from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.states import TaskState
 from sluice.contracts.tasks import Job, JobPage, TaskStatus
 from wms.db import status
@@ -26,27 +27,32 @@ async def read_task_statuses(
     state: TaskState | None,
     limit: int,
     full: bool = False,
+    sight: Sight = ALL,
 ) -> list[TaskStatus]:
     """Those of ``uids`` that there are, in a state if one is given; without any, the latest first.
     ``full``: as in ``read_task_status``."""
     async with context.database.connection() as connection:
         if not uids:
-            return await status.latest_tasks(connection, state=state, limit=limit, full=full)
-        found = await status.task_statuses(connection, uids, full=full)
+            return await status.latest_tasks(
+                connection, state=state, limit=limit, full=full, sight=sight
+            )
+        found = await status.task_statuses(connection, uids, full=full, sight=sight)
         return [task for task in found if state is None or task.state is state]
 
 
-async def read_troubled(context: WmsContext, *, limit: int) -> list[TaskStatus]:
+async def read_troubled(context: WmsContext, *, limit: int, sight: Sight = ALL) -> list[TaskStatus]:
     """Those that have not ended and have jobs that failed for good or are held; those with held
     ones come first, of each kind the newest."""
     async with context.database.connection() as connection:
-        return await status.troubled_tasks(connection, limit=limit)
+        return await status.troubled_tasks(connection, limit=limit, sight=sight)
 
 
-async def count_work(context: WmsContext, *, troubled: bool = False) -> WorkCounts:
+async def count_work(
+    context: WmsContext, *, troubled: bool = False, sight: Sight = ALL
+) -> WorkCounts:
     """Of one moment; ``troubled``: with how many tasks ``read_troubled`` would give."""
     async with context.database.connection() as connection:
-        return await work_counts(connection, troubled=troubled)
+        return await work_counts(connection, troubled=troubled, sight=sight)
 
 
 async def read_jobs(context: WmsContext, uid: UUID, query: JobQuery) -> JobPage:

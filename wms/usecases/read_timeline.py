@@ -15,15 +15,17 @@ from wms.usecases.context import WmsContext
 BINS, LANES = 240, 30
 
 
+def no_task_of_chain(chain: UUID) -> NotFound:
+    return NotFound(f"chain {chain} has no task yet, so there is nothing to show", chain=chain)
+
+
 async def read_timeline(context: WmsContext, chain: UUID) -> Timeline:
     """Precondition: the chain has a task. Effect: none. Messages: none. Counted now, or a moment
     ago. Raises ``NotFound``."""
     async with context.database.connection() as connection:
         found = await range_of(connection, chain)
         if found is None:
-            raise NotFound(
-                f"chain {chain} has no task yet, so there is nothing to show", chain=chain
-            )
+            raise no_task_of_chain(chain)
 
         async def count() -> Timeline:
             return await _count(connection, found)

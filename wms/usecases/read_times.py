@@ -4,6 +4,7 @@ did in a period."""
 from collections.abc import Sequence
 from uuid import UUID
 
+from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.times import StepTimes, WorkTimes
 from sluice.servicekit.database import Connection
 from wms.db.times import (
@@ -21,22 +22,26 @@ from wms.usecases.context import WmsContext
 MOST_TASKS = 20_000
 
 
-async def read_chain_times(context: WmsContext, chains: Sequence[UUID]) -> WorkTimes:
+async def read_chain_times(
+    context: WmsContext, chains: Sequence[UUID], sight: Sight = ALL
+) -> WorkTimes:
     """Precondition: none; chains that have no task yet add nothing. Effect: none. Messages: none.
     Errors: none. Jobs of tasks that go on are counted now, or were a moment ago."""
     async with context.database.connection() as connection:
-        tasks = await tasks_of_chains(connection, chains)
+        tasks = await tasks_of_chains(connection, chains, sight)
         live = {task.uid: await _live(context, connection, task) for task in tasks
                 if task.times is None and task.timed}  # fmt: skip
     return _added_up(tasks, live)
 
 
-async def read_period_times(context: WmsContext, period: TimesPeriod) -> WorkTimes:
+async def read_period_times(
+    context: WmsContext, period: TimesPeriod, sight: Sight = ALL
+) -> WorkTimes:
     """Precondition: none. Effect: none. Messages: none. Errors: none. The newest ``MOST_TASKS``
     tasks that began in the period; of those that go on, or have just ended, the jobs are not
     counted."""
     async with context.database.connection() as connection:
-        tasks = await tasks_of_period(connection, period, limit=MOST_TASKS)
+        tasks = await tasks_of_period(connection, period, limit=MOST_TASKS, sight=sight)
     return _added_up(tasks, {})
 
 

@@ -26,6 +26,12 @@ def add(
     name: NameArgument,
     *,
     role: Annotated[Role, typer.Option(help="What he may.")] = Role.VIEWER,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--group", metavar="GROUP", help="That he is in; the first is whose what he makes is."
+        ),
+    ] = None,
     no_password: Annotated[
         bool,
         typer.Option(
@@ -35,7 +41,9 @@ def add(
 ) -> None:
     """Make an account; its password is asked for, or read from standard input."""
     password = None if no_password else plain_errors(lambda: asked_password(twice=True))
-    new = plain_errors(lambda: NewAccount(name=name, role=role, password=password))
+    new = plain_errors(
+        lambda: NewAccount(name=name, role=role, password=password, groups=group or [])
+    )
     made = system.ask(lambda c: c.operator.add_account(new))
     system.answer(made, f"{made.name} is {made.role}")
 
@@ -49,7 +57,7 @@ def list_users(system: System) -> None:
         print_json(found)
         return
     print_table(
-        ["name", "role", "password", "since", "disabled"],
+        ["name", "role", "groups", "password", "since", "disabled"],
         [_row(account) for account in found],
         empty="nobody has an account",
     )
@@ -60,6 +68,22 @@ def list_users(system: System) -> None:
 def set_role(system: System, name: NameArgument, role: RoleArgument) -> None:
     """Give a person another role; it holds at once."""
     _change(system, name, AccountChange(role=role), f"{name} is {role}")
+
+
+@app.command("groups")
+@with_system
+def set_groups(
+    system: System,
+    name: NameArgument,
+    groups: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[GROUP]...", help="None: he is in no group but everyone."),
+    ] = None,
+) -> None:
+    """Say which groups a person is in; what he makes is the first one's, unless he says whose."""
+    change = plain_errors(lambda: AccountChange(groups=groups or []))
+    said = ", ".join(groups or []) or "no group but everyone"
+    _change(system, name, change, f"{name} is in {said}")
 
 
 @app.command("disable")
@@ -108,4 +132,12 @@ def _change(system: System, name: str, change: AccountChange, sentence: str) -> 
 def _row(account: Account) -> tuple[object, ...]:
     disabled = "" if account.disabled_at is None else f"{account.disabled_at:%F %T}"
     password = "yes" if account.has_password else "no"
-    return (account.name, account.role.value, password, f"{account.created_at:%F %T}", disabled)
+    groups = ", ".join(account.groups)
+    return (
+        account.name,
+        account.role.value,
+        groups,
+        password,
+        f"{account.created_at:%F %T}",
+        disabled,
+    )

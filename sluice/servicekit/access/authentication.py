@@ -6,7 +6,14 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.contracts.problems import Unauthenticated
-from sluice.servicekit.access.principal import ANYBODY, Principal, principal_of, set_principal
+from sluice.servicekit.access.behalf import asked_for, asking
+from sluice.servicekit.access.principal import (
+    ANYBODY,
+    Principal,
+    person_of,
+    principal_of,
+    set_principal,
+)
 from sluice.servicekit.access.sessions import Sessions
 from sluice.servicekit.http import ANSWERABLE, answer_to
 
@@ -43,13 +50,14 @@ class Authentication:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and principal_of(scope) is None:
             try:
-                principal = await self._find(scope)
+                principal = asked_for(await self._find(scope), scope)
             except ANSWERABLE as error:
                 await answer_to(error)(scope, receive, send)
                 return
             if principal is not None:
                 set_principal(scope, principal)
-        await self._app(scope, receive, send)
+        with asking(person_of(principal_of(scope))):
+            await self._app(scope, receive, send)
 
     async def _find(self, scope: Scope) -> Principal | None:
         """Raises ``Unauthenticated``; ``NotAvailable`` where nobody can say now who it is."""

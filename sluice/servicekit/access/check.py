@@ -2,10 +2,11 @@
 question itself for others."""
 
 from collections.abc import Mapping
-from typing import Any, assert_never
+from typing import Any, Protocol, assert_never
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from sluice.contracts.owners import Sight
 from sluice.contracts.problems import Forbidden, Unauthenticated
 from sluice.servicekit.access.policy import Other, RoutePolicy
 from sluice.servicekit.access.principal import (
@@ -16,7 +17,10 @@ from sluice.servicekit.access.principal import (
     ServiceCaller,
     Unrestricted,
     principal_of,
+    sight_of,
 )
+
+_READS = frozenset({"GET", "HEAD"})
 
 
 def require(declared: RoutePolicy, principal: Principal | None, path: Mapping[str, Any]) -> None:
@@ -57,13 +61,37 @@ def _may(declared: RoutePolicy, principal: Principal, path: Mapping[str, Any]) -
             assert_never(principal)
 
 
-class GuardedRoute:
-    """ASGI application of one route, behind its policy."""
+class OwnersGuard(Protocol):
+    """Of a service whose objects are somebody's."""
 
-    def __init__(self, app: ASGIApp, declared: RoutePolicy) -> None:
+    async def require(
+        self, sight: Sight, address: str, path: Mapping[str, str], *, changes: bool
+    ) -> None:
+        """For whom ``sight`` is limited. ``address``: of the route, with the names of its parts;
+        ``path``: what they are. ``changes``: the request is to change what it names. Raises what
+        the service says of an object that is not there; ``Forbidden`` for what may be seen, and
+        not changed."""
+        ...
+
+
+class GuardedRoute:
+    """ASGI application of one route, behind its policy. ``address``: with the names of its parts.
+    ``owners``: None: what its service has is nobody's."""
+
+    def __init__(
+        self, app: ASGIApp, declared: RoutePolicy, address: str, owners: OwnersGuard | None
+    ) -> None:
         self._app = app
         self._declared = declared
+        self._address = address
+        self._owners = owners if "{" in address else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        require(self._declared, principal_of(scope), scope.get("path_params", {}))
+        principal, path = principal_of(scope), scope.get("path_params", {})
+        require(self._declared, principal, path)
+        if self._owners is not None:
+            sight = sight_of(principal)
+            if sight.groups is not None and not isinstance(principal, PilotCaller):
+                changes = scope["method"] not in _READS
+                await self._owners.require(sight, self._address, path, changes=changes)
         await self._app(scope, receive, send)

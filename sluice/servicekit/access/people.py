@@ -69,4 +69,4 @@ class AskedPeople:
             ) from error
         if holder.name is None or holder.role is None:
             return None
-        return Person(holder.name, holder.role)
+        return Person(holder.name, holder.role, tuple(holder.groups))

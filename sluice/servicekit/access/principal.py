@@ -6,6 +6,7 @@ from uuid import UUID
 from starlette.types import Scope
 
 from sluice.contracts.access import CallingService, Role
+from sluice.contracts.owners import ALL, EVERYONE, Sight, sight
 
 #: Where a request's scope has its principal. What comes by a network cannot set it.
 _KEY = "sluice.principal"
@@ -13,19 +14,33 @@ _KEY = "sluice.principal"
 
 @dataclass(frozen=True, slots=True)
 class Person:
+    """``groups``: that he is in, beside ``EVERYONE``; the first is whose his things are."""
+
     name: str
     role: Role
+    groups: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.name} ({self.role})"
 
+    @property
+    def own_group(self) -> str:
+        return next(iter(self.groups), EVERYONE)
+
+    @property
+    def sight(self) -> Sight:
+        return ALL if self.role is Role.ADMIN else sight(self.groups)
+
 
 @dataclass(frozen=True, slots=True)
 class ServiceCaller:
+    """``behalf``: the person for whom it asks; None: it asks for itself."""
+
     service: CallingService
+    behalf: Person | None = None
 
     def __str__(self) -> str:
-        return f"the service {self.service}"
+        return f"the service {self.service}" + (f" for {self.behalf}" if self.behalf else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +88,25 @@ def principal_of(scope: Scope) -> Principal | None:
 
 def set_principal(scope: Scope, principal: Principal) -> None:
     scope[_KEY] = principal
+
+
+def person_of(principal: Principal | None) -> Person | None:
+    """Who asks, himself or by a service; None: no person that is known."""
+    match principal:
+        case Person():
+            return principal
+        case ServiceCaller(behalf=behalf):
+            return behalf
+        case _:
+            return None
+
+
+def sight_of(principal: Principal | None) -> Sight:
+    """What whoever asks sees of what is a group's."""
+    if (person := person_of(principal)) is not None:
+        return person.sight
+    match principal:
+        case ServiceCaller() | Unrestricted():
+            return ALL
+        case _:
+            return Sight(frozenset())

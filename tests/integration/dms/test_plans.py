@@ -9,8 +9,10 @@ from uuid import uuid4
 import pytest
 
 from dms.db.claims import CLAIM_SWEEP, CLAIM_WORK
-from dms.db.datasets import LIST_CLOSED, LIST_NEWEST, SELECT_COMPLETE, SELECT_DATASETS, UIDS_CALLED
+from dms.db.dataset_lists import LIST_CLOSED, LIST_NEWEST, SELECT_DATASETS
+from dms.db.datasets import SELECT_COMPLETE, UIDS_CALLED
 from dms.db.files import ANYTHING_THERE, INSERT_FILES, LIST_FILES, SELECT_AT_NUMBER, SELECT_KNOWN
+from dms.db.owners import FOREIGN_FILE, FOREIGN_FOLDER, OWNED
 from dms.db.releases import NOTE_READS, RELEASE, SELECT_DONE, TAKE_REMOVALS
 from dms.db.replicas import MARK_DELETING, PAGE, SELECT_MISSING
 from dms.domain.transitions import REPLICA_MOVES
@@ -72,12 +74,15 @@ STATEMENTS: list[tuple[str, tuple[Any, ...]]] = [
     (TAKE_REMOVALS, (1_000, None)),
     (PAGE, (UID, 10_000, "", 1_000)),
     (SELECT_MISSING, (UID, 10_000, "", STORAGE, "o/", ReplicaState.AVAILABLE, 200)),
-    (LIST_CLOSED, (19_990, READABLE, "input", None, 1_000)),
-    (LIST_CLOSED, (0, READABLE, None, datetime(2100, 1, 1, tzinfo=UTC), 1_000)),
-    (LIST_NEWEST, (0, list(DatasetState), None, None, 50, None)),
-    (LIST_NEWEST, (0, list(DatasetState), None, None, 50, [UID])),
+    (LIST_CLOSED, (19_990, READABLE, "input", None, 1_000, None)),
+    (LIST_CLOSED, (0, READABLE, None, datetime(2100, 1, 1, tzinfo=UTC), 1_000, ["a", "b"])),
+    (LIST_NEWEST, (0, list(DatasetState), None, None, 50, None, None)),
+    (LIST_NEWEST, (0, list(DatasetState), None, None, 50, [UID], ["a", "b"])),
+    (OWNED, (UID,)),
+    (FOREIGN_FOLDER, (["file:///a", "file:///a/b"], ["a", "b"])),
+    (FOREIGN_FILE, ([STORAGE] * 50, NAMES, ["a", "b"])),
     (UIDS_CALLED, ("week.1.report",)),
-    (SELECT_DATASETS, ([uuid4() for _ in range(100)],)),
+    (SELECT_DATASETS, ([uuid4() for _ in range(100)], None)),
     (SELECT_COMPLETE, (DatasetState.OPEN, 100)),
     (CLAIM_SWEEP, (UID, None, SWEPT)),
     (CLAIM_WORK, (UID, None, DatasetState.DELETING)),

@@ -135,10 +135,10 @@ async def test_chains_are_looked_up_together(world: World) -> None:
 async def test_counts_and_what_needs_attention_are_found_by_indexes(world: World) -> None:
     await world.new_chain(await world.input("a"), world.template(ONE))
     for statement, arguments in (
-        (attention.UNDER_WAY, ()),
-        (attention.COUNT_WANTED, ()),
-        (CHAINS_OF_ATTENTION, (None, None, None, 100, None)),
-        (CHAINS_BY_END, (None, None, None, 10, None)),
+        (attention.UNDER_WAY, (["a", "b"],)),
+        (attention.COUNT_WANTED, (None,)),
+        (CHAINS_OF_ATTENTION, (None, None, None, 100, None, ["a"])),
+        (CHAINS_BY_END, (None, None, None, 10, None, None)),
     ):
         async with world.databases["wfms.chains"].transaction() as transaction:
             await transaction.connection.execute("SET LOCAL enable_seqscan = off")

@@ -130,7 +130,7 @@ async def test_counting_reads_no_job_that_no_pilot_has(stage: Stage) -> None:
     await stage.lease(pilot, 3)
     await stage.execute("ANALYZE")
     # By their key, those of second attempts.
-    assert scans(await plan(stage, COUNTS)) == {"jobs_in_flight", "jobs_pkey"}
+    assert scans(await plan(stage, COUNTS, None)) == {"jobs_in_flight", "jobs_pkey"}
 
 
 async def test_tasks_with_trouble_are_those_that_run_with_failed_jobs(stage: Stage) -> None:

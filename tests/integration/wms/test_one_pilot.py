@@ -148,13 +148,14 @@ async def test_what_a_pilot_did_last_is_read_along_an_index(stage: Stage) -> Non
         jobs = await stage.lease(pilot, 1000)
         await stage.finish(pilot, *jobs)
     await stage.execute("ANALYZE")
-    ended = await plan(stage, SELECT_ENDED, pilots[0], 20)
+    ended = await plan(stage, SELECT_ENDED, pilots[0], 20, None)
     used = {node["Index Name"] for node in nodes(ended) if "Index Name" in node}
     assert "attempts_by_pilot" in used
     assert not [node for node in nodes(ended) if node["Node Type"] == "Sort"
                 and node["Actual Rows"] > 20]  # fmt: skip
     # By their key, those of second attempts.
-    assert scans(await plan(stage, SELECT_JOBS, pilots[0], 20)) == {"jobs_in_flight", "jobs_pkey"}
+    had = await plan(stage, SELECT_JOBS, pilots[0], 20, None)
+    assert scans(had) == {"jobs_in_flight", "jobs_pkey"}
 
 
 async def test_what_is_loaded_is_shown_as_the_last_heartbeat_said(stage: Stage) -> None:

@@ -130,4 +130,4 @@ async def test_steps_are_listed_by_indexes(stage: Stage) -> None:
         await a_task(stage, "layout", jobs=4000)
     await stage.lease(await stage.add_pilot(), 100)
     await stage.execute("ANALYZE")
-    assert scans(await plan(stage, SELECT_LOADS)) == {"jobs_ready", "jobs_in_flight"}
+    assert scans(await plan(stage, SELECT_LOADS, None)) == {"jobs_ready", "jobs_in_flight"}

@@ -196,6 +196,6 @@ async def test_jobs_are_counted_by_indexes(stage: Stage) -> None:
         tree = await plan(stage, sql, [tasks[0].uid], now - timedelta(hours=1), 10.0, 240)
         assert "Seq Scan" not in scans(tree)
     assert not scans(await plan(stage, SELECT_UNCOUNTED, 50))
-    tree = await plan(stage, SELECT_OF_PERIOD, None, now - timedelta(hours=1), now, 100)
+    tree = await plan(stage, SELECT_OF_PERIOD, None, now - timedelta(hours=1), now, 100, ["a"])
     assert not scans(tree)
     assert nodes(tree)

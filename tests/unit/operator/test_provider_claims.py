@@ -13,8 +13,12 @@ from wfms.operator.domain.provider_claims import KnownByProvider, known_by
 ROLES = {"crew": Role.SHIFT, "guests": Role.VIEWER}
 
 
-def known(claims: dict[str, Any], roles: dict[str, Role] = ROLES) -> KnownByProvider:
-    return known_by(claims, roles, name_claim="preferred_username", groups_claim="groups")
+def known(
+    claims: dict[str, Any], roles: dict[str, Role] = ROLES, here: dict[str, str] | None = None
+) -> KnownByProvider:
+    return known_by(
+        claims, roles, here or {}, name_claim="preferred_username", groups_claim="groups"
+    )
 
 
 def test_subjects_of_two_providers_are_two_people() -> None:

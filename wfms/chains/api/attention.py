@@ -8,6 +8,7 @@ from sluice.contracts.access import CallingService, Role
 from sluice.contracts.attention import Acknowledge, ChainCounts
 from sluice.contracts.chains import Chain
 from sluice.contracts.problems import Conflict, NotFound
+from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import api_router, errors
@@ -20,10 +21,10 @@ def attention_router(database: Database) -> APIRouter:
 
     @router.get("/counts")
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def counts() -> ChainCounts:
+    async def counts(sight: Seen) -> ChainCounts:
         """Counts chains that have not ended, and those that need a person
         (`/chains?attention=true`)."""
-        return await count_chains(database)
+        return await count_chains(database, sight)
 
     @router.post("/chains/{uid}/acknowledge", responses=errors(NotFound, Conflict))
     @allow(CallingService.OPERATOR)

@@ -1,6 +1,7 @@
 """REST routes: making, reading, canceling and discarding chains, and deleting data sets."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from sluice.contracts.datasets import Dataset
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import BY_REQUEST, Cancel, Prioritise
+from sluice.servicekit.access.asking import Asking, Seen
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import api_router, errors
@@ -69,10 +71,10 @@ def _add_new(router: APIRouter, context: ChainsContext, wake_start: Callable[[],
         responses={200: {"model": Chain}, **errors(Conflict, Unprocessable, NotAvailable)},
     )
     @allow(CallingService.OPERATOR, CallingService.INTAKE)
-    async def new_dataset(new: NewChain, response: Response) -> Chain:
+    async def new_dataset(new: NewChain, response: Response, by: Asking) -> Chain:
         """Carries a data set through a template: 201 for a new chain, 200 with the first for a
         repetition."""
-        uid, created = await create_chain(context, new)
+        uid, created = await create_chain(context, new, by=by)
         if created:
             wake_start()
         else:
@@ -89,6 +91,7 @@ def _add_deletion(router: APIRouter, context: ChainsContext, wake: Callable[[], 
     @allow(CallingService.OPERATOR)
     async def delete(
         uid: UUID,
+        sight: Seen,
         force: Annotated[
             bool, Query(description="Cancel chains that need it; delete an output too.")
         ] = False,
@@ -100,7 +103,9 @@ def _add_deletion(router: APIRouter, context: ChainsContext, wake: Callable[[], 
         outputs, unless forced. Then they are canceled first, and the data set is deleted when the
         last of them has ended. One that holds a version of an asset is refused always, until that
         is taken back. Repeating it is fine."""
-        dataset = await delete_dataset(context, uid, force=force, taken_back=taken_back)
+        dataset = await delete_dataset(
+            context, uid, force=force, taken_back=taken_back, sight=sight
+        )
         wake()
         return dataset
 
@@ -109,14 +114,14 @@ def _add_reading(router: APIRouter, database: Database) -> None:
     @router.get("/chains", responses=errors(Unprocessable))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def list_chains(
-        query: Annotated[ChainQuery, Depends(_query)], after: str | None = None
+        query: Annotated[ChainQuery, Depends(_query)], sight: Seen, after: str | None = None
     ) -> ChainPage:
         """Lists chains, newest first. `uid`: of these; `dataset`: those whose input it is; `uses`:
         those that have it as their input or as the value of a parameter; `attention`: those that
         failed and that nobody has acknowledged, discarded or run again, and those with a step that
         cannot go on. `ended`: in place of that, those that have ended, the last to end first, on
         one page."""
-        return await read_chains(database, query, after=after)
+        return await read_chains(database, replace(query, sight=sight), after=after)
 
     @router.get("/chains/{uid}", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)

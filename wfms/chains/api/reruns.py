@@ -8,6 +8,7 @@ from fastapi import APIRouter, Response, status
 from sluice.contracts.access import CallingService
 from sluice.contracts.chains import Chain, RerunChain, RerunPlan
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.servicekit.access.asking import Asking
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.http import api_router, errors
 from wfms.chains.usecases.context import ChainsContext
@@ -22,20 +23,20 @@ def reruns_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRou
 
     @router.post("/plan", responses=refusals)
     @allow(CallingService.OPERATOR)
-    async def plan(uid: UUID, asked: RerunChain) -> RerunPlan:
+    async def plan(uid: UUID, asked: RerunChain, by: Asking) -> RerunPlan:
         """Says what a rerun would do: which steps run how many jobs, which are taken over, what
         cannot be had any more."""
-        return await plan_of_rerun(context, uid, asked)
+        return await plan_of_rerun(context, uid, asked, by=by)
 
     @router.post(
         "", status_code=status.HTTP_201_CREATED, responses={200: {"model": Chain}, **refusals}
     )
     @allow(CallingService.OPERATOR)
-    async def rerun(uid: UUID, asked: RerunChain, response: Response) -> Chain:
+    async def rerun(uid: UUID, asked: RerunChain, response: Response, by: Asking) -> Chain:
         """Runs a chain that is over again: 201 with a new chain, which takes over what is still
         there of finished steps; 200 with the first for a repetition with the same `key`. Refused
         where something that it needs cannot be had any more."""
-        made, created = await rerun_chain(context, uid, asked)
+        made, created = await rerun_chain(context, uid, asked, by=by)
         wake()
         response.status_code = status.HTTP_201_CREATED if created else status.HTTP_200_OK
         return await read_chain(context.database, made)

@@ -11,6 +11,7 @@ from sluice.contracts.chains import ChainTask, ChainTaskList, Release, TaskEnded
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import StepState
 from sluice.contracts.tasks import BY_REQUEST, Cancel, Prioritise, TaskStatus
+from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.http import api_router, errors
 from wfms.chains.usecases.context import ChainsContext
@@ -29,6 +30,7 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
     @router.get("", responses=errors(Unprocessable))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def list_tasks(
+        sight: Seen,
         *,
         chain: UUID | None = None,
         state: StepState | None = None,
@@ -41,7 +43,15 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
         answer. `after`: the `next` of the page before."""
         return await read_tasks(
             context,
-            TaskQuery(chain=chain, state=state, after=after, limit=limit, paged=paged, full=full),
+            TaskQuery(
+                chain=chain,
+                state=state,
+                after=after,
+                limit=limit,
+                paged=paged,
+                full=full,
+                sight=sight,
+            ),
         )
 
     @router.post("/finished", responses=errors(NotFound, Conflict, Unprocessable))

@@ -5,12 +5,15 @@ from datetime import datetime
 from uuid import UUID
 
 from sluice.contracts.attention import Acknowledgement, ChainCounts
+from sluice.contracts.owners import Sight
 from sluice.contracts.states import ChainState, StepState
 from sluice.servicekit.database import Connection
 
 UNDER_WAY = f"""
 SELECT state, count(*) AS chains FROM chains
-WHERE state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}') GROUP BY state
+WHERE state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}')
+    AND ($1::text[] IS NULL OR owner_group = ANY($1))
+GROUP BY state
 """
 
 #: Failed ones that nobody has acknowledged, discarded or run again; and those with a step that
@@ -23,7 +26,11 @@ UNION SELECT chain_uid FROM steps WHERE state = '{StepState.STARTING}' AND reaso
 UNION SELECT chain_uid FROM steps WHERE state = '{StepState.IN_PROGRESS}' AND reason <> ''
 """
 
-COUNT_WANTED = f"SELECT count(*) FROM ({WANTED}) AS wanted"
+COUNT_WANTED = f"""
+SELECT count(*) FROM ({WANTED}) AS wanted
+WHERE $1::text[] IS NULL
+    OR EXISTS (SELECT FROM chains WHERE chains.uid = wanted.uid AND owner_group = ANY($1))
+"""
 
 ACKNOWLEDGE = f"""
 -- The first who says so is the one who is named.
@@ -34,12 +41,13 @@ WHERE uid = $1 AND state = '{ChainState.FAILED}' AND acknowledged_at IS NULL RET
 SEEN = "SELECT state, acknowledged_by, acknowledged_at FROM chains WHERE uid = $1"
 
 
-async def counts(connection: Connection) -> ChainCounts:
-    found = {row["state"]: row["chains"] for row in await connection.fetch(UNDER_WAY)}
+async def counts(connection: Connection, sight: Sight) -> ChainCounts:
+    groups = sight.names()
+    found = {row["state"]: row["chains"] for row in await connection.fetch(UNDER_WAY, groups)}
     return ChainCounts(
         in_progress=found.get(ChainState.IN_PROGRESS, 0),
         uploading=found.get(ChainState.UPLOADING, 0),
-        attention=await connection.fetchval(COUNT_WANTED),
+        attention=await connection.fetchval(COUNT_WANTED, groups),
     )
 
 

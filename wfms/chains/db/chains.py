@@ -13,6 +13,7 @@ from sluice.contracts.labels import label
 from sluice.contracts.life_cycles import states_before
 from sluice.contracts.plan import Plan
 from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
+from sluice.servicekit.access.ownership import Ownership
 from sluice.servicekit.database import Connection
 from wfms.chains.domain.chain import ChainView, DatasetView, StepView
 from wfms.chains.domain.identity import ChainKey, task_uid
@@ -29,8 +30,8 @@ SELECT state, ending, reason, rank FROM chains WHERE uid = $1 FOR UPDATE
 LOCK_CHAIN = """
 -- The same lock, with all that the chain is.
 SELECT uid, state, ending, upload_asked, discarded, reason, template_id, template_name,
-    template_version, plan, params,
-    dataset_uid, dataset, keep_failed > '0' AND (ended_at IS NULL OR keep_until IS NOT NULL) AS kept
+    template_version, plan, params, dataset_uid, dataset, owner, owner_group, keep_failed > '0' AND
+    (ended_at IS NULL OR keep_until IS NOT NULL) AS kept
 FROM chains WHERE uid = $1 FOR UPDATE
 """
 
@@ -74,9 +75,9 @@ INSERT_CHAIN = """
 INSERT INTO chains (
     uid, state, template_id, template_name, template_version, plan, params, dataset_uid,
         dataset_name, dataset, created_at,
-    variant, keep_failed, rerun_of, secrets, rank
+    variant, keep_failed, rerun_of, secrets, rank, owner, owner_group
 )
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
 """
 
 INSERT_STEPS = """
@@ -176,8 +177,17 @@ async def lock_inputs(connection: Connection, uids: Iterable[UUID]) -> list[UUID
     ]
 
 
-def origin_of(uid: UUID, dataset: Dataset, *, template: str) -> Origin:
-    return Origin(uid, template, label(dataset), dataset.meta, dataset.period, dataset.run)
+def _origin(uid: UUID, dataset: Dataset, row: asyncpg.Record) -> Origin:
+    return Origin(
+        chain=uid,
+        template=row["template_name"],
+        name=label(dataset),
+        meta=dataset.meta,
+        period=dataset.period,
+        run=dataset.run,
+        owner=row["owner"],
+        group=row["owner_group"],
+    )
 
 
 async def hold_chain(connection: Connection, uid: UUID) -> LockedChain | None:
@@ -227,12 +237,11 @@ async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
         used=used,
         kept=row["kept"],
     )
-    origin = origin_of(uid, dataset, template=row["template_name"])
     return StoredChain(
         uid=uid,
         reason=row["reason"],
         params=row["params"],
-        origin=origin,
+        origin=_origin(uid, dataset, row),
         template=TemplateVersion(row["template_id"], row["template_name"], row["template_version"]),
         dataset=dataset,
         view=view,
@@ -339,6 +348,7 @@ class NewChainRow:
     params: Mapping[str, Any]
     dataset: Dataset
     keep_failed: timedelta
+    whose: Ownership
     rerun_of: UUID | None = None
     rank: float = 0.0
 
@@ -363,6 +373,8 @@ async def insert_chain(connection: Connection, row: NewChainRow, *, now: datetim
         row.rerun_of,
         {name: ref.model_dump(mode="json") for name, ref in row.plan.secrets.items()} or None,
         row.rank,
+        row.whose.owner,
+        row.whose.group,
     )
     names = [step.name for step in row.plan.steps]
     tasks = [task_uid(row.uid, name) for name in names]

@@ -8,6 +8,7 @@ import asyncpg
 
 from sluice.contracts.attention import Acknowledgement
 from sluice.contracts.chains import Chain, ChainDataset, ChainStep, ChainTask
+from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.states import ChainState, StepState
 from sluice.servicekit.database import Connection
 from wfms.chains.db.attention import WANTED
@@ -16,11 +17,13 @@ CHAINS = """
 -- A page, newest first; $3 is the position of the last one seen.
 SELECT uid, position, state, template_id, template_name, template_version, dataset_uid,
     dataset_name, params, secrets,
-    created_at, ended_at, reason, rerun_of, rank, acknowledged_by, acknowledged_at
+    created_at, ended_at, reason, rerun_of, rank, acknowledged_by, acknowledged_at,
+    owner, owner_group AS "group"
 FROM chains
 WHERE ($1::uuid[] IS NULL OR uid = ANY($1)) AND ($2::text IS NULL OR state = $2)
     AND ($3::bigint IS NULL OR position < $3)
     AND ($5::uuid IS NULL OR dataset_uid = $5)
+    AND ($6::text[] IS NULL OR owner_group = ANY($6))
 ORDER BY position DESC LIMIT $4
 """
 
@@ -28,7 +31,7 @@ ORDER BY position DESC LIMIT $4
 CHAINS_THAT_USE = CHAINS.replace(
     "\nORDER",
     """
-    AND uid IN (SELECT chain_uid FROM datasets WHERE datasets.uid = $6 AND step IS NULL)\nORDER""",
+    AND uid IN (SELECT chain_uid FROM datasets WHERE datasets.uid = $7 AND step IS NULL)\nORDER""",
 )
 
 CHAINS_OF_ATTENTION = CHAINS.replace("\nORDER", f"\n    AND uid IN ({WANTED})\nORDER")
@@ -63,6 +66,7 @@ WHERE steps.taken_from IS NULL AND ($1::uuid IS NULL OR steps.task_uid = $1)
     AND ($2::uuid IS NULL OR steps.chain_uid = $2)
 AND ($3::text IS NULL OR steps.state = $3)
 AND ($1 IS NOT NULL OR $3 IS NOT NULL OR steps.state <> '{StepState.PENDING}')
+AND ($7::text[] IS NULL OR chains.owner_group = ANY($7))
 AND ($5::bigint IS NULL OR chains.position <= $5 AND (chains.position < $5 OR steps.ordinal > $6))
 ORDER BY chains.position DESC, steps.ordinal LIMIT $4
 """
@@ -100,6 +104,7 @@ class ChainQuery:
     attention: bool = False
     ended: bool = False
     limit: int = 1
+    sight: Sight = ALL
 
     @property
     def statement(self) -> str:
@@ -117,7 +122,14 @@ async def chains_page(
     the page before."""
     further = () if query.uses is None else (query.uses,)
     rows = await connection.fetch(
-        query.statement, query.uids, query.state, before, query.limit, query.dataset, *further
+        query.statement,
+        query.uids,
+        query.state,
+        before,
+        query.limit,
+        query.dataset,
+        query.sight.names(),
+        *further,
     )
     uids = [row["uid"] for row in rows]
     steps = await connection.fetch(STEPS, uids)
@@ -171,10 +183,13 @@ async def tasks_page(
     state: StepState | None = None,
     after: tuple[int, int] | None = None,
     limit: int = 1,
+    sight: Sight = ALL,
 ) -> tuple[list[ChainTask], tuple[int, int] | None]:
     """Tasks, without the WMS's counts, and where the last one stands, None when the page is not
     full: the position of its chain, and its place there."""
-    rows = await connection.fetch(TASKS, task, chain, state, limit, *(after or (None, None)))
+    rows = await connection.fetch(
+        TASKS, task, chain, state, limit, *(after or (None, None)), sight.names()
+    )
     last = (int(rows[-1]["position"]), int(rows[-1]["ordinal"])) if len(rows) == limit else None
     tasks = [
         ChainTask(

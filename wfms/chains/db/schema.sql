@@ -243,3 +243,13 @@ UPDATE alembic_version SET version_num='wfms_chains0012' WHERE alembic_version.v
 ALTER TABLE chains ADD COLUMN rank double precision NOT NULL DEFAULT 0 CHECK (rank >= 0);
 
 UPDATE alembic_version SET version_num='wfms_chains0013' WHERE alembic_version.version_num = 'wfms_chains0012';
+
+-- Running upgrade wfms_chains0013 -> wfms_chains0014
+
+ALTER TABLE chains
+    -- The person that asked for it; null: it began by itself.
+    ADD COLUMN owner text,
+    -- Whose members see it and act on it.
+    ADD COLUMN owner_group text NOT NULL DEFAULT 'everyone';
+
+UPDATE alembic_version SET version_num='wfms_chains0014' WHERE alembic_version.version_num = 'wfms_chains0013';

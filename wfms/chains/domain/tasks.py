@@ -15,6 +15,7 @@ from sluice.contracts.bounds import check_inherited
 from sluice.contracts.counts import PRODUCED
 from sluice.contracts.datasets import Dataset, NewDataset
 from sluice.contracts.needs import Needs
+from sluice.contracts.owners import EVERYONE
 from sluice.contracts.plan import NextSource, Plan, PlanStep, Source, StepInput
 from sluice.contracts.problems import Finding, Unprocessable
 from sluice.contracts.states import DatasetType
@@ -41,8 +42,8 @@ class NothingToRead(Unprocessable):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a chain's data sets carry along: the chain, its template, and the input data set's
-    description."""
+    """What a chain's data sets carry along: the chain, its template, the input data set's
+    description, and whose they are."""
 
     chain: UUID
     template: str
@@ -50,6 +51,8 @@ class Origin:
     meta: Mapping[str, Any]
     period: str | None
     run: int | None
+    owner: str | None = None
+    group: str = EVERYONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,8 @@ def new_dataset(
         period=origin.period,
         run=origin.run,
         url=f"{storage_url}/{name}",
+        owner=origin.owner,
+        group=None if origin.group == EVERYONE else origin.group,
     )
 
 
@@ -207,20 +212,24 @@ def make_task(
         cross=planned.cross,
         by_place=planned.by_place,
         parts_uid=datasets.outputs[parts_port(planned)].dataset if planned.groups.tree else None,
-        needs=_needs(planned, args),
+        needs=_needs(planned, args, group=origin.group),
         taken_over=datasets.before,
+        owner=origin.owner,
+        group=origin.group,
     )
 
 
-def _needs(planned: PlanStep, args: Mapping[str, Any]) -> Needs:
+def _needs(planned: PlanStep, args: Mapping[str, Any], *, group: str) -> Needs:
     """Of a tool that stays loaded, with the kind of what is loaded: pilots and the WMS compare it
-    where they look for a process that can serve a job."""
+    where they look for a process that can serve a job. What has seen one group's data serves no
+    other."""
     warm = planned.needs.warm
     if warm is None:
         return planned.needs
     given = {name: args.get(name) for name in warm.key}
     tool = {name: value for name, value in planned.tool.items() if name != "id"}  # the step's name
-    told = json.dumps([tool, given], sort_keys=True, default=str).encode()
+    of_group = [] if group == EVERYONE else [group]
+    told = json.dumps([tool, given, *of_group], sort_keys=True, default=str).encode()
     kind = hashlib.sha256(told).hexdigest()[:_KIND]
     return planned.needs.model_copy(update={"warm": warm.model_copy(update={"kind": kind})})
 

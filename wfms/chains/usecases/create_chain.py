@@ -1,6 +1,7 @@
 """Makes a chain, which carries a data set through a template."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -11,9 +12,12 @@ from sluice.contracts.asset_refs import MARK, SCHEME, is_asset
 from sluice.contracts.chain_requirements import DatasetFacts, requires_text, unmet
 from sluice.contracts.chains import NewChain
 from sluice.contracts.datasets import Dataset
+from sluice.contracts.owners import Sight, sight
 from sluice.contracts.parameters import findings
-from sluice.contracts.problems import Conflict, Finding
+from sluice.contracts.problems import Conflict, Finding, NotFound
 from sluice.contracts.states import DatasetState, DatasetType
+from sluice.servicekit.access.ownership import Ownership, ownership
+from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Transaction
 from wfms.chains.db import chains, datasets
 from wfms.chains.db.chains import NewChainRow, TemplateVersion
@@ -42,15 +46,23 @@ class AssetsMoved(Conflict):
         )
 
 
-async def create_chain(context: ChainsContext, new: NewChain) -> tuple[UUID, bool]:
-    """Gives the chain's uid and whether it is new. One that carries the data set through this
-    version of the template with the same parameters given is the one that there is (invariant 1);
-    giving none is what a chain does that starts by itself.
+async def create_chain(
+    context: ChainsContext, new: NewChain, *, by: Person | None = None
+) -> tuple[UUID, bool]:
+    """``by``: the person who asks; None: it begins by itself. Gives the chain's uid and whether it
+    is new. One that carries the data set through this version of the template with the same
+    parameters given is the one that there is (invariant 1); giving none is what a chain does that
+    starts by itself.
 
     Effect: the chain, its steps and its inputs are stored; steps that read the input become
     starting. It has the newest versions of the assets that its template is bound to. Messages:
-    none. Errors: ``UnfitChain``, ``DatasetGone``; ``NotAvailable`` where the DMS cannot be asked
+    none. Errors: ``UnfitChain``, ``DatasetGone``; ``Forbidden`` for a group that he is not in;
+    ``NotFound`` for a data set that he does not see; ``NotAvailable`` where the DMS cannot be asked
     for files that are parameters, or the operator service for secrets and assets."""
+    seen_by = sight([new.group]) if by is None else by.sight
+    whose = ownership(by, owner=new.owner, group=new.group)
+    if not seen_by.sees(new.dataset.group, new.dataset.shared_with):
+        raise NotFound(f"no data set has the uid {new.dataset.uid}", dataset=new.dataset.uid)
     if any(map(is_asset, new.params.values())):
         _require_fitting(new)
         new = await find_given_assets(context.operator, new)
@@ -63,7 +75,7 @@ async def create_chain(context: ChainsContext, new: NewChain) -> tuple[UUID, boo
         _check(key.uid, new)
         bound = await find_bound_assets(context.operator, new)
         try:
-            return await _create(context, key, _with(new, bound))
+            return await _create(context, key, _with(new, bound), _For(whose, seen_by))
         except (DatasetGone, UnfitChain):
             # A version that was taken back meanwhile: there is another one, or a reason.
             if await find_bound_assets(context.operator, new) == bound:
@@ -75,10 +87,20 @@ def _with(new: NewChain, bound: Mapping[str, Any]) -> NewChain:
     return new.model_copy(update={"params": {**new.params, **bound}})
 
 
-async def _create(context: ChainsContext, key: ChainKey, new: NewChain) -> tuple[UUID, bool]:
+@dataclass(frozen=True, slots=True)
+class _For:
+    """Whose the chain is, and who has to see what it reads."""
+
+    whose: Ownership
+    seen_by: Sight
+
+
+async def _create(
+    context: ChainsContext, key: ChainKey, new: NewChain, made_for: _For
+) -> tuple[UUID, bool]:
     """As ``create_chain``; ``new`` has all assets among its parameters."""
     database = context.database
-    files = await find_files(context.dms, new)
+    files = await find_files(context.dms, new, seen_by=made_for.seen_by)
     plan = await find_secrets(context.operator, new)
     async with database.transaction() as transaction:
         # The inputs' locks come first: their release and their taking into use exclude each other.
@@ -104,6 +126,7 @@ async def _create(context: ChainsContext, key: ChainKey, new: NewChain) -> tuple
             dataset=new.dataset,
             keep_failed=context.keep_failed,
             rank=new.rank,
+            whose=made_for.whose,
         )
         await _insert(transaction, row, files, now=database.clock.now())
     log.info(

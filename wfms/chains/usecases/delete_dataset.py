@@ -16,6 +16,7 @@ import structlog
 from sluice.contracts.asset_refs import MARK
 from sluice.contracts.assets import AssetKept
 from sluice.contracts.datasets import Dataset
+from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.problems import Conflict, Finding, NeedsForce, NotAvailable, NotFound
 from sluice.contracts.states import ChainState, DatasetType
 from sluice.servicekit.database import PASSING
@@ -24,6 +25,7 @@ from wfms.chains.db import chains, deletions
 from wfms.chains.db.deletions import Needing
 from wfms.chains.usecases.cancel_chain import TooLate, cancel_chain
 from wfms.chains.usecases.context import ChainsContext
+from wfms.chains.usecases.find_files import require_owned
 
 log = structlog.get_logger(__name__)
 
@@ -61,17 +63,23 @@ class DatasetNeeded(NeedsForce):
 
 
 async def delete_dataset(
-    context: ChainsContext, uid: UUID, *, force: bool, taken_back: bool = False
+    context: ChainsContext,
+    uid: UUID,
+    *,
+    force: bool,
+    taken_back: bool = False,
+    sight: Sight = ALL,
 ) -> Dataset:
     """``taken_back``: no chain is given it as an asset any more; not even ``force`` deletes what
     is. Effect: the DMS deletes the data set, an output too if ``force``. While chains need it that
     is refused; with ``force`` they are canceled, and it is deleted when the last of them has ended
     (one whose output is on its way to the output storage cannot be canceled any more: it ends by
     itself). No chain starts on it or takes it over any more. Repeating it is fine. Messages: those
-    of ``cancel_chain``. Errors: ``NotFound``, ``DatasetNeeded``, ``AssetKept``; ``Conflict`` of the
-    DMS (an output, without ``force``); ``NotAvailable``."""
+    of ``cancel_chain``. Errors: ``NotFound``, ``Forbidden``, ``DatasetNeeded``, ``AssetKept``;
+    ``Conflict`` of the DMS (an output, without ``force``); ``NotAvailable``."""
     database = context.database
     dataset = await context.dms.dataset(uid)
+    require_owned(dataset, sight)
     if MARK in dataset.meta and not taken_back:
         raise AssetKept(uid, dataset.name, dataset.meta[MARK])
     if dataset.type is DatasetType.OUTPUT and not force:

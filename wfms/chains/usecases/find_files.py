@@ -5,7 +5,8 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.asset_refs import MARK
 from sluice.contracts.chains import FileValue, NewChain
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.problems import Conflict, Finding, NotFound, Unprocessable
+from sluice.contracts.owners import Sight
+from sluice.contracts.problems import Conflict, Finding, Forbidden, NotFound, Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType
 from wfms.chains.domain.parameters import given_files
 
@@ -34,14 +35,15 @@ class UnfitChain(Unprocessable):
         )
 
 
-async def find_files(dms: DmsClient, new: NewChain) -> dict[str, Dataset]:
-    """Precondition: the parameters have no findings. Effect: none. Messages: none. By parameter,
-    the data set that is its value, of one file where it is a ``File`` or ``Directory``; parameters
-    without a value are left out. Raises ``UnfitChain``, ``NotAvailable``."""
+async def find_files(dms: DmsClient, new: NewChain, *, seen_by: Sight) -> dict[str, Dataset]:
+    """``seen_by``: who is to see them. Precondition: the parameters have no findings. Effect: none.
+    Messages: none. By parameter, the data set that is its value, of one file where it is a ``File``
+    or ``Directory``; parameters without a value are left out. Raises ``UnfitChain``,
+    ``NotAvailable``."""
     found: dict[str, Dataset] = {}
     wrong: list[Finding] = []
     for name, value in given_files(new.plan, new.params).items():
-        answer = await _find(dms, new, name, value)
+        answer = await _find(dms, new, name, value, seen_by=seen_by)
         if isinstance(answer, str):
             wrong.append(Finding(message=f"parameter {name!r}: {answer}"))
         else:
@@ -51,13 +53,18 @@ async def find_files(dms: DmsClient, new: NewChain) -> dict[str, Dataset]:
     return found
 
 
-async def _find(dms: DmsClient, new: NewChain, name: str, value: FileValue) -> Dataset | str:
+async def _find(
+    dms: DmsClient, new: NewChain, name: str, value: FileValue, *, seen_by: Sight
+) -> Dataset | str:
     """The data set, or why it cannot be the value of parameter ``name``."""
     whole = name in new.plan.dataset_parameters
+    unknown = f"there is no data set {value.dataset}"
     try:
         dataset = await dms.dataset(value.dataset)
     except NotFound:
-        return f"there is no data set {value.dataset}"
+        return unknown
+    if value.asset is None and not seen_by.sees(dataset.group, dataset.shared_with):
+        return unknown
     if trouble := _trouble_with(dataset, new, value):
         return trouble
     if not whole and value.asset is None and dataset.count_files != 1:
@@ -66,6 +73,19 @@ async def _find(dms: DmsClient, new: NewChain, name: str, value: FileValue) -> D
             f" type {new.plan.parameters[name].type} is one"
         )
     return dataset
+
+
+def require_owned(dataset: Dataset, sight: Sight) -> None:
+    """Raises ``NotFound`` for one that is not seen, ``Forbidden`` for one that is another
+    group's."""
+    if not sight.sees(dataset.group, dataset.shared_with):
+        raise NotFound(f"no data set has the uid {dataset.uid}", dataset=dataset.uid)
+    if not sight.is_member(dataset.group):
+        raise Forbidden(
+            f"data set {dataset.name!r} is the group {dataset.group}'s, which shares it for"
+            " reading",
+            dataset=dataset.uid,
+        )
 
 
 def _trouble_with(dataset: Dataset, new: NewChain, value: FileValue) -> str:

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from sluice.contracts.attention import ChainCounts
 from sluice.contracts.chains import Chain, ChainPage
+from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.problems import Unprocessable
 from sluice.servicekit.database import Database
 from wfms.chains.db.attention import counts
@@ -31,10 +32,10 @@ async def read_chain(database: Database, uid: UUID) -> Chain:
     return chains[0]
 
 
-async def count_chains(database: Database) -> ChainCounts:
+async def count_chains(database: Database, sight: Sight = ALL) -> ChainCounts:
     """Those under way, and those that need a person. Errors: none."""
     async with database.connection() as connection:
-        return await counts(connection)
+        return await counts(connection, sight)
 
 
 async def read_chains(database: Database, query: ChainQuery, *, after: str | None) -> ChainPage:

@@ -8,6 +8,7 @@ import structlog
 
 from sluice.clients.wms import WmsClient
 from sluice.contracts.chains import ChainTask, ChainTaskList
+from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.problems import NotFound, ServiceError
 from sluice.contracts.states import StepState
 from sluice.contracts.tasks import TaskStatus
@@ -40,6 +41,7 @@ class TaskQuery:
     limit: int = 200
     paged: bool = False
     full: bool = False
+    sight: Sight = ALL
 
 
 async def read_tasks(context: ChainsContext, query: TaskQuery) -> ChainTaskList:
@@ -48,7 +50,12 @@ async def read_tasks(context: ChainsContext, query: TaskQuery) -> ChainTaskList:
     after = None if query.after is None else _place(query.after)
     async with context.database.connection() as connection:
         tasks, last = await tasks_page(
-            connection, chain=query.chain, state=query.state, after=after, limit=query.limit
+            connection,
+            chain=query.chain,
+            state=query.state,
+            after=after,
+            limit=query.limit,
+            sight=query.sight,
         )
     next_place = last if query.paged else None
     counted = await _with_counts(context.wms, tasks, full=query.full)

@@ -19,11 +19,14 @@ from sluice.contracts.asset_refs import is_asset
 from sluice.contracts.chain_requirements import requires_text, unmet_parameters
 from sluice.contracts.chains import NewChain, RerunChain, RerunPlan
 from sluice.contracts.datasets import Dataset
+from sluice.contracts.owners import Sight, sight
 from sluice.contracts.parameters import findings
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Conflict, Finding, ServiceError
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.contracts.tasks import TaskStatus
+from sluice.servicekit.access.ownership import Ownership
+from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Transaction
 from wfms.chains.db import chains, datasets
 from wfms.chains.db.chains import NewChainRow, StoredChain
@@ -82,6 +85,7 @@ class _Draft:
     wish: Wish
     rerun: Rerun
     there: Mapping[UUID, Dataset]
+    whose: Ownership
 
     @property
     def takes(self) -> dict[UUID, str]:
@@ -96,10 +100,12 @@ class _Draft:
         }
 
 
-async def plan_of_rerun(context: ChainsContext, uid: UUID, asked: RerunChain) -> RerunPlan:
+async def plan_of_rerun(
+    context: ChainsContext, uid: UUID, asked: RerunChain, *, by: Person | None = None
+) -> RerunPlan:
     """What ``rerun_chain`` would do. Effect: none. Messages: none. Errors: as there, but
     ``CannotRerun``."""
-    draft = await _draft(context, uid, asked)
+    draft = await _draft(context, uid, asked, by=by)
     counts = await _counts(context.wms, draft)
     plan = draft.before.view.plan
     return RerunPlan(
@@ -110,19 +116,21 @@ async def plan_of_rerun(context: ChainsContext, uid: UUID, asked: RerunChain) ->
     )
 
 
-async def rerun_chain(context: ChainsContext, uid: UUID, asked: RerunChain) -> tuple[UUID, bool]:
-    """Precondition: the chain is over. Effect: a new chain of the same data set and the same
-    version of the template; steps that are taken over are finished in it. Gives its uid and whether
-    it is new: the same key gives the first. Messages: those of ``advance_chain``. Errors:
-    ``UnknownChain``, ``NotOver``, ``UnfitChain`` (parameters), ``NoSuchStep``, ``NothingFailed``,
-    ``CannotRerun``, ``Moved``, ``NotAvailable``."""
+async def rerun_chain(
+    context: ChainsContext, uid: UUID, asked: RerunChain, *, by: Person | None = None
+) -> tuple[UUID, bool]:
+    """``by``: the person who asks, whose it is. Precondition: the chain is over. Effect: a new
+    chain of the same data set and the same version of the template; steps that are taken over are
+    finished in it. Gives its uid and whether it is new: the same key gives the first. Messages:
+    those of ``advance_chain``. Errors: ``UnknownChain``, ``NotOver``, ``UnfitChain`` (parameters),
+    ``NoSuchStep``, ``NothingFailed``, ``CannotRerun``, ``Moved``, ``NotAvailable``."""
     database = context.database
     new = rerun_uid(uid, asked.key or uuid4())
     for _ in range(TRIES):
         async with database.connection() as connection:
             if await chains.chain_exists(connection, new):
                 return new, False
-        draft = await _draft(context, uid, asked)
+        draft = await _draft(context, uid, asked, by=by)
         if draft.rerun.missing:
             raise CannotRerun(uid, draft.rerun.missing)
         with suppress(Moved):
@@ -142,7 +150,9 @@ async def rerun_chain(context: ChainsContext, uid: UUID, asked: RerunChain) -> t
     raise Moved(uid)
 
 
-async def _draft(context: ChainsContext, uid: UUID, asked: RerunChain) -> _Draft:
+async def _draft(
+    context: ChainsContext, uid: UUID, asked: RerunChain, *, by: Person | None
+) -> _Draft:
     async with context.database.transaction() as transaction:
         before = await chains.lock_chain(transaction.connection, uid)
     if before is None:
@@ -160,7 +170,8 @@ async def _draft(context: ChainsContext, uid: UUID, asked: RerunChain) -> _Draft
         from_step=asked.from_step,
         failed_only=asked.failed_only,
     )
-    renewed = await _checked(context, before, asked, wish)
+    seen_by = sight([before.origin.group]) if by is None else by.sight
+    renewed = await _checked(context, _as_new(before, asked), wish, seen_by=seen_by)
     kept = [
         dataset.uid
         for dataset in before.view.datasets
@@ -176,7 +187,8 @@ async def _draft(context: ChainsContext, uid: UUID, asked: RerunChain) -> _Draft
     }
     released = await _released(context, there.values())
     rerun = plan_rerun(before.view, wish, there=there.keys(), released=released)
-    return _Draft(before, renewed, wish, rerun, there)
+    whose = Ownership(before.origin.owner if by is None else by.name, before.origin.group)
+    return _Draft(before, renewed, wish, rerun, there, whose)
 
 
 async def _released(context: ChainsContext, datasets: Iterable[Dataset]) -> set[UUID]:
@@ -191,21 +203,18 @@ async def _released(context: ChainsContext, datasets: Iterable[Dataset]) -> set[
     return {dataset.uid for dataset in known if dataset.released}
 
 
-async def _checked(
-    context: ChainsContext, before: StoredChain, asked: RerunChain, wish: Wish
-) -> Plan:
+async def _checked(context: ChainsContext, new: NewChain, wish: Wish, *, seen_by: Sight) -> Plan:
     """The plan of the new chain. Only what was given now is looked at, and secrets: the rest was
     checked when the chain was made."""
-    plan = before.view.plan
-    new = _as_new(before, asked)
-    wrong = findings(plan, {**wish.params, **asked.params})
+    plan = new.plan
+    wrong = findings(plan, {**wish.params, **new.params})
     wrong += [
         Finding(message=requires_text([condition]))
         for condition in unmet_parameters(plan, wish.params)
     ]
     if wrong:
         raise UnfitChain.of(new, wrong)
-    await find_files(context.dms, new)
+    await find_files(context.dms, new, seen_by=seen_by)
     return await find_secrets(context.operator, new)
 
 
@@ -261,6 +270,7 @@ async def _store(
         keep_failed=keep_failed,
         rerun_of=before.uid,
         rank=0.0 if held is None else held.rank,
+        whose=draft.whose,
     )
     await chains.insert_chain(connection, row, now=now)
     whole = [step.name for step in before.view.plan.steps if step.name not in draft.rerun.runs]

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query
 from sluice.contracts.access import CallingService, Role
 from sluice.contracts.intake import Rematch, Rematched, RematchedAll, TieList, UnmatchedList
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound
+from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.http import api_router, errors
 from wfms.intake.usecases.context import IntakeContext
@@ -28,37 +29,37 @@ def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> API
 
     @router.get("/unmatched")
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def unmatched(limit: Limit = 200) -> UnmatchedList:
+    async def unmatched(sight: Seen, limit: Limit = 200) -> UnmatchedList:
         """Lists data sets that no chain carries, with the reasons; newest first."""
-        return await read_unmatched(database, limit=limit)
+        return await read_unmatched(database, limit=limit, sight=sight)
 
     @router.delete("/unmatched/{uid}", status_code=204, responses=errors(NotFound, NotAvailable))
     @allow(CallingService.OPERATOR)
-    async def dismiss(uid: UUID) -> None:
+    async def dismiss(uid: UUID, sight: Seen) -> None:
         """Forgets that this data set fitted no template: somebody has seen to it. It stays where it
         is."""
-        await dismiss_dataset(database, uid)
+        await dismiss_dataset(database, uid, sight)
 
     @router.get("/ties")
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def ties(limit: Limit = 200) -> TieList:
+    async def ties(sight: Seen, limit: Limit = 200) -> TieList:
         """Lists templates of one priority that matched the same data sets, the latest first."""
-        return await read_ties(database, limit=limit)
+        return await read_ties(database, limit=limit, sight=sight)
 
     @router.post("/rematch", responses=errors(NotFound, Conflict, NotAvailable))
     @allow(CallingService.OPERATOR)
-    async def rematch(request: Rematch) -> Rematched:
+    async def rematch(request: Rematch, sight: Seen) -> Rematched:
         """Matches a data set again, after a template was added or changed."""
-        rematched = await rematch_dataset(context, request.dataset_uid)
+        rematched = await rematch_dataset(context, request.dataset_uid, sight)
         wake()
         return rematched
 
     @router.post("/rematch-all", responses=errors(NotAvailable))
     @allow(CallingService.OPERATOR)
-    async def rematch_every() -> RematchedAll:
+    async def rematch_every(sight: Seen) -> RematchedAll:
         """Matches all unmatched data sets again; those that were deleted meanwhile are
         forgotten."""
-        rematched = await rematch_all(context)
+        rematched = await rematch_all(context, sight)
         wake()
         return rematched
 

@@ -9,6 +9,7 @@ from uuid import UUID
 from sluice.contracts.chains import NewChain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.intake import Unmatched
+from sluice.contracts.owners import EVERYONE, Sight
 from sluice.contracts.problems import Finding
 from sluice.servicekit.database import Connection
 
@@ -57,14 +58,20 @@ DELETE_UNMATCHED = "DELETE FROM unmatched WHERE dataset_uid = $1 RETURNING 1"
 
 HAS_UNMATCHED = "SELECT EXISTS (SELECT 1 FROM unmatched WHERE dataset_uid = $1)"
 
+GROUPS_OF = "SELECT dataset FROM unmatched WHERE dataset_uid = $1"
+
 LOCK_UNMATCHED = "SELECT 1 FROM unmatched WHERE dataset_uid = $1 FOR UPDATE"
 
-SELECT_UNMATCHED = """
+#: Of a person in these groups; null: of somebody who sees all.
+_SEEN = """({0}::text[] IS NULL OR coalesce(dataset->>'group', 'everyone') = ANY({0})
+    OR dataset->'shared_with' ?| {0})""".format
+
+SELECT_UNMATCHED = f"""
 SELECT dataset_uid, dataset_name, reason, findings, since, dataset FROM unmatched
-ORDER BY since DESC, dataset_uid LIMIT $1
+WHERE {_SEEN("$2")} ORDER BY since DESC, dataset_uid LIMIT $1
 """
 
-COUNT_UNMATCHED = "SELECT count(*) FROM unmatched"
+COUNT_UNMATCHED = f"SELECT count(*) FROM unmatched WHERE {_SEEN('$1')}"
 
 OLDEST_UNMATCHED = """
 -- Those behind a place in the order of their coming.
@@ -150,16 +157,22 @@ async def delete_unmatched(connection: Connection, dataset: UUID) -> bool:
     return await connection.fetchval(DELETE_UNMATCHED, dataset) is not None
 
 
-async def select_unmatched(connection: Connection, *, limit: int) -> list[Unmatched]:
+async def select_unmatched(connection: Connection, *, limit: int, sight: Sight) -> list[Unmatched]:
     """Newest first."""
-    return [
-        Unmatched.model_validate(dict(row))
-        for row in await connection.fetch(SELECT_UNMATCHED, limit)
-    ]
+    rows = await connection.fetch(SELECT_UNMATCHED, limit, sight.names())
+    return [Unmatched.model_validate(dict(row)) for row in rows]
 
 
-async def count_unmatched(connection: Connection) -> int:
-    return int(await connection.fetchval(COUNT_UNMATCHED) or 0)
+async def count_unmatched(connection: Connection, sight: Sight) -> int:
+    return int(await connection.fetchval(COUNT_UNMATCHED, sight.names()) or 0)
+
+
+async def unmatched_seen(connection: Connection, dataset: UUID, sight: Sight) -> bool:
+    """Is it among the unmatched, and the group's of who asks?"""
+    if sight.groups is None:
+        return await has_unmatched(connection, dataset)
+    row = await connection.fetchrow(GROUPS_OF, dataset)
+    return row is not None and sight.is_member((row["dataset"] or {}).get("group", EVERYONE))
 
 
 class UnmatchedPlace(NamedTuple):

@@ -90,3 +90,9 @@ CREATE TABLE ties (
 );
 
 UPDATE alembic_version SET version_num='wfms_intake0003' WHERE alembic_version.version_num = 'wfms_intake0002';
+
+-- Running upgrade wfms_intake0003 -> wfms_intake0004
+
+ALTER TABLE ties ADD COLUMN groups text[] NOT NULL DEFAULT '{everyone}';
+
+UPDATE alembic_version SET version_num='wfms_intake0004' WHERE alembic_version.version_num = 'wfms_intake0003';

@@ -5,14 +5,18 @@ from datetime import datetime
 
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.intake import Tie
+from sluice.contracts.owners import Sight
 from sluice.contracts.templates import Template
 from sluice.servicekit.database import Connection
 
 UPSERT_TIE = """
-INSERT INTO ties (template_id, rival_id, template, rival, priority, dataset_uid, dataset_name, at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+INSERT INTO ties (
+    template_id, rival_id, template, rival, priority, dataset_uid, dataset_name, at, groups
+)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 ON CONFLICT (template_id, rival_id) DO UPDATE SET datasets = ties.datasets + 1,
-    dataset_uid = EXCLUDED.dataset_uid, dataset_name = EXCLUDED.dataset_name, at = EXCLUDED.at
+    dataset_uid = EXCLUDED.dataset_uid, dataset_name = EXCLUDED.dataset_name, at = EXCLUDED.at,
+    groups = EXCLUDED.groups
 """
 
 DELETE_OLD_TIES = """
@@ -22,7 +26,11 @@ DELETE FROM ties WHERE (template_id, rival_id) IN (
     WHERE NOT (template_id = ANY ($1) AND rival_id = ANY ($1)) FOR UPDATE SKIP LOCKED)
 """
 
-SELECT_TIES = "SELECT * FROM ties ORDER BY at DESC, template, rival LIMIT $1"
+SELECT_TIES = """
+-- To whoever is in all groups whose the templates and the last data set are.
+SELECT template_id, rival_id, template, rival, priority, datasets, dataset_uid, dataset_name, at
+FROM ties WHERE $2::text[] IS NULL OR groups <@ $2 ORDER BY at DESC, template, rival LIMIT $1
+"""
 
 
 async def put_tie(
@@ -38,6 +46,7 @@ async def put_tie(
         dataset.uid,
         dataset.name,
         now,
+        sorted({template.group, rival.group, dataset.group}),
     )
 
 
@@ -46,5 +55,6 @@ async def delete_old_ties(connection: Connection, latest: Sequence[Template]) ->
     await connection.execute(DELETE_OLD_TIES, [template.id for template in latest])
 
 
-async def select_ties(connection: Connection, *, limit: int) -> list[Tie]:
-    return [Tie.model_validate(dict(row)) for row in await connection.fetch(SELECT_TIES, limit)]
+async def select_ties(connection: Connection, *, limit: int, sight: Sight) -> list[Tie]:
+    rows = await connection.fetch(SELECT_TIES, limit, sight.names())
+    return [Tie.model_validate(dict(row)) for row in rows]

@@ -7,6 +7,8 @@ from typing import Any
 from sluice.contracts.chain_requirements import DatasetFacts, requires_text, unmet
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.matching import bind, facts_of, missing_parameters_text, objection
+from sluice.contracts.numbers import counted
+from sluice.contracts.owners import EVERYONE, may_take
 from sluice.contracts.templates import Template
 
 #: Templates named in a reason; the rest is counted.
@@ -29,13 +31,20 @@ class NotMatched:
 
 def decide(dataset: Dataset, templates: Iterable[Template]) -> Matched | NotMatched:
     """Of the latest versions that match, the one of highest priority takes the data set; of
-    several, the first by name."""
-    latest = latest_of(templates)
+    several, the first by name. Those of groups that do not see the data set are none of its
+    business."""
+    latest = [
+        template
+        for template in latest_of(templates)
+        if may_take(template.group, dataset.group, dataset.shared_with)
+    ]
     facts = facts_of(dataset)
     objections = {template.name: objection(template.plan, facts) for template in latest}
     fitting = [template for template in latest if objections[template.name] is None]
     if not fitting:
-        return NotMatched(_nothing_fits([(name, why or "") for name, why in objections.items()]))
+        told = [each for each in latest if each.group in {EVERYONE, dataset.group}]
+        named = [(each.name, objections[each.name] or "") for each in told]
+        return NotMatched(_nothing_fits(named, others=len(latest) - len(told)))
     template, *others = sorted(
         fitting, key=lambda candidate: (-candidate.plan.priority, candidate.name)
     )
@@ -60,9 +69,13 @@ def latest_of(templates: Iterable[Template]) -> list[Template]:
     return sorted(latest.values(), key=lambda template: template.name)
 
 
-def _nothing_fits(objections: Sequence[tuple[str, str]]) -> str:
-    if not objections:
+def _nothing_fits(objections: Sequence[tuple[str, str]], *, others: int) -> str:
+    """``others``: templates that are not named to whom the data set is shown."""
+    if not objections and not others:
         return "there is no template that data sets may go through"
     named = "; ".join(f"{name} {why}" for name, why in objections[:NAMED])
-    remainder = f"; and {len(objections) - NAMED} more" if len(objections) > NAMED else ""
+    more = max(0, len(objections) - NAMED) + others
+    if not named:
+        return f"no template matches: {counted(more, 'template')} of other groups were looked at"
+    remainder = f"; and {more} more" if more else ""
     return f"no template matches: {named}{remainder}"

@@ -1,21 +1,22 @@
 """Reads data sets that fit no template, and ties among templates."""
 
 from sluice.contracts.intake import TieList, UnmatchedList
+from sluice.contracts.owners import ALL, Sight
 from sluice.servicekit.database import Database
 from wfms.intake.db.intake import count_unmatched, select_unmatched
 from wfms.intake.db.ties import select_ties
 
 
-async def read_unmatched(database: Database, *, limit: int) -> UnmatchedList:
+async def read_unmatched(database: Database, *, limit: int, sight: Sight = ALL) -> UnmatchedList:
     """Newest first. Effect: none. Messages: none. Errors: none."""
     async with database.connection() as connection:
         return UnmatchedList(
-            datasets=await select_unmatched(connection, limit=limit),
-            total=await count_unmatched(connection),
+            datasets=await select_unmatched(connection, limit=limit, sight=sight),
+            total=await count_unmatched(connection, sight),
         )
 
 
-async def read_ties(database: Database, *, limit: int) -> TieList:
+async def read_ties(database: Database, *, limit: int, sight: Sight = ALL) -> TieList:
     """The latest first. Effect: none. Messages: none. Errors: none."""
     async with database.connection() as connection:
-        return TieList(ties=await select_ties(connection, limit=limit))
+        return TieList(ties=await select_ties(connection, limit=limit, sight=sight))

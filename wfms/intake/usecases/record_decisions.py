@@ -7,6 +7,7 @@ import structlog
 
 from sluice.contracts.chains import NewChain
 from sluice.contracts.datasets import Dataset
+from sluice.contracts.owners import group_of_chain
 from sluice.contracts.templates import Template
 from sluice.servicekit.database import Connection
 from wfms.intake.db import intake
@@ -50,6 +51,7 @@ async def _record(
                 template_version=template.version,
                 plan=template.plan,
                 params=params,
+                group=group_of_chain(template.group, dataset.group),
             )
             await intake.insert_handover(connection, chain)
             log.info("dataset.matched", dataset=str(dataset.uid), template=template.name)

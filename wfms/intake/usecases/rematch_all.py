@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from sluice.contracts.intake import RematchedAll
+from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.templates import Template
 from sluice.servicekit.database import Database
 from wfms.intake.db import intake
@@ -15,11 +16,11 @@ from wfms.intake.usecases.rematch_dataset import Gone, NotUnmatched, decide_agai
 _BATCH = 16
 
 
-async def rematch_all(context: IntakeContext) -> RematchedAll:
-    """Precondition: none. Effect: each one is decided upon again, the oldest first, each in a
-    transaction of its own; those that were deleted are forgotten. Messages: none. Errors:
-    ``NotAvailable``; what was decided upon before stays so, and a repetition goes on with the rest.
-    """
+async def rematch_all(context: IntakeContext, sight: Sight = ALL) -> RematchedAll:
+    """``sight``: of whom the rest is counted. Precondition: none. Effect: each one is decided upon
+    again, the oldest first, each in a transaction of its own; those that were deleted are
+    forgotten. Messages: none. Errors: ``NotAvailable``; what was decided upon before stays so, and
+    a repetition goes on with the rest."""
     database = context.database
     templates = (await context.operator.templates()).templates
     matched, gone, place = 0, 0, None
@@ -35,7 +36,7 @@ async def rematch_all(context: IntakeContext) -> RematchedAll:
         gone += outcomes.count("gone")
     async with database.connection() as connection:
         return RematchedAll(
-            matched=matched, gone=gone, left=await intake.count_unmatched(connection)
+            matched=matched, gone=gone, left=await intake.count_unmatched(connection, sight)
         )
 
 

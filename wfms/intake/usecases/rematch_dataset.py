@@ -7,6 +7,7 @@ from uuid import UUID
 from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.intake import Rematched
+from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.templates import Template
 from wfms.intake.db import intake
@@ -34,12 +35,12 @@ class Gone(Conflict):
         )
 
 
-async def rematch_dataset(context: IntakeContext, uid: UUID) -> Rematched:
-    """Precondition: the data set is among the unmatched. Effect: it is decided upon again, or
-    forgotten where it was deleted. Messages: none. Errors: ``NotUnmatched``, ``Gone``,
+async def rematch_dataset(context: IntakeContext, uid: UUID, sight: Sight = ALL) -> Rematched:
+    """Precondition: the data set is among the unmatched that are seen. Effect: it is decided upon
+    again, or forgotten where it was deleted. Messages: none. Errors: ``NotUnmatched``, ``Gone``,
     ``NotAvailable``."""
     async with context.database.connection() as connection:
-        if not await intake.has_unmatched(connection, uid):
+        if not await intake.unmatched_seen(connection, uid, sight):
             raise NotUnmatched(uid)
     templates = (await context.operator.templates()).templates
     return await decide_again(context, uid, templates=templates)

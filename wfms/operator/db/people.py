@@ -4,12 +4,13 @@ from typing import Any
 
 from sluice.contracts.access import Role
 from sluice.contracts.people import Account, AccountChange, NewAccount
+from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Connection
 
-_COLUMNS = "name, role, password IS NOT NULL AS has_password, created_at, disabled_at"
+_COLUMNS = "name, role, password IS NOT NULL AS has_password, created_at, disabled_at, groups"
 
 INSERT = f"""
-INSERT INTO people (name, role, password) VALUES ($1, $2, $3)
+INSERT INTO people (name, role, password, groups) VALUES ($1, $2, $3, $4)
 ON CONFLICT DO NOTHING RETURNING {_COLUMNS}
 """
 
@@ -30,16 +31,21 @@ UPDATE = f"""
 UPDATE people SET
     role = coalesce($2, role),
     password = coalesce($3, password),
+    groups = coalesce($5, groups),
     disabled_at = CASE $4::boolean
         WHEN true THEN coalesce(disabled_at, now()) WHEN false THEN NULL ELSE disabled_at END
 WHERE name = $1 RETURNING {_COLUMNS}
 """
 
-SET_ROLE = f"UPDATE people SET role = $2 WHERE subject = $1 RETURNING {_COLUMNS}"
+SET_ROLE = f"""
+-- What is null stays as it is.
+UPDATE people SET role = $2, groups = coalesce($3::text[], groups) WHERE subject = $1
+RETURNING {_COLUMNS}
+"""
 
 ENTER = f"""
 -- No row where the name is another one's.
-INSERT INTO people (name, role, subject) VALUES ($2, $3, $1)
+INSERT INTO people (name, role, subject, groups) VALUES ($2, $3, $1, coalesce($4::text[], '{{}}'))
 ON CONFLICT DO NOTHING RETURNING {_COLUMNS}
 """
 
@@ -48,7 +54,7 @@ async def insert_person(
     connection: Connection, new: NewAccount, *, password: str | None
 ) -> Account | None:
     """``password``: hashed. None: there is one of that name."""
-    row = await connection.fetchrow(INSERT, new.name, new.role, password)
+    row = await connection.fetchrow(INSERT, new.name, new.role, password, new.groups)
     return None if row is None else _account(row)
 
 
@@ -78,19 +84,25 @@ async def update_person(
     connection: Connection, name: str, change: AccountChange, *, password: str | None
 ) -> Account | None:
     """``password``: hashed. None: there is nobody of that name."""
-    row = await connection.fetchrow(UPDATE, name, change.role, password, change.disabled)
+    row = await connection.fetchrow(
+        UPDATE, name, change.role, password, change.disabled, change.groups
+    )
     return None if row is None else _account(row)
 
 
 async def enter_person(
-    connection: Connection, subject: str, name: str, role: Role
+    connection: Connection, subject: str, name: str, role: Role, *, groups: list[str] | None
 ) -> Account | None:
-    """Of whom a provider knows as ``subject``; he keeps the name that he came with first. None:
-    the name is another one's."""
-    row = await connection.fetchrow(SET_ROLE, subject, role) or await connection.fetchrow(
-        ENTER, subject, name, role
+    """Of whom a provider knows as ``subject``; he keeps the name that he came with first.
+    ``groups``: None: it does not say them. None: the name is another one's."""
+    row = await connection.fetchrow(SET_ROLE, subject, role, groups) or await connection.fetchrow(
+        ENTER, subject, name, role, groups
     )
     return None if row is None else _account(row)
+
+
+def person_with(account: Account) -> Person:
+    return Person(account.name, account.role, tuple(account.groups))
 
 
 def _account(row: Any) -> Account:
@@ -100,4 +112,5 @@ def _account(row: Any) -> Account:
         has_password=row["has_password"],
         created_at=row["created_at"],
         disabled_at=row["disabled_at"],
+        groups=row["groups"],
     )

@@ -40,7 +40,7 @@ REVOKE_ITSELF = (
 
 HOLDER = """
 -- With the role of the account, where there is one; whoever is disabled is nobody.
-SELECT token.id, token.person, token.role, people.role AS most,
+SELECT token.id, token.person, token.role, people.role AS most, people.groups,
     token.used_at IS NULL OR token.used_at < now() - interval '1 minute' AS unseen
 FROM person_tokens AS token LEFT JOIN people ON people.name = token.person
 WHERE token.digest = $1 AND token.revoked_at IS NULL AND token.expires_at > now()
@@ -57,7 +57,7 @@ FROM (SELECT 1) AS one LEFT JOIN person_tokens AS token ON token.digest = $5
 """
 
 IN_SESSION = """
-SELECT session.person, session.role, people.role AS most
+SELECT session.person, session.role, people.role AS most, people.groups
 FROM person_sessions AS session LEFT JOIN people ON people.name = session.person
     LEFT JOIN person_tokens AS token ON token.id = session.token
 WHERE session.digest = $1 AND session.ends_at > now() AND people.disabled_at IS NULL
@@ -150,7 +150,8 @@ async def forget_ended_sessions(connection: Connection) -> None:
 def _person(row: Any) -> Person:
     """May no more than the token or session, and no more than its person."""
     given, most = Role(row["role"]), row["most"]
-    return Person(row["person"], given if most is None else given.least(Role(most)))
+    role = given if most is None else given.least(Role(most))
+    return Person(row["person"], role, tuple(row["groups"] or ()))
 
 
 def _token(row: Any) -> Token:

@@ -1,21 +1,29 @@
 """The table ``run_templates`` and its statements: templates that nobody published, which nothing
 matches."""
 
+from typing import Any
 from uuid import UUID
 
+from sluice.contracts.owners import Sight
 from sluice.contracts.templates import RUN_VERSION
 from sluice.servicekit.database import Connection
 from wfms.operator.db.templates import maybe_template, stored_values, template_of
 from wfms.operator.domain.template import StoredTemplate
 
+_OWNED = (
+    "jsonb_build_object('owner', owner, 'owner_group', owner_group, 'shared_with', '{}'::text[]) AS"
+    " owned"
+)
+_SEEN = "({0}::text[] IS NULL OR owner_group = ANY({0}))".format
+
 _COLUMNS = f"""
     id, name, {RUN_VERSION} AS version, coalesce(run_at, created_at) AS created_at, deleted_at,
-    main, text, files, template, plan, warnings
+    main, text, files, template, plan, warnings, {_OWNED}
 """
 
 _WITHOUT_FILES = f"""
     id, name, {RUN_VERSION} AS version, run_at AS created_at, deleted_at, main, '' AS text,
-    NULL::jsonb AS files, '{{}}'::jsonb AS template, plan, warnings
+    NULL::jsonb AS files, '{{}}'::jsonb AS template, plan, warnings, {_OWNED}
 """
 
 RUN_AGAIN = f"""
@@ -25,15 +33,17 @@ UPDATE run_templates SET run_at = now(), deleted_at = NULL WHERE digest = $1 RET
 
 INSERT_RUN = f"""
 -- Whoever was faster with the same files has stored them.
-INSERT INTO run_templates (id, name, text, template, plan, warnings, main, files, digest, run_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now())
+INSERT INTO run_templates (id, name, text, template, plan, warnings, main, files, digest, owner,
+    owner_group, run_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now())
 ON CONFLICT (digest) DO UPDATE SET run_at = now(), deleted_at = NULL RETURNING {_COLUMNS}
 """
 
 INSERT_HELD = f"""
 -- To be looked at; one that was run before stays one that was run.
-INSERT INTO run_templates (id, name, text, template, plan, warnings, main, files, digest)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+INSERT INTO run_templates (id, name, text, template, plan, warnings, main, files, digest, owner,
+    owner_group)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 ON CONFLICT (digest) DO UPDATE SET created_at = now() RETURNING {_COLUMNS}
 """
 
@@ -44,12 +54,12 @@ FORGET_OLD_HELD = """
 DELETE FROM run_templates WHERE run_at IS NULL AND created_at < now() - interval '7 days'
 """
 
-SELECT_BY_ID = f"SELECT {_COLUMNS} FROM run_templates WHERE id = $1"
+SELECT_BY_ID = f"SELECT {_COLUMNS} FROM run_templates WHERE id = $1 AND {_SEEN('$2')}"
 
 SELECT_ALL = f"""
 -- Behind the template $2, where it stands now.
 SELECT {_WITHOUT_FILES} FROM run_templates
-WHERE run_at IS NOT NULL AND deleted_at IS NULL
+WHERE run_at IS NOT NULL AND deleted_at IS NULL AND {_SEEN("$3")}
     AND ($2::uuid IS NULL
     OR (run_at, id) < (
         SELECT before.run_at, before.id FROM run_templates AS before WHERE before.id = $2
@@ -57,8 +67,9 @@ WHERE run_at IS NOT NULL AND deleted_at IS NULL
 ORDER BY run_at DESC, id DESC LIMIT $1
 """
 
-DELETE = """
-UPDATE run_templates SET deleted_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id
+DELETE = f"""
+UPDATE run_templates SET deleted_at = now()
+WHERE id = $1 AND deleted_at IS NULL AND {_SEEN("$2")} RETURNING id
 """
 
 
@@ -71,7 +82,7 @@ async def insert_run_template(
     connection: Connection, template: StoredTemplate, *, digest: bytes
 ) -> StoredTemplate:
     """The one that is there already, where somebody else has just stored the same."""
-    row = await connection.fetchrow(INSERT_RUN, *stored_values(template), digest)
+    row = await connection.fetchrow(INSERT_RUN, *_values(template, digest))
     assert row is not None  # noqa: S101 - INSERT … DO UPDATE … RETURNING gives one row
     return template_of(row)
 
@@ -80,7 +91,7 @@ async def insert_held(
     connection: Connection, template: StoredTemplate, *, digest: bytes
 ) -> StoredTemplate:
     """The one that is there already, where these files were stored before."""
-    row = await connection.fetchrow(INSERT_HELD, *stored_values(template), digest)
+    row = await connection.fetchrow(INSERT_HELD, *_values(template, digest))
     assert row is not None  # noqa: S101 - INSERT … DO UPDATE … RETURNING gives one row
     return template_of(row)
 
@@ -94,19 +105,26 @@ async def forget_old_held(connection: Connection) -> None:
     await connection.execute(FORGET_OLD_HELD)
 
 
-async def run_template_by_id(connection: Connection, template_id: UUID) -> StoredTemplate | None:
+async def run_template_by_id(
+    connection: Connection, template_id: UUID, sight: Sight
+) -> StoredTemplate | None:
     """Also when it is deleted."""
-    return maybe_template(await connection.fetchrow(SELECT_BY_ID, template_id))
+    return maybe_template(await connection.fetchrow(SELECT_BY_ID, template_id, sight.names()))
 
 
 async def all_run(
-    connection: Connection, *, limit: int, after: UUID | None
+    connection: Connection, sight: Sight, *, limit: int, after: UUID | None
 ) -> list[StoredTemplate]:
     """Those that were run, the last one first; without their texts and documents, which are empty
     here."""
-    return [template_of(row) for row in await connection.fetch(SELECT_ALL, limit, after)]
+    rows = await connection.fetch(SELECT_ALL, limit, after, sight.names())
+    return [template_of(row) for row in rows]
 
 
-async def mark_unlisted(connection: Connection, template_id: UUID) -> bool:
-    """False where it was not (or no longer) there."""
-    return await connection.fetchval(DELETE, template_id) is not None
+async def mark_unlisted(connection: Connection, template_id: UUID, sight: Sight) -> bool:
+    """False where it was not (or no longer) there, or is not seen."""
+    return await connection.fetchval(DELETE, template_id, sight.names()) is not None
+
+
+def _values(template: StoredTemplate, digest: bytes) -> tuple[Any, ...]:
+    return (*stored_values(template), digest, template.owner, template.group)

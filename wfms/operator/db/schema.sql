@@ -234,3 +234,27 @@ UPDATE alembic_version SET version_num='operator0010' WHERE alembic_version.vers
 ALTER TABLE people ADD COLUMN subject text UNIQUE;
 
 UPDATE alembic_version SET version_num='operator0011' WHERE alembic_version.version_num = 'operator0010';
+
+-- Running upgrade operator0011 -> operator0012
+
+ALTER TABLE people ADD COLUMN groups text[] NOT NULL DEFAULT '{}';
+
+UPDATE alembic_version SET version_num='operator0012' WHERE alembic_version.version_num = 'operator0011';
+
+-- Running upgrade operator0012 -> operator0013
+
+-- By name, for all of its versions, also when they are deleted. Names that are not here are
+-- everybody's.
+CREATE TABLE template_owners (
+    name text PRIMARY KEY,
+    -- The person that published first; null: nobody that is known.
+    owner text,
+    owner_group text NOT NULL,
+    shared_with text[] NOT NULL DEFAULT '{}'
+);
+
+ALTER TABLE run_templates
+    ADD COLUMN owner text,
+    ADD COLUMN owner_group text NOT NULL DEFAULT 'everyone';
+
+UPDATE alembic_version SET version_num='operator0013' WHERE alembic_version.version_num = 'operator0012';

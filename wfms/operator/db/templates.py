@@ -5,6 +5,7 @@ from uuid import UUID
 
 import asyncpg
 
+from sluice.contracts.owners import EVERYONE, Sight
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Finding
 from sluice.servicekit.database import Connection
@@ -21,7 +22,16 @@ _SINCE = (
     "(SELECT since FROM disabled_templates WHERE disabled_templates.name = templates.name) AS"
     " disabled_since"
 )
-_WHOLE = f"*, {_SINCE}"
+_OWNED = (
+    "(SELECT to_jsonb(owned) FROM template_owners AS owned WHERE owned.name = templates.name) AS"
+    " owned"
+)
+_WHOLE = f"*, {_SINCE}, {_OWNED}"
+
+#: Of a person in these groups; null: of somebody who sees all.
+_SEEN = """({0}::text[] IS NULL OR NOT EXISTS (
+        SELECT FROM template_owners AS owned WHERE owned.name = templates.name
+            AND NOT (owned.owner_group = ANY({0}) OR owned.shared_with && {0})))""".format
 
 INSERT_TEMPLATE = f"""
 -- The next version of the name; deleted versions keep their numbers.
@@ -34,21 +44,25 @@ NEXT_VERSION = "SELECT coalesce(max(version), 0) + 1 FROM templates WHERE name =
 
 SELECT_LATEST = f"""
 -- The latest version of one name that is not deleted.
-SELECT {_WHOLE} FROM templates WHERE name = $1 AND deleted_at IS NULL ORDER BY version DESC LIMIT 1
+SELECT {_WHOLE} FROM templates WHERE name = $1 AND deleted_at IS NULL AND {_SEEN("$2")}
+ORDER BY version DESC LIMIT 1
 """
 
-SELECT_VERSION = f"SELECT {_WHOLE} FROM templates WHERE name = $1 AND version = $2"
+SELECT_VERSION = f"""
+SELECT {_WHOLE} FROM templates WHERE name = $1 AND version = $2 AND {_SEEN("$3")}
+"""
 
-SELECT_BY_ID = f"SELECT {_WHOLE} FROM templates WHERE id = $1"
+SELECT_BY_ID = f"SELECT {_WHOLE} FROM templates WHERE id = $1 AND {_SEEN('$2')}"
 
 _WITHOUT_FILES = f"""
     id, name, version, plan, warnings, created_at, deleted_at, main, '' AS text,
-    '{{}}'::jsonb AS template, NULL::jsonb AS files, {_SINCE}
+    '{{}}'::jsonb AS template, NULL::jsonb AS files, {_SINCE}, {_OWNED}
 """
 
 SELECT_ALL_LATEST = f"""
 -- Of each name the latest version that is not deleted.
-SELECT DISTINCT ON (name) {_WITHOUT_FILES} FROM templates WHERE deleted_at IS NULL
+SELECT DISTINCT ON (name) {_WITHOUT_FILES} FROM templates
+WHERE deleted_at IS NULL AND {_SEEN("$1")}
 ORDER BY name, version DESC
 """
 
@@ -56,12 +70,14 @@ SELECT_ALL_ENABLED = f"""
 -- Those that data sets may go through. The intake reads this again and again: no texts.
 SELECT DISTINCT ON (name) {_WITHOUT_FILES} FROM templates
 WHERE deleted_at IS NULL AND name NOT IN (SELECT name FROM disabled_templates)
+    AND {_SEEN("$1")}
 ORDER BY name, version DESC
 """
 
 SELECT_ALL = f"""
 -- Every version that is not deleted, of all names or ($1) of one.
-SELECT {_WITHOUT_FILES} FROM templates WHERE deleted_at IS NULL AND ($1::text IS NULL OR name = $1)
+SELECT {_WITHOUT_FILES} FROM templates
+WHERE deleted_at IS NULL AND ($1::text IS NULL OR name = $1) AND {_SEEN("$2")}
 ORDER BY name, version DESC
 """
 
@@ -106,32 +122,38 @@ async def next_version(connection: Connection, name: str) -> int:
     return int(await connection.fetchval(NEXT_VERSION, name) or 1)
 
 
-async def latest(connection: Connection, name: str) -> StoredTemplate | None:
-    return maybe_template(await connection.fetchrow(SELECT_LATEST, name))
+async def latest(connection: Connection, name: str, sight: Sight) -> StoredTemplate | None:
+    return maybe_template(await connection.fetchrow(SELECT_LATEST, name, sight.names()))
 
 
-async def version_of(connection: Connection, name: str, version: int) -> StoredTemplate | None:
+async def version_of(
+    connection: Connection, name: str, version: int, sight: Sight
+) -> StoredTemplate | None:
     """Also when it is deleted."""
-    return maybe_template(await connection.fetchrow(SELECT_VERSION, name, version))
+    return maybe_template(await connection.fetchrow(SELECT_VERSION, name, version, sight.names()))
 
 
-async def template_by_id(connection: Connection, template_id: UUID) -> StoredTemplate | None:
+async def template_by_id(
+    connection: Connection, template_id: UUID, sight: Sight
+) -> StoredTemplate | None:
     """Also when it is deleted."""
-    return maybe_template(await connection.fetchrow(SELECT_BY_ID, template_id))
+    return maybe_template(await connection.fetchrow(SELECT_BY_ID, template_id, sight.names()))
 
 
-async def all_latest(connection: Connection, *, disabled: bool) -> list[StoredTemplate]:
+async def all_latest(
+    connection: Connection, sight: Sight, *, disabled: bool
+) -> list[StoredTemplate]:
     """Without their texts and documents, which are empty here; with those that are disabled, or
     not."""
-    return [
-        template_of(row)
-        for row in await connection.fetch(SELECT_ALL_LATEST if disabled else SELECT_ALL_ENABLED)
-    ]
+    statement = SELECT_ALL_LATEST if disabled else SELECT_ALL_ENABLED
+    return [template_of(row) for row in await connection.fetch(statement, sight.names())]
 
 
-async def all_versions(connection: Connection, name: str | None = None) -> list[StoredTemplate]:
+async def all_versions(
+    connection: Connection, sight: Sight, name: str | None = None
+) -> list[StoredTemplate]:
     """Without their texts and documents, which are empty here."""
-    return [template_of(row) for row in await connection.fetch(SELECT_ALL, name)]
+    return [template_of(row) for row in await connection.fetch(SELECT_ALL, name, sight.names())]
 
 
 async def mark_disabled(connection: Connection, name: str) -> None:
@@ -155,7 +177,7 @@ def maybe_template(row: asyncpg.Record | None) -> StoredTemplate | None:
 
 
 def template_of(row: asyncpg.Record) -> StoredTemplate:
-    main = row["main"] or UNNAMED
+    main, owned = row["main"] or UNNAMED, row["owned"] or {}
     return StoredTemplate(
         id=row["id"],
         name=row["name"],
@@ -168,4 +190,7 @@ def template_of(row: asyncpg.Record) -> StoredTemplate:
         created_at=row["created_at"],
         deleted_at=row["deleted_at"],
         disabled_since=row.get("disabled_since"),
+        owner=owned.get("owner"),
+        group=owned.get("owner_group", EVERYONE),
+        shared_with=owned.get("shared_with", ()),
     )

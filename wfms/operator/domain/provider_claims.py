@@ -14,18 +14,26 @@ EVERYBODY = "*"
 
 @dataclass(frozen=True, slots=True)
 class KnownByProvider:
-    """``subject``: of the provider, for ever the same person's; a name may change."""
+    """``subject``: of the provider, for ever the same person's; a name may change. ``groups``: of
+    this system; None: the provider does not say them."""
 
     subject: str
     name: str
     role: Role
+    groups: list[str] | None
 
 
 def known_by(
-    claims: Mapping[str, Any], roles: Mapping[str, Role], *, name_claim: str, groups_claim: str
+    claims: Mapping[str, Any],
+    roles: Mapping[str, Role],
+    groups_here: Mapping[str, str],
+    *,
+    name_claim: str,
+    groups_claim: str,
 ) -> KnownByProvider:
     """``claims``: of an ID token that was found good (OpenID Connect Core 1.0, section 2).
-    ``roles``: by group; of several the one that may most. Raises ``ProviderRefused``."""
+    ``roles``: by group; of several the one that may most. ``groups_here``: by group of the
+    provider, in order; none: accounts say who is in them. Raises ``ProviderRefused``."""
     subject = f"{claims.get('iss', '')}|{claims.get('sub', '')}"
     given = claims.get(name_claim)
     name = given.strip().lower() if isinstance(given, str) else ""
@@ -43,4 +51,5 @@ def known_by(
             " system says which (SLUICE_OPERATOR_OIDC__ROLES)"
         )
     most = max(found, key=list(Role).index)
-    return KnownByProvider(subject, name, most)
+    here = list(dict.fromkeys(group for there, group in groups_here.items() if there in groups))
+    return KnownByProvider(subject, name, most, here if groups_here else None)

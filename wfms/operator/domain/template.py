@@ -1,10 +1,12 @@
 """A template as it is stored."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from sluice.contracts.owners import EVERYONE
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Finding
 from sluice.contracts.templates import Template
@@ -27,6 +29,9 @@ class StoredTemplate:
     created_at: datetime
     deleted_at: datetime | None
     disabled_since: datetime | None = None
+    owner: str | None = None
+    group: str = EVERYONE
+    shared_with: Sequence[str] = ()
 
     @property
     def text(self) -> str:
@@ -47,4 +52,7 @@ class StoredTemplate:
             cwl=self.text if whole else None,
             files=self.files if whole else None,
             main=self.main if whole else None,
+            owner=self.owner,
+            group=self.group,
+            shared_with=list(self.shared_with),
         )

@@ -19,6 +19,7 @@ from sluice.contracts.assets import (
 )
 from sluice.contracts.datasets import Dataset, NewDataset, NewFile, Storage
 from sluice.contracts.naming import file_key
+from sluice.contracts.owners import EVERYONE
 from sluice.contracts.problems import Conflict
 from sluice.contracts.states import DatasetState, StorageType
 from wfms.operator.db import assets
@@ -103,7 +104,11 @@ async def _dataset(
     for number in range(removed, removed + TRIES):
         label = f"asset.{name}.{f'{digest[:24]}.{number}' if digest else uuid4().hex}"
         new = NewDataset(
-            name=label, meta={MARK: name}, on_demand=True, url=f"{storage.url}/{label}"
+            name=label,
+            meta={MARK: name},
+            on_demand=True,
+            url=f"{storage.url}/{label}",
+            group=EVERYONE,
         )
         try:
             dataset = await context.dms.register_dataset(new)

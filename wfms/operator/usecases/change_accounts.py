@@ -47,7 +47,7 @@ class ChangeAccounts:
         sessions end with a new password, and when he is disabled. Messages: none. Raises
         ``PersonUnknown``; ``Unprocessable`` where nothing is to change, ``OneselfChanged``."""
         if change == AccountChange():
-            raise Unprocessable("nothing is changed: give role, disabled or password")
+            raise Unprocessable("nothing is changed: give role, groups, disabled or password")
         if name == by.name and (change.role or change.disabled):
             raise OneselfChanged()
         password = await self._hashed(change.password)
@@ -62,6 +62,7 @@ class ChangeAccounts:
             "person.changed",
             person=name,
             role=change.role,
+            groups=change.groups,
             disabled=change.disabled,
             password=None if password is None else "new",
             by=by.name,

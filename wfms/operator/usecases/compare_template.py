@@ -4,6 +4,7 @@ import asyncio
 from uuid import uuid4
 
 from sluice.contracts.templates import TemplateChanges
+from sluice.servicekit.access.behalf import sight_now
 from sluice.servicekit.database import Database
 from wfms.operator.db import templates
 from wfms.operator.domain.plan_changes import compare_plans
@@ -12,15 +13,17 @@ from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.domain.text_changes import compare_files
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.store_template import compiled, latest_if_same
+from wfms.operator.usecases.template_owners import require_free
 
 
 async def compare_template(
     context: OperatorContext, sent: SubmittedFiles, *, name: str
 ) -> TemplateChanges:
     """Precondition: none. Effect: none. Messages: none. Raises ``Unprocessable`` (files that cannot
-    be taken) and ``TemplateRefused`` with every finding."""
+    be taken), ``TemplateRefused`` with every finding, ``TemplateNameTaken`` and ``Forbidden``."""
     upload = await context.compiler.take(sent)
     async with context.database.connection() as connection:
+        await require_free(connection, name)
         same = await latest_if_same(connection, name, upload)
     if same is not None:
         return TemplateChanges(
@@ -39,7 +42,7 @@ async def compare_template(
 async def compare_with_latest(database: Database, candidate: StoredTemplate) -> TemplateChanges:
     """``candidate``: what would be published. Effect: none. Errors: none."""
     async with database.connection() as connection:
-        before = await templates.latest(connection, candidate.name)
+        before = await templates.latest(connection, candidate.name, sight_now())
         version = await templates.next_version(connection, candidate.name)
     return await asyncio.to_thread(_compared, before, candidate, version)
 

@@ -3,9 +3,10 @@
 import structlog
 
 from wfms.operator.db import templates
-from wfms.operator.domain.errors import TemplateInUse, TemplateUnknown
+from wfms.operator.domain.errors import TemplateInUse
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_chain_list import running_chains
+from wfms.operator.usecases.template_owners import require_changeable
 
 log = structlog.get_logger(__name__)
 
@@ -13,12 +14,11 @@ log = structlog.get_logger(__name__)
 async def delete_template(context: OperatorContext, name: str, *, force: bool = False) -> list[int]:
     """Precondition: no chain of it runs, or ``force``. Effect: all its versions are deleted; chains
     that run go on, on their own copy of the plan. Gives the versions. Messages: none. Raises
-    ``TemplateUnknown``, ``TemplateInUse``, and ``NotAvailable`` where the chain service cannot be
-    asked (``force`` does not ask)."""
+    ``TemplateUnknown``, ``Forbidden``, ``TemplateInUse``, and ``NotAvailable`` where the chain
+    service cannot be asked (``force`` does not ask)."""
     database = context.database
     async with database.connection() as connection:
-        if await templates.latest(connection, name) is None:
-            raise TemplateUnknown(name)
+        await require_changeable(connection, name)
     if not force:
         running = await running_chains(context.chains, name)
         if running:

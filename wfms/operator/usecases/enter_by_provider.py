@@ -8,7 +8,7 @@ from sluice.contracts.problems import Unauthenticated
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.access.provider_sign_in import Begun
 from sluice.servicekit.database import Database
-from wfms.operator.db.people import enter_person
+from wfms.operator.db.people import enter_person, person_with
 from wfms.operator.domain.people_errors import ProviderRefused
 from wfms.operator.domain.provider_claims import known_by
 from wfms.operator.usecases.oidc_settings import OidcSettings
@@ -40,12 +40,17 @@ class EnterByProvider:
             known = known_by(
                 claims,
                 self._settings.roles,
+                self._settings.groups,
                 name_claim=self._settings.name_claim,
                 groups_claim=self._settings.groups_claim,
             )
             async with self._database.transaction() as transaction:
                 account = await enter_person(
-                    transaction.connection, known.subject, known.name, known.role
+                    transaction.connection,
+                    known.subject,
+                    known.name,
+                    known.role,
+                    groups=known.groups,
                 )
             if account is None:
                 raise ProviderRefused(
@@ -58,4 +63,4 @@ class EnterByProvider:
             log.warning("person.refused", reason=refused.detail)
             raise
         log.info("person.entered", person=account.name, role=account.role)
-        return Person(account.name, account.role)
+        return person_with(account)

@@ -1,6 +1,7 @@
 """Gives people tokens, and takes them back."""
 
 import secrets
+from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from sluice.contracts.people import TOKEN_PREFIX, GivenToken, NewToken, Token
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Connection, Database
 from wfms.operator.db import person_tokens
-from wfms.operator.db.people import person_called
+from wfms.operator.db.people import person_called, person_with
 from wfms.operator.domain.people_errors import (
     BeyondRole,
     PersonUnknown,
@@ -48,7 +49,7 @@ async def token_given(connection: Connection, new: NewToken, *, by: Person) -> G
         raise TooManyTokens(holder.name, MOST_TOKENS)
     given = await person_tokens.insert_token(
         connection,
-        Person(holder.name, role),
+        replace(holder, role=role),
         new.label,
         secret=secret,
         life=timedelta(days=new.days),
@@ -86,4 +87,4 @@ async def _other(connection: Connection, name: str, *, by: Person) -> Person:
     account = await person_called(connection, name)
     if account is None or account.disabled_at is not None:
         raise PersonUnknown(name)
-    return Person(account.name, account.role)
+    return person_with(account)

@@ -1,7 +1,10 @@
 """Keeps a template that somebody is about to publish, while they look at what it changes."""
 
+from dataclasses import replace
 from uuid import UUID
 
+from sluice.servicekit.access.behalf import person_asking
+from sluice.servicekit.access.ownership import ownership
 from wfms.operator.db import run_templates
 from wfms.operator.domain.submitted_files import SubmittedFiles
 from wfms.operator.domain.template import StoredTemplate
@@ -14,27 +17,37 @@ from wfms.operator.usecases.store_template import (
     latest_if_same,
     store_template,
 )
+from wfms.operator.usecases.template_owners import require_free
 
 
 async def hold_template(
-    context: OperatorContext, sent: SubmittedFiles, *, name: str, template_id: UUID
+    context: OperatorContext,
+    sent: SubmittedFiles,
+    *,
+    name: str,
+    template_id: UUID,
+    group: str | None = None,
 ) -> StoreOutcome:
-    """Precondition: none. Effect: the template is there by its id for some days, listed nowhere
-    (``new``); none where the latest version has these very files, which is given then. Messages:
-    none. Raises ``Unprocessable`` (files that cannot be taken) and ``TemplateRefused`` with every
-    finding; nothing is stored then."""
+    """``group``: whose it is to be. Precondition: none. Effect: the template is there by its id for
+    some days, listed nowhere (``new``); none where the latest version has these very files, which
+    is given then. Messages: none. Raises ``Unprocessable`` (files that cannot be taken) and
+    ``TemplateRefused`` with every finding, ``TemplateNameTaken``, ``Forbidden``; nothing is stored
+    then."""
     database = context.database
     upload = await context.compiler.take(sent)
+    whose = ownership(person_asking(), owner=None, group=group)
     async with database.connection() as connection:
+        await require_free(connection, name, group=group)
         same = await latest_if_same(connection, name, upload)
     if same is not None:
         return StoreOutcome(same, new=False)
     candidate = await compiled(context.compiler, upload, name=name, template_id=template_id)
+    held = replace(candidate, owner=whose.owner, group=whose.group)
+    digest = digest_of(name, upload, whose.group)
     async with database.connection() as connection:
         await run_templates.forget_old_held(connection)
         return StoreOutcome(
-            await run_templates.insert_held(connection, candidate, digest=digest_of(name, upload)),
-            new=True,
+            await run_templates.insert_held(connection, held, digest=digest), new=True
         )
 
 
@@ -48,7 +61,12 @@ async def publish_held(
     found: StoredTemplate = await read_run_template(context.database, held)
     sent = SubmittedFiles(found.files, found.main)
     stored = await store_template(
-        context, sent, name=found.name, template_id=template_id, replaces=replaces
+        context,
+        sent,
+        name=found.name,
+        template_id=template_id,
+        replaces=replaces,
+        group=found.group if replaces == 0 else None,
     )
     async with context.database.connection() as connection:
         await run_templates.forget_held(connection, held)

@@ -4,6 +4,7 @@ from pydantic import Field, SecretStr
 
 from sluice.contracts.access import Role
 from sluice.contracts.base import Contract
+from sluice.contracts.owners import GroupName
 
 
 class OidcSettings(Contract):
@@ -21,6 +22,9 @@ class OidcSettings(Contract):
     #: Role by group, as JSON: `{"shift-crew": "shift", "*": "viewer"}`; `*` is everybody whom the
     #: provider knows. Whoever is in none is not let in.
     roles: dict[str, Role] = Field(default_factory=dict)
+    #: Group of this system by group of the provider, as JSON: `{"ocr-readers": "ocr"}`. Empty:
+    #: administrators say who is in which group.
+    groups: dict[str, GroupName] = Field(default_factory=dict)
     #: Claim of the ID token with a person's name.
     name_claim: str = "preferred_username"
     #: Claim with the groups that he is in.

@@ -16,7 +16,7 @@ async def read_accounts(database: Database) -> list[Account]:
 async def read_me(database: Database, person: Person) -> Me:
     async with database.connection() as connection:
         account = await person_called(connection, person.name)
-    return Me(name=person.name, role=person.role, account=account)
+    return Me(name=person.name, role=person.role, account=account, groups=list(person.groups))
 
 
 async def read_tokens(database: Database, person: str | None) -> list[Token]:

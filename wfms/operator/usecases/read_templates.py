@@ -1,7 +1,8 @@
-"""Reads stored templates."""
+"""Reads stored templates: those that whoever asks sees."""
 
 from uuid import UUID
 
+from sluice.servicekit.access.behalf import sight_now
 from sluice.servicekit.database import Database
 from wfms.operator.db import run_templates, templates
 from wfms.operator.domain.errors import TemplateUnknown
@@ -15,8 +16,8 @@ async def read_templates(
     nothing. So are disabled ones, unless they are wanted, or every version is."""
     async with database.connection() as connection:
         if every_version:
-            return await templates.all_versions(connection)
-        return await templates.all_latest(connection, disabled=disabled)
+            return await templates.all_versions(connection, sight_now())
+        return await templates.all_latest(connection, sight_now(), disabled=disabled)
 
 
 async def read_template(
@@ -26,9 +27,9 @@ async def read_template(
     deleted one). Raises ``TemplateUnknown``."""
     async with database.connection() as connection:
         if version is None:
-            found = await templates.latest(connection, name)
+            found = await templates.latest(connection, name, sight_now())
         else:
-            found = await templates.version_of(connection, name, version)
+            found = await templates.version_of(connection, name, version, sight_now())
     if found is None or (found.deleted_at is not None and not deleted):
         raise TemplateUnknown(name, version)
     return found
@@ -38,12 +39,13 @@ async def read_versions(database: Database, name: str) -> list[StoredTemplate]:
     """All versions that are not deleted, newest first, without their files; empty when there is
     none."""
     async with database.connection() as connection:
-        return await templates.all_versions(connection, name)
+        return await templates.all_versions(connection, sight_now(), name)
 
 
 async def read_template_by_id(database: Database, template_id: UUID) -> StoredTemplate | None:
     """Also a deleted one, and one that came with a run: their chains show it."""
+    sight = sight_now()
     async with database.connection() as connection:
         return await templates.template_by_id(
-            connection, template_id
-        ) or await run_templates.run_template_by_id(connection, template_id)
+            connection, template_id, sight
+        ) or await run_templates.run_template_by_id(connection, template_id, sight)

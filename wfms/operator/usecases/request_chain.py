@@ -8,9 +8,12 @@ from sluice.clients.intake import IntakeClient
 from sluice.contracts.chains import Chain, NewChain, RequestChain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.matching import bind, facts_of
+from sluice.contracts.owners import EVERYONE, group_of_chain
 from sluice.contracts.parameters import findings
 from sluice.contracts.problems import NotFound, ServiceError
 from sluice.contracts.states import DatasetState
+from sluice.servicekit.access.behalf import person_asking
+from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Database
 from wfms.operator.domain.errors import (
     DatasetUnusable,
@@ -41,6 +44,7 @@ async def request_chain(context: OperatorContext, request: RequestChain) -> tupl
     dataset = await _dataset(context, request, template)
     if dataset.state in _GONE:
         raise DatasetUnusable(dataset.name, dataset.state.value)
+    person = person_asking()
     bound, _ = bind(template.plan, facts_of(dataset))
     chain = NewChain(
         dataset=dataset,
@@ -50,10 +54,18 @@ async def request_chain(context: OperatorContext, request: RequestChain) -> tupl
         plan=template.plan,
         params={**bound, **request.params},
         rank=request.rank,
+        owner=None if person is None else person.name,
+        group=_group(template, dataset, person),
     )
     made = await context.chains.new_chain(chain)
     await _not_unmatched_any_more(context.intake, dataset.uid)
     return made
+
+
+def _group(template: StoredTemplate, dataset: Dataset, person: Person | None) -> str:
+    """The chain's, as if it began by itself, unless who asks would not see it then."""
+    group = group_of_chain(template.group, dataset.group)
+    return group if person is None or person.sight.is_member(group) else person.own_group
 
 
 async def _dataset(
@@ -66,7 +78,9 @@ async def _dataset(
         raise DatasetWanted(template.name, plan.data_input)
     if wrong := findings(plan, request.params):  # before anything is registered
         raise RequestRefused(wrong)
-    return await stand_in_dataset(context.dms, template, request.params)
+    person = person_asking()
+    group = EVERYONE if person is None else person.own_group
+    return await stand_in_dataset(context.dms, template, request.params, group=group)
 
 
 async def _wanted(database: Database, request: RequestChain) -> StoredTemplate:

@@ -13,7 +13,7 @@ from limits.aio.strategies import MovingWindowRateLimiter
 from sluice.contracts.people import is_name
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Connection, Database
-from wfms.operator.db.people import lock_person, password_of
+from wfms.operator.db.people import lock_person, password_of, person_with
 from wfms.operator.domain.people_errors import TooManyTries, WrongPassword
 from wfms.operator.usecases.passwords import Passwords
 
@@ -54,7 +54,7 @@ class SignInDesk:
             if not right or account is None:
                 log.warning("person.wrong_password", person=name)
                 raise WrongPassword()
-            begun = await begin(transaction.connection, Person(account.name, account.role))
+            begun = await begin(transaction.connection, person_with(account))
         await self._tries.clear(OF_A_NAME, name)
         return begun
 

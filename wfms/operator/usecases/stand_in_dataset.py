@@ -7,6 +7,7 @@ from typing import Any
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import Dataset, NewDataset
+from sluice.contracts.owners import EVERYONE
 from sluice.contracts.states import DatasetState
 from wfms.operator.domain.template import StoredTemplate
 
@@ -16,17 +17,20 @@ _GONE = {DatasetState.DELETING, DatasetState.DELETED}
 
 
 async def stand_in_dataset(
-    dms: DmsClient, template: StoredTemplate, params: Mapping[str, Any]
+    dms: DmsClient, template: StoredTemplate, params: Mapping[str, Any], *, group: str
 ) -> Dataset:
-    """Effect: a closed data set on demand, without files, called after the template, its version
-    and the values; the same ones again give the one that there is, unless somebody has deleted it.
-    So there is one chain of them, too. Messages: those of the DMS. Raises ``NotAvailable``."""
+    """``group``: whose it is. Effect: a closed data set on demand, without files, called after the
+    template, its version, the values and the group; the same ones again give the one that there is,
+    unless somebody has deleted it. So there is one chain of them, too. Messages: those of the DMS.
+    Raises ``NotAvailable``."""
     written = json.dumps(params, sort_keys=True, separators=(",", ":"))
-    digest = sha256(f"{template.id}/{written}".encode()).hexdigest()[:_DIGEST]
+    of_group = "" if group == EVERYONE else f"/{group}"
+    digest = sha256(f"{template.id}/{written}{of_group}".encode()).hexdigest()[:_DIGEST]
     name, number = f"{template.name}-{template.version}-{digest}", 1
     while True:
         called = name if number == 1 else f"{name}-{number}"
-        dataset = await dms.register_dataset(NewDataset(name=called, on_demand=True))
+        new = NewDataset(name=called, on_demand=True, group=group if of_group else None)
+        dataset = await dms.register_dataset(new)
         if dataset.state not in _GONE:
             return await dms.close_dataset(dataset.uid, files=0)
         number += 1

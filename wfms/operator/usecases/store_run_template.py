@@ -3,12 +3,16 @@ published."""
 
 import hashlib
 import json
+from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 import structlog
 
+from sluice.contracts.owners import EVERYONE
+from sluice.servicekit.access.behalf import person_asking
+from sluice.servicekit.access.ownership import ownership
 from wfms.operator.db import run_templates
 from wfms.operator.domain.submitted_files import SubmittedFiles
 from wfms.operator.usecases.context import OperatorContext
@@ -21,28 +25,36 @@ log = structlog.get_logger(__name__)
 
 
 async def store_run_template(
-    context: OperatorContext, sent: SubmittedFiles, *, name: str, template_id: UUID
+    context: OperatorContext,
+    sent: SubmittedFiles,
+    *,
+    name: str,
+    template_id: UUID,
+    group: str | None = None,
 ) -> StoreOutcome:
-    """Precondition: none. Effect: a template that no data set is matched with, unless there is one
-    of this name and these very files, which is given then; published templates and their versions
-    stay as they are. Messages: none. Raises ``Unprocessable`` (files that cannot be taken) and
-    ``TemplateRefused`` with every finding; nothing is stored then."""
+    """``group``: whose it is. Precondition: none. Effect: a template that no data set is matched
+    with, unless there is one of this name and these very files, which is given then; published
+    templates and their versions stay as they are. Messages: none. Raises ``Unprocessable`` (files
+    that cannot be taken) and ``TemplateRefused`` with every finding; nothing is stored then."""
     database = context.database
     upload = await context.compiler.take(sent)
-    digest = digest_of(name, upload)
+    whose = ownership(person_asking(), owner=None, group=group)
+    digest = digest_of(name, upload, whose.group)
     async with database.connection() as connection:
         present = await run_templates.run_again(connection, digest)
     if present is not None:
         return StoreOutcome(present, new=False)
     candidate = await compiled(context.compiler, upload, name=name, template_id=template_id)
+    candidate = replace(candidate, owner=whose.owner, group=whose.group)
     async with database.connection() as connection:
         stored = await run_templates.insert_run_template(connection, candidate, digest=digest)
     log.info("template.run", template=stored.name, template_id=str(stored.id))
     return StoreOutcome(stored, new=stored.id == template_id)
 
 
-def digest_of(name: str, upload: "Upload") -> bytes:
-    """Of all that decides what it becomes: another release may make another plan of the same
-    files."""
+def digest_of(name: str, upload: "Upload", group: str) -> bytes:
+    """Of all that decides what it becomes, and whose it is: another release may make another plan
+    of the same files."""
     content = [version("sluice"), name, upload.main, sorted(upload.texts.items())]
+    content += [] if group == EVERYONE else [group]
     return hashlib.sha256(json.dumps(content).encode()).digest()

@@ -8,7 +8,9 @@ from uuid import UUID
 
 import structlog
 
+from sluice.contracts.owners import ALL
 from sluice.contracts.problems import Finding
+from sluice.servicekit.access.behalf import sight_now
 from sluice.servicekit.database import Connection
 from wfms.operator.db import templates
 from wfms.operator.domain.errors import OvertakenVersion, TemplateRefused
@@ -17,6 +19,7 @@ from wfms.operator.domain.submitted_files import SubmittedFiles
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.compile_files import Compiler
 from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.template_owners import require_free, take_for_asker
 
 if TYPE_CHECKING:
     from sluice.cwl import Upload
@@ -39,24 +42,28 @@ async def store_template(
     name: str,
     template_id: UUID,
     replaces: int | None = None,
+    group: str | None = None,
 ) -> StoreOutcome:
-    """Precondition: ``replaces``, where given, is the latest version of the name (0: there is
-    none). Effect: a new version of the name, unless its latest version has these very files.
-    Messages: none. Raises ``Unprocessable`` (files that cannot be taken), ``TemplateRefused`` with
-    every finding, ``OvertakenVersion``; nothing is stored then."""
+    """``group``: whose it is, where the name is new. Precondition: ``replaces``, where given, is
+    the latest version of the name (0: there is none). Effect: a new version of the name, unless its
+    latest version has these very files. Messages: none. Raises ``Unprocessable`` (files that cannot
+    be taken), ``TemplateRefused`` with every finding, ``OvertakenVersion``, ``TemplateNameTaken``,
+    ``Forbidden``; nothing is stored then."""
     database = context.database
     upload = await context.compiler.take(sent)
     async with database.connection() as connection:
+        await require_free(connection, name, group=group)
         present = await latest_if_same(connection, name, upload)
     if present is not None:
         return StoreOutcome(present, new=False)
     candidate = await compiled(context.compiler, upload, name=name, template_id=template_id)
     async with database.transaction() as transaction:
         await templates.lock_name(transaction.connection, name)
+        await take_for_asker(transaction.connection, name, group=group)
         present = await latest_if_same(transaction.connection, name, upload)
         if present is not None:
             return StoreOutcome(present, new=False)
-        latest = await templates.latest(transaction.connection, name)
+        latest = await templates.latest(transaction.connection, name, ALL)
         version = 0 if latest is None else latest.version
         if replaces not in {None, version}:
             raise OvertakenVersion(name, version)
@@ -72,7 +79,7 @@ async def latest_if_same(
 ) -> StoredTemplate | None:
     """The latest version, where it has these files. A template of one file is its text, whatever
     the file is called."""
-    present = await templates.latest(connection, name)
+    present = await templates.latest(connection, name, sight_now())
     if present is None:
         return None
     if len(present.files) == len(upload.texts) == 1:

@@ -34,7 +34,7 @@ def watches_router(database: Database, *, wake: Callable[[], None]) -> APIRouter
         return watched
 
     @router.get("/tasks")
-    @allow(Role.VIEWER)
+    @allow(Role.ADMIN)
     async def watched(state: WatchState | None = None, limit: Limit = 200) -> WatchList:
         """Lists the tasks and uploads that it follows or followed, newest first."""
         return await read_watches(database, state=state, limit=limit)

@@ -114,6 +114,7 @@ class PeoplePages:
                 name=request.form.get("name", "").strip().lower(),
                 role=Role(request.form.get("role", Role.VIEWER)),
                 password=SecretStr(given) if given else None,
+                groups=_groups() or [],
             )
             made = self._bridge.run(self._accounts.add(new, by=caller()))
             flash(f"{made.name} is {made.role}.")
@@ -131,12 +132,19 @@ class PeoplePages:
                 role=Role(role) if role else None,
                 disabled=disabled == "yes" if disabled else None,
                 password=SecretStr(password) if password else None,
+                groups=_groups(),
             )
             changed = self._bridge.run(self._accounts.change(name, new, by=caller()))
             may = f"is {changed.role}" if changed.disabled_at is None else "may do nothing any more"
             flash(f"{changed.name} {may}{', with another password' if password else ''}.")
 
         return _refused(change, self._people) or redirect(url_for("pages.people"), 303)
+
+
+def _groups() -> list[str] | None:
+    """Of the form, in their order; None: it has no such field."""
+    given = request.form.get("groups")
+    return None if given is None else given.replace(",", " ").split()
 
 
 def _secret(field: str) -> SecretStr:

@@ -31,6 +31,7 @@ from sluice.contracts.datasets import (
     WaterMarks,
 )  # fmt: skip
 from sluice.contracts.intake import Rematch, Rematched, RematchedAll
+from sluice.contracts.owners import Share
 from sluice.contracts.pilot_detail import PilotDetail
 from sluice.contracts.pilot_list import PilotList
 from sluice.contracts.problems import NotAvailable, NotFound
@@ -125,6 +126,15 @@ FORWARDED: tuple[_Row, ...] = (
         "Closes a data set: it is complete.",
         Dataset,
         CloseDataset,
+    ),
+    (
+        "dms",
+        "PUT",
+        "/datasets/<uuid:uid>/share",
+        SUBMITTERS,
+        "Says which groups see a data set beside its own, and whose it is.",
+        Dataset,
+        Share,
     ),
     (
         "dms",

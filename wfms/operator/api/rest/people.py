@@ -58,7 +58,7 @@ class PeopleRoutes:
                   answer=Account, status=201, body=NewAccount, errors=(Conflict,),
                   told_caller=True),
             Route("PATCH", "/people/<name>", self.change, ADMINS,
-                  "Changes the role or the password of a person, or whether he may do anything.",
+                  "Changes a person's role, groups or password, or whether he may do anything.",
                   answer=Account, body=AccountChange, errors=(Conflict, NotFound),
                   told_caller=True),
             Route("GET", "/me", self.me, VIEWERS, "Says who asks.", answer=Me, told_caller=True),
@@ -129,4 +129,4 @@ class PeopleRoutes:
         found = await self._people.principal(body.token.get_secret_value())
         if not isinstance(found, Person):
             return TokenHolder()
-        return TokenHolder(name=found.name, role=found.role)
+        return TokenHolder(name=found.name, role=found.role, groups=list(found.groups))

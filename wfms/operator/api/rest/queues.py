@@ -7,7 +7,7 @@ from pydantic import Field
 from sluice.contracts.base import Contract
 from sluice.contracts.problems import NotAvailable, NotFound
 from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
-from wfms.operator.api.rest.route import ADMINS, SHIFT, VIEWERS, Answered, Route
+from wfms.operator.api.rest.route import ADMINS, VIEWERS, Answered, Route
 from wfms.operator.usecases.context import OperatorContext
 
 
@@ -26,10 +26,10 @@ class QueueRoutes:
             Route("GET", "/queues", self.list, VIEWERS,
                   "Lists the queues between services: what waits and what is dead.",
                   answer=QueueList, errors=(NotAvailable,)),
-            Route("GET", queue + "/dead", self.dead, SHIFT,
+            Route("GET", queue + "/dead", self.dead, ADMINS,
                   "Lists the oldest dead messages of a queue, each with its reason.",
                   answer=DeadMessages, query=DeadQuery, errors=errors),
-            Route("GET", queue + "/dead/<message>/body", self.body, SHIFT,
+            Route("GET", queue + "/dead/<message>/body", self.body, ADMINS,
                   "Shows all that a dead message says, as it was sent.",
                   errors=errors),
             Route("POST", queue + "/requeue", self.requeue, ADMINS,

@@ -56,7 +56,7 @@ class RunTemplateRoutes:
 
     async def store(self, body: SentTemplate) -> Answered:
         stored = await store_run_template(
-            self._context, body.sent, name=body.name, template_id=uuid4()
+            self._context, body.sent, name=body.name, template_id=uuid4(), group=body.group
         )
         return Answered(
             stored.template.contract(whole=True),

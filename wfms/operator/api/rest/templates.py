@@ -5,6 +5,7 @@ from uuid import uuid4
 
 from sluice.contracts.access import CallingService, Role
 from sluice.contracts.base import Contract
+from sluice.contracts.owners import Share
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.templates import (
     CheckedTemplate,
@@ -27,6 +28,7 @@ from wfms.operator.usecases.disable_template import disable_template, enable_tem
 from wfms.operator.usecases.read_templates import read_template, read_templates
 from wfms.operator.usecases.restore_template import restore_template
 from wfms.operator.usecases.store_template import StoreOutcome, store_template
+from wfms.operator.usecases.template_owners import share_template
 
 
 class ListQuery(Contract):
@@ -83,6 +85,10 @@ class TemplateRoutes:
             Route("POST", name + "/enable", self.enable, SHIFT,
                   "Enables a template: new data sets are matched with it again.",
                   answer=Template, errors=(NotFound,)),
+            Route("PUT", name + "/share", self.share, SUBMITTERS,
+                  "Says which groups see a template beside its own, and whose it is: these, and no "
+                  "others any more.",
+                  answer=Template, body=Share, errors=(NotFound,)),
             Route("DELETE", name, self.delete, SHIFT,
                   "Deletes all versions of a template: they match nothing any more; running chains "
                   "go on.",
@@ -96,6 +102,7 @@ class TemplateRoutes:
             name=body.name,
             template_id=uuid4(),
             replaces=body.replaces,
+            group=body.group,
         )
         return _answered(stored)
 
@@ -127,6 +134,9 @@ class TemplateRoutes:
 
     async def enable(self, name: str) -> Template:
         return (await enable_template(self._database, name)).contract()
+
+    async def share(self, name: str, body: Share) -> Template:
+        return (await share_template(self._database, name, body)).contract()
 
     async def delete(self, name: str, query: DeleteQuery) -> None:
         await delete_template(self._context, name, force=query.force)

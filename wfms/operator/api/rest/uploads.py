@@ -12,6 +12,7 @@ from werkzeug.datastructures import FileStorage
 from werkzeug.exceptions import UnsupportedMediaType
 
 from sluice.contracts.base import Name
+from sluice.contracts.owners import GroupName
 from sluice.contracts.problems import Finding
 from sluice.contracts.templates import NewTemplate
 from wfms.operator.api.rest.body import read_body
@@ -30,15 +31,17 @@ TEXT_TYPES = {
 ZIP_TYPES = {"application/zip", "application/x-zip-compressed"}
 
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
+_GROUP: TypeAdapter[str] = TypeAdapter(GroupName)
 
 
 @dataclass(frozen=True, slots=True)
 class SentTemplate:
-    """``replaces``: as in ``NewTemplate``."""
+    """``replaces``, ``group``: as in ``NewTemplate``."""
 
     name: str
     sent: SubmittedFiles
     replaces: int | None = None
+    group: str | None = None
 
 
 def read_upload() -> SentTemplate:
@@ -47,7 +50,9 @@ def read_upload() -> SentTemplate:
     match request.mimetype:
         case "application/json":
             template = parse_json(NewTemplate)
-            return SentTemplate(template.name, SubmittedFiles.of(template), template.replaces)
+            return SentTemplate(
+                template.name, SubmittedFiles.of(template), template.replaces, template.group
+            )
         case "multipart/form-data" | "application/x-www-form-urlencoded":
             return read_form()
         case media if media in TEXT_TYPES:
@@ -113,4 +118,15 @@ def _sent(name: str, files: dict[str, bytes], main: str = "") -> SentTemplate:
         _NAME.validate_python(name)
     except ValidationError as error:
         raise refused("name", error) from error
-    return SentTemplate(name, SubmittedFiles(files, main or None))
+    return SentTemplate(name, SubmittedFiles(files, main or None), group=_group())
+
+
+def _group() -> str | None:
+    """Of the form, or of the query."""
+    given = request.values.get("group", "").strip()
+    if not given:
+        return None
+    try:
+        return _GROUP.validate_python(given)
+    except ValidationError as error:
+        raise refused("group", error) from error

@@ -1,0 +1,116 @@
+"""Lists of data sets: of those that whoever asks sees."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from dms.db.datasets import DatasetRow, to_dataset, to_row
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.states import DatasetState, DatasetType
+from sluice.servicekit.database import Connection
+
+#: Of a person in these groups; null: of somebody who sees all.
+_SEEN = "({0}::text[] IS NULL OR owner_group = ANY({0}) OR shared_with && {0})".format
+
+SELECT_DATASETS = f"""
+SELECT * FROM datasets WHERE uid = ANY($1::uuid[]) AND {_SEEN("$2")} ORDER BY position
+"""
+
+LIST_CLOSED = f"""
+-- In order of closing; nothing with a smaller position, or an earlier time, can appear later.
+-- (Behind the last one that closed by then, which is looked for from the end: few are newer than a
+-- time that somebody was given. IS TRUE keeps the index of states, which would find all data sets
+-- there are, out of it.)
+SELECT * FROM datasets
+WHERE closed_position > $1 AND (state = ANY($2::text[])) IS TRUE AND ($3::text IS NULL OR type = $3)
+    AND {_SEEN("$6")}
+    AND closed_position > CASE WHEN $4::timestamptz IS NULL THEN 0 ELSE coalesce((
+        SELECT closed_position FROM datasets WHERE closed_position IS NOT NULL AND closed_at <= $4
+        ORDER BY closed_position DESC LIMIT 1
+    ), 0) END
+ORDER BY closed_position LIMIT $5
+"""
+
+LIST_REGISTERED = f"""
+-- In order of registration, for people.
+SELECT * FROM datasets
+WHERE position > $1 AND state = ANY($2::text[]) AND ($3::text IS NULL OR type = $3)
+    AND ($4::timestamptz IS NULL OR coalesce(closed_at, registered_at) > $4)
+    AND ($6::uuid[] IS NULL OR uid = ANY($6)) AND {_SEEN("$7")}
+ORDER BY position LIMIT $5
+"""
+
+LIST_NEWEST = f"""
+-- The other way round; $1 is 0 at the beginning.
+SELECT * FROM datasets
+WHERE ($1 = 0 OR position < $1) AND state = ANY($2::text[]) AND ($3::text IS NULL OR type = $3)
+    AND ($4::timestamptz IS NULL OR coalesce(closed_at, registered_at) > $4)
+    AND ($6::uuid[] IS NULL OR uid = ANY($6)) AND {_SEEN("$7")}
+ORDER BY position DESC LIMIT $5
+"""
+
+
+async def datasets_by_uid(
+    connection: Connection, uids: Sequence[UUID], sight: Sight
+) -> list[Dataset]:
+    """Those that are known, and seen, in order of registration."""
+    rows = await connection.fetch(SELECT_DATASETS, uids, sight.names())
+    return [to_dataset(row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetFilter:
+    """What a list of data sets is narrowed to. ``later_than``: their timestamps. ``uids``: None is
+    any."""
+
+    states: Sequence[DatasetState]
+    type: DatasetType | None = None
+    later_than: datetime | None = None
+    uids: Sequence[UUID] | None = None
+    sight: Sight = ALL
+
+
+async def list_closed(
+    connection: Connection, after: int, *, limit: int, wanted: DatasetFilter
+) -> list[DatasetRow]:
+    rows = await connection.fetch(
+        LIST_CLOSED,
+        after,
+        wanted.states,
+        wanted.type,
+        wanted.later_than,
+        limit,
+        wanted.sight.names(),
+    )
+    return [to_row(row) for row in rows]
+
+
+async def list_registered(
+    connection: Connection, after: int, *, limit: int, wanted: DatasetFilter
+) -> list[DatasetRow]:
+    return await _list(connection, LIST_REGISTERED, after, limit=limit, wanted=wanted)
+
+
+async def list_newest(
+    connection: Connection, after: int, *, limit: int, wanted: DatasetFilter
+) -> list[DatasetRow]:
+    """``after`` 0: from the last one registered."""
+    return await _list(connection, LIST_NEWEST, after, limit=limit, wanted=wanted)
+
+
+async def _list(
+    connection: Connection, statement: str, after: int, *, limit: int, wanted: DatasetFilter
+) -> list[DatasetRow]:
+    rows = await connection.fetch(
+        statement,
+        after,
+        wanted.states,
+        wanted.type,
+        wanted.later_than,
+        limit,
+        wanted.uids,
+        wanted.sight.names(),
+    )
+    return [to_row(row) for row in rows]

@@ -1,0 +1,72 @@
+"""Whose data sets are, and who sees them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from dms.db.datasets import to_dataset
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.owners import Sight
+from sluice.contracts.states import ReplicaState
+from sluice.servicekit.database import Connection
+
+OWNED = "SELECT name, owner_group, shared_with FROM datasets WHERE uid = $1"
+
+FOREIGN_FOLDER = """
+-- Of these folders one that is a data set's which somebody in these groups does not see.
+SELECT url FROM datasets
+WHERE url = ANY($1::text[]) AND NOT (owner_group = ANY($2::text[]) OR shared_with && $2) LIMIT 1
+"""
+
+FOREIGN_FILE = f"""
+-- Of these places one where a file of data sets lies which he does not see.
+SELECT place.path FROM unnest($1::uuid[], $2::text[]) AS place (storage_id, path)
+    JOIN replicas ON replicas.storage_id = place.storage_id AND replicas.path = place.path
+        AND replicas.state <> '{ReplicaState.DELETED}'
+WHERE NOT EXISTS (
+    SELECT FROM dataset_files AS held JOIN datasets ON datasets.uid = held.dataset_uid
+    WHERE held.file_id = replicas.file_id
+        AND (owner_group = ANY($3::text[]) OR shared_with && $3))
+LIMIT 1
+"""
+
+SHARE = """
+UPDATE datasets SET shared_with = $2, owner_group = coalesce($3, owner_group) WHERE uid = $1
+RETURNING *
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """A data set, and whose it is."""
+
+    name: str
+    group: str
+    shared_with: Sequence[str]
+
+
+async def owned_by(connection: Connection, uid: UUID) -> Owned | None:
+    row = await connection.fetchrow(OWNED, uid)
+    return None if row is None else Owned(row["name"], row["owner_group"], row["shared_with"])
+
+
+async def foreign_folder(connection: Connection, urls: Sequence[str], sight: Sight) -> str | None:
+    """Of these URLs one of a data set that is not seen."""
+    found: str | None = await connection.fetchval(FOREIGN_FOLDER, urls, sight.names())
+    return found
+
+
+async def foreign_file(
+    connection: Connection, places: Sequence[tuple[UUID, str]], sight: Sight
+) -> str | None:
+    """Of these places (storage, path) the path of one whose file is not seen."""
+    storages, paths = [storage for storage, _ in places], [path for _, path in places]
+    found: str | None = await connection.fetchval(FOREIGN_FILE, storages, paths, sight.names())
+    return found
+
+
+async def share(
+    connection: Connection, uid: UUID, shared_with: Sequence[str], *, group: str | None
+) -> Dataset | None:
+    row = await connection.fetchrow(SHARE, uid, shared_with, group)
+    return None if row is None else to_dataset(row)

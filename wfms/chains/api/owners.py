@@ -1,0 +1,35 @@
+"""Every request that names a chain or a task: is it one that whoever asks sees?"""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from sluice.contracts.owners import Sight
+from sluice.servicekit.database import Database
+from wfms.chains.db.owners import group_of_chain, group_of_task
+from wfms.chains.usecases.cancel_chain import UnknownChain
+from wfms.chains.usecases.read_tasks import NoSuchTask
+
+_OF_CHAIN, _OF_TASK = "/api/v1/chains/{uid}", "/api/v1/tasks/{uid}"
+
+
+class ChainOwners:
+    """An ``OwnersGuard``. Data sets are the DMS's: who deletes one asks for it there."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def require(
+        self, sight: Sight, address: str, path: Mapping[str, str], *, changes: bool
+    ) -> None:
+        """Raises ``UnknownChain``, ``NoSuchTask``."""
+        if not address.startswith((_OF_CHAIN, _OF_TASK)):
+            return
+        try:
+            uid = UUID(path["uid"])
+        except ValueError:  # the route says what is wrong with it
+            return
+        of_chain = address.startswith(_OF_CHAIN)
+        async with self._database.connection() as connection:
+            group = await (group_of_chain if of_chain else group_of_task)(connection, uid)
+        if group is None or not sight.is_member(group):
+            raise UnknownChain(uid) if of_chain else NoSuchTask(uid)

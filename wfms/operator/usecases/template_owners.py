@@ -1,0 +1,82 @@
+"""Whose templates are: who may publish under a name, and with whom it is shared."""
+
+import structlog
+
+from sluice.contracts.owners import Share
+from sluice.contracts.problems import Conflict, Forbidden
+from sluice.servicekit.access.behalf import person_asking, sight_now
+from sluice.servicekit.access.ownership import ownership, require_member
+from sluice.servicekit.database import Connection, Database
+from wfms.operator.db import templates
+from wfms.operator.db.template_owners import owned_name, share_name, take_name
+from wfms.operator.domain.errors import TemplateUnknown
+from wfms.operator.domain.template import StoredTemplate
+
+log = structlog.get_logger(__name__)
+
+
+class TemplateNameTaken(Conflict):
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the name {name!r} is taken: give the template another one", name=name)
+
+
+async def require_free(connection: Connection, name: str, *, group: str | None = None) -> None:
+    """The name is nobody's, or the group's of who asks. Raises ``TemplateNameTaken``,
+    ``Forbidden``; ``Conflict`` where it is to be another ``group``'s."""
+    known = await owned_name(connection, name)
+    if known is None:
+        return
+    sight = sight_now()
+    if not sight.sees(known.whose.group, known.shared_with):
+        raise TemplateNameTaken(name)
+    if not sight.is_member(known.whose.group):
+        raise Forbidden(
+            f"template {name!r} is the group {known.whose.group}'s, which shares it: publish under"
+            " a name of your own"
+        )
+    if group not in {None, known.whose.group}:
+        raise Conflict(
+            f"template {name!r} is the group {known.whose.group}'s: to give it to {group}, share it"
+            f" (`sluice template share {name} --group {group}`)"
+        )
+
+
+async def take_for_asker(connection: Connection, name: str, *, group: str | None) -> None:
+    """Precondition: the lock of the name is had. Effect: it is the asker's, where it is new.
+    Raises as ``require_free``."""
+    await require_free(connection, name, group=group)
+    if await templates.next_version(connection, name) == 1:
+        whose = ownership(person_asking(), owner=None, group=group)
+        await take_name(connection, name, whose)
+
+
+async def require_changeable(connection: Connection, name: str) -> StoredTemplate:
+    """The latest version. Precondition: the lock of the name is had, so that whoever deletes it
+    comes before or after. Raises ``TemplateUnknown``, ``Forbidden``."""
+    found = await templates.latest(connection, name, sight_now())
+    if found is None:
+        raise TemplateUnknown(name)
+    if not sight_now().is_member(found.group):
+        raise Forbidden(f"template {name!r} is the group {found.group}'s, which shares it")
+    return found
+
+
+async def share_template(database: Database, name: str, request: Share) -> StoredTemplate:
+    """Precondition: none; repeating it is fine. Effect: these groups see the template from now on,
+    and no others beside its own. Messages: none. Raises ``TemplateUnknown``; ``Forbidden`` where
+    it is another group's, or is to be given to a group that the asker is not in."""
+    person = person_asking()
+    if person is not None and request.group is not None:
+        require_member(person, request.group)
+    async with database.transaction() as transaction:
+        connection = transaction.connection
+        await templates.lock_name(connection, name)
+        found = await require_changeable(connection, name)
+        group = request.group or found.group
+        await share_name(connection, name, group=group, shared_with=request.shared_with)
+        shared = await templates.version_of(connection, name, found.version, sight_now())
+    log.info(
+        "template.shared", template=name, group=group, shared_with=request.shared_with,
+        by=str(person),
+    )  # fmt: skip
+    return shared or found
