@@ -40,6 +40,18 @@ PilotArgument = Annotated[
     str, typer.Argument(metavar="PILOT", help="Its name, uid, or the uid's beginning.")
 ]
 
+GroupOption = Annotated[
+    str | None,
+    typer.Option("--group", metavar="GROUP", help="Whose it is; default: your first group's."),
+]
+SharedArgument = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[GROUP]...", help="Who sees it, too; `everyone`: all. None: nobody."),
+]
+GivenOption = Annotated[
+    str | None, typer.Option("--group", metavar="GROUP", help="Give it to this group of yours.")
+]
+
 AfterOption = Annotated[
     str | None, typer.Option(help="Go on where the list before ended, as it says.")
 ]

@@ -38,6 +38,7 @@ from sluice.contracts.datasets import (
     Storage,
     WaterMarks,
 )
+from sluice.contracts.owners import Share
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 
@@ -59,6 +60,10 @@ class _Frames(RootModel[list[Frame]]): ...
 
 class DmsClient(PieceCalls):
     service = "dms"
+
+    async def share_dataset(self, uid: UUID, share: Share) -> Dataset:
+        """Raises ``NotFound``; ``Forbidden`` where it is another group's."""
+        return await self.call("PUT", f"{API}/datasets/{uid}/share", body=share, answer=Dataset)
 
     async def register_dataset(self, new: NewDataset) -> Dataset:
         """The first where the name is known and the request is the same; else raises ``Conflict``

@@ -146,9 +146,7 @@ def start(
         values = given.fitting(plan, subject, files=files)
         async with AsyncExitStack() as undo:
             name = f"{template if found is None else found.name}-{secrets.token_hex(3)}"
-            values = await upload_parameter_files(
-                connection, values, files, dataset_name=name, undo=undo
-            )
+            values = await upload_parameter_files(connection, values, files, beside=name, undo=undo)
             chain, made = await connection.operator.request_new_chain(
                 uid, template, params=values, rank=rank
             )

@@ -15,10 +15,14 @@ from sluice.cli.options import (
     AfterOption,
     DatasetArgument,
     EntryOrder,
+    GivenOption,
+    GroupOption,
     OrderOption,
     RecursiveOption,
+    SharedArgument,
 )
 from sluice.cli.output import human_bytes, out, print_json, print_table, tell_more
+from sluice.cli.owners import whose
 from sluice.cli.parameters import key_values
 from sluice.cli.system import System, with_system
 from sluice.cli.transfer.inputs import entries_of_paths
@@ -27,6 +31,7 @@ from sluice.contracts.counts import produced_texts
 from sluice.contracts.datasets import Dataset, DatasetStatus, NewDataset
 from sluice.contracts.labels import label
 from sluice.contracts.numbers import counted
+from sluice.contracts.owners import Share
 from sluice.contracts.plan import DataEntries
 from sluice.contracts.states import DatasetState, DatasetType
 
@@ -94,6 +99,8 @@ def show(
         [counted(found.count_files, "file"), human_bytes(found.bytes), *produced_texts(found.meta)]
     )
     out.print(f"{found.name}: {found.type.value}, {found.state.value}, {size}")
+    if owned := whose(found.owner, found.group, found.shared_with):
+        out.print(f"  {owned}")
     if found.released:
         out.print(f"  {found.released} of them are deleted: all steps are done with them")
     if status.waits_for is not None:
@@ -149,11 +156,12 @@ def register(
     ] = None,
     recursive: RecursiveOption = False,
     order: OrderOption = EntryOrder.GIVEN,
+    group: GroupOption = None,
 ) -> None:
     """Copy files to an input storage as a new data set; the template that matches it takes it from
     there."""
     values = key_values(meta or [], option="--meta")
-    new = plain_errors(lambda: NewDataset(name=name, meta=values))
+    new = plain_errors(lambda: NewDataset(name=name, meta=values, group=group))
 
     async def register_files(connection: Connection) -> Dataset:
         wanted = (
@@ -167,6 +175,23 @@ def register(
     dataset = system.ask(register_files)
     size = f"{counted(dataset.count_files, 'file')}, {human_bytes(dataset.bytes)}"
     system.answer(dataset, f"{dataset.name} ({dataset.uid}): {size}")
+
+
+@app.command("share")
+@with_system
+def share(
+    system: System,
+    dataset: DatasetArgument,
+    groups: SharedArgument = None,
+    *,
+    group: GivenOption = None,
+) -> None:
+    """Say which groups see a data set beside its own: these, and no others any more."""
+    uid = the_dataset(system, dataset)
+    wanted = plain_errors(lambda: Share(shared_with=groups or [], group=group))
+    shared = system.ask(lambda c: c.operator.share_dataset(uid, wanted))
+    told = whose(shared.owner, shared.group, shared.shared_with) or "everybody's"
+    system.answer(shared, f"{shared.name}: {told}")
 
 
 @app.command("close")

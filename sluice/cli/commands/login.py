@@ -78,4 +78,5 @@ def logout(system: System) -> None:
 def whoami(system: System) -> None:
     """Who you are for a system, and what you may."""
     me = system.ask(lambda c: c.operator.me())
-    system.answer(me, f"{me.name} ({me.role})")
+    groups = f", in {', '.join(me.groups)}" if me.groups else ""
+    system.answer(me, f"{me.name} ({me.role}{groups})")

@@ -17,6 +17,7 @@ from sluice.cli.connection import Connection, connected, running_url
 from sluice.cli.errors import plain_errors
 from sluice.cli.options import (
     EntryOrder,
+    GroupOption,
     JobOption,
     OrderOption,
     ParamOption,
@@ -91,6 +92,7 @@ class _Arguments:
     order: EntryOrder
     wait: bool
     rank: float
+    group: str | None
     as_json: bool
 
 
@@ -124,6 +126,7 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
     order: OrderOption = EntryOrder.GIVEN,
     wait: WaitOption = False,
     rank: RankOption = 0.0,
+    group: GroupOption = None,
 ) -> None:
     """Carry files through a workflow. Uses the running system, or starts one for the time it takes.
 
@@ -143,6 +146,7 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
         order=order,
         wait=wait,
         rank=rank,
+        group=group,
         as_json=system.as_json,
     )
     if not plain_errors(lambda: _carry_through(system, arguments)):
@@ -187,7 +191,8 @@ async def _run(url: str, arguments: _Arguments, begun: list[UUID]) -> bool:
     started = time.monotonic()
     async with connected(url) as connection:
         written = await asyncio.to_thread(read_template_files, [arguments.template])
-        template = await connection.operator.store_run_template(written.new(arguments.name))
+        new = written.new(arguments.name).model_copy(update={"group": arguments.group})
+        template = await connection.operator.store_run_template(new)
         for finding in template.warnings:
             err.print(str(finding))
         chain = await _begin(connection, template, arguments)
@@ -214,7 +219,9 @@ async def _begin(connection: Connection, template: Template, arguments: _Argumen
     """
     entries, params = await asyncio.to_thread(_entries, template.plan, arguments)
     # On demand: no other template takes it.
-    new = NewDataset(name=arguments.dataset, meta=arguments.meta, on_demand=True)
+    new = NewDataset(
+        name=arguments.dataset, meta=arguments.meta, on_demand=True, group=arguments.group
+    )
     files = local_files(template.plan, params.values)
     facts = {"name": new.name, "type": str(new.type), **new.meta}
     subject = DatasetFacts(facts, files=len(entries), bytes=known_bytes(entries))
@@ -227,7 +234,7 @@ async def _begin(connection: Connection, template: Template, arguments: _Argumen
         )
         undo.push_async_callback(take_dataset_back, connection, dataset)
         values = await upload_parameter_files(
-            connection, values, files, dataset_name=new.name, undo=undo
+            connection, values, files, beside=new.name, group=arguments.group, undo=undo
         )
         chain = await connection.operator.request_chain(
             dataset.uid,

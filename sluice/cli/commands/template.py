@@ -20,13 +20,15 @@ from sluice.cli.commands.template_publish import (
 )
 from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
-from sluice.cli.options import JsonOption
+from sluice.cli.options import GivenOption, JsonOption, SharedArgument
 from sluice.cli.output import err, out, print_json, print_table, tell_more
+from sluice.cli.owners import whose
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import read_template_files
 from sluice.contracts.chain_requirements import required
 from sluice.contracts.matching import condition_text
 from sluice.contracts.numbers import counted
+from sluice.contracts.owners import Share
 from sluice.contracts.plan import Parameter
 from sluice.contracts.problems import Finding, NotFound, Unprocessable
 from sluice.contracts.templates import RUN_VERSION, CheckedTemplate, Template, TemplateList
@@ -274,6 +276,8 @@ def description(template: Template) -> Iterator[str]:
         )
     if template.disabled_since:
         yield f"disabled since {template.disabled_since:%Y-%m-%d %H:%M}: nothing goes through it"
+    if owned := whose(template.owner, template.group, template.shared_with):
+        yield owned
     if plan.doc:
         yield plan.doc
     yield from _listed("steps", [f"{step.name} ({step.mode.value})" for step in plan.steps])
@@ -319,6 +323,19 @@ def _write(folder: Path, files: dict[str, str]) -> None:
             raise Unprocessable(f"the template's file {path!r} lies outside of its folder")
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(text.encode())
+
+
+@app.command("share")
+@with_system
+def share(
+    system: System, name: str, groups: SharedArgument = None, *, group: GivenOption = None
+) -> None:
+    """Say which groups see a template, all its versions, beside its own: these, and no others any
+    more."""
+    wanted = plain_errors(lambda: Share(shared_with=groups or [], group=group))
+    shared = system.ask(lambda c: c.operator.share_template(name, wanted))
+    told = whose(shared.owner, shared.group, shared.shared_with) or "everybody's"
+    system.answer(shared, f"{shared.name}: {told}")
 
 
 @app.command("restore")

@@ -10,11 +10,12 @@ from rich.text import Text
 
 from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
+from sluice.cli.options import GroupOption
 from sluice.cli.output import err, out, print_json
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import TemplateFiles, read_template_files
 from sluice.contracts.problems import Finding, ServiceError, Unprocessable
-from sluice.contracts.templates import Template, TemplateChanges
+from sluice.contracts.templates import NewTemplate, Template, TemplateChanges
 
 Answer = TypeVar("Answer")
 
@@ -55,6 +56,7 @@ def publish(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would change.")
     ] = False,
+    group: GroupOption = None,
 ) -> None:
     """Publish a template with all its files, as the next version of its name: new data sets go
     through that.
@@ -62,7 +64,8 @@ def publish(
     Shows first what changes against the version before, and asks. The same files again change
     nothing."""
     found = plain_errors(lambda: read_template_files(files, main=main))
-    _publish(system, found, name, sure=sure, dry_run=dry_run)
+    new = plain_errors(lambda: found.new(name).model_copy(update={"group": group}))
+    _publish(system, found, new, sure=sure, dry_run=dry_run)
 
 
 @with_system
@@ -71,13 +74,12 @@ def upload(
 ) -> None:
     """`publish --yes`, under its earlier name."""
     found = plain_errors(lambda: read_template_files(files, main=main))
-    _publish(system, found, name, sure=True, dry_run=False)
+    _publish(system, found, plain_errors(lambda: found.new(name)), sure=True, dry_run=False)
 
 
 def _publish(
-    system: System, found: TemplateFiles, name: str | None, *, sure: bool, dry_run: bool
+    system: System, found: TemplateFiles, new: NewTemplate, *, sure: bool, dry_run: bool
 ) -> None:
-    new = plain_errors(lambda: found.new(name))
     changes = system.ask(lambda c: _named(found, c.operator.compare_template(new)))
     if dry_run and system.as_json:
         print_json(changes)

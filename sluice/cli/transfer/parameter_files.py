@@ -94,14 +94,16 @@ async def upload_parameter_files(
     params: Mapping[str, Any],
     files: Mapping[str, Sequence[InputEntry]],
     *,
-    dataset_name: str,
+    beside: str,
+    group: str | None = None,
     undo: AsyncExitStack | None = None,
 ) -> dict[str, Any]:
     """``params`` with the data sets of the files in their places; they are named after the data set
-    that goes with them. ``undo``: gets the calls that take them back."""
+    that goes ``beside`` them. ``group``: whose they are. ``undo``: gets the calls that take them
+    back."""
     values = dict(params)
     for name, entries in files.items():
-        new = NewDataset(name=f"{dataset_name}.{name}", on_demand=True)
+        new = NewDataset(name=f"{beside}.{name}", on_demand=True, group=group)
         dataset = await upload_files(connection, entries, dataset=new)
         if undo is not None:
             undo.push_async_callback(take_dataset_back, connection, dataset)

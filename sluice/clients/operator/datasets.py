@@ -22,6 +22,7 @@ from sluice.contracts.datasets import (
     Storage,
 )  # fmt: skip
 from sluice.contracts.intake import Rematch, Rematched, RematchedAll, TieList, UnmatchedList
+from sluice.contracts.owners import Share
 
 
 class DatasetCalls(ServiceClient):
@@ -45,6 +46,11 @@ class DatasetCalls(ServiceClient):
     async def datasets_of(self, uids: Sequence[UUID]) -> list[Dataset]:
         """Those of ``uids`` that are known."""
         return await each_known(lambda asked: self.datasets(uid=asked), uids)
+
+    async def share_dataset(self, uid: UUID, share: Share) -> Dataset:
+        """Raises ``NotFound``; ``Forbidden`` where it is another group's."""
+        path = f"{API}/datasets/{uid}/share"
+        return await self.call("PUT", path, body=share, answer=Dataset)
 
     async def dataset(self, uid: UUID) -> Dataset:
         """With the number of its released files."""

@@ -6,6 +6,7 @@ from urllib.parse import quote
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient
+from sluice.contracts.owners import Share
 from sluice.contracts.templates import (
     CheckedTemplate,
     CheckTemplate,
@@ -47,6 +48,11 @@ class TemplateCalls(ServiceClient):
             body=CheckTemplate(cwl=cwl, file=file),
             answer=CheckedTemplate,
         )
+
+    async def share_template(self, name: str, share: Share) -> Template:
+        """Raises ``NotFound``; ``Forbidden`` where it is another group's."""
+        path = f"{API}/templates/{quote(name, safe='')}/share"
+        return await self.call("PUT", path, body=share, answer=Template)
 
     async def templates(
         self, *, every_version: bool = False, disabled: bool = False

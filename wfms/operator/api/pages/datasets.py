@@ -11,6 +11,7 @@ from sluice.contracts.states import DatasetState, DatasetType
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.api.pages.query_values import query_choice
+from wfms.operator.api.pages.share_form import read_share, seen_by
 from wfms.operator.domain.formatting import count_text
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_dataset_detail import read_dataset_detail
@@ -34,6 +35,7 @@ class DatasetPages:
         pages.get("/datasets/<uuid:uid>", "dataset", self.show, Role.VIEWER)
         pages.get("/datasets/<uuid:uid>/files/<int:file>", "file", self.file, Role.VIEWER)
         pages.get("/datasets/unmatched", "unmatched", self.unmatched, Role.VIEWER)
+        pages.post("/datasets/<uuid:uid>/share", "share_dataset", self.share, Role.SUBMITTER)
         pages.post("/datasets/unmatched/match", "rematch", self.match, Role.SHIFT)
         pages.post("/datasets/unmatched/dismiss", "dismiss", self.dismiss, Role.SHIFT)
 
@@ -61,6 +63,11 @@ class DatasetPages:
         after = request.args.get("after")
         detail = self._bridge.run(read_dataset_detail(self._context, uid, after=after))
         return render_template("dataset.html", detail=detail, most=_NAMESAKES)
+
+    def share(self, uid: UUID) -> AnyResponse:
+        shared = self._bridge.run(self._context.dms.share_dataset(uid, read_share()))
+        flash(f"{shared.name} {seen_by(shared.group, shared.shared_with)}.")
+        return redirect(url_for("pages.dataset", uid=uid), 303)
 
     def file(self, uid: UUID, file: int) -> str:
         detail = self._bridge.run(read_file_detail(self._context, uid, file))

@@ -10,6 +10,7 @@ from sluice.contracts.problems import ServiceError, Unprocessable
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.api.pages.query_values import query_number
+from wfms.operator.api.pages.share_form import read_share, seen_by
 from wfms.operator.api.rest.uploads import read_form
 from wfms.operator.domain.errors import MOST_NAMED, OvertakenVersion, TemplateInUse, TemplateRefused
 from wfms.operator.domain.plan_drawing import draw
@@ -26,6 +27,7 @@ from wfms.operator.usecases.read_templates import read_template, read_templates,
 from wfms.operator.usecases.restore_template import restore_template
 from wfms.operator.usecases.review_unmatched import count_waiting
 from wfms.operator.usecases.store_template import StoreOutcome
+from wfms.operator.usecases.template_owners import share_template
 from wfms.operator.usecases.zip_files import zip_of
 
 
@@ -45,6 +47,7 @@ class TemplatePages:
             "/templates/review/<uuid:held>", "publish_template", self.publish, Role.SUBMITTER
         )
         pages.post("/templates/<name>/restore", "restore_template", self.restore, Role.SUBMITTER)
+        pages.post("/templates/<name>/share", "share_template", self.share, Role.SUBMITTER)
         pages.post("/templates/<name>/disable", "disable_template", self.disable, Role.SHIFT)
         pages.post("/templates/<name>/enable", "enable_template", self.enable, Role.SHIFT)
         pages.post("/templates/<name>/delete", "delete_template", self.delete, Role.SHIFT)
@@ -61,7 +64,9 @@ class TemplatePages:
             sent = read_form()
             name = sent.name
             held = self._bridge.run(
-                hold_template(self._context, sent.sent, name=name, template_id=uuid4())
+                hold_template(
+                    self._context, sent.sent, name=name, template_id=uuid4(), group=sent.group
+                )
             )
         except Unprocessable as refusal:
             return self._refused(refusal, name, text)
@@ -171,6 +176,11 @@ class TemplatePages:
         """Data sets that it would have taken meanwhile are offered on its page."""
         self._bridge.run(enable_template(self._database, name))
         flash(f"{name} is enabled: new data sets are matched with it.")
+        return redirect(url_for("pages.template", name=name), 303)
+
+    def share(self, name: str) -> AnyResponse:
+        shared = self._bridge.run(share_template(self._database, name, read_share()))
+        flash(f"{name} {seen_by(shared.group, shared.shared_with)}.")
         return redirect(url_for("pages.template", name=name), 303)
 
     def delete(self, name: str) -> AnyResponse:
