@@ -134,7 +134,7 @@ def files(
 
 @app.command("register")
 @with_system
-def register(
+def register(  # noqa: PLR0913 - a command's options, each by its name
     system: System,
     name: str,
     paths: Annotated[

@@ -18,9 +18,10 @@ from sluice.cli.commands.template_publish import (
     upload,
     waiting_lines,
 )
+from sluice.cli.commands.template_share import share
 from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
-from sluice.cli.options import GivenOption, JsonOption, SharedArgument
+from sluice.cli.options import JsonOption
 from sluice.cli.output import err, out, print_json, print_table, tell_more
 from sluice.cli.owners import whose
 from sluice.cli.system import System, with_system
@@ -28,7 +29,6 @@ from sluice.cli.template_files import read_template_files
 from sluice.contracts.chain_requirements import required
 from sluice.contracts.matching import condition_text
 from sluice.contracts.numbers import counted
-from sluice.contracts.owners import Share
 from sluice.contracts.plan import Parameter
 from sluice.contracts.problems import Finding, NotFound, Unprocessable
 from sluice.contracts.templates import RUN_VERSION, CheckedTemplate, Template, TemplateList
@@ -36,6 +36,7 @@ from sluice.contracts.templates import RUN_VERSION, CheckedTemplate, Template, T
 app = typer.Typer(no_args_is_help=True, help="CWL workflows that data sets are carried through.")
 
 app.command()(publish)
+app.command()(share)
 app.command(hidden=True)(upload)
 
 
@@ -323,19 +324,6 @@ def _write(folder: Path, files: dict[str, str]) -> None:
             raise Unprocessable(f"the template's file {path!r} lies outside of its folder")
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(text.encode())
-
-
-@app.command("share")
-@with_system
-def share(
-    system: System, name: str, groups: SharedArgument = None, *, group: GivenOption = None
-) -> None:
-    """Say which groups see a template, all its versions, beside its own: these, and no others any
-    more."""
-    wanted = plain_errors(lambda: Share(shared_with=groups or [], group=group))
-    shared = system.ask(lambda c: c.operator.share_template(name, wanted))
-    told = whose(shared.owner, shared.group, shared.shared_with) or "everybody's"
-    system.answer(shared, f"{shared.name}: {told}")
 
 
 @app.command("restore")

@@ -79,7 +79,9 @@ def require_owned(dataset: Dataset, sight: Sight) -> None:
     """Raises ``NotFound`` for one that is not seen, ``Forbidden`` for one that is another
     group's."""
     if not sight.sees(dataset.group, dataset.shared_with):
-        raise NotFound(f"no data set has the uid {dataset.uid}", dataset=dataset.uid)
+        # In the DMS's own words.
+        words = f"no data set has the uid {dataset.uid}"
+        raise NotFound(words, service="dms", dataset=str(dataset.uid))
     if not sight.is_member(dataset.group):
         raise Forbidden(
             f"data set {dataset.name!r} is the group {dataset.group}'s, which shares it for"

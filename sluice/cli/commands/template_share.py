@@ -1,0 +1,19 @@
+"""`sluice template share`."""
+
+from sluice.cli.errors import plain_errors
+from sluice.cli.options import GivenOption, SharedArgument
+from sluice.cli.owners import whose
+from sluice.cli.system import System, with_system
+from sluice.contracts.owners import Share
+
+
+@with_system
+def share(
+    system: System, name: str, groups: SharedArgument = None, *, group: GivenOption = None
+) -> None:
+    """Say which groups see a template, all its versions, beside its own: these, and no others any
+    more."""
+    wanted = plain_errors(lambda: Share(shared_with=groups or [], group=group))
+    shared = system.ask(lambda c: c.operator.share_template(name, wanted))
+    told = whose(shared.owner, shared.group, shared.shared_with) or "everybody's"
+    system.answer(shared, f"{shared.name}: {told}")

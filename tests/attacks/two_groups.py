@@ -1,0 +1,205 @@
+"""A system with two groups: what one of them has, and how each asks for it."""
+
+import re
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+
+from sluice.contracts.access import Role
+from tests.attacks.credentials import asked, bearer
+from tests.e2e.systems import LiveSystem
+from tests.unit.access.table import Row
+from tests.waiting import wait_until
+
+#: Stands in the name, or in the content, of all that the first group has.
+MARK = "nobodyelses"
+
+#: Map, then merge, with a log; its steps and its file are called by the mark.
+TEMPLATE = f"""
+cwlVersion: v1.2
+class: Workflow
+$namespaces: {{sluice: "urn:sluice:cwl:"}}
+requirements: {{ScatterFeatureRequirement: {{}}}}
+sluice:match: {{kind: {MARK}}}
+sluice:retention: {{input: keep, logs: keep}}
+inputs: {{texts: "File[]"}}
+outputs:
+  all{MARK}: {{type: File, outputSource: {MARK}_all/all}}
+steps:
+  {MARK}_each:
+    scatter: text
+    in: {{text: texts}}
+    out: [one]
+    run:
+      class: CommandLineTool
+      baseCommand: [sh, -c, "cat $0; echo {MARK} >&2"]
+      arguments: [$(inputs.text.path)]
+      inputs: {{text: File}}
+      stdout: {MARK}.txt
+      outputs: {{one: stdout}}
+  {MARK}_all:
+    in: {{texts: {MARK}_each/one}}
+    out: [all]
+    run:
+      class: CommandLineTool
+      baseCommand: cat
+      arguments: [$(inputs.texts)]
+      inputs: {{texts: "File[]"}}
+      stdout: all{MARK}.txt
+      outputs: {{all: stdout}}
+"""
+
+_PART = re.compile(r"\{(\w+)\}")
+#: Folder of the services of an embedded system, by the name in the table of who may what.
+_FOLDER = {"wfms.operator": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Of a group, and what she sends with requests."""
+
+    name: str
+    token: str
+    url: str
+
+    def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
+        return httpx.request(
+            method, f"{self.url}{path}", headers=bearer(self.token), timeout=60, **more
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Belongings:
+    """Of the first group: what a chain of a data set of hers has left, and an unmatched data set
+    beside it."""
+
+    owner: Member
+    template: str
+    dataset: str
+    unmatched: str
+    chain: str
+    task: str
+    job: int
+    file: int
+    log_url: str
+    run_template: str
+
+    def address(self, row: Row) -> str | None:
+        """Of the row, with what is hers in its parts; None: it names nothing of hers."""
+        named: dict[str, dict[str, object]] = {
+            "datasets": {"uid": self.dataset, "file": self.file},
+            "chains": {"uid": self.chain},
+            "tasks": {"uid": self.task},
+            "jobs": {"job": self.job, "job_id": self.job},
+            "templates": {"name": self.template, "held": self.run_template},
+            "run-templates": {"template_id": self.run_template},
+            "unmatched": {"uid": self.unmatched},
+        }
+        kind = row.address.removeprefix("/api/v1").split("/")[1]
+        if kind not in named or "{" not in row.address:
+            return None
+        return path_of(row, _PART.sub(lambda part: str(named[kind][part[1]]), row.address))
+
+    def elsewhere(self, row: Row) -> str:
+        """As ``address``, of what there is not."""
+        nothing = replace(
+            self,
+            template="nothing-at-all",
+            dataset=str(uuid4()),
+            unmatched=str(uuid4()),
+            chain=str(uuid4()),
+            task=str(uuid4()),
+            job=2**40,
+            run_template=str(uuid4()),
+        )
+        return nothing.address(row) or ""
+
+
+def path_of(row: Row, address: str) -> str:
+    folder = _FOLDER.get(row.service, f"/services/{row.service.removeprefix('wfms.')}")
+    return f"{folder}{address}"
+
+
+def member(system: LiveSystem, *groups: str, role: Role = Role.SHIFT) -> Member:
+    name = f"p-{uuid4().hex[:8]}"
+    asked(system, "POST", "/people", {"name": name, "role": role, "groups": list(groups)})
+    given = asked(system, "POST", "/tokens", {"label": "x", "person": name})
+    return Member(name, given["secret"], system.url)
+
+
+def work_of(system: LiveSystem, owner: Member) -> Belongings:
+    """She publishes, brings data in, and waits for what becomes of it."""
+    name = f"{MARK}-wf"
+    got(owner.ask("POST", "/api/v1/templates", json={"name": name, "cwl": TEMPLATE}))
+    run = {"name": f"{MARK}-run", "cwl": TEMPLATE}
+    run_template = got(owner.ask("POST", "/api/v1/run-templates", json=run))["id"]
+    dataset = bring_in(owner, system, f"{MARK}-week", {"kind": MARK})
+    unmatched = bring_in(owner, system, f"{MARK}-odd", {"kind": f"{MARK}-odd"})
+    wait_until(lambda: chains_of(owner, dataset), what="her chain")
+    [chain] = chains_of(owner, dataset)
+    wait_until(
+        lambda: got(owner.ask("GET", f"/api/v1/chains/{chain['uid']}"))["ended_at"],
+        what="the end of her chain",
+        seconds=60,
+    )
+    task = got(owner.ask("GET", f"/api/v1/chains/{chain['uid']}"))["steps"][0]["task_uid"]
+    job = got(owner.ask("GET", f"/api/v1/tasks/{task}/jobs"))["jobs"][0]["id"]
+    attempts = got(owner.ask("GET", f"/api/v1/jobs/{job}"))["attempts"]
+    wait_until(
+        lambda: MARK in owner.ask("GET", "/api/v1/unmatched").text, what="the one that fits nothing"
+    )
+    return Belongings(
+        owner=owner,
+        template=name,
+        dataset=dataset,
+        unmatched=unmatched,
+        chain=chain["uid"],
+        task=task,
+        job=job,
+        file=got(owner.ask("GET", f"/api/v1/datasets/{dataset}/files"))["files"][0]["id"],
+        log_url=attempts[-1]["log_url"],
+        run_template=run_template,
+    )
+
+
+def chains_of(owner: Member, dataset: str) -> list[dict[str, Any]]:
+    found = got(owner.ask("GET", f"/api/v1/chains?dataset={dataset}"))
+    return list(found["chains"])
+
+
+def bring_in(owner: Member, system: LiveSystem, name: str, meta: dict[str, Any]) -> str:
+    """A data set of two files; its uid."""
+    storages = got(owner.ask("GET", "/api/v1/storages"))
+    [storage] = [each for each in storages if each["type"] == "input"]
+    folder = system.home / "storages" / "input" / name
+    url = f"{storage['url']}/{name}"
+    dataset = got(
+        owner.ask("POST", "/api/v1/datasets", json={"name": name, "meta": meta, "url": url})
+    )
+    folder.mkdir(parents=True)
+    files = [_file(folder, url, seq) for seq in range(2)]
+    uid = str(dataset["uid"])
+    got(owner.ask("POST", f"/api/v1/datasets/{uid}/files", json={"files": files}))
+    got(owner.ask("POST", f"/api/v1/datasets/{uid}/close", json={"files": len(files)}))
+    return uid
+
+
+def _file(folder: Path, url: str, seq: int) -> dict[str, Any]:
+    name, content = f"{MARK}-{seq}.txt", f"{MARK} {seq}\n".encode()
+    (folder / name).write_bytes(content)
+    return {
+        "seq": seq,
+        "name": name,
+        "size": len(content),
+        "checksum": f"sha256:{sha256(content).hexdigest()}",
+        "url": f"{url}/{name}",
+    }
+
+
+def got(answer: httpx.Response) -> Any:
+    assert answer.is_success, f"{answer.request.url}: {answer.status_code} {answer.text}"
+    return answer.json()
