@@ -4,6 +4,7 @@ whatever service, unless it is shared."""
 import json
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import httpx
@@ -188,16 +189,18 @@ def test_hers_is_for_a_stranger_as_what_there_is_not(hers: Belongings, onlooker:
     assert asked_for > 80
 
 
+#: That routes would take, by how they end.
+_BODIES: dict[str, dict[str, Any]] = {
+    "share": {"shared_with": ["gamma"], "group": "gamma"},
+    "rank": {"rank": 5},
+    "restore": {"version": 1},
+    "acknowledge": {"by": "me"},
+    "files": {"files": []},
+}
+
+
 def _body(row: Row) -> dict[str, Any]:
-    """That the route would take."""
-    last = row.address.rsplit("/", 1)[-1]
-    return {
-        "share": {"shared_with": ["beta"], "group": "beta"},
-        "rank": {"rank": 5},
-        "restore": {"version": 1},
-        "acknowledge": {"by": "me"},
-        "files": {"files": []},
-    }.get(last, {})
+    return _BODIES.get(row.address.rsplit("/", 1)[-1], {})
 
 
 def test_what_is_hers_is_as_it_was(hers: Belongings, onlooker: Member) -> None:
@@ -339,7 +342,7 @@ def test_neither_takes_the_others_data_by_a_rule(
         (hers.owner, new, hers.template),
         (stranger, his, "his-greedy"),
     ):
-        wait_until(lambda o=owner, d=dataset: chains_of(o, d), what="a chain")
+        wait_until(partial(chains_of, owner, dataset), what="a chain")
         assert [chain["template_name"] for chain in chains_of(owner, dataset)] == [template]
     got(stranger.ask("POST", "/api/v1/templates/his-greedy/disable"))
     odd = bring_in(stranger, system, "his-odd", {"kind": MARK})

@@ -94,7 +94,7 @@ async def carry_by_sluice(
             new = NewDataset(name=name, on_demand=True)
             dataset = (await upload_files(connection, entries, dataset=new)).uid
         local = local_files(template.plan, params)
-        values = await upload_parameter_files(connection, params, local, dataset_name=name)
+        values = await upload_parameter_files(connection, params, local, beside=name)
         chain = await connection.operator.request_chain(dataset, template.name, params=values)
         return await answer_of_chain(connection, chain, template)
 

@@ -1,0 +1,183 @@
+"""A service asks another one for the person whose request it answers, and for nobody else."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from sluice.contracts.access import ON_BEHALF_HEADER, CallingService, Role
+from sluice.contracts.owners import ALL, EVERYONE, Sight
+from sluice.servicekit.access.authentication import Authentication
+from sluice.servicekit.access.behalf import asking, header_of, person_asking, sight_now
+from sluice.servicekit.access.principal import (
+    ANYBODY,
+    Person,
+    PilotCaller,
+    Principal,
+    ServiceCaller,
+    principal_of,
+    sight_of,
+)
+from sluice.servicekit.service_clients import ProcessLinks
+
+ANNA = Person("anna", Role.SHIFT, ("ocr", "spd"))
+ROOT = Person("root", Role.ADMIN)
+OPERATOR, CHAINS, DMS, INTAKE = (
+    CallingService.OPERATOR,
+    CallingService.CHAINS,
+    CallingService.DMS,
+    CallingService.INTAKE,
+)
+
+
+class Known:
+    """Each token is the name of who has it."""
+
+    def __init__(self, **known: Principal) -> None:
+        self._known = known
+
+    async def principal(self, token: str) -> Principal | None:
+        return self._known.get(token)
+
+
+async def tells(scope: Scope, receive: Receive, send: Send) -> None:
+    """Application that says who asks."""
+    found = principal_of(scope)
+    await JSONResponse({"who": str(found)})(scope, receive, send)
+
+
+@asynccontextmanager
+async def client(app: ASGIApp) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://x") as http:
+        yield http
+
+
+async def told(principal: Principal, said: str | None) -> httpx.Response:
+    """Of a request over a network with this header."""
+    guarded = Authentication(tells, Known(token=principal))
+    headers = {"authorization": "Bearer token"}
+    headers |= {} if said is None else {ON_BEHALF_HEADER: said}
+    async with client(guarded) as http:
+        return await http.get("/", headers=headers)
+
+
+def said_by(service: CallingService, person: Person | None) -> str | None:
+    with asking(person):
+        return header_of(service)
+
+
+async def test_who_asks_for_whom_is_told_over_a_network() -> None:
+    said = said_by(OPERATOR, ANNA)
+    answer = await told(ServiceCaller(OPERATOR), said)
+    assert answer.json() == {"who": "the service wfms.operator for anna (shift)"}
+    name = Person("Ünï ☃ (owner)", Role.ADMIN)
+    strange = said_by(OPERATOR, name)
+    assert strange is not None
+    assert strange.isascii()
+    answer = await told(ServiceCaller(OPERATOR), strange)
+    assert answer.json() == {"who": f"the service wfms.operator for {name}"}
+
+
+@pytest.mark.parametrize("service", [each for each in CallingService if each is not OPERATOR])
+async def test_no_other_service_asks_for_a_person(service: CallingService) -> None:
+    assert said_by(service, ANNA) is None
+    answer = await told(ServiceCaller(service), said_by(OPERATOR, ANNA))
+    assert (answer.status_code, "asks for itself alone" in answer.text) == (401, True)
+
+
+@pytest.mark.parametrize("principal", [ANNA, PilotCaller(), ANYBODY])
+async def test_the_word_of_who_is_no_service_is_nothing(principal: Principal) -> None:
+    answer = await told(principal, said_by(OPERATOR, ROOT))
+    assert answer.json() == {"who": str(principal)}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "anna",
+        "{}",
+        '{"name": "anna", "role": "king", "groups": []}',
+        '{"name": "anna", "role": "admin"}',
+        '{"name": "anna", "role": "admin", "groups": ["UPPER"]}',
+        '{"name": "anna", "role": "admin", "groups": [], "more": 1}',
+    ],
+)
+async def test_a_word_that_is_not_clear_is_refused(said: str) -> None:
+    """Not taken for the service's own request, which sees all."""
+    answer = await told(ServiceCaller(OPERATOR), said)
+    assert (answer.status_code, "does not say clearly" in answer.text) == (401, True)
+
+
+def _links(seen: dict[str, Any]) -> ProcessLinks:
+    """The operator service asks the chain service, which asks the DMS and the operator service."""
+    links = ProcessLinks()
+
+    async def ask(scope: Scope, name: str, *others: str) -> None:
+        request = Request(scope)
+        seen[f"{name}{request.url.path}"] = str(principal_of(scope))
+        for other in others:
+            await links.of(name).http(other).get(f"/{name}")
+        seen[f"{name}{request.url.path} afterwards"] = person_asking()
+
+    def app_of(name: str, *others: str) -> ASGIApp:
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            first = not scope["path"].startswith("/wfms")
+            await ask(scope, name, *(others if first or name != OPERATOR else ()))
+            await JSONResponse({})(scope, receive, send)
+
+        return app
+
+    links.apps[OPERATOR] = app_of(OPERATOR, CHAINS)
+    links.apps[CHAINS] = app_of(CHAINS, DMS, OPERATOR)
+    links.apps[DMS] = app_of(DMS)
+    return links
+
+
+async def test_in_one_process_it_is_as_over_a_network() -> None:
+    seen: dict[str, Any] = {}
+    links = _links(seen)
+    async with links.http_of(ANNA, OPERATOR) as anna:
+        await anna.get("/")
+    await links.stop()
+    assert seen[f"{OPERATOR}/"] == "anna (shift)"
+    assert seen[f"{CHAINS}/{OPERATOR}"] == "the service wfms.operator for anna (shift)"
+    # The chain service asks for itself, whoever it was asked for.
+    assert seen[f"{DMS}/{CHAINS}"] == "the service wfms.chains"
+    assert seen[f"{OPERATOR}/{CHAINS}"] == "the service wfms.chains"
+    assert seen[f"{OPERATOR}/{CHAINS} afterwards"] is None
+    # What was asked meanwhile changes nothing of whose request is answered.
+    assert seen[f"{OPERATOR}/ afterwards"] == ANNA
+    assert person_asking() is None
+
+
+async def test_a_service_that_nobody_has_asked_asks_for_itself() -> None:
+    seen: dict[str, Any] = {}
+    links = _links(seen)
+    await links.of(OPERATOR).http(CHAINS).get("/loop")
+    await links.stop()
+    assert seen[f"{CHAINS}/loop"] == "the service wfms.operator"
+
+
+def test_what_is_seen_is_what_the_groups_see() -> None:
+    assert sight_of(ANNA) == Sight(frozenset({EVERYONE, "ocr", "spd"}))
+    assert sight_of(ServiceCaller(OPERATOR, ANNA)) == sight_of(ANNA)
+    for sees_all in (ROOT, ServiceCaller(OPERATOR, ROOT), ServiceCaller(DMS), ANYBODY):
+        assert sight_of(sees_all) == ALL
+    for nobody in (None, PilotCaller()):
+        assert not sight_of(nobody).sees(EVERYONE)
+    with asking(ANNA):
+        assert sight_now() == sight_of(ANNA)
+    assert sight_now() == ALL
+
+
+def test_a_carried_person_is_plain_json() -> None:
+    said = said_by(OPERATOR, ANNA)
+    assert json.loads(said or "") == {"name": "anna", "role": "shift", "groups": ["ocr", "spd"]}
