@@ -139,7 +139,7 @@ def _add_reading(router: APIRouter, database: Database) -> None:
         return await read_dataset(database, uid, released=released)
 
     @router.put("/{uid}/share", responses=errors(NotFound, NotAvailable))
-    @allow(Role.SUBMITTER, CallingService.OPERATOR)
+    @allow(Role.SHIFT, CallingService.OPERATOR)
     async def share(uid: UUID, request: Share, by: Asking) -> Dataset:
         """Says which groups see the data set beside its own, and whose it is: these, and no others
         any more."""

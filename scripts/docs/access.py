@@ -12,6 +12,7 @@ Every route of every service says who may ask for it; one that does not keeps it
 starting. Made from the code by `make docs`.
 
 - `viewer`, `submitter`, `shift`, `admin`: people; each may do what the ones before it may.
+- `submitter:own`: a submitter, of what he has made himself.
 - `service:NAME`: a service of the system.
 - `pilot:enrolled`: whoever may become a pilot; `pilot:itself`: the pilot that the address names.
 - `scraper`: what reads metrics, by a token of its own.

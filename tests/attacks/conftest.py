@@ -1,3 +1,31 @@
+from collections.abc import Iterator
+
+import pytest
+
+from tests.attacks.two_groups import Belongings, Member, member, work_of
+from tests.e2e.systems import LiveSystem, live_system
 from tests.unit.pilot.conftest import root, runner
 
 __all__ = ["root", "runner"]
+
+
+@pytest.fixture(scope="module")
+def grouped() -> Iterator[LiveSystem]:
+    with live_system("--pilots", "1") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def hers(grouped: LiveSystem) -> Belongings:
+    return work_of(grouped, member(grouped, "alpha"))
+
+
+@pytest.fixture(scope="module")
+def stranger(grouped: LiveSystem, hers: Belongings) -> Member:
+    return member(grouped, "beta")
+
+
+@pytest.fixture(scope="module")
+def onlooker(grouped: LiveSystem, hers: Belongings) -> Member:
+    """Of a group that has nothing."""
+    return member(grouped, "gamma")

@@ -3,30 +3,24 @@ whatever service, unless it is shared."""
 
 import json
 import re
-from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import httpx
 import pytest
 
 from sluice.contracts.access import ON_BEHALF_HEADER, Role
-from tests.attacks.credentials import asked, bearer
+from tests.attacks.credentials import bearer
 from tests.attacks.two_groups import (
     MARK,
-    TEMPLATE,
     Belongings,
     Member,
-    bring_in,
     chains_of,
     got,
     member,
     path_of,
-    work_of,
 )
-from tests.e2e.systems import LiveSystem, live_system
+from tests.e2e.systems import LiveSystem
 from tests.unit.access.table import Row, rows
-from tests.waiting import wait_until
 
 pytestmark = pytest.mark.xdist_group("attacks-groups")
 
@@ -54,28 +48,6 @@ SILENT = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def system() -> Iterator[LiveSystem]:
-    with live_system("--pilots", "1") as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def hers(system: LiveSystem) -> Belongings:
-    return work_of(system, member(system, "alpha"))
-
-
-@pytest.fixture(scope="module")
-def stranger(system: LiveSystem, hers: Belongings) -> Member:
-    return member(system, "beta")
-
-
-@pytest.fixture(scope="module")
-def onlooker(system: LiveSystem, hers: Belongings) -> Member:
-    """Of a group that has nothing."""
-    return member(system, "gamma")
-
-
 def _address(row: Row, hers: Belongings) -> str:
     """With what is hers in its parts, and else with what there is for all."""
     pilot = got(hers.owner.ask("GET", "/api/v1/pilots"))["pilots"][0]["uid"]
@@ -94,9 +66,9 @@ def _shown(answer: httpx.Response, address: str) -> bool:
     return MARK in text
 
 
-def test_her_group_is_shown_what_is_hers(system: LiveSystem, hers: Belongings) -> None:
+def test_her_group_is_shown_what_is_hers(grouped: LiveSystem, hers: Belongings) -> None:
     """Else the walk finds nothing."""
-    colleague, silent = member(system, "alpha", role=Role.VIEWER), []
+    colleague, silent = member(grouped, "alpha", role=Role.VIEWER), []
     for row in READS:
         address = _address(row, hers)
         named = hers.address(row) is not None and row.service == "wfms.operator"
@@ -215,142 +187,6 @@ def test_what_is_hers_is_as_it_was(hers: Belongings, onlooker: Member) -> None:
     assert MARK in owner.ask("GET", "/api/v1/unmatched").text
 
 
-def test_what_is_shared_is_read_and_not_changed(
-    system: LiveSystem, hers: Belongings, stranger: Member
-) -> None:
-    uid = bring_in(hers.owner, system, f"{MARK}-shared", {"kind": "x"})
-    path = f"/api/v1/datasets/{uid}"
-    assert stranger.ask("GET", path).status_code == 404
-
-    got(hers.owner.ask("PUT", f"{path}/share", json={"shared_with": ["beta"]}))
-
-    seen = got(stranger.ask("GET", path))
-    assert (seen["owner"], seen["group"]) == (hers.owner.name, "alpha")
-    file = got(stranger.ask("GET", f"{path}/files"))["files"][0]["id"]
-    assert MARK in stranger.ask("GET", f"{path}/files/{file}/content").text
-    assert uid in stranger.ask("GET", "/api/v1/datasets").text
-    for method, rest, body in (
-        ("POST", "/close", {"files": 2}),
-        ("POST", "/files", {"files": []}),
-        ("PUT", "/share", {"shared_with": [], "group": "beta"}),
-        ("DELETE", "?force=true", {}),
-    ):
-        refused = stranger.ask(method, f"{path}{rest}", json=body)
-        assert refused.status_code == 403, (rest, refused.text)
-        assert "which shares it for reading" in refused.json()["detail"]
-
-    got(hers.owner.ask("PUT", f"{path}/share", json={"shared_with": []}))
-    assert stranger.ask("GET", path).status_code == 404
-    assert got(hers.owner.ask("GET", path))["state"] == "closed"
-
-
-def test_a_shared_template_is_used_for_ones_own_data_and_not_changed(
-    system: LiveSystem, hers: Belongings, stranger: Member
-) -> None:
-    path = f"/api/v1/templates/{hers.template}"
-    got(hers.owner.ask("PUT", f"{path}/share", json={"shared_with": ["beta"]}))
-    own = bring_in(stranger, system, "his-own", {"kind": MARK})
-    wait_until(lambda: own in stranger.ask("GET", "/api/v1/unmatched").text, what="his data set")
-
-    asked_for = {"dataset_uid": own, "template": hers.template}
-    chain = got(stranger.ask("POST", "/api/v1/chains", json=asked_for))
-
-    assert (chain["owner"], chain["group"]) == (stranger.name, "beta")
-    assert hers.owner.ask("GET", f"/api/v1/chains/{chain['uid']}").status_code == 404
-    cwl = got(stranger.ask("GET", path))["cwl"]
-    for method, address, body in (
-        ("POST", "/api/v1/templates", {"name": hers.template, "cwl": f"{cwl}\n"}),
-        ("POST", f"{path}/disable", {}),
-        ("DELETE", f"{path}?force=true", {}),
-        ("PUT", f"{path}/share", {"shared_with": [], "group": "beta"}),
-        ("POST", f"{path}/restore", {"version": 1}),
-    ):
-        assert stranger.ask(method, address, json=body).status_code == 403, address
-    got(hers.owner.ask("PUT", f"{path}/share", json={"shared_with": []}))
-    assert stranger.ask("GET", path).status_code == 404
-    assert stranger.ask("POST", "/api/v1/chains", json=asked_for).status_code == 404
-
-
-def test_a_name_that_is_taken_says_nothing_of_whose_it_is(
-    hers: Belongings, stranger: Member
-) -> None:
-    """The same request as hers, too, which for her gives the first."""
-    mine = {"name": f"{MARK}-week", "meta": {"kind": MARK}}
-    for body in (mine, {"name": f"{MARK}-week"}):
-        refused = stranger.ask("POST", "/services/dms/api/v1/datasets", json=body)
-        assert refused.status_code == 409
-        assert hers.dataset not in refused.text
-    for body in (
-        {"name": hers.template, "cwl": "x"},
-        {"name": hers.template, "cwl": got(
-            hers.owner.ask("GET", f"/api/v1/templates/{hers.template}"))["cwl"]},
-    ):  # fmt: skip
-        for path in ("/api/v1/templates", "/api/v1/templates/compare"):
-            refused = stranger.ask("POST", path, json=body)
-            assert refused.status_code == 409, refused.text
-            assert "give the template another one" in refused.json()["detail"]
-
-
-def test_her_files_are_not_registered_as_ones_own(
-    system: LiveSystem, hers: Belongings, stranger: Member
-) -> None:
-    path = "/services/dms/api/v1/datasets"
-    [first, _] = got(hers.owner.ask("GET", f"{path}/{hers.dataset}/files"))["files"]
-    wanted = {key: first[key] for key in ("seq", "name", "size", "checksum", "url")}
-    own = got(stranger.ask("POST", path, json={"name": "his-trap"}))["uid"]
-    beside = wanted | {"url": wanted["url"].replace("-0.txt", "-9.txt")}
-    for file in (wanted, wanted | {"size": 1}, beside):
-        refused = stranger.ask("POST", f"{path}/{own}/files", json={"files": [file]})
-        assert refused.status_code == 403, refused.text
-        assert "another group's" in refused.json()["detail"]
-    folder = wanted["url"].rsplit("/", 1)[0]
-    for url in (folder, f"{folder}/below"):
-        refused = stranger.ask("POST", path, json={"name": "his-folder", "url": url})
-        assert refused.status_code == 403, refused.text
-
-
-def test_no_chain_begins_on_what_is_not_seen(
-    system: LiveSystem, hers: Belongings, stranger: Member
-) -> None:
-    own = bring_in(stranger, system, "his-input", {"kind": "his"})
-    with_file = TEMPLATE.replace(MARK, "his").replace(
-        'inputs: {texts: "File[]"}', 'inputs: {texts: "File[]", other: File}', 1
-    )
-    for name, cwl in (("his-wf", TEMPLATE.replace(MARK, "his")), ("his-file-wf", with_file)):
-        got(stranger.ask("POST", "/api/v1/templates", json={"name": name, "cwl": cwl}))
-    file = {"class": "File", "dataset": hers.dataset}
-    for body, status in (
-        ({"dataset_uid": hers.dataset, "template": "his-wf"}, 404),
-        ({"dataset_uid": own, "template": hers.template}, 404),
-        ({"dataset_uid": own, "template": "x", "run_template": hers.run_template}, 404),
-        ({"dataset_uid": own, "template": "his-file-wf", "params": {"other": file}}, 422),
-    ):
-        refused = stranger.ask("POST", "/api/v1/chains", json=body)
-        assert refused.status_code == status, refused.text
-    assert f"there is no data set {hers.dataset}" in refused.text
-
-
-def test_neither_takes_the_others_data_by_a_rule(
-    system: LiveSystem, hers: Belongings, stranger: Member
-) -> None:
-    """Hers is for data of her kind; his data set is of it, and so is his template."""
-    first = TEMPLATE.replace("sluice:match", "sluice:priority: 9\nsluice:match", 1)
-    got(stranger.ask("POST", "/api/v1/templates", json={"name": "his-greedy", "cwl": first}))
-    his = bring_in(stranger, system, "his-of-her-kind", {"kind": MARK})
-    new = bring_in(hers.owner, system, f"{MARK}-next", {"kind": MARK})
-    for owner, dataset, template in (
-        (hers.owner, new, hers.template),
-        (stranger, his, "his-greedy"),
-    ):
-        wait_until(partial(chains_of, owner, dataset), what="a chain")
-        assert [chain["template_name"] for chain in chains_of(owner, dataset)] == [template]
-    got(stranger.ask("POST", "/api/v1/templates/his-greedy/disable"))
-    odd = bring_in(stranger, system, "his-odd", {"kind": MARK})
-    wait_until(lambda: odd in stranger.ask("GET", "/api/v1/unmatched").text, what="his odd one")
-    for address in ("/api/v1/unmatched", "/datasets/unmatched", f"/datasets/{odd}"):
-        assert hers.template not in stranger.ask("GET", address).text
-
-
 @pytest.mark.parametrize("service", ["", "/services/dms", "/services/chains", "/services/wms"])
 def test_nobody_asks_for_somebody_else(hers: Belongings, onlooker: Member, service: str) -> None:
     """What services say of whom they ask for is no word of a person's."""
@@ -363,25 +199,3 @@ def test_nobody_asks_for_somebody_else(hers: Belongings, onlooker: Member, servi
     )
     assert answer.is_success
     assert MARK not in answer.text
-
-
-def test_nobody_gives_things_to_others(hers: Belongings, stranger: Member) -> None:
-    for service in ("", "/services/dms"):
-        for claim in ({"owner": hers.owner.name}, {"group": "alpha"}):
-            body = {"name": f"his-gift{service[-3:]}", **claim}
-            refused = stranger.ask("POST", f"{service}/api/v1/datasets", json=body)
-            assert refused.status_code == 403, refused.text
-    cwl = TEMPLATE.replace(MARK, "gift")
-    body = {"name": "his-gift", "cwl": cwl, "group": "alpha"}
-    assert stranger.ask("POST", "/api/v1/templates", json=body).status_code == 403
-    assert stranger.ask("POST", "/api/v1/run-templates", json=body).status_code == 403
-
-
-def test_whoever_leaves_a_group_sees_nothing_of_it_any_more(
-    system: LiveSystem, hers: Belongings
-) -> None:
-    leaver = member(system, "alpha", "beta")
-    addresses = [f"/api/v1/datasets/{hers.dataset}", f"/services/wms/api/v1/tasks/{hers.task}"]
-    assert [leaver.ask("GET", each).status_code for each in addresses] == [200, 200]
-    asked(system, "PATCH", f"/people/{leaver.name}", {"groups": ["beta"]})
-    assert [leaver.ask("GET", each).status_code for each in addresses] == [404, 404]

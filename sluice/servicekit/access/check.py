@@ -6,6 +6,7 @@ from typing import Any, Protocol, assert_never
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from sluice.contracts.access import Role
 from sluice.contracts.owners import Sight
 from sluice.contracts.problems import Forbidden, Unauthenticated
 from sluice.servicekit.access.policy import Other, RoutePolicy
@@ -43,12 +44,22 @@ def _needed(declared: RoutePolicy, principal: Principal) -> str:
     return f"it is for {declared}"
 
 
+def only_own(declared: RoutePolicy, principal: Principal | None) -> bool:
+    """Precondition: he may, as of ``require``. Is it with his own alone?"""
+    return (
+        isinstance(principal, Person)
+        and declared.role is not None
+        and not principal.role.includes(declared.role)
+    )
+
+
 def _may(declared: RoutePolicy, principal: Principal, path: Mapping[str, Any]) -> bool:
     match principal:
         case Unrestricted():
             return True
         case Person(role=role):
-            return declared.role is not None and role.includes(declared.role)
+            least = Role.SUBMITTER if declared.own else declared.role
+            return least is not None and role.includes(least)
         case ServiceCaller(service=service):
             return service in declared.services
         case PilotCaller(uid=None):
@@ -81,6 +92,8 @@ class GuardedRoute:
     def __init__(
         self, app: ASGIApp, declared: RoutePolicy, address: str, owners: OwnersGuard | None
     ) -> None:
+        if declared.own:
+            raise TypeError(f"nobody looks here whose it is that {address} names")
         self._app = app
         self._declared = declared
         self._address = address

@@ -13,6 +13,9 @@ from sluice.contracts.access import CallingService, Role
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
+#: How a policy says that submitters may, with what is their own.
+OWN = f"{Role.SUBMITTER}:own"
+
 #: Where a view has its policy.
 _MARK = "__sluice_access__"
 
@@ -32,15 +35,18 @@ Who = Role | CallingService | Other
 
 @dataclass(frozen=True, slots=True)
 class RoutePolicy:
-    """``role``: the least that a person needs; None: no person may."""
+    """``role``: the least that a person needs; None: no person may. ``own``: a submitter may, too,
+    with what is his own."""
 
     role: Role | None = None
+    own: bool = False
     services: frozenset[CallingService] = frozenset()
     others: frozenset[Other] = frozenset()
 
     def __str__(self) -> str:
         """As the table of all routes has it."""
         people = [] if self.role is None else [self.role.value]
+        people += [OWN] if self.own else []
         services = sorted(f"service:{service}" for service in self.services)
         return ", ".join([*people, *services, *sorted(self.others)])
 
@@ -52,14 +58,15 @@ class NoPolicy(TypeError):
         super().__init__(f"{route} does not say who may ask for it: put allow(…) before its view")
 
 
-def policy(*who: Who) -> RoutePolicy:
-    """Of people with a role, or one that includes it; of services; of others. Raises
-    ``TypeError`` for nobody, and for two roles."""
+def policy(*who: Who, own: bool = False) -> RoutePolicy:
+    """Of people with a role, or one that includes it; of services; of others. ``own``: and of
+    submitters, with what is theirs. Raises ``TypeError`` for nobody, and for two roles."""
     roles = [each for each in who if isinstance(each, Role)]
     if not who or len(roles) > 1:
         raise TypeError(f"a policy names somebody, and one role at most: {who}")
     return RoutePolicy(
         next(iter(roles), None),
+        own,
         frozenset(each for each in who if isinstance(each, CallingService)),
         frozenset(each for each in who if isinstance(each, Other)),
     )

@@ -28,7 +28,10 @@ class Row:
         if "everybody" in self.who:
             return True
         if caller in ROLES:
-            return bool(self.who & set(ROLES[: ROLES.index(caller) + 1]))
+            may = set(ROLES[: ROLES.index(caller) + 1])
+            # With what is his own: whether it is, is looked at behind that.
+            own = "submitter:own" in self.who and "submitter" in may
+            return own or bool(self.who & may)
         if caller == "enrolled":
             return "pilot:enrolled" in self.who
         if caller in {PILOT, OTHER_PILOT}:  # the rows are asked for with the first

@@ -154,7 +154,7 @@ def test_a_page_that_says_nothing_keeps_the_service_from_starting() -> None:
     flask.add_url_rule("/things", "things", lambda: "")
 
     with pytest.raises(NoPolicy, match="the page things does not say who may ask for it"):
-        check_access(flask)
+        check_access(flask, lambda _rule, _path: None)
 
 
 def test_a_policy_names_somebody_and_one_role() -> None:

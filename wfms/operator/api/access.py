@@ -1,18 +1,25 @@
 """Flask's views behind their policies, and who asks for them."""
 
 import re
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from flask import Flask, request
 
 from sluice.contracts.access import Role
-from sluice.servicekit.access.check import require
+from sluice.contracts.problems import Forbidden
+from sluice.servicekit.access.check import only_own, require
 from sluice.servicekit.access.policy import RoutePolicy, policy_of
 from sluice.servicekit.access.principal import Person, Principal, principal_of
 
 _PART = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
-def check_access(flask: Flask) -> None:
+#: Says whose it is that an address (its rule, and its parts) names.
+Owner = Callable[[str, Mapping[str, Any]], str | None]
+
+
+def check_access(flask: Flask, owner: Owner) -> None:
     """Precondition: all views are there.
 
     Each is called for those alone who may. Raises ``NoPolicy``.
@@ -27,7 +34,15 @@ def check_access(flask: Flask) -> None:
         endpoint = request.endpoint
         if endpoint is None:  # nothing is served there, which is told as such
             return
-        require(policies[endpoint], _principal(), request.view_args or {})
+        principal, path = _principal(), request.view_args or {}
+        require(policies[endpoint], principal, path)
+        if only_own(policies[endpoint], principal) and request.url_rule is not None:
+            person = caller()
+            if owner(request.url_rule.rule, path) != person.name:
+                role = policies[endpoint].role
+                raise Forbidden(
+                    f"{person} may not do this: it takes the role {role}, or to have made it"
+                )
 
 
 def caller() -> Person:

@@ -24,6 +24,7 @@ from wfms.operator.api.rest.route import blueprint
 from wfms.operator.api.rest.routes import all_routes
 from wfms.operator.settings import OperatorSettings, secret_key
 from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.owner_of import owner_of
 
 #: Bytes of a request, unless a route allows more.
 LARGEST_REQUEST = 2 * 1024 * 1024
@@ -56,7 +57,7 @@ def create_application(
     flask.register_blueprint(pages_blueprint(context, bridge))
     files = flask.view_functions["pages.static"]
     flask.view_functions["pages.static"] = allow(Other.EVERYBODY)(partial(files))
-    check_access(flask)
+    check_access(flask, lambda rule, path: bridge.run(owner_of(context, rule, path)))
     streamed = [downloads_router(context), images_router(context)]
     app = create_app("wfms.operator", streamed, health=health, metrics=metrics)
     made = app.openapi

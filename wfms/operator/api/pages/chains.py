@@ -30,9 +30,11 @@ class ChainPages:
         pages.get("/chains/live", "chains_live", self.list_live, Role.VIEWER)
         pages.get("/chains/<uuid:uid>", "chain", self.show, Role.VIEWER)
         pages.get("/chains/<uuid:uid>/live", "chain_live", self.live, Role.VIEWER)
-        pages.post("/chains/<uuid:uid>/cancel", "cancel_chain", self.cancel, Role.SHIFT)
+        pages.post("/chains/<uuid:uid>/cancel", "cancel_chain", self.cancel, Role.SHIFT, own=True)
         pages.post("/chains/<uuid:uid>/rank", "rank_chain", self.rank, Role.SHIFT)
-        pages.post("/chains/<uuid:uid>/discard", "discard_chain", self.discard, Role.SHIFT)
+        pages.post(
+            "/chains/<uuid:uid>/discard", "discard_chain", self.discard, Role.SHIFT, own=True
+        )
 
     def _list(self) -> ChainList:
         state = query_choice(ChainState)

@@ -35,7 +35,8 @@ class DatasetPages:
         pages.get("/datasets/<uuid:uid>", "dataset", self.show, Role.VIEWER)
         pages.get("/datasets/<uuid:uid>/files/<int:file>", "file", self.file, Role.VIEWER)
         pages.get("/datasets/unmatched", "unmatched", self.unmatched, Role.VIEWER)
-        pages.post("/datasets/<uuid:uid>/share", "share_dataset", self.share, Role.SUBMITTER)
+        share = "/datasets/<uuid:uid>/share"
+        pages.post(share, "share_dataset", self.share, Role.SHIFT, own=True)
         pages.post("/datasets/unmatched/match", "rematch", self.match, Role.SHIFT)
         pages.post("/datasets/unmatched/dismiss", "dismiss", self.dismiss, Role.SHIFT)
 

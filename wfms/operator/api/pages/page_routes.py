@@ -7,7 +7,7 @@ from typing import Any
 from flask import Blueprint
 
 from sluice.contracts.access import Role
-from sluice.servicekit.access.policy import policy, under
+from sluice.servicekit.access.policy import RoutePolicy, policy, under
 
 #: Called with the parts of the address by name.
 View = Callable[..., Any]
@@ -19,16 +19,18 @@ class PageRoutes:
 
     def get(self, rule: str, endpoint: str, view: View, role: Role) -> None:
         """``role``: the least of those who may see it."""
-        self._add(rule, endpoint, view, role=role, method="GET")
+        self._add(rule, endpoint, view, access=policy(role), method="GET")
 
-    def post(self, rule: str, endpoint: str, view: View, role: Role) -> None:
-        """``role``: the least of those who may do it."""
-        self._add(rule, endpoint, view, role=role, method="POST")
+    def post(self, rule: str, endpoint: str, view: View, role: Role, *, own: bool = False) -> None:
+        """``role``: the least of those who may do it; ``own``: or who has made what it names."""
+        self._add(rule, endpoint, view, access=policy(role, own=own), method="POST")
 
-    def _add(self, rule: str, endpoint: str, view: View, *, role: Role, method: str) -> None:
+    def _add(
+        self, rule: str, endpoint: str, view: View, *, access: RoutePolicy, method: str
+    ) -> None:
         @wraps(view)
         def declared(**path: Any) -> Any:
             return view(**path)
 
-        under(policy(role))(declared)
+        under(access)(declared)
         self._blueprint.add_url_rule(rule, endpoint, declared, methods=[method])

@@ -25,7 +25,7 @@ class QueuePages:
     def add_to(self, pages: PageRoutes) -> None:
         pages.get("/queues", "queues", self.list, Role.VIEWER)
         pages.get("/queues/live", "queues_live", self.list_live, Role.VIEWER)
-        pages.get("/queues/<queue>", "queue", self.show, Role.SHIFT)
+        pages.get("/queues/<queue>", "queue", self.show, Role.ADMIN)
         pages.post("/queues/<queue>/requeue", "requeue", self.requeue, Role.ADMIN)
         pages.post("/queues/<queue>/drop", "drop", self.drop, Role.ADMIN)
 

@@ -47,10 +47,12 @@ class TemplatePages:
             "/templates/review/<uuid:held>", "publish_template", self.publish, Role.SUBMITTER
         )
         pages.post("/templates/<name>/restore", "restore_template", self.restore, Role.SUBMITTER)
-        pages.post("/templates/<name>/share", "share_template", self.share, Role.SUBMITTER)
-        pages.post("/templates/<name>/disable", "disable_template", self.disable, Role.SHIFT)
-        pages.post("/templates/<name>/enable", "enable_template", self.enable, Role.SHIFT)
-        pages.post("/templates/<name>/delete", "delete_template", self.delete, Role.SHIFT)
+        pages.post("/templates/<name>/share", "share_template", self.share, Role.SHIFT, own=True)
+        pages.post(
+            "/templates/<name>/disable", "disable_template", self.disable, Role.SHIFT, own=True
+        )
+        pages.post("/templates/<name>/enable", "enable_template", self.enable, Role.SHIFT, own=True)
+        pages.post("/templates/<name>/delete", "delete_template", self.delete, Role.SHIFT, own=True)
 
     def list(self) -> str:
         templates = self._bridge.run(read_templates(self._database, disabled=True))

@@ -16,7 +16,7 @@ from sluice.contracts.partial import PartialOutputs
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import Cancel, Prioritise
-from wfms.operator.api.rest.route import SHIFT, SUBMITTERS, VIEWERS, Answered, Route
+from wfms.operator.api.rest.route import SHIFT, SHIFT_OR_OWNER, SUBMITTERS, VIEWERS, Answered, Route
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_outputs import read_outputs
 from wfms.operator.usecases.read_partial import read_partial
@@ -69,7 +69,7 @@ class ChainRoutes:
                   "Runs a chain that is over again, as a new one: 201. A repetition: 200.",
                   answer=Chain, status=201, body=RerunChain,
                   errors=(NotFound, Conflict, NotAvailable)),
-            Route("POST", uid + "/cancel", self.cancel, SHIFT,
+            Route("POST", uid + "/cancel", self.cancel, SHIFT_OR_OWNER,
                   "Cancels a chain and its running tasks; one that uploads gives up what is not "
                   "safe yet.",
                   answer=Chain, body=Cancel, errors=(NotFound, Conflict, NotAvailable)),
@@ -77,7 +77,7 @@ class ChainRoutes:
                   "Ranks a whole chain: that is added to the ranks of its steps, of running ones "
                   "at once.",
                   answer=Chain, body=Prioritise, errors=(NotFound, Conflict, NotAvailable)),
-            Route("POST", uid + "/discard", self.discard, SHIFT,
+            Route("POST", uid + "/discard", self.discard, SHIFT_OR_OWNER,
                   "Has all data of a chain deleted once it is over, outputs too.",
                   answer=Chain, errors=(NotFound, NotAvailable)),
         ]  # fmt: skip

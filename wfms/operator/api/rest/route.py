@@ -23,6 +23,8 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 #: Who may ask for a route, most often.
 VIEWERS, SUBMITTERS = policy(Role.VIEWER), policy(Role.SUBMITTER)
 SHIFT, ADMINS = policy(Role.SHIFT), policy(Role.ADMIN)
+#: Or who has made what the address names.
+SHIFT_OR_OWNER = policy(Role.SHIFT, own=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from sluice.contracts.logs import FollowedLog
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import StepState
 from sluice.contracts.tasks import Cancel, Prioritise, TaskStatus
-from wfms.operator.api.rest.route import SHIFT, VIEWERS, Answered, Route
+from wfms.operator.api.rest.route import SHIFT, SHIFT_OR_OWNER, VIEWERS, Answered, Route
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.find_tasks import TaskSearch, find_tasks
 from wfms.operator.usecases.follow_log import follow_log
@@ -59,7 +59,7 @@ class TaskRoutes:
                   errors=(Unprocessable, NotAvailable)),
             Route("GET", uid, self.read, VIEWERS, "Reads a task.",
                   answer=ChainTask, query=OneTaskQuery, errors=(NotFound, NotAvailable)),
-            Route("POST", uid + "/cancel", self.cancel, SHIFT, "Cancels a task.",
+            Route("POST", uid + "/cancel", self.cancel, SHIFT_OR_OWNER, "Cancels a task.",
                   answer=TaskStatus, body=Cancel, errors=(NotFound, Conflict, NotAvailable)),
             Route("POST", uid + "/rank", self.prioritise, SHIFT,
                   "Changes a task's rank; higher runs earlier.",

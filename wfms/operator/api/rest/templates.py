@@ -17,7 +17,7 @@ from sluice.contracts.templates import (
     TemplateList,
 )  # fmt: skip
 from sluice.servicekit.access.policy import policy
-from wfms.operator.api.rest.route import SHIFT, SUBMITTERS, VIEWERS, Answered, Route
+from wfms.operator.api.rest.route import SHIFT_OR_OWNER, SUBMITTERS, VIEWERS, Answered, Route
 from wfms.operator.api.rest.uploads import SentTemplate, read_upload
 from wfms.operator.domain.errors import TooLarge
 from wfms.operator.usecases.check_template import check_template
@@ -78,18 +78,18 @@ class TemplateRoutes:
                   "Makes an old version the latest again; 200 where it is already.",
                   answer=Template, status=201, body=RestoreTemplate,
                   errors=(NotFound, Unprocessable)),
-            Route("POST", name + "/disable", self.disable, SHIFT,
+            Route("POST", name + "/disable", self.disable, SHIFT_OR_OWNER,
                   "Disables a template: no data set goes through it until it is enabled; running "
                   "chains go on.",
                   answer=Template, errors=(NotFound,)),
-            Route("POST", name + "/enable", self.enable, SHIFT,
+            Route("POST", name + "/enable", self.enable, SHIFT_OR_OWNER,
                   "Enables a template: new data sets are matched with it again.",
                   answer=Template, errors=(NotFound,)),
-            Route("PUT", name + "/share", self.share, SUBMITTERS,
+            Route("PUT", name + "/share", self.share, SHIFT_OR_OWNER,
                   "Says which groups see a template beside its own, and whose it is: these, and no "
                   "others any more.",
                   answer=Template, body=Share, errors=(NotFound,)),
-            Route("DELETE", name, self.delete, SHIFT,
+            Route("DELETE", name, self.delete, SHIFT_OR_OWNER,
                   "Deletes all versions of a template: they match nothing any more; running chains "
                   "go on.",
                   status=204, query=DeleteQuery, errors=(NotFound, Conflict, NotAvailable)),
