@@ -30,6 +30,8 @@ from dms.usecases.file_reads import FileReads
 from dms.usecases.file_work import FileWork
 from dms.usecases.measure_storages import measurements
 from dms.usecases.watch_storages import StorageWatch
+from sluice.servicekit.audit.chain import AuditChain
+from sluice.servicekit.audit.router import audit_router
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.http import Health, create_app
@@ -84,7 +86,7 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
     """``transport`` is started and stopped by the caller. The DMS calls no other service, so it
     leaves ``links`` alone."""
     metrics = ServiceMetrics()
-    database = Database(settings.database_url, source="dms", settings=PLANNING)
+    database = Database(settings.database_url, source="dms", settings=PLANNING, audited=True)
     context = make_context(settings, database)
     loops = _loops(settings, context, metrics)
     wakes = Wakes(
@@ -104,12 +106,14 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
         content_router(context),
         storages_router(context),
         runs_router(database),
+        audit_router(database),
     ]
     health = Health({"database": database.ping, "transport": transport.ping})
     components: list[Component] = [
         Migrator(settings.database_url, "dms.db.migrations"),
         database,
         OutboxRelay(database, transport, metrics, keep=timedelta(seconds=settings.keep_sent)),
+        AuditChain(database, metrics, keep=timedelta(days=settings.audit_days)),
         context.files,
         context.reads,
         context.watch,
@@ -124,7 +128,14 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
     ]
     return Service(
         "dms",
-        create_app("DMS", routers, health=health, metrics=metrics, owners=DatasetOwners(database)),
+        create_app(
+            "DMS",
+            routers,
+            health=health,
+            metrics=metrics,
+            owners=DatasetOwners(database),
+            audit=database,
+        ),
         components,
         for_people=True,
         metrics=metrics,

@@ -9,6 +9,8 @@ from sluice.contracts.pilots import NodeResources
 from sluice.servicekit.access.authentication import Authenticator
 from sluice.servicekit.access.principal import PilotCaller
 from sluice.servicekit.access.tokens import AnyOf, FixedTokens, PilotTokens
+from sluice.servicekit.audit.chain import AuditChain
+from sluice.servicekit.audit.router import audit_router
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges, Measurement, Rows
 from sluice.servicekit.http import Health, create_app
@@ -65,7 +67,10 @@ ROUTERS = (
 def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Service:
     """The service, not started. The transport is started and stopped by the caller."""
     database = Database(
-        settings.database_url, source="wms", max_connections=settings.database_connections
+        settings.database_url,
+        source="wms",
+        max_connections=settings.database_connections,
+        audited=True,
     )
     dms = DmsClient(links.http("dms"))
     context = WmsContext(
@@ -84,11 +89,16 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
     )
     tokens, revoked = _pilot_tokens(settings), RevokedSites(database)
     for_pilots = pilot_protocol_router(context, dms, give_secrets, tokens=tokens, revoked=revoked)
-    routers = [*(make(context) for make in ROUTERS), for_pilots]
+    routers = [*(make(context) for make in ROUTERS), for_pilots, audit_router(database)]
     return Service(
         name="wms",
         app=create_app(
-            "wms", routers, health=health, metrics=context.metrics, owners=TaskOwners(database)
+            "wms",
+            routers,
+            health=health,
+            metrics=context.metrics,
+            owners=TaskOwners(database),
+            audit=database,
         ),
         components=[
             Migrator(settings.database_url, "wms.db.migrations"),
@@ -96,6 +106,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
             OutboxRelay(
                 database, transport, context.metrics, keep=timedelta(seconds=settings.keep_sent)
             ),
+            AuditChain(database, context.metrics, keep=timedelta(days=settings.audit_days)),
             ReadyListener(settings.database_url, context.signal),
             *splitting,
             *maintenance_loops(context, settings),

@@ -23,8 +23,8 @@ async def share_dataset(
     to be given to a group that he is not in."""
     if by is not None and request.group is not None:
         require_member(by, request.group)
-    async with database.connection() as connection:
-        shared = await share(connection, uid, request.shared_with, group=request.group)
+    async with database.transaction() as transaction:
+        shared = await share(transaction.connection, uid, request.shared_with, group=request.group)
     if shared is None:
         raise UnknownDataset(uid)
     log.info(

@@ -40,6 +40,7 @@ GROUPS = {
     "limit": "sluice.cli.commands.limit",
     "queue": "sluice.cli.commands.queue",
     "attention": "sluice.cli.commands.attention",
+    "audit": "sluice.cli.commands.audit",
     "bench": "sluice.bench.commands",
 }
 #: The options of another program are passed on to it.

@@ -208,8 +208,9 @@ class TokenHolder(Contract):
 
 
 class Asker(Contract):
-    """For whom a service asks another one."""
+    """For whom a service asks another one, and which request of his it answers."""
 
     name: str
     role: Role
     groups: list[GroupName]
+    request: UUID

@@ -20,6 +20,8 @@ import orjson
 from sluice.contracts.base import Contract
 from sluice.contracts.messages import CloudEvent, extra_attributes
 from sluice.contracts.problems import NotAvailable, Unprocessable
+from sluice.servicekit.audit.request import request_now
+from sluice.servicekit.audit.rows import note_change
 from sluice.servicekit.clock import Clock, SystemClock
 
 if TYPE_CHECKING:
@@ -147,7 +149,7 @@ class Connections:
 class Database:
     """``source`` names the service in the messages it sends. ``on_send`` is called after a commit
     that left messages behind. ``settings``: PostgreSQL's run-time parameters for its connections,
-    besides ``SESSION``."""
+    besides ``SESSION``. ``audited``: what transactions change for people is noted with them."""
 
     def __init__(
         self,
@@ -157,11 +159,13 @@ class Database:
         clock: Clock | None = None,
         max_connections: int = 8,
         settings: Mapping[str, str] | None = None,
+        audited: bool = False,
     ) -> None:
         self.url = url
         self.source = source
         self.clock = clock or SystemClock()
         self.on_send: Callable[[], None] | None = None
+        self._audited = audited
         self._max_connections = max_connections
         self._settings = session_settings(url, settings)
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
@@ -211,6 +215,8 @@ class Database:
             transaction = Transaction(connection, source=self.source, clock=self.clock)
             yield transaction
             wrote = await transaction._write_outbox()
+            if self._audited and (request := request_now()) is not None and not request.reads:
+                await note_change(connection, request)
         if wrote and self.on_send is not None:
             self.on_send()
 

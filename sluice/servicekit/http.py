@@ -29,7 +29,8 @@ from sluice.contracts.problems import (
 from sluice.contracts.wording import sentence_of
 from sluice.servicekit.access.check import GuardedRoute, OwnersGuard
 from sluice.servicekit.access.policy import Other, RoutePolicy, allow, policy, policy_of
-from sluice.servicekit.database import PASSING, UNSTORABLE, not_now, unstorable
+from sluice.servicekit.audit.requests import AuditedRequests
+from sluice.servicekit.database import PASSING, UNSTORABLE, Database, not_now, unstorable
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.not_found import methods_at, unserved
 from sluice.servicekit.openapi import PROBLEM_JSON, complete_document
@@ -86,11 +87,13 @@ def create_app(
     health: Health,
     metrics: ServiceMetrics,
     owners: OwnersGuard | None = None,
+    audit: Database | None = None,
 ) -> FastAPI:
     """An application with the routers (of ``api_router``), ``/healthz``, ``/readyz`` and
     ``/metrics``; every error is a problem (RFC 9457). Each route stands behind its policy, and
-    behind ``owners`` where it names something that is somebody's. Raises ``NoPolicy``.
-    ``state.policies``: who may ask for what."""
+    behind ``owners`` where it names something that is somebody's. ``audit``: where people's
+    requests are noted that change something. Raises ``NoPolicy``. ``state.policies``: who may ask
+    for what."""
     app = FastAPI(
         title=f"Sluice {name}",
         version="1",
@@ -109,6 +112,8 @@ def create_app(
     for passing in PASSING:
         app.add_exception_handler(passing, _not_now)
     app.add_exception_handler(Exception, _unexpected)
+    if audit is not None:
+        app.add_middleware(AuditedRequests, database=audit, refuse=answer_to)
     app.add_middleware(Timing, metrics=metrics)
     complete_document(app)
     app.state.policies = _policies(app)

@@ -8,15 +8,15 @@ from typing import Any, Protocol
 import httpx
 
 from sluice.contracts.access import ON_BEHALF_HEADER, CallingService
-from sluice.servicekit.access.behalf import acting, asking, header_of
+from sluice.servicekit.access.behalf import acting, header_of, request_of
 from sluice.servicekit.access.principal import (
     THIS_PROCESS,
     Principal,
     ServiceCaller,
-    person_of,
     set_principal,
 )
 from sluice.servicekit.access.service_tokens import ServiceSigner
+from sluice.servicekit.audit.request import answering
 from sluice.servicekit.in_process import StreamingTransport
 from sluice.tls import trust
 
@@ -129,7 +129,7 @@ class ProcessLinks(_Clients):
         async def app(scope: Any, receive: Any, send: Any) -> None:
             now = acting(caller)
             set_principal(scope, now)
-            with asking(person_of(now)):
+            with answering(request_of(now, scope)):
                 await self.apps[service](scope, receive, send)
 
         transport = (

@@ -76,6 +76,7 @@ class ServiceSettings(HttpSettings):
             "addresses",
             "service_keys",
             "accounts",
+            "audit_days",
             "metrics_token",
             *HttpSettings.model_fields,
         }
@@ -109,6 +110,8 @@ class ServiceSettings(HttpSettings):
     #: Whether people have to say who they are, by an account or a token; `service_keys` has to be
     #: set then. If not, whoever reaches the pages is an administrator.
     accounts: bool = False
+    #: Days for which it is kept who did what. The digests of what is older stay.
+    audit_days: int = Field(400, ge=1)
     #: With it, as `Authorization: Bearer TOKEN`, metrics can be read where `service_keys` is set.
     metrics_token: SecretStr | None = None
 

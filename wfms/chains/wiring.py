@@ -7,6 +7,8 @@ from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.clients.watcher import WatcherClient
 from sluice.clients.wms import WmsClient
+from sluice.servicekit.audit.chain import AuditChain
+from sluice.servicekit.audit.router import audit_router
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.http import Health, create_app
@@ -41,7 +43,7 @@ NAME = "wfms.chains"
 
 def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Service:
     metrics = ServiceMetrics()
-    database = Database(settings.database_url, source=NAME)
+    database = Database(settings.database_url, source=NAME, audited=True)
     context = ChainsContext(
         database=database,
         dms=DmsClient(links.http("dms")),
@@ -75,15 +77,18 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
             reruns_router(context, wake=loops.wake),
             tasks_router(context, wake=loops.wake),
             attention_router(database),
+            audit_router(database),
         ],
         health=health,
         metrics=metrics,
         owners=ChainOwners(database),
+        audit=database,
     )
     components: list[Component] = [
         Migrator(settings.database_url, "wfms.chains.db.migrations"),
         database,
         OutboxRelay(database, transport, metrics, keep=timedelta(seconds=settings.keep_sent)),
+        AuditChain(database, metrics, keep=timedelta(days=settings.audit_days)),
         loops,
         Loop("chains.end_keeping", end_keeping, period=settings.period, metrics=metrics),
         Loop("chains.relieve_storages", relieve, period=settings.relief_period, metrics=metrics),

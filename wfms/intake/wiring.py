@@ -7,6 +7,8 @@ from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.messages import INTAKE_WAKE
+from sluice.servicekit.audit.chain import AuditChain
+from sluice.servicekit.audit.router import audit_router
 from sluice.servicekit.consumer import WakeConsumer
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
@@ -32,7 +34,7 @@ HAND_OVER_PERIOD = 1.0
 
 def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Service:
     metrics = ServiceMetrics()
-    database = Database(settings.database_url, source=NAME)
+    database = Database(settings.database_url, source=NAME, audited=True)
     context = IntakeContext(
         database=database,
         dms=DmsClient(links.http("dms")),
@@ -54,13 +56,15 @@ def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Se
     health = Health({"database": database.ping, "transport": transport.ping})
     app = create_app(
         NAME,
-        [unmatched_router(context, wake=handing_over.wake)],
+        [unmatched_router(context, wake=handing_over.wake), audit_router(database)],
         health=health,
         metrics=metrics,
+        audit=database,
     )
     components: list[Component] = [
         Migrator(settings.database_url, "wfms.intake.db.migrations"),
         database,
+        AuditChain(database, metrics, keep=timedelta(days=settings.audit_days)),
         handing_over,
         taking_in,
         WakeConsumer(transport=transport, metrics=metrics, queue=INTAKE_WAKE, wake=taking_in.wake),

@@ -1,5 +1,8 @@
 """Wires the operator service: the only file that names what it is made of."""
 
+from datetime import timedelta
+
+from sluice.clients.audit import AuditClient
 from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
 from sluice.clients.intake import IntakeClient
@@ -8,6 +11,7 @@ from sluice.contracts.access import Role
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.access.reception import Reception
 from sluice.servicekit.access.tokens import FixedTokens
+from sluice.servicekit.audit.chain import AuditChain
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.http import Health
@@ -42,7 +46,7 @@ def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> 
     """This service neither sends nor receives messages; through ``transport`` people see the queues
     of the others."""
     metrics = ServiceMetrics()
-    database = Database(settings.database_url, source=NAME)
+    database = Database(settings.database_url, source=NAME, audited=True)
     context = make_context(settings, database, links=links, transport=transport)
     health = Health({"database": database.ping})
     bridge = Bridge(settings.patience)
@@ -53,6 +57,7 @@ def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> 
         [
             Migrator(settings.database_url, "wfms.operator.db.migrations"),
             database,
+            AuditChain(database, metrics, keep=timedelta(days=settings.audit_days)),
             bridge,
             SealAnew(context),
             asset_deleter(context, metrics),
@@ -96,6 +101,7 @@ def make_context(
         people=KnownPeople(database, desk, _own_token(settings)),
         accounts=ChangeAccounts(database, passwords, desk),
         others=others,
+        audits={service: AuditClient(http) for service, http in others.items()},
         files=links.http("dms", streams=True),
         log_preview=settings.log_preview,
         file_preview=settings.file_preview,

@@ -1,6 +1,7 @@
 """Client of the operator service: the one address that people and the command line need."""
 
 from sluice.clients.operator.assets import AssetCalls
+from sluice.clients.operator.audit import AuditCalls
 from sluice.clients.operator.chains import ChainCalls
 from sluice.clients.operator.datasets import DatasetCalls
 from sluice.clients.operator.operations import OperationCalls
@@ -23,6 +24,7 @@ class OperatorClient(
     AssetCalls,
     ToolCalls,
     PeopleCalls,
+    AuditCalls,
 ):
     """Errors as in ``ServiceClient``: the service's own, and ``NotAvailable``."""
 

@@ -6,15 +6,15 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.contracts.problems import Unauthenticated
-from sluice.servicekit.access.behalf import asked_for, asking
+from sluice.servicekit.access.behalf import address_of, asked_for, request_of
 from sluice.servicekit.access.principal import (
     ANYBODY,
     Principal,
-    person_of,
     principal_of,
     set_principal,
 )
 from sluice.servicekit.access.sessions import Sessions
+from sluice.servicekit.audit.request import answering, coming_from
 from sluice.servicekit.http import ANSWERABLE, answer_to
 
 _SCHEME = "bearer"
@@ -56,7 +56,10 @@ class Authentication:
                 return
             if principal is not None:
                 set_principal(scope, principal)
-        with asking(person_of(principal_of(scope))):
+        with (
+            coming_from(address_of(scope)),
+            answering(request_of(principal_of(scope), scope)),
+        ):
             await self._app(scope, receive, send)
 
     async def _find(self, scope: Scope) -> Principal | None:

@@ -34,10 +34,12 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class ServiceCaller:
-    """``behalf``: the person for whom it asks; None: it asks for itself."""
+    """``behalf``: the person for whom it asks; None: it asks for itself. ``request``: of his, which
+    it answers."""
 
     service: CallingService
     behalf: Person | None = None
+    request: UUID | None = None
 
     def __str__(self) -> str:
         return f"the service {self.service}" + (f" for {self.behalf}" if self.behalf else "")

@@ -9,8 +9,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.contracts.problems import ServiceError, Unauthenticated, Unprocessable
 from sluice.servicekit.access.authentication import Authenticator
+from sluice.servicekit.access.behalf import address_of
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.access.sessions import Sessions
+from sluice.servicekit.audit.request import coming_from
 from sluice.servicekit.http import ANSWERABLE, answer_to
 
 #: Of the query of an address, and of the form.
@@ -46,7 +48,8 @@ class SignIn:
         answer = None
         if scope["type"] == "http":
             try:
-                answer = await self._answer(Request(scope, receive))
+                with coming_from(address_of(scope)):
+                    answer = await self._answer(Request(scope, receive))
             except ANSWERABLE as error:
                 answer = answer_to(error)
         await (answer or self._app)(scope, receive, send)

@@ -4,6 +4,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -14,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sluice.contracts.access import ON_BEHALF_HEADER, CallingService, Role
 from sluice.contracts.owners import ALL, EVERYONE, Sight
 from sluice.servicekit.access.authentication import Authentication
-from sluice.servicekit.access.behalf import asking, header_of, person_asking, sight_now
+from sluice.servicekit.access.behalf import header_of, person_asking, sight_now
 from sluice.servicekit.access.principal import (
     ANYBODY,
     Person,
@@ -24,10 +25,12 @@ from sluice.servicekit.access.principal import (
     principal_of,
     sight_of,
 )
+from sluice.servicekit.audit.request import PersonRequest, answering
 from sluice.servicekit.service_clients import ProcessLinks
 
 ANNA = Person("anna", Role.SHIFT, ("ocr", "spd"))
 ROOT = Person("root", Role.ADMIN)
+REQUEST = uuid4()
 OPERATOR, CHAINS, DMS, INTAKE = (
     CallingService.OPERATOR,
     CallingService.CHAINS,
@@ -69,7 +72,7 @@ async def told(principal: Principal, said: str | None) -> httpx.Response:
 
 
 def said_by(service: CallingService, person: Person | None) -> str | None:
-    with asking(person):
+    with answering(None if person is None else PersonRequest(person, REQUEST)):
         return header_of(service)
 
 
@@ -107,7 +110,8 @@ async def test_the_word_of_who_is_no_service_is_nothing(principal: Principal) ->
         '{"name": "anna", "role": "king", "groups": []}',
         '{"name": "anna", "role": "admin"}',
         '{"name": "anna", "role": "admin", "groups": ["UPPER"]}',
-        '{"name": "anna", "role": "admin", "groups": [], "more": 1}',
+        '{"name": "anna", "role": "admin", "groups": []}',
+        f'{{"name": "anna", "role": "admin", "groups": [], "request": "{REQUEST}", "more": 1}}',
     ],
 )
 async def test_a_word_that_is_not_clear_is_refused(said: str) -> None:
@@ -173,11 +177,16 @@ def test_what_is_seen_is_what_the_groups_see() -> None:
         assert sight_of(sees_all) == ALL
     for nobody in (None, PilotCaller()):
         assert not sight_of(nobody).sees(EVERYONE)
-    with asking(ANNA):
+    with answering(PersonRequest(ANNA, REQUEST)):
         assert sight_now() == sight_of(ANNA)
     assert sight_now() == ALL
 
 
 def test_a_carried_person_is_plain_json() -> None:
     said = said_by(OPERATOR, ANNA)
-    assert json.loads(said or "") == {"name": "anna", "role": "shift", "groups": ["ocr", "spd"]}
+    assert json.loads(said or "") == {
+        "name": "anna",
+        "role": "shift",
+        "groups": ["ocr", "spd"],
+        "request": str(REQUEST),
+    }

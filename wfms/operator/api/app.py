@@ -59,7 +59,9 @@ def create_application(
     flask.view_functions["pages.static"] = allow(Other.EVERYBODY)(partial(files))
     check_access(flask, lambda rule, path: bridge.run(owner_of(context, rule, path)))
     streamed = [downloads_router(context), images_router(context)]
-    app = create_app("wfms.operator", streamed, health=health, metrics=metrics)
+    app = create_app(
+        "wfms.operator", streamed, health=health, metrics=metrics, audit=context.database
+    )
     made = app.openapi
     app.openapi = lambda: document(routes, beside=made())  # type: ignore[method-assign] # FastAPI's own way to another document
     wsgi = WSGIMiddleware(_whole_bodies(flask.wsgi_app), workers=settings.threads)

@@ -64,7 +64,7 @@ WHERE session.digest = $1 AND session.ends_at > now() AND people.disabled_at IS 
     AND token.revoked_at IS NULL
 """
 
-END_SESSION = "DELETE FROM person_sessions WHERE digest = $1"
+END_SESSION = "DELETE FROM person_sessions WHERE digest = $1 RETURNING person"
 
 END_SESSIONS = """
 DELETE FROM person_sessions WHERE digest = ANY(ARRAY(
@@ -135,8 +135,10 @@ async def person_in_session(connection: Connection, secret: str) -> Person | Non
     return None if row is None else _person(row)
 
 
-async def end_session(connection: Connection, secret: str) -> None:
-    await connection.execute(END_SESSION, digest(secret))
+async def end_session(connection: Connection, secret: str) -> str | None:
+    """Whose it was; None: there is none."""
+    person: str | None = await connection.fetchval(END_SESSION, digest(secret))
+    return person
 
 
 async def end_sessions_of(connection: Connection, person: str) -> None:

@@ -258,3 +258,67 @@ ALTER TABLE run_templates
     ADD COLUMN owner_group text NOT NULL DEFAULT 'everyone';
 
 UPDATE alembic_version SET version_num='operator0013' WHERE alembic_version.version_num = 'operator0012';
+
+-- Running upgrade operator0013 -> operator0014
+
+CREATE TABLE audit (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    request uuid NOT NULL,
+    kind text NOT NULL CHECK (kind IN ('begun', 'changed', 'ended', 'told')),
+    who text NOT NULL,
+    role text NOT NULL,
+    action text NOT NULL,
+    remote text NOT NULL,
+    outcome integer,
+    facts jsonb NOT NULL
+);
+
+CREATE INDEX audit_request ON audit (request);
+
+CREATE INDEX audit_first ON audit (at, request) WHERE kind IN ('begun', 'told');
+
+-- In the order in which they were chained; digest: SHA-256 of the one before and the row.
+CREATE TABLE audit_chain (
+    number bigint PRIMARY KEY,
+    id bigint NOT NULL UNIQUE,
+    digest bytea NOT NULL CHECK (octet_length(digest) = 32)
+);
+
+-- Rows up to this number were older than they are kept, and are gone.
+CREATE TABLE audit_forgotten (
+    number bigint PRIMARY KEY,
+    at timestamptz NOT NULL DEFAULT now()
+);
+
+-- Rows are added, and go when they are too old, in a transaction that says so.
+CREATE FUNCTION audit_is_added_to() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'DELETE' AND TG_TABLE_NAME = 'audit'
+        AND current_setting('sluice.audit', true) = 'forget' THEN
+        RETURN OLD;
+    END IF;
+    RAISE EXCEPTION '%% is added to, and nothing else', TG_TABLE_NAME
+        USING ERRCODE = 'insufficient_privilege';
+END
+$$;
+
+CREATE TRIGGER audit_rows BEFORE UPDATE OR DELETE ON audit
+FOR EACH ROW EXECUTE FUNCTION audit_is_added_to();
+
+CREATE TRIGGER audit_whole BEFORE TRUNCATE ON audit
+FOR EACH STATEMENT EXECUTE FUNCTION audit_is_added_to();
+
+CREATE TRIGGER audit_chain_rows BEFORE UPDATE OR DELETE ON audit_chain
+FOR EACH ROW EXECUTE FUNCTION audit_is_added_to();
+
+CREATE TRIGGER audit_chain_whole BEFORE TRUNCATE ON audit_chain
+FOR EACH STATEMENT EXECUTE FUNCTION audit_is_added_to();
+
+CREATE TRIGGER audit_forgotten_rows BEFORE UPDATE OR DELETE ON audit_forgotten
+FOR EACH ROW EXECUTE FUNCTION audit_is_added_to();
+
+CREATE TRIGGER audit_forgotten_whole BEFORE TRUNCATE ON audit_forgotten
+FOR EACH STATEMENT EXECUTE FUNCTION audit_is_added_to();
+
+UPDATE alembic_version SET version_num='operator0014' WHERE alembic_version.version_num = 'operator0013';

@@ -3,6 +3,7 @@
 import structlog
 from pydantic import SecretStr
 
+from sluice.contracts.owners import EVERYONE
 from sluice.contracts.people import (
     Account,
     AccountChange,
@@ -14,6 +15,7 @@ from sluice.contracts.people import (
 )
 from sluice.contracts.problems import Unprocessable
 from sluice.servicekit.access.principal import Person
+from sluice.servicekit.audit.request import tell
 from sluice.servicekit.database import Connection, Database
 from wfms.operator.db import people
 from wfms.operator.db.person_tokens import end_sessions_of
@@ -39,6 +41,7 @@ class ChangeAccounts:
             made = await people.insert_person(transaction.connection, new, password=password)
         if made is None:
             raise PersonExists(new.name)
+        tell(person=new.name, role=new.role, groups=_names(new.groups))
         log.info("person.added", person=new.name, role=new.role, by=by.name)
         return made
 
@@ -58,6 +61,9 @@ class ChangeAccounts:
                 await end_sessions_of(connection, name)
         if changed is None:
             raise PersonUnknown(name)
+        said = "new" if password else None
+        tell(role=change.role, disabled=change.disabled, password=said)
+        tell(groups=None if change.groups is None else _names(change.groups))
         log.info(
             "person.changed",
             person=name,
@@ -72,7 +78,9 @@ class ChangeAccounts:
     async def change_own_password(self, person: Person, new: NewPassword) -> Account:
         """Precondition: none. Effect: it is the new one, and all sessions of the person are over.
         Messages: none. Raises ``WrongPassword``, ``TooManyTries``."""
-        await self._desk.sign_in(person.name, new.old.get_secret_value(), _nothing)
+        await self._desk.sign_in(
+            person.name, new.old.get_secret_value(), _nothing, does="says the old password"
+        )
         return await self.change(person.name, AccountChange(password=new.new), by=person)
 
     async def token_with_password(self, who: SignInWithPassword) -> GivenToken:
@@ -88,6 +96,10 @@ class ChangeAccounts:
         if password is None:
             return None
         return await self._passwords.hashed(password.get_secret_value())
+
+
+def _names(groups: list[str]) -> str:
+    return ", ".join(groups) or EVERYONE
 
 
 async def _nothing(connection: Connection, person: Person) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import httpx
 
+from sluice.clients.audit import AuditClient
 from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
 from sluice.clients.intake import IntakeClient
@@ -21,7 +22,8 @@ from wfms.operator.usecases.known_people import KnownPeople
 class OperatorContext:
     """Made in ``wiring``; a use case that needs but one of these takes that.
 
-    ``others``: service → client for requests that are passed on as they are. ``files``: to the
+    ``others``: service → client for requests that are passed on as they are. ``audits``: the same
+    services, asked what they have noted. ``files``: to the
     DMS, for answers that are passed on while they come. ``log_preview``, ``file_preview``: most
     bytes of a log and of a file that are shown. ``asset_storage``: name of the storage that assets
     are put on; empty: any."""
@@ -37,6 +39,7 @@ class OperatorContext:
     people: KnownPeople
     accounts: ChangeAccounts
     others: Mapping[str, httpx.AsyncClient]
+    audits: Mapping[str, AuditClient]
     files: httpx.AsyncClient
     log_preview: int
     file_preview: int

@@ -11,6 +11,7 @@ from pydantic import SecretStr
 from sluice.contracts.access import Role
 from sluice.contracts.people import TOKEN_PREFIX, GivenToken, NewToken, Token
 from sluice.servicekit.access.principal import Person
+from sluice.servicekit.audit.request import tell
 from sluice.servicekit.database import Connection, Database
 from wfms.operator.db import person_tokens
 from wfms.operator.db.people import person_called, person_with
@@ -54,6 +55,7 @@ async def token_given(connection: Connection, new: NewToken, *, by: Person) -> G
         secret=secret,
         life=timedelta(days=new.days),
     )
+    tell(token=given.id, person=given.person, label=given.label, role=role)
     log.info("token.given", token=str(given.id), person=given.person, role=role, by=by.name)
     return GivenToken(token=given, secret=SecretStr(secret))
 

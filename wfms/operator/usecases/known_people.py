@@ -6,6 +6,7 @@ from sluice.contracts.people import TOKEN_PREFIX
 from sluice.servicekit.access.principal import Person, Principal
 from sluice.servicekit.access.sessions import LIFE
 from sluice.servicekit.access.tokens import FixedTokens
+from sluice.servicekit.audit.rows import note_told
 from sluice.servicekit.database import Connection, Database
 from wfms.operator.db import person_tokens
 from wfms.operator.usecases.sign_in import SignInDesk
@@ -30,6 +31,8 @@ class KnownPeople:
 
     async def begin_session(self, person: Person, *, token: str = "") -> str:
         async with self._database.transaction() as transaction:
+            how = "signs in by a token" if token else "signs in by the provider"
+            await note_told(transaction.connection, person.name, how, role=person.role)
             return await _begun(transaction.connection, person, token=token)
 
     async def in_session(self, secret: str) -> Person | None:
@@ -37,8 +40,10 @@ class KnownPeople:
             return await person_tokens.person_in_session(connection, secret)
 
     async def end_session(self, secret: str) -> None:
-        async with self._database.connection() as connection:
-            await person_tokens.end_session(connection, secret)
+        async with self._database.transaction() as transaction:
+            person = await person_tokens.end_session(transaction.connection, secret)
+            if person is not None:
+                await note_told(transaction.connection, person, "signs out")
 
     async def _holder(self, token: str) -> Person | None:
         async with self._database.connection() as connection:

@@ -12,6 +12,7 @@ from limits.aio.strategies import MovingWindowRateLimiter
 
 from sluice.contracts.people import is_name
 from sluice.servicekit.access.principal import Person
+from sluice.servicekit.audit.rows import note_told
 from sluice.servicekit.database import Connection, Database
 from wfms.operator.db.people import lock_person, password_of, person_with
 from wfms.operator.domain.people_errors import TooManyTries, WrongPassword
@@ -36,11 +37,16 @@ class SignInDesk:
         self._tries = MovingWindowRateLimiter(MemoryStorage())
 
     async def sign_in(
-        self, name: str, password: str, begin: Callable[[Connection, Person], Awaitable[BegunT]]
+        self,
+        name: str,
+        password: str,
+        begin: Callable[[Connection, Person], Awaitable[BegunT]],
+        *,
+        does: str = "signs in by password",
     ) -> BegunT:
-        """Precondition: none. Effect: what ``begin`` does, while nobody gives the person another
-        password or disables him; a wrong password counts. Messages: none. Raises
-        ``WrongPassword``, ``TooManyTries``."""
+        """``does``: as it is noted. Precondition: none. Effect: what ``begin`` does, while nobody
+        gives the person another password or disables him; a wrong password counts. Messages: none.
+        Raises ``WrongPassword``, ``TooManyTries``."""
         name = name.strip().lower()
         if not is_name(name):
             raise WrongPassword()
@@ -49,14 +55,20 @@ class SignInDesk:
         async with self._database.connection() as connection:
             kept = await password_of(connection, name)
         right = await self._passwords.is_right(password, kept)
+        begun: list[BegunT] = []
         async with self._database.transaction() as transaction:
-            account = await lock_person(transaction.connection, name, password=kept or "")
-            if not right or account is None:
-                log.warning("person.wrong_password", person=name)
-                raise WrongPassword()
-            begun = await begin(transaction.connection, person_with(account))
+            connection = transaction.connection
+            account = await lock_person(connection, name, password=kept or "") if right else None
+            if account is None:
+                await note_told(connection, name, does, outcome=WrongPassword.status)
+            else:
+                await note_told(connection, name, does, role=account.role)
+                begun.append(await begin(connection, person_with(account)))
+        if not begun:
+            log.warning("person.wrong_password", person=name)
+            raise WrongPassword()
         await self._tries.clear(OF_A_NAME, name)
-        return begun
+        return begun[0]
 
     async def _count(self, name: str) -> None:
         """Whoever has to wait anyway counts for nobody else, and takes no memory."""

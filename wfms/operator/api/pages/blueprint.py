@@ -8,6 +8,7 @@ from flask import Blueprint, Response, request
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages import csrf
 from wfms.operator.api.pages.assets import AssetPages
+from wfms.operator.api.pages.audit import AuditPages
 from wfms.operator.api.pages.chains import ChainPages
 from wfms.operator.api.pages.datasets import DatasetPages
 from wfms.operator.api.pages.overview import OverviewPages
@@ -48,6 +49,7 @@ def pages_blueprint(context: OperatorContext, bridge: Bridge) -> Blueprint:
         QueuePages,
         StoragePages,
         PeoplePages,
+        AuditPages,
     ):
         part(context, bridge).add_to(routes)
     pages.before_request(_check_form)

@@ -2,6 +2,7 @@
 
 from wfms.operator.api.rest.assets import AssetRoutes
 from wfms.operator.api.rest.attention import AttentionRoutes
+from wfms.operator.api.rest.audit import AuditRoutes
 from wfms.operator.api.rest.chains import ChainRoutes
 from wfms.operator.api.rest.forwarded import forwarded_routes
 from wfms.operator.api.rest.limits import LimitRoutes
@@ -31,6 +32,7 @@ def all_routes(context: OperatorContext, *, largest_body: int) -> list[Route]:
         *LimitRoutes(context).routes(),
         *SecretRoutes(context).routes(),
         *PeopleRoutes(context).routes(),
+        *AuditRoutes(context).routes(),
         *SiteRoutes(context).routes(),
         *AssetRoutes(context).routes(),
         *ToolRoutes(context).routes(),

@@ -1,0 +1,121 @@
+"""`sluice audit …`"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+import typer
+
+from sluice.cli.connection import Connection
+from sluice.cli.output import out, print_json, print_table, tell_more
+from sluice.cli.system import System, with_system
+from sluice.contracts.audit import AuditEntry, AuditPage
+
+app = typer.Typer(no_args_is_help=True, help="Who did what: requests that change something.")
+
+#: Entries of one request of an export.
+_PAGE = 500
+
+WhoOption = Annotated[str | None, typer.Option(help="Of this person alone.")]
+WhatOption = Annotated[
+    str | None, typer.Option(help="Stands in the action: an address, a method, 'signs in'.")
+]
+SinceOption = Annotated[
+    datetime | None, typer.Option(formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"], help="In UTC.")
+]
+DaysOption = Annotated[int | None, typer.Option(min=1, help="Of so many days, up to now.")]
+
+
+@app.command("list")
+@with_system
+def list_entries(
+    system: System,
+    *,
+    who: WhoOption = None,
+    what: WhatOption = None,
+    since: SinceOption = None,
+    days: DaysOption = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
+    after: Annotated[
+        str | None, typer.Option(help="Go on where the list before ended, as it says.")
+    ] = None,
+) -> None:
+    """What people did, the newest first, and what came of it."""
+    page = system.ask(
+        lambda c: c.operator.audit(
+            who=who, what=what, since=_since(since, days), before=after, limit=limit
+        )
+    )
+    if system.as_json:
+        print_json(page)
+        return
+    print_table(
+        ["when", "who", "from", "outcome", "what"],
+        [_row(entry) for entry in page.entries],
+        empty="nothing",
+    )
+    tell_more(page.next)
+
+
+@app.command("export")
+@with_system
+def export(
+    system: System,
+    *,
+    who: WhoOption = None,
+    what: WhatOption = None,
+    since: SinceOption = None,
+    days: DaysOption = None,
+) -> None:
+    """The same as JSON lines, all of it, for keeping elsewhere."""
+
+    async def write(connection: Connection) -> None:
+        filters = {"who": who, "what": what, "since": _since(since, days)}
+        async for page in _pages(connection, filters):
+            lines = "".join(f"{entry.model_dump_json()}\n" for entry in page.entries)
+            await asyncio.to_thread(typer.echo, lines, nl=False)
+
+    system.ask(write)
+
+
+async def _pages(connection: Connection, filters: dict[str, object]) -> AsyncIterator[AuditPage]:
+    before: str | None = None
+    while True:
+        page = await connection.operator.audit(**filters, before=before, limit=_PAGE)
+        yield page
+        if page.next is None:
+            return
+        before = page.next
+
+
+@app.command("verify")
+@with_system
+def verify(system: System) -> None:
+    """Look whether what was noted is what is there: every row is chained to the one before. Exits 1
+    where it is not.
+
+    Whoever can write to a database can write all of it anew: compare the heads with those of the
+    services' logs (`audit.chained`)."""
+    found = system.ask(lambda c: c.operator.audit_verdicts())
+    if system.as_json:
+        print_json(found)
+    else:
+        for service in found.services:
+            state = service.wrong or "as it was noted"
+            out.print(f"{service.service}: {service.rows} rows, {state}; head {service.head[:16]}")
+    if any(service.wrong for service in found.services):
+        raise typer.Exit(1)
+
+
+def _since(since: datetime | None, days: int | None) -> str | None:
+    if days is not None:
+        return (datetime.now(UTC) - timedelta(days=days)).isoformat()
+    return None if since is None else since.replace(tzinfo=UTC).isoformat()
+
+
+def _row(entry: AuditEntry) -> tuple[object, ...]:
+    outcome = "not answered" if entry.outcome is None else entry.outcome
+    facts = ", ".join(f"{name} {fact}" for name, fact in sorted(entry.facts.items()))
+    what = f"{entry.action} ({facts})" if facts else entry.action
+    return (f"{entry.at:%F %T}", entry.who, entry.remote, outcome, what)

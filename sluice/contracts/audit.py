@@ -1,0 +1,85 @@
+"""Who did what: what each service notes of people's requests that change something."""
+
+from enum import StrEnum
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from sluice.contracts.base import Contract, Timestamp
+
+
+class AuditKind(StrEnum):
+    """``BEGUN``: a request has come; its row is there before anything is done. ``CHANGED``: a
+    transaction of it has committed, with this row. ``ENDED``: it was answered. ``TOLD``: what is
+    no request of a person who is known, as a sign-in."""
+
+    BEGUN = "begun"
+    CHANGED = "changed"
+    ENDED = "ended"
+    TOLD = "told"
+
+
+#: What an entry begins with.
+FIRST = (AuditKind.BEGUN, AuditKind.TOLD)
+
+
+class AuditRow(Contract):
+    """As a service keeps it. ``action``: method and address, or in words. ``remote``: the address
+    that the request came from. ``outcome``: its HTTP status. ``facts``: what came of it."""
+
+    id: int
+    at: Timestamp
+    request: UUID
+    kind: AuditKind
+    who: str
+    role: str
+    action: str
+    remote: str
+    outcome: int | None = None
+    facts: dict[str, str] = Field(default_factory=dict)
+
+
+class AuditRows(Contract):
+    rows: list[AuditRow]
+
+
+class AuditEntry(Contract):
+    """A request, with all that the services have noted of it. ``outcome``: None: it was not
+    answered, as the service ended meanwhile. ``changed``: services where something was committed
+    for it."""
+
+    request: UUID
+    at: Timestamp
+    who: str
+    role: str
+    action: str
+    remote: str
+    outcome: int | None = None
+    changed: list[str] = Field(default_factory=list)
+    facts: dict[str, str] = Field(default_factory=dict)
+
+
+class AuditPage(Contract):
+    """The newest first. ``next``: the ``before`` of the next page; None on the last."""
+
+    entries: list[AuditEntry]
+    next: str | None = None
+
+
+class AuditVerdict(Contract):
+    """Of one service's rows: whether they are those that were chained. ``head``: digest of the
+    last one, to be compared with one that was kept elsewhere. ``wrong``: the first that is not as
+    it was; empty: none. ``unchained``: rows that are to be chained yet; ``forgotten``: that were
+    older than they are kept."""
+
+    service: str
+    rows: int
+    unchained: int
+    forgotten: int
+    head: str
+    wrong: Annotated[str, Field(description="In a sentence.")] = ""
+
+
+class AuditVerdicts(Contract):
+    services: list[AuditVerdict]

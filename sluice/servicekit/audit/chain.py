@@ -1,0 +1,180 @@
+"""The chain of digests over the audit's rows: made afterwards, so that no request waits for
+another, and looked through on request."""
+
+import hashlib
+import json
+from datetime import UTC, timedelta
+from typing import Any
+
+import structlog
+
+from sluice.contracts.audit import AuditVerdict
+from sluice.servicekit.database import Connection, Database
+from sluice.servicekit.loop import Loop
+from sluice.servicekit.metrics import ServiceMetrics
+
+log = structlog.get_logger(__name__)
+
+#: Seconds between two looks for rows that are not chained, and rows in one transaction.
+PERIOD, BATCH = 5.0, 500
+#: Rows that may commit later than ones with greater ids; every so many looks all are looked at.
+_LATE, _ALL = 10_000, 720
+#: What the first digest is made with.
+_BEGIN = bytes(32)
+#: Serialises those who chain.
+_LOCK = 0x534C_4155
+
+_COLUMNS = "a.id, a.at, a.request, a.kind, a.who, a.role, a.action, a.remote, a.outcome, a.facts"
+
+LOCK = "SELECT pg_advisory_xact_lock($1)"
+
+LAST = "SELECT number, digest FROM audit_chain ORDER BY number DESC LIMIT 1"
+
+UNCHAINED = f"""
+SELECT {_COLUMNS} FROM audit AS a
+WHERE a.id > $1 AND NOT EXISTS (SELECT FROM audit_chain AS c WHERE c.id = a.id)
+ORDER BY a.id LIMIT $2
+"""
+
+EARLIEST = "SELECT coalesce(max(id), 0) - $1 FROM audit_chain"
+
+ADD = """
+INSERT INTO audit_chain (number, id, digest)
+SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bytea[])
+"""
+
+CHAINED = f"""
+SELECT c.number, c.digest, c.id AS chained, {_COLUMNS}
+FROM audit_chain AS c LEFT JOIN audit AS a ON a.id = c.id
+WHERE c.number > $1 ORDER BY c.number LIMIT $2
+"""
+
+COUNTS = """
+SELECT (SELECT count(*) FROM audit) AS rows,
+    (SELECT count(*) FROM audit AS a
+        WHERE NOT EXISTS (SELECT FROM audit_chain AS c WHERE c.id = a.id)) AS unchained,
+    coalesce((SELECT max(number) FROM audit_forgotten), 0) AS forgotten
+"""
+
+MAY_FORGET = "SET LOCAL sluice.audit = 'forget'"
+
+OLD = """
+-- Of those that are old enough, without a younger one before them, the last.
+SELECT max(c.number) FROM audit_chain AS c JOIN audit AS a ON a.id = c.id
+WHERE a.at < now() - $1::interval AND c.number < coalesce((
+    SELECT min(c.number) FROM audit_chain AS c JOIN audit AS a ON a.id = c.id
+    WHERE a.at >= now() - $1::interval), 9223372036854775807)
+"""
+
+FORGET = """
+DELETE FROM audit USING audit_chain AS c WHERE c.id = audit.id AND c.number <= $1
+"""
+
+NOTE_FORGOTTEN = "INSERT INTO audit_forgotten (number) VALUES ($1)"
+
+
+def digest_of(before: bytes, row: Any) -> bytes:
+    """SHA-256 of the digest before and of the row as JSON: its columns in order, times in UTC."""
+    told = [
+        row["id"],
+        row["at"].astimezone(UTC).isoformat(timespec="microseconds"),
+        str(row["request"]),
+        *(row[name] for name in ("kind", "who", "role", "action", "remote", "outcome", "facts")),
+    ]
+    content = json.dumps(told, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(before + content.encode()).digest()
+
+
+class AuditChain:
+    """Component: chains what has been noted, and forgets what is older than ``keep``."""
+
+    def __init__(self, database: Database, metrics: ServiceMetrics, *, keep: timedelta) -> None:
+        self._database = database
+        self._keep = keep
+        self._looks = 0
+        self._loop = Loop("audit", self._tick, period=PERIOD, metrics=metrics)
+
+    async def start(self) -> None:
+        await self._loop.start()
+
+    async def stop(self) -> None:
+        await self._loop.stop()
+
+    async def _tick(self) -> bool:
+        """True: there may be more."""
+        whole = self._looks % _ALL == 0
+        self._looks += 1
+        if whole:
+            await forget(self._database, self._keep)
+        return await chain_more(self._database, whole=whole) == BATCH
+
+
+async def chain_more(database: Database, *, whole: bool = True) -> int:
+    """Effect: rows that are not chained are, ``BATCH`` at the most; how many. ``whole``: also those
+    that committed much later than younger ones."""
+    async with database.transaction() as transaction:
+        connection = transaction.connection
+        await connection.execute(LOCK, _LOCK)
+        earliest = 0 if whole else await connection.fetchval(EARLIEST, _LATE)
+        rows = await connection.fetch(UNCHAINED, earliest, BATCH)
+        if not rows:
+            return 0
+        last = await connection.fetchrow(LAST)
+        number, digest = (0, _BEGIN) if last is None else (last["number"], last["digest"])
+        digests = []
+        for row in rows:
+            digest = digest_of(digest, row)
+            digests.append(digest)
+        numbers = list(range(number + 1, number + 1 + len(rows)))
+        await connection.execute(ADD, numbers, [row["id"] for row in rows], digests)
+    # Elsewhere than in the database: whoever rewrites all of it does not rewrite this.
+    log.info("audit.chained", rows=len(rows), number=numbers[-1], head=digest.hex())
+    return len(rows)
+
+
+async def forget(database: Database, keep: timedelta) -> None:
+    """Effect: rows that were chained longer ago than ``keep`` are gone, their digests stay."""
+    async with database.transaction() as transaction:
+        connection = transaction.connection
+        await connection.execute(LOCK, _LOCK)
+        number = await connection.fetchval(OLD, keep)
+        if number is None:
+            return
+        await connection.execute(MAY_FORGET)
+        await connection.execute(FORGET, number)
+        await connection.execute(NOTE_FORGOTTEN, number)
+    log.info("audit.forgotten", number=number)
+
+
+async def verdict(database: Database, service: str) -> AuditVerdict:
+    """Looks through all rows; of one moment. Effect: none."""
+    async with database.transaction() as transaction:
+        connection = transaction.connection
+        await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        counts = await connection.fetchrow(COUNTS)
+        assert counts is not None  # noqa: S101 - counts without groups give one row
+        head, wrong = await _looked_through(connection, counts["forgotten"])
+    return AuditVerdict(
+        service=service,
+        rows=counts["rows"],
+        unchained=counts["unchained"],
+        forgotten=counts["forgotten"],
+        head=head.hex(),
+        wrong=wrong,
+    )
+
+
+async def _looked_through(connection: Connection, forgotten: int) -> tuple[bytes, str]:
+    """The last digest, and the first thing that is wrong."""
+    digest, number = _BEGIN, 0
+    while rows := await connection.fetch(CHAINED, number, BATCH):
+        for row in rows:
+            number += 1
+            if row["number"] != number:
+                return digest, f"number {number} of the chain is missing"
+            if row["id"] is None and number > forgotten:
+                return digest, f"row {row['chained']} is missing"
+            if row["id"] is not None and digest_of(digest, row) != row["digest"]:
+                return digest, f"row {row['chained']} is not what was chained"
+            digest = row["digest"]
+    return digest, ""

@@ -1,0 +1,99 @@
+"""Requests of people that change something, noted before and after."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sluice.contracts.audit import AuditKind
+from sluice.servicekit.access.principal import Person, principal_of
+from sluice.servicekit.audit.request import in_words, request_now
+from sluice.servicekit.audit.rows import note
+from sluice.servicekit.database import PASSING, Database, not_now
+
+#: Of an answer, what says what came of the request; nothing else of it is kept.
+_TELLING = (
+    "uid", "id", "name", "version", "role", "groups", "group", "shared_with", "person", "label",
+    "state",
+)  # fmt: skip
+#: Bytes of an answer that are looked at.
+_MOST = 64 * 1024
+
+
+class AuditedRequests:
+    """ASGI application around another. ``refuse``: the answer where nothing can be noted."""
+
+    def __init__(
+        self, app: ASGIApp, database: Database, refuse: Callable[[Exception], ASGIApp]
+    ) -> None:
+        self._app = app
+        self._database = database
+        self._refuse = refuse
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = request_now() if scope["type"] == "http" else None
+        if request is None or request.reads or not isinstance(principal_of(scope), Person):
+            await self._app(scope, receive, send)
+            return
+        try:
+            async with self._database.connection() as connection:
+                await note(connection, request, AuditKind.BEGUN)
+        except PASSING as error:  # nothing is done that nobody knows of
+            await self._refuse(not_now(error))(scope, receive, send)
+            return
+        answer = _Answer(send)
+        try:
+            await self._app(scope, receive, answer)
+        finally:
+            request.facts.update(answer.facts)
+            async with self._database.connection() as connection:
+                await note(connection, request, AuditKind.ENDED, outcome=answer.status)
+
+
+class _Answer:
+    """Looks at an answer as it goes out. ``status``: 500 where there was none."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._body = bytearray()
+        self._reads = False
+        self.status = 500
+        self.facts: dict[str, str] = {}
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = Headers(raw=message.get("headers", []))
+            self._reads = headers.get("content-type", "").startswith("application/json")
+            self.facts |= in_words({"location": headers.get("location")})
+        elif self._reads:
+            self._look(message)
+        await self._send(message)
+
+    def _look(self, message: Message) -> None:
+        self._body += message.get("body", b"")[: _MOST - len(self._body)]
+        if not message.get("more_body", False):
+            try:
+                self.facts |= _facts(json.loads(bytes(self._body)))
+            except (ValueError, RecursionError):  # it is longer than that
+                return
+
+
+def _facts(answer: Any) -> dict[str, str]:
+    """Of an object, or of one in it."""
+    if not isinstance(answer, Mapping):
+        return {}
+    found: dict[str, str] = {}
+    for inner in (value for value in answer.values() if isinstance(value, Mapping)):
+        found = in_words({name: _plain(inner.get(name)) for name in _TELLING}) | found
+    return found | in_words({name: _plain(answer.get(name)) for name in _TELLING})
+
+
+def _plain(value: Any) -> str | None:
+    if isinstance(value, str | int | float):
+        return str(value)
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return ", ".join(value)
+    return None

@@ -1,0 +1,108 @@
+"""Reads who did what, in all services."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from sluice.contracts.audit import (
+    AuditEntry,
+    AuditKind,
+    AuditPage,
+    AuditRow,
+    AuditVerdicts,
+)
+from sluice.servicekit.audit.chain import verdict
+from sluice.servicekit.audit.rows import AuditQuery, first_rows, rows_of
+from wfms.operator.usecases.context import OperatorContext
+
+#: This service's own name.
+_OWN = "wfms.operator"
+#: Requests whose rows are asked for at once.
+_CHUNK = 50
+
+
+async def read_audit(context: OperatorContext, query: AuditQuery) -> AuditPage:
+    """The newest first. Effect: none. Raises ``NotAvailable`` where a service does not tell: what
+    it has noted would be missing without a word."""
+    async with context.database.connection() as connection:
+        own = await first_rows(connection, query)
+    # People ask the DMS, too; the others are asked for them alone.
+    asked = await context.audits["dms"].first_rows(
+        who=query.who,
+        what=query.what,
+        since=_text(query.since),
+        until=_text(query.until),
+        before=None if query.before is None else "/".join(_place(query.before)),
+        limit=query.limit,
+    )
+    firsts = sorted([*own, *asked.rows], key=_order, reverse=True)
+    shown = firsts[: query.limit]
+    rows = await _rows_of(context, [row.request for row in shown])
+    entries = [_entry(first, rows) for first in shown]
+    more = len(firsts) > query.limit or len(own) == query.limit or len(asked.rows) == query.limit
+    last = "/".join(_place((shown[-1].at, shown[-1].request))) if shown and more else None
+    return AuditPage(entries=entries, next=last)
+
+
+async def check_audit(context: OperatorContext) -> AuditVerdicts:
+    """Effect: none. Raises ``NotAvailable``."""
+    own = await verdict(context.database, _OWN)
+    others = await asyncio.gather(*(client.verdict() for client in context.audits.values()))
+    return AuditVerdicts(services=[own, *others])
+
+
+async def _rows_of(
+    context: OperatorContext, requests: Sequence[UUID]
+) -> Mapping[str, Sequence[AuditRow]]:
+    """By service."""
+    found: dict[str, list[AuditRow]] = {_OWN: []}
+    if not requests:
+        return found
+    async with context.database.connection() as connection:
+        found[_OWN] = await rows_of(connection, requests)
+    for service, client in context.audits.items():
+        chunks = [requests[start : start + _CHUNK] for start in range(0, len(requests), _CHUNK)]
+        answers = await asyncio.gather(*map(client.rows_of, chunks))
+        found[service] = [row for answer in answers for row in answer.rows]
+    return found
+
+
+def _entry(first: AuditRow, rows: Mapping[str, Sequence[AuditRow]]) -> AuditEntry:
+    found = {
+        service: [row for row in noted if row.request == first.request]
+        for service, noted in rows.items()
+    }
+    every = [row for noted in found.values() for row in noted]
+    return AuditEntry(
+        request=first.request,
+        at=first.at,
+        who=first.who,
+        role=first.role,
+        action=first.action,
+        remote=first.remote,
+        outcome=_outcome(first, every),
+        changed=[
+            service
+            for service, noted in found.items()
+            if any(row.kind is AuditKind.CHANGED for row in noted)
+        ],
+        facts={name: fact for row in every for name, fact in row.facts.items()},
+    )
+
+
+def _outcome(first: AuditRow, rows: Iterable[AuditRow]) -> int | None:
+    ended = [row.outcome for row in rows if row.kind is AuditKind.ENDED]
+    return ended[-1] if ended else first.outcome
+
+
+def _order(row: AuditRow) -> tuple[datetime, UUID]:
+    return row.at, row.request
+
+
+def _place(at: tuple[datetime, UUID]) -> tuple[str, str]:
+    return at[0].isoformat(), str(at[1])
+
+
+def _text(time: datetime | None) -> str | None:
+    return None if time is None else time.isoformat()
