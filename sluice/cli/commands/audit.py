@@ -71,7 +71,7 @@ def export(
     """The same as JSON lines, all of it, for keeping elsewhere."""
 
     async def write(connection: Connection) -> None:
-        filters = {"who": who, "what": what, "since": _since(since, days)}
+        filters: dict[str, object] = {"who": who, "what": what, "since": _since(since, days)}
         async for page in _pages(connection, filters):
             lines = "".join(f"{entry.model_dump_json()}\n" for entry in page.entries)
             await asyncio.to_thread(typer.echo, lines, nl=False)
