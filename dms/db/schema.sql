@@ -342,8 +342,9 @@ BEGIN
         AND current_setting('sluice.audit', true) = 'forget' THEN
         RETURN OLD;
     END IF;
-    RAISE EXCEPTION '%% is added to, and nothing else', TG_TABLE_NAME
-        USING ERRCODE = 'insufficient_privilege';
+    RAISE EXCEPTION USING
+        MESSAGE = TG_TABLE_NAME || ' is added to, and nothing else',
+        ERRCODE = 'insufficient_privilege';
 END
 $$;
 

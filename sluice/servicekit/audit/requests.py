@@ -8,10 +8,11 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sluice.contracts.audit import AuditKind
+from sluice.contracts.problems import ServiceError
 from sluice.servicekit.access.principal import Person, principal_of
 from sluice.servicekit.audit.request import in_words, request_now
 from sluice.servicekit.audit.rows import note
-from sluice.servicekit.database import PASSING, Database, not_now
+from sluice.servicekit.database import PASSING, Database
 
 #: Of an answer, what says what came of the request; nothing else of it is kept.
 _TELLING = (
@@ -40,8 +41,8 @@ class AuditedRequests:
         try:
             async with self._database.connection() as connection:
                 await note(connection, request, AuditKind.BEGUN)
-        except PASSING as error:  # nothing is done that nobody knows of
-            await self._refuse(not_now(error))(scope, receive, send)
+        except (ServiceError, *PASSING) as error:  # nothing is done that nobody knows of
+            await self._refuse(error)(scope, receive, send)
             return
         answer = _Answer(send)
         try:

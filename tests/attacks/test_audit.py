@@ -1,0 +1,227 @@
+"""Who did what is kept, whoever did it, with no secret in it, for administrators alone."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import asyncpg
+import httpx
+import pytest
+from typer.testing import CliRunner
+
+from sluice.cli.app import command_line
+from sluice.contracts.access import Role
+from sluice.credentials import token_for
+from tests.attacks.credentials import asked, bearer
+from tests.attacks.two_groups import Member, got, member
+from tests.e2e.systems import LiveSystem, live_system
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.xdist_group("attacks-audit")
+
+PASSWORD = "correct horse battery"
+DATABASES = ("wfms_operator", "dms", "wms", "wfms_chains", "wfms_intake")
+
+
+@pytest.fixture(scope="module")
+def audited() -> Iterator[LiveSystem]:
+    with live_system("--pilots", "0") as system:
+        yield system
+
+
+def entries(system: LiveSystem, **query: Any) -> list[dict[str, Any]]:
+    """The newest first."""
+    answer = httpx.get(
+        f"{system.url}/api/v1/audit",
+        params=query,
+        headers=bearer(token_for(system.url) or ""),
+        timeout=60,
+    )
+    return list(got(answer)["entries"])
+
+
+def _shown(entry: dict[str, Any]) -> tuple[str, int | None]:
+    return entry["action"], entry["outcome"]
+
+
+def test_what_somebody_does_is_kept_with_what_came_of_it(audited: LiveSystem) -> None:
+    anna = member(audited, role=Role.SUBMITTER)
+    name = f"d-{uuid4().hex[:8]}"
+    made = got(anna.ask("POST", "/api/v1/datasets", json={"name": name}))
+    direct = {"name": f"{name}-direct"}
+    got(anna.ask("POST", "/services/dms/api/v1/datasets", json=direct))
+    anna.ask("DELETE", f"/api/v1/storages/{name}/marks")
+    anna.ask("POST", "/api/v1/datasets", json={"name": ""})
+
+    found = entries(audited, who=anna.name)
+
+    assert [_shown(entry) for entry in found] == [
+        ("POST /api/v1/datasets", 422),
+        (f"DELETE /api/v1/storages/{name}/marks", 403),
+        ("POST /services/dms/api/v1/datasets", 201),
+        ("POST /api/v1/datasets", 201),
+    ]
+    first = found[-1]
+    assert (first["role"], first["remote"]) == ("submitter", "127.0.0.1")
+    assert first["facts"] | {"uid": made["uid"], "name": name, "state": "open"} == first["facts"]
+
+
+def test_every_service_says_what_it_changed_for_whom(audited: LiveSystem) -> None:
+    shift = member(audited)
+    cwl = """
+cwlVersion: v1.2
+class: Workflow
+inputs: {n: int}
+outputs: {o: {type: File, outputSource: s/o}}
+steps:
+  s:
+    in: {n: n}
+    out: [o]
+    run:
+      class: CommandLineTool
+      baseCommand: [echo]
+      arguments: [$(inputs.n)]
+      inputs: {n: int}
+      stdout: o
+      outputs: {o: stdout}
+"""
+    name = f"t-{uuid4().hex[:8]}"
+    got(shift.ask("POST", "/api/v1/templates", json={"name": name, "cwl": cwl}))
+    chain = got(shift.ask("POST", "/api/v1/chains", json={"template": name, "params": {"n": 1}}))[
+        "uid"
+    ]
+    got(shift.ask("POST", f"/api/v1/chains/{chain}/cancel", json={"reason": "why not"}))
+
+    canceled, started, published = entries(audited, who=shift.name)
+
+    assert canceled["action"] == f"POST /api/v1/chains/{chain}/cancel"
+    assert canceled["changed"] == ["wfms.chains"]
+    assert started["changed"] == ["dms", "wfms.chains"]
+    assert started["facts"]["uid"] == chain
+    assert published["changed"] == ["wfms.operator"]
+    assert published["facts"]["version"] == "1"
+
+
+def test_who_comes_in_is_kept_and_who_tries(audited: LiveSystem) -> None:
+    name = f"p-{uuid4().hex[:8]}"
+    asked(audited, "POST", "/people", {"name": name, "password": PASSWORD, "role": "viewer"})
+    for password in ("wrong password", PASSWORD):
+        httpx.post(
+            f"{audited.url}/api/v1/sign-in", json={"name": name, "password": password}, timeout=60
+        )
+    with httpx.Client(base_url=audited.url, timeout=60) as browser:
+        browser.post("/sign-in", data={"name": name, "password": PASSWORD})
+        browser.post("/sign-out")
+    told = [entry for entry in entries(audited, what="sign") if entry["who"] == name]
+    assert [(entry["action"], entry["outcome"], entry["remote"]) for entry in told] == [
+        ("signs out", 200, "127.0.0.1"),
+        ("signs in by password", 200, "127.0.0.1"),
+        ("signs in by password", 200, "127.0.0.1"),
+        ("signs in by password", 401, "127.0.0.1"),
+    ]
+    [made] = entries(audited, what="POST /api/v1/people", limit=1)
+    assert made["facts"] | {"person": name, "role": "viewer"} == made["facts"]
+
+
+def test_no_secret_is_kept(audited: LiveSystem) -> None:
+    """Of what is sent, and of what is answered."""
+    secrets = [PASSWORD, "another horse battery", f"secret-{uuid4().hex}"]
+    name = f"p-{uuid4().hex[:8]}"
+    asked(audited, "POST", "/people", {"name": name, "password": PASSWORD})
+    asked(audited, "PATCH", f"/people/{name}", {"password": secrets[1]})
+    secrets.append(asked(audited, "POST", "/tokens", {"label": "x", "person": name})["secret"])
+    secrets.append(asked(audited, "POST", "/sites", {"name": name})["secret"])
+    kept = {"name": name, "value": secrets[2], "templates": ["*"]}
+    asked(audited, "POST", "/secrets", kept)
+    httpx.get(f"{audited.url}/", params={"token": token_for(audited.url)})
+    secrets.append(token_for(audited.url) or "")
+    rows = asyncio.run(_everything(audited))
+    assert len(rows) > 10
+    assert name in rows
+    for secret in secrets:
+        assert secret
+        assert secret not in rows
+
+
+async def _everything(system: LiveSystem) -> str:
+    found: list[str] = []
+    for database in DATABASES:
+        connection = await asyncpg.connect(system.database_url(database))
+        found += [str(tuple(row)) for row in await connection.fetch("SELECT * FROM audit")]
+        await connection.close()
+    return "\n".join(found)
+
+
+def test_nobody_but_an_administrator_reads_it(audited: LiveSystem) -> None:
+    shift: Member = member(audited)
+    for path in ("/audit", "/api/v1/audit", "/api/v1/audit/verdict", "/services/dms/api/v1/audit",
+                 "/services/chains/api/v1/audit/verdict"):  # fmt: skip
+        assert shift.ask("GET", path).status_code == 403
+    admin = member(audited, role=Role.ADMIN)
+    assert "Who did what" in admin.ask("GET", "/audit?check=yes").text
+
+
+def test_pages_of_it_have_each_entry_once(audited: LiveSystem) -> None:
+    anna = member(audited, role=Role.SUBMITTER)
+    names = [f"d-{uuid4().hex[:8]}" for _ in range(7)]
+    for number, name in enumerate(names):
+        path = "/api/v1/datasets" if number % 2 else "/services/dms/api/v1/datasets"
+        got(anna.ask("POST", path, json={"name": name}))
+    found: list[str] = []
+    before: str | None = None
+    while True:
+        page = got(
+            httpx.get(
+                f"{audited.url}/api/v1/audit",
+                params={"who": anna.name, "limit": "2"} | ({"before": before} if before else {}),
+                headers=bearer(token_for(audited.url) or ""),
+                timeout=60,
+            )
+        )
+        found += [entry["facts"]["name"] for entry in page["entries"]]
+        before = page["next"]
+        if before is None:
+            break
+    assert found == names[::-1]
+
+
+def test_by_the_command(audited: LiveSystem) -> None:
+    anna = member(audited, role=Role.SUBMITTER)
+    got(anna.ask("POST", "/api/v1/datasets", json={"name": f"d-{uuid4().hex[:8]}"}))
+    environment = {"SLUICE_URL": audited.url, "SLUICE_TOKEN": token_for(audited.url) or ""}
+
+    def run(*arguments: str) -> str:
+        result = CliRunner().invoke(command_line("audit"), list(arguments), env=environment)
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    assert "POST /api/v1/datasets" in run("audit", "list", "--who", anna.name, "--days", "1")
+    lines = run("audit", "export", "--who", anna.name).splitlines()
+    assert [json.loads(line)["who"] for line in lines] == [anna.name]
+    verify = run("audit", "verify")
+    assert verify.count("as it was noted") == len(DATABASES)
+
+
+def test_a_row_that_was_changed_by_hand_is_found_by_the_command(audited: LiveSystem) -> None:
+    anna = member(audited, role=Role.SUBMITTER)
+    got(anna.ask("POST", "/api/v1/datasets", json={"name": f"d-{uuid4().hex[:8]}"}))
+    wait_until(lambda: not _unchained(audited), what="the chain", seconds=30)
+    asyncio.run(_forge(audited, anna.name))
+    environment = {"SLUICE_URL": audited.url, "SLUICE_TOKEN": token_for(audited.url) or ""}
+    result = CliRunner().invoke(command_line("audit"), ["audit", "verify"], env=environment)
+    assert result.exit_code == 1
+    assert "is not what was chained" in result.output
+
+
+def _unchained(system: LiveSystem) -> int:
+    found = asked(system, "GET", "/audit/verdict", {})["services"]
+    return sum(service["unchained"] for service in found)
+
+
+async def _forge(system: LiveSystem, name: str) -> None:
+    connection = await asyncpg.connect(system.database_url("wfms_operator"))
+    await connection.execute("SET session_replication_role = replica")
+    await connection.execute("UPDATE audit SET who = 'somebody else' WHERE who = $1", name)
+    await connection.close()
