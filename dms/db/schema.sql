@@ -308,6 +308,7 @@ UPDATE alembic_version SET version_num='dms0010' WHERE alembic_version.version_n
 CREATE TABLE audit (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- Of a person: the same in all services that work for it.
     request uuid NOT NULL,
     kind text NOT NULL CHECK (kind IN ('begun', 'changed', 'ended', 'told')),
     who text NOT NULL,
@@ -317,10 +318,6 @@ CREATE TABLE audit (
     outcome integer,
     facts jsonb NOT NULL
 );
-
-CREATE INDEX audit_request ON audit (request);
-
-CREATE INDEX audit_first ON audit (at, request) WHERE kind IN ('begun', 'told');
 
 -- In the order in which they were chained; digest: SHA-256 of the one before and the row.
 CREATE TABLE audit_chain (
@@ -347,6 +344,10 @@ BEGIN
         ERRCODE = 'insufficient_privilege';
 END
 $$;
+
+CREATE INDEX audit_request ON audit (request);
+
+CREATE INDEX audit_first ON audit (at, request) WHERE kind IN ('begun', 'told');
 
 CREATE TRIGGER audit_rows BEFORE UPDATE OR DELETE ON audit
 FOR EACH ROW EXECUTE FUNCTION audit_is_added_to();

@@ -13,15 +13,20 @@ from sluice.servicekit.migrate import Migrator
 from tests.architecture.sources import PRODUCT, Source, imports, sources
 from tests.conftest import DatabaseFactory
 
-#: Columns and indexes of the tables of messages.
-MESSAGING = """
+#: Columns, indexes and triggers of tables that one code works on in all services.
+ALIKE = """
 SELECT table_name, column_name, data_type, is_nullable, column_default, is_identity
-FROM information_schema.columns WHERE table_name IN ('outbox', 'inbox')
+FROM information_schema.columns WHERE table_name = ANY($1::text[])
 UNION ALL
 SELECT tablename, indexname, indexdef, NULL, NULL, NULL
-FROM pg_indexes WHERE tablename IN ('outbox', 'inbox')
+FROM pg_indexes WHERE tablename = ANY($1::text[])
+UNION ALL
+SELECT tgrelid::regclass::text, tgname, pg_get_triggerdef(oid), prosrc, NULL, NULL
+FROM pg_trigger CROSS JOIN LATERAL (SELECT prosrc FROM pg_proc WHERE pg_proc.oid = tgfoid) AS does
+WHERE tgrelid::regclass::text = ANY($1::text[])
 ORDER BY 1, 2
 """
+MESSAGING, AUDIT = ["outbox", "inbox"], ["audit", "audit_chain", "audit_forgotten"]
 
 
 def borrowed(source: Source) -> list[str]:
@@ -53,17 +58,21 @@ def test_what_a_migration_borrows_is_found(text: str) -> None:
     assert borrowed(Source("wms/db/migrations/0099_x.py", ast.parse(text)))
 
 
-async def test_every_service_has_the_same_tables_for_messages(
-    make_database: DatabaseFactory,
+@pytest.mark.parametrize(
+    ("tables", "services"),
+    [(MESSAGING, SERVICES), (AUDIT, [name for name in SERVICES if name != "wfms.watcher"])],
+)
+async def test_services_have_the_same_tables_for_the_same_code(
+    tables: list[str], services: list[str], make_database: DatabaseFactory
 ) -> None:
-    """Each makes its own; one code works on all."""
+    """Each makes its own. Nobody asks the watcher for a person."""
     found = {}
-    for service in SERVICES:
+    for service in services:
         await Migrator(url := await make_database(), f"{service}.db.migrations").start()
         connection = await asyncpg.connect(url)
         try:
-            found[service] = [tuple(row) for row in await connection.fetch(MESSAGING)]
+            found[service] = [tuple(row) for row in await connection.fetch(ALIKE, tables)]
         finally:
             await connection.close()
     assert len(found["dms"]) > 10
-    assert [service for service in SERVICES if found[service] != found["dms"]] == []
+    assert [service for service in services if found[service] != found["dms"]] == []

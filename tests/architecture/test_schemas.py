@@ -11,6 +11,7 @@ import pytest
 from scripts.docs.services import SERVICES
 from sluice.contracts import states
 from sluice.contracts.access import Role
+from sluice.contracts.audit import AuditKind
 from sluice.contracts.limits import LimitPeriod
 from sluice.contracts.states import (
     AttemptOutcome,
@@ -36,6 +37,11 @@ from tests.conftest import DatabaseFactory
 
 #: Service, table, column → what it holds.
 COLUMNS: dict[tuple[str, str, str], type[StrEnum]] = {
+    ("wfms.operator", "audit", "kind"): AuditKind,
+    ("wfms.intake", "audit", "kind"): AuditKind,
+    ("wfms.chains", "audit", "kind"): AuditKind,
+    ("wms", "audit", "kind"): AuditKind,
+    ("dms", "audit", "kind"): AuditKind,
     ("dms", "storages", "type"): StorageType,
     ("dms", "datasets", "type"): DatasetType,
     ("dms", "datasets", "state"): DatasetState,

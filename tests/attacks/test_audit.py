@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from sluice.cli.app import command_line
 from sluice.contracts.access import Role
+from sluice.contracts.states import DatasetState
 from sluice.credentials import token_for
 from tests.attacks.credentials import asked, bearer
 from tests.attacks.two_groups import Member, got, member
@@ -65,7 +66,10 @@ def test_what_somebody_does_is_kept_with_what_came_of_it(audited: LiveSystem) ->
     ]
     first = found[-1]
     assert (first["role"], first["remote"]) == ("submitter", "127.0.0.1")
-    assert first["facts"] | {"uid": made["uid"], "name": name, "state": "open"} == first["facts"]
+    assert (
+        first["facts"] | {"uid": made["uid"], "name": name, "state": DatasetState.OPEN}
+        == first["facts"]
+    )
 
 
 def test_every_service_says_what_it_changed_for_whom(audited: LiveSystem) -> None:

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from sluice.contracts.access import ON_BEHALF_HEADER, Role
+from sluice.contracts.states import DatasetState
 from tests.attacks.credentials import bearer
 from tests.attacks.two_groups import (
     MARK,
@@ -179,7 +180,7 @@ def test_what_is_hers_is_as_it_was(hers: Belongings, onlooker: Member) -> None:
     """After all that the stranger has asked for."""
     test_hers_is_for_a_stranger_as_what_there_is_not(hers, onlooker)
     owner = hers.owner
-    assert got(owner.ask("GET", f"/api/v1/datasets/{hers.dataset}"))["state"] == "closed"
+    assert got(owner.ask("GET", f"/api/v1/datasets/{hers.dataset}"))["state"] == DatasetState.CLOSED
     [chain] = chains_of(owner, hers.dataset)
     assert (chain["state"], chain["group"], chain.get("rank")) == ("finished", "alpha", None)
     template = got(owner.ask("GET", f"/api/v1/templates/{hers.template}"))

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from sluice.contracts.access import Role
+from sluice.contracts.states import DatasetState
 from tests.attacks.credentials import asked
 from tests.attacks.two_groups import (
     MARK,
@@ -49,7 +50,7 @@ def test_what_is_shared_is_read_and_not_changed(
 
     got(hers.owner.ask("PUT", f"{path}/share", json={"shared_with": []}))
     assert stranger.ask("GET", path).status_code == 404
-    assert got(hers.owner.ask("GET", path))["state"] == "closed"
+    assert got(hers.owner.ask("GET", path))["state"] == DatasetState.CLOSED
 
 
 def test_a_shared_template_is_used_for_ones_own_data_and_not_changed(

@@ -19,11 +19,11 @@ from sluice.servicekit.access.policy import allow
 from sluice.servicekit.access.principal import Person, Principal, ServiceCaller
 from sluice.servicekit.audit.chain import BATCH, chain_more, forget, verdict
 from sluice.servicekit.audit.request import tell
-from sluice.servicekit.audit.schema import FIRST
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.service_clients import ProcessLinks
 from tests.conftest import DatabaseFactory
 
@@ -92,9 +92,9 @@ class Notes:
 @pytest.fixture
 async def notes(make_database: DatabaseFactory) -> AsyncIterator[Notes]:
     url = await make_database()
+    await Migrator(url, "dms.db.migrations").start()
     admin = await asyncpg.connect(url)
-    for statement in ("CREATE TABLE notes (text text)", *FIRST):
-        await admin.execute(statement)
+    await admin.execute("CREATE TABLE notes (text text)")
     await admin.close()
     database = Database(url, source="notes", audited=True)
     async with running(database):

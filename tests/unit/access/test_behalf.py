@@ -4,7 +4,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
-from uuid import uuid4
+from uuid import UUID
 
 import httpx
 import pytest
@@ -30,7 +30,7 @@ from sluice.servicekit.service_clients import ProcessLinks
 
 ANNA = Person("anna", Role.SHIFT, ("ocr", "spd"))
 ROOT = Person("root", Role.ADMIN)
-REQUEST = uuid4()
+REQUEST = UUID("11111111-1111-4111-8111-111111111111")
 OPERATOR, CHAINS, DMS, INTAKE = (
     CallingService.OPERATOR,
     CallingService.CHAINS,
