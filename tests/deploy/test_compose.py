@@ -210,7 +210,7 @@ def test_compose_file_agrees_with_the_code(composition: Composition) -> None:
         (PILOT, "FILE=/run/secrets/pilot_token", "FILE=/run/secrets/token", "does not have"),
         (PILOT, "SLUICE_PILOT_CORES=2", "SLUICE_PILOT_CORES=3", "limit of cores differ"),
         (PILOT, "/data/pilots", "/scratch", "is on no volume"),
-        (PILOT, "http://wms:8082", "http://wms:8080", "wms listens on 8082"),
+        (PILOT, "gateway:8090", "gateway:8080", "gateway listens on 8090"),
         (
             "deploy/secrets.sh",
             "@postgres:5432/sluice_$service",
