@@ -15,7 +15,7 @@ import httpx
 from sluice.clients.base import API
 from sluice.servicekit.access.provider_sign_in import THERE
 from stack.ports import free_ports
-from tests.faults.asking import PATIENCE, PERIOD, NothingToStrike, answer, until
+from tests.faults.asking import PATIENCE, PERIOD, NothingToStrike, WentWrong, answer, until
 from tests.faults.script import Badge
 
 PERSON, GROUP, ROLE = "anna", "crew", "viewer"
@@ -72,6 +72,8 @@ class Institute:
         ``httpx.TransportError``."""
         async with httpx.AsyncClient(timeout=_LIMIT) as http:
             done = await http.post(address, data={"sub": PERSON})
+            if not done.is_redirect:
+                raise httpx.RemoteProtocolError(f"the provider lets nobody in: {done.status_code}")
             return str(done.headers["location"])
 
     async def _knows_everybody(self) -> bool:
@@ -171,13 +173,13 @@ class Visitors:
                 me = await answer(
                     lambda: browser.get(f"{API}/me"), lambda given: bool(given.text), "who is it"
                 )
-            except (httpx.TransportError, KeyError):
+            except httpx.TransportError:
                 return False
             told = me.json() if me.is_success else {}
             return (told.get("name"), told.get("role")) == (PERSON, ROLE)
 
         if not await until(signs_in, PATIENCE):
-            raise NothingToStrike(f"{PERSON} could not sign in by the provider")
+            raise WentWrong(f"{PERSON} could not sign in by the provider")
 
     async def _sent(self, browser: httpx.AsyncClient) -> str:
         """Where the browser is sent to by the button of the page."""

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from sluice.contracts.states import AttemptOutcome
 from tests.faults.checker.checks import Finding
 from tests.faults.checker.snapshot import Row, Snapshot
 from tests.faults.injector import Struck
@@ -125,7 +126,7 @@ def finished_by_sites(state: Snapshot) -> Counter[str]:
     return Counter(
         names[sites[row["pilot"]]]
         for row in state.rows("wms", "attempts")
-        if row["pilot"] in sites and row["outcome"] == "finished"
+        if row["pilot"] in sites and row["outcome"] == AttemptOutcome.FINISHED
     )
 
 

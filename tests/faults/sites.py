@@ -18,6 +18,7 @@ import asyncpg
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.sites import NewSite
+from sluice.contracts.states import PilotState
 from sluice.credentials import write_private
 from tests.e2e.systems import NO_CONTAINERS
 from tests.faults.asking import NothingToStrike, WentWrong, insist, until
@@ -32,7 +33,7 @@ _TOO_LATE = f"no new pilot of the site {PARTNER} may come any more"
 _HELD = """
 -- Jobs that pilots of a site have.
 SELECT job_id FROM (
-    SELECT id AS job_id, pilot FROM jobs WHERE state IN ('leased', 'running')
+    SELECT id AS job_id, pilot FROM jobs WHERE lease_until IS NOT NULL
     UNION ALL SELECT job_id, pilot FROM second_attempts WHERE lease_until IS NOT NULL) AS held
 WHERE pilot IN (
     SELECT p.uid FROM pilots AS p JOIN sites AS s ON p.site = s.uid WHERE s.name = $1)
@@ -41,7 +42,7 @@ _EXPIRE = "UPDATE sites SET expires_at = now() WHERE name = $1 AND expires_at > 
 _PRESENT = """
 -- Pilots of the site as it is now.
 SELECT p.uid FROM pilots AS p JOIN sites AS s ON p.site = s.uid
-WHERE s.name = $1 AND s.revoked_at IS NULL AND p.state = 'active' AND p.name LIKE $1 || '%'
+WHERE s.name = $1 AND s.revoked_at IS NULL AND p.state = $2 AND p.name LIKE $1 || '%'
 """
 
 
@@ -174,7 +175,7 @@ class Sites:
         return bool(await self._uids(site) - before)
 
     async def _uids(self, site: str) -> set[UUID]:
-        rows = await self._database("fetch", _PRESENT, site)
+        rows = await self._database("fetch", _PRESENT, site, PilotState.ACTIVE)
         return {row["uid"] for row in rows}
 
     async def _database(self, method: str, statement: str, *values: Any) -> Any:

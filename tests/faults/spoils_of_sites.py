@@ -2,13 +2,14 @@
 
 from datetime import timedelta
 
+from sluice.contracts.states import AttemptOutcome
 from tests.faults.checker.snapshot import Row, Snapshot
 from tests.faults.spoils import Spoil
 
 
 def _of_a_site(state: Snapshot) -> Row:
     """An attempt whose pilot comes from one."""
-    attempt = state.first("wms", "attempts", outcome="finished")
+    attempt = state.first("wms", "attempts", outcome=AttemptOutcome.FINISHED)
     pilot = state.first("wms", "pilots", uid=attempt["pilot"])
     pilot["site"] = "s"
     begins = pilot["registered_at"]
@@ -33,7 +34,9 @@ def reported_after_the_revocation(state: Snapshot) -> None:
 
 def reported_before_it_was_added_anew(state: Snapshot) -> None:
     reported_after_the_revocation(state)
-    again = state.first("wms", "attempts", outcome="finished")["ended_at"] + timedelta(hours=2)
+    again = state.first("wms", "attempts", outcome=AttemptOutcome.FINISHED)["ended_at"] + timedelta(
+        hours=2
+    )
     site = {"uid": "t", "name": "guest", "created_at": again, "revoked_at": None}
     state.rows("wms", "sites").append(site)
 
