@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -74,6 +75,7 @@ class Injector:
         self._now = now
         self.struck: list[Struck] = []
         self._upset_ones = set[psutil.Process]()
+        self._taking_turns = defaultdict[Kind, asyncio.Lock](asyncio.Lock)
 
     async def run(self, schedule: Sequence[Fault]) -> None:
         """Returns when the last fault has ended. One that cannot be carried out is noted, and does
@@ -115,7 +117,8 @@ class Injector:
             case Kind.TOOL:
                 what = await self._upset(fault, record)
             case Kind.SITE | Kind.ENROLMENT | Kind.TOKEN | Kind.PROVIDER:
-                what = await self._keep_out(fault, record)
+                async with self._taking_turns[fault.kind]:
+                    what = await self._keep_out(fault, record)
             case _:
                 assert_never(fault.kind)
         return what

@@ -124,9 +124,14 @@ _SHARES = {
 }
 #: In the first third, while there is work for every pilot.
 _EARLY = {Kind.SITE}
-_RESTARTS = {Kind.RESTART_DATABASE_FAST, Kind.RESTART_DATABASE_IMMEDIATE, Kind.RESTART_BROKER}
-#: Seconds after a restart's beginning before the same server is restarted again.
-_RESTART_QUIET = 25.0
+#: Seconds after a fault's beginning before the same target is struck again, where the fault does
+#: not say how long it takes until all is well.
+_QUIET = {
+    **dict.fromkeys(
+        (Kind.RESTART_DATABASE_FAST, Kind.RESTART_DATABASE_IMMEDIATE, Kind.RESTART_BROKER), 25.0
+    ),
+    **{Kind.SITE: 45.0, Kind.ENROLMENT: 20.0, Kind.TOKEN: 20.0, Kind.PROVIDER: 25.0},
+}
 _JUMPS = [-86_400.0, -3_600.0, -45.0, 45.0, 3_600.0, 86_400.0]
 
 
@@ -148,7 +153,7 @@ def make_schedule(
         fault = _fault(
             random, number, kind, target=target, at=max(at, busy.get(struck, 0.0)), lease=lease
         )
-        busy[struck] = fault.at + (_RESTART_QUIET if kind in _RESTARTS else fault.seconds)
+        busy[struck] = fault.at + _QUIET.get(kind, fault.seconds)
         schedule.append(fault)
     return sorted(schedule, key=lambda fault: (fault.at, fault.number))
 

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from dataclasses import astuple
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 
@@ -80,6 +80,13 @@ def test_one_target_has_one_fault_at_a_time(seed: int) -> None:
     for first, second in combinations(make_schedule(seed, faults=66), 2):
         if first.target == second.target:
             assert first.at + first.seconds <= second.at
+
+
+@pytest.mark.parametrize("kind", [Kind.SITE, Kind.ENROLMENT, Kind.TOKEN, Kind.PROVIDER])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_who_was_kept_out_has_time_to_come_back(seed: int, kind: Kind) -> None:
+    began = [one.at for one in make_schedule(seed, faults=66, spacing=3.7) if one.kind is kind]
+    assert all(later - earlier >= 20.0 for earlier, later in pairwise(began))
 
 
 def test_frozen_pilots_sleep_beyond_their_leases() -> None:
