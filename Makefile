@@ -62,7 +62,7 @@ stack-bench: install ## what bookkeeping costs on such a stack, with 10 000 and 
 	@scripts/install-rabbitmq.sh
 	@$(BIN)/python -m stack bench --folder var/stack-bench --jobs 20000 --waiting 10000 1000000
 
-faults: install ## two detector runs and 2 000 small files while 60 faults happen (SEED=1; the same seed, the same faults)
+faults: install ## two detector runs and 2 000 small files while 66 faults happen (SEED=1; the same seed, the same faults)
 	@scripts/install-rabbitmq.sh
 	@scripts/install-faketime.sh
 	@$(BIN)/python -m tests.faults --seed $(or $(SEED),1)

@@ -95,6 +95,8 @@ class ComposeService(Model):
     shm_size: Any = None
     ulimits: Any = None
     user: Any = None
+    networks: Any = None
+    network_mode: Literal["none"] | None = None
 
     def mounted_secrets(self) -> list[SecretMount]:
         """Every secret with the path of its file in the container."""
@@ -119,6 +121,7 @@ class SecretFile(Model):
 class Compose(Model):
     name: str
     services: dict[str, ComposeService]
+    networks: Any = None
     volumes: dict[str, None] = Field(default_factory=dict)
     secrets: dict[str, SecretFile] = Field(default_factory=dict)
 

@@ -30,12 +30,15 @@ class PartKind(StrEnum):
 #: What all services stand on.
 SERVERS = (PartKind.POSTGRES, PartKind.RABBITMQ)
 
+GATEWAY = "nginx"
 #: Image without its tag → what it is here; None: not run (said in the output).
 IMAGES: Mapping[str, PartKind | None] = {
     "postgres": PartKind.POSTGRES,
     "rabbitmq": PartKind.RABBITMQ,
     "sluice-services": PartKind.SERVICE,
     "sluice-pilot": PartKind.PILOT,
+    # What it passes on goes straight to where it leads.
+    GATEWAY: None,
     "prom/prometheus": None,
     "grafana/grafana": None,
 }
@@ -92,8 +95,9 @@ def make_plan(
         for name, service in compose.services.items()
         if kinds[name]
     }
+    passed_on = _passed_on(compose, root)
     environments = {
-        name: _environment(service, root)
+        name: _environment(service, root, passed_on)
         for name, service in compose.services.items()
         if kinds[name]
     }
@@ -141,7 +145,21 @@ def _kind(name: str, service: ComposeService) -> PartKind | None:
     return kind
 
 
-def _environment(service: ComposeService, root: Path) -> dict[str, str]:
+def _passed_on(compose: Compose, root: Path) -> dict[str, str]:
+    """``gateway:port`` → ``service:port``, as the gateway's configuration has it."""
+    found = {}
+    for name, service in compose.services.items():
+        if service.image.rpartition(":")[0] == GATEWAY:
+            [file] = [mount.partition(":")[0] for mount in service.volumes]
+            text = (root / file).read_text(encoding="utf-8")
+            [port] = re.findall(r"listen (\d+);", text)
+            [found[f"{name}:{port}"]] = re.findall(r"set \$\w+ (\w+:\d+);", text)
+    return found
+
+
+def _environment(
+    service: ComposeService, root: Path, passed_on: Mapping[str, str]
+) -> dict[str, str]:
     """Env files in their order, then the service's own, which goes before."""
     found: dict[str, str] = {}
     for file in service.env_file:
@@ -151,7 +169,10 @@ def _environment(service: ComposeService, root: Path) -> dict[str, str]:
             if value is None:
                 raise WrongComposeFile(f"{file}: expected NAME=value, not {name} alone")
             found[name] = value
-    return found | dict(service.environment)
+    told = found | dict(service.environment)
+    for gateway, to in passed_on.items():
+        told = {name: text.replace(f"//{gateway}", f"//{to}") for name, text in told.items()}
+    return told
 
 
 def _secret_texts(compose: Compose, service: ComposeService, folder: Path) -> dict[str, str]:

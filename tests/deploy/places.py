@@ -12,6 +12,8 @@ from sluice.servicekit.server import ANSWER_LIMIT
 from tests.deploy.composition import OWN_IMAGES, Composition
 
 UNITS = {"s": 1, "m": 60, "h": 3600}
+#: An image with a version; it may have a digest, too.
+VERSIONED = re.compile(r"[\w./-]+:[\w.-]*\d[\w.-]*(@sha256:[0-9a-f]{64})?")
 #: Seconds that jobs get to end when a pilot is told to stop.
 DRAIN = 600
 
@@ -19,6 +21,8 @@ DRAIN = 600
 def findings(composition: Composition) -> Iterator[str]:
     for name, service in composition.services.items():
         yield from _limits(name, service)
+        if not VERSIONED.fullmatch(service["image"]):
+            yield f"{name}: {service['image']} is another image tomorrow"
         yield from _ports(name, service)
         yield from _mounts(composition, name)
     for name, service in composition.own.items():

@@ -38,7 +38,7 @@ SEVERAL = {"wms", "chains"}
 CLIENT_VARIABLES = {"SLUICE_DMS_URL", "SLUICE_TOKEN_FILE"}
 URL = re.compile(r"(\w+)://(?:[^@/]*@)?([\w.-]+):(\d+)")
 #: Ports of what is not made here.
-PORTS = {"postgres": 5432, "rabbitmq": 5672, "prometheus": 9090, "grafana": 3000}
+PORTS = {"postgres": 5432, "rabbitmq": 5672, "gateway": 8090, "prometheus": 9090, "grafana": 3000}
 MANAGEMENT_PORT = 15672
 #: What secrets of tools are encrypted with.
 KEYS = "sluice_encryption_keys"

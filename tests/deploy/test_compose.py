@@ -154,6 +154,8 @@ def test_compose_file_agrees_with_the_code(composition: Composition) -> None:
         ),
         (FILE, "      target: pilot", "      target: pilots", "no target pilots"),
         (FILE, "sluice-pilot:0.2.0", "sluice-pilot:latest", "and the version is"),
+        (FILE, "image: postgres:18", "image: postgres", "postgres is another image tomorrow"),
+        (FILE, "prometheus:v3.5.0", "prometheus:latest", "latest is another image tomorrow"),
         (FILE, "          memory: 4G\n", "", "pilot: no limit of memory"),
         (FILE, "stop_grace_period: 30m", "stop_grace_period: 30s", "is killed 30 s after"),
         (FILE, "stop_grace_period: 30s", "stop_grace_period: 10s", "is killed 10 s after"),
@@ -210,7 +212,7 @@ def test_compose_file_agrees_with_the_code(composition: Composition) -> None:
         (PILOT, "FILE=/run/secrets/pilot_token", "FILE=/run/secrets/token", "does not have"),
         (PILOT, "SLUICE_PILOT_CORES=2", "SLUICE_PILOT_CORES=3", "limit of cores differ"),
         (PILOT, "/data/pilots", "/scratch", "is on no volume"),
-        (PILOT, "http://wms:8082", "http://wms:8080", "wms listens on 8082"),
+        (PILOT, "gateway:8090", "gateway:8080", "gateway listens on 8090"),
         (
             "deploy/secrets.sh",
             "@postgres:5432/sluice_$service",

@@ -22,6 +22,8 @@ def stages(text: str) -> dict[str, tuple[str, list[str]]]:
     """Name → what it is made from, and its instructions, each in one line."""
     found: dict[str, tuple[str, list[str]]] = {}
     name = ""
+    text, arguments = re.subn(r"(?m)^ARG PYTHON=(\S+)\nFROM \$PYTHON ", r"FROM \1 ", text)
+    assert arguments == 1
     for line in text.replace("\\\n", " ").splitlines():
         if started := re.match(r"FROM (\S+) AS (\S+)$", line):
             name = started[2]

@@ -94,12 +94,33 @@ def test_files_that_pages_name_are_there(composition: Composition) -> None:
     assert any("there is no deploy/gate/compose.yml" in one for one in findings(composition))
 
 
+def test_page_says_how_to_fix_every_image_that_is_not_ours(composition: Composition) -> None:
+    page = (composition.root / PAGES[1]).read_text(encoding="utf-8")
+    foreign = {
+        name: service["image"]
+        for name, service in composition.services.items()
+        if name not in composition.own
+    }
+    [looked_at] = re.findall(r"^for image in (.+); do$", page, re.MULTILINE)
+    assert set(looked_at.split()) == set(foreign.values())
+    fixed = re.findall(r'^  ([\w-]+): \{image: "(\S+)@sha256:…"\}$', page, re.MULTILINE)
+    assert dict(fixed) == {name: image.partition(":")[0] for name, image in foreign.items()}
+    [pulled] = re.findall(r"^docker compose pull (.+)$", page, re.MULTILINE)
+    assert {foreign[name] for name in pulled.split()} == set(foreign.values())
+    [base] = re.findall(r"--build-arg PYTHON=(\S+)@sha256", page)
+    dockerfile = (composition.root / "deploy/Dockerfile").read_text(encoding="utf-8")
+    assert f"ARG PYTHON={base}\n" in dockerfile
+
+
 def test_gateway_leads_to_the_wms_and_is_opened_where_the_page_says(
     composition: Composition,
 ) -> None:
     data = read_yaml(composition.root / GATEWAY)
     assert schema_errors_of(data) == []
-    assert not set(data["services"]) & set(composition.services)
+    assert set(data["services"]) == {"gateway"}
+    # Ports lead to a container that is in a network which is not internal; lists are joined.
+    assert data["services"]["gateway"]["networks"] == ["edge"]
+    assert not composition.services["gateway"].get("ports")
     configuration = (composition.root / "deploy/gateway/nginx.conf").read_text(encoding="utf-8")
     [port] = re.findall(r"listen (\d+);", configuration)
     assert data["services"]["gateway"]["ports"] == [f"{port}:{port}"]

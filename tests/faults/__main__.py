@@ -14,11 +14,11 @@ def main() -> int:
         prog="python -m tests.faults", description="Work carried by a stack while faults happen"
     )
     parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same faults")
-    parser.add_argument("--faults", type=int, default=60)
+    parser.add_argument("--faults", type=int, default=66)
     parser.add_argument(
         "--spacing",
         type=float,
-        default=4.0,
+        default=3.7,
         help="seconds between the beginnings of two faults, on average",
     )
     parser.add_argument("--files", type=int, default=2000, help="of the large data set")
@@ -26,9 +26,9 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=Path("var/faults"))
     arguments = parser.parse_args()
     seconds = arguments.faults * arguments.spacing
-    # So long that the twelve slots have jobs of the large data set for two thirds of the faults;
+    # So long that the twenty slots have jobs of the large data set for two thirds of the faults;
     # then some have nothing to do now and then, and help with what is slow.
-    pause = 4.5 * seconds / arguments.files
+    pause = 7.5 * seconds / arguments.files
     size = Size(
         plan=Plan(
             files=arguments.files,

@@ -1,16 +1,19 @@
 """One run of the suite: work, faults, rest, and the look at what is left."""
 
 import asyncio
+import os
 import shutil
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 
+from sluice.cli.connection import client
+from sluice.clients.operator import OperatorClient
 from stack.running_stack import RunningStack, started
 from tests.e2e.systems import LEASE, NO_CONTAINERS, QUICK_LEASES
 from tests.faults.broker import Tap
@@ -19,11 +22,14 @@ from tests.faults.checker.load import count_messages
 from tests.faults.checker.settle import settle
 from tests.faults.checker.snapshot import Snapshot
 from tests.faults.clocks import Clocks
-from tests.faults.feeding import feeder
-from tests.faults.injector import Injector
+from tests.faults.feeding import Feeder, feeder
+from tests.faults.injector import Injector, People
+from tests.faults.institute import Institute, institute, visitors
 from tests.faults.progress import Progress
-from tests.faults.report import Report, begun_beside, recoveries
-from tests.faults.schedule import DESTINATIONS, REPLICAS, SERVICES, Fault, make_schedule
+from tests.faults.report import Report, begun_beside, finished_by_sites, recoveries
+from tests.faults.schedule import DESTINATIONS, REPLICAS, SERVICES, SITES, Fault, make_schedule
+from tests.faults.script import Badge, script
+from tests.faults.sites import SitePlace, Sites, token_file
 from tests.faults.stack import StackControl, write_compose
 from tests.faults.storage import SmallDisk
 from tests.faults.work import MARKER, Arrival, Plan, jobs_in, make_work
@@ -37,6 +43,8 @@ ENVIRONMENT = {
     "SLUICE_DMS_MAX_BACKOFF_SECONDS": "10",
     **NO_CONTAINERS,
 }
+#: Passed on to the pilots.
+TOLD = ("SLUICE_PILOT_SANDBOX", "SLUICE_PILOT_EXPRESSIONS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +69,22 @@ def run_campaign(folder: Path, size: Size, *, seed: int) -> Report:
     clocks = Clocks(folder / "clocks", SERVICES)
     with (
         small_disk(folder / "stack" / "data", size) as disk,
-        stack_with_clocks(folder, clocks, size) as stack,
+        institute() as provider,
+        stack_to_break(folder, clocks, size, provider=provider) as stack,
     ):
-        campaign = _Campaign(StackControl(stack), work, clocks=clocks, disk=disk, size=size)
+        scene = _Scene(clocks, disk, provider, folder / "sites")
+        campaign = _Campaign(StackControl(stack), work, scene=scene, size=size)
         return asyncio.run(campaign.run(seed, schedule))
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """``sites``: folder of the tokens of sites."""
+
+    clocks: Clocks
+    disk: SmallDisk
+    provider: Institute
+    sites: Path
 
 
 class _Campaign:
@@ -73,30 +93,30 @@ class _Campaign:
         stack: StackControl,
         work: list[Arrival],
         *,
-        clocks: Clocks,
-        disk: SmallDisk,
+        scene: _Scene,
         size: Size,
     ) -> None:
         self._stack = stack
         self._work = work
-        self._clocks = clocks
-        self._disk = disk
+        self._scene = scene
         self._size = size
 
     async def run(self, seed: int, schedule: Sequence[Fault]) -> Report:
         tap = Tap(self._stack.management_url, DESTINATIONS)
         await tap.open()
-        async with feeder(self._stack.url("operator"), self._stack.url("dms")) as feed:
-            await feed.store_templates()
+        async with self._all_people() as people, self._feeder(people.script.badge) as feed:
             progress = Progress(self._stack.databases)
             injector = Injector(
-                self._stack, tap=tap, clocks=self._clocks, disk=self._disk, now=progress.now
+                self._stack,
+                tap=tap,
+                clocks=self._scene.clocks,
+                disk=self._scene.disk,
+                people=people,
+                now=progress.now,
             )
             try:
-                async with asyncio.timeout(self._size.work_limit), asyncio.TaskGroup() as group:
-                    group.create_task(injector.run(schedule))
-                    group.create_task(feed.bring_in_all(self._work))
-                    group.create_task(progress.watch(len(self._work)))
+                async with asyncio.timeout(self._size.work_limit):
+                    await self._go_on(injector, schedule, feed, progress)
             except TimeoutError:
                 pass  # what is missing is for the checker to say
             worked = progress.now()
@@ -115,9 +135,43 @@ class _Campaign:
             outcomes=dict(Counter(row["outcome"] for row in state.rows("wms", "attempts"))),
             errors=dict(Counter(_errors(state))),
             beside=dict(begun_beside(state.rows("wms", "attempts"))),
+            of_sites=dict(finished_by_sites(state)),
             restarts=await self._stack.ask(do="restarts"),
             findings=findings,
         )
+
+    async def _go_on(
+        self, injector: Injector, schedule: Sequence[Fault], feed: Feeder, progress: Progress
+    ) -> None:
+        """Until all faults have ended, and all work has."""
+        async with asyncio.TaskGroup() as group:
+            watching = group.create_task(feed.watch())
+            async with asyncio.TaskGroup() as ending:
+                ending.create_task(injector.run(schedule))
+                ending.create_task(feed.bring_in_all(self._work))
+                ending.create_task(progress.watch(len(self._work)))
+            watching.cancel()
+
+    def _feeder(self, badge: Badge | None = None) -> AbstractAsyncContextManager[Feeder]:
+        return feeder(self._stack.url("operator"), self._stack.url("dms"), badge=badge)
+
+    @asynccontextmanager
+    async def _all_people(self) -> AsyncIterator[People]:
+        """Everybody is there, and so are the templates."""
+        url, wms_url = self._stack.url("operator"), self._stack.url("wms")
+        place = SitePlace(self._scene.sites, wms_url, self._stack.databases["wms"])
+        async with client(url, seconds=10) as http:
+            admin = OperatorClient(http)
+            sites = Sites(admin, place)
+            await sites.open()
+            async with self._feeder() as feed:
+                await feed.store_templates()
+            places = {"operator": url, "dms": self._stack.url("dms")}
+            async with (
+                script(admin, places) as robot,
+                visitors(url, self._scene.provider, robot.badge) as people,
+            ):
+                yield People(sites, robot, people)
 
     async def _look(self) -> tuple[Snapshot, list[Finding]]:
         expectation = [arrival.expected for arrival in self._work]
@@ -148,12 +202,17 @@ def small_disk(folder: Path, size: Size) -> Iterator[SmallDisk]:
 
 
 @contextmanager
-def stack_with_clocks(folder: Path, clocks: Clocks, size: Size) -> Iterator[RunningStack]:
-    """The stack in ``folder/stack``, every service under a clock that can be set."""
-    compose = write_compose(
-        folder / "compose", {service: clocks.environment(service) for service in SERVICES}
-    )
-    settings = ",".join(f"{name}={value}" for name, value in ENVIRONMENT.items())
+def stack_to_break(
+    folder: Path, clocks: Clocks, size: Size, *, provider: Institute
+) -> Iterator[RunningStack]:
+    """The stack in ``folder/stack``, every service under a clock that can be set, with pilots of
+    sites, and with people who sign in by the ``provider``."""
+    environment = {service: clocks.environment(service) for service in SERVICES}
+    environment["operator"] |= provider.environment
+    tokens = {site: token_file(folder / "sites", site) for site in SITES}
+    compose = write_compose(folder / "compose", environment, sites=tokens)
+    told = {name: os.environ[name] for name in TOLD if name in os.environ}
+    settings = ",".join(f"{name}={value}" for name, value in (ENVIRONMENT | told).items())
     replicas = ",".join(f"{name}={count}" for name, count in REPLICAS.items())
     options = [
         "--compose",

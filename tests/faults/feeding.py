@@ -14,25 +14,32 @@ from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.datasets import NewDataset, NewFile, NewPeriod, NewRun
 from sluice.contracts.limits import LimitPeriod, SetLimit
-from sluice.contracts.problems import NotAvailable
+from sluice.contracts.problems import NotAvailable, Unauthenticated
 from sluice.contracts.states import StorageType
 from sluice.contracts.templates import NewTemplate
 from sluice.storage import StorageFull, StorageUnavailable
+from tests.faults.script import Badge
 from tests.faults.work import PERIOD, PIPELINES, WORKFLOWS, Arrival, workflow_text
 
 Result = TypeVar("Result")
 
 #: Seconds for which a call is repeated before the suite gives up.
 _PATIENCE = 600.0
+#: Between two questions of somebody who watches.
+_WATCHING = 0.5
 
 
 class Feeder:
     """``calls``, ``repeats``: requests and writes that succeeded, and those repeated for want of an
-    answer or of room."""
+    answer or of room, or of a token that holds, where there are several one after the other."""
 
-    def __init__(self, operator: OperatorClient, dms: DmsClient) -> None:
+    def __init__(
+        self, operator: OperatorClient, dms: DmsClient, *, passing: tuple[type[Exception], ...]
+    ) -> None:
+        """``passing``: after which a call is repeated."""
         self._operator = operator
         self._dms = dms
+        self._passing = passing
         self.calls = 0
         self.repeats = 0
 
@@ -57,6 +64,13 @@ class Feeder:
         async with asyncio.TaskGroup() as group:
             for arrival in arrivals:
                 group.create_task(one(arrival))
+
+    async def watch(self) -> None:
+        """For ever, as somebody does who waits for his results."""
+        while True:
+            await self._insist(self._operator.chains)
+            await self._insist(self._dms.storages)
+            await asyncio.sleep(_WATCHING)
 
     async def bring_in(self, arrival: Arrival) -> None:
         if arrival.run is not None:
@@ -85,7 +99,7 @@ class Feeder:
         while True:
             try:
                 result = await call()
-            except (NotAvailable, StorageFull, StorageUnavailable):
+            except self._passing:
                 if time.monotonic() > deadline:
                     raise
                 self.repeats += 1
@@ -96,9 +110,17 @@ class Feeder:
 
 
 @asynccontextmanager
-async def feeder(operator_url: str, dms_url: str) -> AsyncIterator[Feeder]:
+async def feeder(
+    operator_url: str, dms_url: str, *, badge: Badge | None = None
+) -> AsyncIterator[Feeder]:
+    """``badge``: by which it is known, and which may change; None: as the system's own."""
+    token = None if badge is None else ""
     async with (
-        client(operator_url, seconds=10) as operator,
-        client(dms_url, seconds=10) as dms,
+        client(operator_url, seconds=10, token=token) as operator,
+        client(dms_url, seconds=10, token=token) as dms,
     ):
-        yield Feeder(OperatorClient(operator), DmsClient(dms))
+        passing: tuple[type[Exception], ...] = (NotAvailable, StorageFull, StorageUnavailable)
+        if badge is not None:
+            passing = (*passing, Unauthenticated)
+            operator.auth = dms.auth = badge
+        yield Feeder(OperatorClient(operator), DmsClient(dms), passing=passing)

@@ -4,7 +4,8 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +14,16 @@ from typing import assert_never
 import httpx
 import psutil
 
+from sluice.contracts.problems import ServiceError
+from tests.faults.asking import NothingToStrike, WentWrong, until
 from tests.faults.broker import Tap
 from tests.faults.clocks import Clocks
 from tests.faults.fickle import WAYS, signal_of
+from tests.faults.institute import Visitors
 from tests.faults.keys import StackKeys
-from tests.faults.schedule import DESTINATIONS, Fault, Kind
+from tests.faults.schedule import DESTINATIONS, PARTNER, Fault, Kind
+from tests.faults.script import Script
+from tests.faults.sites import Sites
 from tests.faults.stack import StackControl
 from tests.faults.storage import SmallDisk
 from tests.faults.work import MARKER
@@ -29,14 +35,19 @@ _PATIENCE = 60.0
 _PATIENCE_FOR_TOOLS = 300.0
 
 
-class NothingToStrike(Exception):
-    """What the fault is meant for was not there."""
+@dataclass(frozen=True, slots=True)
+class People:
+    """Who may do something, and is kept from it."""
+
+    sites: Sites
+    script: Script
+    visitors: Visitors
 
 
 @dataclass(slots=True)
 class Struck:
     """``began``, ``ended``: seconds after the beginning. ``what``: what was done, in words;
-    ``failed``: why it could not be."""
+    ``failed``: why it could not be, or what went wrong with it."""
 
     fault: Fault
     began: float
@@ -53,15 +64,18 @@ class Injector:
         tap: Tap,
         clocks: Clocks,
         disk: SmallDisk,
+        people: People,
         now: Callable[[], float],
     ) -> None:
         self._stack = stack
         self._tap = tap
         self._clocks = clocks
         self._disk = disk
+        self._people = people
         self._now = now
         self.struck: list[Struck] = []
         self._upset_ones = set[psutil.Process]()
+        self._taking_turns = defaultdict[Kind, asyncio.Lock](asyncio.Lock)
 
     async def run(self, schedule: Sequence[Fault]) -> None:
         """Returns when the last fault has ended. One that cannot be carried out is noted, and does
@@ -76,7 +90,7 @@ class Injector:
         self.struck.append(record)
         try:
             record.what = await self._carry_out(fault, record)
-        except (NothingToStrike, OSError, httpx.HTTPError) as error:
+        except (NothingToStrike, WentWrong, ServiceError, OSError, httpx.HTTPError) as error:
             record.failed = str(error) or repr(error)
         record.ended = self._now()
 
@@ -102,9 +116,30 @@ class Injector:
                 what = await self._change_keys(fault)
             case Kind.TOOL:
                 what = await self._upset(fault, record)
+            case Kind.SITE | Kind.ENROLMENT | Kind.TOKEN | Kind.PROVIDER:
+                async with self._taking_turns[fault.kind]:
+                    what = await self._keep_out(fault, record)
             case _:
                 assert_never(fault.kind)
         return what
+
+    async def _keep_out(self, fault: Fault, record: Struck) -> str:
+        """Somebody is nobody any more."""
+
+        def begins() -> None:
+            record.began = self._now()
+
+        people = self._people
+        match fault.kind:
+            case Kind.SITE:
+                return await people.sites.send_away(fault.seconds, begins)
+            case Kind.ENROLMENT:
+                return await people.sites.end_enrolment(lambda: self._kill(f"{PARTNER}/0", record))
+            case Kind.TOKEN:
+                return await people.script.lose_token(begins)
+            case _:
+                hangs = fault.target == "provider/hangs"
+                return await people.visitors.find_provider_down(fault.seconds, begins, hangs=hangs)
 
     async def _kill(self, target: str, record: Struck) -> str:
         name, pid = await self._running(target, record)
@@ -131,8 +166,8 @@ class Injector:
     async def _restart(self, server: str, mode: str) -> str:
         """Ended when it answers again."""
         await self._stack.ask(do="restart-server", server=server, mode=mode)
-        went_down = await self._until(lambda: self._is_ready(server, False), 15.0)
-        back = await self._until(lambda: self._is_ready(server, True), 120.0)
+        went_down = await until(lambda: self._is_ready(server, False), 15.0)
+        back = await until(lambda: self._is_ready(server, True), 120.0)
         if not back:
             raise NothingToStrike(f"{server} did not come back within two minutes")
         return f"{server} restarted ({mode})" + (
@@ -202,7 +237,7 @@ class Injector:
             found[:] = [process for process in working if process not in self._upset_ones]
             return bool(found)
 
-        if not await self._until(look, _PATIENCE_FOR_TOOLS):
+        if not await until(look, _PATIENCE_FOR_TOOLS):
             raise NothingToStrike("no tool that stays loaded was at work")
         process = found[fault.number % len(found)]
         self._upset_ones.add(process)
@@ -212,7 +247,7 @@ class Injector:
         async def has_ended() -> bool:
             return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
 
-        if not await self._until(has_ended, _PATIENCE):
+        if not await until(has_ended, _PATIENCE):
             raise NothingToStrike(f"the tool ({process.pid}) that was to {way} went on")
         return f"a loaded tool ({process.pid}): {way}"
 
@@ -225,22 +260,13 @@ class Injector:
             found[:] = [(process["name"], process["pid"])] if process["pid"] is not None else []
             return bool(found)
 
-        if not await self._until(look, _PATIENCE):
+        if not await until(look, _PATIENCE):
             raise NothingToStrike(f"{target} did not run")
         record.began = self._now()
         return found[0]
 
     async def _is_ready(self, server: str, ready: bool) -> bool:
         return bool((await self._stack.process(f"{server}/0"))["ready"]) is ready
-
-    @staticmethod
-    async def _until(condition: Callable[[], Awaitable[bool]], seconds: float) -> bool:
-        deadline = time.monotonic() + seconds
-        while not await condition():
-            if time.monotonic() > deadline:
-                return False
-            await asyncio.sleep(0.1)
-        return True
 
 
 def working_tools(marker: str) -> list[psutil.Process]:

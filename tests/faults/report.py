@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from sluice.contracts.states import AttemptOutcome
 from tests.faults.checker.checks import Finding
-from tests.faults.checker.snapshot import Row
+from tests.faults.checker.snapshot import Row, Snapshot
 from tests.faults.injector import Struck
 from tests.faults.progress import Progress
 
@@ -19,8 +20,8 @@ class Report:
     """``seconds``: of the work, of coming to rest afterwards. ``recoveries``: seconds from each
     fault's beginning to the next progress; None: the work was over. ``outcomes``: attempts by how
     they ended; ``errors``: by class, of those that failed; ``beside``: how those ended that began
-    while another one at their job went on. ``restarts``: process → starts,
-    exits."""
+    while another one at their job went on. ``of_sites``: site → attempts that its pilots finished.
+    ``restarts``: process → starts, exits."""
 
     seed: int
     struck: Sequence[Struck]
@@ -33,12 +34,13 @@ class Report:
     outcomes: Mapping[str, int]
     errors: Mapping[str, int]
     beside: Mapping[str, int]
+    of_sites: Mapping[str, int]
     restarts: Mapping[str, Any]
     findings: Sequence[Finding]
 
     @property
     def failed(self) -> list[Struck]:
-        """Faults that could not be carried out."""
+        """Faults that could not be carried out, or went wrong."""
         return [one for one in self.struck if one.failed]
 
     @property
@@ -69,6 +71,8 @@ class Report:
             + ", ".join(f"{error} {count}" for error, count in sorted(self.errors.items())),
             "begun beside another attempt: "
             + (", ".join(f"{end} {count}" for end, count in sorted(self.beside.items())) or "none"),
+            "finished by pilots of sites: "
+            + (", ".join(f"{name} {count}" for name, count in self.of_sites.items()) or "none"),
             (
                 f"next progress after a fault: median {_median(known):.2f} s, longest"
                 f" {max(known, default=0.0):.2f} s"
@@ -79,7 +83,7 @@ class Report:
                 f" repeated {self.feeder_repeats} calls"
             ),
             *(
-                f"NOT DONE: {one.fault.kind} at {one.fault.target}: {one.failed}"
+                f"FAILED: {one.fault.kind} at {one.fault.target}: {one.failed}"
                 for one in self.failed
             ),
             *(f"FOUND: {finding.check}: {finding.what}" for finding in self.findings),
@@ -113,6 +117,16 @@ def begun_beside(attempts: Sequence[Row]) -> Counter[str]:
             other["attempt"] < row["attempt"] and other["ended_at"] > row["leased_at"]
             for other in rows
         )
+    )
+
+
+def finished_by_sites(state: Snapshot) -> Counter[str]:
+    names = {row["uid"]: row["name"] for row in state.rows("wms", "sites")}
+    sites = {row["uid"]: row["site"] for row in state.rows("wms", "pilots") if row["site"]}
+    return Counter(
+        names[sites[row["pilot"]]]
+        for row in state.rows("wms", "attempts")
+        if row["pilot"] in sites and row["outcome"] == AttemptOutcome.FINISHED
     )
 
 

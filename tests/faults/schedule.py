@@ -28,6 +28,10 @@ class Kind(StrEnum):
     CLOCK = "clock"  #: the clock of a service's processes jumps, and back at the end
     KEYS = "keys"  #: all services get new keys, and the old ones are forgotten at the end
     TOOL = "tool"  #: one that stays loaded is killed, or misbehaves, in the middle of a job
+    SITE = "site"  #: a site is revoked while its pilots have jobs, and added anew at the end
+    ENROLMENT = "enrolment"  #: of a site, whose token is over; a pilot of it is killed
+    TOKEN = "token"  #: of a person, revoked while a script works by it, which gets another
+    PROVIDER = "provider"  #: of OpenID, which people sign in by, is down or answers nobody
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +40,9 @@ class Fault:
     long as a restart takes.
 
     ``target``: ``<service>/<replica, from 0>``, a link ``<from>><to>``, a server, a queue, a
-    service, the storage, the keys, or ``tool/<way to misbehave>``. ``amount``: seconds that a link
-    delays or a clock jumps; copies of a message; of a freeze, 1: its children too.
+    service, the storage, the keys, a site, the token, or ``<provider or tool>/<way to misbehave>``.
+    ``amount``: seconds that a link delays or a clock jumps; copies of a message; of a freeze, 1:
+    its children too.
     """
 
     number: int
@@ -48,9 +53,15 @@ class Fault:
     amount: float = 0.0
 
 
+#: Sites, each with a service of pilots that is called so: the first is sent away and comes back,
+#: the other may have no new ones.
+GUEST, PARTNER = SITES = ("guest", "partner")
 #: Service → replicas, as the suite starts them.
-REPLICAS = {"dms": 1, "wms": 2, "operator": 1, "intake": 2, "chains": 2, "watcher": 2, "pilot": 3}
-SERVICES = [name for name in REPLICAS if name != "pilot"]
+REPLICAS = {
+    **{"dms": 1, "wms": 2, "operator": 1, "intake": 2, "chains": 2, "watcher": 2, "pilot": 3},
+    **dict.fromkeys(SITES, 1),
+}
+SERVICES = [name for name in REPLICAS if name not in {"pilot", *SITES}]
 
 LINKS = [
     *(f"{name}>postgres" for name in SERVICES),
@@ -73,7 +84,24 @@ DESTINATIONS = [
     "wms.task-ended",
 ]
 
-#: Kind → its share in all faults; of sixty, each way of a tool to misbehave is there.
+#: Of the kinds that do not strike at processes.
+_TARGETS = {
+    Kind.RESTART_DATABASE_FAST: ["postgres"],
+    Kind.RESTART_DATABASE_IMMEDIATE: ["postgres"],
+    Kind.RESTART_BROKER: ["rabbitmq"],
+    **dict.fromkeys((Kind.CUT, Kind.RESET, Kind.DELAY, Kind.BLACK_HOLE), LINKS),
+    Kind.DUPLICATE: DESTINATIONS,
+    Kind.FILL: ["storage"],
+    Kind.CLOCK: [f"clock/{name}" for name in SERVICES],
+    Kind.KEYS: ["keys"],
+    Kind.TOOL: [f"tool/{way}" for way in WAYS],
+    Kind.SITE: [f"site/{GUEST}"],
+    Kind.ENROLMENT: [f"site/{PARTNER}"],
+    Kind.TOKEN: ["token"],
+    Kind.PROVIDER: ["provider/down", "provider/hangs"],
+}
+
+#: Kind → its share in all faults; of 66, each way of a tool to misbehave is there.
 _SHARES = {
     Kind.KILL: 18,
     Kind.FREEZE: 6,
@@ -89,10 +117,21 @@ _SHARES = {
     Kind.CLOCK: 4,
     Kind.KEYS: 2,
     Kind.TOOL: 9,
+    Kind.SITE: 2,
+    Kind.ENROLMENT: 2,
+    Kind.TOKEN: 2,
+    Kind.PROVIDER: 2,
 }
-_RESTARTS = {Kind.RESTART_DATABASE_FAST, Kind.RESTART_DATABASE_IMMEDIATE, Kind.RESTART_BROKER}
-#: Seconds after a restart's beginning before the same server is restarted again.
-_RESTART_QUIET = 25.0
+#: In the first third, while there is work for every pilot.
+_EARLY = {Kind.SITE}
+#: Seconds after a fault's beginning before the same target is struck again, where the fault does
+#: not say how long it takes until all is well.
+_QUIET = {
+    **dict.fromkeys(
+        (Kind.RESTART_DATABASE_FAST, Kind.RESTART_DATABASE_IMMEDIATE, Kind.RESTART_BROKER), 25.0
+    ),
+    **{Kind.SITE: 45.0, Kind.ENROLMENT: 20.0, Kind.TOKEN: 20.0, Kind.PROVIDER: 25.0},
+}
 _JUMPS = [-86_400.0, -3_600.0, -45.0, 45.0, 3_600.0, 86_400.0]
 
 
@@ -108,14 +147,20 @@ def make_schedule(
     schedule: list[Fault] = []
     for number in range(1, faults + 1):
         at = round((number - 1) * spacing + random.uniform(0.0, 0.9 * spacing), 2)
-        place = next((i for i, (_, target) in enumerate(waiting) if busy.get(target, -1.0) < at), 0)
-        kind, target = waiting.pop(place)
+        free = (i for i, (_, target) in enumerate(waiting) if busy.get(_struck(target), -1.0) < at)
+        kind, target = waiting.pop(next(free, 0))
+        struck = _struck(target)
         fault = _fault(
-            random, number, kind, target=target, at=max(at, busy.get(target, 0.0)), lease=lease
+            random, number, kind, target=target, at=max(at, busy.get(struck, 0.0)), lease=lease
         )
-        busy[target] = fault.at + (_RESTART_QUIET if kind in _RESTARTS else fault.seconds)
+        busy[struck] = fault.at + _QUIET.get(kind, fault.seconds)
         schedule.append(fault)
     return sorted(schedule, key=lambda fault: (fault.at, fault.number))
+
+
+def _struck(target: str) -> str:
+    """What a target is a part of, of which one is struck at a time."""
+    return "provider" if target.startswith("provider/") else target
 
 
 def overlaps(schedule: Sequence[Fault]) -> int:
@@ -133,6 +178,12 @@ def _deal(random: Random, faults: int) -> list[tuple[Kind, str]]:
         for target in _take(_targets(random, kind), count)
     ]
     random.shuffle(cards)
+    third = len(cards) // 3
+    for late in range(third, len(cards)):
+        if cards[late][0] in _EARLY:
+            others = [place for place in range(third) if cards[place][0] not in _EARLY]
+            early = random.choice(others)
+            cards[early], cards[late] = cards[late], cards[early]
     return cards
 
 
@@ -169,22 +220,8 @@ def _targets(random: Random, kind: Kind) -> list[str]:
                 [f"pilot/{n}" for n in range(REPLICAS["pilot"])],
                 [f"{name}/0" for name in SERVICES],
             ]
-        case Kind.RESTART_DATABASE_FAST | Kind.RESTART_DATABASE_IMMEDIATE:
-            rounds = [["postgres"]]
-        case Kind.RESTART_BROKER:
-            rounds = [["rabbitmq"]]
-        case Kind.CUT | Kind.RESET | Kind.DELAY | Kind.BLACK_HOLE:
-            rounds = [LINKS]
-        case Kind.DUPLICATE:
-            rounds = [DESTINATIONS]
-        case Kind.FILL:
-            rounds = [["storage"]]
-        case Kind.CLOCK:
-            rounds = [[f"clock/{name}" for name in SERVICES]]
-        case Kind.KEYS:
-            rounds = [["keys"]]
-        case Kind.TOOL:
-            rounds = [[f"tool/{way}" for way in WAYS]]
+        case _:
+            rounds = [_TARGETS[kind]]
     return [target for one in rounds for target in random.sample(one, len(one))]
 
 
@@ -216,6 +253,11 @@ def _fault(
             seconds = random.uniform(3.0, 7.0)
         case Kind.KEYS:
             seconds = random.uniform(2.0, 12.0)
+        case Kind.SITE:
+            # Beyond the leases of what its pilots have, and what may be on its way.
+            seconds = random.uniform(5.0 * lease, 6.0 * lease)
+        case Kind.PROVIDER:
+            seconds = random.uniform(4.0, 12.0)
         case Kind.CLOCK:
             seconds, amount = random.uniform(8.0, 20.0), random.choice(_JUMPS)
         case Kind.DUPLICATE:

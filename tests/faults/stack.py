@@ -12,6 +12,8 @@ from stack.running_stack import ROOT, RunningStack
 
 #: Services of the compose file that carry no work.
 _LEFT_OUT = {"backup", "prometheus", "grafana"}
+#: What pilots of sites have as ours.
+_OF_PILOTS = ("image", "command", "env_file", "volumes", "restart")
 
 
 class StackControl:
@@ -51,14 +53,24 @@ class StackControl:
         )
 
 
-def write_compose(folder: Path, environment: Mapping[str, Mapping[str, str]]) -> Path:
-    """A copy of the compose file with more environment for some services, and without what only
-    looks after the others; all else is as in production."""
+def write_compose(
+    folder: Path,
+    environment: Mapping[str, Mapping[str, str]],
+    *,
+    sites: Mapping[str, Path],
+) -> Path:
+    """A copy of the compose file with more environment for some services, pilots of ``sites``,
+    which enrol with the token in the file, and without what only looks after the others; all else
+    is as in production."""
     folder.mkdir(parents=True, exist_ok=True)
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
     compose["services"] = {
         name: one for name, one in compose["services"].items() if name not in _LEFT_OUT
     }
+    for site, token in sites.items():
+        pilot = {name: compose["services"]["pilot"][name] for name in _OF_PILOTS}
+        pilot["environment"] = {"SLUICE_PILOT_TOKEN_FILE": str(token)}
+        compose["services"][site] = pilot
     for service, values in environment.items():
         compose["services"][service]["environment"] = compose["services"][service].get(
             "environment", {}

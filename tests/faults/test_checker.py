@@ -16,6 +16,10 @@ from tests.faults.embedded import EndState, carried_work
 from tests.faults.spoils import SPOILS, Spoil
 from tests.faults.spoils_of_files import FILE_SPOILS
 from tests.faults.spoils_of_releases import RELEASE_SPOILS
+from tests.faults.spoils_of_sites import SITE_SPOILS
+
+#: Of rows.
+ROW_SPOILS = SPOILS | RELEASE_SPOILS | SITE_SPOILS
 
 pytestmark = pytest.mark.xdist_group("faults-checker")
 
@@ -46,7 +50,7 @@ _FILLED = [
 
 @pytest.mark.parametrize(
     ("check", "spoil"),
-    [(check, spoil) for check, spoils in (SPOILS | RELEASE_SPOILS).items() for spoil in spoils],
+    [(check, spoil) for check, spoils in ROW_SPOILS.items() for spoil in spoils],
 )
 def test_a_spoiled_state_is_found(good: EndState, check: str, spoil: Spoil) -> None:
     spoiled = copy.deepcopy(good.state)
@@ -84,5 +88,5 @@ def test_events_that_differ_from_the_truth_are_found(good: EndState) -> None:
 
 
 def test_every_check_is_proven() -> None:
-    proven = SPOILS.keys() | RELEASE_SPOILS.keys() | FILE_SPOILS.keys() | {"events true"}
+    proven = ROW_SPOILS.keys() | FILE_SPOILS.keys() | {"events true"}
     assert {name_of(check) for check in CHECKS} == proven

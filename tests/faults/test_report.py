@@ -36,6 +36,7 @@ def report(progress: Progress, *faults: Struck, findings: list[Finding]) -> Repo
         outcomes={"finished": 7, "lost": 1},
         errors={"pilot_lost": 1},
         beside={},
+        of_sites={"guest": 2},
         restarts={},
         findings=findings,
     )
@@ -54,6 +55,7 @@ def test_a_report_names_seed_faults_and_findings(progress: Progress, tmp_path: P
         "seed 3: 1 faults",
         "SIGKILL to wms-1; progress after 3.50 s",
         "longest stall: 4.50 s",
+        "finished by pilots of sites: guest 2",
         "FOUND: no dark files",
     ):
         assert part in text

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from dataclasses import astuple
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 
@@ -17,7 +17,7 @@ SEEDS = range(1, 21)
 def test_the_same_seed_gives_the_same_faults_in_any_process() -> None:
     program = (
         "from tests.faults.schedule import *; print([astuple(f) for f in make_schedule(5,"
-        " faults=60)])"
+        " faults=66)])"
     )
     program = "from dataclasses import astuple; " + program
     others = {
@@ -30,14 +30,14 @@ def test_the_same_seed_gives_the_same_faults_in_any_process() -> None:
         ).stdout.strip()
         for hash_seed in ("1", "2")
     }
-    assert others == {str([astuple(fault) for fault in make_schedule(5, faults=60)])}
+    assert others == {str([astuple(fault) for fault in make_schedule(5, faults=66)])}
 
 
 def test_seeds_differ() -> None:
-    assert len({tuple(make_schedule(seed, faults=60)) for seed in SEEDS}) == len(SEEDS)
+    assert len({tuple(make_schedule(seed, faults=66)) for seed in SEEDS}) == len(SEEDS)
 
 
-@pytest.mark.parametrize("faults", [14, 16, 60, 150])
+@pytest.mark.parametrize("faults", [18, 20, 66, 150])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_kind_is_there_and_several_faults_overlap(seed: int, faults: int) -> None:
     schedule = make_schedule(seed, faults=faults)
@@ -48,30 +48,51 @@ def test_every_kind_is_there_and_several_faults_overlap(seed: int, faults: int) 
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_sixty_faults_kill_every_process_there_is(seed: int) -> None:
-    killed = {fault.target for fault in make_schedule(seed, faults=60) if fault.kind is Kind.KILL}
+def test_66_faults_kill_every_process_there_is(seed: int) -> None:
+    killed = {fault.target for fault in make_schedule(seed, faults=66) if fault.kind is Kind.KILL}
     assert killed == {
         f"{name}/{number}" for name, replicas in REPLICAS.items() for number in range(replicas)
     }
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_sixty_faults_have_a_loaded_tool_misbehave_in_every_way(seed: int) -> None:
-    ways = {fault.target for fault in make_schedule(seed, faults=60) if fault.kind is Kind.TOOL}
+def test_66_faults_have_a_loaded_tool_misbehave_in_every_way(seed: int) -> None:
+    ways = {fault.target for fault in make_schedule(seed, faults=66) if fault.kind is Kind.TOOL}
     assert ways == {f"tool/{way}" for way in WAYS}
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("faults", [18, 66])
+def test_a_site_is_sent_away_while_there_is_work_for_its_pilots(seed: int, faults: int) -> None:
+    schedule = make_schedule(seed, faults=faults, spacing=4.0)
+    assert all(one.at < 2.0 * faults + 4.0 for one in schedule if one.kind is Kind.SITE)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_66_faults_have_the_provider_down_in_both_ways_one_after_the_other(seed: int) -> None:
+    down = [one for one in make_schedule(seed, faults=66) if one.kind is Kind.PROVIDER]
+    assert {one.target for one in down} == {"provider/down", "provider/hangs"}
+    assert down[0].at + down[0].seconds <= down[1].at
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_one_target_has_one_fault_at_a_time(seed: int) -> None:
-    for first, second in combinations(make_schedule(seed, faults=60), 2):
+    for first, second in combinations(make_schedule(seed, faults=66), 2):
         if first.target == second.target:
             assert first.at + first.seconds <= second.at
+
+
+@pytest.mark.parametrize("kind", [Kind.SITE, Kind.ENROLMENT, Kind.TOKEN, Kind.PROVIDER])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_who_was_kept_out_has_time_to_come_back(seed: int, kind: Kind) -> None:
+    began = [one.at for one in make_schedule(seed, faults=66, spacing=3.7) if one.kind is kind]
+    assert all(later - earlier >= 20.0 for earlier, later in pairwise(began))
 
 
 def test_frozen_pilots_sleep_beyond_their_leases() -> None:
     frozen = [
         f
-        for f in make_schedule(1, faults=60, lease=6.0)
+        for f in make_schedule(1, faults=66, lease=6.0)
         if f.kind is Kind.FREEZE and f.target.startswith("pilot/")
     ]
     assert len(frozen) == REPLICAS["pilot"]
@@ -80,5 +101,5 @@ def test_frozen_pilots_sleep_beyond_their_leases() -> None:
 
 
 def test_too_few_faults_are_refused() -> None:
-    with pytest.raises(ValueError, match="at least one fault of each of the 14 kinds, not 12"):
+    with pytest.raises(ValueError, match="at least one fault of each of the 18 kinds, not 12"):
         make_schedule(1, faults=12)

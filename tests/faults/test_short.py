@@ -1,4 +1,4 @@
-"""The short version of the suite: fifteen faults and more while a small amount of work is carried
+"""The short version of the suite: twenty faults while a small amount of work is carried
 by a stack."""
 
 import shutil
@@ -21,7 +21,7 @@ pytestmark = [
 #: The report, and the logs of a run that went wrong.
 KEPT = Path(__file__).resolve().parents[2] / "var" / "faults"
 
-FAULTS, SPACING = 16, 2.5
+FAULTS, SPACING = 20, 2.0
 SIZE = Size(
     plan=Plan(
         files=200,
@@ -29,7 +29,7 @@ SIZE = Size(
         stream_files=10,
         frames=10,
         seconds=0.9 * FAULTS * SPACING,
-        pause=1.5,
+        pause=2.5,
         slow=1,
         stamps=4,
         stamp_files=10,

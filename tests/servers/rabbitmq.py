@@ -167,7 +167,7 @@ def start_rabbitmq() -> RabbitServer:
     """Starts a broker (about 5 s), in a container where the package is missing; raises
     ``RuntimeError`` when neither goes."""
     if Path(SERVER).exists():
-        server = _start_local()
+        server = start_local()
     else:
         from tests.servers.rabbitmq_container import start_container  # noqa: PLC0415
 
@@ -180,7 +180,8 @@ def start_rabbitmq() -> RabbitServer:
     return server
 
 
-def _start_local() -> RabbitServer:
+def start_local(*configuration: str) -> RabbitServer:
+    """The package's, with more ``configuration``; it may not answer yet."""
     folder = Path(tempfile.mkdtemp(prefix="sluice-rabbit-"))
     amqp, distribution, mapper, management = free_ports(4)
     place = BrokerPlace(
@@ -192,7 +193,7 @@ def _start_local() -> RabbitServer:
         mapper=mapper,
         name=f"sluice-{amqp}",
     )
-    place.configure(CONFIGURATION)
+    place.configure(CONFIGURATION, *configuration)
     machinery = LocalMachinery(place)
     machinery.start()
     return RabbitServer(amqp, management, machinery)

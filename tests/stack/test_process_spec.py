@@ -98,6 +98,12 @@ def test_two_services_reach_a_third_by_links_of_their_own(home: Path) -> None:
     assert set(network.links) == {"chains>dms", "wms>dms"}
 
 
+def test_pilots_ask_the_wms_where_the_gateway_leads(home: Path) -> None:
+    plan = make_plan(read_compose(COMPOSE), root=ROOT, secrets=home / "secrets", replicas={})
+    assert plan.services["pilot"].environment["SLUICE_PILOT_WMS_URL"] == "http://wms:8082"
+    assert "gateway" in plan.left_out
+
+
 def change(edit: Callable[[dict[str, Any]], None], home: Path) -> Path:
     compose = read_yaml(COMPOSE)
     edit(compose)

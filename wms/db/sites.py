@@ -47,10 +47,15 @@ UPDATE sites SET revoked_at = now() WHERE name = $1 AND revoked_at IS NULL RETUR
 
 _SELECT_REVOKED = "SELECT uid FROM sites WHERE revoked_at IS NOT NULL"
 
-_SELECT_KNOWN = statement("""
--- As a pilot of this site.
-SELECT state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}') AS is_there FROM pilots
-WHERE uid = $1 AND site = $2 AND key = $3
+_SELECT_STARTS = statement("""
+-- Of a pilot of this site, by its key: this one ($1), and those before it. Whoever was not seen for
+-- $4 has no jobs any more.
+SELECT count(*) > 0 AS any, coalesce(bool_or(uid = $1), false) AS itself,
+    coalesce(bool_or(uid = $1 AND is_there), false) AS is_there,
+    coalesce(bool_or(uid <> $1 AND is_there AND seen_at > now() - $4::interval), false)
+        AS another_is_there
+FROM (SELECT uid, seen_at, state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}') AS is_there FROM pilots
+    WHERE site = $2 AND key = $3) AS starts
 """)
 
 
@@ -67,6 +72,17 @@ class LockedSite:
 
     site: Site
     is_over: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Starts:
+    """Of one key: ``any``: it is known. ``itself``: the start that is asked for is; ``is_there``:
+    now. ``another_is_there``: one with another uid."""
+
+    any: bool
+    itself: bool
+    is_there: bool
+    another_is_there: bool
 
 
 def digest(secret: str) -> bytes:
@@ -104,10 +120,12 @@ async def lock_site(connection: Connection, uid: UUID) -> LockedSite | None:
     return None if row is None else LockedSite(_site(row), row["is_over"])
 
 
-async def is_known(connection: Connection, pilot: UUID, *, site: UUID, key: str) -> bool | None:
-    """Whether a pilot of the site, with that key, is there now; None: there never was one."""
-    found: bool | None = await connection.fetchval(_SELECT_KNOWN, pilot, site, key)
-    return found
+async def starts_with(
+    connection: Connection, key: str, *, site: UUID, pilot: UUID, lease: timedelta
+) -> Starts:
+    """Precondition: the site is locked."""
+    [row] = await connection.fetch(_SELECT_STARTS, pilot, site, key, lease)
+    return Starts(**row)
 
 
 async def mark_site_revoked(connection: Connection, name: str) -> Site | None:

@@ -1,13 +1,14 @@
 """A pilot introduces itself."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from uuid import UUID
 
 from sluice.contracts.pilots import RegisterPilot, Registration
 from sluice.contracts.problems import Finding, Forbidden, Unauthenticated
 from sluice.servicekit.database import Connection
 from wms.db.pilots import mark_lost_before, store_pilot
-from wms.db.sites import is_known, lock_site
+from wms.db.sites import lock_site, starts_with
 from wms.domain.sites import beyond
 from wms.usecases.context import WmsContext
 
@@ -25,7 +26,7 @@ class SiteOver(Unauthenticated):
     def __init__(self, name: str) -> None:
         super().__init__(
             f"no new pilot of the site {name} may come any more: an administrator adds it anew"
-            " (`sluice site revoke`, `sluice site add`); its pilots that are there stay"
+            " (`sluice site revoke`, `sluice site add`); those that have come stay"
         )
 
 
@@ -46,7 +47,8 @@ async def register_pilot(
     Messages: none. Raises ``AnothersPilot``, ``SiteOver``, ``BeyondSite``."""
     async with context.database.transaction() as transaction:
         if site is not None:
-            await _require_room(transaction.connection, pilot, key=key, site=site)
+            lease = context.terms.span
+            await _require_room(transaction.connection, pilot, key=key, site=site, lease=lease)
         if not await store_pilot(transaction.connection, pilot, key=key, site=site):
             raise AnothersPilot(pilot.uid)
         await mark_lost_before(transaction.connection, name=pilot.name, host=pilot.host)
@@ -54,10 +56,10 @@ async def register_pilot(
 
 
 async def _require_room(
-    connection: Connection, pilot: RegisterPilot, *, key: str | None, site: UUID
+    connection: Connection, pilot: RegisterPilot, *, key: str | None, site: UUID, lease: timedelta
 ) -> None:
-    """A pilot that has enrolled before needs its key alone, also when no new ones may come. Raises
-    ``SiteOver``, ``BeyondSite``."""
+    """A pilot that has enrolled before needs its key alone, also when no new ones may come: then
+    the key is good for one at a time. Raises ``SiteOver``, ``BeyondSite``."""
     locked = await lock_site(connection, site)
     if locked is None:
         raise SiteOver(str(site))
@@ -66,11 +68,15 @@ async def _require_room(
         raise BeyondSite(its.name, ["it has not shown a key: it is of an older release"])
     if its.revoked_at is not None:
         raise SiteOver(its.name)
-    is_there = await is_known(connection, pilot.uid, site=site, key=key)
-    if is_there is None and locked.is_over:
+    starts = await starts_with(connection, key, site=site, pilot=pilot.uid, lease=lease)
+    if locked.is_over and not starts.any:
         raise SiteOver(its.name)
     wrong = beyond(its, pilot.resources)
-    if not is_there and its.most_pilots is not None and its.pilots >= its.most_pilots:
+    if locked.is_over and starts.another_is_there and not starts.itself:
+        wrong.append(
+            "no new ones may come, and the one that has its key is not known to have ended"
+        )
+    if not starts.is_there and its.most_pilots is not None and its.pilots >= its.most_pilots:
         wrong.append(f"it may have {its.most_pilots} at a time, and has {its.pilots}")
     if wrong:
         raise BeyondSite(its.name, wrong)

@@ -10,6 +10,7 @@ from tests.faults.checker import (
     limit_checks,
     message_checks,
     release_checks,
+    site_checks,
     storage_checks,
 )
 from tests.faults.checker.expectation import Expectation
@@ -52,6 +53,8 @@ CHECKS: tuple[Check, ...] = (
     release_checks.check_files_released_after_reading,
     release_checks.check_counts_of_released,
     release_checks.check_releases_done,
+    site_checks.check_revoked_sites_do_nothing,
+    site_checks.check_sites_worked,
 )
 
 

@@ -30,7 +30,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         *("outbox", "inbox"),
     ),
     "wms": (
-        *("tasks", "jobs", "attempts", "pilots", "limits", "input_readers"),
+        *("tasks", "jobs", "attempts", "pilots", "sites", "limits", "input_readers"),
         *("outbox", "inbox"),
     ),
     "chains": ("chains", "steps", "inputs", "datasets", "outbox", "inbox"),

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
@@ -61,6 +62,12 @@ class Pilot:
         self._wms = wms
         self._key = PilotKey.new()
         self._resources = {"cores": 1, "ram": 1000, "disk": 1000, **resources}
+
+    def started_again(self) -> "Pilot":
+        """With the key of the folder that both have."""
+        again = Pilot(self._wms, **self._resources)
+        again._key = self._key
+        return again
 
     async def register(
         self, enrolment: str, *, key: PilotKey | None = None, shown: bool = True
@@ -179,6 +186,24 @@ async def test_who_has_enrolled_stays_when_no_new_ones_may_come(wms: Wms) -> Non
     assert await late.register(secret) == 401
     assert "no new pilot of the site cern may come any more" in late.said
     assert await mine.register(secret, key=PilotKey.new()) == 401, "nor as one that is there"
+
+
+async def test_who_was_killed_comes_back_when_no_new_ones_may_come(wms: Wms) -> None:
+    """Each start of a pilot has a uid of its own, and the key of its folder; a copy of the key is
+    good for one at a time."""
+    secret = await wms.add()
+    mine = Pilot(wms)
+    assert await mine.register(secret) == 200
+    await wms.execute("UPDATE sites SET expires_at = now()")
+
+    again, third = mine.started_again(), mine.started_again()
+    assert await again.register(secret) == 403
+    assert "the one that has its key is not known to have ended" in again.said
+    await wms.execute("UPDATE pilots SET seen_at = now() - $1::interval", timedelta(seconds=61))
+    assert await again.register(secret) == 200
+    assert await again.heartbeat() == 200
+    assert await third.register(secret) == 403
+    assert await mine.register(secret) == 200, "the next start reports in its name"
 
 
 async def test_a_site_offers_what_it_may_and_no_more(wms: Wms) -> None:

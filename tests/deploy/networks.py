@@ -1,0 +1,89 @@
+"""Who may reach whom: the networks in docker-compose.yml."""
+
+import re
+from collections.abc import Iterator
+
+from tests.deploy.composition import Composition
+from tests.deploy.processes import URL
+
+SERVED = {"operator", "dms", "wms", "chains", "watcher", "intake"}
+#: Network → the services that may be in it, and no other may be.
+MEMBERS = {
+    "edge": {"operator", "dms", "prometheus", "grafana"},
+    "pilots": {"pilot", "gateway"},
+    "services": {*SERVED, "setup-storages", "gateway", "prometheus"},
+    "data": {*SERVED, "postgres", "rabbitmq", "backup", "setup-databases", "setup-broker"},
+}
+#: In no network at all.
+ALONE = {"setup-backup", "backup-assets"}
+PILOT, GATEWAY = "pilot", "gateway"
+#: They are told where services are, by the file that these share, and ask none.
+_TOLD_MORE = {"setup-databases", "setup-broker"}
+#: Files in which a service finds others: service → file.
+FILES = {
+    "prometheus": "deploy/prometheus/prometheus.yml",
+    "grafana": "deploy/grafana/provisioning/datasources/prometheus.yml",
+    "gateway": "deploy/gateway/nginx.conf",
+}
+
+
+def networks_of(composition: Composition, name: str) -> set[str]:
+    """Those of the default, where it names none."""
+    service = composition.services[name]
+    if service.get("network_mode") == "none":
+        return set()
+    return set(service.get("networks", ["default"]))
+
+
+def findings(composition: Composition) -> Iterator[str]:
+    yield from _members(composition)
+    yield from _ways_out(composition)
+    yield from _pilots(composition)
+    yield from _reached(composition)
+
+
+def _members(composition: Composition) -> Iterator[str]:
+    for name in composition.services:
+        wanted = {network for network, members in MEMBERS.items() if name in members}
+        if not wanted and name not in ALONE:
+            yield f"{name}: nothing says which networks it may be in"
+        found = networks_of(composition, name)
+        yield from (f"{name}: must not be in the network {one}" for one in sorted(found - wanted))
+        yield from (f"{name}: has to be in the network {one}" for one in sorted(wanted - found))
+
+
+def _ways_out(composition: Composition) -> Iterator[str]:
+    """Only where people come in may one get out."""
+    defined = composition.data.get("networks", {})
+    if set(defined) != set(MEMBERS):
+        yield f"the networks are {sorted(defined)}, and are to be {sorted(MEMBERS)}"
+    for name, one in defined.items():
+        if (one or {}).get("internal", False) != (name != "edge"):
+            yield f"network {name}: all but edge are internal"
+    for name, service in composition.services.items():
+        if service.get("ports") and "edge" not in networks_of(composition, name):
+            yield f"{name}: its ports lead nowhere, as it is in no network that leads out"
+
+
+def _pilots(composition: Composition) -> Iterator[str]:
+    """What a tool reaches, should it get out of its sandbox."""
+    own = networks_of(composition, PILOT)
+    reached = {name for name in composition.services if networks_of(composition, name) & own}
+    yield from (f"a tool reaches {name}" for name in sorted(reached - {PILOT, GATEWAY}))
+
+
+def _reached(composition: Composition) -> Iterator[str]:
+    """Whoever is told to look for another one is in a network with it."""
+    for name in composition.services:
+        texts = [*composition.environment(name).values()]
+        texts += [composition.secret_files.get(secret, "") for secret in composition.secrets(name)]
+        hosts = {host for text in texts for _, host, _ in URL.findall(text)}
+        if name in FILES:
+            text = (composition.root / FILES[name]).read_text(encoding="utf-8")
+            hosts |= {
+                one for one in composition.services if re.search(rf"\b{one}:\d|\[{one}\]", text)
+            }
+        looked_for = hosts - (SERVED if name in _TOLD_MORE else set())
+        for host in sorted(looked_for & composition.services.keys() - {name}):
+            if not networks_of(composition, name) & networks_of(composition, host):
+                yield f"{name}: looks for {host}, and is in no network with it"

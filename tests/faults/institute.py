@@ -1,0 +1,218 @@
+"""An OpenID provider, a process of its own, and people who sign in by it."""
+
+import asyncio
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+
+import httpx
+
+from sluice.clients.base import API
+from sluice.servicekit.access.provider_sign_in import THERE
+from stack.ports import free_ports
+from tests.faults.asking import PATIENCE, PERIOD, NothingToStrike, WentWrong, answer, until
+from tests.faults.script import Badge
+
+PERSON, GROUP, ROLE = "anna", "crew", "viewer"
+#: What somebody is told who wants to sign in while it is down.
+DOWN = "the OpenID provider does not answer as it should"
+#: Seconds for an answer: the operator service waits for the provider for 15.
+_LIMIT = 30.0
+
+
+class Institute:
+    """``url``: of the provider, as it calls itself."""
+
+    def __init__(self) -> None:
+        [self._port] = free_ports(1)
+        self.url = f"http://localhost:{self._port}"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Of the operator service."""
+        return {
+            "SLUICE_OPERATOR_OIDC__ISSUER": self.url,
+            "SLUICE_OPERATOR_OIDC__CLIENT_SECRET": "confidential",
+            "SLUICE_OPERATOR_OIDC__ROLES": f'{{"{GROUP}": "{ROLE}"}}',
+        }
+
+    async def start(self) -> None:
+        """It answers, and knows everybody. Raises ``NothingToStrike``."""
+        self._process = await asyncio.to_thread(self._begin)
+        if not await until(self._knows_everybody):
+            raise NothingToStrike("the OpenID provider did not start")
+
+    def _begin(self) -> subprocess.Popen[bytes]:
+        command = ("-W", "ignore", "-m", "oidc_provider_mock", "--port", str(self._port))
+        return subprocess.Popen(
+            [sys.executable, *command, "--require-nonce", "true"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def end(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def hold(self, held: bool) -> None:
+        """It takes connections, and answers nobody."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP if held else signal.SIGCONT)
+
+    async def lets_in(self, address: str) -> str:
+        """Where somebody is sent back to who was sent to ``address``. Raises
+        ``httpx.TransportError``."""
+        async with httpx.AsyncClient(timeout=_LIMIT) as http:
+            done = await http.post(address, data={"sub": PERSON})
+            if not done.is_redirect:
+                raise httpx.RemoteProtocolError(f"the provider lets nobody in: {done.status_code}")
+            return str(done.headers["location"])
+
+    async def _knows_everybody(self) -> bool:
+        told = {"preferred_username": PERSON, "groups": [GROUP]}
+        async with httpx.AsyncClient() as http:
+            try:
+                return (await http.put(f"{self.url}/users/{PERSON}", json=told)).is_success
+            except httpx.TransportError:
+                return False
+
+
+class Visitors:
+    """``url``: of the operator service. ``badge``: of somebody who works by a token
+    meanwhile."""
+
+    def __init__(self, url: str, institute: Institute, badge: Badge) -> None:
+        self._url = url
+        self._institute = institute
+        self._badge = badge
+        self._stays = self._browser()
+
+    async def enter(self) -> None:
+        """One is there from the beginning."""
+        await self._sign_in(self._stays)
+
+    async def close(self) -> None:
+        await self._stays.aclose()
+
+    async def find_provider_down(
+        self, seconds: float, begins: Callable[[], None], *, hangs: bool
+    ) -> str:
+        """Whoever signs in by it meanwhile is told so, also on his way back from it; who is in
+        stays; and when it is back, one signs in. Raises ``WentWrong``, ``NothingToStrike``."""
+        async with self._browser() as new, self._browser() as on_his_way:
+            back = await self._institute.lets_in(await self._sent(on_his_way))
+            begins()
+            began = time.monotonic()
+            await self._go_down(hangs)
+            try:
+                await asyncio.gather(
+                    self._is_told(new, THERE), self._is_told(on_his_way, back), self._stay()
+                )
+                while time.monotonic() < began + seconds:
+                    await self._stay()
+                    await asyncio.sleep(PERIOD)
+            finally:
+                lasted = time.monotonic() - began
+                await self._come_back(hangs)
+            await self._sign_in(new)
+        way = "hung" if hangs else "was down"
+        return f"the OpenID provider {way} for {lasted:.1f} s; {PERSON} was told so, and stayed in"
+
+    async def _go_down(self, hangs: bool) -> None:
+        if hangs:
+            self._institute.hold(True)
+        else:
+            await asyncio.to_thread(self._institute.end)
+
+    async def _come_back(self, hangs: bool) -> None:
+        if hangs:
+            self._institute.hold(False)
+        else:
+            await self._institute.start()
+
+    async def _is_told(self, browser: httpx.AsyncClient, address: str) -> None:
+        await answer(
+            lambda: browser.get(address),
+            lambda given: (
+                given.status_code == httpx.codes.SERVICE_UNAVAILABLE and DOWN in given.text
+            ),
+            "somebody signs in by a provider that is down",
+        )
+
+    async def _stay(self) -> None:
+        """By an open session, and by a token: each is answered."""
+        await answer(
+            partial(self._stays.get, f"{API}/me"),
+            lambda given: given.is_success and given.json()["name"] == PERSON,
+            "an open session while the provider is down",
+        )
+        headers = {"Authorization": f"Bearer {self._badge.secret}"}
+        async with self._browser() as http:
+            await answer(
+                lambda: http.get(f"{API}/me", headers=headers),
+                # Another fault may just have taken the token back.
+                lambda given: given.is_success or given.status_code == httpx.codes.UNAUTHORIZED,
+                "a token while the provider is down",
+            )
+
+    async def _sign_in(self, browser: httpx.AsyncClient) -> None:
+        """As often as the operator service is kept from it by something else."""
+
+        async def signs_in() -> bool:
+            try:
+                back = await self._institute.lets_in(await self._sent(browser))
+                await answer(lambda: browser.get(back), lambda given: given.is_redirect, "back")
+                me = await answer(
+                    lambda: browser.get(f"{API}/me"), lambda given: bool(given.text), "who is it"
+                )
+            except httpx.TransportError:
+                return False
+            told = me.json() if me.is_success else {}
+            return (told.get("name"), told.get("role")) == (PERSON, ROLE)
+
+        if not await until(signs_in, PATIENCE):
+            raise WentWrong(f"{PERSON} could not sign in by the provider")
+
+    async def _sent(self, browser: httpx.AsyncClient) -> str:
+        """Where the browser is sent to by the button of the page."""
+        sent = await answer(
+            lambda: browser.get(THERE),
+            lambda given: (
+                re.match(self._institute.url, given.headers.get("location", "")) is not None
+            ),
+            "somebody signs in by the provider",
+        )
+        return str(sent.headers["location"])
+
+    def _browser(self) -> httpx.AsyncClient:
+        return httpx.AsyncClient(base_url=self._url, timeout=_LIMIT)
+
+
+@contextmanager
+def institute() -> Iterator[Institute]:
+    """One that runs."""
+    made = Institute()
+    asyncio.run(made.start())
+    try:
+        yield made
+    finally:
+        made.end()
+
+
+@asynccontextmanager
+async def visitors(url: str, place: Institute, badge: Badge) -> AsyncIterator[Visitors]:
+    """Of whom one has signed in."""
+    made = Visitors(url, place, badge)
+    await made.enter()
+    try:
+        yield made
+    finally:
+        await made.close()

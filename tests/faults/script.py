@@ -1,0 +1,105 @@
+"""Somebody's script that brings work in with a token, which is taken from him meanwhile."""
+
+from collections.abc import AsyncIterator, Callable, Generator
+from contextlib import asynccontextmanager, suppress
+from uuid import UUID
+
+import httpx
+
+from sluice.cli.connection import client
+from sluice.clients.base import API
+from sluice.clients.operator import OperatorClient
+from sluice.contracts.access import Role
+from sluice.contracts.people import NewAccount, NewToken
+from sluice.contracts.problems import Conflict, NotFound
+from tests.faults.asking import FROZEN, NothingToStrike, insist, refused, until
+
+#: Who the script is.
+ROBOT = "robot"
+#: Seconds for which a service may not know that a token was revoked.
+_REMEMBERED = 10.0
+
+
+class Badge(httpx.Auth):
+    """Says who asks. ``accepted``, ``refused``: answers to those who came with the present
+    token."""
+
+    def __init__(self, secret: str) -> None:
+        self.secret = secret
+        self.accepted = 0
+        self.refused = 0
+
+    def change(self, secret: str) -> None:
+        self.secret, self.accepted, self.refused = secret, 0, 0
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        shown = self.secret
+        request.headers["Authorization"] = f"Bearer {shown}"
+        response = yield request
+        if shown == self.secret:
+            self.accepted += response.is_success
+            self.refused += response.status_code == httpx.codes.UNAUTHORIZED
+
+
+class Script:
+    """``places``: where it asks."""
+
+    def __init__(self, admin: OperatorClient, badge: Badge, places: dict[str, str]) -> None:
+        self._admin = admin
+        self._places = places
+        self._token: UUID | None = None
+        self.badge = badge
+
+    async def enter(self) -> None:
+        """It has an account and a token."""
+        account = NewAccount(name=ROBOT, role=Role.SUBMITTER)
+        with suppress(Conflict):  # an answer was lost
+            await insist(lambda: self._admin.add_account(account))
+        self._token, secret = await self._new_token()
+        self.badge.change(secret)
+
+    async def lose_token(self, begins: Callable[[], None]) -> str:
+        """It is revoked while the script works: nothing is done with it from then on, and
+        everything with a new one. Raises ``WentWrong``, ``NothingToStrike``."""
+        if not await until(self._has_asked):
+            raise NothingToStrike("the script did not ask anything")
+        old, old_token = self.badge.secret, self._token
+        assert old_token is not None
+        self._token, new = await self._new_token()
+        begins()
+        with suppress(NotFound):  # an answer was lost
+            await insist(lambda: self._admin.revoke_token(old_token))
+        await self._is_refused("operator", f"{API}/me", old, within=FROZEN)
+        await self._is_refused("dms", f"{API}/storages", old, within=_REMEMBERED + FROZEN)
+        if not await until(self._was_refused):
+            raise NothingToStrike("the script did not ask anything with the revoked token")
+        times = self.badge.refused
+        self.badge.change(new)
+        if not await until(self._has_asked):
+            raise NothingToStrike("the script did not go on with its new token")
+        return f"the script's token revoked: it was refused {times} times, and went on with another"
+
+    async def _new_token(self) -> tuple[UUID, str]:
+        new = NewToken(label="script", person=ROBOT)
+        given = await insist(lambda: self._admin.give_token(new))
+        return given.token.id, given.secret.get_secret_value()
+
+    async def _is_refused(self, service: str, path: str, secret: str, *, within: float) -> None:
+        headers = {"Authorization": f"Bearer {secret}"}
+        async with client(self._places[service], seconds=10, token="") as http:
+            what = f"the {service} asked with a revoked token"
+            await refused(lambda: http.get(path, headers=headers), what, within=within)
+
+    async def _has_asked(self) -> bool:
+        return self.badge.accepted > 0
+
+    async def _was_refused(self) -> bool:
+        return self.badge.refused > 0
+
+
+@asynccontextmanager
+async def script(admin: OperatorClient, places: dict[str, str]) -> AsyncIterator[Script]:
+    """One that has entered."""
+    made = Script(admin, Badge(""), places)
+    await made.enter()
+    yield made

@@ -1,0 +1,198 @@
+"""Sites of somebody else: one is sent away while its pilots work, the other may have no new
+ones."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import asyncpg
+
+from sluice.clients.operator import OperatorClient
+from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.sites import NewSite
+from sluice.contracts.states import PilotState
+from sluice.credentials import write_private
+from tests.e2e.systems import NO_CONTAINERS
+from tests.faults.asking import NothingToStrike, WentWrong, insist, until
+from tests.faults.schedule import GUEST, PARTNER, SITES
+from tests.faults.spy import spying
+
+#: Until a pilot of the site has got jobs.
+_PATIENCE_FOR_JOBS = 120.0
+#: What a new pilot is told, and says in its log.
+_TOO_LATE = f"no new pilot of the site {PARTNER} may come any more"
+
+_HELD = """
+-- Jobs that pilots of a site have.
+SELECT job_id FROM (
+    SELECT id AS job_id, pilot FROM jobs WHERE lease_until IS NOT NULL
+    UNION ALL SELECT job_id, pilot FROM second_attempts WHERE lease_until IS NOT NULL) AS held
+WHERE pilot IN (
+    SELECT p.uid FROM pilots AS p JOIN sites AS s ON p.site = s.uid WHERE s.name = $1)
+"""
+_EXPIRE = "UPDATE sites SET expires_at = now() WHERE name = $1 AND expires_at > now()"
+_PRESENT = """
+-- Pilots of the site as it is now.
+SELECT p.uid FROM pilots AS p JOIN sites AS s ON p.site = s.uid
+WHERE s.name = $1 AND s.revoked_at IS NULL AND p.state = $2 AND p.name LIKE $1 || '%'
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SitePlace:
+    """``folder``: of the tokens that sites enrol with. ``wms_url``: where pilots ask."""
+
+    folder: Path
+    wms_url: str
+    database_url: str
+
+    def token_file(self, site: str) -> Path:
+        return token_file(self.folder, site)
+
+
+def token_file(folder: Path, site: str) -> Path:
+    return folder / f"{site}.token"
+
+
+class Sites:
+    def __init__(self, admin: OperatorClient, place: SitePlace) -> None:
+        self._admin = admin
+        self._place = place
+
+    async def open(self) -> None:
+        """Their pilots, which have waited for a token, enrol. Raises ``NothingToStrike``."""
+        self._place.folder.mkdir(exist_ok=True)
+        for site in SITES:
+            await self._add(site)
+        for site in SITES:
+            if not await until(partial(self._is_there, site, set())):
+                raise NothingToStrike(f"no pilot of {site} has enrolled")
+
+    async def send_away(self, seconds: float, begins: Callable[[], None]) -> str:
+        """The site is revoked while its pilots have jobs: these run elsewhere, and whatever its
+        pilots ask is refused until it is added anew. Raises ``WentWrong``,
+        ``NothingToStrike``."""
+        held = set[int]()
+
+        async def have_jobs() -> bool:
+            held.update(await self._held())
+            return bool(held)
+
+        async with spying(self._place.wms_url, self._place.token_file(GUEST)) as spy:
+            if not await until(have_jobs, _PATIENCE_FOR_JOBS):
+                raise NothingToStrike(f"no pilot of {GUEST} had a job")
+            began = asyncio.get_running_loop().time()
+            begins()
+            await self._revoke(GUEST)
+            await spy.is_nobody()
+        if not await until(self._have_no_jobs):
+            raise WentWrong(f"pilots of {GUEST} still have jobs, though it was revoked")
+        await asyncio.sleep(max(0.0, began + seconds - asyncio.get_running_loop().time()))
+        lasted = asyncio.get_running_loop().time() - began
+        await self._add(GUEST)
+        if not await until(partial(self._is_there, GUEST, set())):
+            raise WentWrong(f"no pilot of {GUEST} came back, though it was added anew")
+        return (
+            f"{GUEST} revoked with {len(held)} jobs in the hands of its pilots, added anew"
+            f" {lasted:.1f} s later"
+        )
+
+    async def end_enrolment(self, kill: Callable[[], Awaitable[str]]) -> str:
+        """No new pilots may come to the site: a new one is refused, and says so; one that was
+        there is killed, and comes back. Raises ``WentWrong``, ``NothingToStrike``."""
+        await self._database("execute", _EXPIRE, PARTNER)
+        refusals = await self._refuses_a_new_one()
+        before = await self._uids(PARTNER)
+        killed = await kill()
+        if not await until(partial(self._is_there, PARTNER, before)):
+            raise WentWrong(f"a pilot of {PARTNER} that was killed did not come back")
+        return f"{PARTNER} may have no new pilots: one refused {refusals} times; {killed}, is back"
+
+    async def _refuses_a_new_one(self) -> int:
+        """How often it said so. Raises ``WentWrong``, ``NothingToStrike``."""
+        name = f"late-{uuid4().hex[:8]}"
+        log = self._place.folder / f"{name}.log"
+        process = await asyncio.to_thread(self._start_pilot, name, log)
+        try:
+
+            async def says_so() -> bool:
+                return log.read_text(errors="replace").count(_TOO_LATE) > 1
+
+            if not await until(says_so):
+                said = log.read_text(errors="replace")[-500:]
+                raise WentWrong(f"a new pilot of {PARTNER} was not told that it is late: {said}")
+        finally:
+            process.terminate()
+            await asyncio.to_thread(process.wait)
+        known = await self._database(
+            "fetchval", "SELECT count(*) FROM pilots WHERE name = $1", name
+        )
+        if known:
+            raise WentWrong(f"a new pilot of {PARTNER} got in")
+        return log.read_text(errors="replace").count(_TOO_LATE)
+
+    def _start_pilot(self, name: str, log: Path) -> subprocess.Popen[bytes]:
+        command = [str(Path(sys.executable).with_name("sluice-pilot")), "--name", name]
+        environment = {
+            "SLUICE_PILOT_WMS_URL": self._place.wms_url,
+            "SLUICE_PILOT_WORK_DIR": str(self._place.folder / "work"),
+            "SLUICE_PILOT_TOKEN_FILE": str(self._place.token_file(PARTNER)),
+            **NO_CONTAINERS,
+        }
+        with log.open("wb") as output:
+            return subprocess.Popen(
+                command, env=os.environ | environment, stdout=output, stderr=output
+            )
+
+    async def _add(self, site: str) -> None:
+        try:
+            given = await insist(lambda: self._admin.add_site(NewSite(name=site, days=1)))
+        except Conflict:  # an answer was lost, and the token with it
+            await self._revoke(site)
+            given = await insist(lambda: self._admin.add_site(NewSite(name=site, days=1)))
+        write_private(self._place.token_file(site), given.secret.get_secret_value())
+
+    async def _revoke(self, site: str) -> None:
+        with suppress(NotFound):  # an answer was lost
+            await insist(lambda: self._admin.revoke_site(site))
+
+    async def _held(self) -> list[int]:
+        rows = await self._database("fetch", _HELD, GUEST)
+        return [row["job_id"] for row in rows]
+
+    async def _have_no_jobs(self) -> bool:
+        return not await self._held()
+
+    async def _is_there(self, site: str, before: set[UUID]) -> bool:
+        return bool(await self._uids(site) - before)
+
+    async def _uids(self, site: str) -> set[UUID]:
+        rows = await self._database("fetch", _PRESENT, site, PilotState.ACTIVE)
+        return {row["uid"] for row in rows}
+
+    async def _database(self, method: str, statement: str, *values: Any) -> Any:
+        """As the administrator; again, where the server is just restarted."""
+        found: list[Any] = []
+
+        async def look() -> bool:
+            try:
+                connection = await asyncpg.connect(self._place.database_url, timeout=5)
+                try:
+                    found[:] = [await getattr(connection, method)(statement, *values)]
+                finally:
+                    connection.terminate()
+            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+                return False
+            return True
+
+        if not await until(look):
+            raise NothingToStrike("the database of the WMS did not answer")
+        return found[0]

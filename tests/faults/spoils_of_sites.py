@@ -1,0 +1,58 @@
+"""What is done to a good end state so that a site did what it may not, or nothing."""
+
+from datetime import timedelta
+
+from sluice.contracts.states import AttemptOutcome
+from tests.faults.checker.snapshot import Row, Snapshot
+from tests.faults.spoils import Spoil
+
+
+def _of_a_site(state: Snapshot) -> Row:
+    """An attempt whose pilot comes from one."""
+    attempt = state.first("wms", "attempts", outcome=AttemptOutcome.FINISHED)
+    pilot = state.first("wms", "pilots", uid=attempt["pilot"])
+    pilot["site"] = "s"
+    begins = pilot["registered_at"]
+    site = {"uid": "s", "name": "guest", "created_at": begins, "revoked_at": None}
+    state.rows("wms", "sites").append(site)
+    return attempt
+
+
+def leased_after_the_revocation(state: Snapshot) -> None:
+    attempt = _of_a_site(state)
+    site = state.first("wms", "sites", uid="s")
+    site["revoked_at"] = site["created_at"]
+    attempt["leased_at"] += timedelta(hours=1)
+    attempt["ended_at"] += timedelta(hours=1)
+
+
+def reported_after_the_revocation(state: Snapshot) -> None:
+    attempt = _of_a_site(state)
+    state.first("wms", "sites", uid="s")["revoked_at"] = attempt["leased_at"]
+    attempt["ended_at"] += timedelta(hours=1)
+
+
+def reported_before_it_was_added_anew(state: Snapshot) -> None:
+    reported_after_the_revocation(state)
+    again = state.first("wms", "attempts", outcome=AttemptOutcome.FINISHED)["ended_at"] + timedelta(
+        hours=2
+    )
+    site = {"uid": "t", "name": "guest", "created_at": again, "revoked_at": None}
+    state.rows("wms", "sites").append(site)
+
+
+def site_idle(state: Snapshot) -> None:
+    _of_a_site(state)
+    site = state.first("wms", "sites", uid="s") | {"uid": "t", "name": "partner"}
+    state.rows("wms", "sites").append(site)
+
+
+#: Check → what makes it find something.
+SITE_SPOILS: dict[str, list[Spoil]] = {
+    "revoked sites do nothing": [
+        leased_after_the_revocation,
+        reported_after_the_revocation,
+        reported_before_it_was_added_anew,
+    ],
+    "sites worked": [site_idle],
+}
