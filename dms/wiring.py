@@ -8,6 +8,7 @@ from functools import partial
 from dms.api.content import content_router
 from dms.api.datasets import datasets_router, stalled_router
 from dms.api.files import files_router, look_router
+from dms.api.groups import groups_router
 from dms.api.owners import DatasetOwners
 from dms.api.pieces import pieces_router
 from dms.api.runs import runs_router
@@ -106,6 +107,7 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
         content_router(context),
         storages_router(context),
         runs_router(database),
+        groups_router(database),
         audit_router(database),
     ]
     health = Health({"database": database.ping, "transport": transport.ping})

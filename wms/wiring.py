@@ -25,6 +25,7 @@ from wms.api.limits import limits_router
 from wms.api.owners import TaskOwners
 from wms.api.pilot_protocol import pilot_protocol_router
 from wms.api.pilots import pilots_router
+from wms.api.shares import shares_router
 from wms.api.sites import sites_router
 from wms.api.steps import steps_router
 from wms.api.tasks import (
@@ -59,6 +60,7 @@ ROUTERS = (
     pilots_router,
     steps_router,
     limits_router,
+    shares_router,
     sites_router,
     times_router,
 )

@@ -20,7 +20,7 @@ from sluice.contracts.datasets import (
     Registered,
 )
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from sluice.servicekit.access.asking import Seen
+from sluice.servicekit.access.asking import Asking
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.http import api_router, errors
 
@@ -34,10 +34,10 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
 
     @router.post("", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
     @allow(Role.SUBMITTER, CallingService.OPERATOR, CallingService.WMS)
-    async def add_files(uid: UUID, request: NewFiles, sight: Seen) -> Registered:
+    async def add_files(uid: UUID, request: NewFiles, by: Asking) -> Registered:
         """Adds files; those that are registered and the same are counted as known. All or nothing.
         On storages of a file system each file has to be there, with the size given."""
-        registered = await register_files(context, uid, request.files, sight=sight)
+        registered = await register_files(context, uid, request.files, by=by)
         on_complete()
         return registered
 

@@ -368,3 +368,16 @@ CREATE TRIGGER audit_forgotten_whole BEFORE TRUNCATE ON audit_forgotten
 FOR EACH STATEMENT EXECUTE FUNCTION audit_is_added_to();
 
 UPDATE alembic_version SET version_num='dms0011' WHERE alembic_version.version_num = 'dms0010';
+
+-- Running upgrade dms0011 -> dms0012
+
+CREATE TABLE group_quotas (
+    name text PRIMARY KEY,
+    bytes bigint CHECK (bytes >= 0),
+    files bigint CHECK (files >= 0)
+);
+
+CREATE INDEX datasets_group ON datasets (owner_group)
+WHERE state <> 'deleted' AND owner_group <> 'everyone';
+
+UPDATE alembic_version SET version_num='dms0012' WHERE alembic_version.version_num = 'dms0011';

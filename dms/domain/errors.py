@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+from sluice.contracts.groups import Quota
 from sluice.contracts.numbers import counted
 from sluice.contracts.problems import Conflict, NeedsForce, NotFound, Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType
@@ -11,6 +12,18 @@ from sluice.contracts.states import DatasetState, DatasetType
 class UnknownDataset(NotFound):
     def __init__(self, uid: UUID) -> None:
         super().__init__(f"no data set has the uid {uid}", dataset=uid)
+
+
+class GroupFull(Conflict):
+    """People of the group may bring in no more."""
+
+    def __init__(self, group: str, what: str, quota: Quota, *, more: int) -> None:
+        super().__init__(
+            f"the group {group} may have {quota.most} {what}, and has {quota.used}: these are"
+            f" {more} more; delete data sets of the group (`sluice dataset list`), or ask an"
+            " administrator for more (`sluice group set`)",
+            group=group,
+        )
 
 
 class UnknownFile(NotFound):

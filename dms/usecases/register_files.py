@@ -34,21 +34,23 @@ from dms.domain.places import OutsideStorages, Root, StoragePlace, storage_place
 from dms.domain.storage_errors import StorageTakesNothing
 from dms.usecases.check_files import NO_FAULTS, Faults, check_files
 from dms.usecases.context import DmsContext
+from dms.usecases.group_data import require_quota
 from dms.usecases.list_storages import Objections
 from dms.usecases.release_files import release_registered
 from dms.usecases.require_seen import require_files_seen, require_folders_seen
 from sluice.contracts.counts import added, counts_in
 from sluice.contracts.datasets import NewFile, Registered
 from sluice.contracts.messages import RegisterFiles
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL
 from sluice.contracts.problems import Conflict, Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType, ReplicaState
+from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Connection, Database, Transaction
 from sluice.servicekit.logging import log_ids
 
 
 async def register_files(
-    context: DmsContext, uid: UUID, files: Sequence[NewFile], *, sight: Sight = ALL
+    context: DmsContext, uid: UUID, files: Sequence[NewFile], *, by: Person | None = None
 ) -> Registered:
     """Precondition: the data set is open, unless all files are known. Effect: files, replicas and
     counters, in one transaction; files that are known and the same are left alone. Messages: none.
@@ -58,8 +60,9 @@ async def register_files(
     Raises ``UnknownDataset``, ``DatasetNotOpen``, ``FileIsNot``, ``FileDiffers``, ``SentTwice``,
     ``NumberTaken``, ``OutsideStorages``, ``StorageTakesNothing``, ``MoreThanComplete``,
     ``NotAvailable`` (a storage does not answer), ``Forbidden`` (a file is one of a data set that
-    ``sight`` does not let see, or lies in its folder).
+    ``by``, the person who asks, does not see, or lies in its folder), ``GroupFull``.
     """
+    sight = ALL if by is None else by.sight
     async with context.database.connection() as connection:
         roots = [root for root in (await all_roots(connection)).values() if root.enabled]
         places = [_place(file, roots) for file in files]
@@ -72,18 +75,20 @@ async def register_files(
     faults = await check_files(context.reads, files, places, verify=context.verify_files)
     with log_ids(dataset=uid):
         try:
-            return await _register(context.database, uid, sent, faults)
+            return await _register(context.database, uid, sent, faults, by=by)
         except PlaceJustTaken:
-            return await _register(context.database, uid, sent, faults)
+            return await _register(context.database, uid, sent, faults, by=by)
 
 
 async def _register(
-    database: Database, uid: UUID, sent: list[SentFile], faults: Faults
+    database: Database, uid: UUID, sent: list[SentFile], faults: Faults, *, by: Person | None
 ) -> Registered:
     async with database.transaction() as transaction:
         row = await lock_dataset(transaction.connection, uid)
         if row is None:
             raise UnknownDataset(uid)
+        if by is not None:
+            await require_quota(transaction.connection, row.dataset.group, sent)
         return await _add(transaction.connection, row, sent, close_at=None, faults=faults)
 
 

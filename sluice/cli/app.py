@@ -29,6 +29,7 @@ GROUPS = {
     "tool": "sluice.cli.commands.tool",
     "pipeline": "sluice.cli.commands.pipeline",
     "user": "sluice.cli.commands.user",
+    "group": "sluice.cli.commands.group",
     "token": "sluice.cli.commands.token",
     "secret": "sluice.cli.commands.secret",
     "chain": "sluice.cli.commands.chain",

@@ -17,6 +17,7 @@ from sluice.contracts.chains import (
     TaskEnded,
 )
 from sluice.contracts.datasets import Dataset
+from sluice.contracts.groups import GroupChainsList, SetGroupChains
 from sluice.contracts.states import ChainState, StepState
 from sluice.contracts.tasks import Cancel, Prioritise, TaskStatus
 
@@ -99,6 +100,12 @@ class ChainsClient(ServiceClient):
     async def chain(self, uid: UUID) -> Chain:
         """Raises ``NotFound``."""
         return await self.call("GET", f"{API}/chains/{uid}", answer=Chain)
+
+    async def group_chains(self) -> GroupChainsList:
+        return await self.call("GET", f"{API}/groups", answer=GroupChainsList)
+
+    async def set_group_chains(self, group: str, new: SetGroupChains) -> None:
+        await self.call("PUT", f"{API}/groups/{group}", body=new)
 
     async def counts(self) -> ChainCounts:
         """Chains under way and those that need a person. Raises ``NotFound`` where a release before

@@ -38,6 +38,7 @@ from sluice.contracts.datasets import (
     Storage,
     WaterMarks,
 )
+from sluice.contracts.groups import GroupDataList, SetGroupData
 from sluice.contracts.owners import Share
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
@@ -60,6 +61,12 @@ class _Frames(RootModel[list[Frame]]): ...
 
 class DmsClient(PieceCalls):
     service = "dms"
+
+    async def group_data(self) -> GroupDataList:
+        return await self.call("GET", f"{API}/groups", answer=GroupDataList)
+
+    async def set_group_data(self, group: str, new: SetGroupData) -> None:
+        await self.call("PUT", f"{API}/groups/{group}", body=new)
 
     async def share_dataset(self, uid: UUID, share: Share) -> Dataset:
         """Raises ``NotFound``; ``Forbidden`` where it is another group's."""

@@ -8,6 +8,7 @@ from uuid import UUID
 from sluice.clients.base import API
 from sluice.clients.jobs import JobCalls
 from sluice.contracts.attention import Acknowledge, WorkCounts
+from sluice.contracts.groups import GroupShares, SetShare
 from sluice.contracts.limits import LimitList, SetLimit
 from sluice.contracts.loaded import LoadTool
 from sluice.contracts.pilot_detail import PilotDetail
@@ -142,6 +143,13 @@ class WmsClient(JobCalls):
     async def limits(self) -> LimitList:
         """On resources that are counted over all nodes."""
         return await self.call("GET", f"{API}/limits", answer=LimitList)
+
+    async def shares(self) -> GroupShares:
+        """Of groups that have a weight, or work."""
+        return await self.call("GET", f"{API}/shares", answer=GroupShares)
+
+    async def set_share(self, group: str, new: SetShare) -> None:
+        await self.call("PUT", f"{API}/shares/{group}", body=new)
 
     async def set_limit(self, new: SetLimit) -> LimitList:
         """Repeating it is fine."""

@@ -22,6 +22,7 @@ from sluice.servicekit.service_clients import Links
 from sluice.servicekit.transport.base import Transport
 from wfms.chains.api.attention import attention_router
 from wfms.chains.api.chains import chains_router
+from wfms.chains.api.groups import groups_router
 from wfms.chains.api.owners import ChainOwners
 from wfms.chains.api.reruns import reruns_router
 from wfms.chains.api.tasks import tasks_router
@@ -77,6 +78,7 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
             reruns_router(context, wake=loops.wake),
             tasks_router(context, wake=loops.wake),
             attention_router(database),
+            groups_router(database),
             audit_router(database),
         ],
         health=health,

@@ -694,3 +694,12 @@ CREATE TRIGGER audit_forgotten_whole BEFORE TRUNCATE ON audit_forgotten
 FOR EACH STATEMENT EXECUTE FUNCTION audit_is_added_to();
 
 UPDATE alembic_version SET version_num='wms0036' WHERE alembic_version.version_num = 'wms0035';
+
+-- Running upgrade wms0036 -> wms0037
+
+CREATE TABLE group_shares (
+    name text PRIMARY KEY,
+    weight float NOT NULL CHECK (weight > 0)
+);
+
+UPDATE alembic_version SET version_num='wms0037' WHERE alembic_version.version_num = 'wms0036';

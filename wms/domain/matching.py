@@ -9,6 +9,7 @@ from uuid import UUID
 from sluice.contracts.gpus import GpuNeeds
 from sluice.contracts.needs import Needs
 from sluice.contracts.numbers import in_full
+from sluice.contracts.owners import EVERYONE
 from sluice.contracts.pilots import NodeResources
 from sluice.contracts.states import ContainerEngine, SandboxKind
 from sluice.fit import Wanted, is_suitable, why_unsuited
@@ -39,6 +40,7 @@ class Demand:
     limits: Mapping[str, Limit] = field(default_factory=dict)
     template: str = ""
     step: str = ""
+    group: str = EVERYONE
 
     @property
     def ram(self) -> int:

@@ -14,6 +14,7 @@ from sluice.servicekit.database import Connection
 from wms.db.leases import ClaimedJob, MostOfAJob, claim_jobs, keep_free, larger_need
 from wms.db.limits import lock_named, spend, with_limits
 from wms.db.pilots import SeenPilot, touch_and_look
+from wms.db.shares import with_shares
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import shared_inputs_json
 from wms.db.worker_times import Worker, WorkKind
@@ -113,7 +114,8 @@ async def _give(
         await _doubts(connection, context, seen.worker),
         Choice(context, connection, seen.worker),
     )
-    able = fitting(in_turn(await with_limits(connection, demands)), seen.node)
+    ranked = await with_limits(connection, await with_shares(connection, demands))
+    able = fitting(in_turn(ranked), seen.node)
     kinds = await choose_kinds(context, connection, able, request.loaded)
     chosen = order(able, kinds, first=seen.to_load)
     for demand in room.worth_looking_at(chosen, pilot):

@@ -4,6 +4,7 @@ from sluice.clients.operator.assets import AssetCalls
 from sluice.clients.operator.audit import AuditCalls
 from sluice.clients.operator.chains import ChainCalls
 from sluice.clients.operator.datasets import DatasetCalls
+from sluice.clients.operator.groups import GroupCalls
 from sluice.clients.operator.operations import OperationCalls
 from sluice.clients.operator.people import PeopleCalls
 from sluice.clients.operator.secrets import SecretCalls
@@ -25,6 +26,7 @@ class OperatorClient(
     ToolCalls,
     PeopleCalls,
     AuditCalls,
+    GroupCalls,
 ):
     """Errors as in ``ServiceClient``: the service's own, and ``NotAvailable``."""
 

@@ -319,3 +319,9 @@ CREATE TRIGGER audit_forgotten_whole BEFORE TRUNCATE ON audit_forgotten
 FOR EACH STATEMENT EXECUTE FUNCTION audit_is_added_to();
 
 UPDATE alembic_version SET version_num='wfms_chains0015' WHERE alembic_version.version_num = 'wfms_chains0014';
+
+-- Running upgrade wfms_chains0015 -> wfms_chains0016
+
+CREATE TABLE group_quotas (name text PRIMARY KEY, chains integer CHECK (chains >= 0));
+
+UPDATE alembic_version SET version_num='wfms_chains0016' WHERE alembic_version.version_num = 'wfms_chains0015';

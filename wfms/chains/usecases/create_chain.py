@@ -29,6 +29,7 @@ from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.find_assets import find_bound_assets, find_given_assets
 from wfms.chains.usecases.find_files import DatasetGone, UnfitChain, find_files
 from wfms.chains.usecases.find_secrets import find_secrets
+from wfms.chains.usecases.group_chains import require_quota
 
 log = structlog.get_logger(__name__)
 
@@ -75,7 +76,9 @@ async def create_chain(
         _check(key.uid, new)
         bound = await find_bound_assets(context.operator, new)
         try:
-            return await _create(context, key, _with(new, bound), _For(whose, seen_by))
+            return await _create(
+                context, key, _with(new, bound), _For(whose, seen_by, by_person=by is not None)
+            )
         except (DatasetGone, UnfitChain):
             # A version that was taken back meanwhile: there is another one, or a reason.
             if await find_bound_assets(context.operator, new) == bound:
@@ -93,6 +96,7 @@ class _For:
 
     whose: Ownership
     seen_by: Sight
+    by_person: bool
 
 
 async def _create(
@@ -117,6 +121,7 @@ async def _create(
                     "was released for deletion: another chain had finished with it, or somebody"
                     " asked for it",
                 )
+        await require_quota(transaction.connection, new.group, by_person=made_for.by_person)
         row = NewChainRow(
             uid=key.uid,
             variant=key.variant,

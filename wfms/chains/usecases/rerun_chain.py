@@ -41,6 +41,7 @@ from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.find_assets import find_given_assets
 from wfms.chains.usecases.find_files import UnfitChain, find_files
 from wfms.chains.usecases.find_secrets import find_secrets
+from wfms.chains.usecases.group_chains import require_quota
 
 log = structlog.get_logger(__name__)
 
@@ -260,6 +261,7 @@ async def _store(
     }
     if await chains.lock_inputs(connection, [*outside.values(), *draft.takes]):
         raise Moved(before.uid)
+    await require_quota(connection, draft.whose.group, by_person=True)
     row = NewChainRow(
         uid=new,
         variant=str(new),

@@ -5,6 +5,7 @@ from wfms.operator.api.rest.attention import AttentionRoutes
 from wfms.operator.api.rest.audit import AuditRoutes
 from wfms.operator.api.rest.chains import ChainRoutes
 from wfms.operator.api.rest.forwarded import forwarded_routes
+from wfms.operator.api.rest.groups import GroupRoutes
 from wfms.operator.api.rest.limits import LimitRoutes
 from wfms.operator.api.rest.people import PeopleRoutes
 from wfms.operator.api.rest.queues import QueueRoutes
@@ -33,6 +34,7 @@ def all_routes(context: OperatorContext, *, largest_body: int) -> list[Route]:
         *SecretRoutes(context).routes(),
         *PeopleRoutes(context).routes(),
         *AuditRoutes(context).routes(),
+        *GroupRoutes(context).routes(),
         *SiteRoutes(context).routes(),
         *AssetRoutes(context).routes(),
         *ToolRoutes(context).routes(),

@@ -1,0 +1,32 @@
+"""How much data groups may have."""
+
+from alembic import op
+
+revision = "dms0012"
+down_revision = "dms0011"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    # Null: as much as there is.
+    op.execute(
+        """
+CREATE TABLE group_quotas (
+    name text PRIMARY KEY,
+    bytes bigint CHECK (bytes >= 0),
+    files bigint CHECK (files >= 0)
+)
+"""
+    )
+    op.execute(
+        """
+CREATE INDEX datasets_group ON datasets (owner_group)
+WHERE state <> 'deleted' AND owner_group <> 'everyone'
+"""
+    )
+
+
+def downgrade() -> None:
+    op.execute("DROP INDEX datasets_group")
+    op.execute("DROP TABLE group_quotas")

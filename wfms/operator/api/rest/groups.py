@@ -1,0 +1,38 @@
+"""``/api/v1/groups``: who is in them, and what they may have."""
+
+from pydantic import TypeAdapter, ValidationError
+
+from sluice.contracts.groups import Group, GroupList, SetGroup
+from sluice.contracts.owners import GroupName
+from sluice.contracts.problems import NotAvailable, Unprocessable
+from wfms.operator.api.rest.route import ADMINS, VIEWERS, Route, refused
+from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.groups import read_groups, set_group
+
+_NAME: TypeAdapter[str] = TypeAdapter(GroupName)
+
+
+class GroupRoutes:
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("GET", "/groups", self.list, VIEWERS,
+                  "Lists groups that who asks is in: members, share of the nodes, and how much "
+                  "they have, and may have.",
+                  answer=GroupList, errors=(NotAvailable,)),
+            Route("PATCH", "/groups/<string:name>", self.set, ADMINS,
+                  "Sets the weight of a group, and what it may have; null: as much as there is.",
+                  answer=Group, body=SetGroup, errors=(Unprocessable, NotAvailable)),
+        ]  # fmt: skip
+
+    async def list(self) -> GroupList:
+        return await read_groups(self._context)
+
+    async def set(self, name: str, body: SetGroup) -> Group:
+        try:
+            _NAME.validate_python(name)
+        except ValidationError as error:
+            raise refused("name", error) from error
+        return await set_group(self._context, name, body)

@@ -1,0 +1,24 @@
+"""Shares that groups have of the nodes."""
+
+from alembic import op
+
+revision = "wms0037"
+down_revision = "wms0036"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    # Groups that are not here have 1.
+    op.execute(
+        """
+CREATE TABLE group_shares (
+    name text PRIMARY KEY,
+    weight float NOT NULL CHECK (weight > 0)
+)
+"""
+    )
+
+
+def downgrade() -> None:
+    op.execute("DROP TABLE group_shares")

@@ -1,0 +1,65 @@
+"""Statements on the shares that groups have of the nodes."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sluice.contracts.groups import GroupShare
+from sluice.contracts.owners import Sight
+from sluice.contracts.states import TaskState
+from sluice.servicekit.database import Connection
+from wms.domain.fair_share import gains
+from wms.domain.matching import Demand
+
+_FINAL = ", ".join(f"'{state}'" for state in TaskState if state.final)
+
+IN_USE = f"""
+-- Of live tasks, by the index tasks_live; with the weights that were given.
+SELECT coalesce(u.owner_group, s.name) AS name, coalesce(s.weight, 1) AS weight,
+    coalesce(u.running, 0) AS running, coalesce(u.waiting, 0) AS waiting
+FROM (
+    SELECT owner_group, sum(leased + running)::bigint AS running, sum(ready)::bigint AS waiting
+    FROM tasks WHERE state NOT IN ({_FINAL}) GROUP BY owner_group
+) AS u FULL JOIN group_shares AS s ON s.name = u.owner_group
+"""
+
+SET = """
+INSERT INTO group_shares (name, weight) VALUES ($1, $2)
+ON CONFLICT (name) DO UPDATE SET weight = $2
+"""
+
+
+async def set_share(connection: Connection, group: str, weight: float) -> None:
+    await connection.execute(SET, group, weight)
+
+
+async def share_list(connection: Connection, sight: Sight) -> list[GroupShare]:
+    """Of groups that have a weight, or work; by name."""
+    found = [
+        GroupShare(
+            group=row["name"],
+            weight=row["weight"],
+            running=row["running"],
+            waiting=row["waiting"],
+        )
+        for row in await connection.fetch(IN_USE)
+    ]
+    return sorted(
+        (share for share in found if sight.is_member(share.group)), key=lambda share: share.group
+    )
+
+
+async def with_shares(connection: Connection, demands: Sequence[Demand]) -> list[Demand]:
+    """The same, each ranked as its group's share wants it."""
+    wanting = {demand.group for demand in demands}
+    if len(wanting) < 2:  # whoever else has jobs wants no more
+        return list(demands)
+    rows = await connection.fetch(IN_USE)
+    gained = gains(
+        {row["name"]: row["running"] for row in rows},
+        {row["name"]: row["weight"] for row in rows},
+        wanting,
+    )
+    return [
+        replace(demand, rank=demand.rank + gained[demand.group]) if gained[demand.group] else demand
+        for demand in demands
+    ]

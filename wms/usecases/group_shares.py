@@ -1,0 +1,27 @@
+"""Shares that groups have of the nodes."""
+
+import structlog
+
+from sluice.contracts.groups import GroupShares, SetShare
+from sluice.contracts.owners import ALL, Sight
+from wms.db.ready_channel import notify_ready
+from wms.db.shares import set_share, share_list
+from wms.usecases.context import WmsContext
+
+log = structlog.get_logger(__name__)
+
+
+async def list_shares(context: WmsContext, sight: Sight = ALL) -> GroupShares:
+    """Of groups that have a weight, or work. Effect: none. Errors: none."""
+    async with context.database.connection() as connection:
+        return GroupShares(shares=await share_list(connection, sight))
+
+
+async def set_group_share(context: WmsContext, group: str, new: SetShare) -> None:
+    """Precondition: none; repeating it is fine. Effect: from the commit on it counts for each job
+    that is given away. Messages: none. Errors: none."""
+    async with context.database.transaction() as transaction:
+        await set_share(transaction.connection, group, new.weight)
+        await notify_ready(transaction.connection)
+    context.signal.ready()
+    log.info("share.set", group=group, weight=new.weight)
