@@ -1,6 +1,6 @@
 """Groups: who is in them, their share of the nodes, and what they may have."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -100,10 +100,15 @@ class GroupList(Contract):
     groups: list[Group]
 
 
+#: As much as there is.
+UNBOUNDED = "none"
+_MostSaid = Most | Literal["none"] | None
+
+
 class SetGroup(Contract):
-    """What is left out stays; null: as much as there is."""
+    """What is null, or left out, stays; `none`: as much as there is."""
 
     weight: Weight | None = None
-    chains: Most | None = None
-    bytes: Most | None = None
-    files: Most | None = None
+    chains: _MostSaid = None
+    bytes: _MostSaid = None
+    files: _MostSaid = None

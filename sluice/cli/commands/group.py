@@ -7,15 +7,13 @@ import typer
 from sluice.cli.errors import plain_errors
 from sluice.cli.output import human_bytes, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.contracts.groups import Group, Quota, SetGroup
+from sluice.contracts.groups import UNBOUNDED, Group, Quota, SetGroup
 
 app = typer.Typer(
     no_args_is_help=True, help="Groups: their members, their share of the nodes, their quotas."
 )
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15}
-#: Takes a quota away.
-_NONE = "none"
 
 
 @app.command("list")
@@ -54,29 +52,24 @@ def set_group(
     ] = None,
 ) -> None:
     """Set the share of a group, and what it may have; what is not said stays."""
-    given = {
-        field: amount(text)
-        for field, text in (("chains", chains), ("bytes", data), ("files", files))
-        if text is not None
-    }
-    if weight is not None:
-        given["weight"] = weight
-    new = plain_errors(lambda: SetGroup.model_validate(given))
+    said = (("chains", chains), ("bytes", data), ("files", files))
+    quotas = {field: amount(text) for field, text in said if text is not None}
+    new = plain_errors(lambda: SetGroup.model_validate({"weight": weight, **quotas}))
     group = system.ask(lambda c: c.operator.set_group(name, new))
     system.answer(group, f"{group.name}: weight {group.weight:g}, {_quotas(group)}")
 
 
-def amount(text: str) -> float | None:
+def amount(text: str) -> int | str:
     """``20GB``, ``2M``, ``none``: powers of ten. Ends the command for what is none."""
-    if text.strip().lower() == _NONE:
-        return None
+    if text.strip().lower() == UNBOUNDED:
+        return UNBOUNDED
     written = text.strip().lower().removesuffix("b")
     number, unit = (written[:-1], written[-1]) if written[-1:] in _UNITS else (written, "")
     try:
         return int(float(number) * _UNITS[unit])
     except (ValueError, OverflowError) as error:
         raise typer.BadParameter(
-            f"{text!r} is no amount: write it as 20GB, 2M, 1000 or {_NONE}"
+            f"{text!r} is no amount: write it as 20GB, 2M, 1000 or {UNBOUNDED}"
         ) from error
 
 

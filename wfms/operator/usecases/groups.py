@@ -54,23 +54,27 @@ async def set_group(context: OperatorContext, name: str, new: SetGroup) -> Group
     """Precondition: none; repeating it is fine. Effect: the services that go by them have the new
     weight and quotas, each its own; where one does not answer the others may have them already.
     Messages: none. Raises ``Unprocessable`` where nothing is to change, ``NotAvailable``."""
-    given = new.model_fields_set
-    if not given:
+    if new == SetGroup():
         raise Unprocessable("nothing is changed: give weight, chains, bytes or files")
-    if "weight" in given and new.weight is not None:
+    if new.weight is not None:
         await context.wms.set_share(name, SetShare(weight=new.weight))
-    if "chains" in given:
-        await context.chains.set_group_chains(name, SetGroupChains(chains=new.chains))
-    if given & {"bytes", "files"}:
+    if new.chains is not None:
+        await context.chains.set_group_chains(name, SetGroupChains(chains=_most(new.chains)))
+    if not new.bytes is new.files is None:
         before = await _group(context, name)
         data = SetGroupData(
-            bytes=new.bytes if "bytes" in given else before.bytes.most,
-            files=new.files if "files" in given else before.files.most,
+            bytes=before.bytes.most if new.bytes is None else _most(new.bytes),
+            files=before.files.most if new.files is None else _most(new.files),
         )
         await context.dms.set_group_data(name, data)
-    tell(**{field: getattr(new, field) for field in given})
-    log.info("group.set", group=name, **new.model_dump(exclude_unset=True))
+    said = new.model_dump(exclude_none=True)
+    tell(**said)
+    log.info("group.set", group=name, **said)
     return await _group(context, name)
+
+
+def _most(said: int | str) -> int | None:
+    return None if isinstance(said, str) else said
 
 
 async def _group(context: OperatorContext, name: str) -> Group:

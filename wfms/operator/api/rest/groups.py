@@ -23,7 +23,7 @@ class GroupRoutes:
                   "they have, and may have.",
                   answer=GroupList, errors=(NotAvailable,)),
             Route("PATCH", "/groups/<string:name>", self.set, ADMINS,
-                  "Sets the weight of a group, and what it may have; null: as much as there is.",
+                  "Sets the weight of a group, and what it may have; `none`: as much as there is.",
                   answer=Group, body=SetGroup, errors=(Unprocessable, NotAvailable)),
         ]  # fmt: skip
 

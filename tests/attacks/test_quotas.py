@@ -1,0 +1,162 @@
+"""What a group may have, it may have at the most, whoever asks how often at once."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+from typer.testing import CliRunner
+
+from sluice.cli.app import command_line
+from sluice.credentials import token_for
+from tests.attacks.credentials import asked, bearer
+from tests.attacks.two_groups import Member, bring_in, chains_of, got, member
+from tests.e2e.systems import LiveSystem, live_system
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.xdist_group("attacks-quotas")
+
+#: Runs until it is canceled: there is no pilot.
+TEMPLATE = """
+cwlVersion: v1.2
+class: Workflow
+$namespaces: {sluice: "urn:sluice:cwl:"}
+sluice:match: {kind: GROUP}
+inputs: {texts: "File[]"}
+outputs: {all: {type: File, outputSource: all/all}}
+steps:
+  all:
+    in: {texts: texts}
+    out: [all]
+    run:
+      class: CommandLineTool
+      baseCommand: cat
+      arguments: [$(inputs.texts)]
+      inputs: {texts: "File[]"}
+      stdout: all
+      outputs: {all: stdout}
+"""
+
+
+@pytest.fixture(scope="module")
+def bounded() -> Iterator[LiveSystem]:
+    with live_system("--pilots", "0") as system:
+        yield system
+
+
+def _group(system: LiveSystem, name: str) -> dict[str, Any]:
+    [found] = [each for each in asked(system, "GET", "/groups", {})["groups"]
+               if each["name"] == name]  # fmt: skip
+    return dict(found)
+
+
+def _files(owner: Member, system: LiveSystem, number: int) -> httpx.Response:
+    """One more, in a data set of its own; the answer to its registration."""
+    name = f"{owner.name}-{number}"
+    folder = system.home / "storages" / "input" / name
+    folder.mkdir(parents=True)
+    (folder / "f").write_bytes(b"0123456789")
+    [storage] = [each for each in got(owner.ask("GET", "/api/v1/storages"))
+                 if each["type"] == "input"]  # fmt: skip
+    url = f"{storage['url']}/{name}"
+    made = got(owner.ask("POST", "/api/v1/datasets", json={"name": name, "url": url}))
+    checksum = "84d89877f0d4041efb6bf91a16f0248f2fd573e6af05c19f96bedb9f882f7882"
+    file = {"seq": 0, "name": "f", "size": 10, "checksum": f"sha256:{checksum}", "url": f"{url}/f"}
+    path = f"/api/v1/datasets/{made['uid']}/files"
+    return owner.ask("POST", path, json={"files": [file]})
+
+
+@pytest.mark.parametrize("quota", [{"files": 3}, {"bytes": 35}])
+def test_data_is_bounded_also_for_many_at_once(bounded: LiveSystem, quota: dict[str, int]) -> None:
+    group = f"g-{uuid4().hex[:8]}"
+    owner = member(bounded, group)
+    asked(bounded, "PATCH", f"/groups/{group}", quota)
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda number: _files(owner, bounded, number), range(8)))
+    statuses = sorted(answer.status_code for answer in answers)
+    assert statuses == [200] * 3 + [409] * 5
+    refused = next(answer for answer in answers if answer.status_code == 409)
+    [what] = quota
+    assert f"the group {group} may have {quota[what]} {what}, and has" in refused.json()["detail"]
+    found = _group(bounded, group)
+    assert (found["files"]["used"], found["bytes"]["used"]) == (3, 30)
+    # What is said anew counts at once; what was not said stays.
+    asked(bounded, "PATCH", f"/groups/{group}", {what: "none", "weight": 2})
+    assert _files(owner, bounded, 9).status_code == 200
+    assert _group(bounded, group)["weight"] == 2
+    # Whoever is in another group has room.
+    assert _files(member(bounded, f"o-{group}"), bounded, 1).status_code == 200
+
+
+def test_chains_at_a_time_are_bounded_and_those_that_begin_by_themselves_wait(
+    bounded: LiveSystem,
+) -> None:
+    group = f"g-{uuid4().hex[:8]}"
+    owner = member(bounded, group)
+    asked(bounded, "PATCH", f"/groups/{group}", {"chains": 2})
+    cwl = TEMPLATE.replace("GROUP", group)
+    got(owner.ask("POST", "/api/v1/templates", json={"name": group, "cwl": cwl}))
+    uids = [bring_in(owner, bounded, f"{group}-{n}", {"kind": group}) for n in range(3)]
+    wait_until(
+        lambda: len(_chains(owner, uids)) == 2 and _group(bounded, group)["chains"]["used"] == 2,
+        what="two chains",
+    )
+    [left] = [uid for uid in uids if not chains_of(owner, uid)]
+    refused = owner.ask("POST", "/api/v1/chains", json={"dataset_uid": left, "template": group})
+    assert refused.status_code == 409
+    sentence = f"the group {group} may have 2 chains at a time, and has 2"
+    assert refused.json()["detail"].startswith(sentence)
+    assert left not in owner.ask("GET", "/api/v1/unmatched").text
+    [first] = chains_of(owner, next(uid for uid in uids if uid != left))
+    got(owner.ask("POST", f"/api/v1/chains/{first['uid']}/cancel", json={"reason": "room"}))
+    wait_until(lambda: chains_of(owner, left), what="the third, by itself", seconds=60)
+
+
+def _chains(owner: Member, uids: list[str]) -> list[Any]:
+    return [chain for uid in uids for chain in chains_of(owner, uid)]
+
+
+def test_members_see_what_their_groups_have_and_nobody_sets_it(bounded: LiveSystem) -> None:
+    group = f"g-{uuid4().hex[:8]}"
+    one, other = member(bounded, group), member(bounded, f"o-{group}")
+    asked(bounded, "PATCH", f"/groups/{group}", {"chains": 7})
+    names = {each["name"] for each in got(one.ask("GET", "/api/v1/groups"))["groups"]}
+    assert group in names
+    assert f"o-{group}" not in names
+    assert group not in other.ask("GET", "/groups").text.replace(f"o-{group}", "")
+    for who in (one, other):
+        refused = who.ask("PATCH", f"/api/v1/groups/{group}", json={"chains": "none"})
+        assert refused.status_code == 403
+    for name in ("UPPER", "a%20b"):
+        wrong = httpx.patch(
+            f"{bounded.url}/api/v1/groups/{name}",
+            json={"chains": 1},
+            headers=bearer(token_for(bounded.url) or ""),
+        )
+        assert wrong.status_code == 422, wrong.text
+
+
+def test_by_the_command(bounded: LiveSystem) -> None:
+    group = f"g-{uuid4().hex[:8]}"
+    environment = {"SLUICE_URL": bounded.url, "SLUICE_TOKEN": token_for(bounded.url) or ""}
+
+    def run(*arguments: str, code: int = 0) -> str:
+        command = command_line("group")
+        result = CliRunner().invoke(command, ["group", *arguments], env=environment)
+        assert result.exit_code == code, result.output
+        return result.output
+
+    told = run(
+        "set", group, "--weight", "2.5", "--chains", "10", "--data", "1.5TB", "--files", "2M"
+    )
+    assert f"{group}: weight 2.5, 0 of 10 chains" in told
+    found = _group(bounded, group)
+    most = [found[what]["most"] for what in ("chains", "bytes", "files")]
+    assert most == [10, 1_500_000_000_000, 2_000_000]
+    run("set", group, "--chains", "none")
+    assert _group(bounded, group)["chains"]["most"] is None
+    assert _group(bounded, group)["files"]["most"] == 2_000_000
+    assert group in run("list")
+    assert "is no amount" in run("set", group, "--data", "lots", code=2)
