@@ -203,11 +203,14 @@ class Timing:
 
 
 def problem_response(problem: Problem) -> JSONResponse:
+    headers = {"WWW-Authenticate": "Bearer"} if problem.status == 401 else {}
+    if problem.status == 429 and "seconds" in problem.fields:
+        headers["Retry-After"] = str(problem.fields["seconds"])
     return JSONResponse(
         problem.model_dump(mode="json", exclude_none=True),
         status_code=problem.status,
         media_type=PROBLEM_JSON,
-        headers={"WWW-Authenticate": "Bearer"} if problem.status == 401 else None,
+        headers=headers,
     )
 
 

@@ -174,7 +174,12 @@ class _Process(Generic[SettingsT]):
         if not self._settings.accounts:
             return without_accounts(service.app, known, for_people=service.for_people)
         if service.reception is None:
-            return asking_for_people(service.app, known, links.http(PEOPLE_SERVICE))
+            return asking_for_people(
+                service.app,
+                known,
+                links.http(PEOPLE_SERVICE),
+                most=self._settings.requests_a_minute,
+            )
         return knowing_people(service.app, known, service.reception)
 
     async def _stop(self) -> bool:

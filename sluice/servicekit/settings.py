@@ -77,6 +77,7 @@ class ServiceSettings(HttpSettings):
             "service_keys",
             "accounts",
             "audit_days",
+            "requests_a_minute",
             "metrics_token",
             *HttpSettings.model_fields,
         }
@@ -112,6 +113,9 @@ class ServiceSettings(HttpSettings):
     accounts: bool = False
     #: Days for which it is kept who did what. The digests of what is older stay.
     audit_days: int = Field(400, ge=1)
+    #: Requests that a person may send in a minute to one instance; 0: any number. Administrators
+    #: may send more.
+    requests_a_minute: int = Field(6000, ge=0)
     #: With it, as `Authorization: Bearer TOKEN`, metrics can be read where `service_keys` is set.
     metrics_token: SecretStr | None = None
 

@@ -42,7 +42,8 @@ steps:
 
 @pytest.fixture(scope="module")
 def bounded() -> Iterator[LiveSystem]:
-    with live_system("--pilots", "0") as system:
+    environment = {"SLUICE_OPERATOR_REQUESTS_A_MINUTE": "300"}
+    with live_system("--pilots", "0", environment=environment) as system:
         yield system
 
 
@@ -160,3 +161,18 @@ def test_by_the_command(bounded: LiveSystem) -> None:
     assert _group(bounded, group)["files"]["most"] == 2_000_000
     assert group in run("list")
     assert "is no amount" in run("set", group, "--data", "lots", code=2)
+
+
+def test_whoever_asks_too_often_waits_and_keeps_nobody_else_waiting(bounded: LiveSystem) -> None:
+    eager, other = member(bounded), member(bounded)
+    answers = [eager.ask("GET", "/healthz") for _ in range(320)]
+    statuses = [answer.status_code for answer in answers]
+    # It may have come into the next minute.
+    assert 300 <= statuses.count(200) <= 319
+    refused = next(answer for answer in answers if answer.status_code == 429)
+    assert 1 <= int(refused.headers["retry-after"]) <= 60
+    assert f"{eager.name} has sent 300 requests within a minute" in refused.json()["detail"]
+    assert other.ask("GET", "/healthz").status_code == 200
+    owner = bearer(token_for(bounded.url) or "")
+    with httpx.Client(headers=owner) as http:
+        assert {http.get(f"{bounded.url}/healthz").status_code for _ in range(320)} == {200}

@@ -78,6 +78,7 @@ def _reception(settings: OperatorSettings, context: OperatorContext) -> Receptio
         secret_key=secret_key(settings),
         public_url=settings.public_url,
         secure_cookies=settings.secure_cookies,
+        most_requests=settings.requests_a_minute,
     )
 
 

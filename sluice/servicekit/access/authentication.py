@@ -13,6 +13,7 @@ from sluice.servicekit.access.principal import (
     principal_of,
     set_principal,
 )
+from sluice.servicekit.access.request_rate import RequestRate
 from sluice.servicekit.access.sessions import Sessions
 from sluice.servicekit.audit.request import answering, coming_from
 from sluice.servicekit.http import ANSWERABLE, answer_to
@@ -38,10 +39,12 @@ class Authentication:
         sessions: Sessions | None = None,
         *,
         without: Principal | None = None,
+        most: int = 0,
     ) -> None:
         """``authenticator``: None: whoever reaches the server may do everything. ``sessions``: of
         people, where there are pages. ``without``: who asks where no credential is given, or none
-        that anybody knows."""
+        that anybody knows. ``most``: requests of a person in a minute; 0: any number."""
+        self._rate = RequestRate(most)
         self._app = app
         self._without = without
         self._authenticator = authenticator
@@ -51,6 +54,7 @@ class Authentication:
         if scope["type"] == "http" and principal_of(scope) is None:
             try:
                 principal = asked_for(await self._find(scope), scope)
+                await self._rate.require(principal)
             except ANSWERABLE as error:
                 await answer_to(error)(scope, receive, send)
                 return

@@ -31,10 +31,11 @@ def without_accounts(app: ASGIApp, known: Sequence[Authenticator], *, for_people
 
 
 def asking_for_people(
-    app: ASGIApp, known: Sequence[Authenticator], operator: httpx.AsyncClient
+    app: ASGIApp, known: Sequence[Authenticator], operator: httpx.AsyncClient, *, most: int
 ) -> ASGIApp:
-    """``operator``: leads to the service that knows people."""
-    return Authentication(app, AnyOf([*known, AskedPeople(operator)]))
+    """``operator``: leads to the service that knows people. ``most``: requests of a person in a
+    minute; 0: any number."""
+    return Authentication(app, AnyOf([*known, AskedPeople(operator)]), most=most)
 
 
 def knowing_people(app: ASGIApp, known: Sequence[Authenticator], reception: Reception) -> ASGIApp:

@@ -17,13 +17,15 @@ from sluice.servicekit.access.tokens import AnyOf
 class Reception:
     """``provider``: that knows people, too; None: there is none. ``secret_key``: signs what
     browsers keep while they are there. ``public_url``: under which browsers know the service;
-    empty: as they ask for it. ``secure_cookies``: they send cookies by TLS alone."""
+    empty: as they ask for it. ``secure_cookies``: they send cookies by TLS alone.
+    ``most_requests``: of a person in a minute; 0: any number."""
 
     people: People
     provider: Provider | None = None
     secret_key: str = ""
     public_url: str = ""
     secure_cookies: bool = False
+    most_requests: int = 0
 
     def guard(
         self,
@@ -38,7 +40,9 @@ class Reception:
         owners = [] if own is None else [own]
         secure = self.secure_cookies or self.public_url.startswith("https:")
         sessions = Sessions(self.people, cookie, secure=secure)
-        asked = Authentication(app, AnyOf([*owners, *others, self.people]), sessions)
+        asked = Authentication(
+            app, AnyOf([*owners, *others, self.people]), sessions, most=self.most_requests
+        )
         guarded: ASGIApp = SignIn(
             asked, sessions, tokens=AnyOf([*owners, self.people]), by_address=own
         )
