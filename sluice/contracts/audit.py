@@ -59,6 +59,14 @@ class AuditEntry(Contract):
     changed: list[str] = Field(default_factory=list)
     facts: dict[str, str] = Field(default_factory=dict)
 
+    def news(self) -> list[str]:
+        """The facts that the action does not say, in words."""
+        return [
+            f"{name} {fact}"
+            for name, fact in sorted(self.facts.items())
+            if fact not in self.action.split("/")
+        ]
+
 
 class AuditPage(Contract):
     """The newest first. ``next``: the ``before`` of the next page; None on the last."""

@@ -116,6 +116,6 @@ def _since(since: datetime | None, days: int | None) -> str | None:
 
 def _row(entry: AuditEntry) -> tuple[object, ...]:
     outcome = "not answered" if entry.outcome is None else entry.outcome
-    facts = ", ".join(f"{name} {fact}" for name, fact in sorted(entry.facts.items()))
-    what = f"{entry.action} ({facts})" if facts else entry.action
+    news = ", ".join(entry.news())
+    what = f"{entry.action} ({news})" if news else entry.action
     return (f"{entry.at:%F %T}", entry.who, entry.remote, outcome, what)
