@@ -9,7 +9,6 @@ from typing import Any
 import httpx
 import pytest
 import requests
-import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from schemathesis import Case, Response
@@ -19,10 +18,10 @@ from schemathesis.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-from schemathesis.core.result import Ok
 from schemathesis.generation import GenerationMode
 
-from scripts.docs.services import SERVICES, app_of
+from scripts.docs.services import SERVICES
+from tests.attacks.documented import operations_of
 from tests.attacks.whole_contents import Known, filled
 from tests.attacks.whole_system import CALLERS, WholeSystem, whole_system
 from tests.draws import examples
@@ -42,10 +41,9 @@ CHECKS = [
     response_schema_conformance,
 ]
 OPERATIONS = {
-    f"{service}: {found.ok().label}": (service, found.ok())
+    f"{service}: {operation.label}": (service, operation)
     for service in SERVICES
-    for found in schemathesis.openapi.from_dict(app_of(service).openapi()).get_all_operations()
-    if isinstance(found, Ok)
+    for operation in operations_of(service)
 }
 #: Three requests that a document allows to one that it does not.
 MODES = [*[GenerationMode.POSITIVE] * 3, GenerationMode.NEGATIVE]

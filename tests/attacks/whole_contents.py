@@ -25,9 +25,7 @@ Known = dict[str, list[str]]
 
 def filled(system: WholeSystem) -> Known:
     """A chain of a data set, with a job that a pilot has; and one of whatever else has a name."""
-    for kind in StorageType:
-        storage = {"name": kind, "type": kind, "url": system.home.storage(kind).as_uri()}
-        system.asked(DMS, "POST", "/api/v1/storages", storage)
+    _storages(system)
     system.asked(OPERATOR, "POST", "/api/v1/templates", {"name": "words", "cwl": WORDCOUNT})
     dataset = data_set(system, "texts")
     waiting = data_set(system, "open", close=False)
@@ -76,6 +74,9 @@ def filled(system: WholeSystem) -> Known:
         "queues": ["wms.tasks", "dms.files"],
         "dead": ["1"],
         "template": ["words"],
+        "cwl": [WORDCOUNT],
+        "text": [WORDCOUNT],
+        "url": [(system.home.storage(StorageType.INPUT) / "texts.txt").as_uri()],
         "dataset_uid": [waiting],
         "period": ["may"],
         "task_uid": uids,
@@ -94,6 +95,12 @@ def data_set(system: WholeSystem, name: str, *, close: bool = True) -> str:
     if close:
         system.asked(OPERATOR, "POST", f"/api/v1/datasets/{uid}/close", {})
     return uid
+
+
+def _storages(system: WholeSystem) -> None:
+    for kind in StorageType:
+        storage = {"name": kind, "type": kind, "url": system.home.storage(kind).as_uri()}
+        system.asked(DMS, "POST", "/api/v1/storages", storage)
 
 
 def pilot_of(system: WholeSystem) -> None:

@@ -53,7 +53,7 @@ def document(routes: list[Route], *, beside: dict[str, Any]) -> dict[str, Any]:
 
 def _operation(route: Route) -> dict[str, Any]:
     answers: dict[str, Any] = {
-        str(status): {"description": said} | _content(route.answer, many=route.many)
+        str(status): {"description": said} | _answer(route)
         for status, said in ((route.status, "Done"), (route.again, "Done before"))
         if status is not None
     }
@@ -90,6 +90,12 @@ def _operation(route: Route) -> dict[str, Any]:
             "required": True,
         }
     return operation
+
+
+def _answer(route: Route) -> dict[str, Any]:
+    if route.media is not None:
+        return {"content": {route.media: {"schema": _TEXT}}}
+    return _content(route.answer, many=route.many)
 
 
 def _parameters(route: Route) -> list[dict[str, Any]]:

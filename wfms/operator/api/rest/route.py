@@ -62,6 +62,8 @@ class Route:
     read: Callable[[], Any] | None = None
     #: Takes a form with a file, or bare text, beside JSON.
     uploads: bool = False
+    #: Of an answer that is no JSON.
+    media: str | None = None
     #: Takes bytes as they are.
     sends_bytes: bool = False
     #: Its view is told who asks, as ``caller``.
