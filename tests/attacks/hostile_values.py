@@ -3,7 +3,7 @@
 import copy
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -124,22 +124,39 @@ def _asked(case: Case[Any], known: Known) -> Asked:
 
 
 def hostile_requests(operation: Any, plain: Asked, *, all_: bool) -> Iterator[Asked]:
-    """One for each value at each place; or a third of the values at each place, at the next one
+    """One for each value at each place; or a share of the values at each place, at the next one
     others."""
     share = count()
 
     def some(values: list[Any]) -> list[Any]:
-        return values if all_ else values[next(share) % 3 :: 3]
+        return values if all_ else values[next(share) % SHARE :: SHARE]
 
+    return _with_each(operation, plain, lambda: some(IN_ADDRESSES), lambda: some(IN_JSON))
+
+
+def requests_naming(operation: Any, plain: Asked, names: list[str]) -> Iterator[Asked]:
+    """One with each of the names at each place."""
+    quoted = [quote(name, safe="") for name in names]
+    return _with_each(operation, plain, lambda: quoted, lambda: names)
+
+
+#: One in so many values is sent, where not all are.
+SHARE = 5
+Values = Callable[[], list[Any]]
+
+
+def _with_each(
+    operation: Any, plain: Asked, in_addresses: Values, in_json: Values
+) -> Iterator[Asked]:
     for name in plain.parts:
-        for text in some(IN_ADDRESSES):
+        for text in in_addresses():
             yield replace(plain, parts=plain.parts | {name: text})
     for parameter in operation.query:
-        for text in some(IN_ADDRESSES):
+        for text in in_addresses():
             yield replace(plain, query=plain.query | {parameter.name: text})
     if plain.has_body:
         for place in [(), *_places(plain.body), *((name,) for name in _fields(operation))]:
-            for value in some(IN_JSON):
+            for value in in_json():
                 yield replace(plain, body=_put(_anew(plain.body), place, value))
 
 
