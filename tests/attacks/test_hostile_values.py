@@ -84,6 +84,7 @@ def _services() -> list[Any]:
     ]
 
 
+@pytest.mark.hypothesis  # with all values in `make test-long`
 @pytest.mark.parametrize("service", _services())
 def test_a_value_is_a_value_whatever_it_looks_like(scene: Scene, service: str) -> None:
     shape, begun = scene.shape(), len(scene.log())
