@@ -1,6 +1,7 @@
 """Business facts about data sets that more than one use case runs into."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from uuid import UUID
 
 from sluice.contracts.groups import Quota
@@ -119,6 +120,19 @@ class UnknownPeriod(Unprocessable):
 
     def __init__(self, subject: str, period: str | None) -> None:
         super().__init__(f"{subject}: period {period!r} is not registered", period=period)
+
+
+class EndsBeforeStart(Unprocessable):
+    def __init__(self, subject: str, started_at: datetime, ended_at: datetime) -> None:
+        super().__init__(
+            f"{subject} ends ({ended_at.isoformat()}) before it starts ({started_at.isoformat()})"
+        )
+
+
+def require_order(subject: str, started_at: datetime | None, ended_at: datetime | None) -> None:
+    """Raises ``EndsBeforeStart``."""
+    if started_at and ended_at and ended_at < started_at:
+        raise EndsBeforeStart(subject, started_at, ended_at)
 
 
 class UnknownFrameFile(Unprocessable):

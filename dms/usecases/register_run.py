@@ -12,6 +12,7 @@ from dms.db.periods import (
     run_by_number,
 )
 from dms.domain.differences import require_same_request
+from dms.domain.errors import require_order
 from sluice.contracts.datasets import NewFrame, NewPeriod, NewRun, Period, Registered, Run
 from sluice.contracts.problems import NotFound
 from sluice.servicekit.database import Database
@@ -19,7 +20,8 @@ from sluice.servicekit.database import Database
 
 async def register_period(database: Database, new: NewPeriod) -> tuple[Period, bool]:
     """Effect: a period; of a name that is known, the first (then False). Raises ``Conflict`` where
-    that differs."""
+    that differs, ``EndsBeforeStart``."""
+    require_order(f"period {new.name!r}", new.started_at, new.ended_at)
     async with database.connection() as connection:
         made = await insert_period(connection, new)
         first = made or await period_by_name(connection, new.name)
@@ -32,7 +34,9 @@ async def register_period(database: Database, new: NewPeriod) -> tuple[Period, b
 
 async def register_run(database: Database, new: NewRun) -> tuple[Run, bool]:
     """Effect: a run, counted by its period; of a number that is known, the first (then False).
-    Raises ``Conflict`` where it was registered differently, ``UnknownPeriod``."""
+    Raises ``Conflict`` where it was registered differently, ``UnknownPeriod``,
+    ``EndsBeforeStart``."""
+    require_order(f"run {new.number}", new.started_at, new.ended_at)
     async with database.connection() as connection:
         made = await insert_run(connection, new)
         first = made or await run_by_number(connection, new.number)

@@ -15,7 +15,7 @@ from pydantic import (
 from sluice.contracts.access import Role
 from sluice.contracts.base import Contract, Timestamp
 from sluice.contracts.owners import GroupName, GroupNames
-from sluice.contracts.secrets import IN_JSON_ALONE, HoldsSecrets
+from sluice.contracts.secrets import IN_JSON_ALONE, HoldsSecrets, ToldSecret
 from sluice.contracts.wording import Spelling, in_words
 
 #: Characters of a password: NIST SP 800-63B asks for a length, and for no kinds of characters.
@@ -182,7 +182,7 @@ class GivenToken(HoldsSecrets):
     """``secret``: what is sent with requests; it is told this once."""
 
     token: Token
-    secret: Annotated[SecretStr, IN_JSON_ALONE]
+    secret: ToldSecret
 
 
 class SignInWithPassword(HoldsSecrets):

@@ -3,7 +3,7 @@ named, never shown, everywhere else."""
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -77,6 +77,15 @@ def _that_a_tool_can_have(value: SecretStr) -> SecretStr:
 IN_JSON_ALONE = PlainSerializer(
     lambda value: value.get_secret_value(), return_type=str, when_used="json"
 )
+
+
+def _is_told(schema: dict[str, Any]) -> None:
+    """What is masked is by itself said never to be in an answer."""
+    schema.pop("writeOnly", None)
+
+
+#: Of an answer that tells it, this once.
+ToldSecret = Annotated[SecretStr, IN_JSON_ALONE, Field(json_schema_extra=_is_told)]
 
 #: A value.
 SecretText = Annotated[

@@ -2,11 +2,11 @@
 
 from typing import Annotated
 
-from pydantic import Field, SecretStr
+from pydantic import Field
 
 from sluice.contracts.base import Contract, Name, Timestamp
 from sluice.contracts.resources import ResourceName
-from sluice.contracts.secrets import IN_JSON_ALONE, HoldsSecrets
+from sluice.contracts.secrets import HoldsSecrets, ToldSecret
 
 #: What every token of a site begins with.
 SITE_TOKEN_PREFIX = "sluice-site_"  # noqa: S105 - its beginning
@@ -51,4 +51,4 @@ class GivenSite(HoldsSecrets):
     """``secret``: what its pilots enrol with; it is told this once."""
 
     site: Site
-    secret: Annotated[SecretStr, IN_JSON_ALONE]
+    secret: ToldSecret

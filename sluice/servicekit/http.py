@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -154,7 +154,10 @@ def _health_router(health: Health, metrics: ServiceMetrics) -> APIRouter:
         """Says that the process lives."""
         return {"status": "ok"}
 
-    @router.get("/readyz")
+    @router.get(
+        "/readyz",
+        responses={503: {"model": dict[str, str], "description": "Why it cannot work now"}},
+    )
     @allow(Other.EVERYBODY)
     async def readyz(response: Response) -> dict[str, str]:
         """Says that it can work: what it needs answers. 503 with the reasons otherwise."""
@@ -163,7 +166,11 @@ def _health_router(health: Health, metrics: ServiceMetrics) -> APIRouter:
             response.status_code = 503
         return report
 
-    @router.get("/metrics")
+    @router.get(
+        "/metrics",
+        response_class=PlainTextResponse,
+        responses=errors(Unauthenticated, Forbidden, NotAvailable),
+    )
     @allow(Role.VIEWER, Other.SCRAPER)
     async def prometheus() -> Response:
         """Gives the service's metrics in the text format of Prometheus."""
@@ -235,13 +242,17 @@ async def _invalid_request(request: Request, error: Exception) -> Response:
         Finding(message=f"{'.'.join(str(part) for part in e['loc'])}: {sentence_of(e)}")
         for e in error.errors()
     ]
+    return _wrong_form(*findings)
+
+
+def _wrong_form(*findings: Finding) -> Response:
     return problem_response(
         Problem(
             type=PROBLEM_TYPE + "invalid-request",
             title="The request does not have the right form",
             status=422,
             detail="; ".join(finding.message for finding in findings),
-            findings=findings,
+            findings=list(findings),
         )
     )
 
@@ -257,6 +268,10 @@ async def _http_error(request: Request, error: Exception) -> Response:
         if allowed:
             answer.headers["Allow"] = ", ".join(sorted(allowed))
         return answer
+    if error.status_code == 400:  # the framework's own for what is no JSON and no mistake in it
+        return _wrong_form(
+            Finding(message="body: it is not UTF-8, or has lists and objects too deep in others")
+        )
     return problem_response(
         Problem(
             title=str(error.detail),

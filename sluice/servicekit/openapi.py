@@ -1,9 +1,9 @@
 """The OpenAPI document as FastAPI makes it, put right where it knows less than the code.
 
-It documents error answers as plain JSON, where they are problems (RFC 9457). The schema of a body
-that a route reads by itself is a document of its own, whose definitions belong to the components
-here. And a schema stays where it was only made for another: of what is nested in code and flat on
-the wire (``sluice.contracts.wire``), nothing refers to it.
+It documents error answers as what routes answer with, where they are problems (RFC 9457). The
+schema of a body that a route reads by itself is a document of its own, whose definitions belong to
+the components here. And a schema stays where it was only made for another: of what is nested in
+code and flat on the wire (``sluice.contracts.wire``), nothing refers to it.
 """
 
 from collections.abc import Iterator
@@ -63,8 +63,8 @@ def _named_schemas(part: Any) -> Iterator[str]:
 
 
 def _name_problem(content: dict[str, Any]) -> None:
-    if content.get("application/json", {}).get("schema") == _PROBLEM:
-        content[PROBLEM_JSON] = content.pop("application/json")
+    for media in [media for media, said in content.items() if said.get("schema") == _PROBLEM]:
+        content[PROBLEM_JSON] = content.pop(media)
 
 
 def _lift_definitions(schema: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:

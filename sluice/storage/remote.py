@@ -38,8 +38,11 @@ def errors_at(url: str) -> Iterator[None]:
 
 
 def _found(url: str) -> _RemotePath:
+    """fsspec's own way to it takes ``::`` for the beginning of another URL: with a name that has it
+    one would get at another file."""
     try:
-        system, path = fsspec.core.url_to_fs(url)
+        kind = fsspec.get_filesystem_class(url.partition("://")[0])
+        system, path = kind(**kind._get_kwargs_from_urls(url)), kind._strip_protocol(url)
     except (ImportError, ValueError) as error:
         raise StorageUnavailable(url, f"no driver for this protocol: {error}") from error
     return _RemotePath(system, str(path))

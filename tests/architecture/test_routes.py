@@ -10,10 +10,13 @@ import pytest
 from scripts.docs.service_pages import route_sentence
 from scripts.docs.services import SERVICES, app_of
 from scripts.generate_docs import makers
+from wfms.operator.api.rest.forwarded_table import FORWARDED, Forwarded
 
 HEALTH = {"/healthz", "/readyz", "/metrics"}
 #: Three words at least, and a full stop.
 SENTENCE = re.compile(r"[A-Z]\S*( \S+){2,}\.")
+#: A part of an address that stands for a name, as Flask and as the documents write it.
+_PART = re.compile(r"<[^>]*>|\{[^}]*\}")
 #: Keys of a schema that says nothing of what is in an object.
 ANYTHING = {"type", "title", "description", "additionalProperties"}
 
@@ -59,6 +62,7 @@ def test_routes_declare_what_they_answer(service: str) -> None:
         assert good, f"{method} {path} declares no answer"
         for status, answer in good.items():
             described = all(content.get("schema") for content in answer.get("content", {}).values())
+            described &= bool(answer.get("content")) or status in {"204", "304"} or method == "head"
             assert described, f"{method} {path} answers {status} with anything"
 
 
@@ -87,6 +91,21 @@ def test_routes_with_an_id_can_answer_that_there_is_no_such_thing(service: str) 
         if "{" in path and "404" not in operation["responses"]
     ]
     assert not missing
+
+
+@pytest.mark.parametrize("row", FORWARDED, ids=lambda row: f"{row.method} {row.rule}")
+def test_what_is_forwarded_is_answered_as_its_service_says(row: Forwarded) -> None:
+    """But for bodies that are too large, which are refused before they are forwarded."""
+    path = _PART.sub("{}", f"/api/v1{row.rule}")
+    here, there = (
+        operation["responses"]
+        for service in ("wfms.operator", row.service)
+        for method, known, operation in operations(service)
+        if (method.upper(), _PART.sub("{}", known)) == (row.method, path)
+    )
+    assert here.keys() - {"413"} == there.keys()
+    for status, answer in there.items():
+        assert references(here[status]) == references(answer), status
 
 
 @every_service

@@ -1,16 +1,21 @@
 """Credentials of an embedded system: right ones, and what somebody has who has none."""
 
 import asyncio
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
 import asyncpg
 import httpx
 
-from sluice.contracts.access import Role
+from sluice.contracts.access import CallingService, Role
 from sluice.credentials import headers_for, token_for
+from sluice.servicekit.access.service_keys import ServiceKeys
+from sluice.servicekit.access.service_tokens import ServiceSigner
 from sluice.servicekit.access.tokens import PilotTokens
+from sluice.setup.service_keys import make_keys
 from tests.e2e.systems import LiveSystem
 
 
@@ -69,6 +74,14 @@ def _digest(system: LiveSystem) -> dict[str, str]:
     return bearer(f"sluice_{digest.hex()}")
 
 
+def _of_another_system() -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        keys = Path(folder) / "keys"
+        make_keys(keys)
+        signer = ServiceSigner(ServiceKeys(keys, CallingService.OPERATOR))
+        return signer.token(CallingService.DMS)
+
+
 def cookie(system: LiveSystem) -> tuple[str, str]:
     """Of a session that has begun: the cookie's name, and what is in it."""
     token = token_for(system.url) or ""
@@ -101,6 +114,8 @@ def _fixed_session(system: LiveSystem) -> dict[str, str]:
 
 
 CREDENTIALS: dict[str, Callable[[LiveSystem], dict[str, str]]] = {
+    "none": lambda _: {},
+    "a token of another system's service": lambda _: bearer(_of_another_system()),
     "a made up token": lambda _: {"authorization": "Bearer 0123456789abcdef"},
     "the token's beginning": lambda system: {
         "authorization": f"Bearer {(system.home / 'token').read_text()[:-1]}"

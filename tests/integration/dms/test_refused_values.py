@@ -57,4 +57,20 @@ async def test_a_body_that_nests_without_end_is_refused(dms: Dms) -> None:
     answer = await dms.http.post(
         "/api/v1/datasets", content=body, headers={"content-type": "application/json"}
     )
-    assert answer.status_code in {400, 422}
+    assert answer.status_code == 422
+    assert "lists and objects too deep" in answer.json()["detail"]
+
+
+async def test_a_body_that_is_no_utf_8_is_refused(dms: Dms) -> None:
+    answer = await dms.http.post(
+        "/api/v1/datasets", content=b"\xff", headers={"content-type": "application/json"}
+    )
+    assert (answer.status_code, "it is not UTF-8" in answer.json()["detail"]) == (422, True)
+
+
+async def test_nothing_ends_before_it_starts(dms: Dms) -> None:
+    times = {"started_at": "2026-03-02T00:00:00Z", "ended_at": "2026-03-01T00:00:00Z"}
+    for path, new in (("periods", {"name": "2026"}), ("runs", {"number": 1, "period": "2026"})):
+        answer = await dms.http.post(f"/api/v1/{path}", json=new | times)
+        assert answer.status_code == 422
+        assert "ends (2026-03-01T00:00:00+00:00) before it starts" in answer.json()["detail"]

@@ -12,6 +12,7 @@ PILOT = "00000000-0000-4000-8000-000000000001"
 OTHER_PILOT = "00000000-0000-4000-8000-000000000002"
 
 _PAGE = ROOT / "docs/reference/access.md"
+_PART = re.compile(r"\{(\w+)\}")
 _ROW = re.compile(r"\| `([A-Z]+) (\S+)` \| (.+) \|")
 
 
@@ -37,6 +38,15 @@ class Row:
         if caller in {PILOT, OTHER_PILOT}:  # the rows are asked for with the first
             return "pilot:itself" in self.who and caller == PILOT
         return caller in self.who
+
+    @property
+    def path(self) -> str:
+        """The address with a uid, a number or a name at the place of each part."""
+        uids = dict.fromkeys(("uid", "held", "template_id", "draft", "token"), PILOT)
+        numbers = {"file", "job", "job_id", "number", "run"}
+        return _PART.sub(
+            lambda part: uids.get(part[1], "1" if part[1] in numbers else "name"), self.address
+        )
 
 
 def rows(page: Path = _PAGE) -> list[Row]:

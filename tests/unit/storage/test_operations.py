@@ -56,6 +56,19 @@ def test_put_then_fetch_gives_the_content_back(root: str, source: Path, tmp_path
     assert names(root) == ["ü 1.dat"]
 
 
+@pytest.mark.parametrize("name", ["a::b", "a::file:", "[a]", "*", "a;b", "a%41", "~"])
+@pytest.mark.parametrize("scheme", ["file", "local"])
+def test_a_name_is_that_file_s_alone(scheme: str, source: Path, tmp_path: Path, name: str) -> None:
+    """Some have a meaning to drivers, to shells, in URLs. ``local``: by a driver."""
+    root = f"{scheme}://{tmp_path}/storage"
+    storage.put_bytes(b"another's", f"{root}/a")
+    stored = storage.put(source, f"{root}/{name}")
+    assert sorted(names(root)) == sorted(["a", name])
+    storage.fetch(f"{root}/{name}", tmp_path / "x", checksum=stored.checksum, size=stored.size)
+    assert storage.remove(f"{root}/{name}")
+    storage.verify(f"{root}/a", checksum=checksum(b"another's"), size=9)
+
+
 @pytest.mark.parametrize("given", [False, True])
 @pytest.mark.parametrize("names", [1, 2])
 @pytest.mark.parametrize("there", [False, True], ids=["new", "in place of another"])

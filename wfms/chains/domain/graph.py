@@ -1,8 +1,31 @@
 """The graph of a plan's steps: who reads whose output, and which steps may start."""
 
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+
 from sluice.contracts.plan import Plan, PlanStep, Source
+from sluice.contracts.problems import Finding
 from sluice.contracts.states import StepState
 from wfms.chains.domain.chain import ChainView
+
+
+def link_findings(plan: Plan) -> list[Finding]:
+    """What makes of the plan's steps no graph without cycles. The compiler writes no such plan."""
+    return [Finding(message=wrong) for wrong in _wrong_links(plan)]
+
+
+def _wrong_links(plan: Plan) -> Iterator[str]:
+    names = [step.name for step in plan.steps]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield f"two steps have the name {name!r}"
+    before = {step.name: {each.step for each in step.sources if each.step} for step in plan.steps}
+    named = set().union(*before.values(), (output.step for output in plan.outputs))
+    for name in sorted(named - set(names)):
+        yield f"there is no step {name!r}, of which files are taken"
+    try:
+        TopologicalSorter(before).prepare()
+    except CycleError as error:
+        yield f"steps wait for one another: {', '.join(map(repr, error.args[1]))}"
 
 
 def readers(plan: Plan, step: str | None, port: str) -> list[PlanStep]:

@@ -21,6 +21,7 @@ from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Transaction
 from wfms.chains.db import chains, datasets
 from wfms.chains.db.chains import NewChainRow, TemplateVersion
+from wfms.chains.domain.graph import link_findings
 from wfms.chains.domain.identity import ChainKey
 from wfms.chains.domain.parameters import complete
 from wfms.chains.domain.tasks import name_findings
@@ -162,6 +163,8 @@ def _check(uid: UUID, new: NewChain) -> None:
             f"template {new.template_name} takes no data set, all its inputs are parameters, and"
             f" {dataset.name} has files: start it without a data set"
         )
+    if broken_links := link_findings(new.plan):
+        raise UnfitChain.of(new, broken_links)
     wrong = [*findings(new.plan, new.params), *name_findings(uid, new.plan)]
     broken = unmet(new.plan, DatasetFacts.of(dataset), new.params)
     wrong += [Finding(message=requires_text([condition])) for condition in broken]

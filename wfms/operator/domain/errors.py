@@ -10,6 +10,7 @@ ServiceError
 ├── Unprocessable ─ TemplateRefused, RequestRefused, DatasetWanted, AddressRefused, ForNobody,
 │                   ToolRefused, ToolsDoNotFit
 ├── TooLarge        413
+├── UnknownMedia    415
 └── ForeignRequest  403
 """
 
@@ -211,6 +212,15 @@ class LogUnknown(NotFound):
 
     def __init__(self, job: int, reason: str) -> None:
         super().__init__(f"there is no log of job {job}: {reason}", job=job)
+
+
+class UnknownMedia(ServiceError):
+    """``what``: may be sent."""
+
+    status, slug, title = 415, "unknown-media", "Not a form that is read here"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"send {what}")
 
 
 class TooLarge(ServiceError):

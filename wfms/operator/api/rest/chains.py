@@ -49,7 +49,7 @@ class ChainRoutes:
             Route("POST", "/chains", self.request, SUBMITTERS,
                   "Carries a data set through a template: 201. A repetition, with the same version "
                   "of the template and the same parameters given, gives the first chain: 200.",
-                  answer=Chain, status=201, body=RequestChain,
+                  answer=Chain, status=201, again=200, body=RequestChain,
                   errors=(NotFound, Conflict, Unprocessable, NotAvailable)),
             Route("GET", uid, self.read, VIEWERS,
                   "Reads a chain with its steps and data sets; of one that uploads, why that does "
@@ -67,7 +67,7 @@ class ChainRoutes:
                   answer=RerunPlan, body=RerunChain, errors=(NotFound, Conflict, NotAvailable)),
             Route("POST", uid + "/rerun", self.rerun, SUBMITTERS,
                   "Runs a chain that is over again, as a new one: 201. A repetition: 200.",
-                  answer=Chain, status=201, body=RerunChain,
+                  answer=Chain, status=201, again=200, body=RerunChain,
                   errors=(NotFound, Conflict, NotAvailable)),
             Route("POST", uid + "/cancel", self.cancel, SHIFT_OR_OWNER,
                   "Cancels a chain and its running tasks; one that uploads gives up what is not "

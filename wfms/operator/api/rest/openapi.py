@@ -16,6 +16,7 @@ from sluice.contracts.problems import (
 )
 from sluice.servicekit.openapi import remove_unused_schemas
 from wfms.operator.api.rest.route import Route
+from wfms.operator.domain.errors import TooLarge, UnknownMedia
 
 _ROOT = "/api/v1"
 _REF = "#/components/schemas/{model}"
@@ -51,17 +52,23 @@ def document(routes: list[Route], *, beside: dict[str, Any]) -> dict[str, Any]:
 
 
 def _operation(route: Route) -> dict[str, Any]:
-    answers: dict[str, Any] = {str(route.status): {"description": "Done"} | _content(route.answer)}
+    answers: dict[str, Any] = {
+        str(status): {"description": said} | _answer(route)
+        for status, said in ((route.status, "Done"), (route.again, "Done before"))
+        if status is not None
+    }
     errors: tuple[type[ServiceError], ...] = (
         Unauthenticated,
         Forbidden,
         Unprocessable,
         NotAvailable,
+        *([TooLarge] if route.body is not None or route.sends_bytes else []),
+        *([UnknownMedia] if route.uploads else []),
         *route.errors,
-    )  # the first four can meet any request
+    )  # the first four can meet any request, the fifth any with a body
     for error in errors:
         answers[str(error.status)] = {"description": error.title} | _content(
-            Problem, "application/problem+json"
+            Problem, media="application/problem+json"
         )
     operation: dict[str, Any] = {
         "summary": route.summary,
@@ -83,6 +90,12 @@ def _operation(route: Route) -> dict[str, Any]:
             "required": True,
         }
     return operation
+
+
+def _answer(route: Route) -> dict[str, Any]:
+    if route.media is not None:
+        return {"content": {route.media: {"schema": _TEXT}}}
+    return _content(route.answer, many=route.many)
 
 
 def _parameters(route: Route) -> list[dict[str, Any]]:
@@ -119,9 +132,10 @@ def _of_queries(routes: list[Route]) -> dict[str, Any]:
     return {name: schema for query in queries for name, schema in query.get("$defs", {}).items()}
 
 
-def _content(model: type[BaseModel] | None, media: str = "application/json") -> dict[str, Any]:
-    return (
-        {}
-        if model is None
-        else {"content": {media: {"schema": {"$ref": _REF.format(model=model.__name__)}}}}
-    )
+def _content(
+    model: type[BaseModel] | None, *, many: bool = False, media: str = "application/json"
+) -> dict[str, Any]:
+    if model is None:
+        return {}
+    one = {"$ref": _REF.format(model=model.__name__)}
+    return {"content": {media: {"schema": {"type": "array", "items": one} if many else one}}}

@@ -31,7 +31,7 @@ class QueueRoutes:
                   answer=DeadMessages, query=DeadQuery, errors=errors),
             Route("GET", queue + "/dead/<message>/body", self.body, ADMINS,
                   "Shows all that a dead message says, as it was sent.",
-                  errors=errors),
+                  media="application/octet-stream", errors=errors),
             Route("POST", queue + "/requeue", self.requeue, ADMINS,
                   "Puts dead messages back into their queue, as if sent anew.",
                   answer=MessagesMoved, body=ChooseMessages, errors=errors),

@@ -46,6 +46,7 @@ View = Callable[..., Awaitable[Contract | Answered | None]]
 @dataclass(frozen=True, slots=True)
 class Route:
     """``rule``: path below ``/api/v1`` with Flask's converters. ``access``: who may ask for it.
+    ``many``: it answers with a list of ``answer``. ``again``: the status where all was so already.
     ``read``: makes the body from something else than plain JSON."""
 
     method: str
@@ -54,13 +55,17 @@ class Route:
     access: RoutePolicy
     summary: str
     answer: type[BaseModel] | None = None
+    many: bool = False
     status: int = 200
+    again: int | None = None
     body: type[Contract] | None = None
     query: type[Contract] | None = None
     errors: tuple[type[ServiceError], ...] = ()
     read: Callable[[], Any] | None = None
     #: Takes a form with a file, or bare text, beside JSON.
     uploads: bool = False
+    #: Of an answer that is no JSON.
+    media: str | None = None
     #: Takes bytes as they are.
     sends_bytes: bool = False
     #: Its view is told who asks, as ``caller``.

@@ -41,8 +41,8 @@ class RunTemplateRoutes:
             Route("POST", "/run-templates", self.store, SUBMITTERS,
                   "Stores a template for a run of it: no data set is matched with it; 200 where "
                   "there are these very files.",
-                  answer=Template, status=201, body=NewTemplate, read=read_upload, uploads=True,
-                  errors=(Unprocessable, TooLarge)),
+                  answer=Template, status=201, again=200, body=NewTemplate, read=read_upload,
+                  uploads=True, errors=(Unprocessable, TooLarge)),
             Route("GET", "/run-templates", self.list, VIEWERS,
                   "Lists templates that came with runs, the last one run first.",
                   answer=TemplateList, query=RunListQuery, errors=(NotFound,)),

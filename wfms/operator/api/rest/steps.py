@@ -28,7 +28,7 @@ class StepRoutes:
             Route("PUT", "/pilots/<uuid:uid>/load", self.load, SHIFT,
                   "Has a pilot take jobs of a step before all others, so that its tool is loaded "
                   "there; of one that no template and no task has, it is refused.",
-                  body=LoadTool, errors=(NotFound, Conflict, NotAvailable)),
+                  status=204, body=LoadTool, errors=(NotFound, Conflict, NotAvailable)),
         ]  # fmt: skip
 
     async def list(self) -> StepList:

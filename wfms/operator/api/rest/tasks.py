@@ -67,7 +67,7 @@ class TaskRoutes:
             Route("GET", "/jobs/<int:job>/log", self.log, VIEWERS,
                   "Shows the beginning and the end of a job's log, as text; `…/log/content` has "
                   "all.",
-                  query=LogQuery, errors=(NotFound, NotAvailable)),
+                  media="text/plain", query=LogQuery, errors=(NotFound, NotAvailable)),
             Route("GET", "/jobs/<int:job>/log/live", self.live_log, VIEWERS,
                   "Shows the end of what a job that runs has written so far, by stream, in Base64.",
                   answer=FollowedLog, errors=(NotFound, NotAvailable)),

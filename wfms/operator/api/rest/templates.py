@@ -59,8 +59,8 @@ class TemplateRoutes:
         return [
             Route("POST", "/templates", self.store, SUBMITTERS,
                   "Stores a template; 200 where its latest version has these very files.",
-                  answer=Template, status=201, body=NewTemplate, read=read_upload, uploads=True,
-                  errors=(Conflict, Unprocessable, TooLarge)),
+                  answer=Template, status=201, again=200, body=NewTemplate, read=read_upload,
+                  uploads=True, errors=(Conflict, Unprocessable, TooLarge)),
             Route("POST", "/templates/compare", self.compare, SUBMITTERS,
                   "Says what storing a template would change, storing nothing.",
                   answer=TemplateChanges, body=NewTemplate, read=read_upload, uploads=True,
@@ -76,7 +76,7 @@ class TemplateRoutes:
                   answer=Template, query=VersionQuery, errors=(NotFound,)),
             Route("POST", name + "/restore", self.restore, SUBMITTERS,
                   "Makes an old version the latest again; 200 where it is already.",
-                  answer=Template, status=201, body=RestoreTemplate,
+                  answer=Template, status=201, again=200, body=RestoreTemplate,
                   errors=(NotFound, Unprocessable)),
             Route("POST", name + "/disable", self.disable, SHIFT_OR_OWNER,
                   "Disables a template: no data set goes through it until it is enabled; running "

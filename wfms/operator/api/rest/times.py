@@ -57,12 +57,13 @@ class TimesRoutes:
                   "afterwards, or of what a template did since a time.",
                   answer=WorkTimes, query=TimesQuery, errors=(Unprocessable, NotAvailable)),
             Route("GET", "/times.svg", self.picture, VIEWERS, "The same as a picture (SVG).",
-                  query=TimesQuery, errors=(Unprocessable, NotAvailable)),
+                  media="image/svg+xml", query=TimesQuery, errors=(Unprocessable, NotAvailable)),
             Route("GET", timeline, self.timeline, VIEWERS,
                   "Shows a chain over time: which pilot did what when, and how many jobs waited.",
                   answer=Timeline, errors=(NotFound, NotAvailable)),
             Route("GET", f"{timeline}.svg", self.timeline_picture, VIEWERS,
-                  "The same as a picture (SVG).", errors=(NotFound, NotAvailable)),
+                  "The same as a picture (SVG).", media="image/svg+xml",
+                  errors=(NotFound, NotAvailable)),
         ]  # fmt: skip
 
     async def times(self, query: TimesQuery) -> WorkTimes:

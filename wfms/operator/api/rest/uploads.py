@@ -9,7 +9,6 @@ from pathlib import PurePosixPath
 from flask import request
 from pydantic import TypeAdapter, ValidationError
 from werkzeug.datastructures import FileStorage
-from werkzeug.exceptions import UnsupportedMediaType
 
 from sluice.contracts.base import Name
 from sluice.contracts.owners import GroupName
@@ -17,7 +16,7 @@ from sluice.contracts.problems import Finding
 from sluice.contracts.templates import NewTemplate
 from wfms.operator.api.rest.body import read_body
 from wfms.operator.api.rest.route import parse_json, refused
-from wfms.operator.domain.errors import RequestRefused
+from wfms.operator.domain.errors import RequestRefused, UnknownMedia
 from wfms.operator.domain.submitted_files import UNNAMED, SubmittedFiles
 
 TEXT_TYPES = {
@@ -46,7 +45,7 @@ class SentTemplate:
 
 def read_upload() -> SentTemplate:
     """A template sent as JSON (``NewTemplate``), as a form, or as a bare text or zip with the name,
-    and perhaps the main file, in the query. Raises ``RequestRefused``."""
+    and perhaps the main file, in the query. Raises ``RequestRefused``, ``UnknownMedia``."""
     match request.mimetype:
         case "application/json":
             template = parse_json(NewTemplate)
@@ -64,8 +63,8 @@ def read_upload() -> SentTemplate:
                 request.args.get("main", ""),
             )
         case _:
-            raise UnsupportedMediaType(
-                "send JSON with name and cwl or files, a form with the files, a zip as"
+            raise UnknownMedia(
+                "JSON with name and cwl or files, a form with the files, a zip as"
                 " application/zip, or the text as text/plain"
             )
 

@@ -1,0 +1,204 @@
+"""What nobody means who fills a field: at the place of each that a document knows."""
+
+import copy
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any
+from urllib.parse import quote
+from uuid import uuid4
+
+import httpx
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import Case
+from schemathesis.core import NOT_SET
+
+from tests.attacks.whole_contents import Known
+
+#: A table that is nobody's business, in every database.
+CANARY = "canary"
+
+SQL = [
+    "'",
+    '"',
+    f"x'; DROP TABLE {CANARY}; --",
+    f"x'); DROP TABLE {CANARY}; --",
+    f"1; TRUNCATE {CANARY}",
+    f"' UNION TABLE {CANARY} --",
+    "' OR '1'='1",
+    "$1",
+    "%s%s%(x)s{0}{x}",
+    "\\'; --",
+    "%' ESCAPE '",
+]
+TEXTS = [
+    *SQL,
+    "",
+    "\0",
+    "a\0b",
+    "../../../../etc/passwd",
+    "..",
+    "-rf",
+    "\r\nX-Injected: yes",
+    "\x1b[31m",
+    "\u202e\ufeff\U0001f600",
+    "x" * 70_000,
+    "9" * 400,
+    "NaN",
+    "2026-02-30T25:61:61Z",
+]
+#: In JSON alone: a number with more digits than Python reads, the largest there are, and half of a
+#: character.
+NUMBERS = [10**400, -(10**400), 2**63, 2**31, -1, 1.7e308, float("inf"), float("nan")]
+IN_JSON: list[Any] = [*TEXTS, *NUMBERS, "\ud800", "x\udfffx", None, True, [], {}, [[]], {"'": "'"}]
+#: As they stand in an address.
+IN_ADDRESSES = [
+    *(quote(text, safe="") for text in TEXTS if len(text) < 10_000),
+    "%ff%fe",
+    "%ed%a0%80",
+]
+
+_PART = re.compile(r"([^/]+)/\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request as its parts."""
+
+    method: str
+    path: str
+    parts: dict[str, str]
+    query: dict[str, str]
+    body: Any = None
+    has_body: bool = False
+
+    def request(self, service: str) -> httpx.Request:
+        path = self.path
+        for name, value in self.parts.items():
+            path = path.replace(f"{{{name}}}", value)
+        query = "&".join(f"{name}={value}" for name, value in self.query.items())
+        content = json.dumps(self.body).encode() if self.has_body else None
+        headers = {"content-type": "application/json"} if self.has_body else {}
+        url = f"http://{service}{path}?{query}"
+        return httpx.Request(self.method, url, content=content, headers=headers)
+
+
+def plain_requests(operation: Any, known: Known, number: int) -> list[Asked]:
+    """Requests that a document allows, of what there is."""
+    found: list[Asked] = []
+
+    @settings(
+        max_examples=number,
+        database=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy())
+    def keep(case: Case[Any]) -> None:
+        found.append(_asked(case, known))
+
+    keep()
+    return found
+
+
+def _asked(case: Case[Any], known: Known) -> Asked:
+    places = dict((name, place) for place, name in _PART.findall(case.path))
+    parts = {
+        name: quote(str(known.get(places[name], [value])[0]), safe="")
+        for name, value in (case.path_parameters or {}).items()
+    }
+    query = {name: quote(str(value)) for name, value in (case.query or {}).items()}
+    is_json = (case.media_type or "").endswith("json")
+    body = copy.deepcopy(case.body) if is_json and case.body is not NOT_SET else None
+    if isinstance(body, dict):
+        body |= {
+            name: known[name][0]
+            for name in body.keys() & known.keys()
+            if isinstance(body[name], str)
+        }
+        body |= {"wait": 0} if "wait" in body else {}
+    return Asked(case.method, case.path, parts, query, body, has_body=is_json)
+
+
+def hostile_requests(operation: Any, plain: Asked, *, all_: bool) -> Iterator[Asked]:
+    """One for each value at each place; or a share of the values at each place, at the next one
+    others."""
+    share = count()
+
+    def some(values: list[Any]) -> list[Any]:
+        return values if all_ else values[next(share) % SHARE :: SHARE]
+
+    return _with_each(operation, plain, lambda: some(IN_ADDRESSES), lambda: some(IN_JSON))
+
+
+def requests_naming(operation: Any, plain: Asked, names: list[str]) -> Iterator[Asked]:
+    """One with each of the names at each place."""
+    quoted = [quote(name, safe="") for name in names]
+    return _with_each(operation, plain, lambda: quoted, lambda: names)
+
+
+#: One in so many values is sent, where not all are.
+SHARE = 5
+Values = Callable[[], list[Any]]
+
+
+def _with_each(
+    operation: Any, plain: Asked, in_addresses: Values, in_json: Values
+) -> Iterator[Asked]:
+    for name in plain.parts:
+        for text in in_addresses():
+            yield replace(plain, parts=plain.parts | {name: text})
+    for parameter in operation.query:
+        for text in in_addresses():
+            yield replace(plain, query=plain.query | {parameter.name: text})
+    if plain.has_body:
+        for place in [(), *_places(plain.body), *((name,) for name in _fields(operation))]:
+            for value in in_json():
+                yield replace(plain, body=_put(_anew(plain.body), place, value))
+
+
+def _anew(body: Any) -> Any:
+    """Under a name that nothing has yet."""
+    if isinstance(body, dict) and isinstance(body.get("name"), str):
+        return body | {"name": f"n{uuid4().hex}"}
+    return body
+
+
+def _fields(operation: Any) -> list[str]:
+    """Of the body, those that may be left out among them."""
+    found: list[str] = []
+    for alternative in operation.body:
+        schema = alternative.resolved_schema
+        found += schema.get("properties", {})
+    return found
+
+
+Place = tuple[str | int, ...]
+
+
+def _places(value: Any, above: Place = ()) -> Iterator[Place]:
+    """Within a body, the first of each list."""
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else list(enumerate(value))[:1]
+        if isinstance(value, list)
+        else []
+    )
+    for name, part in inner:
+        yield (*above, name)
+        yield from _places(part, (*above, name))
+
+
+def _put(body: Any, place: Place, value: Any) -> Any:
+    if not place:
+        return value
+    changed = copy.deepcopy(body)
+    part = changed
+    for name in place[:-1]:
+        part = part[name]
+    part[place[-1]] = value
+    return changed

@@ -1,0 +1,213 @@
+"""Messages that no service sends, put where services send theirs, by who has taken one of them and
+has its login at the broker. Which queues a login reaches at all: ``test_rabbitmq_rights``. What
+comes there is held to what its queue is for and to what is there; who it says to be counts for
+nothing."""
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from sluice.contracts.messages import DMS_DELETIONS, DMS_FILES, DMS_UPLOADS, WMS_TASKS
+from sluice.contracts.states import StorageType
+from sluice.servicekit.queue_topology import sluice_topology
+from sluice.servicekit.transport.base import Message, Transport
+from sluice.servicekit.transport.dead_letters import DeadLetter
+from sluice.servicekit.transport.open import open_transport
+from tests.attacks.whole_contents import Known, data_set, filled
+from tests.attacks.whole_system import WholeSystem, whole_system
+from tests.servers.postgres import PostgresServer
+from tests.waiting import eventually, wait_until
+
+DEEP = 100_000
+
+
+@dataclass
+class Scene:
+    system: WholeSystem
+    known: Known
+
+    @property
+    def closed(self) -> str:
+        """A data set that is complete."""
+        return self.known["datasets"][0]
+
+    @property
+    def open(self) -> str:
+        return self.known["datasets"][1]
+
+    def file(self, url: str, name: str = "x.txt") -> dict[str, Any]:
+        checksum = f"sha256:{'0' * 64}"
+        return {"seq": 7, "name": name, "size": 8, "checksum": checksum, "url": url}
+
+    def place(self, name: str) -> str:
+        return (self.system.home.storage(StorageType.INPUT) / name).as_uri()
+
+    def state(self, uid: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.system.asked("dms", "GET", f"/api/v1/datasets/{uid}")
+        return found
+
+    def result(self) -> str:
+        place = self.system.home.storage(StorageType.OUTPUT) / uuid4().hex
+        new = {"name": place.name, "type": "output", "url": place.as_uri()}
+        made = self.system.asked(
+            "dms", "POST", "/api/v1/datasets", new, caller="service:wfms.chains"
+        )
+        return str(made["uid"])
+
+    def forge(self, queue: str, body: bytes) -> DeadLetter:
+        """Sends it, and waits for what the queue's service says of it."""
+        return self.system.run(_refused(self.system, queue, body))
+
+
+@pytest.fixture(scope="module")
+def scene(
+    postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Scene]:
+    with whole_system(postgres_server, tmp_path_factory.mktemp("whole") / "home") as system:
+        yield Scene(system, filled(system))
+
+
+def event(type_: str, data: Any, **more: Any) -> bytes:
+    """As a service that says to be the right one would send it."""
+    head = {"id": uuid4().hex, "source": "wfms.watcher", "time": "2026-03-01T00:00:00Z"}
+    return json.dumps(head | {"type": type_, "data": data} | more).encode()
+
+
+async def _refused(system: WholeSystem, queue: str, body: bytes) -> DeadLetter:
+    async with _sending(system) as transport:
+        message = Message(uuid4().hex, queue, body)
+        await transport.send([message])
+        found: list[DeadLetter] = []
+
+        async def dead() -> bool:
+            letters = await transport.dead_letters(queue, limit=100)
+            found[:] = [letter for letter in letters if letter.id == message.id]
+            return bool(found)
+
+        await eventually(dead, what="the message is refused")
+        return found[0]
+
+
+@asynccontextmanager
+async def _sending(system: WholeSystem) -> AsyncIterator[Transport]:
+    transport = open_transport(system.databases["transport"], sluice_topology())
+    await transport.start()
+    try:
+        yield transport
+    finally:
+        await transport.stop()
+
+
+Forgery = Callable[[Scene], bytes]
+
+FORGED: dict[str, tuple[str, Forgery, str]] = {
+    "a deletion, where files are told": (
+        DMS_FILES,
+        lambda scene: event(DMS_DELETIONS, {"uid": scene.open}),
+        "takes no messages of type 'dms.deletions'",
+    ),
+    "a task, where uploads are asked for": (
+        DMS_UPLOADS,
+        lambda scene: event(WMS_TASKS, {"uid": scene.open}),
+        "takes no messages of type 'wms.tasks'",
+    ),
+    "a file of the machine": (
+        DMS_FILES,
+        lambda scene: event(
+            DMS_FILES, {"dataset_uid": scene.open, "files": [scene.file("file:///etc/passwd")]}
+        ),
+        "file:///etc/passwd lies in no registered, enabled storage",
+    ),
+    "a file behind dots": (
+        DMS_FILES,
+        lambda scene: event(
+            DMS_FILES,
+            {"dataset_uid": scene.open, "files": [scene.file(scene.place("../token"))]},
+        ),
+        "leaves its folder with '..'",
+    ),
+    "a file of another host": (
+        DMS_FILES,
+        lambda scene: event(
+            DMS_FILES,
+            {"dataset_uid": scene.open, "files": [scene.file("http://169.254.169.254/latest")]},
+        ),
+        "http://169.254.169.254/latest lies in no registered, enabled storage",
+    ),
+    "one more file for what is complete": (
+        DMS_FILES,
+        lambda scene: event(
+            DMS_FILES,
+            {"dataset_uid": scene.closed, "files": [scene.file(scene.place("more.txt"))]},
+        ),
+        "data set 'texts' is closed",
+    ),
+    "another end of what is complete": (
+        DMS_FILES,
+        lambda scene: event(DMS_FILES, {"dataset_uid": scene.closed, "close_at": 5}),
+        "is to close at 1 file, not at 5",
+    ),
+    "the upload of what is no output": (
+        DMS_UPLOADS,
+        lambda scene: event(DMS_UPLOADS, {"uid": scene.closed}),
+        "cannot be uploaded: it is an input",
+    ),
+    "the deletion of the last copy of a result": (
+        DMS_DELETIONS,
+        lambda scene: event(DMS_DELETIONS, {"uid": scene.result()}),
+        "it may be the last copy",
+    ),
+    "a field that nothing has": (
+        DMS_DELETIONS,
+        lambda scene: event(DMS_DELETIONS, {"uid": scene.open, "force": True}),
+        "force: Extra inputs are not permitted",
+    ),
+    "SQL for a name": (
+        DMS_DELETIONS,
+        lambda _: event(DMS_DELETIONS, {"uid": "'; DROP TABLE datasets; --"}),
+        "uid: Input should be a valid UUID",
+    ),
+    "a task that is none": (
+        WMS_TASKS,
+        lambda _: event(WMS_TASKS, {"uid": "x"}),
+        "its data are no Task",
+    ),
+    "no JSON": (WMS_TASKS, lambda _: b"\xff\xfe\0", "not a message as the services send them"),
+    "a list": (WMS_TASKS, lambda _: b"[]", "the whole: Input should be an object"),
+    "lists in lists": (WMS_TASKS, lambda _: b"[" * DEEP + b"]" * DEEP, "recursion limit exceeded"),
+    "objects in objects": (
+        DMS_FILES,
+        lambda _: event(DMS_FILES, "here").replace(b'"here"', b'{"a":' * DEEP + b"1" + b"}" * DEEP),
+        "recursion limit exceeded",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FORGED)
+def test_a_forged_message_changes_nothing_and_its_reason_is_kept(scene: Scene, case: str) -> None:
+    queue, forged, reason = FORGED[case]
+    before = [scene.state(uid) for uid in (scene.open, scene.closed)]
+
+    letter = scene.forge(queue, forged(scene))
+
+    assert reason in letter.reason
+    assert [scene.state(uid) for uid in (scene.open, scene.closed)] == before
+
+
+def test_what_is_right_is_taken_after_all_that(scene: Scene) -> None:
+    """So what is refused above is refused for what it is."""
+    uid = data_set(scene.system, "fresh", close=False)
+    files = [scene.file(scene.place("more.txt"), "more.txt") | {"seq": 1}]
+    body = event(DMS_FILES, {"dataset_uid": uid, "files": files})
+
+    async def send() -> None:
+        async with _sending(scene.system) as transport:
+            await transport.send([Message(uuid4().hex, DMS_FILES, body)])
+
+    scene.system.run(send())
+    wait_until(lambda: scene.state(uid)["count_files"] == 2, what="the file is registered")

@@ -1,0 +1,134 @@
+"""What opens the system itself, people's, pilots' and sites' tokens, passwords, keys: after a run,
+and after each was shown to whoever asks for one and to whoever does not, each is where it is kept,
+and nowhere else."""
+
+import base64
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from sluice.contracts.access import PILOT_TOKEN_HEADER
+from tests.attacks.credentials import asked, bearer, cookie, given
+from tests.e2e.commands import SHOUT, UPPER, sluice
+from tests.e2e.systems import LiveSystem, live_system
+
+pytestmark = pytest.mark.xdist_group("own-secrets")
+
+PASSWORD = "a password that nobody else has"
+WMS = "/services/wms/api/v1"
+#: Files of a home folder that are made to keep one.
+KEPT = {"token", "pilot-token", "secret-key", "encryption-key"}
+
+
+@pytest.fixture(scope="module")
+def system() -> Iterator[LiveSystem]:
+    """Its log says all that it can."""
+    with live_system("--log-level", "DEBUG", "--slots", "1") as system:
+        yield system
+
+
+def test_each_is_where_it_is_kept_and_nowhere_else(system: LiveSystem, tmp_path: Path) -> None:
+    _run(system, tmp_path)
+    secrets = _secrets(system)
+    assert len(set(secrets.values())) == len(secrets)
+    for secret in secrets.values():
+        _show_everywhere(system, secret)
+
+    found = _files_with(system.home, secrets)
+
+    pilots = {file for file in found["a pilot's key"] if re.fullmatch(r"pilots/.+/key", file)}
+    assert pilots
+    own = {name: {name} if name in KEPT else set() for name in secrets}
+    assert found == own | {"a pilot's key": pilots}
+    assert [name for name, secret in secrets.items() if _in_a_command(secret)] == []
+
+
+def _run(system: LiveSystem, folder: Path) -> None:
+    (folder / "w.cwl").write_text(
+        SHOUT.format(command=UPPER, attempts=1, limit=60, glob="loud.txt")
+    )
+    (folder / "a.txt").write_text("here")
+    options = ["--input", str(folder / "a.txt"), "--out", str(folder / "out")]
+    sluice("run", str(folder / "w.cwl"), *options, "--url", system.url)
+    assert (folder / "out").is_dir()
+
+
+def _secrets(system: LiveSystem) -> dict[str, str]:
+    name = f"p-{uuid4().hex[:8]}"
+    asked(system, "POST", "/people", {"name": name, "role": "admin", "password": PASSWORD})
+    who = {"name": name, "password": PASSWORD}
+    [key] = {path.read_text() for path in system.home.glob("pilots/**/key")}
+    return {
+        **{name: (system.home / name).read_text().strip() for name in KEPT},
+        "password": PASSWORD,
+        "a person's token": given(system)[1],
+        "a token of a password": asked(system, "POST", "/sign-in", who)["secret"],
+        "a session": cookie(system)[1],
+        "a site's token": asked(system, "POST", "/sites", {"name": "there"})["secret"],
+        "a pilot's token": _registered(system),
+        "a pilot's key": max(key.splitlines(), key=len),
+    }
+
+
+def _registered(system: LiveSystem) -> str:
+    node = {"cores": 1, "ram": 1000, "disk": 1000}
+    told = {"uid": str(uuid4()), "name": "p", "host": "h", "slots": 1, "version": "1"}
+    enrolment = bearer((system.home / "pilot-token").read_text())
+    answer = httpx.post(
+        f"{system.url}{WMS}/pilots", json=told | {"resources": node}, headers=enrolment
+    )
+    return answer.raise_for_status().headers[PILOT_TOKEN_HEADER]
+
+
+def _show_everywhere(system: LiveSystem, secret: str) -> None:
+    """Where it opens something, and where it is a mistake."""
+    with httpx.Client(base_url=system.url, timeout=30) as http:
+        for path in ("/api/v1/chains", f"{WMS}/pilots"):
+            for sent in (
+                {"headers": bearer(secret)},
+                {"headers": {"authorization": f"Basic {secret}"}},
+                {"headers": {"cookie": f"sluice_person={secret}"}},
+                {"params": {"token": secret}},
+            ):
+                http.get(path, **sent)  # type: ignore[arg-type] # of several kinds
+            http.post(path, headers=bearer(secret), content=b"no json")
+        for form in ({"token": secret}, {"name": "anna", "password": secret}):
+            http.post("/sign-in", data=form)
+        for path, body in _bodies(secret):
+            http.post(path, json=body)
+
+
+def _bodies(secret: str) -> Iterator[tuple[str, Any]]:
+    yield "/api/v1/sign-in", {"name": "anna", "password": secret}
+    yield "/api/v1/sign-in", {"name": "anna", "password": [secret]}
+    yield "/api/v1/sign-in", {"password": secret}
+    yield "/api/v1/token-holders", {"token": secret}
+    yield "/api/v1/token-holders", {"token": {"x": secret}}
+
+
+def _files_with(folder: Path, secrets: dict[str, str]) -> dict[str, set[str]]:
+    """Each as it is, or in Base64."""
+    found: dict[str, set[str]] = {name: set() for name in secrets}
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            data = path.read_bytes() if path.is_file() else b""
+            for name, secret in secrets.items():
+                plain = secret.encode()
+                if plain in data or base64.b64encode(plain).rstrip(b"=")[:-2] in data:
+                    found[name].add(str(path.relative_to(folder)))
+    return found
+
+
+def _in_a_command(secret: str) -> bool:
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):
+            if secret.encode() in Path(f"/proc/{process}/cmdline").read_bytes():
+                return True
+    return False

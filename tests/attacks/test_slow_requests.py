@@ -1,0 +1,76 @@
+"""Requests that come, and never come to an end: a byte at a time, before anybody could say that
+nothing comes."""
+
+import asyncio
+
+import pytest
+from starlette.types import Receive, Scope, Send
+
+from sluice.servicekit import request_guard
+from sluice.servicekit.connections import PatientProtocol
+from tests.attacks.test_requests import SOON, head, served
+
+#: Between two bytes.
+SOONER = SOON / 10
+
+
+@pytest.fixture(autouse=True)
+def _short_farewell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(request_guard, "LINGER", SOON)
+
+
+async def dribbled(port: int, beginning: bytes, drop: bytes) -> bytes:
+    """What is answered to somebody who sends ``drop`` again and again until it is."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(beginning)
+    answer = asyncio.create_task(reader.read())
+    async with asyncio.timeout(30):
+        while not answer.done():
+            writer.write(drop)
+            await asyncio.wait([answer], timeout=SOONER)
+    writer.close()
+    return answer.result()
+
+
+@pytest.mark.parametrize("drop", [b"y", b"\r\nx: y"])
+async def test_a_head_that_comes_byte_by_byte_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, drop: bytes
+) -> None:
+    monkeypatch.setattr(PatientProtocol, "head_seconds", SOON)
+    async with served() as port:
+        answer = await dribbled(port, b"GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nx: ", drop)
+    assert answer.startswith(b"HTTP/1.1 408 ")
+
+
+@pytest.mark.parametrize(
+    ("beginning", "drop"),
+    [
+        (head("POST", content_length="60000"), b"x"),
+        (head("POST", transfer_encoding="chunked"), b"1\r\nx\r\n"),
+    ],
+    ids=["length", "chunks"],
+)
+async def test_a_body_that_comes_byte_by_byte_is_given_up(beginning: bytes, drop: bytes) -> None:
+    async with served() as port:
+        answer = await dribbled(port, beginning, drop)
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert b"SLUICE_DMS_BODY_SECONDS" in answer
+
+
+async def test_an_answer_that_nobody_reads_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PatientProtocol, "read_seconds", SOON)
+    ended = asyncio.Event()
+
+    async def large(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for _ in range(64):
+            body = b"x" * 1024 * 1024
+            await send({"type": "http.response.body", "body": body, "more_body": True})
+        ended.set()
+
+    async with served(app=large) as port:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(head())
+        async with asyncio.timeout(30):
+            await ended.wait()
+        writer.close()

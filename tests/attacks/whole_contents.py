@@ -1,0 +1,125 @@
+"""Something of each kind for a whole system: what requests can name."""
+
+import hashlib
+from typing import Any
+
+from sluice.contracts.states import StorageType
+from tests.architecture.sources import ROOT
+from tests.attacks.whole_system import PILOT, WholeSystem
+from tests.waiting import wait_until
+
+WORDCOUNT = (ROOT / "docs/tutorial/wordcount/workflow.cwl").read_text()
+TOOL = """\
+cwlVersion: v1.2
+class: CommandLineTool
+baseCommand: cat
+inputs: {page: {type: File, inputBinding: {}}}
+outputs: {all: stdout}
+requirements: {ToolTimeLimit: {timelimit: 10}}
+"""
+OPERATOR, DMS, WMS = "wfms.operator", "dms", "wms"
+
+#: Part of an address before a name or number, or a field of a body or query → what there is.
+Known = dict[str, list[str]]
+
+
+def filled(system: WholeSystem) -> Known:
+    """A chain of a data set, with a job that a pilot has; and one of whatever else has a name."""
+    _storages(system)
+    system.asked(OPERATOR, "POST", "/api/v1/templates", {"name": "words", "cwl": WORDCOUNT})
+    dataset = data_set(system, "texts")
+    waiting = data_set(system, "open", close=False)
+    request = {"dataset_uid": dataset, "template": "words"}
+    chain = system.asked(OPERATOR, "POST", "/api/v1/chains", request)["uid"]
+    wait_until(lambda: _tasks(system), what="the chain's tasks")
+    pilot_of(system)
+    wait_until(lambda: _leased(system), what="a job for the pilot")
+    run = {"name": "once", "cwl": WORDCOUNT}
+    ran = system.asked(OPERATOR, "POST", "/api/v1/run-templates", run)
+    system.asked(OPERATOR, "POST", "/api/v1/tools", {"name": "cat", "cwl": TOOL})
+    secret = {"name": "key", "value": "x" * 20, "templates": ["*"]}
+    system.asked(OPERATOR, "POST", "/api/v1/secrets", secret)
+    person = {"name": "anna", "role": "admin", "password": "correct horse battery"}
+    system.asked(OPERATOR, "POST", "/api/v1/people", person)
+    token = system.asked(OPERATOR, "POST", "/api/v1/tokens", {"label": "x", "person": "anna"})
+    system.asked(OPERATOR, "PUT", "/api/v1/limits", {"name": "licence", "amount": 3})
+    system.asked(DMS, "POST", "/api/v1/periods", {"name": "may"})
+    system.asked(DMS, "POST", "/api/v1/runs", {"number": 7, "period": "may"})
+    asset = {"files": [{"path": "model.bin", "size": 3}]}
+    draft = system.asked(OPERATOR, "POST", "/api/v1/assets/model/drafts", asset)
+    system.asked(OPERATOR, "POST", "/api/v1/sites", {"name": "there"})
+    tasks = _tasks(system)
+    uids = [str(task["task_id"]) for task in tasks]
+    return {
+        "datasets": [dataset, waiting],
+        "unmatched": [waiting],
+        "chains": [chain],
+        "tasks": uids,
+        "pilots": [str(PILOT)],
+        "files": ["1", "0"],
+        "jobs": ["1"],
+        "templates": ["words"],
+        "tools": ["cat"],
+        "secrets": ["key"],
+        "people": ["anna"],
+        "limits": ["licence"],
+        "storages": list(StorageType),
+        "assets": ["model"],
+        "drafts": [draft["uid"]],
+        "sites": ["there"],
+        "runs": ["7"],
+        "steps": [tasks[0]["step"]],
+        "run-templates": [ran["id"]],
+        "tokens": [token["token"]["id"]],
+        "queues": ["wms.tasks", "dms.files"],
+        "dead": ["1"],
+        "template": ["words"],
+        "cwl": [WORDCOUNT],
+        "text": [WORDCOUNT],
+        "url": [(system.home.storage(StorageType.INPUT) / "texts.txt").as_uri()],
+        "dataset_uid": [waiting],
+        "period": ["may"],
+        "task_uid": uids,
+        "chain": [chain],
+    }
+
+
+def data_set(system: WholeSystem, name: str, *, close: bool = True) -> str:
+    new = system.asked(OPERATOR, "POST", "/api/v1/datasets", {"name": name})
+    uid = str(new["uid"])
+    path = system.home.storage(StorageType.INPUT) / f"{name}.txt"
+    path.write_text("one two\n")
+    checksum = f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+    file = {"seq": 0, "name": path.name, "size": 8, "checksum": checksum, "url": path.as_uri()}
+    system.asked(OPERATOR, "POST", f"/api/v1/datasets/{uid}/files", {"files": [file]})
+    if close:
+        system.asked(OPERATOR, "POST", f"/api/v1/datasets/{uid}/close", {})
+    return uid
+
+
+def _storages(system: WholeSystem) -> None:
+    for kind in StorageType:
+        storage = {"name": kind, "type": kind, "url": system.home.storage(kind).as_uri()}
+        system.asked(DMS, "POST", "/api/v1/storages", storage)
+
+
+def pilot_of(system: WholeSystem) -> None:
+    node = {"cores": 1, "ram": 4000, "disk": 4000}
+    told = {"name": "p", "host": "h", "slots": 2, "version": "1", "resources": node}
+    new = {"uid": str(PILOT), **told}
+    system.asked(WMS, "POST", "/api/v1/pilots", new, caller="enrolled")
+
+
+def _leased(system: WholeSystem) -> Any:
+    path = f"/api/v1/pilots/{PILOT}/lease"
+    return system.asked(WMS, "POST", path, {"jobs": 1, "wait": 0}, caller="the pilot")["jobs"]
+
+
+def _chains(system: WholeSystem) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = system.asked(OPERATOR, "GET", "/api/v1/chains")["chains"]
+    return found
+
+
+def _tasks(system: WholeSystem) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = system.asked(OPERATOR, "GET", "/api/v1/tasks")["tasks"]
+    return found

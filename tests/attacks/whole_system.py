@@ -1,0 +1,168 @@
+"""Every service of the system in this process, on databases of a real PostgreSQL, at work: asked as
+whoever a test wants to be."""
+
+import asyncio
+import threading
+import uuid
+from collections.abc import Coroutine, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+from uuid import UUID
+
+import asyncpg
+import httpx
+
+from sluice.contracts.access import CallingService, Role
+from sluice.embedded.home import Home
+from sluice.embedded.services import SERVICES, build_service
+from sluice.servicekit.access.principal import (
+    Person,
+    PilotCaller,
+    Principal,
+    ScraperCaller,
+    ServiceCaller,
+)
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.queue_topology import sluice_topology
+from sluice.servicekit.service_clients import ProcessLinks
+from sluice.servicekit.transport.open import open_transport
+from tests.servers.postgres import PostgresServer
+
+#: Seconds for whatever is asked.
+PATIENCE = 60.0
+#: Of the pilot that is there, and of one that is not.
+PILOT, OTHER_PILOT = UUID(int=1), UUID(int=2)
+
+#: From whoever may least.
+CALLERS: dict[str, Principal | None] = {
+    "nobody": None,
+    "scraper": ScraperCaller(),
+    "enrolled": PilotCaller(),
+    "another pilot": PilotCaller(OTHER_PILOT),
+    "the pilot": PilotCaller(PILOT),
+    **{role: Person("anna", role) for role in Role},
+    **{f"service:{service}": ServiceCaller(service) for service in CallingService},
+}
+
+Result = TypeVar("Result")
+
+
+@dataclass(slots=True)
+class WholeSystem:
+    """``databases``: URLs by service."""
+
+    home: Home
+    databases: dict[str, str]
+    links: ProcessLinks = field(default_factory=ProcessLinks)
+    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
+    _clients: dict[tuple[str, str], httpx.AsyncClient] = field(default_factory=dict)
+
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """On the event loop of the services, which is another thread's."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(PATIENCE)
+
+    def ask(self, caller: str, service: str, request: httpx.Request, **more: Any) -> httpx.Response:
+        """``caller``: one of ``CALLERS``."""
+        return self.run(self._client(caller, service).send(request, **more))
+
+    def asked(
+        self, service: str, method: str, path: str, body: Any = None, *, caller: str = "admin"
+    ) -> Any:
+        """What has to go well."""
+        request = httpx.Request(method, f"http://{service}{path}", json=body)
+        answer = self.ask(caller, service, request)
+        assert answer.is_success, (method, path, answer.text)
+        return answer.json() if answer.content else None
+
+    def rows(self, service: str, statement: str, *values: Any) -> list[dict[str, Any]]:
+        return self.run(_rows(self.databases[service], statement, values))
+
+    def _client(self, caller: str, service: str) -> httpx.AsyncClient:
+        if (caller, service) not in self._clients:
+            principal = CALLERS[caller]
+            self._clients[caller, service] = (
+                httpx.AsyncClient(
+                    transport=httpx.ASGITransport(
+                        self.links.apps[service], raise_app_exceptions=False
+                    ),
+                    base_url=f"http://{service}",
+                )
+                if principal is None
+                else self.links.http_of(principal, service)
+            )
+        return self._clients[caller, service]
+
+
+async def _rows(url: str, statement: str, values: tuple[Any, ...]) -> list[dict[str, Any]]:
+    connection = await asyncpg.connect(url)
+    try:
+        return [dict(row) for row in await connection.fetch(statement, *values)]
+    finally:
+        await connection.close()
+
+
+@contextmanager
+def whole_system(server: PostgresServer, folder: Path) -> Iterator[WholeSystem]:
+    """All loops and consumers run; there are storages in ``folder``, and nothing else."""
+    with ExitStack() as ends:
+        system = WholeSystem(Home(folder), {})
+        thread = threading.Thread(target=system.loop.run_forever, name="services", daemon=True)
+        thread.start()
+        ends.callback(_end, system.loop, thread)
+        system.home.open()
+        ends.callback(system.home.close)
+        system.databases = system.run(_make_databases(server))
+        ends.callback(lambda: system.run(_drop_databases(server, system.databases)))
+        stop, ready = asyncio.Event(), threading.Event()
+        serving = asyncio.run_coroutine_threadsafe(_serve(system, ready, stop), system.loop)
+        ends.callback(serving.result, PATIENCE)
+        ends.callback(system.loop.call_soon_threadsafe, stop.set)
+        while not ready.wait(1.0):
+            if serving.done():
+                serving.result()
+        yield system
+
+
+def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
+
+
+async def _serve(system: WholeSystem, ready: threading.Event, stop: asyncio.Event) -> None:
+    transport = open_transport(system.databases["transport"], sluice_topology())
+    services = {
+        name: build_service(
+            name,
+            database_url=system.databases[name],
+            links=system.links.of(name),
+            transport=transport,
+            home=system.home,
+        )
+        for name in SERVICES
+    }
+    system.links.apps.update({name: service.app for name, service in services.items()})
+    async with running(transport, system.links, *services.values()):
+        ready.set()
+        await stop.wait()
+
+
+async def _make_databases(server: PostgresServer) -> dict[str, str]:
+    admin = await asyncpg.connect(server.url())
+    made = {}
+    for name in (*SERVICES, "transport"):
+        database = f"whole_{uuid.uuid4().hex[:12]}"
+        await admin.execute(f"CREATE DATABASE {database} STRATEGY file_copy")
+        made[name] = server.url(database)
+    await admin.close()
+    return made
+
+
+async def _drop_databases(server: PostgresServer, databases: dict[str, str]) -> None:
+    admin = await asyncpg.connect(server.url())
+    for url in databases.values():
+        name = url.removeprefix("postgresql://postgres:@/").partition("?")[0]
+        await admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    await admin.close()

@@ -1,0 +1,56 @@
+"""What a service has signed for one service, or a pilot's token of one pilot, at every route of
+every other."""
+
+from pathlib import Path
+from uuid import UUID
+
+import httpx
+import pytest
+from structlog.testing import capture_logs
+
+from scripts.docs.services import SERVICES, app_of
+from sluice.servicekit.access.entrance import without_accounts
+from sluice.servicekit.access.service_keys import ServiceKeys
+from sluice.servicekit.access.service_tokens import ServiceSigner, ServiceTokens
+from sluice.servicekit.access.tokens import PilotTokens
+from sluice.setup.service_keys import make_keys
+from tests.unit.access.table import OTHER_PILOT, rows
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> Path:
+    make_keys(tmp_path / "keys")
+    return tmp_path / "keys"
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_what_is_for_another_service_opens_no_route(keys: Path, service: str) -> None:
+    other = next(one for one in SERVICES if one != service)
+    foreign = {
+        one.service: one.token(other)
+        for one in (ServiceSigner(ServiceKeys(keys, each)) for each in SERVICES)
+    }
+    known = ServiceTokens(ServiceKeys(keys, service))
+    app = without_accounts(app_of(service), [known], for_people=False)
+    assert await _statuses(app, service, foreign) == {401}
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_the_token_of_a_pilot_opens_no_route_of_another(service: str) -> None:
+    tokens = PilotTokens(["key"])
+    app = without_accounts(app_of(service), [tokens], for_people=False)
+    assert await _statuses(app, service, {"p": tokens.give(UUID(OTHER_PILOT))}) == {403}
+
+
+async def _statuses(app: object, service: str, tokens: dict[str, str]) -> set[int]:
+    found = set()
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)  # type: ignore[arg-type] # any
+    async with httpx.AsyncClient(transport=transport, base_url=f"http://{service}") as http:
+        with capture_logs():
+            for row in rows():
+                if row.service == service and not row.lets("nobody"):
+                    for token in tokens.values():
+                        headers = {"authorization": f"Bearer {token}"}
+                        answer = await http.request(row.method, row.path, headers=headers)
+                        found.add(answer.status_code)
+    return found

@@ -1,0 +1,176 @@
+"""Which routes of the DMS, the WMS, the intake and the chain service people use at the operator
+service, and what these answer, as their own documents have it."""
+
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from sluice.contracts.attention import Acknowledge
+from sluice.contracts.base import Contract
+from sluice.contracts.chains import Chain
+from sluice.contracts.datasets import (
+    CloseDataset,
+    Dataset,
+    DatasetPage,
+    DatasetStatus,
+    File,
+    FilePage,
+    Frame,
+    NewDataset,
+    NewFiles,
+    NewFrames,
+    NewPeriod,
+    NewRun,
+    NewStorage,
+    Period,
+    Registered,
+    Run,
+    Storage,
+    WaterMarks,
+)  # fmt: skip
+from sluice.contracts.intake import Rematch, Rematched, RematchedAll
+from sluice.contracts.owners import Share
+from sluice.contracts.pilot_detail import PilotDetail
+from sluice.contracts.pilot_list import PilotList
+from sluice.contracts.problems import Conflict, NotFound, ServiceError
+from sluice.contracts.tasks import Explanation, Job, JobPage, Outlook, TaskStatus
+from sluice.servicekit.access.policy import RoutePolicy
+from wfms.operator.api.rest.route import ADMINS, SHIFT, SHIFT_OR_OWNER, SUBMITTERS, VIEWERS
+
+
+@dataclass(frozen=True, slots=True)
+class Forwarded:
+    """``service`` answers it at the same path; the other fields are those of ``Route``."""
+
+    service: str
+    method: str
+    rule: str
+    access: RoutePolicy
+    summary: str
+    answer: type[BaseModel] | None = None
+    many: bool = False
+    status: int = 200
+    again: int | None = None
+    body: type[Contract] | None = None
+    errors: tuple[type[ServiceError], ...] = ()
+
+
+FORWARDED: tuple[Forwarded, ...] = (
+    Forwarded("dms", "GET", "/datasets", VIEWERS,
+              "Lists data sets, by the order in which they closed.",
+              answer=DatasetPage),
+    Forwarded("dms", "POST", "/datasets", SUBMITTERS,
+              "Registers a data set.",
+              answer=Dataset, status=201, again=200, body=NewDataset, errors=(Conflict,)),
+    Forwarded("dms", "GET", "/datasets/<uuid:uid>", VIEWERS,
+              "Reads a data set.",
+              answer=Dataset, errors=(NotFound,)),
+    Forwarded("dms", "GET", "/datasets/<uuid:uid>/status", VIEWERS,
+              "Says how far a data set is, and what it waits for.",
+              answer=DatasetStatus, errors=(NotFound,)),
+    Forwarded("wfms.chains", "DELETE", "/datasets/<uuid:uid>", SHIFT_OR_OWNER,
+              "Deletes a data set that no chain needs, by force any.",
+              answer=Dataset, status=202, errors=(NotFound, Conflict)),
+    Forwarded("wfms.chains", "POST", "/chains/<uuid:uid>/acknowledge", SHIFT_OR_OWNER,
+              "Says who has seen that a chain failed.",
+              answer=Chain, body=Acknowledge, errors=(NotFound, Conflict)),
+    Forwarded("dms", "GET", "/datasets/<uuid:uid>/files", VIEWERS,
+              "Lists a data set's files, in order.",
+              answer=FilePage, errors=(NotFound,)),
+    Forwarded("dms", "GET", "/datasets/<uuid:uid>/files/<int:file>", VIEWERS,
+              "Reads one of a data set's files.",
+              answer=File, errors=(NotFound,)),
+    Forwarded("dms", "POST", "/datasets/<uuid:uid>/files", SUBMITTERS,
+              "Registers files of a data set.",
+              answer=Registered, body=NewFiles, errors=(NotFound, Conflict)),
+    Forwarded("dms", "POST", "/datasets/<uuid:uid>/close", SUBMITTERS,
+              "Closes a data set: it is complete.",
+              answer=Dataset, body=CloseDataset, errors=(NotFound, Conflict)),
+    Forwarded("dms", "PUT", "/datasets/<uuid:uid>/share", SHIFT_OR_OWNER,
+              "Says which groups see a data set beside its own, and whose it is.",
+              answer=Dataset, body=Share, errors=(NotFound,)),
+    Forwarded("dms", "GET", "/storages", VIEWERS,
+              "Lists storages, those with the most free space first.",
+              answer=Storage, many=True),
+    Forwarded("dms", "POST", "/storages", ADMINS,
+              "Registers a storage.",
+              answer=Storage, status=201, again=200, body=NewStorage, errors=(Conflict,)),
+    Forwarded("dms", "POST", "/storages/<string:name>/disable", ADMINS,
+              "Takes a storage out of use: no new data sets.",
+              answer=Storage, errors=(NotFound,)),
+    Forwarded("dms", "POST", "/storages/<string:name>/enable", ADMINS,
+              "Takes a storage into use again.",
+              answer=Storage, errors=(NotFound, Conflict)),
+    Forwarded("dms", "PUT", "/storages/<string:name>/marks", ADMINS,
+              "Sets the water marks of an input storage.",
+              answer=Storage, body=WaterMarks, errors=(NotFound,)),
+    Forwarded("dms", "DELETE", "/storages/<string:name>/marks", ADMINS,
+              "Takes the water marks of a storage away.",
+              answer=Storage, errors=(NotFound,)),
+    Forwarded("dms", "GET", "/periods", VIEWERS,
+              "Lists periods of data taking.",
+              answer=Period, many=True),
+    Forwarded("dms", "POST", "/periods", SUBMITTERS,
+              "Registers a period.",
+              answer=Period, status=201, again=200, body=NewPeriod, errors=(Conflict,)),
+    Forwarded("dms", "GET", "/runs", VIEWERS,
+              "Lists runs, or those of a period.",
+              answer=Run, many=True, errors=(NotFound,)),
+    Forwarded("dms", "POST", "/runs", SUBMITTERS,
+              "Registers a run.",
+              answer=Run, status=201, again=200, body=NewRun, errors=(Conflict,)),
+    Forwarded("dms", "GET", "/runs/<int:run>/frames", VIEWERS,
+              "Lists the frames of a run.",
+              answer=Frame, many=True, errors=(NotFound,)),
+    Forwarded("dms", "POST", "/runs/<int:run>/frames", SUBMITTERS,
+              "Registers frames of a run.",
+              answer=Registered, body=NewFrames, errors=(NotFound, Conflict)),
+    Forwarded("wfms.intake", "DELETE", "/unmatched/<uuid:uid>", SHIFT,
+              "Takes a data set off the list of unmatched ones.",
+              status=204, errors=(NotFound,)),
+    Forwarded("wfms.intake", "POST", "/rematch", SHIFT,
+              "Matches an unmatched data set again.",
+              answer=Rematched, body=Rematch, errors=(NotFound, Conflict)),
+    Forwarded("wfms.intake", "POST", "/rematch-all", SHIFT,
+              "Matches all unmatched data sets again.",
+              answer=RematchedAll),
+    Forwarded("wms", "POST", "/tasks/<uuid:uid>/retry", SHIFT_OR_OWNER,
+              "Gives failed and held jobs another round.",
+              answer=TaskStatus, errors=(NotFound, Conflict)),
+    Forwarded("wms", "GET", "/tasks/<uuid:uid>/jobs", VIEWERS,
+              "Lists the jobs of a task.",
+              answer=JobPage, errors=(NotFound,)),
+    Forwarded("wms", "GET", "/tasks/<uuid:uid>/explain", VIEWERS,
+              "Says why a task does not run, or why it failed.",
+              answer=Explanation, errors=(NotFound,)),
+    Forwarded("wms", "GET", "/tasks/<uuid:uid>/outlook", VIEWERS,
+              "Says whether a task's jobs will ever find a node.",
+              answer=Outlook, errors=(NotFound,)),
+    Forwarded("wms", "GET", "/jobs/<int:job>", VIEWERS,
+              "Reads a job with its attempts.",
+              answer=Job, errors=(NotFound,)),
+    Forwarded("wms", "POST", "/jobs/<int:job>/retry", SHIFT_OR_OWNER,
+              "Gives a failed or held job another round.",
+              answer=Job, errors=(NotFound, Conflict)),
+    Forwarded("wms", "GET", "/jobs/<int:job>/explain", VIEWERS,
+              "Says why a job does not run, or why it failed.",
+              answer=Explanation, errors=(NotFound,)),
+    Forwarded("wms", "GET", "/pilots", VIEWERS,
+              "Lists pilots and what they do.",
+              answer=PilotList),
+    Forwarded("wms", "GET", "/pilots/<uuid:uid>", VIEWERS,
+              "Reads a pilot with what it has, what it did last, and what failed there.",
+              answer=PilotDetail, errors=(NotFound,)),
+    Forwarded("wms", "POST", "/pilots/<uuid:uid>/stop", SHIFT,
+              "Asks a pilot to stop its jobs, hand them back, and end.",
+              status=204, errors=(NotFound, Conflict)),
+    Forwarded("wms", "DELETE", "/pilots/<uuid:uid>", SHIFT,
+              "Takes a pilot off the lists that has ended or was lost.",
+              status=204, errors=(NotFound, Conflict)),
+    Forwarded("wms", "POST", "/pilots/<uuid:uid>/acknowledge", SHIFT,
+              "Says who has seen that a pilot was lost.",
+              status=204, body=Acknowledge, errors=(NotFound, Conflict)),
+    Forwarded("wms", "POST", "/pilots/<uuid:uid>/drain", SHIFT,
+              "Asks a pilot to finish what it has, and end.",
+              status=204, errors=(NotFound,)),
+)  # fmt: skip
