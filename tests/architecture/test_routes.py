@@ -84,11 +84,14 @@ def test_errors_are_problems(service: str) -> None:
 
 @every_service
 def test_routes_with_an_id_can_answer_that_there_is_no_such_thing(service: str) -> None:
-    """Creating by ``POST`` to a collection needs none; a path that names one thing does."""
+    """Creating by ``POST`` to a collection needs none; a path that names one thing does.
+
+    A group is no thing that exists or not: its limits may be set before anybody is in it.
+    """
     missing = [
         f"{method} {path}"
         for method, path, operation in operations(service)
-        if "{" in path and "404" not in operation["responses"]
+        if "{" in path and "{group}" not in path and "404" not in operation["responses"]
     ]
     assert not missing
 

@@ -16,7 +16,7 @@ from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.people import Asker
 from sluice.contracts.problems import Unauthenticated
 from sluice.servicekit.access.principal import Person, Principal, ServiceCaller, person_of
-from sluice.servicekit.audit.request import PersonRequest, request_now
+from sluice.servicekit.audit.request import PersonRequest, action_line, request_now
 
 #: Who may ask for a person.
 _CARRIES = frozenset({CallingService.OPERATOR})
@@ -38,7 +38,7 @@ def request_of(principal: Principal | None, scope: Scope) -> PersonRequest | Non
     return PersonRequest(
         person,
         given or uuid4(),
-        action=f"{scope['method']} {scope['path']}",
+        action=action_line(scope["method"], scope["path"]),
         remote=address_of(scope),
         reads=scope["method"] in _READS,
     )

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from sluice.servicekit.access.principal import Person
+from sluice.visible_text import visible_line
 
-#: Characters of a fact that are kept.
+#: Characters of a fact, and of an action, that are kept.
 _MOST = 200
+_MOST_OF_ACTION = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,4 +72,14 @@ def tell(**facts: object) -> None:
 
 def in_words(facts: Mapping[str, object]) -> dict[str, str]:
     """What is None is left out."""
-    return {name: str(value)[:_MOST] for name, value in facts.items() if value is not None}
+    return {name: _line(str(value), _MOST) for name, value in facts.items() if value is not None}
+
+
+def action_line(method: str, address: str) -> str:
+    """A request in words, whatever characters its address has."""
+    return _line(f"{method} {address}", _MOST_OF_ACTION)
+
+
+def _line(text: str, most: int) -> str:
+    """As a database takes it: with neither NUL nor half of a character."""
+    return visible_line(text[:most]).encode(errors="replace").decode()

@@ -10,7 +10,7 @@ from uuid import uuid4
 import asyncpg
 import httpx
 import pytest
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
 
 from sluice.contracts.access import CallingService, Role
 from sluice.contracts.audit import AuditKind
@@ -67,6 +67,11 @@ class Notes:
                 await transaction.connection.fetch("SELECT * FROM notes")
             tell(found="nothing", nothing=None)
             return {}
+
+        @router.put("/looks/{name}")
+        @who
+        async def look_at(name: str) -> Response:
+            return Response(r'{"name": "a\u0000\ud800"}', media_type="application/json")
 
         @router.get("/notes")
         @who
@@ -132,6 +137,17 @@ async def test_the_change_and_its_row_commit_together(notes: Notes) -> None:
         " 'changed') AS same"
     )
     assert same[0]["same"]
+
+
+async def test_an_address_and_an_answer_of_any_characters_are_noted(notes: Notes) -> None:
+    """A database takes neither NUL nor half of a character; a line is one line when it is read."""
+    answer = await notes.ask(ANNA, "PUT", "/looks/%00%0A%FF" + "x" * 2000)
+    assert answer.status_code == 200
+    [(_, action, _), (_, _, outcome)] = await notes.rows()
+    assert action == ("PUT /looks/\u2400\u240a\ufffd" + "x" * 2000)[:1000]
+    assert outcome == 200
+    [row] = await notes.fetch("SELECT facts FROM audit WHERE kind = 'ended'")
+    assert row["facts"] == {"name": "a\u2400?"}
 
 
 async def test_what_changes_nothing_is_noted_as_that(notes: Notes) -> None:

@@ -22,7 +22,7 @@ class GroupRoutes:
                   "Lists groups that who asks is in: members, share of the nodes, and how much "
                   "they have, and may have.",
                   answer=GroupList, errors=(NotAvailable,)),
-            Route("PATCH", "/groups/<string:name>", self.set, ADMINS,
+            Route("PATCH", "/groups/<string:group>", self.set, ADMINS,
                   "Sets the weight of a group, and what it may have; `none`: as much as there is.",
                   answer=Group, body=SetGroup, errors=(Unprocessable, NotAvailable)),
         ]  # fmt: skip
@@ -30,9 +30,9 @@ class GroupRoutes:
     async def list(self) -> GroupList:
         return await read_groups(self._context)
 
-    async def set(self, name: str, body: SetGroup) -> Group:
+    async def set(self, group: str, body: SetGroup) -> Group:
         try:
-            _NAME.validate_python(name)
+            _NAME.validate_python(group)
         except ValidationError as error:
-            raise refused("name", error) from error
-        return await set_group(self._context, name, body)
+            raise refused("group", error) from error
+        return await set_group(self._context, group, body)
