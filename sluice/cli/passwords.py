@@ -24,14 +24,3 @@ def asked_password(what: str = "password", *, twice: bool = False) -> SecretStr:
     if not given:
         raise Unprocessable(f"no {what} was given, at the terminal or from standard input")
     return SecretStr(given)
-
-
-def asked_line(what: str) -> str:
-    """That others may see. Raises ``Unprocessable`` for none."""
-    if sys.stdin.isatty():
-        sys.stderr.write(f"{what}: ")
-        sys.stderr.flush()
-    given = sys.stdin.readline(_MOST).strip()
-    if not given:
-        raise Unprocessable(f"no {what} was given")
-    return given

@@ -31,6 +31,7 @@ from wfms.operator.settings import OperatorSettings, secret_key
 from wfms.operator.usecases.change_accounts import ChangeAccounts
 from wfms.operator.usecases.compile_files import Compiler
 from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.device_login import DeviceLogins
 from wfms.operator.usecases.enter_by_provider import EnterByProvider
 from wfms.operator.usecases.known_people import KnownPeople
 from wfms.operator.usecases.openid_provider import OpenIdProvider
@@ -101,6 +102,7 @@ def make_context(
         sealer=Sealer(settings.encryption_keys),
         people=KnownPeople(database, desk, _own_token(settings)),
         accounts=ChangeAccounts(database, passwords, desk),
+        logins=DeviceLogins(database),
         others=others,
         audits={service: AuditClient(http) for service, http in others.items()},
         files=links.http("dms", streams=True),

@@ -1,15 +1,18 @@
 """`sluice login`, `sluice logout`, `sluice whoami`."""
 
+import asyncio
 import socket
 from typing import Annotated
 
 import typer
 from pydantic import SecretStr
 
+from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
 from sluice.cli.output import err
-from sluice.cli.passwords import asked_line, asked_password
+from sluice.cli.passwords import asked_password
 from sluice.cli.system import System, with_system
+from sluice.contracts.device_login import DeviceQuestion, NewDeviceLogin
 from sluice.contracts.people import SignInWithPassword, TokenQuestion
 from sluice.credentials import (
     TOKEN,
@@ -25,7 +28,11 @@ from sluice.credentials import (
 def login(
     system: System,
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Yours, in the system.")
+        str | None,
+        typer.Argument(
+            metavar="NAME",
+            help="Yours, where you have a password; without it, you sign in by a browser.",
+        ),
     ] = None,
     *,
     with_token: Annotated[
@@ -34,9 +41,17 @@ def login(
     ] = False,
 ) -> None:
     """Let the command ask a system as you, from this machine: it gets a token of yours, which it
-    keeps in a file that you alone can read."""
+    keeps in a file that you alone can read.
+
+    Without a name it shows an address and a code: open the address in a browser, on any machine,
+    and allow it there."""
     url = system.address()
-    secret = plain_errors(lambda: asked_password("token")) if with_token else _given(system, name)
+    if with_token:
+        secret = plain_errors(lambda: asked_password("token"))
+    elif name is None:
+        secret = _by_browser(system, url)
+    else:
+        secret = _by_password(system, name)
     token = secret.get_secret_value().strip()
     me = system.ask(lambda c: c.operator.me(), token=token)
     plain_errors(lambda: keep_token(url, token))
@@ -49,15 +64,38 @@ def login(
         )
 
 
-def _given(system: System, name: str | None) -> SecretStr:
+def _by_password(system: System, name: str) -> SecretStr:
     """A token, for a name and a password."""
-    label = f"sluice login, {socket.gethostname()}"[:100]
-    known = plain_errors(lambda: name or asked_line("name"))
     who = plain_errors(
-        lambda: SignInWithPassword(name=known, password=asked_password(), label=label)
+        lambda: SignInWithPassword(name=name, password=asked_password(), label=_label())
     )
     # Not as whom it was before: that token may have ended.
     return system.ask(lambda c: c.operator.sign_in(who), token="").secret
+
+
+def _by_browser(system: System, url: str) -> SecretStr:
+    """A token that somebody allows in a browser (RFC 8628)."""
+    new = NewDeviceLogin(label=_label())
+
+    async def wait(connection: Connection) -> SecretStr:
+        begun = await connection.operator.begin_device_login(new)
+        err.print(
+            f"open {url}{begun.verification_uri_complete} in a browser, on any machine, and let"
+            f" the command in if the page shows {begun.user_code}",
+            soft_wrap=True,
+        )
+        question = DeviceQuestion(device_code=begun.device_code)
+        while True:  # until somebody has said something, or it has ended
+            answer = await connection.operator.device_login(question)
+            if answer.given is not None:
+                return answer.given.secret
+            await asyncio.sleep(begun.interval)
+
+    return system.ask(wait, token="")
+
+
+def _label() -> str:
+    return f"sluice login, {socket.gethostname()}"[:100]
 
 
 @with_system

@@ -4,6 +4,12 @@ from urllib.parse import quote
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient
+from sluice.contracts.device_login import (
+    DeviceAnswer,
+    DeviceLogin,
+    DeviceQuestion,
+    NewDeviceLogin,
+)
 from sluice.contracts.people import (
     Account,
     AccountChange,
@@ -59,6 +65,17 @@ class PeopleCalls(ServiceClient):
     async def sign_in(self, who: SignInWithPassword) -> GivenToken:
         """Raises ``Unauthenticated``."""
         return await self.call("POST", f"{API}/sign-in", body=who, answer=GivenToken, retry=False)
+
+    async def begin_device_login(self, new: NewDeviceLogin) -> DeviceLogin:
+        """Waits for somebody to allow it in a browser."""
+        path = f"{API}/device-logins"
+        return await self.call("POST", path, body=new, answer=DeviceLogin, retry=False)
+
+    async def device_login(self, question: DeviceQuestion) -> DeviceAnswer:
+        """What has become of it. Raises ``Forbidden`` where it was refused, ``NotFound`` where it
+        has ended."""
+        path = f"{API}/device-logins/answers"
+        return await self.call("POST", path, body=question, answer=DeviceAnswer)
 
     async def revoke_found_token(self, token: TokenQuestion) -> None:
         """Whosever it is; also one that opens nothing."""

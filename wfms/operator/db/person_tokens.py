@@ -36,6 +36,7 @@ WHERE id = $1 AND ($2::text IS NULL OR person = $2) RETURNING {_COLUMNS}
 
 REVOKE_ITSELF = (
     "UPDATE person_tokens SET revoked_at = coalesce(revoked_at, now()) WHERE digest = $1"
+    " RETURNING person"
 )
 
 HOLDER = """
@@ -70,6 +71,8 @@ END_SESSIONS = """
 DELETE FROM person_sessions WHERE digest = ANY(ARRAY(
     SELECT digest FROM person_sessions WHERE person = $1 ORDER BY digest FOR UPDATE))
 """
+
+END_DEVICE_LOGINS = "DELETE FROM device_logins WHERE person = $1"
 
 FORGET_SESSIONS = """
 -- Those that somebody else ends at this moment are left to him.
@@ -108,8 +111,10 @@ async def mark_revoked(connection: Connection, token: UUID, *, person: str | Non
     return None if row is None else _token(row)
 
 
-async def revoke_itself(connection: Connection, secret: str) -> None:
-    await connection.execute(REVOKE_ITSELF, digest(secret))
+async def revoke_itself(connection: Connection, secret: str) -> str | None:
+    """Whose it was; None: there is none."""
+    person: str | None = await connection.fetchval(REVOKE_ITSELF, digest(secret))
+    return person
 
 
 async def holder_of(connection: Connection, secret: str) -> Person | None:
@@ -142,7 +147,9 @@ async def end_session(connection: Connection, secret: str) -> str | None:
 
 
 async def end_sessions_of(connection: Connection, person: str) -> None:
+    """And what he has let in by a browser, where it has not come in yet."""
     await connection.execute(END_SESSIONS, person)
+    await connection.execute(END_DEVICE_LOGINS, person)
 
 
 async def forget_ended_sessions(connection: Connection) -> None:

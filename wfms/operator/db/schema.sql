@@ -324,3 +324,28 @@ CREATE TRIGGER audit_forgotten_whole BEFORE TRUNCATE ON audit_forgotten
 FOR EACH STATEMENT EXECUTE FUNCTION audit_is_added_to();
 
 UPDATE alembic_version SET version_num='operator0014' WHERE alembic_version.version_num = 'operator0013';
+
+-- Running upgrade operator0014 -> operator0015
+
+CREATE TABLE device_logins (
+    -- SHA-256 of what the command has.
+    digest bytea PRIMARY KEY CHECK (octet_length(digest) = 32),
+    -- What people compare.
+    user_code text NOT NULL UNIQUE,
+    label text NOT NULL,
+    -- The address that it was asked from.
+    remote text NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    expires_at timestamptz NOT NULL,
+    -- Who has said what is to become of it: null: nobody yet.
+    person text,
+    -- The most that the token may; null: it is refused.
+    role text CHECK (role IN ('viewer', 'submitter', 'shift', 'admin')),
+    CHECK (person IS NOT NULL OR role IS NULL)
+);
+
+CREATE INDEX device_logins_person ON device_logins (person);
+
+CREATE INDEX device_logins_end ON device_logins (expires_at);
+
+UPDATE alembic_version SET version_num='operator0015' WHERE alembic_version.version_num = 'operator0014';

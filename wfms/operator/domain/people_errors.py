@@ -75,6 +75,32 @@ class TooManyTokens(Conflict):
         )
 
 
+class DeviceLoginUnknown(NotFound):
+    """Nobody finds out which there were."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "no command waits with this code: it holds for ten minutes, once; type `sluice login`"
+            " again"
+        )
+
+
+class DeviceLoginRefused(Forbidden):
+    def __init__(self) -> None:
+        super().__init__("whoever was asked in the browser has refused it")
+
+
+class TooManyCodes(ServiceError):
+    status, slug, title = 429, "too-many-codes", "Too many codes"
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(
+            f"too many codes were asked for, or wrong: wait {seconds} s (names, passwords and"
+            " tokens are taken meanwhile)",
+            seconds=seconds,
+        )
+
+
 class OneselfChanged(Conflict):
     """Or the last administrator is none any more."""
 

@@ -15,6 +15,7 @@ from sluice.servicekit.queue_admin import QueueDesk
 from sluice.servicekit.sealing import Sealer
 from wfms.operator.usecases.change_accounts import ChangeAccounts
 from wfms.operator.usecases.compile_files import Compiler
+from wfms.operator.usecases.device_login import DeviceLogins
 from wfms.operator.usecases.known_people import KnownPeople
 
 
@@ -38,6 +39,7 @@ class OperatorContext:
     sealer: Sealer
     people: KnownPeople
     accounts: ChangeAccounts
+    logins: DeviceLogins
     others: Mapping[str, httpx.AsyncClient]
     audits: Mapping[str, AuditClient]
     files: httpx.AsyncClient

@@ -11,6 +11,7 @@ from wfms.operator.api.pages.assets import AssetPages
 from wfms.operator.api.pages.audit import AuditPages
 from wfms.operator.api.pages.chains import ChainPages
 from wfms.operator.api.pages.datasets import DatasetPages
+from wfms.operator.api.pages.device_logins import DeviceLoginPages
 from wfms.operator.api.pages.groups import GroupPages
 from wfms.operator.api.pages.overview import OverviewPages
 from wfms.operator.api.pages.page_routes import PageRoutes
@@ -50,6 +51,7 @@ def pages_blueprint(context: OperatorContext, bridge: Bridge) -> Blueprint:
         QueuePages,
         StoragePages,
         PeoplePages,
+        DeviceLoginPages,
         AuditPages,
         GroupPages,
     ):

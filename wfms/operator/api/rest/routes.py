@@ -4,6 +4,7 @@ from wfms.operator.api.rest.assets import AssetRoutes
 from wfms.operator.api.rest.attention import AttentionRoutes
 from wfms.operator.api.rest.audit import AuditRoutes
 from wfms.operator.api.rest.chains import ChainRoutes
+from wfms.operator.api.rest.device_logins import DeviceLoginRoutes
 from wfms.operator.api.rest.forwarded import forwarded_routes
 from wfms.operator.api.rest.groups import GroupRoutes
 from wfms.operator.api.rest.limits import LimitRoutes
@@ -33,6 +34,7 @@ def all_routes(context: OperatorContext, *, largest_body: int) -> list[Route]:
         *LimitRoutes(context).routes(),
         *SecretRoutes(context).routes(),
         *PeopleRoutes(context).routes(),
+        *DeviceLoginRoutes(context).routes(),
         *AuditRoutes(context).routes(),
         *GroupRoutes(context).routes(),
         *SiteRoutes(context).routes(),

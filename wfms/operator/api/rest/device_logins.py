@@ -1,0 +1,38 @@
+"""``/api/v1/device-logins``: commands that somebody lets in by a browser (RFC 8628)."""
+
+from sluice.contracts.device_login import (
+    DeviceAnswer,
+    DeviceLogin,
+    DeviceQuestion,
+    NewDeviceLogin,
+)
+from sluice.contracts.problems import Conflict, Forbidden, NotFound
+from sluice.servicekit.access.policy import Other, policy
+from wfms.operator.api.rest.route import Route
+from wfms.operator.domain.people_errors import TooManyCodes
+from wfms.operator.usecases.context import OperatorContext
+
+#: Whoever asks is nobody yet.
+EVERYBODY = policy(Other.EVERYBODY)
+
+
+class DeviceLoginRoutes:
+    def __init__(self, context: OperatorContext) -> None:
+        self._logins = context.logins
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("POST", "/device-logins", self.begin, EVERYBODY,
+                  "Begins to let a command in by a browser, on any machine (RFC 8628).",
+                  answer=DeviceLogin, status=201, body=NewDeviceLogin, errors=(TooManyCodes,)),
+            Route("POST", "/device-logins/answers", self.take, EVERYBODY,
+                  "Tells a command its token, this once, where somebody has let it in.",
+                  answer=DeviceAnswer, body=DeviceQuestion,
+                  errors=(Forbidden, NotFound, Conflict)),
+        ]  # fmt: skip
+
+    async def begin(self, body: NewDeviceLogin) -> DeviceLogin:
+        return await self._logins.begin(body)
+
+    async def take(self, body: DeviceQuestion) -> DeviceAnswer:
+        return await self._logins.take(body.device_code.get_secret_value())

@@ -1,0 +1,96 @@
+"""The table ``device_logins``: commands that wait for somebody to let them in by a browser."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sluice.contracts.access import Role
+from sluice.servicekit.database import Connection
+from wfms.operator.db.person_tokens import digest
+
+_COLUMNS = "user_code, label, remote, created_at, person, role"
+
+FORGET = """
+-- Those that another instance forgets at this moment are left to it.
+DELETE FROM device_logins WHERE digest = ANY(ARRAY(
+    SELECT digest FROM device_logins WHERE expires_at < now() FOR UPDATE SKIP LOCKED))
+"""
+
+INSERT = """
+INSERT INTO device_logins (digest, user_code, label, remote, expires_at)
+VALUES ($1, $2, $3, $4, now() + $5) ON CONFLICT DO NOTHING RETURNING true
+"""
+
+SELECT_UNDECIDED = f"""
+SELECT {_COLUMNS} FROM device_logins
+WHERE user_code = $1 AND person IS NULL AND expires_at > now()
+"""
+
+DECIDE = f"""
+UPDATE device_logins SET person = $2, role = $3
+WHERE user_code = $1 AND person IS NULL AND expires_at > now() RETURNING {_COLUMNS}
+"""
+
+LOCK = f"""
+SELECT {_COLUMNS} FROM device_logins WHERE digest = $1 AND expires_at > now() FOR UPDATE
+"""
+
+DELETE = "DELETE FROM device_logins WHERE digest = $1"
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceLoginRow:
+    """``person``: who has decided, None: nobody yet. ``role``: the most that the token may; None
+    beside a person: he has refused it."""
+
+    user_code: str
+    label: str
+    remote: str
+    created_at: datetime
+    person: str | None
+    role: Role | None
+
+
+async def forget_ended_logins(connection: Connection) -> None:
+    await connection.execute(FORGET)
+
+
+async def insert_login(
+    connection: Connection,
+    device_code: str,
+    user_code: str,
+    *,
+    label: str,
+    remote: str,
+    life: timedelta,
+) -> bool:
+    """Whether no other one has the code."""
+    added = await connection.fetchval(INSERT, digest(device_code), user_code, label, remote, life)
+    return added is not None
+
+
+async def undecided_login(connection: Connection, user_code: str) -> DeviceLoginRow | None:
+    """None: there is none that waits."""
+    return _login(await connection.fetchrow(SELECT_UNDECIDED, user_code))
+
+
+async def decide_login(
+    connection: Connection, user_code: str, person: str, role: Role | None
+) -> DeviceLoginRow | None:
+    """``role``: None: he refuses it. None: there is none that waits."""
+    return _login(await connection.fetchrow(DECIDE, user_code, person, role))
+
+
+async def lock_login(connection: Connection, device_code: str) -> DeviceLoginRow | None:
+    """None: there is none, or it has ended."""
+    return _login(await connection.fetchrow(LOCK, digest(device_code)))
+
+
+async def delete_login(connection: Connection, device_code: str) -> None:
+    await connection.execute(DELETE, digest(device_code))
+
+
+def _login(row: Any) -> DeviceLoginRow | None:
+    if row is None:
+        return None
+    return DeviceLoginRow(**{**row, "role": None if row["role"] is None else Role(row["role"])})
