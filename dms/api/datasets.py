@@ -138,7 +138,7 @@ def _add_reading(router: APIRouter, database: Database) -> None:
         """Reads a data set."""
         return await read_dataset(database, uid, released=released)
 
-    @router.put("/{uid}/share", responses=errors(NotFound, NotAvailable))
+    @router.put("/{uid}/share", responses=errors(NotFound, Conflict, NotAvailable))
     @allow(Role.SHIFT, CallingService.OPERATOR)
     async def share(uid: UUID, request: Share, by: Asking) -> Dataset:
         """Says which groups see the data set beside its own, and whose it is: these, and no others

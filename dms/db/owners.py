@@ -7,15 +7,27 @@ from uuid import UUID
 from dms.db.datasets import to_dataset
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.owners import Sight
-from sluice.contracts.states import ReplicaState
+from sluice.contracts.states import DatasetState, ReplicaState
 from sluice.servicekit.database import Connection
 
 OWNED = "SELECT name, owner_group, shared_with FROM datasets WHERE uid = $1"
 
-FOREIGN_FOLDER = """
--- Of these folders one that is a data set's which somebody in these groups does not see.
+FOREIGN_FOLDER = f"""
+-- Of these folders one that is a data set's which somebody in these groups does not see; the folder
+-- of a storage is nobody's.
 SELECT url FROM datasets
-WHERE url = ANY($1::text[]) AND NOT (owner_group = ANY($2::text[]) OR shared_with && $2) LIMIT 1
+WHERE url = ANY($1::text[]) AND state <> '{DatasetState.DELETED}'
+    AND NOT (owner_group = ANY($2::text[]) OR shared_with && $2)
+    AND NOT EXISTS (SELECT FROM storages WHERE storages.url = datasets.url)
+LIMIT 1
+"""
+
+FOREIGN_BELOW = f"""
+-- Of the folders below this one the same.
+SELECT url FROM datasets
+WHERE starts_with(url, $1 || '/') AND state <> '{DatasetState.DELETED}'
+    AND NOT (owner_group = ANY($2::text[]) OR shared_with && $2)
+LIMIT 1
 """
 
 FOREIGN_FILE = f"""
@@ -56,6 +68,11 @@ async def foreign_folder(connection: Connection, urls: Sequence[str], sight: Sig
     return found
 
 
+async def holds_foreign_folder(connection: Connection, url: str, sight: Sight) -> bool:
+    """Whether below this folder there is one of a data set that is not seen."""
+    return await connection.fetchval(FOREIGN_BELOW, url, sight.names()) is not None
+
+
 async def foreign_file(
     connection: Connection, places: Sequence[tuple[UUID, str]], sight: Sight
 ) -> str | None:
@@ -67,6 +84,8 @@ async def foreign_file(
 
 async def share(
     connection: Connection, uid: UUID, shared_with: Sequence[str], *, group: str | None
-) -> Dataset | None:
+) -> Dataset:
+    """Of a data set that is locked."""
     row = await connection.fetchrow(SHARE, uid, shared_with, group)
-    return None if row is None else to_dataset(row)
+    assert row is not None  # noqa: S101 - it is locked, so it is there
+    return to_dataset(row)

@@ -1,6 +1,6 @@
 """How much data groups have, and may have."""
 
-from sluice.contracts.groups import GroupData, Quota
+from sluice.contracts.groups import GroupData, Quota, SetGroupData
 from sluice.contracts.owners import Sight
 from sluice.contracts.states import DatasetState
 from sluice.servicekit.database import Connection
@@ -28,19 +28,27 @@ FROM (
 """
 
 SET = """
-INSERT INTO group_quotas (name, bytes, files) VALUES ($1, $2, $3)
-ON CONFLICT (name) DO UPDATE SET bytes = $2, files = $3
+-- $3 and $5: whether $2 and $4 are said; what is not said stays.
+INSERT INTO group_quotas AS known (name, bytes, files) VALUES ($1, $2, $4)
+ON CONFLICT (name) DO UPDATE SET
+    bytes = CASE WHEN $3 THEN $2 ELSE known.bytes END,
+    files = CASE WHEN $5 THEN $4 ELSE known.files END
 """
 
 
-async def set_quota(
-    connection: Connection, group: str, *, size: int | None, files: int | None
-) -> None:
-    await connection.execute(SET, group, size, files)
+async def set_quota(connection: Connection, group: str, new: SetGroupData) -> None:
+    size, files = new.bytes, new.files
+    await connection.execute(
+        SET, group, _most(size), size is not None, _most(files), files is not None
+    )
+
+
+def _most(said: int | str | None) -> int | None:
+    return said if isinstance(said, int) else None
 
 
 async def quota_of(connection: Connection, group: str) -> GroupData | None:
-    """With what the group has now, which nobody adds to until the transaction ends; None: it may
+    """With what the group has now, which no person adds to until the transaction ends; None: it may
     have as much as there is."""
     quota = await connection.fetchrow(SELECT, group)
     if quota is None or quota["bytes"] is quota["files"] is None:

@@ -1,11 +1,8 @@
 """How much data groups have, and may have."""
 
-from collections.abc import Sequence
-
 import structlog
 
 from dms.db.quotas import data_of_groups, quota_of, set_quota
-from dms.domain.differences import SentFile
 from dms.domain.errors import GroupFull
 from sluice.contracts.groups import GroupDataList, SetGroupData
 from sluice.contracts.owners import ALL, Sight
@@ -24,17 +21,16 @@ async def set_group_data(database: Database, group: str, new: SetGroupData) -> N
     """Precondition: none; the group may have more already: then nothing is added to it by people.
     Repeating it is fine. Effect: it counts from the commit on. Messages: none. Errors: none."""
     async with database.transaction() as transaction:
-        await set_quota(transaction.connection, group, size=new.bytes, files=new.files)
+        await set_quota(transaction.connection, group, new)
     log.info("quota.set", group=group, bytes=new.bytes, files=new.files)
 
 
-async def require_quota(connection: Connection, group: str, files: Sequence[SentFile]) -> None:
-    """Raises ``GroupFull`` where these files of people are too much."""
+async def require_quota(connection: Connection, group: str, *, size: int, files: int) -> None:
+    """``size``: bytes. Raises ``GroupFull`` where so much more of people is too much."""
     quota = await quota_of(connection, group)
     if quota is None:
         return
-    size = sum(file.size for file in files)
     if not quota.bytes.leaves(size):
         raise GroupFull(group, "bytes", quota.bytes, more=size)
-    if not quota.files.leaves(len(files)):
-        raise GroupFull(group, "files", quota.files, more=len(files))
+    if not quota.files.leaves(files):
+        raise GroupFull(group, "files", quota.files, more=files)

@@ -13,7 +13,7 @@ from dms.usecases.check_links import require_no_link
 from dms.usecases.context import DmsContext
 from dms.usecases.file_reads import FileReads
 from dms.usecases.list_storages import Objections
-from dms.usecases.require_seen import require_folders_seen
+from dms.usecases.require_seen import require_folders_seen, require_free_folder
 from sluice.contracts.datasets import Dataset, NewDataset
 from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.problems import Conflict, NotAvailable, Unprocessable
@@ -46,9 +46,12 @@ async def register_dataset(
             await require_folders_seen(connection, [new.url], sight)
         period = await _period(connection, new)
         folder = await _folder(connection, new, context.watch.objections)
+        if new.url is not None and folder is not None:
+            await require_free_folder(connection, new.url, sight)
     if folder is not None:
         await _look(context.reads, folder, subject=f"data set {new.name!r}")
-    async with context.database.connection() as connection:
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
         made = await insert_dataset(connection, uuid4(), new, period=period, whose=whose)
         if made is not None:
             return made, True

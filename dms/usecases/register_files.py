@@ -87,9 +87,10 @@ async def _register(
         row = await lock_dataset(transaction.connection, uid)
         if row is None:
             raise UnknownDataset(uid)
-        if by is not None:
-            await require_quota(transaction.connection, row.dataset.group, sent)
-        return await _add(transaction.connection, row, sent, close_at=None, faults=faults)
+        bounded = by is not None
+        return await _add(
+            transaction.connection, row, sent, close_at=None, faults=faults, bounded=bounded
+        )
 
 
 async def apply_registration(transaction: Transaction, message: RegisterFiles) -> None:
@@ -121,16 +122,18 @@ async def _add(
     close_at: int | None,
     late: bool = False,
     faults: Faults = NO_FAULTS,
+    bounded: bool = False,
 ) -> Registered:
     """The data set's row is locked. ``late``: take files for a data set that is being deleted, too.
-    ``faults``: of files that must not be new."""
+    ``faults``: of files that must not be new. ``bounded``: by how much the group may have. Raises
+    ``GroupFull``, for files that are new."""
     going = row.dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
     if (
         sent
         and not faults
         and row.dataset.state is DatasetState.OPEN
         and not any(file.released for file in sent)
-        and (added := await _add_new(connection, row, sent, close_at=close_at))
+        and (added := await _add_new(connection, row, sent, close_at=close_at, bounded=bounded))
     ):
         return added
     uid = row.dataset.uid
@@ -158,12 +161,17 @@ async def _add(
     if fresh and going:
         await note_late_files(connection, uid)
     if fresh or (close_at is not None and row.close_at is None):
-        await _count(connection, row, fresh, close_at=close_at)
+        await _count(connection, row, fresh, close_at=close_at, bounded=bounded)
     return Registered(new=len(fresh), known=len(sent) - len(fresh))
 
 
 async def _add_new(
-    connection: Connection, row: DatasetRow, sent: list[SentFile], *, close_at: int | None
+    connection: Connection,
+    row: DatasetRow,
+    sent: list[SentFile],
+    *,
+    close_at: int | None,
+    bounded: bool,
 ) -> Registered | None:
     """As if nothing of it was there, which is nearly always so; the unique indexes say when it is
     not. None: nothing was done."""
@@ -182,12 +190,17 @@ async def _add_new(
         return None
     if not inserted:
         return None
-    await _count(connection, row, fresh, close_at=close_at)
+    await _count(connection, row, fresh, close_at=close_at, bounded=bounded)
     return Registered(new=len(fresh), known=len(sent) - len(fresh))
 
 
 async def _count(
-    connection: Connection, row: DatasetRow, fresh: Sequence[SentFile], *, close_at: int | None
+    connection: Connection,
+    row: DatasetRow,
+    fresh: Sequence[SentFile],
+    *,
+    close_at: int | None,
+    bounded: bool,
 ) -> None:
     """Each file is new once, however often it is sent, so what tools counted in it is added
     once."""
@@ -196,6 +209,8 @@ async def _count(
         if found := counts_in(file.meta):
             counts = added(row.counts if counts is None else counts, found)
     size = sum(file.size for file in fresh)
+    if bounded:
+        await require_quota(connection, row.dataset.group, size=size, files=len(fresh))
     uid = row.dataset.uid
     await add_to_counters(
         connection, uid, files=len(fresh), size=size, close_at=close_at, counts=counts

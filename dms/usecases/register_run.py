@@ -22,7 +22,8 @@ async def register_period(database: Database, new: NewPeriod) -> tuple[Period, b
     """Effect: a period; of a name that is known, the first (then False). Raises ``Conflict`` where
     that differs, ``EndsBeforeStart``."""
     require_order(f"period {new.name!r}", new.started_at, new.ended_at)
-    async with database.connection() as connection:
+    async with database.transaction() as transaction:
+        connection = transaction.connection
         made = await insert_period(connection, new)
         first = made or await period_by_name(connection, new.name)
     assert first is not None  # noqa: S101 - the name was taken a moment ago, and periods are never forgotten
@@ -37,7 +38,8 @@ async def register_run(database: Database, new: NewRun) -> tuple[Run, bool]:
     Raises ``Conflict`` where it was registered differently, ``UnknownPeriod``,
     ``EndsBeforeStart``."""
     require_order(f"run {new.number}", new.started_at, new.ended_at)
-    async with database.connection() as connection:
+    async with database.transaction() as transaction:
+        connection = transaction.connection
         made = await insert_run(connection, new)
         first = made or await run_by_number(connection, new.number)
     assert first is not None  # noqa: S101 - the number was taken a moment ago, and runs are never forgotten

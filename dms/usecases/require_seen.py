@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from dms.db.owners import foreign_file, foreign_folder, owned_by
+from dms.db.owners import foreign_file, foreign_folder, holds_foreign_folder, owned_by
 from dms.domain.errors import UnknownDataset
 from sluice.contracts.owners import Sight
 from sluice.contracts.problems import Forbidden
@@ -28,6 +28,13 @@ async def require_folders_seen(connection: Connection, urls: Sequence[str], sigh
     """Each URL, and what it lies in. Raises ``Forbidden``."""
     if (found := await _foreign(connection, urls, sight)) is not None:
         raise Forbidden(f"{_inside(urls, found)} is in a folder that is another group's")
+
+
+async def require_free_folder(connection: Connection, url: str, sight: Sight) -> None:
+    """That nothing of others lies below: whoever has a folder has what is in it. Raises
+    ``Forbidden``."""
+    if sight.groups is not None and await holds_foreign_folder(connection, url, sight):
+        raise Forbidden(f"in {url} there is a folder that is another group's: give one below it")
 
 
 async def folders_seen(connection: Connection, urls: Sequence[str], sight: Sight) -> bool:

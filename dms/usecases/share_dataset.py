@@ -4,8 +4,10 @@ from uuid import UUID
 
 import structlog
 
+from dms.db.datasets import lock_dataset
 from dms.db.owners import share
 from dms.domain.errors import UnknownDataset
+from dms.usecases.group_data import require_quota
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.owners import Share
 from sluice.servicekit.access.ownership import require_member
@@ -19,14 +21,19 @@ async def share_dataset(
     database: Database, uid: UUID, request: Share, *, by: Person | None
 ) -> Dataset:
     """Precondition: ``by`` is of the data set's group. Effect: these groups see it from now on, and
-    no others beside its own. Messages: none. Raises ``UnknownDataset``; ``Forbidden`` where it is
-    to be given to a group that he is not in."""
+    no others beside its own. Messages: none. Raises ``UnknownDataset``; where it is to be given to
+    another group ``Forbidden`` if he is not in it, ``GroupFull`` if it may not have so much."""
     if by is not None and request.group is not None:
         require_member(by, request.group)
     async with database.transaction() as transaction:
-        shared = await share(transaction.connection, uid, request.shared_with, group=request.group)
-    if shared is None:
-        raise UnknownDataset(uid)
+        connection = transaction.connection
+        row = await lock_dataset(connection, uid)
+        if row is None:
+            raise UnknownDataset(uid)
+        now, group = row.dataset, request.group
+        if by is not None and group not in {None, now.group}:
+            await require_quota(connection, str(group), size=now.bytes, files=now.count_files)
+        shared = await share(connection, uid, request.shared_with, group=group)
     log.info(
         "dataset.shared", dataset=str(uid), group=shared.group, shared_with=shared.shared_with,
         by=str(by),

@@ -57,11 +57,16 @@ class GroupDataList(Contract):
     groups: list[GroupData]
 
 
-class SetGroupData(Contract):
-    """None: as much as there is."""
+#: As much as there is.
+UNBOUNDED = "none"
+_MostSaid = Most | Literal["none"] | None
 
-    bytes: Most | None
-    files: Most | None
+
+class SetGroupData(Contract):
+    """What is null, or left out, stays; `none`: as much as there is."""
+
+    bytes: _MostSaid = None
+    files: _MostSaid = None
 
 
 class GroupChains(Contract):
@@ -98,11 +103,6 @@ class GroupList(Contract):
     """By name."""
 
     groups: list[Group]
-
-
-#: As much as there is.
-UNBOUNDED = "none"
-_MostSaid = Most | Literal["none"] | None
 
 
 class SetGroup(Contract):

@@ -45,6 +45,8 @@ class HttpServer:
             timeout_graceful_shutdown=ANSWER_LIMIT,
             http=partial(PatientProtocol, most=connections, refusals=self.refusals),  # type: ignore[arg-type] # it is called, no more
             ws="none",
+            # Whoever is on this machine could say that he asks from elsewhere.
+            proxy_headers=False,
         )
         self._host, self._port = host, port
         self._server = uvicorn.Server(config)

@@ -1,5 +1,6 @@
 """What a group may have, it may have at the most, whoever asks how often at once."""
 
+import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -89,6 +90,31 @@ def test_data_is_bounded_also_for_many_at_once(bounded: LiveSystem, quota: dict[
     assert _group(bounded, group)["weight"] == 2
     # Whoever is in another group has room.
     assert _files(member(bounded, f"o-{group}"), bounded, 1).status_code == 200
+
+
+def test_a_full_group_is_told_again_what_it_has_and_is_given_nothing(bounded: LiveSystem) -> None:
+    """An answer was lost: the same registration brings in nothing new."""
+    group, other = (f"g-{uuid4().hex[:8]}" for _ in range(2))
+    owner, both = member(bounded, group), member(bounded, group, other)
+    asked(bounded, "PATCH", f"/groups/{group}", {"files": 1, "bytes": 10})
+    first = _files(owner, bounded, 0)
+    again = owner.ask("POST", first.request.url.path, json=json.loads(first.request.content))
+    assert (again.status_code, again.json()) == (200, {"new": 0, "known": 1})
+    assert _files(owner, bounded, 1).status_code == 409
+
+    uid = _files(both, bounded, 0).request.url.path.split("/")[
+        -2
+    ]  # the first of his groups is full
+    assert got(both.ask("GET", f"/api/v1/datasets/{uid}"))["group"] == group
+    own = {"name": f"own-{group}", "group": other}
+    given = got(both.ask("POST", "/api/v1/datasets", json=own))["uid"]
+    path = f"/api/v1/datasets/{given}"
+    file = json.loads(first.request.content)["files"][0]
+    got(both.ask("POST", f"{path}/files", json={"files": [file]}))
+    refused = both.ask("PUT", f"{path}/share", json={"shared_with": [], "group": group})
+    assert refused.status_code == 409, refused.text
+    assert f"the group {group} may have" in refused.json()["detail"]
+    got(both.ask("PUT", f"{path}/share", json={"shared_with": [group], "group": other}))
 
 
 def test_chains_at_a_time_are_bounded_and_those_that_begin_by_themselves_wait(

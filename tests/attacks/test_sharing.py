@@ -118,6 +118,71 @@ def test_her_files_are_not_registered_as_ones_own(
         assert refused.status_code == 403, refused.text
 
 
+def test_a_storage_and_what_lies_around_hers_are_taken_by_nobody(
+    grouped: LiveSystem, hers: Belongings, stranger: Member
+) -> None:
+    """A data set of his whose folder is a whole storage's hides nothing of hers, and none of his
+    lies around hers."""
+    path = "/services/dms/api/v1/datasets"
+    root = next(
+        each["url"] for each in got(stranger.ask("GET", "/api/v1/storages"))
+        if each["type"] == "input"
+    )  # fmt: skip
+    whole = got(stranger.ask("POST", path, json={"name": "his-storage", "url": root}))
+    bring_in(hers.owner, grouped, f"{MARK}-below-his", {"kind": "x"})
+    file = f"/api/v1/datasets/{hers.dataset}/files/{hers.file}/content"
+    assert MARK in hers.owner.ask("GET", file).text
+    assert stranger.ask("GET", file).status_code == 404
+    assert got(stranger.ask("GET", f"{path}/{whole['uid']}/files"))["files"] == []
+    got(hers.owner.ask("POST", path, json={"name": f"{MARK}-deep", "url": f"{root}/around/it/x"}))
+    for url in (f"{root}/around/it", f"{root}/around"):
+        refused = stranger.ask("POST", path, json={"name": "his-around", "url": url})
+        assert refused.status_code == 403, refused.text
+        assert "there is a folder that is another group's" in refused.json()["detail"]
+    got(stranger.ask("POST", path, json={"name": "his-beside", "url": f"{root}/around/it-too"}))
+    got(
+        hers.owner.ask(
+            "DELETE", f"/api/v1/datasets/{_named(hers.owner, f'{MARK}-deep')}?force=true"
+        )
+    )
+    wait_until(
+        lambda: (
+            stranger.ask(
+                "POST", path, json={"name": "his-around", "url": f"{root}/around"}
+            ).is_success
+        ),
+        what="the folder, once hers is gone",
+    )
+
+
+def _named(owner: Member, name: str) -> str:
+    [found] = got(owner.ask("GET", f"/services/dms/api/v1/datasets?name={name}"))["datasets"]
+    return str(found["uid"])
+
+
+def test_whoever_is_given_a_data_set_is_not_given_its_chains(
+    grouped: LiveSystem, hers: Belongings, stranger: Member
+) -> None:
+    """And those who had one have it still."""
+    both = member(grouped, "alpha", "beta")
+    cwl = TEMPLATE.replace(MARK, "for-all")
+    template = {"name": "for-all", "cwl": cwl, "group": "everyone"}
+    got(both.ask("POST", "/api/v1/templates", json=template))
+    uid = bring_in(hers.owner, grouped, f"{MARK}-given", {"kind": "for-all"})
+    wait_until(lambda: chains_of(hers.owner, uid), what="her chain")
+    [first] = chains_of(hers.owner, uid)
+    given = {"group": "beta", "shared_with": ["alpha"]}
+    got(both.ask("PUT", f"/api/v1/datasets/{uid}/share", json=given))
+
+    asked_for = {"dataset_uid": uid, "template": "for-all"}
+    his = got(stranger.ask("POST", "/api/v1/chains", json=asked_for))
+    assert his["uid"] != first["uid"]
+    assert his["group"] == "beta"
+    assert got(stranger.ask("POST", "/api/v1/chains", json=asked_for))["uid"] == his["uid"]
+    again = got(hers.owner.ask("POST", "/api/v1/chains", json=asked_for))
+    assert again["uid"] == first["uid"]
+
+
 def test_no_chain_begins_on_what_is_not_seen(
     grouped: LiveSystem, hers: Belongings, stranger: Member
 ) -> None:

@@ -13,7 +13,8 @@ async def prioritise_task(context: WmsContext, uid: UUID, rank: float) -> TaskSt
     """Precondition: the task exists and has not ended. Effect: ``rank`` holds at once, and is the
     base that aging and retries add to from now on. Messages: none. Raises ``NotFound``,
     ``Conflict`` (field ``state``)."""
-    async with context.database.connection() as connection:
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
         changed = await set_rank(connection, uid, rank)
         status = await task_status(connection, uid)
     if not changed:

@@ -12,9 +12,11 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.contracts.problems import Unauthenticated
+from sluice.servicekit.access.behalf import address_of
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.access.sessions import Sessions
 from sluice.servicekit.access.sign_in import elsewhere, is_secure, local, with_query
+from sluice.servicekit.audit.request import coming_from
 from sluice.servicekit.http import ANSWERABLE, answer_to
 
 #: Where a browser is sent on to the provider, and where it comes back.
@@ -67,14 +69,20 @@ class ProviderSignIn:
         if scope["type"] == "http" and scope["method"] == "GET":
             request = Request(scope, receive)
             try:
-                match request.url.path:
-                    case path if path == THERE:
-                        answer = await self._there(request)
-                    case path if path == BACK:
-                        answer = await self._back(request)
+                with coming_from(address_of(scope)):
+                    answer = await self._answer(request)
             except ANSWERABLE as error:
                 answer = answer_to(error)
         await (answer or self._app)(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Response | None:
+        """None: it is not about signing in there."""
+        match request.url.path:
+            case path if path == THERE:
+                return await self._there(request)
+            case path if path == BACK:
+                return await self._back(request)
+        return None
 
     async def _there(self, request: Request) -> Response:
         ours = self._public_url or str(request.base_url).rstrip("/")

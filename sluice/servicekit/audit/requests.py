@@ -4,15 +4,18 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import structlog
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sluice.contracts.audit import AuditKind
 from sluice.contracts.problems import ServiceError
 from sluice.servicekit.access.principal import Person, principal_of
-from sluice.servicekit.audit.request import in_words, request_now
+from sluice.servicekit.audit.request import PersonRequest, in_words, request_now
 from sluice.servicekit.audit.rows import note
-from sluice.servicekit.database import PASSING, Database
+from sluice.servicekit.database import PASSING, Database, error_text
+
+log = structlog.get_logger(__name__)
 
 #: Of an answer, what says what came of the request; nothing else of it is kept.
 _TELLING = (
@@ -49,8 +52,15 @@ class AuditedRequests:
             await self._app(scope, receive, answer)
         finally:
             request.facts.update(answer.facts)
+            await self._note_end(request, answer.status)
+
+    async def _note_end(self, request: PersonRequest, status: int) -> None:
+        """It has been answered, whether that can be noted or not."""
+        try:
             async with self._database.connection() as connection:
-                await note(connection, request, AuditKind.ENDED, outcome=answer.status)
+                await note(connection, request, AuditKind.ENDED, outcome=status)
+        except (ServiceError, *PASSING) as error:
+            log.warning("audit.end_not_noted", request=str(request.uid), reason=error_text(error))
 
 
 class _Answer:

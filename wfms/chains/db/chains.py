@@ -67,7 +67,7 @@ SELECT EXISTS (
 CHAIN_EXISTS = "SELECT EXISTS (SELECT FROM chains WHERE uid = $1)"
 
 FIND_CHAIN = """
-SELECT uid FROM chains
+SELECT owner_group FROM chains
 WHERE dataset_uid = $1 AND template_id = $2 AND template_version = $3 AND variant = $4
 """
 
@@ -298,12 +298,12 @@ async def chain_exists(connection: Connection, uid: UUID) -> bool:
     return bool(await connection.fetchval(CHAIN_EXISTS, uid))
 
 
-async def find_chain(connection: Connection, key: ChainKey) -> UUID | None:
-    """The one that there is of this key."""
-    uid: UUID | None = await connection.fetchval(
+async def group_having(connection: Connection, key: ChainKey) -> str | None:
+    """Whose the chain with this key is; None: there is none."""
+    group: str | None = await connection.fetchval(
         FIND_CHAIN, key.dataset, key.template, key.version, key.variant
     )
-    return uid
+    return group
 
 
 async def set_rank(connection: Connection, uid: UUID, rank: float) -> None:

@@ -17,9 +17,10 @@ _NAMESPACE = UUID("6f0c7f5e-6c1b-5d0f-9a52-3b8c1d1a7e11")
 
 @dataclass(frozen=True, slots=True)
 class ChainKey:
-    """What there is one chain of (invariant 1): a data set, a version of a template, and
-    ``variant``: empty for the chain that starts by itself and is the group's whose data set it is,
-    for another one the digest of the parameters that somebody gave, and of its group."""
+    """What a group has one chain of (invariant 1): a data set, a version of a template, and
+    ``variant``: empty for the chain that starts by itself, for another one the digest of the
+    parameters that somebody gave. Where the data set is another group's, or was when another one
+    began, the group is in the digest."""
 
     dataset: UUID
     template: UUID
@@ -28,9 +29,16 @@ class ChainKey:
 
     @classmethod
     def of(cls, new: NewChain) -> "ChainKey":
-        given = given_by_hand(new)
-        elsewhere = [] if new.group == new.dataset.group else [new.group]
-        named = [given, *elsewhere] if elsewhere else given
+        """As the group's whose data set it is."""
+        return cls._named(new, given_by_hand(new))
+
+    @classmethod
+    def elsewhere(cls, new: NewChain) -> "ChainKey":
+        """As another group's."""
+        return cls._named(new, [given_by_hand(new), new.group])
+
+    @classmethod
+    def _named(cls, new: NewChain, named: object) -> "ChainKey":
         variant = sha256(_canonical(named).encode()).hexdigest() if named else ""
         return cls(new.dataset.uid, new.template_id, new.template_version, variant)
 

@@ -18,7 +18,7 @@ from sluice.contracts.problems import Conflict, Finding, NotFound
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.access.ownership import Ownership, ownership
 from sluice.servicekit.access.principal import Person
-from sluice.servicekit.database import Transaction
+from sluice.servicekit.database import Connection, Transaction
 from wfms.chains.db import chains, datasets
 from wfms.chains.db.chains import NewChainRow, TemplateVersion
 from wfms.chains.domain.graph import link_findings
@@ -68,17 +68,16 @@ async def create_chain(
     if any(map(is_asset, new.params.values())):
         _require_fitting(new)
         new = await find_given_assets(context.operator, new)
-    key = ChainKey.of(new)
     for _ in range(TRIES):
         async with context.database.connection() as connection:
-            known = await chains.find_chain(connection, key)
-        if known is not None:
-            return known, False
+            key, known = await _key(connection, new)
+        if known:
+            return key.uid, False
         _check(key.uid, new)
         bound = await find_bound_assets(context.operator, new)
         try:
             return await _create(
-                context, key, _with(new, bound), _For(whose, seen_by, by_person=by is not None)
+                context, new, bound, _For(whose, seen_by, by_person=by is not None)
             )
         except (DatasetGone, UnfitChain):
             # A version that was taken back meanwhile: there is another one, or a reason.
@@ -100,11 +99,24 @@ class _For:
     by_person: bool
 
 
+async def _key(connection: Connection, new: NewChain) -> tuple[ChainKey, bool]:
+    """Of the group's chain, and whether it is there: data sets are given to other groups, and the
+    chains that they had stay where they are."""
+    plain, elsewhere = ChainKey.of(new), ChainKey.elsewhere(new)
+    has_it = await chains.group_having(connection, plain)
+    if has_it == new.group:
+        return plain, True
+    if await chains.group_having(connection, elsewhere) is not None:
+        return elsewhere, True
+    free = has_it is None and new.group == new.dataset.group
+    return (plain if free else elsewhere), False
+
+
 async def _create(
-    context: ChainsContext, key: ChainKey, new: NewChain, made_for: _For
+    context: ChainsContext, asked: NewChain, bound: Mapping[str, Any], made_for: _For
 ) -> tuple[UUID, bool]:
-    """As ``create_chain``; ``new`` has all assets among its parameters."""
-    database = context.database
+    """As ``create_chain``. ``bound``: parameters of the template, which nobody asks for."""
+    database, new = context.database, _with(asked, bound)
     files = await find_files(context.dms, new, seen_by=made_for.seen_by)
     plan = await find_secrets(context.operator, new)
     async with database.transaction() as transaction:
@@ -112,9 +124,9 @@ async def _create(
         released = await chains.lock_inputs(
             transaction.connection, [new.dataset.uid, *(file.uid for file in files.values())]
         )
-        known = await chains.find_chain(transaction.connection, key)
-        if known is not None:
-            return known, False
+        key, known = await _key(transaction.connection, asked)
+        if known:
+            return key.uid, False
         for needed in (new.dataset, *files.values()):
             if needed.uid in released:
                 raise DatasetGone(

@@ -51,7 +51,8 @@ async def begin_asset(context: OperatorContext, name: str, new: NewAsset) -> Ass
     given = [each for each in versions if not each.removed_at]
     check = new.check or (given[0].check if given else None)
     draft = Draft(dataset.uid, name, files, new.note, check)
-    async with context.database.connection() as connection:
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
         if not await assets.keep_draft(connection, draft):
             raise AssetMoved(name)
     if digest:

@@ -12,6 +12,7 @@ from sluice.contracts.access import Role
 from sluice.contracts.people import TOKEN_PREFIX, GivenToken, NewToken, Token
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.audit.request import tell
+from sluice.servicekit.audit.rows import note_told
 from sluice.servicekit.database import Connection, Database
 from wfms.operator.db import person_tokens
 from wfms.operator.db.people import person_called, person_with
@@ -78,8 +79,11 @@ async def revoke_token(database: Database, token: UUID, *, by: Person) -> Token:
 async def revoke_found_token(database: Database, secret: str) -> None:
     """Precondition: none. Effect: the token opens nothing any more, whosever it is. Messages:
     none."""
-    async with database.connection() as connection:
-        await person_tokens.revoke_itself(connection, secret)
+    async with database.transaction() as transaction:
+        person = await person_tokens.revoke_itself(transaction.connection, secret)
+        if person is not None:
+            does = "whoever has the token takes it back"
+            await note_told(transaction.connection, person, does, outcome=204)
 
 
 async def _other(connection: Connection, name: str, *, by: Person) -> Person:

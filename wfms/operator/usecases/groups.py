@@ -56,19 +56,15 @@ async def set_group(context: OperatorContext, name: str, new: SetGroup) -> Group
     Messages: none. Raises ``Unprocessable`` where nothing is to change, ``NotAvailable``."""
     if new == SetGroup():
         raise Unprocessable("nothing is changed: give weight, chains, bytes or files")
+    said = new.model_dump(exclude_none=True)
+    tell(**said)
     if new.weight is not None:
         await context.wms.set_share(name, SetShare(weight=new.weight))
     if new.chains is not None:
         await context.chains.set_group_chains(name, SetGroupChains(chains=_most(new.chains)))
-    if not new.bytes is new.files is None:
-        before = await _group(context, name)
-        data = SetGroupData(
-            bytes=before.bytes.most if new.bytes is None else _most(new.bytes),
-            files=before.files.most if new.files is None else _most(new.files),
-        )
+    data = SetGroupData(bytes=new.bytes, files=new.files)
+    if data != SetGroupData():
         await context.dms.set_group_data(name, data)
-    said = new.model_dump(exclude_none=True)
-    tell(**said)
     log.info("group.set", group=name, **said)
     return await _group(context, name)
 

@@ -44,7 +44,8 @@ async def hold_template(
     candidate = await compiled(context.compiler, upload, name=name, template_id=template_id)
     held = replace(candidate, owner=whose.owner, group=whose.group)
     digest = digest_of(name, upload, whose.group)
-    async with database.connection() as connection:
+    async with database.transaction() as transaction:
+        connection = transaction.connection
         await run_templates.forget_old_held(connection)
         return StoreOutcome(
             await run_templates.insert_held(connection, held, digest=digest), new=True
@@ -68,6 +69,7 @@ async def publish_held(
         replaces=replaces,
         group=found.group if replaces == 0 else None,
     )
-    async with context.database.connection() as connection:
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
         await run_templates.forget_held(connection, held)
     return stored

@@ -49,7 +49,8 @@ async def read_run_template(database: Database, template_id: UUID) -> StoredTemp
 async def delete_run_template(database: Database, template_id: UUID) -> None:
     """Precondition: none. Effect: it is not listed any more; chains of it go on, and show it.
     Messages: none. Raises ``RunTemplateUnknown``."""
-    async with database.connection() as connection:
+    async with database.transaction() as transaction:
+        connection = transaction.connection
         if not await run_templates.mark_unlisted(connection, template_id, sight_now()):
             raise RunTemplateUnknown(template_id)
     log.info("template.run_deleted", template_id=str(template_id))

@@ -92,7 +92,8 @@ async def _begun(
     context: OperatorContext, name: str, uid: UUID
 ) -> tuple[Draft | None, AssetVersion | None]:
     """The draft, or the version that it has become. Raises ``AssetDraftUnknown``."""
-    async with context.database.connection() as connection:
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
         draft = await assets.draft_of(connection, uid, name)
         version = None if draft else await assets.version_in(connection, uid)
     if draft is None and (version is None or version.name != name or version.removed_at):

@@ -46,7 +46,8 @@ async def store_run_template(
         return StoreOutcome(present, new=False)
     candidate = await compiled(context.compiler, upload, name=name, template_id=template_id)
     candidate = replace(candidate, owner=whose.owner, group=whose.group)
-    async with database.connection() as connection:
+    async with database.transaction() as transaction:
+        connection = transaction.connection
         stored = await run_templates.insert_run_template(connection, candidate, digest=digest)
     log.info("template.run", template=stored.name, template_id=str(stored.id))
     return StoreOutcome(stored, new=stored.id == template_id)
