@@ -17,7 +17,7 @@ from dms.usecases.require_seen import require_folders_seen, require_free_folder
 from sluice.contracts.datasets import Dataset, NewDataset
 from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.problems import Conflict, NotAvailable, Unprocessable
-from sluice.contracts.states import DatasetType
+from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.access.ownership import ownership
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Connection
@@ -66,6 +66,13 @@ async def register_dataset(
 def _same(first: DatasetRow, new: NewDataset, sight: Sight) -> Dataset:
     if not sight.sees(first.dataset.group, first.dataset.shared_with):
         raise Conflict(f"the name {new.name!r} is taken: give the data set another one")
+    gone = first.dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
+    if gone and first.request != new.model_dump(mode="json"):
+        raise Conflict(
+            f"the name {new.name!r} was another data set's, which is {first.dataset.state}, and is"
+            " never free again: give the data set another one",
+            dataset=first.dataset.uid,
+        )
     require_same_request(
         f"data set {new.name!r}",
         first.request,

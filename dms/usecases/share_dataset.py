@@ -10,9 +10,23 @@ from dms.domain.errors import UnknownDataset
 from dms.usecases.group_data import require_quota
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.owners import Share
+from sluice.contracts.problems import Conflict
+from sluice.contracts.states import DatasetState
 from sluice.servicekit.access.ownership import require_member
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Database
+
+
+class NothingToShare(Conflict):
+    """It is deleted, or about to be."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        super().__init__(
+            f"data set {dataset.name!r} is {dataset.state}: there is nothing to share. Where a"
+            " chain has used it up, share the chain's outputs",
+            dataset=dataset.uid,
+        )
+
 
 log = structlog.get_logger(__name__)
 
@@ -31,6 +45,8 @@ async def share_dataset(
         if row is None:
             raise UnknownDataset(uid)
         now, group = row.dataset, request.group
+        if now.state in {DatasetState.DELETING, DatasetState.DELETED}:
+            raise NothingToShare(now)
         if by is not None and group not in {None, now.group}:
             await require_quota(connection, str(group), size=now.bytes, files=now.count_files)
         shared = await share(connection, uid, request.shared_with, group=group)

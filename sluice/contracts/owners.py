@@ -86,6 +86,12 @@ def may_take(template_group: str, dataset_group: str, shared_with: Iterable[str]
     return template_group == EVERYONE or sight([template_group]).sees(dataset_group, shared_with)
 
 
+def may_take_away(data_group: str, chain_group: str) -> bool:
+    """Whether data goes with the chain that has used it up: it is the chain's group's, or
+    everybody's. What is shared is shared for reading."""
+    return data_group in {chain_group, EVERYONE}
+
+
 def group_of_chain(template_group: str, dataset_group: str) -> str:
     """Whose a chain is that begins by itself: the template's, or where that is everybody's, the
     data set's."""

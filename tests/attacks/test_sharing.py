@@ -1,8 +1,10 @@
 """What groups share with one another, what they do not, and what is a person's own."""
 
+import asyncio
 from functools import partial
 from typing import Any
 
+import asyncpg
 import pytest
 
 from sluice.contracts.access import Role
@@ -158,6 +160,104 @@ def test_a_storage_and_what_lies_around_hers_are_taken_by_nobody(
 def _named(owner: Member, name: str) -> str:
     [found] = got(owner.ask("GET", f"/services/dms/api/v1/datasets?name={name}"))["datasets"]
     return str(found["uid"])
+
+
+def test_what_is_shared_for_reading_does_not_go_with_anothers_chain(
+    grouped: LiveSystem, hers: Belongings, stranger: Member
+) -> None:
+    """Hers goes with her own chain of such a template."""
+    hungry = TEMPLATE.replace("input: keep, logs: keep", "input: delete, logs: keep", 1)
+    for owner, kind in ((stranger, "hungry-his"), (hers.owner, "hungry-hers")):
+        cwl = hungry.replace(MARK, kind)
+        got(owner.ask("POST", "/api/v1/templates", json={"name": kind, "cwl": cwl}))
+    uid = bring_in(hers.owner, grouped, f"{MARK}-lent", {"kind": "nobody's"}, shared="beta")
+    path = f"/api/v1/datasets/{uid}"
+    for owner, template, state in (
+        (stranger, "hungry-his", DatasetState.CLOSED),
+        (hers.owner, "hungry-hers", DatasetState.DELETED),
+    ):
+        asked_for = {"dataset_uid": uid, "template": template}
+        chain = got(owner.ask("POST", "/api/v1/chains", json=asked_for))["uid"]
+        wait_until(partial(_ended, owner, chain), what="the end of the chain", seconds=60)
+        wait_until(partial(_is_in, hers.owner, path, state), what=f"it is {state}", seconds=60)
+    refused = hers.owner.ask("PUT", f"{path}/share", json={"shared_with": ["beta"]})
+    assert refused.status_code == 409
+    assert "there is nothing to share" in refused.json()["detail"]
+
+
+def _ended(owner: Member, chain: str) -> bool:
+    return bool(got(owner.ask("GET", f"/api/v1/chains/{chain}"))["ended_at"])
+
+
+def _is_in(owner: Member, path: str, state: DatasetState) -> bool:
+    return bool(got(owner.ask("GET", path))["state"] == state)
+
+
+def test_a_file_that_is_lent_is_not_deleted_by_a_parameter(
+    grouped: LiveSystem, hers: Belongings, stranger: Member
+) -> None:
+    with_file = TEMPLATE.replace(MARK, "lent").replace(
+        'inputs: {texts: "File[]"}', 'inputs: {texts: "File[]", other: "File[]"}', 1
+    )
+    body = {"name": "lent-file-wf", "cwl": with_file}
+    got(stranger.ask("POST", "/api/v1/templates", json=body))
+    lent = bring_in(hers.owner, grouped, f"{MARK}-lent-file", {"kind": "x"}, shared="beta")
+    own = bring_in(stranger, grouped, "his-beside-lent", {"kind": "his"})
+    file = {"class": "File", "dataset": lent, "retention": "delete"}
+    asked_for = {"dataset_uid": own, "template": "lent-file-wf", "params": {"other": file}}
+    refused = stranger.ask("POST", "/api/v1/chains", json=asked_for)
+    assert refused.status_code == 422
+    assert "which shares it for reading" in refused.text
+
+
+def test_what_is_shared_no_longer_is_not_read_by_what_was_begun_before(
+    grouped: LiveSystem, hers: Belongings, stranger: Member
+) -> None:
+    """By a rerun, or by a chain that waited."""
+    cwl = TEMPLATE.replace(MARK, "lent-once")
+    got(stranger.ask("POST", "/api/v1/templates", json={"name": "lent-once", "cwl": cwl}))
+    first = bring_in(hers.owner, grouped, f"{MARK}-once", {"kind": "lent-once"}, shared="beta")
+    wait_until(partial(chains_of, stranger, first), what="his chain")
+    [chain] = chains_of(stranger, first)
+    wait_until(partial(_ended, stranger, chain["uid"]), what="its end", seconds=60)
+    asked(grouped, "PATCH", "/groups/beta", {"chains": 0})
+    try:
+        second = bring_in(
+            hers.owner, grouped, f"{MARK}-twice", {"kind": "lent-once"}, shared="beta"
+        )
+        wait_until(lambda: second in _handed_over(grouped), what="that it is matched, and waits")
+        for uid in (first, second):
+            got(hers.owner.ask("PUT", f"/api/v1/datasets/{uid}/share", json={"shared_with": []}))
+    finally:
+        asked(grouped, "PATCH", "/groups/beta", {"chains": "none"})
+
+    for body in ({}, {"from_step": got(stranger.ask(
+        "GET", f"/api/v1/chains/{chain['uid']}"))["steps"][0]["name"]}):  # fmt: skip
+        refused = stranger.ask("POST", f"/api/v1/chains/{chain['uid']}/rerun", json=body)
+        assert refused.status_code == 404, refused.text
+    wait_until(
+        lambda: (
+            "is not shared with the group beta any more"
+            in hers.owner.ask("GET", "/api/v1/unmatched").text
+        ),
+        what="that it has no chain",
+        seconds=60,
+    )
+    assert chains_of(stranger, second) == []
+
+
+def _handed_over(system: LiveSystem) -> list[str]:
+    """Data sets that wait for a chain of a template that was found."""
+
+    async def look() -> list[str]:
+        connection = await asyncpg.connect(system.database_url("wfms_intake"))
+        try:
+            found = await connection.fetch("SELECT dataset_uid FROM handovers WHERE attempts > 0")
+        finally:
+            await connection.close()
+        return [str(row["dataset_uid"]) for row in found]
+
+    return asyncio.run(look())
 
 
 def test_whoever_is_given_a_data_set_is_not_given_its_chains(

@@ -6,17 +6,11 @@ import asyncio
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from sluice.servicekit import request_guard
 from sluice.servicekit.connections import PatientProtocol
 from tests.attacks.test_requests import SOON, head, served
 
 #: Between two bytes.
 SOONER = SOON / 10
-
-
-@pytest.fixture(autouse=True)
-def _short_farewell(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_guard, "LINGER", SOON)
 
 
 async def dribbled(port: int, beginning: bytes, drop: bytes) -> bytes:

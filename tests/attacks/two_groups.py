@@ -171,8 +171,10 @@ def chains_of(owner: Member, dataset: str) -> list[dict[str, Any]]:
     return list(found["chains"])
 
 
-def bring_in(owner: Member, system: LiveSystem, name: str, meta: dict[str, Any]) -> str:
-    """A data set of two files; its uid."""
+def bring_in(
+    owner: Member, system: LiveSystem, name: str, meta: dict[str, Any], *, shared: str = ""
+) -> str:
+    """A data set of two files; its uid. ``shared``: with this group, before it is complete."""
     storages = got(owner.ask("GET", "/api/v1/storages"))
     [storage] = [each for each in storages if each["type"] == "input"]
     folder = system.home / "storages" / "input" / name
@@ -183,6 +185,8 @@ def bring_in(owner: Member, system: LiveSystem, name: str, meta: dict[str, Any])
     folder.mkdir(parents=True)
     files = [_file(folder, url, seq) for seq in range(2)]
     uid = str(dataset["uid"])
+    if shared:
+        got(owner.ask("PUT", f"/api/v1/datasets/{uid}/share", json={"shared_with": [shared]}))
     got(owner.ask("POST", f"/api/v1/datasets/{uid}/files", json={"files": files}))
     got(owner.ask("POST", f"/api/v1/datasets/{uid}/close", json={"files": len(files)}))
     return uid

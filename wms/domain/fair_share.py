@@ -7,8 +7,9 @@ over the groups that have work: ``w`` their weights, ``f`` how many jobs of thei
 What a group gains is 0 where it has its share, and for all together; with one group nothing is
 changed. A group that has nothing to do leaves its share to the others, and nobody saves any up
 (max-min fairness of what is in use, as fair schedulers of clusters have it). S = 2: of two groups
-of one weight, one that has all slots stands one rank lower, and the other one higher; a rank that
-differs by more than 2 goes before all fairness, as one that the shift gives.
+of one weight, one that has all slots stands one rank lower, and the other one higher. No two gains
+differ by more than 2·S: a rank that is higher by 4 goes before all fairness, as one that the shift
+gives.
 """
 
 from collections.abc import Collection, Mapping

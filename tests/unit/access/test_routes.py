@@ -96,7 +96,7 @@ async def test_who_may_ask_is_what_the_table_says(service: str, caller: str) -> 
         for row in rows():
             if row.service == service:
                 answer = await client.request(row.method, row.path)
-                refused = _refused(answer)
+                refused = _refused(answer, service)
                 if refused != _expected(row, caller):
                     wrong.append((row.method, row.address, refused))
     await client.aclose()
@@ -111,9 +111,12 @@ def _expected(row: Row, caller: str) -> int | None:
     return 401 if caller == "nobody" else 403
 
 
-def _refused(answer: httpx.Response) -> int | None:
-    """A page whose form lacks its token is refused, too, and for another reason."""
+def _refused(answer: httpx.Response, service: str) -> int | None:
+    """A page whose form lacks its token is refused, too, and for another reason; and a service that
+    has no key here is refused by another one that it asks."""
     if answer.status_code == 403 and Forbidden.title not in answer.text:
+        return None
+    if answer.status_code == 401 and answer.json()["fields"].get("service", service) != service:
         return None
     return answer.status_code if answer.status_code in {401, 403} else None
 

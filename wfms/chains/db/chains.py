@@ -11,6 +11,7 @@ import asyncpg
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.labels import label
 from sluice.contracts.life_cycles import states_before
+from sluice.contracts.owners import may_take_away
 from sluice.contracts.plan import Plan
 from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
 from sluice.servicekit.access.ownership import Ownership
@@ -229,7 +230,7 @@ async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
         ending=_ending(row),
         upload_asked=row["upload_asked"],
         input_type=dataset.type,
-        input_kept=kept,
+        input_kept=kept or not may_take_away(dataset.group, row["owner_group"]),
         steps={step["name"]: _step_view(step) for step in steps},
         datasets=[_dataset_view(dataset_row) for dataset_row in datasets],
         passing=passing,

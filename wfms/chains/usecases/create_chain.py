@@ -14,7 +14,7 @@ from sluice.contracts.chains import NewChain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.owners import Sight, sight
 from sluice.contracts.parameters import findings
-from sluice.contracts.problems import Conflict, Finding, NotFound
+from sluice.contracts.problems import Conflict, Finding
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.access.ownership import Ownership, ownership
 from sluice.servicekit.access.principal import Person
@@ -28,7 +28,7 @@ from wfms.chains.domain.tasks import name_findings
 from wfms.chains.usecases.advance_chain import advance_chain
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.find_assets import find_bound_assets, find_given_assets
-from wfms.chains.usecases.find_files import DatasetGone, UnfitChain, find_files
+from wfms.chains.usecases.find_files import DatasetGone, UnfitChain, find_files, unknown_dataset
 from wfms.chains.usecases.find_secrets import find_secrets
 from wfms.chains.usecases.group_chains import require_quota
 
@@ -63,8 +63,7 @@ async def create_chain(
     for files that are parameters, or the operator service for secrets and assets."""
     seen_by = sight([new.group]) if by is None else by.sight
     whose = ownership(by, owner=new.owner, group=new.group)
-    if not seen_by.sees(new.dataset.group, new.dataset.shared_with):
-        raise NotFound(f"no data set has the uid {new.dataset.uid}", dataset=new.dataset.uid)
+    await _require_seen(context, new, seen_by, by=by)
     if any(map(is_asset, new.params.values())):
         _require_fitting(new)
         new = await find_given_assets(context.operator, new)
@@ -84,6 +83,22 @@ async def create_chain(
             if await find_bound_assets(context.operator, new) == bound:
                 raise
     raise AssetsMoved(new)
+
+
+async def _require_seen(
+    context: ChainsContext, new: NewChain, seen_by: Sight, *, by: Person | None
+) -> None:
+    """What is shared is looked at again: it may be shared no longer since it was matched."""
+    dataset = new.dataset
+    if dataset.group != new.group:
+        dataset = await context.dms.dataset(dataset.uid)
+    if seen_by.sees(dataset.group, dataset.shared_with):
+        return
+    if by is None:
+        raise UnfitChain(
+            f"data set {dataset.name} is not shared with the group {new.group} any more"
+        )
+    raise unknown_dataset(dataset.uid)
 
 
 def _with(new: NewChain, bound: Mapping[str, Any]) -> NewChain:

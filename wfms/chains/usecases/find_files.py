@@ -1,11 +1,13 @@
 """Looks up the files that a new chain is given as parameters, so that a chain that is accepted can
 run."""
 
+from uuid import UUID
+
 from sluice.clients.dms import DmsClient
 from sluice.contracts.asset_refs import MARK
 from sluice.contracts.chains import FileValue, NewChain
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.owners import Sight
+from sluice.contracts.owners import Sight, may_take_away
 from sluice.contracts.problems import Conflict, Finding, Forbidden, NotFound, Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType
 from wfms.chains.domain.parameters import given_files
@@ -75,13 +77,16 @@ async def _find(
     return dataset
 
 
+def unknown_dataset(uid: UUID) -> NotFound:
+    """In the DMS's own words."""
+    return NotFound(f"no data set has the uid {uid}", service="dms", dataset=str(uid))
+
+
 def require_owned(dataset: Dataset, sight: Sight) -> None:
     """Raises ``NotFound`` for one that is not seen, ``Forbidden`` for one that is another
     group's."""
     if not sight.sees(dataset.group, dataset.shared_with):
-        # In the DMS's own words.
-        words = f"no data set has the uid {dataset.uid}"
-        raise NotFound(words, service="dms", dataset=str(dataset.uid))
+        raise unknown_dataset(dataset.uid)
     if not sight.is_member(dataset.group):
         raise Forbidden(
             f"data set {dataset.name!r} is the group {dataset.group}'s, which shares it for"
@@ -103,6 +108,11 @@ def _trouble_with(dataset: Dataset, new: NewChain, value: FileValue) -> str:
         )
     if dataset.state in {DatasetState.OPEN, DatasetState.DELETING, DatasetState.DELETED}:
         return f"data set {dataset.name} is {dataset.state}; it must be closed"
+    if value.retention == "delete" and not may_take_away(dataset.group, new.group):
+        return (
+            f"data set {dataset.name} is the group {dataset.group}'s, which shares it for reading:"
+            " say retention keep, or nothing"
+        )
     if MARK in dataset.meta and value.retention == "delete":
         return (
             f"data set {dataset.name} holds a version of the asset {dataset.meta[MARK]!r}, which a"

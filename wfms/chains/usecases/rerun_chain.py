@@ -6,7 +6,7 @@ given up by then makes the request begin anew.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ from uuid import UUID, uuid4
 import structlog
 
 from sluice.clients.wms import WmsClient
-from sluice.contracts.asset_refs import is_asset
+from sluice.contracts.asset_refs import MARK, is_asset
 from sluice.contracts.chain_requirements import requires_text, unmet_parameters
 from sluice.contracts.chains import NewChain, RerunChain, RerunPlan
 from sluice.contracts.datasets import Dataset
@@ -39,7 +39,7 @@ from wfms.chains.usecases.advance_chain import advance_chain
 from wfms.chains.usecases.cancel_chain import UnknownChain
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.find_assets import find_given_assets
-from wfms.chains.usecases.find_files import UnfitChain, find_files
+from wfms.chains.usecases.find_files import UnfitChain, find_files, unknown_dataset
 from wfms.chains.usecases.find_secrets import find_secrets
 from wfms.chains.usecases.group_chains import require_quota
 
@@ -178,7 +178,9 @@ async def _draft(
         for dataset in before.view.datasets
         if dataset.step is not None and dataset.port is not None and dataset.kept
     ]
-    found = await context.dms.datasets_of([*kept, *from_outside(plan, wish).values()])
+    outside = set(from_outside(plan, wish).values())
+    found = await context.dms.datasets_of([*kept, *outside])
+    _require_seen(found, outside, seen_by)
     # One that is open still will be closed: its task has ended, or it is an input that is waited
     # for.
     there = {
@@ -190,6 +192,16 @@ async def _draft(
     rerun = plan_rerun(before.view, wish, there=there.keys(), released=released)
     whose = Ownership(before.origin.owner if by is None else by.name, before.origin.group)
     return _Draft(before, renewed, wish, rerun, there, whose)
+
+
+def _require_seen(found: Iterable[Dataset], outside: Collection[UUID], seen_by: Sight) -> None:
+    """What the chain had from others may be shared no longer; assets are everybody's. Raises
+    ``NotFound``."""
+    for dataset in found:
+        if dataset.uid in outside and not (
+            MARK in dataset.meta or seen_by.sees(dataset.group, dataset.shared_with)
+        ):
+            raise unknown_dataset(dataset.uid)
 
 
 async def _released(context: ChainsContext, datasets: Iterable[Dataset]) -> set[UUID]:
@@ -242,6 +254,7 @@ def _as_new(before: StoredChain, asked: RerunChain) -> NewChain:
         template_version=before.template.version,
         plan=before.view.plan,
         params=asked.params,
+        group=before.origin.group,
     )
 
 

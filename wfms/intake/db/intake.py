@@ -62,9 +62,9 @@ GROUPS_OF = "SELECT dataset FROM unmatched WHERE dataset_uid = $1"
 
 LOCK_UNMATCHED = "SELECT 1 FROM unmatched WHERE dataset_uid = $1 FOR UPDATE"
 
-#: Of a person in these groups; null: of somebody who sees all.
-_SEEN = """({0}::text[] IS NULL OR coalesce(dataset->>'group', 'everyone') = ANY({0})
-    OR dataset->'shared_with' ?| {0})""".format
+#: Of a person in these groups; null: of somebody who sees all. Reasons name templates, so that a
+#: data set which is only shared with a group is none of its unmatched.
+_SEEN = "({0}::text[] IS NULL OR coalesce(dataset->>'group', 'everyone') = ANY({0}))".format
 
 SELECT_UNMATCHED = f"""
 SELECT dataset_uid, dataset_name, reason, findings, since, dataset FROM unmatched

@@ -50,14 +50,20 @@ def decide(dataset: Dataset, templates: Iterable[Template]) -> Matched | NotMatc
     )
     params, missing = bind(template.plan, facts)
     if missing:
-        return NotMatched(f"template {template.name} {missing_parameters_text(missing)}")
+        return NotMatched(f"{_named(template, dataset)} {missing_parameters_text(missing)}")
     if broken := unmet(template.plan, DatasetFacts.of(dataset), params):
-        return NotMatched(f"template {template.name} matches, but {requires_text(broken)}")
+        return NotMatched(f"{_named(template, dataset)} matches, but {requires_text(broken)}")
     return Matched(
         template,
         params,
         tuple(rival for rival in others if rival.plan.priority == template.plan.priority),
     )
+
+
+def _named(template: Template, dataset: Dataset) -> str:
+    """As the data set's group may know it, which sees the reason."""
+    own = template.group in {EVERYONE, dataset.group}
+    return f"template {template.name}" if own else "a template of another group"
 
 
 def latest_of(templates: Iterable[Template]) -> list[Template]:

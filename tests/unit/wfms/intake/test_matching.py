@@ -148,3 +148,18 @@ def test_the_order_of_templates_does_not_matter(
     first = decide(dataset(), templates)
     random.shuffle(templates)
     assert decide(dataset(), templates) == first
+
+
+def test_a_reason_names_no_template_of_another_group() -> None:
+    """It is read by the data set's own group."""
+    lent = dataset({"kind": "a"}, group="alpha", shared_with=["beta"])
+    match: dict[str, Condition] = {"kind": Equals(value="a")}
+    for group, named in (("alpha", "template told"), ("beta", "a template of another group")):
+        for more in (
+            {"parameters": {"cut": Parameter(type="int")}, "bind": {"cut": "threshold"}},
+            {"require": Require(files=Between(minimum=9))},
+        ):
+            made = template("told", match, **more).model_copy(update={"group": group})
+            decided = decide(lent, [made])
+            assert isinstance(decided, NotMatched), decided
+            assert decided.reason.startswith(f"{named} "), decided.reason
