@@ -202,7 +202,7 @@ class ServiceClient:
             )
             sentence = (
                 f"the {self.service} service at {self._http.base_url} {kind}:"
-                f" {error or type(error).__name__}"
+                f" {str(error) or type(error).__name__}"
             )
             raise NotAvailable(sentence, service=self.service) from error
 

@@ -68,7 +68,10 @@ def _add_new(router: APIRouter, context: ChainsContext, wake_start: Callable[[],
     @router.post(
         "/datasets",
         status_code=status.HTTP_201_CREATED,
-        responses={200: {"model": Chain}, **errors(Conflict, Unprocessable, NotAvailable)},
+        responses={
+            200: {"model": Chain},
+            **errors(NotFound, Conflict, Unprocessable, NotAvailable),
+        },
     )
     @allow(CallingService.OPERATOR, CallingService.INTAKE)
     async def new_dataset(new: NewChain, response: Response, by: Asking) -> Chain:

@@ -156,7 +156,10 @@ def test_a_reason_names_no_template_of_another_group() -> None:
     match: dict[str, Condition] = {"kind": Equals(value="a")}
     for group, named in (("alpha", "template told"), ("beta", "a template of another group")):
         for more in (
-            {"parameters": {"cut": Parameter(type="int")}, "bind": {"cut": "threshold"}},
+            {
+                "parameters": {"cut": Parameter(type="int", required=True)},
+                "bind": {"cut": "threshold"},
+            },
             {"require": Require(files=Between(minimum=9))},
         ):
             made = template("told", match, **more).model_copy(update={"group": group})
