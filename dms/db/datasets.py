@@ -203,20 +203,21 @@ async def insert_dataset(
 ) -> Dataset | None:
     """None where the name, or the folder, is taken. Raises ``UnknownPeriod``."""
     try:
-        row = await connection.fetchrow(
-            INSERT_DATASET,
-            uid,
-            new.name,
-            new.type,
-            new.meta,
-            period,
-            new.run,
-            new.on_demand,
-            new.url,
-            new.model_dump(mode="json"),
-            whose.owner,
-            whose.group,
-        )
+        async with connection.transaction():  # what the caller does besides goes on
+            row = await connection.fetchrow(
+                INSERT_DATASET,
+                uid,
+                new.name,
+                new.type,
+                new.meta,
+                period,
+                new.run,
+                new.on_demand,
+                new.url,
+                new.model_dump(mode="json"),
+                whose.owner,
+                whose.group,
+            )
     except asyncpg.ForeignKeyViolationError as error:
         raise UnknownPeriod(f"data set {new.name!r}", period) from error
     except asyncpg.UniqueViolationError:

@@ -17,7 +17,7 @@ CODE_LENGTH = 8
 class NewDeviceLogin(Contract):
     """``label``: what the token is for, which is shown to whoever is asked."""
 
-    label: Label = "sluice login"
+    label: Label
 
 
 class DeviceLogin(HoldsSecrets):

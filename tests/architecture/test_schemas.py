@@ -63,6 +63,7 @@ COLUMNS: dict[tuple[str, str, str], type[StrEnum]] = {
     ("wfms.operator", "people", "role"): Role,
     ("wfms.operator", "person_tokens", "role"): Role,
     ("wfms.operator", "person_sessions", "role"): Role,
+    ("wfms.operator", "device_logins", "role"): Role,
     ("wfms.watcher", "watches", "kind"): WatchKind,
     ("wfms.watcher", "watches", "state"): WatchState,
 }

@@ -178,7 +178,7 @@ def test_by_the_command(bounded: LiveSystem) -> None:
     told = run(
         "set", group, "--weight", "2.5", "--chains", "10", "--data", "1.5TB", "--files", "2M"
     )
-    assert f"{group}: weight 2.5, 0 of 10 chains" in told
+    assert f"{group}: weight 2.5; has 0 of 10 chains" in told
     found = _group(bounded, group)
     most = [found[what]["most"] for what in ("chains", "bytes", "files")]
     assert most == [10, 1_500_000_000_000, 2_000_000]

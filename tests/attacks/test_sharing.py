@@ -325,6 +325,18 @@ def test_neither_takes_the_others_data_by_a_rule(
         assert hers.template not in stranger.ask("GET", address).text
 
 
+def test_a_group_that_is_not_there_is_not_shared_with(
+    grouped: LiveSystem, hers: Belongings, stranger: Member
+) -> None:
+    """A slip of the pen takes nothing from those who see it."""
+    uid = bring_in(hers.owner, grouped, f"{MARK}-slip", {"kind": "x"}, shared="beta")
+    for path in (f"/api/v1/datasets/{uid}", f"/api/v1/templates/{hers.template}"):
+        refused = hers.owner.ask("PUT", f"{path}/share", json={"shared_with": ["beat"]})
+        assert refused.status_code == 422, refused.text
+        assert "nobody is in a group 'beat'" in refused.json()["detail"]
+    assert got(stranger.ask("GET", f"/api/v1/datasets/{uid}"))["shared_with"] == ["beta"]
+
+
 def test_nobody_gives_things_to_others(hers: Belongings, stranger: Member) -> None:
     for service in ("", "/services/dms"):
         for claim in ({"owner": hers.owner.name}, {"group": "alpha"}):

@@ -56,7 +56,8 @@ def set_group(
     quotas = {field: amount(text) for field, text in said if text is not None}
     new = plain_errors(lambda: SetGroup.model_validate({"weight": weight, **quotas}))
     group = system.ask(lambda c: c.operator.set_group(name, new))
-    system.answer(group, f"{group.name}: weight {group.weight:g}, {_quotas(group)}")
+    empty = "" if group.members else "; nobody is in it (`sluice user groups`)"
+    system.answer(group, f"{group.name}: weight {group.weight:g}; has {_quotas(group)}{empty}")
 
 
 def amount(text: str) -> int | str:

@@ -116,7 +116,8 @@ def _refused(answer: httpx.Response, service: str) -> int | None:
     has no key here is refused by another one that it asks."""
     if answer.status_code == 403 and Forbidden.title not in answer.text:
         return None
-    if answer.status_code == 401 and answer.json()["fields"].get("service", service) != service:
+    problem = answer.json() if "json" in answer.headers.get("content-type", "") else {}
+    if answer.status_code == 401 and problem.get("fields", {}).get("service", service) != service:
         return None
     return answer.status_code if answer.status_code in {401, 403} else None
 

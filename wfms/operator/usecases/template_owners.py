@@ -11,6 +11,7 @@ from wfms.operator.db import templates
 from wfms.operator.db.template_owners import owned_name, share_name, take_name
 from wfms.operator.domain.errors import TemplateUnknown
 from wfms.operator.domain.template import StoredTemplate
+from wfms.operator.usecases.known_groups import require_known
 
 log = structlog.get_logger(__name__)
 
@@ -64,7 +65,8 @@ async def require_changeable(connection: Connection, name: str) -> StoredTemplat
 async def share_template(database: Database, name: str, request: Share) -> StoredTemplate:
     """Precondition: none; repeating it is fine. Effect: these groups see the template from now on,
     and no others beside its own. Messages: none. Raises ``TemplateUnknown``; ``Forbidden`` where
-    it is another group's, or is to be given to a group that the asker is not in."""
+    it is another group's, or is to be given to a group that the asker is not in;
+    ``UnknownGroup``."""
     person = person_asking()
     if person is not None and request.group is not None:
         require_member(person, request.group)
@@ -72,6 +74,7 @@ async def share_template(database: Database, name: str, request: Share) -> Store
         connection = transaction.connection
         await templates.lock_name(connection, name)
         found = await require_changeable(connection, name)
+        await require_known(connection, request.shared_with)
         group = request.group or found.group
         await share_name(connection, name, group=group, shared_with=request.shared_with)
         shared = await templates.version_of(connection, name, found.version, sight_now())

@@ -17,6 +17,7 @@ from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_dataset_detail import read_dataset_detail
 from wfms.operator.usecases.read_file_detail import read_file_detail
 from wfms.operator.usecases.review_unmatched import current_ties, review_unmatched, takers
+from wfms.operator.usecases.share_dataset import share_dataset
 
 #: Data sets on one page.
 _PAGE = 50
@@ -66,7 +67,7 @@ class DatasetPages:
         return render_template("dataset.html", detail=detail, most=_NAMESAKES)
 
     def share(self, uid: UUID) -> AnyResponse:
-        shared = self._bridge.run(self._context.dms.share_dataset(uid, read_share()))
+        shared = self._bridge.run(share_dataset(self._context, uid, read_share()))
         flash(f"{shared.name} {seen_by(shared.group, shared.shared_with)}.")
         return redirect(url_for("pages.dataset", uid=uid), 303)
 

@@ -29,7 +29,6 @@ from sluice.contracts.datasets import (
     WaterMarks,
 )  # fmt: skip
 from sluice.contracts.intake import Rematch, Rematched, RematchedAll
-from sluice.contracts.owners import Share
 from sluice.contracts.pilot_detail import PilotDetail
 from sluice.contracts.pilot_list import PilotList
 from sluice.contracts.problems import Conflict, NotFound, ServiceError
@@ -86,9 +85,6 @@ FORWARDED: tuple[Forwarded, ...] = (
     Forwarded("dms", "POST", "/datasets/<uuid:uid>/close", SUBMITTERS,
               "Closes a data set: it is complete.",
               answer=Dataset, body=CloseDataset, errors=(NotFound, Conflict)),
-    Forwarded("dms", "PUT", "/datasets/<uuid:uid>/share", SHIFT_OR_OWNER,
-              "Says which groups see a data set beside its own, and whose it is.",
-              answer=Dataset, body=Share, errors=(NotFound,)),
     Forwarded("dms", "GET", "/storages", VIEWERS,
               "Lists storages, those with the most free space first.",
               answer=Storage, many=True),

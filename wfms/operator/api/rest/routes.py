@@ -4,6 +4,7 @@ from wfms.operator.api.rest.assets import AssetRoutes
 from wfms.operator.api.rest.attention import AttentionRoutes
 from wfms.operator.api.rest.audit import AuditRoutes
 from wfms.operator.api.rest.chains import ChainRoutes
+from wfms.operator.api.rest.datasets import DatasetRoutes
 from wfms.operator.api.rest.device_logins import DeviceLoginRoutes
 from wfms.operator.api.rest.forwarded import forwarded_routes
 from wfms.operator.api.rest.groups import GroupRoutes
@@ -29,6 +30,7 @@ def all_routes(context: OperatorContext, *, largest_body: int) -> list[Route]:
         *TemplateRoutes(context).routes(),
         *RunTemplateRoutes(context).routes(),
         *ChainRoutes(context).routes(),
+        *DatasetRoutes(context).routes(),
         *TaskRoutes(context).routes(),
         *StepRoutes(context).routes(),
         *LimitRoutes(context).routes(),

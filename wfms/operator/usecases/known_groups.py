@@ -1,0 +1,27 @@
+"""Which groups there are: those that somebody is in."""
+
+from collections.abc import Iterable
+
+from sluice.contracts.owners import EVERYONE
+from sluice.contracts.problems import Unprocessable
+from sluice.servicekit.database import Connection
+from wfms.operator.db.people import all_people
+
+
+class UnknownGroup(Unprocessable):
+    """Nobody would see it, and whoever was to see it does not."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"nobody is in a group {name!r}: nothing was changed (an administrator says who is in a"
+            " group, by `sluice user groups`)",
+            group=name,
+        )
+
+
+async def require_known(connection: Connection, groups: Iterable[str]) -> None:
+    """Raises ``UnknownGroup``."""
+    known = {EVERYONE}.union(*(person.groups for person in await all_people(connection)))
+    for name in groups:
+        if name not in known:
+            raise UnknownGroup(name)
