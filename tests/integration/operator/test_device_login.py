@@ -122,6 +122,21 @@ async def test_nobody_gives_away_more_than_he_has(operator: Operator) -> None:
     assert given[0].role is Role.VIEWER, "as the person is when the command comes in"
 
 
+async def test_a_role_that_is_none_is_refused_and_the_command_waits_on(
+    operator: Operator,
+) -> None:
+    login = await begun(operator)
+    form = {"code": login.user_code, "does": "allow", "role": "owner"}
+    one = browser(operator, ANNA)
+    form["csrf_token"] = token_of(await one.http.get(login.verification_uri_complete))
+    refused = await one.http.post("/device", data=form)
+    assert (refused.status_code, "&#39;owner&#39; is not a valid Role" in refused.text) == (
+        422,
+        True,
+    )
+    assert await answer(operator, login) is None
+
+
 @pytest.mark.parametrize("change", [AccountChange(disabled=True), AccountChange(password=OTHER)])
 async def test_what_ends_sessions_ends_what_was_let_in_with_them(
     operator: Operator, change: AccountChange

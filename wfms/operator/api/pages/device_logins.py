@@ -5,7 +5,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.access import Role
 from sluice.contracts.device_login import shown_code
-from sluice.contracts.problems import ServiceError
+from sluice.contracts.problems import ServiceError, Unprocessable
 from wfms.operator.api.access import caller
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages.page_routes import PageRoutes
@@ -41,6 +41,8 @@ class DeviceLoginPages:
             decided = self._bridge.run(self._logins.decide(code, by=caller(), role=role))
         except ServiceError as error:
             return _page(refusal=error)
+        except ValueError as error:  # the form's role is none
+            return _page(refusal=Unprocessable(str(error)))
         does = f"goes on as you, as {role}" if lets_in else "was refused"
         flash(f"{decided.label} {does}. You may close this page.")
         return redirect(url_for("pages.account"), 303)
