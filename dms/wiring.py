@@ -8,13 +8,13 @@ from functools import partial
 from dms.api.content import content_router
 from dms.api.datasets import datasets_router, stalled_router
 from dms.api.files import files_router, look_router
-from dms.api.groups import groups_router
 from dms.api.owners import DatasetOwners
 from dms.api.pieces import pieces_router
 from dms.api.runs import runs_router
 from dms.api.storages import storages_router
 from dms.consumers.commands import Wakes, queue_consumers
 from dms.db.gauges import MEASUREMENTS
+from dms.db.quotas import DATA
 from dms.loops.closer import closer
 from dms.loops.workers import (
     deleters,
@@ -41,6 +41,7 @@ from sluice.servicekit.loop import Loop, wake_idle
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.outbox import OutboxRelay
+from sluice.servicekit.quotas.router import quotas_router
 from sluice.servicekit.service import Service
 from sluice.servicekit.service_clients import Links
 from sluice.servicekit.transport.base import Transport
@@ -107,7 +108,7 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
         content_router(context),
         storages_router(context),
         runs_router(database),
-        groups_router(database),
+        quotas_router(database, DATA),
         audit_router(database),
     ]
     health = Health({"database": database.ping, "transport": transport.ping})

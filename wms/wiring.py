@@ -17,6 +17,7 @@ from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.loop import wake_idle
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.outbox import OutboxRelay
+from sluice.servicekit.quotas.router import quotas_router
 from sluice.servicekit.sealing import Sealer
 from sluice.servicekit.service import Service
 from sluice.servicekit.service_clients import Links
@@ -39,6 +40,7 @@ from wms.api.tasks import (
 from wms.api.times import times_router
 from wms.consumers.tasks import task_consumers, wake_consumer
 from wms.db.gauges import MEASUREMENTS
+from wms.db.quotas import WAITING
 from wms.domain.matching import PilotNode
 from wms.loops.ready_listener import ReadyListener
 from wms.loops.work import maintenance_loops, split_loops
@@ -69,11 +71,9 @@ ROUTERS = (
 def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Service:
     """The service, not started. The transport is started and stopped by the caller."""
     database = Database(
-        settings.database_url,
-        source="wms",
+        settings.database_url, source="wms", audited=True,
         max_connections=settings.database_connections,
-        audited=True,
-    )
+    )  # fmt: skip
     dms = DmsClient(links.http("dms"))
     context = WmsContext(
         database,
@@ -91,7 +91,8 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
     )
     tokens, revoked = _pilot_tokens(settings), RevokedSites(database)
     for_pilots = pilot_protocol_router(context, dms, give_secrets, tokens=tokens, revoked=revoked)
-    routers = [*(make(context) for make in ROUTERS), for_pilots, audit_router(database)]
+    own = [quotas_router(database, WAITING), audit_router(database)]
+    routers = [*(make(context) for make in ROUTERS), for_pilots, *own]
     return Service(
         name="wms",
         app=create_app(

@@ -381,3 +381,23 @@ CREATE INDEX datasets_group ON datasets (owner_group)
 WHERE state <> 'deleted' AND owner_group <> 'everyone';
 
 UPDATE alembic_version SET version_num='dms0012' WHERE alembic_version.version_num = 'dms0011';
+
+-- Running upgrade dms0012 -> dms0013
+
+CREATE TABLE quotas (
+    kind text NOT NULL CHECK (kind IN ('group', 'person')),
+    name text NOT NULL,
+    quantity text NOT NULL CHECK (quantity IN ('chains', 'bytes', 'files', 'waiting')),
+    most bigint NOT NULL CHECK (most >= 0),
+    PRIMARY KEY (kind, name, quantity)
+);
+
+INSERT INTO quotas
+SELECT 'group', name, 'bytes', bytes FROM group_quotas WHERE bytes IS NOT NULL
+UNION ALL SELECT 'group', name, 'files', files FROM group_quotas WHERE files IS NOT NULL;
+
+DROP TABLE group_quotas;
+
+CREATE INDEX datasets_owner ON datasets (owner) WHERE state <> 'deleted';
+
+UPDATE alembic_version SET version_num='dms0013' WHERE alembic_version.version_num = 'dms0012';

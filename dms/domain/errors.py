@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from sluice.contracts.groups import Quota
 from sluice.contracts.numbers import counted
 from sluice.contracts.problems import Conflict, NeedsForce, NotFound, Unprocessable
+from sluice.contracts.quotas import HolderKind, Reached
 from sluice.contracts.states import DatasetState, DatasetType
 
 
@@ -15,15 +15,16 @@ class UnknownDataset(NotFound):
         super().__init__(f"no data set has the uid {uid}", dataset=uid)
 
 
-class GroupFull(Conflict):
-    """People of the group may bring in no more."""
+class QuotaReached(Conflict):
+    """A group, or a person, may bring in no more."""
 
-    def __init__(self, group: str, what: str, quota: Quota, *, more: int) -> None:
+    def __init__(self, reached: Reached) -> None:
+        holder, person = reached.holder, reached.holder.kind is HolderKind.PERSON
         super().__init__(
-            f"the group {group} may have {quota.most} {what}, and has {quota.used}: these are"
-            f" {more} more; delete data sets of the group (`sluice dataset list`), or ask an"
-            " administrator for more (`sluice group set`)",
-            group=group,
+            f"{reached}: this is {reached.quantity.in_words(reached.more)} more; delete data sets"
+            f" of {holder} (`sluice dataset list`), or ask an administrator for more"
+            f" (`sluice {'user quota' if person else 'group set'} {holder.name}`)",
+            holder=str(holder),
         )
 
 

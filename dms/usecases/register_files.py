@@ -14,6 +14,7 @@ from dms.db.files import (
     known_files,
     link_files,
 )
+from dms.db.quotas import require_quota
 from dms.db.storages import all_roots
 from dms.domain.differences import (
     FileDiffers,
@@ -34,7 +35,6 @@ from dms.domain.places import OutsideStorages, Root, StoragePlace, storage_place
 from dms.domain.storage_errors import StorageTakesNothing
 from dms.usecases.check_files import NO_FAULTS, Faults, check_files
 from dms.usecases.context import DmsContext
-from dms.usecases.group_data import require_quota
 from dms.usecases.list_storages import Objections
 from dms.usecases.release_files import release_registered
 from dms.usecases.require_seen import require_files_seen, require_folders_seen
@@ -43,6 +43,7 @@ from sluice.contracts.datasets import NewFile, Registered
 from sluice.contracts.messages import RegisterFiles
 from sluice.contracts.owners import ALL
 from sluice.contracts.problems import Conflict, Unprocessable
+from sluice.contracts.quotas import holders_of
 from sluice.contracts.states import DatasetState, DatasetType, ReplicaState
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Connection, Database, Transaction
@@ -60,7 +61,7 @@ async def register_files(
     Raises ``UnknownDataset``, ``DatasetNotOpen``, ``FileIsNot``, ``FileDiffers``, ``SentTwice``,
     ``NumberTaken``, ``OutsideStorages``, ``StorageTakesNothing``, ``MoreThanComplete``,
     ``NotAvailable`` (a storage does not answer), ``Forbidden`` (a file is one of a data set that
-    ``by``, the person who asks, does not see, or lies in its folder), ``GroupFull``.
+    ``by``, the person who asks, does not see, or lies in its folder), ``QuotaReached``.
     """
     sight = ALL if by is None else by.sight
     async with context.database.connection() as connection:
@@ -125,8 +126,8 @@ async def _add(
     bounded: bool = False,
 ) -> Registered:
     """The data set's row is locked. ``late``: take files for a data set that is being deleted, too.
-    ``faults``: of files that must not be new. ``bounded``: by how much the group may have. Raises
-    ``GroupFull``, for files that are new."""
+    ``faults``: of files that must not be new. ``bounded``: by what its group and owner may have.
+    Raises ``QuotaReached``, for files that are new."""
     going = row.dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
     if (
         sent
@@ -210,7 +211,8 @@ async def _count(
             counts = added(row.counts if counts is None else counts, found)
     size = sum(file.size for file in fresh)
     if bounded:
-        await require_quota(connection, row.dataset.group, size=size, files=len(fresh))
+        holders = holders_of(group=row.dataset.group, owner=row.dataset.owner)
+        await require_quota(connection, holders, size=size, files=len(fresh))
     uid = row.dataset.uid
     await add_to_counters(
         connection, uid, files=len(fresh), size=size, close_at=close_at, counts=counts

@@ -6,11 +6,12 @@ import structlog
 
 from dms.db.datasets import lock_dataset
 from dms.db.owners import share
+from dms.db.quotas import require_quota
 from dms.domain.errors import UnknownDataset
-from dms.usecases.group_data import require_quota
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.owners import Share
 from sluice.contracts.problems import Conflict
+from sluice.contracts.quotas import HolderKind, QuotaHolder
 from sluice.contracts.states import DatasetState
 from sluice.servicekit.access.ownership import require_member
 from sluice.servicekit.access.principal import Person
@@ -36,7 +37,7 @@ async def share_dataset(
 ) -> Dataset:
     """Precondition: ``by`` is of the data set's group. Effect: these groups see it from now on, and
     no others beside its own. Messages: none. Raises ``UnknownDataset``; where it is to be given to
-    another group ``Forbidden`` if he is not in it, ``GroupFull`` if it may not have so much."""
+    another group ``Forbidden`` if he is not in it, ``QuotaReached`` if it may not have so much."""
     if by is not None and request.group is not None:
         require_member(by, request.group)
     async with database.transaction() as transaction:
@@ -48,7 +49,8 @@ async def share_dataset(
         if now.state in {DatasetState.DELETING, DatasetState.DELETED}:
             raise NothingToShare(now)
         if by is not None and group not in {None, now.group}:
-            await require_quota(connection, str(group), size=now.bytes, files=now.count_files)
+            holders = [QuotaHolder(HolderKind.GROUP, str(group))]
+            await require_quota(connection, holders, size=now.bytes, files=now.count_files)
         shared = await share(connection, uid, request.shared_with, group=group)
     log.info(
         "dataset.shared", dataset=str(uid), group=shared.group, shared_with=shared.shared_with,

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sluice.clients.base import API, ServiceClient
+from sluice.clients.base import API
+from sluice.clients.quotas import QuotaCalls
 from sluice.contracts.attention import Acknowledge, ChainCounts
 from sluice.contracts.chains import (
     Chain,
@@ -17,12 +18,11 @@ from sluice.contracts.chains import (
     TaskEnded,
 )
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.groups import GroupChainsList, SetGroupChains
 from sluice.contracts.states import ChainState, StepState
 from sluice.contracts.tasks import Cancel, Prioritise, TaskStatus
 
 
-class ChainsClient(ServiceClient):
+class ChainsClient(QuotaCalls):
     service = "wfms.chains"
 
     async def new_dataset(self, new: NewChain) -> Chain:
@@ -100,12 +100,6 @@ class ChainsClient(ServiceClient):
     async def chain(self, uid: UUID) -> Chain:
         """Raises ``NotFound``."""
         return await self.call("GET", f"{API}/chains/{uid}", answer=Chain)
-
-    async def group_chains(self) -> GroupChainsList:
-        return await self.call("GET", f"{API}/groups", answer=GroupChainsList)
-
-    async def set_group_chains(self, group: str, new: SetGroupChains) -> None:
-        await self.call("PUT", f"{API}/groups/{group}", body=new)
 
     async def counts(self) -> ChainCounts:
         """Chains under way and those that need a person. Raises ``NotFound`` where a release before

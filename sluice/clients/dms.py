@@ -11,6 +11,7 @@ from pydantic import RootModel
 from sluice.clients.base import API
 from sluice.clients.dms_pieces import PieceCalls
 from sluice.clients.paging import MOST_FILES, each_file, each_known
+from sluice.clients.quotas import QuotaCalls
 from sluice.contracts.datasets import (
     ClaimedFile,
     CloseDataset,
@@ -38,7 +39,6 @@ from sluice.contracts.datasets import (
     Storage,
     WaterMarks,
 )
-from sluice.contracts.groups import GroupDataList, SetGroupData
 from sluice.contracts.owners import Share
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
@@ -59,14 +59,8 @@ class _Runs(RootModel[list[Run]]): ...
 class _Frames(RootModel[list[Frame]]): ...
 
 
-class DmsClient(PieceCalls):
+class DmsClient(PieceCalls, QuotaCalls):
     service = "dms"
-
-    async def group_data(self) -> GroupDataList:
-        return await self.call("GET", f"{API}/groups", answer=GroupDataList)
-
-    async def set_group_data(self, group: str, new: SetGroupData) -> None:
-        await self.call("PUT", f"{API}/groups/{group}", body=new)
 
     async def share_dataset(self, uid: UUID, share: Share) -> Dataset:
         """Raises ``NotFound``; ``Forbidden`` where it is another group's."""

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from sluice.clients.base import API
 from sluice.clients.jobs import JobCalls
+from sluice.clients.quotas import QuotaCalls
 from sluice.contracts.attention import Acknowledge, WorkCounts
 from sluice.contracts.groups import GroupShares, SetShare
 from sluice.contracts.limits import LimitList, SetLimit
@@ -46,7 +47,7 @@ _LEASE_GRACE = 10.0
 _COUNTING = 60.0
 
 
-class WmsClient(JobCalls):
+class WmsClient(JobCalls, QuotaCalls):
     service = "wms"
 
     async def task(self, uid: UUID, *, full: bool = False) -> TaskStatus:

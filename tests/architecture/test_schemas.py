@@ -13,6 +13,7 @@ from sluice.contracts import states
 from sluice.contracts.access import Role
 from sluice.contracts.audit import AuditKind
 from sluice.contracts.limits import LimitPeriod
+from sluice.contracts.quotas import HolderKind, Quantity
 from sluice.contracts.states import (
     AttemptOutcome,
     ChainDatasetStatus,
@@ -60,6 +61,8 @@ COLUMNS: dict[tuple[str, str, str], type[StrEnum]] = {
     ("wfms.chains", "chains", "state"): ChainState,
     ("wfms.chains", "steps", "state"): StepState,
     ("wfms.chains", "datasets", "status"): ChainDatasetStatus,
+    **{(service, "quotas", "kind"): HolderKind for service in ("wfms.chains", "wms", "dms")},
+    **{(service, "quotas", "quantity"): Quantity for service in ("wfms.chains", "wms", "dms")},
     ("wfms.operator", "people", "role"): Role,
     ("wfms.operator", "person_tokens", "role"): Role,
     ("wfms.operator", "person_sessions", "role"): Role,

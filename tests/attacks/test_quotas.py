@@ -81,7 +81,8 @@ def test_data_is_bounded_also_for_many_at_once(bounded: LiveSystem, quota: dict[
     assert statuses == [200] * 3 + [409] * 5
     refused = next(answer for answer in answers if answer.status_code == 409)
     [what] = quota
-    assert f"the group {group} may have {quota[what]} {what}, and has" in refused.json()["detail"]
+    most = {"files": "3 files", "bytes": "35 B"}[what]
+    assert f"the group {group} may have {most}, and has" in refused.json()["detail"]
     found = _group(bounded, group)
     assert (found["files"]["used"], found["bytes"]["used"]) == (3, 30)
     # What is said anew counts at once; what was not said stays.
@@ -145,6 +146,49 @@ def _chains(owner: Member, uids: list[str]) -> list[Any]:
     return [chain for uid in uids for chain in chains_of(owner, uid)]
 
 
+def test_what_a_person_made_is_bounded_over_all_groups(bounded: LiveSystem) -> None:
+    one, two = (f"g-{uuid4().hex[:8]}" for _ in range(2))
+    owner, colleague = member(bounded, one, two), member(bounded, one)
+    asked(bounded, "PATCH", f"/people/{owner.name}/quotas", {"files": 3, "chains": 0})
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda number: _files(owner, bounded, number), range(8)))
+    assert sorted(answer.status_code for answer in answers) == [200] * 3 + [409] * 5
+    refused = next(answer for answer in answers if answer.status_code == 409)
+    assert f"{owner.name} may have 3 files, and has 3" in refused.json()["detail"]
+    assert f"sluice user quota {owner.name}" in refused.json()["detail"]
+    # A colleague of hers has room.
+    assert _files(colleague, bounded, 0).status_code == 200
+    taken = next(answer for answer in answers if answer.status_code == 200)
+    uid = taken.request.url.path.split("/")[-2]
+    got(owner.ask("POST", f"/api/v1/datasets/{uid}/close", json={}))
+
+    cwl = TEMPLATE.replace("GROUP", one)
+    got(owner.ask("POST", "/api/v1/templates", json={"name": one, "cwl": cwl}))
+    mine = {"dataset_uid": uid, "template": one}
+    refused = owner.ask("POST", "/api/v1/chains", json=mine)
+    assert refused.status_code == 409
+    assert f"{owner.name} may have 0 chains at a time, and has 0" in refused.json()["detail"]
+    asked(bounded, "PATCH", f"/people/{owner.name}/quotas", {"chains": "none"})
+    got(owner.ask("POST", "/api/v1/chains", json=mine))
+    assert got(owner.ask("GET", f"/api/v1/people/{owner.name}/quotas"))["chains"]["used"] == 1
+
+
+def test_a_person_sees_his_own_quotas_and_nobody_else_s(bounded: LiveSystem) -> None:
+    owner, other = member(bounded), member(bounded)
+    asked(bounded, "PATCH", f"/people/{owner.name}/quotas", {"waiting": 1000})
+    path = f"/api/v1/people/{owner.name}/quotas"
+    assert got(owner.ask("GET", path))["waiting"] == {"used": 0, "most": 1000}
+    assert other.ask("GET", path).status_code == 403
+    # Of nobody: the same is said.
+    nobody = other.ask("GET", "/api/v1/people/nobody-at-all/quotas")
+    assert nobody.status_code == 403
+    assert nobody.json()["detail"] == other.ask("GET", path).json()["detail"]
+    for who in (owner, other):
+        assert who.ask("PATCH", path, json={"waiting": "none"}).status_code == 403
+    page = owner.ask("GET", "/account").text
+    assert "1000" in page.replace("\u2009", "").replace("\u202f", "").replace(" ", "")
+
+
 def test_members_see_what_their_groups_have_and_nobody_sets_it(bounded: LiveSystem) -> None:
     group = f"g-{uuid4().hex[:8]}"
     one, other = member(bounded, group), member(bounded, f"o-{group}")
@@ -187,6 +231,28 @@ def test_by_the_command(bounded: LiveSystem) -> None:
     assert _group(bounded, group)["files"]["most"] == 2_000_000
     assert group in run("list")
     assert "is no amount" in run("set", group, "--data", "lots", code=2)
+    assert "1000 jobs waiting" in run("set", group, "--waiting", "1k")
+
+
+def test_a_person_s_by_the_command(bounded: LiveSystem) -> None:
+    owner = member(bounded)
+
+    def run(token: str, *arguments: str, code: int = 0) -> str:
+        environment = {"SLUICE_URL": bounded.url, "SLUICE_TOKEN": token}
+        command = command_line("user")
+        result = CliRunner().invoke(command, ["user", "quota", *arguments], env=environment)
+        assert result.exit_code == code, result.output
+        return result.output
+
+    administrator = token_for(bounded.url) or ""
+    told = f"{owner.name} has 0 of 5 chains, 0 B of 2.0 GB, 0 files, 0 of 100 jobs waiting"
+    assert told in run(
+        administrator, owner.name, "--chains", "5", "--data", "2GB", "--waiting", "100"
+    )
+    assert told in run(owner.token)
+    assert f"{owner.name} has 0 chains" in run(administrator, owner.name, "--chains", "none")
+    assert "say whose quota it is" in run(administrator, "--chains", "1", code=2)
+    assert "nobody has an account named" in run(administrator, "nobody", "--chains", "1", code=1)
 
 
 def test_whoever_asks_too_often_waits_and_keeps_nobody_else_waiting(bounded: LiveSystem) -> None:

@@ -17,16 +17,17 @@ from sluice.servicekit.loop import Loop
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.outbox import OutboxRelay
+from sluice.servicekit.quotas.router import quotas_router
 from sluice.servicekit.service import Service
 from sluice.servicekit.service_clients import Links
 from sluice.servicekit.transport.base import Transport
 from wfms.chains.api.attention import attention_router
 from wfms.chains.api.chains import chains_router
-from wfms.chains.api.groups import groups_router
 from wfms.chains.api.owners import ChainOwners
 from wfms.chains.api.reruns import reruns_router
 from wfms.chains.api.tasks import tasks_router
 from wfms.chains.db.gauges import MEASUREMENTS
+from wfms.chains.db.quotas import CHAINS
 from wfms.chains.loops.chain_loops import ChainLoops
 from wfms.chains.settings import ChainsSettings
 from wfms.chains.usecases.context import ChainsContext
@@ -78,7 +79,7 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
             reruns_router(context, wake=loops.wake),
             tasks_router(context, wake=loops.wake),
             attention_router(database),
-            groups_router(database),
+            quotas_router(database, CHAINS),
             audit_router(database),
         ],
         health=health,

@@ -18,7 +18,7 @@ def shares_router(context: WmsContext) -> APIRouter:
     @router.get("")
     @allow(CallingService.OPERATOR)
     async def shares(sight: Seen) -> GroupShares:
-        """Lists groups that have a weight, or work: what pilots have of it, and what waits."""
+        """Lists groups that have a weight, or work: what pilots have of it."""
         return await list_shares(context, sight)
 
     @router.put("/{group}", status_code=204)

@@ -703,3 +703,15 @@ CREATE TABLE group_shares (
 );
 
 UPDATE alembic_version SET version_num='wms0037' WHERE alembic_version.version_num = 'wms0036';
+
+-- Running upgrade wms0037 -> wms0038
+
+CREATE TABLE quotas (
+    kind text NOT NULL CHECK (kind IN ('group', 'person')),
+    name text NOT NULL,
+    quantity text NOT NULL CHECK (quantity IN ('chains', 'bytes', 'files', 'waiting')),
+    most bigint NOT NULL CHECK (most >= 0),
+    PRIMARY KEY (kind, name, quantity)
+);
+
+UPDATE alembic_version SET version_num='wms0038' WHERE alembic_version.version_num = 'wms0037';

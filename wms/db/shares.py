@@ -15,9 +15,9 @@ _FINAL = ", ".join(f"'{state}'" for state in TaskState if state.final)
 IN_USE = f"""
 -- Of live tasks, by the index tasks_live; with the weights that were given.
 SELECT coalesce(u.owner_group, s.name) AS name, coalesce(s.weight, 1) AS weight,
-    coalesce(u.running, 0) AS running, coalesce(u.waiting, 0) AS waiting
+    coalesce(u.running, 0) AS running
 FROM (
-    SELECT owner_group, sum(leased + running)::bigint AS running, sum(ready)::bigint AS waiting
+    SELECT owner_group, sum(leased + running)::bigint AS running
     FROM tasks WHERE state NOT IN ({_FINAL}) GROUP BY owner_group
 ) AS u FULL JOIN group_shares AS s ON s.name = u.owner_group
 """
@@ -35,12 +35,7 @@ async def set_share(connection: Connection, group: str, weight: float) -> None:
 async def share_list(connection: Connection, sight: Sight) -> list[GroupShare]:
     """Of groups that have a weight, or work; by name."""
     found = [
-        GroupShare(
-            group=row["name"],
-            weight=row["weight"],
-            running=row["running"],
-            waiting=row["waiting"],
-        )
+        GroupShare(group=row["name"], weight=row["weight"], running=row["running"])
         for row in await connection.fetch(IN_USE)
     ]
     return sorted(

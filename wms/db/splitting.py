@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from sluice.contracts.job_inputs import InputFile, JobInput
+from sluice.contracts.quotas import QuotaHolder, holders_of
 from sluice.contracts.states import TaskState
 from sluice.contracts.tasks import TakenOver
 from sluice.servicekit.database import Connection
@@ -29,7 +30,7 @@ WHERE uid = (
         AND (split_checked_at IS NULL OR split_checked_at < coalesce($2, now()))
     ORDER BY rank DESC, created_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING uid, state, split_checked_at, split_cursor, split_skip, split_group, split_last_seq,
-    taken_over,
+    taken_over, owner, owner_group,
     (SELECT f.writer FROM flows AS f WHERE f.reader = tasks.uid) AS writer,
     (SELECT f.dataset_uid FROM flows AS f WHERE f.reader = tasks.uid) AS dataset
 """)
@@ -51,7 +52,7 @@ _COUNT_PAGE = statement("""
 -- The place to read on moves with the jobs (guarded by the token: a claim that ran out adds
 -- nothing). $8: the last page.
 UPDATE tasks SET
-    total = total + $3, ready = ready + $3,
+    total = total + $3, ready = ready + $3, reason = '',
     split_cursor = $4, split_skip = $5, split_group = $6, split_last_seq = $7,
     state = CASE WHEN $8 THEN '{task.ACTIVE}' ELSE state END,
     split_token = CASE WHEN $8 THEN NULL ELSE split_token END,
@@ -78,7 +79,8 @@ class SplitPlace:
 @dataclass(frozen=True, slots=True)
 class SplitClaim:
     """A task to split. ``claimed_at``: by the database's clock. ``taken_over``: the task whose
-    finished jobs it takes over. ``reading``: what it takes as it comes."""
+    finished jobs it takes over. ``reading``: what it takes as it comes. ``holders``: whose it is,
+    in the order in which they are locked."""
 
     uid: UUID
     token: UUID
@@ -87,6 +89,7 @@ class SplitClaim:
     place: SplitPlace
     taken_over: TakenOver | None = None
     reading: Reading | None = None
+    holders: Sequence[QuotaHolder] = ()
 
 
 async def claim_task(
@@ -109,6 +112,7 @@ async def claim_task(
             None if row["taken_over"] is None else TakenOver.model_validate(row["taken_over"])
         ),
         reading=None if row["writer"] is None else Reading(row["writer"], row["dataset"]),
+        holders=holders_of(group=row["owner_group"], owner=row["owner"]),
     )
 
 

@@ -15,7 +15,8 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.problems import NotAvailable
-from sluice.contracts.states import TaskState
+from sluice.contracts.states import TaskMode, TaskState
+from sluice.contracts.tasks import Task
 from sluice.servicekit.logging import log_ids
 from sluice.servicekit.loop import no_help
 from wms.db.ready_channel import notify_ready
@@ -42,6 +43,7 @@ from wms.usecases.read_inputs import (
     usable_datasets,
 )
 from wms.usecases.take_over import FinishedBefore, TakenOverJobs
+from wms.usecases.waiting_jobs import TooManyWait, require_room, room_for_jobs
 
 
 async def split_waiting_tasks(
@@ -95,6 +97,8 @@ async def _split(
             else None
         )
         await make(context, dms, claim, known=known, datasets=datasets, page=page, before=before)
+    except TooManyWait as full:
+        await release(context, claim, str(full))
     except NotAvailable as error:
         await release(context, claim, f"waiting for the DMS: {error.detail}")
     except NotSplittable as error:
@@ -120,7 +124,8 @@ async def _make_jobs(
     place, last_seq = claim.place, claim.place.last_seq
     cursor, skip = place.cursor, place.skip
     while True:
-        answer = await read_page(dms, dataset, cursor, limit=page, released=before is not None)
+        limit = await _room(context, claim, known, page=page)
+        answer = await read_page(dms, dataset, cursor, limit=limit, released=before is not None)
         skipped = min(skip, len(answer.files))
         skip -= skipped
         files = answer.files[skipped:]
@@ -165,11 +170,12 @@ async def _make_joined_jobs(
         return highest
 
     found = joined_drafts(dms, known.task, datasets, page=page, released=before is not None)
+    at_once = await _room(context, claim, known, page=page)
     async for draft in found:
         if draft.seq <= claim.place.last_seq:
             continue
         # Asked before the next one, so that the last job is made with the end.
-        if len(drafts) >= page:
+        if len(drafts) >= at_once:
             last_seq = await add(last=False)
             drafts = []
         drafts.append(draft)
@@ -201,11 +207,13 @@ async def _add_page(
     before: FinishedBefore | None = None,
 ) -> None:
     """Jobs, counters and the place to read on, in one transaction; jobs taken over from ``before``
-    are finished. Raises ``SplitClaimLost``, ``NotSplittable``, ``NotAvailable``."""
+    are finished. Raises ``SplitClaimLost``, ``TooManyWait``, ``NotSplittable``,
+    ``NotAvailable``."""
     taken = TakenOverJobs() if before is None else await before.take(drafts)
     seqs, ended = taken.seqs, None
     async with context.database.transaction() as transaction:
         connection = transaction.connection
+        await require_room(connection, claim.holders, jobs=len(drafts) - len(taken.jobs))
         if not await count_page(
             connection, claim, jobs=len(drafts), place=place, last=last, hold=HOLD
         ):
@@ -223,6 +231,21 @@ async def _add_page(
     if taken.jobs:
         context.signal.wake_splitting()
     announce(context, ended)
+
+
+async def _room(context: WmsContext, claim: SplitClaim, known: KnownTask, *, page: int) -> int:
+    """Files that are read at once, of which not more jobs become than may wait. Raises
+    ``TooManyWait``."""
+    async with context.database.connection() as connection:
+        jobs = await room_for_jobs(connection, claim.holders, most=page)
+    return min(page, jobs * _files_of_a_job(known.task, page))
+
+
+def _files_of_a_job(task: Task, page: int) -> int:
+    """At least; ``page``: all that there are."""
+    if task.mode is TaskMode.MAP:
+        return task.batch
+    return task.groups.files or (page if task.groups.bytes is None else 1)
 
 
 async def _begin(context: WmsContext, claim: SplitClaim, shared: Sequence[InputFile]) -> None:

@@ -7,9 +7,11 @@ import typer
 from sluice.cli.errors import plain_errors
 from sluice.cli.output import print_json, print_table
 from sluice.cli.passwords import asked_password
+from sluice.cli.quotas import Chains, Data, Files, Waiting, quotas_text, said_quotas
 from sluice.cli.system import System, with_system
 from sluice.contracts.access import Role
 from sluice.contracts.people import Account, AccountChange, NewAccount, NewPassword
+from sluice.contracts.quotas import SetQuotas
 
 app = typer.Typer(no_args_is_help=True, help="People who may ask a system, and their roles.")
 
@@ -123,6 +125,35 @@ def set_password(
     )
     changed = system.ask(lambda c: c.operator.change_password(own))
     system.answer(changed, "your password is another one now")
+
+
+@app.command("quota")
+@with_system
+def quota(
+    system: System,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Another person, for administrators.")
+    ] = None,
+    *,
+    chains: Chains = None,
+    data: Data = None,
+    files: Files = None,
+    waiting: Waiting = None,
+) -> None:
+    """Show how much you have of what you made, or a person has, and may have; or set it: what is
+    not said stays."""
+    said = said_quotas(chains=chains, data=data, files=files, waiting=waiting)
+    if said and name is None:
+        raise typer.BadParameter("say whose quota it is", param_hint="NAME")
+    new = plain_errors(lambda: SetQuotas.model_validate(said))
+    found = system.ask(
+        lambda c: (
+            c.operator.set_person_quotas(name, new)
+            if said and name is not None
+            else c.operator.person_quotas(name)
+        )
+    )
+    system.answer(found, f"{found.name} has {quotas_text(found)}")
 
 
 def _change(system: System, name: str, change: AccountChange, sentence: str) -> None:

@@ -24,6 +24,7 @@ from sluice.contracts.people import (
     TokenList,
     TokenQuestion,
 )
+from sluice.contracts.quotas import PersonQuotas, SetQuotas
 
 
 class PeopleCalls(ServiceClient):
@@ -38,6 +39,18 @@ class PeopleCalls(ServiceClient):
         """Raises ``NotFound``; ``Conflict`` where somebody takes his own role away."""
         path = f"{API}/people/{quote(name, safe='')}"
         return await self.call("PATCH", path, body=change, answer=Account)
+
+    async def person_quotas(self, name: str | None = None) -> PersonQuotas:
+        """None: of who asks. Raises ``NotFound``; ``Forbidden`` where an administrator does not
+        ask."""
+        whose = (await self.me()).name if name is None else name
+        path = f"{API}/people/{quote(whose, safe='')}/quotas"
+        return await self.call("GET", path, answer=PersonQuotas)
+
+    async def set_person_quotas(self, name: str, new: SetQuotas) -> PersonQuotas:
+        """What ``new`` does not name stays. Raises ``NotFound``, ``Unprocessable``."""
+        path = f"{API}/people/{quote(name, safe='')}/quotas"
+        return await self.call("PATCH", path, body=new, answer=PersonQuotas)
 
     async def me(self) -> Me:
         return await self.call("GET", f"{API}/me", answer=Me)

@@ -9,6 +9,7 @@ from sluice.contracts.datasets import Dataset
 from sluice.contracts.matching import bind as bind_parameters
 from sluice.contracts.matching import condition_text, facts_of
 from sluice.contracts.needs import Needs, Resources
+from sluice.contracts.numbers import size_text
 from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf
 from sluice.contracts.problems import Finding
 from sluice.contracts.states import DatasetState, DatasetType
@@ -18,7 +19,6 @@ from wfms.operator.domain.formatting import (
     duration_text,
     memory_text,
     needs_text,
-    size_text,
 )
 from wfms.operator.domain.json_document import MOST_VALUES, NotStorable, storable
 from wfms.operator.domain.parameters import type_name

@@ -1,51 +1,37 @@
-"""How many chains groups have, and may have, at a time."""
+"""How many chains groups and people have at a time."""
 
-from sluice.contracts.groups import GroupChains, Quota
-from sluice.contracts.owners import Sight
+from sluice.contracts.problems import Conflict, NotAvailable
+from sluice.contracts.quotas import Quantity, Reached, holders_of
 from sluice.contracts.states import ChainState
+from sluice.servicekit.access.ownership import Ownership
 from sluice.servicekit.database import Connection
+from sluice.servicekit.quotas.counted import Counted
 
-#: Of PostgreSQL's advisory locks, those of groups.
-_LOCKS = 0x5147
-_UNDER_WAY = f"state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}')"
-
-SELECT = "SELECT chains FROM group_quotas WHERE name = $1"
-
-LOCK = f"SELECT pg_advisory_xact_lock({_LOCKS}, hashtext($1))"
-
-USED = f"SELECT count(*) FROM chains WHERE {_UNDER_WAY} AND owner_group = $1"
-
-LIST = f"""
-SELECT coalesce(u.owner_group, q.name) AS name, q.chains AS most, coalesce(u.used, 0) AS used
-FROM (
-    SELECT owner_group, count(*) AS used FROM chains WHERE {_UNDER_WAY} GROUP BY owner_group
-) AS u FULL JOIN group_quotas AS q ON q.name = u.owner_group
-"""
-
-SET = """
-INSERT INTO group_quotas (name, chains) VALUES ($1, $2)
-ON CONFLICT (name) DO UPDATE SET chains = $2
-"""
+CHAINS = Counted(
+    rows=f"FROM chains WHERE state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}')",
+    sums={Quantity.CHAINS: "count(*)"},
+)
 
 
-async def set_quota(connection: Connection, group: str, chains: int | None) -> None:
-    await connection.execute(SET, group, chains)
+class TooManyChains(Conflict):
+    """A person asks for one more."""
+
+    def __init__(self, reached: Reached) -> None:
+        super().__init__(
+            f"{reached}: wait for the end of one, or cancel it", holder=str(reached.holder)
+        )
 
 
-async def quota_of(connection: Connection, group: str) -> Quota | None:
-    """With how many the group has now, to which nobody adds until the transaction ends; None: it
-    may have any number."""
-    most = await connection.fetchval(SELECT, group)
-    if most is None:
-        return None
-    await connection.execute(LOCK, group)
-    return Quota(used=await connection.fetchval(USED, group), most=most)
+class TooManyChainsNow(NotAvailable):
+    """One that begins by itself: it waits."""
+
+    def __init__(self, reached: Reached) -> None:
+        super().__init__(f"{reached}: it begins when one has ended", holder=str(reached.holder))
 
 
-async def chains_of_groups(connection: Connection, sight: Sight) -> list[GroupChains]:
-    """By name."""
-    found = [
-        GroupChains(group=row["name"], chains=Quota(used=row["used"], most=row["most"]))
-        for row in await connection.fetch(LIST)
-    ]
-    return sorted((each for each in found if sight.is_member(each.group)), key=lambda e: e.group)
+async def require_quota(connection: Connection, whose: Ownership, *, by_person: bool) -> None:
+    """Raises ``TooManyChains``, ``TooManyChainsNow``."""
+    holders = holders_of(group=whose.group, owner=whose.owner)
+    reached = await CHAINS.reached(connection, holders, {Quantity.CHAINS: 1})
+    if reached is not None:
+        raise TooManyChains(reached) if by_person else TooManyChainsNow(reached)

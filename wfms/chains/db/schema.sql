@@ -325,3 +325,20 @@ UPDATE alembic_version SET version_num='wfms_chains0015' WHERE alembic_version.v
 CREATE TABLE group_quotas (name text PRIMARY KEY, chains integer CHECK (chains >= 0));
 
 UPDATE alembic_version SET version_num='wfms_chains0016' WHERE alembic_version.version_num = 'wfms_chains0015';
+
+-- Running upgrade wfms_chains0016 -> wfms_chains0017
+
+CREATE TABLE quotas (
+    kind text NOT NULL CHECK (kind IN ('group', 'person')),
+    name text NOT NULL,
+    quantity text NOT NULL CHECK (quantity IN ('chains', 'bytes', 'files', 'waiting')),
+    most bigint NOT NULL CHECK (most >= 0),
+    PRIMARY KEY (kind, name, quantity)
+);
+
+INSERT INTO quotas
+SELECT 'group', name, 'chains', chains FROM group_quotas WHERE chains IS NOT NULL;
+
+DROP TABLE group_quotas;
+
+UPDATE alembic_version SET version_num='wfms_chains0017' WHERE alembic_version.version_num = 'wfms_chains0016';

@@ -21,6 +21,7 @@ from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Connection, Transaction
 from wfms.chains.db import chains, datasets
 from wfms.chains.db.chains import NewChainRow, TemplateVersion
+from wfms.chains.db.quotas import require_quota
 from wfms.chains.domain.graph import link_findings
 from wfms.chains.domain.identity import ChainKey
 from wfms.chains.domain.parameters import complete
@@ -30,7 +31,6 @@ from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.find_assets import find_bound_assets, find_given_assets
 from wfms.chains.usecases.find_files import DatasetGone, UnfitChain, find_files, unknown_dataset
 from wfms.chains.usecases.find_secrets import find_secrets
-from wfms.chains.usecases.group_chains import require_quota
 
 log = structlog.get_logger(__name__)
 
@@ -149,7 +149,7 @@ async def _create(
                     "was released for deletion: another chain had finished with it, or somebody"
                     " asked for it",
                 )
-        await require_quota(transaction.connection, new.group, by_person=made_for.by_person)
+        await require_quota(transaction.connection, made_for.whose, by_person=made_for.by_person)
         row = NewChainRow(
             uid=key.uid,
             variant=key.variant,

@@ -30,6 +30,7 @@ from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Transaction
 from wfms.chains.db import chains, datasets
 from wfms.chains.db.chains import NewChainRow, StoredChain
+from wfms.chains.db.quotas import require_quota
 from wfms.chains.domain.identity import rerun_uid, task_uid
 from wfms.chains.domain.parameters import complete
 from wfms.chains.domain.rerun import Rerun, Wish, from_outside, plan_rerun
@@ -41,7 +42,6 @@ from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.find_assets import find_given_assets
 from wfms.chains.usecases.find_files import UnfitChain, find_files, unknown_dataset
 from wfms.chains.usecases.find_secrets import find_secrets
-from wfms.chains.usecases.group_chains import require_quota
 
 log = structlog.get_logger(__name__)
 
@@ -274,7 +274,7 @@ async def _store(
     }
     if await chains.lock_inputs(connection, [*outside.values(), *draft.takes]):
         raise Moved(before.uid)
-    await require_quota(connection, draft.whose.group, by_person=True)
+    await require_quota(connection, draft.whose, by_person=True)
     row = NewChainRow(
         uid=new,
         variant=str(new),

@@ -8,15 +8,6 @@ from sluice.contracts.numbers import in_full
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
-def size_text(size: float) -> str:
-    """Bytes in decimal units: ``950 B``, ``1.2 MB``."""
-    for unit in ("B", "kB", "MB", "GB", "TB"):
-        if abs(size) < 999.5:
-            return f"{size:.0f} {unit}" if unit == "B" or size >= 99.5 else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} PB"
-
-
 def needs_text(needs: Needs) -> str:
     """What one job asks for: ``2 cores, 512 MiB, at most 60 s``."""
     asked = needs.resources

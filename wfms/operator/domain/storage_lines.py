@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from sluice.contracts.datasets import Storage
-from wfms.operator.domain.formatting import size_text
+from sluice.contracts.numbers import size_text
 
 
 @dataclass(frozen=True, slots=True)

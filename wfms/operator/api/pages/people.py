@@ -19,18 +19,22 @@ from sluice.contracts.people import (
     NewPassword,
     NewToken,
 )
-from sluice.contracts.problems import ServiceError, Unprocessable
+from sluice.contracts.problems import NotAvailable, ServiceError, Unprocessable
+from sluice.contracts.quotas import PersonQuotas
+from sluice.servicekit.access.principal import Person
 from wfms.operator.api.access import caller
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.api.pages.wrong_form import wrong_form
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.give_token import give_token, revoke_token
+from wfms.operator.usecases.quotas import read_person_quotas
 from wfms.operator.usecases.read_people import read_accounts, read_me, read_tokens
 
 
 class PeoplePages:
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._context = context
         self._database = context.database
         self._accounts = context.accounts
         self._bridge = bridge
@@ -54,6 +58,7 @@ class PeoplePages:
         return render_template(
             "account.html",
             me=self._bridge.run(read_me(self._database, person)),
+            has=self._quotas(person),
             tokens=[token for token in tokens if token.holds(now)],
             roles=[role for role in Role if person.role.includes(role)],
             refusal=refusal,
@@ -63,6 +68,13 @@ class PeoplePages:
             usual_days=USUAL_DAYS,
             most_days=MOST_DAYS,
         )
+
+    def _quotas(self, person: Person) -> PersonQuotas | None:
+        """None: they cannot be told now; the rest of the page is of use without."""
+        try:
+            return self._bridge.run(read_person_quotas(self._context, person.name, by=person))
+        except NotAvailable:
+            return None
 
     def set_password(self) -> AnyResponse:
         def change() -> None:

@@ -11,6 +11,7 @@ from sluice.contracts.counts import produced_texts
 from sluice.contracts.labels import entry_label, role, short_label
 from sluice.contracts.matching import condition_text
 from sluice.contracts.naming import own_name
+from sluice.contracts.numbers import size_text
 from sluice.contracts.problems import Problem, Unauthenticated
 from sluice.contracts.scatters import value_in_short
 from sluice.contracts.templates import RUN_VERSION
@@ -35,7 +36,7 @@ def prepare_rendering(flask: Flask) -> None:
         ago=lambda moment: formatting.ago_text(moment, datetime.now(UTC)),
         duration=lambda start, end: formatting.duration_text((end or datetime.now(UTC)) - start),
         seconds=lambda number: formatting.duration_text(timedelta(seconds=number)),
-        size=formatting.size_text,
+        size=size_text,
         number=formatting.number_text,
         count=formatting.count_text,
         needs=formatting.needs_text,

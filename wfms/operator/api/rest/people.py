@@ -23,13 +23,22 @@ from sluice.contracts.people import (
     TokenList,
     TokenQuestion,
 )
-from sluice.contracts.problems import Conflict, Forbidden, NotFound, Unauthenticated
+from sluice.contracts.problems import (
+    Conflict,
+    Forbidden,
+    NotAvailable,
+    NotFound,
+    Unauthenticated,
+    Unprocessable,
+)
+from sluice.contracts.quotas import PersonQuotas, SetQuotas
 from sluice.servicekit.access.policy import Other, policy
 from sluice.servicekit.access.principal import Person
 from wfms.operator.api.rest.route import ADMINS, VIEWERS, Route
 from wfms.operator.domain.people_errors import BeyondRole, TooManyTries
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.give_token import give_token, revoke_found_token, revoke_token
+from wfms.operator.usecases.quotas import read_person_quotas, set_person_quotas
 from wfms.operator.usecases.read_people import read_accounts, read_me, read_tokens
 
 #: Who may ask whose a token is.
@@ -46,6 +55,7 @@ class TokenQuery(Contract):
 
 class PeopleRoutes:
     def __init__(self, context: OperatorContext) -> None:
+        self._context = context
         self._database = context.database
         self._accounts = context.accounts
         self._people = context.people
@@ -61,6 +71,15 @@ class PeopleRoutes:
                   "Changes a person's role, groups or password, or whether he may do anything.",
                   answer=Account, body=AccountChange, errors=(Conflict, NotFound),
                   told_caller=True),
+            Route("GET", "/people/<name>/quotas", self.quotas, VIEWERS,
+                  "Says how much a person has of what he made, and may have; others' are shown to "
+                  "administrators.",
+                  answer=PersonQuotas, errors=(Forbidden, NotFound, NotAvailable),
+                  told_caller=True),
+            Route("PATCH", "/people/<name>/quotas", self.set_quotas, ADMINS,
+                  "Sets how much a person may have; `none`: as much as there is.",
+                  answer=PersonQuotas, body=SetQuotas,
+                  errors=(Unprocessable, NotFound, NotAvailable)),
             Route("GET", "/me", self.me, VIEWERS, "Says who asks.", answer=Me, told_caller=True),
             Route("PUT", "/me/password", self.change_password, VIEWERS,
                   "Changes the password of who asks; his sessions end.",
@@ -96,6 +115,12 @@ class PeopleRoutes:
 
     async def change(self, name: str, body: AccountChange, caller: Person) -> Account:
         return await self._accounts.change(name, body, by=caller)
+
+    async def quotas(self, name: str, caller: Person) -> PersonQuotas:
+        return await read_person_quotas(self._context, name, by=caller)
+
+    async def set_quotas(self, name: str, body: SetQuotas) -> PersonQuotas:
+        return await set_person_quotas(self._context, name, body)
 
     async def me(self, caller: Person) -> Me:
         return await read_me(self._database, caller)

@@ -1,0 +1,63 @@
+"""Amounts on the command line, and what somebody has and may have in words."""
+
+from typing import Annotated
+
+import typer
+
+from sluice.cli.output import human_bytes
+from sluice.contracts.quotas import UNBOUNDED, Quantity, Quota, Quotas
+
+Chains = Annotated[str | None, typer.Option(metavar="N|none", help="At a time, at the most.")]
+Data = Annotated[
+    str | None, typer.Option(metavar="SIZE|none", help="That there may be, such as 20GB.")
+]
+Files = Annotated[str | None, typer.Option(metavar="N|none", help="That there may be, such as 2M.")]
+Waiting = Annotated[
+    str | None, typer.Option(metavar="N|none", help="Jobs that may wait to be given away.")
+]
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15}
+
+
+def said_quotas(
+    *, chains: str | None, data: str | None, files: str | None, waiting: str | None
+) -> dict[str, int | str]:
+    """Fields of ``SetQuotas``: what was said. Ends the command for what is no amount."""
+    named = {
+        Quantity.CHAINS: chains,
+        Quantity.BYTES: data,
+        Quantity.FILES: files,
+        Quantity.WAITING: waiting,
+    }
+    return {str(each): amount(text) for each, text in named.items() if text is not None}
+
+
+def amount(text: str) -> int | str:
+    """``20GB``, ``2M``, ``none``: powers of ten. Ends the command for what is none."""
+    if text.strip().lower() == UNBOUNDED:
+        return UNBOUNDED
+    written = text.strip().lower().removesuffix("b")
+    number, unit = (written[:-1], written[-1]) if written[-1:] in _UNITS else (written, "")
+    try:
+        return int(float(number) * _UNITS[unit])
+    except (ValueError, OverflowError) as error:
+        raise typer.BadParameter(
+            f"{text!r} is no amount: write it as 20GB, 2M, 1000 or {UNBOUNDED}"
+        ) from error
+
+
+def quotas_text(quotas: Quotas) -> str:
+    """``3 of 10 chains, 1.5 GB, 20 files, 0 jobs waiting``."""
+    return (
+        f"{of(quotas.chains)} chains, {of(quotas.bytes, size=True)}, {of(quotas.files)} files,"
+        f" {of(quotas.waiting)} jobs waiting"
+    )
+
+
+def of(quota: Quota, *, size: bool = False) -> str:
+    """``3 of 10``; ``size``: bytes."""
+    used, most = (
+        ("" if number is None else human_bytes(number) if size else str(number))
+        for number in (quota.used, quota.most)
+    )
+    return f"{used} of {most}" if most else used

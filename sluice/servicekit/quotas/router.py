@@ -1,0 +1,56 @@
+"""Routes by which a service tells what groups and people have of what it counts, and is told how
+much they may have."""
+
+from typing import Annotated
+
+import structlog
+from fastapi import APIRouter, Query
+
+from sluice.contracts.access import CallingService
+from sluice.contracts.owners import Sight
+from sluice.contracts.problems import Unprocessable
+from sluice.contracts.quotas import HolderKind, HolderName, Holdings, QuotaHolder, SetMost
+from sluice.servicekit.access.asking import Asking, Seen
+from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.principal import Person
+from sluice.servicekit.database import Database
+from sluice.servicekit.http import api_router, errors
+from sluice.servicekit.quotas.counted import Counted
+
+log = structlog.get_logger(__name__)
+
+
+def quotas_router(database: Database, counted: Counted) -> APIRouter:
+    router = api_router("/api/v1/quotas", tags=["groups"])
+
+    @router.get("/{kind}")
+    @allow(CallingService.OPERATOR)
+    async def holdings(
+        kind: HolderKind,
+        sight: Seen,
+        by: Asking,
+        name: Annotated[HolderName | None, Query(description="Of this one alone.")] = None,
+    ) -> Holdings:
+        """Lists what each group, or person, has here, and may have; people see themselves, and
+        their groups."""
+        async with database.connection() as connection:
+            found = await counted.holdings(connection, kind, name)
+        seen = [each for each in found if _sees(sight, by, QuotaHolder(kind, each.name))]
+        return Holdings(kind=kind, holdings=seen)
+
+    @router.put("/{kind}/{name}", status_code=204, responses=errors(Unprocessable))
+    @allow(CallingService.OPERATOR)
+    async def set_(kind: HolderKind, name: HolderName, new: SetMost) -> None:
+        """Sets how much a group, or a person, may have of what is counted here. It counts from now
+        on for what is added; what there is stays. Repeating it is fine."""
+        async with database.transaction() as transaction:
+            await counted.set(transaction.connection, QuotaHolder(kind, name), new.most)
+        log.info("quota.set", kind=kind, name=name, most=new.most)
+
+    return router
+
+
+def _sees(sight: Sight, by: Person | None, holder: QuotaHolder) -> bool:
+    if holder.kind is HolderKind.GROUP:
+        return sight.is_member(holder.name)
+    return sight.groups is None or by is None or by.name == holder.name

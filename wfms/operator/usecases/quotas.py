@@ -1,0 +1,104 @@
+"""What groups and people have, and may have, as the services know it that count it."""
+
+import asyncio
+from collections.abc import Mapping
+
+import structlog
+
+from sluice.clients.quotas import QuotaCalls
+from sluice.contracts.access import Role
+from sluice.contracts.problems import Forbidden, NotFound, Unprocessable
+from sluice.contracts.quotas import (
+    HolderKind,
+    PersonQuotas,
+    Quantity,
+    Quota,
+    QuotaHolder,
+    SetMost,
+    SetQuotas,
+)
+from sluice.servicekit.access.principal import Person
+from sluice.servicekit.audit.request import tell
+from wfms.operator.db.people import person_called
+from wfms.operator.usecases.context import OperatorContext
+
+log = structlog.get_logger(__name__)
+
+#: By quantity.
+Has = Mapping[Quantity, Quota]
+
+
+class OthersQuotas(Forbidden):
+    def __init__(self, by: Person) -> None:
+        super().__init__(
+            f"what a person has is shown to him and to an {Role.ADMIN}, and you are {by.name}"
+        )
+
+
+def _counting(context: OperatorContext) -> Mapping[Quantity, QuotaCalls]:
+    """Which service counts what."""
+    return {
+        Quantity.CHAINS: context.chains,
+        Quantity.BYTES: context.dms,
+        Quantity.FILES: context.dms,
+        Quantity.WAITING: context.wms,
+    }
+
+
+async def read_holdings(
+    context: OperatorContext, kind: HolderKind, name: str | None = None
+) -> Mapping[str, Has]:
+    """By name, of who has anything, or a quota, as far as whoever asks sees them. Effect: none.
+    Raises ``NotAvailable``."""
+    services = dict.fromkeys(_counting(context).values())
+    answers = await asyncio.gather(*(service.holdings(kind, name) for service in services))
+    found: dict[str, dict[Quantity, Quota]] = {}
+    for answer in answers:
+        for holding in answer.holdings:
+            found.setdefault(holding.name, {}).update(holding.has)
+    return found
+
+
+async def set_quotas(context: OperatorContext, holder: QuotaHolder, new: SetQuotas) -> None:
+    """Repeating it is fine. Effect: the services that count it go by it, each its own; where one
+    does not answer the others may do so already. Messages: none. Raises ``NotAvailable``."""
+    said = new.said()
+    by_service: dict[QuotaCalls, dict[Quantity, int | None]] = {}
+    for quantity, service in _counting(context).items():
+        if quantity in said:
+            by_service.setdefault(service, {})[quantity] = said[quantity]
+    for service, most in by_service.items():
+        await service.set_most(holder, SetMost(most=most))
+    log.info("quota.set", holder=str(holder), **{str(each): most for each, most in said.items()})
+
+
+async def read_person_quotas(context: OperatorContext, name: str, *, by: Person) -> PersonQuotas:
+    """Of what he made himself. Effect: none. Raises ``OthersQuotas``, ``NotAvailable``;
+    ``NotFound`` where nobody has such an account."""
+    if name != by.name:
+        if by.role is not Role.ADMIN:
+            raise OthersQuotas(by)
+        await _require_known(context, name)
+    return await _of_person(context, name)
+
+
+async def set_person_quotas(context: OperatorContext, name: str, new: SetQuotas) -> PersonQuotas:
+    """As ``set_quotas``. Raises ``Unprocessable`` where nothing is to change, too, and ``NotFound``
+    where nobody has such an account."""
+    if not new.said():
+        raise Unprocessable("nothing is changed: give chains, bytes, files or waiting")
+    await _require_known(context, name)
+    tell(**new.model_dump(exclude_none=True))
+    await set_quotas(context, QuotaHolder(HolderKind.PERSON, name), new)
+    return await _of_person(context, name)
+
+
+async def _of_person(context: OperatorContext, name: str) -> PersonQuotas:
+    has = (await read_holdings(context, HolderKind.PERSON, name)).get(name, {})
+    return PersonQuotas(name=name, **{str(quantity): quota for quantity, quota in has.items()})
+
+
+async def _require_known(context: OperatorContext, name: str) -> None:
+    async with context.database.connection() as connection:
+        if await person_called(connection, name) is None:
+            raise NotFound(f"nobody has an account named {name!r}: see `sluice user list`")

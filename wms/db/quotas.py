@@ -1,0 +1,13 @@
+"""How many jobs groups and people have waiting."""
+
+from sluice.contracts.quotas import Quantity
+from sluice.contracts.states import TaskState
+from sluice.servicekit.quotas.counted import Counted
+
+_FINAL = ", ".join(f"'{state}'" for state in TaskState if state.final)
+
+#: By the index tasks_live.
+WAITING = Counted(
+    rows=f"FROM tasks WHERE state NOT IN ({_FINAL})",
+    sums={Quantity.WAITING: "coalesce(sum(ready), 0)"},
+)
