@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient
-from sluice.contracts.audit import AuditRows, AuditVerdict
+from sluice.contracts.audit import AuditFilter, AuditRows, AuditVerdict
 
 
 class AuditClient(ServiceClient):
     service = "audit"
 
-    async def first_rows(self, **filters: object) -> AuditRows:
-        """Those that entries begin with, the newest first. ``filters``: ``who``, ``what``,
-        ``since``, ``until``, ``before``, ``limit``."""
-        return await self.call("GET", f"{API}/audit", answer=AuditRows, params=filters)
+    async def first_rows(self, filters: AuditFilter) -> AuditRows:
+        """Those that entries begin with, the newest first."""
+        params = filters.model_dump(mode="json")
+        return await self.call("GET", f"{API}/audit", answer=AuditRows, params=params)
 
     async def rows_of(self, requests: Sequence[UUID]) -> AuditRows:
         return await self.call(

@@ -40,6 +40,19 @@ class AuditRow(Contract):
     facts: dict[str, str] = Field(default_factory=dict)
 
 
+class AuditFilter(Contract):
+    """``what``: stands in the action, as `POST /api/v1/chains`. ``object``: uid or name of what was
+    acted on. ``before``: the ``next`` of the page before."""
+
+    who: Annotated[str, Field(max_length=200)] | None = None
+    what: Annotated[str, Field(max_length=200)] | None = None
+    object: Annotated[str, Field(max_length=240)] | None = None
+    since: Timestamp | None = None
+    until: Timestamp | None = None
+    before: str | None = None
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+
+
 class AuditRows(Contract):
     rows: list[AuditRow]
 

@@ -47,6 +47,32 @@ def _shown(entry: dict[str, Any]) -> tuple[str, int | None]:
     return entry["action"], entry["outcome"]
 
 
+def test_what_was_done_to_an_object_is_found_by_its_name_and_by_its_uid(
+    audited: LiveSystem,
+) -> None:
+    anna, boris = member(audited, role=Role.SHIFT), member(audited, role=Role.SHIFT)
+    name = f"d-{uuid4().hex[:8]}"
+    uid = got(anna.ask("POST", "/api/v1/datasets", json={"name": name}))["uid"]
+    got(anna.ask("POST", "/api/v1/datasets", json={"name": f"{name}-other"}))
+    got(boris.ask("PUT", f"/api/v1/datasets/{uid}/share", json={"shared_with": []}))
+    assert boris.ask("POST", f"/api/v1/datasets/{uid}/close", json={}).status_code == 422
+    for key, also in ((uid, 1), (name, 0)):
+        done = entries(audited, object=key)
+        made, shared, *refused = sorted(done, key=lambda entry: entry["at"])
+        assert (made["who"], made["action"]) == (anna.name, "POST /api/v1/datasets")
+        assert (shared["who"], shared["action"].endswith("/share")) == (boris.name, True)
+        assert len(refused) == also  # it was answered with no name
+    assert entries(audited, object=uid, who=boris.name, what="close")
+    assert not entries(audited, object=uid[:-1])
+    page = httpx.get(
+        f"{audited.url}/audit",
+        params={"object": name},
+        headers=bearer(token_for(audited.url) or ""),
+    ).text
+    assert f"{name}-other" not in page
+    assert f"/api/v1/datasets/{uid}/share" in page
+
+
 def test_what_somebody_does_is_kept_with_what_came_of_it(audited: LiveSystem) -> None:
     anna = member(audited, role=Role.SUBMITTER)
     name = f"d-{uuid4().hex[:8]}"

@@ -1,7 +1,7 @@
 """`sluice audit …`"""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
@@ -21,6 +21,10 @@ WhoOption = Annotated[str | None, typer.Option(help="Of this person alone.")]
 WhatOption = Annotated[
     str | None, typer.Option(help="Stands in the action: an address, a method, 'signs in'.")
 ]
+ObjectOption = Annotated[
+    str | None,
+    typer.Option("--object", help="Name or uid of what was acted on: a data set, a person, …"),
+]
 SinceOption = Annotated[
     datetime | None, typer.Option(formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"], help="In UTC.")
 ]
@@ -29,11 +33,12 @@ DaysOption = Annotated[int | None, typer.Option(min=1, help="Of so many days, up
 
 @app.command("list")
 @with_system
-def list_entries(
+def list_entries(  # noqa: PLR0913 - a command's options, each by its name
     system: System,
     *,
     who: WhoOption = None,
     what: WhatOption = None,
+    object: ObjectOption = None,
     since: SinceOption = None,
     days: DaysOption = None,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
@@ -44,7 +49,7 @@ def list_entries(
     """What people did, the newest first, and what came of it."""
     page = system.ask(
         lambda c: c.operator.audit(
-            who=who, what=what, since=_since(since, days), before=after, limit=limit
+            who=who, what=what, object=object, since=_since(since, days), before=after, limit=limit
         )
     )
     if system.as_json:
@@ -65,13 +70,14 @@ def export(
     *,
     who: WhoOption = None,
     what: WhatOption = None,
+    object: ObjectOption = None,
     since: SinceOption = None,
     days: DaysOption = None,
 ) -> None:
     """The same as JSON lines, all of it, for keeping elsewhere."""
 
     async def write(connection: Connection) -> None:
-        filters: dict[str, object] = {"who": who, "what": what, "since": _since(since, days)}
+        filters = {"who": who, "what": what, "object": object, "since": _since(since, days)}
         async for page in _pages(connection, filters):
             lines = "".join(f"{entry.model_dump_json()}\n" for entry in page.entries)
             await asyncio.to_thread(typer.echo, lines, nl=False)
@@ -79,7 +85,9 @@ def export(
     system.ask(write)
 
 
-async def _pages(connection: Connection, filters: dict[str, object]) -> AsyncIterator[AuditPage]:
+async def _pages(
+    connection: Connection, filters: Mapping[str, str | None]
+) -> AsyncIterator[AuditPage]:
     before: str | None = None
     while True:
         page = await connection.operator.audit(**filters, before=before, limit=_PAGE)

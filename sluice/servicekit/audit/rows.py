@@ -1,12 +1,12 @@
 """Statements on the audit's rows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
-from sluice.contracts.audit import FIRST, AuditKind, AuditRow
+from sluice.contracts.audit import FIRST, AuditFilter, AuditKind, AuditRow
+from sluice.contracts.problems import Unprocessable
 from sluice.servicekit.audit.request import PersonRequest, remote_now
 
 if TYPE_CHECKING:
@@ -25,27 +25,30 @@ _COLUMNS = "id, at, request, kind, who, role, action, remote, outcome, facts"
 
 SELECT_FIRST = f"""
 -- The newest first, behind the one of ($5, $6).
-SELECT {_COLUMNS} FROM audit
+SELECT {_COLUMNS} FROM audit AS first
 WHERE kind IN ('{FIRST[0]}', '{FIRST[1]}') AND ($1::text IS NULL OR who = $1)
     AND ($2::text IS NULL OR strpos(lower(action), lower($2)) > 0)
     AND ($3::timestamptz IS NULL OR at >= $3) AND ($4::timestamptz IS NULL OR at < $4)
     AND ($5::timestamptz IS NULL OR (at, request) < ($5, $6::uuid))
+    AND ($8::text IS NULL OR $8 = ANY(string_to_array(action, '/')) OR EXISTS (
+        -- By the index audit_request: what came of it names the object.
+        SELECT FROM audit AS row, jsonb_each_text(row.facts) AS fact
+        WHERE row.request = first.request AND fact.value = $8))
 ORDER BY at DESC, request DESC LIMIT $7
 """
 
 SELECT_REQUESTS = f"SELECT {_COLUMNS} FROM audit WHERE request = ANY($1::uuid[]) ORDER BY id"
 
 
-@dataclass(frozen=True, slots=True)
-class AuditQuery:
-    """``what``: stands in the action. ``before``: time and request of the last one seen."""
-
-    who: str | None = None
-    what: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-    before: tuple[datetime, UUID] | None = None
-    limit: int = 100
+def place_of(filters: AuditFilter) -> tuple[datetime, UUID] | None:
+    """Where the page before ended: time and request of its last entry. Raises ``Unprocessable``."""
+    if filters.before is None:
+        return None
+    at, _, request = filters.before.partition("/")
+    try:
+        return datetime.fromisoformat(at), UUID(request)
+    except ValueError as error:
+        raise Unprocessable(f"before={filters.before!r} is not the 'next' of a page") from error
 
 
 async def note(
@@ -78,16 +81,17 @@ async def note_change(connection: Connection, request: PersonRequest) -> None:
         await note(connection, request, AuditKind.CHANGED)
 
 
-async def first_rows(connection: Connection, query: AuditQuery) -> list[AuditRow]:
-    """Those that entries begin with, the newest first."""
+async def first_rows(connection: Connection, query: AuditFilter) -> list[AuditRow]:
+    """Those that entries begin with, the newest first. Raises ``Unprocessable``."""
     rows = await connection.fetch(
         SELECT_FIRST,
         query.who,
         query.what,
         query.since,
         query.until,
-        *(query.before or (None, None)),
+        *(place_of(query) or (None, None)),
         query.limit,
+        query.object,
     )
     return [audit_row(row) for row in rows]
 

@@ -7,13 +7,14 @@ from uuid import UUID
 
 from sluice.contracts.audit import (
     AuditEntry,
+    AuditFilter,
     AuditKind,
     AuditPage,
     AuditRow,
     AuditVerdicts,
 )
 from sluice.servicekit.audit.chain import verdict
-from sluice.servicekit.audit.rows import AuditQuery, first_rows, rows_of
+from sluice.servicekit.audit.rows import first_rows, rows_of
 from wfms.operator.usecases.context import OperatorContext
 
 #: This service's own name.
@@ -22,26 +23,20 @@ _OWN = "wfms.operator"
 _CHUNK = 50
 
 
-async def read_audit(context: OperatorContext, query: AuditQuery) -> AuditPage:
-    """The newest first. Effect: none. Raises ``NotAvailable`` where a service does not tell: what
-    it has noted would be missing without a word."""
+async def read_audit(context: OperatorContext, query: AuditFilter) -> AuditPage:
+    """The newest first. Effect: none. Raises ``Unprocessable`` for a ``before`` that is none,
+    ``NotAvailable`` where a service does not tell: what it has noted would be missing without a
+    word."""
     async with context.database.connection() as connection:
         own = await first_rows(connection, query)
     # People ask the DMS, too; the others are asked for them alone.
-    asked = await context.audits["dms"].first_rows(
-        who=query.who,
-        what=query.what,
-        since=_text(query.since),
-        until=_text(query.until),
-        before=None if query.before is None else "/".join(_place(query.before)),
-        limit=query.limit,
-    )
+    asked = await context.audits["dms"].first_rows(query)
     firsts = sorted([*own, *asked.rows], key=_order, reverse=True)
     shown = firsts[: query.limit]
     rows = await _rows_of(context, [row.request for row in shown])
     entries = [_entry(first, rows) for first in shown]
     more = len(firsts) > query.limit or len(own) == query.limit or len(asked.rows) == query.limit
-    last = "/".join(_place((shown[-1].at, shown[-1].request))) if shown and more else None
+    last = f"{shown[-1].at.isoformat()}/{shown[-1].request}" if shown and more else None
     return AuditPage(entries=entries, next=last)
 
 
@@ -98,11 +93,3 @@ def _outcome(first: AuditRow, rows: Iterable[AuditRow]) -> int | None:
 
 def _order(row: AuditRow) -> tuple[datetime, UUID]:
     return row.at, row.request
-
-
-def _place(at: tuple[datetime, UUID]) -> tuple[str, str]:
-    return at[0].isoformat(), str(at[1])
-
-
-def _text(time: datetime | None) -> str | None:
-    return None if time is None else time.isoformat()

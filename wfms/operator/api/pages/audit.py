@@ -3,8 +3,7 @@
 from flask import render_template, request
 
 from sluice.contracts.access import Role
-from sluice.servicekit.audit.router import read_place
-from sluice.servicekit.audit.rows import AuditQuery
+from sluice.contracts.audit import AuditFilter
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.usecases.context import OperatorContext
@@ -23,10 +22,13 @@ class AuditPages:
         pages.get("/audit", "audit", self.list, Role.ADMIN)
 
     def list(self) -> str:
-        who, what = (request.args.get(field, "").strip()[:200] for field in ("who", "what"))
-        before = read_place(request.args.get("before") or None)
-        query = AuditQuery(who or None, what or None, before=before, limit=_PAGE)
+        asked = {
+            field: text
+            for field, most in (("who", 200), ("what", 200), ("object", 240), ("before", 100))
+            if (text := request.args.get(field, "").strip()[:most])
+        }
+        query = AuditFilter(**asked, limit=_PAGE)
         page = self._bridge.run(read_audit(self._context, query))
         checked = "check" in request.args
         verdicts = self._bridge.run(check_audit(self._context)).services if checked else []
-        return render_template("audit.html", page=page, who=who, what=what, verdicts=verdicts)
+        return render_template("audit.html", page=page, asked=asked, verdicts=verdicts)

@@ -4,7 +4,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from sluice.contracts.groups import Group, GroupList, SetGroup
 from sluice.contracts.owners import GroupName
-from sluice.contracts.problems import NotAvailable, Unprocessable
+from sluice.contracts.problems import NotAvailable, NotFound, Unprocessable
 from wfms.operator.api.rest.route import ADMINS, VIEWERS, Route, refused
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.groups import read_groups, set_group
@@ -24,7 +24,8 @@ class GroupRoutes:
                   answer=GroupList, errors=(NotAvailable,)),
             Route("PATCH", "/groups/<string:group>", self.set, ADMINS,
                   "Sets the weight of a group, and what it may have; `none`: as much as there is.",
-                  answer=Group, body=SetGroup, errors=(Unprocessable, NotAvailable)),
+                  answer=Group, body=SetGroup,
+                  errors=(Unprocessable, NotFound, NotAvailable)),
         ]  # fmt: skip
 
     async def list(self) -> GroupList:
