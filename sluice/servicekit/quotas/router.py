@@ -7,10 +7,10 @@ import structlog
 from fastapi import APIRouter, Query
 
 from sluice.contracts.access import CallingService
-from sluice.contracts.owners import Sight
+from sluice.contracts.owners import ALL
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.quotas import HolderKind, HolderName, Holdings, QuotaHolder, SetMost
-from sluice.servicekit.access.asking import Asking, Seen
+from sluice.servicekit.access.asking import Asking
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Database
@@ -27,7 +27,6 @@ def quotas_router(database: Database, counted: Counted) -> APIRouter:
     @allow(CallingService.OPERATOR)
     async def holdings(
         kind: HolderKind,
-        sight: Seen,
         by: Asking,
         name: Annotated[HolderName | None, Query(description="Of this one alone.")] = None,
     ) -> Holdings:
@@ -35,7 +34,7 @@ def quotas_router(database: Database, counted: Counted) -> APIRouter:
         their groups."""
         async with database.connection() as connection:
             found = await counted.holdings(connection, kind, name)
-        seen = [each for each in found if _sees(sight, by, QuotaHolder(kind, each.name))]
+        seen = [each for each in found if sees(by, QuotaHolder(kind, each.name))]
         return Holdings(kind=kind, holdings=seen)
 
     @router.put("/{kind}/{name}", status_code=204, responses=errors(Unprocessable))
@@ -50,7 +49,9 @@ def quotas_router(database: Database, counted: Counted) -> APIRouter:
     return router
 
 
-def _sees(sight: Sight, by: Person | None, holder: QuotaHolder) -> bool:
+def sees(by: Person | None, holder: QuotaHolder) -> bool:
+    """People see themselves, and their groups; services and administrators see all."""
+    sight = ALL if by is None else by.sight
     if holder.kind is HolderKind.GROUP:
         return sight.is_member(holder.name)
-    return sight.groups is None or by is None or by.name == holder.name
+    return sight == ALL or (by is not None and by.name == holder.name)

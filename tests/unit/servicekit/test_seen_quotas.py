@@ -1,0 +1,35 @@
+"""Whose quotas a service tells whom."""
+
+import pytest
+
+from sluice.contracts.access import Role
+from sluice.contracts.quotas import HolderKind, QuotaHolder
+from sluice.servicekit.access.principal import Person
+from sluice.servicekit.quotas.router import sees
+
+PEOPLE = {
+    "anna": Person("anna", Role.SHIFT, groups=("ocr",)),
+    "admin": Person("admin", Role.ADMIN),
+    "nobody": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("by", "kind", "name", "seen"),
+    [
+        ("anna", HolderKind.PERSON, "anna", True),
+        ("anna", HolderKind.PERSON, "boris", False),
+        ("anna", HolderKind.PERSON, "ocr", False),
+        ("anna", HolderKind.GROUP, "ocr", True),
+        ("anna", HolderKind.GROUP, "anna", False),
+        ("anna", HolderKind.GROUP, "everyone", True),
+        ("admin", HolderKind.PERSON, "anna", True),
+        ("admin", HolderKind.GROUP, "ocr", True),
+        ("nobody", HolderKind.PERSON, "anna", True),
+        ("nobody", HolderKind.GROUP, "ocr", True),
+    ],
+)
+def test_people_see_themselves_and_their_groups(
+    by: str, kind: HolderKind, name: str, *, seen: bool
+) -> None:
+    assert sees(PEOPLE[by], QuotaHolder(kind, name)) is seen
