@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from flask import Flask, request
+from flask import Flask, current_app, request
 
 from sluice.contracts.access import Role
 from sluice.contracts.problems import Forbidden
@@ -60,6 +60,17 @@ def person_who_asks() -> Person | None:
 
 def _principal() -> Principal | None:
     return principal_of(request.environ.get("asgi.scope", {}))
+
+
+def may(endpoint: str, owner: str | None = None) -> bool:
+    """Whether whoever asks may have this page, or do what its form does. ``owner``: who has made
+    what it is about."""
+    declared = policy_of(current_app.view_functions[f"pages.{endpoint}"], route=endpoint)
+    person = caller()
+    if declared.role is not None and person.role.includes(declared.role):
+        return True
+    own = declared.own and owner == person.name
+    return own and person.role.includes(Role.SUBMITTER)
 
 
 def views_and_policies(flask: Flask) -> dict[str, RoutePolicy]:

@@ -17,7 +17,7 @@ from sluice.contracts.scatters import value_in_short
 from sluice.contracts.templates import RUN_VERSION
 from sluice.servicekit.access.provider_sign_in import THERE
 from sluice.servicekit.access.sign_in import SIGN_IN, SIGN_OUT
-from wfms.operator.api.access import person_who_asks
+from wfms.operator.api.access import may, person_who_asks
 from wfms.operator.api.pages import csrf
 from wfms.operator.domain import formatting
 from wfms.operator.domain.parameters import type_name
@@ -63,6 +63,7 @@ def prepare_rendering(flask: Flask) -> None:
         box_height=HEIGHT,
         run_version=RUN_VERSION,
         person=person_who_asks,
+        may=may,
         sign_in=SIGN_IN,
         sign_out=SIGN_OUT,
         provider_sign_in=THERE,

@@ -1,0 +1,136 @@
+"""A page shows whoever looks at it the forms that he may send, and no others."""
+
+import html
+import re
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from sluice.contracts.access import Role
+from sluice.servicekit.access.principal import Person
+from tests.attacks.whole_contents import data_set, filled
+from tests.attacks.whole_system import WholeSystem, whole_system
+from tests.servers.postgres import PostgresServer
+from tests.unit.access.table import Row, rows
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.xdist_group("attacks-shown-controls")
+
+OPERATOR = "wfms.operator"
+PAGES = [row for row in rows() if row.service == OPERATOR and not row.address.startswith("/api")]
+FORMS = [row for row in PAGES if row.method == "POST"]
+_FORM = re.compile(r'<form[^>]*method="post"[^>]*action="([^"?]+)')
+_LINK = re.compile(r'<a class="button[^"]*"[^>]*href="([^"?]+)')
+#: Of whoever has made nothing: the same as one who has made all of it, but where it is his own.
+PEOPLE = {
+    **{f"owner, {role}": Person("anna", role, groups=("ocr",)) for role in Role},
+    **{f"other, {role}": Person("boris", role, groups=("ocr",)) for role in Role},
+}
+
+
+@pytest.fixture(scope="module")
+def shown(
+    postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, dict[str, set[str]]]]:
+    """Who → page → addresses of forms on it, and of buttons that lead somewhere."""
+    with whole_system(postgres_server, tmp_path_factory.mktemp("whole") / "home") as system:
+        known = filled(system)
+        chain, odd = known["chains"][0], data_set(system, "odd")
+        wait_until(
+            lambda: odd in str(system.asked(OPERATOR, "GET", "/api/v1/unmatched")), what="it"
+        )
+        addresses = [
+            "/", "/chains", f"/chains/{chain}", "/chains/new", "/datasets",
+            f"/datasets/{known['datasets'][0]}", f"/datasets/{odd}",
+            "/datasets/unmatched", "/tasks", f"/tasks/{known['tasks'][0]}",
+            f"/pilots/{known['pilots'][0]}", "/steps", "/storages", "/assets", "/queues",
+            "/queues/dms.files", "/templates", "/templates/words", "/run-templates",
+            f"/run-templates/{known['run-templates'][0]}", "/tools", "/tools/cat",
+            "/groups", f"/chains/new?template=words&dataset={known['unmatched'][0]}",
+        ]  # fmt: skip
+        found = {who: _pages(system, person, addresses) for who, person in PEOPLE.items()}
+        system.asked(OPERATOR, "POST", f"/api/v1/chains/{chain}/cancel", {"reason": "enough"})
+        path = f"/api/v1/chains/{chain}"
+        wait_until(
+            lambda: system.asked(OPERATOR, "GET", path)["state"] == "canceled", what="its end"
+        )
+        system.asked(OPERATOR, "POST", "/api/v1/templates/words/disable", {"reason": "enough"})
+        addresses = [f"/chains/{chain}", f"/chains/{chain}/rerun", "/templates/words"]
+        for who, person in PEOPLE.items():
+            for page, controls in _pages(system, person, addresses).items():
+                found[who][f"{page} at the end"] = controls
+        yield found
+
+
+def _pages(system: WholeSystem, person: Person, addresses: list[str]) -> dict[str, set[str]]:
+    return {page: _controls(system, person, page) for page in addresses}
+
+
+def _controls(system: WholeSystem, person: Person, page: str) -> set[str]:
+    client = system.links.http_of(person, OPERATOR)
+    answer: httpx.Response = system.run(client.get(page))
+    assert answer.status_code in {200, 403}, (page, answer.status_code)
+    found = {*_FORM.findall(answer.text), *_LINK.findall(answer.text)}
+    return {html.unescape(each) for each in found}
+
+
+def _row(address: str) -> Row | None:
+    """That of the form; None: a button that leads to what is only read, or nobody's own."""
+    if address == "/chains/new":  # a button that leads to the form
+        return next(row for row in FORMS if row.address == "/chains/new")
+    if address.endswith("/rerun"):
+        return next(row for row in FORMS if row.address.endswith("/rerun"))
+    for row in FORMS:
+        if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", row.address), address):
+            return row
+    return None
+
+
+def _may(row: Row, person: Person) -> bool:
+    own = "submitter:own" in row.who and person.name != "anna"
+    who = Row(row.service, row.method, row.address, row.who - {"submitter:own"}) if own else row
+    return who.lets(person.role)
+
+
+@pytest.mark.parametrize("who", PEOPLE)
+def test_what_is_shown_is_what_he_may_do(shown: dict[str, dict[str, set[str]]], who: str) -> None:
+    person, wrong = PEOPLE[who], []
+    for page, everything in shown["owner, admin"].items():
+        for address in everything:
+            row = _row(address)
+            if row is None:
+                continue
+            seen = address in shown[who][page]
+            if seen != _may(row, person):
+                wrong.append(f"{page}: {address} is {'shown' if seen else 'missing'}")
+        assert shown[who][page] <= everything
+    assert wrong == [], "\n".join(wrong)
+
+
+def test_all_forms_were_looked_at(shown: dict[str, dict[str, set[str]]]) -> None:
+    """But for those that need what a system at rest does not have."""
+    seen = {
+        row.address
+        for everything in shown["owner, admin"].values()
+        for address in everything
+        if (row := _row(address)) is not None
+    }
+    missing = {row.address for row in FORMS} - seen
+    assert missing <= {
+        "/sign-in",
+        "/attention",  # a notice
+        "/device",  # a command that waits
+        "/queues/{queue}/requeue",  # a dead message
+        "/queues/{queue}/drop",
+        "/assets/{name}/remove",  # a version
+        "/templates/review/{held}",
+        "/templates/{name}/restore",
+        "/account/tokens/{token}/revoke",
+        "/account/password",
+        "/account/tokens",
+        "/pilots/{uid}/remove",  # one that has ended
+        "/people",
+        "/people/{name}",
+        "/tasks/{uid}/retry",
+    }
