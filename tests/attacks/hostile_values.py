@@ -107,7 +107,7 @@ def plain_requests(operation: Any, known: Known, number: int) -> list[Asked]:
 def _asked(case: Case[Any], known: Known) -> Asked:
     places = dict((name, place) for place, name in _PART.findall(case.path))
     parts = {
-        name: quote(str(known.get(places[name], [value])[0]), safe="")
+        name: quote(str(known.get(places.get(name, ""), [value])[0]), safe="")
         for name, value in (case.path_parameters or {}).items()
     }
     query = {name: quote(str(value)) for name, value in (case.query or {}).items()}

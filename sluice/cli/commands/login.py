@@ -99,9 +99,18 @@ def _label() -> str:
 
 
 @with_system
-def logout(system: System) -> None:
+def logout(
+    system: System,
+    *,
+    everywhere: Annotated[
+        bool,
+        typer.Option("--everywhere", help="End your sessions in every browser, too; tokens stay."),
+    ] = False,
+) -> None:
     """Take back the token that `sluice login` keeps for a system, and forget it."""
     url = system.address()
+    if everywhere:
+        system.ask(lambda c: c.operator.end_sessions())
     token = kept_token(url)
     if token is None:
         system.answer({"url": url, "signed_in": False}, f"you were not signed in at {url}")

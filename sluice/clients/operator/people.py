@@ -55,6 +55,10 @@ class PeopleCalls(ServiceClient):
     async def me(self) -> Me:
         return await self.call("GET", f"{API}/me", answer=Me)
 
+    async def end_sessions(self) -> None:
+        """Of who asks, in every browser."""
+        await self.call("DELETE", f"{API}/me/sessions")
+
     async def change_password(self, new: NewPassword) -> Account:
         """Of who asks. Raises ``Unauthenticated`` where the old one is wrong."""
         return await self.call("PUT", f"{API}/me/password", body=new, answer=Account, retry=False)

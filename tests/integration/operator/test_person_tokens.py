@@ -196,3 +196,18 @@ async def test_sessions_end(operator: Operator) -> None:
     [life] = await connection.fetch("SELECT ends_at - begun_at AS life FROM person_sessions")
     await connection.close()
     assert life["life"] == timedelta(days=7)
+
+
+async def test_somebody_signs_out_everywhere_at_once_and_nobody_else(operator: Operator) -> None:
+    await account(operator, "anna", Role.SHIFT)
+    await account(operator, "bert", Role.VIEWER)
+    people, anna, bert = (
+        known(operator), Person("anna", Role.SHIFT), Person("bert", Role.VIEWER),
+    )  # fmt: skip
+    hers = [await people.begin_session(anna) for _ in range(3)]
+    his = await people.begin_session(bert)
+    _, token = await given(operator, anna)
+    await as_person(operator, anna).end_sessions()
+    assert [await people.in_session(each) for each in hers] == [None] * 3
+    assert await people.in_session(his) == bert
+    assert await holder(operator, token) == anna

@@ -98,7 +98,7 @@ async def test_logging_in_and_out(admin: User, anna: User) -> None:
     refused = await anna("user", "list", code=1)
     assert "anna (shift) may not do this: it takes the role admin" in refused
 
-    assert "not signed in" in await anna("logout")
+    assert "not signed in" in await anna("logout", "--everywhere")
     assert not file.exists()
     assert "you were not signed in" in await anna("logout")
     stolen = replace(anna, token=token)

@@ -83,6 +83,13 @@ class ChangeAccounts:
         )
         return await self.change(person.name, AccountChange(password=new.new), by=person)
 
+    async def end_own_sessions(self, person: Person) -> None:
+        """Precondition: none; repeating it is fine. Effect: all sessions of the person are over, in
+        every browser; tokens stay. Messages: none. Errors: none."""
+        async with self._database.transaction() as transaction:
+            await end_sessions_of(transaction.connection, person.name)
+        log.info("person.signed_out_everywhere", person=person.name)
+
     async def token_with_password(self, who: SignInWithPassword) -> GivenToken:
         """Precondition: none. Effect: a token more of the person. Messages: none. Raises
         ``WrongPassword``, ``TooManyTries``, ``TooManyTokens``."""

@@ -19,7 +19,7 @@ from sluice.contracts.people import (
     NewPassword,
     NewToken,
 )
-from sluice.contracts.problems import NotAvailable, ServiceError, Unprocessable
+from sluice.contracts.problems import NotAvailable, NotFound, ServiceError, Unprocessable
 from sluice.contracts.quotas import PersonQuotas
 from sluice.servicekit.access.principal import Person
 from wfms.operator.api.access import caller
@@ -42,6 +42,7 @@ class PeoplePages:
     def add_to(self, pages: PageRoutes) -> None:
         pages.get("/account", "account", self.account, Role.VIEWER)
         pages.post("/account/password", "set_password", self.set_password, Role.VIEWER)
+        pages.post("/account/sessions/end", "end_sessions", self.end_sessions, Role.VIEWER)
         pages.post("/account/tokens", "give_token", self.give, Role.VIEWER)
         pages.post("/account/tokens/<uuid:token>/revoke", "revoke_token", self.revoke, Role.VIEWER)
         pages.get("/people", "people", self.people, Role.ADMIN)
@@ -73,7 +74,7 @@ class PeoplePages:
         """None: they cannot be told now; the rest of the page is of use without."""
         try:
             return self._bridge.run(read_person_quotas(self._context, person.name, by=person))
-        except NotAvailable:
+        except (NotAvailable, NotFound):  # one of the release before counts nothing
             return None
 
     def set_password(self) -> AnyResponse:
@@ -85,6 +86,10 @@ class PeoplePages:
             return refused
         flash("Your password is another one now: sign in with it.")
         return redirect(url_for("pages.account"), 303)
+
+    def end_sessions(self) -> AnyResponse:
+        self._bridge.run(self._accounts.end_own_sessions(caller()))
+        return redirect(url_for("pages.overview"), 303)
 
     def give(self) -> AnyResponse:
         given: list[GivenToken] = []

@@ -85,6 +85,9 @@ class PeopleRoutes:
                   "Changes the password of who asks; his sessions end.",
                   answer=Account, body=NewPassword, errors=(Unauthenticated, TooManyTries),
                   told_caller=True),
+            Route("DELETE", "/me/sessions", self.end_sessions, VIEWERS,
+                  "Ends the sessions of who asks, in every browser; tokens stay.",
+                  status=204, told_caller=True),
             Route("GET", "/tokens", self.tokens, VIEWERS,
                   "Lists tokens of who asks; administrators may see those of others.",
                   answer=TokenList, query=TokenQuery, errors=(Forbidden,), told_caller=True),
@@ -124,6 +127,9 @@ class PeopleRoutes:
 
     async def me(self, caller: Person) -> Me:
         return await read_me(self._database, caller)
+
+    async def end_sessions(self, caller: Person) -> None:
+        await self._accounts.end_own_sessions(caller)
 
     async def change_password(self, body: NewPassword, caller: Person) -> Account:
         return await self._accounts.change_own_password(caller, body)
