@@ -78,7 +78,8 @@ def task_explanation(task: TaskStatus, facts: WaitingFacts) -> str:
             reason = task.reason or "waiting for its turn to be split into jobs"
             return f"{reason[:1].upper()}{reason[1:]}."
         case TaskState.SPLITTING | TaskState.ACTIVE:
-            return _explain_live(task, facts)
+            sentence = _explain_live(task, facts)
+            return f"{sentence.removesuffix('.')}; {task.reason}." if task.reason else sentence
 
 
 def with_boost(sentence: str, *, by: float, reason: str) -> str:

@@ -15,6 +15,7 @@ from sluice.contracts.tasks import TaskInput
 from tests.integration.wms.stage import Stage, make_task
 from tests.integration.wms.test_splitting import accept, jobs_of, make_dataset
 from wms.db.quotas import WAITING
+from wms.usecases.explain import explain_task
 from wms.usecases.split_task import split_waiting_tasks
 
 ANNA = QuotaHolder(HolderKind.PERSON, "anna")
@@ -85,6 +86,8 @@ async def test_why_no_more_are_made_is_said(stage: Stage, dms: DmsClient, tmp_pa
         "the group ocr may have 3 jobs waiting, and has 3: more are made as these are given away"
     )
     assert (await stage.status(other)).total == 10
+    told = await explain_task(stage.context, task.uid)
+    assert told.text.endswith(f", 0 of 3 jobs finished); {status.reason}.")
     # Said anew, it counts at once.
     await bound(stage, OCR, None)
     await split_waiting_tasks(stage.context, dms, page=4)
