@@ -42,6 +42,11 @@ WHERE NOT EXISTS (
 LIMIT 1
 """
 
+#: Of PostgreSQL's advisory locks, that of folders that people give to data sets.
+_LOCK = 0x5149
+
+LOCK_FOLDERS = f"SELECT pg_advisory_xact_lock({_LOCK})"
+
 SHARE = """
 UPDATE datasets SET shared_with = $2, owner_group = coalesce($3, owner_group) WHERE uid = $1
 RETURNING *
@@ -55,6 +60,11 @@ class Owned:
     name: str
     group: str
     shared_with: Sequence[str]
+
+
+async def lock_folders(connection: Connection) -> None:
+    """Nobody else gives a data set a folder until the transaction ends."""
+    await connection.execute(LOCK_FOLDERS)
 
 
 async def owned_by(connection: Connection, uid: UUID) -> Owned | None:

@@ -4,6 +4,7 @@ from functools import partial
 from uuid import uuid4
 
 from dms.db.datasets import DatasetRow, dataset_by_name, insert_dataset
+from dms.db.owners import lock_folders
 from dms.db.periods import run_by_number
 from dms.db.storages import all_roots
 from dms.domain.differences import require_same_request
@@ -46,12 +47,16 @@ async def register_dataset(
             await require_folders_seen(connection, [new.url], sight)
         period = await _period(connection, new)
         folder = await _folder(connection, new, context.watch.objections)
-        if new.url is not None and folder is not None:
-            await require_free_folder(connection, new.url, sight)
     if folder is not None:
         await _look(context.reads, folder, subject=f"data set {new.name!r}")
     async with context.database.transaction() as transaction:
         connection = transaction.connection
+        if by is not None and new.url is not None:
+            # Another group's may lie around it, or in it, by now.
+            await lock_folders(connection)
+            await require_folders_seen(connection, [new.url], sight)
+            if folder is not None:
+                await require_free_folder(connection, new.url, sight)
         made = await insert_dataset(connection, uuid4(), new, period=period, whose=whose)
         if made is not None:
             return made, True

@@ -1,6 +1,7 @@
 """What groups share with one another, what they do not, and what is a person's own."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -155,6 +156,28 @@ def test_a_storage_and_what_lies_around_hers_are_taken_by_nobody(
         ),
         what="the folder, once hers is gone",
     )
+
+
+def test_of_two_folders_one_in_the_other_one_is_taken_at_the_same_moment(
+    grouped: LiveSystem, hers: Belongings, stranger: Member
+) -> None:
+    path = "/services/dms/api/v1/datasets"
+    root = next(
+        each["url"] for each in got(stranger.ask("GET", "/api/v1/storages"))
+        if each["type"] == "input"
+    )  # fmt: skip
+
+    def both(number: int) -> list[int]:
+        wanted = [
+            (hers.owner, {"name": f"outer-{number}", "url": f"{root}/race-{number}"}),
+            (stranger, {"name": f"inner-{number}", "url": f"{root}/race-{number}/in"}),
+        ]
+        with ThreadPoolExecutor(2) as two:
+            answers = two.map(lambda one: one[0].ask("POST", path, json=one[1]), wanted)
+            return sorted(answer.status_code for answer in answers)
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(both, range(24))) == [[201, 403]] * 24
 
 
 def _named(owner: Member, name: str) -> str:

@@ -23,6 +23,11 @@ SELECT {_COLUMNS} FROM person_tokens WHERE $1::text IS NULL OR person = $1
 ORDER BY created_at DESC, id
 """
 
+#: Of PostgreSQL's advisory locks, those of people's tokens.
+_LOCKS = 0x5148
+
+LOCK_TOKENS = f"SELECT pg_advisory_xact_lock({_LOCKS}, hashtext($1))"
+
 COUNT = """
 SELECT count(*) FROM person_tokens
 WHERE person = $1 AND revoked_at IS NULL AND expires_at > now()
@@ -101,7 +106,8 @@ async def tokens_of(connection: Connection, person: str | None) -> list[Token]:
 
 
 async def count_of(connection: Connection, person: str) -> int:
-    """Of the person's tokens those that hold."""
+    """Of the person's tokens those that hold; none is made until the transaction ends."""
+    await connection.execute(LOCK_TOKENS, person)
     return int(await connection.fetchval(COUNT, person))
 
 
