@@ -102,11 +102,6 @@ def test_a_name_that_is_taken_says_nothing_of_whose_it_is(
             assert "give the template another one" in refused.json()["detail"]
 
 
-def _named(owner: Member, name: str) -> str:
-    [found] = got(owner.ask("GET", f"/services/dms/api/v1/datasets?name={name}"))["datasets"]
-    return str(found["uid"])
-
-
 def test_what_is_shared_for_reading_does_not_go_with_anothers_chain(
     grouped: LiveSystem, hers: Belongings, stranger: Member
 ) -> None:
