@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from dms.usecases.close_dataset import close_dataset
 from dms.usecases.context import DmsContext
@@ -23,11 +23,13 @@ from sluice.contracts.datasets import (
     DatasetStatus,
     NewDataset,
     StalledList,
+    require_no_kept_keys,
 )
 from sluice.contracts.owners import Share
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.servicekit.access.asking import Asking, Seen
 from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.principal import Person, principal_of
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import api_router, errors
 
@@ -108,9 +110,13 @@ def _add_filling(router: APIRouter, context: DmsContext) -> None:
         responses={200: {"model": Dataset}, **errors(Conflict, Unprocessable, NotAvailable)},
     )
     @allow(Role.SUBMITTER, CallingService.OPERATOR, CallingService.CHAINS)
-    async def register(new: NewDataset, response: Response, by: Asking) -> Dataset:
+    async def register(
+        new: NewDataset, request: Request, response: Response, by: Asking
+    ) -> Dataset:
         """Registers a data set: 201. Its name is known and the request is the same: 200 with the
         first; it differs: 409."""
+        if isinstance(principal_of(request.scope), Person):  # not a service for him
+            require_no_kept_keys(new.meta)
         dataset, made = await register_dataset(context, new, by=by)
         response.status_code = 201 if made else 200
         return dataset

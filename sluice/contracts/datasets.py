@@ -7,6 +7,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
+from sluice.contracts.asset_refs import MARK
 from sluice.contracts.base import (
     Checksum,
     Contract,
@@ -29,6 +30,7 @@ from sluice.contracts.bounds import (
     check_origin,
 )
 from sluice.contracts.owners import EVERYONE, GroupName, Owner, OwnerGroup, SharedWith
+from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.wording import in_words
 
@@ -67,6 +69,20 @@ class NewDataset(Contract):
             else check_inherited
         )
         return check(meta)
+
+
+#: What the system itself says in the metadata: that it holds a version of an asset, and by which
+#: name people call the output of a chain.
+KEPT_KEYS = (MARK, "output_name")
+
+
+def require_no_kept_keys(meta: Metadata) -> None:
+    """Of what a person registers. Raises ``Unprocessable``."""
+    if kept := [key for key in KEPT_KEYS if key in meta]:
+        raise Unprocessable(
+            f"the metadata has {' and '.join(kept)}, which the system sets itself: give it another"
+            " name"
+        )
 
 
 class Dataset(Contract):

@@ -51,13 +51,17 @@ class Quantity(StrEnum):
     FILES = "files"
     WAITING = "waiting"
 
+    def number(self, number: int) -> str:
+        """``2``, ``1.5 GB``."""
+        return size_text(number) if self is Quantity.BYTES else str(number)
+
     def in_words(self, number: int) -> str:
         """``2 chains at a time``, ``1.5 GB``."""
         match self:
             case Quantity.CHAINS:
                 return f"{counted(number, 'chain')} at a time"
             case Quantity.BYTES:
-                return size_text(number)
+                return self.number(number)
             case Quantity.FILES:
                 return counted(number, "file")
             case Quantity.WAITING:
@@ -87,8 +91,7 @@ class Reached:
     def __str__(self) -> str:
         """``the group ocr may have 2 chains at a time, and has 2``."""
         most = self.quantity.in_words(self.quota.most or 0)
-        has = size_text(self.quota.used) if self.quantity is Quantity.BYTES else self.quota.used
-        return f"{self.holder} may have {most}, and has {has}"
+        return f"{self.holder} may have {most}, and has {self.quantity.number(self.quota.used)}"
 
 
 class Holding(Contract):

@@ -277,6 +277,16 @@ def test_a_group_that_is_not_there_is_not_shared_with(
     assert got(stranger.ask("GET", f"/api/v1/datasets/{uid}"))["shared_with"] == ["beta"]
 
 
+@pytest.mark.parametrize("key", ["sluice.asset", "output_name"])
+@pytest.mark.parametrize("path", ["/api/v1/datasets", "/services/dms/api/v1/datasets"])
+def test_nobody_says_what_the_system_says_itself(hers: Belongings, path: str, key: str) -> None:
+    """That a data set holds an asset, and is deleted with it alone; that it is a chain's output."""
+    body = {"name": f"said-{key}", "meta": {key: "model", "chain": "c"}}
+    refused = hers.owner.ask("POST", path, json=body)
+    assert refused.status_code == 422, refused.text
+    assert f"the metadata has {key}, which the system sets itself" in refused.json()["detail"]
+
+
 def test_nobody_gives_things_to_others(hers: Belongings, stranger: Member) -> None:
     for service in ("", "/services/dms"):
         for claim in ({"owner": hers.owner.name}, {"group": "alpha"}):

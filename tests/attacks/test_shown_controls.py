@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from sluice.contracts.access import Role
+from sluice.contracts.states import ChainState
 from sluice.servicekit.access.principal import Person
 from tests.attacks.whole_contents import data_set, filled
 from tests.attacks.whole_system import WholeSystem, whole_system
@@ -53,7 +54,8 @@ def shown(
         system.asked(OPERATOR, "POST", f"/api/v1/chains/{chain}/cancel", {"reason": "enough"})
         path = f"/api/v1/chains/{chain}"
         wait_until(
-            lambda: system.asked(OPERATOR, "GET", path)["state"] == "canceled", what="its end"
+            lambda: system.asked(OPERATOR, "GET", path)["state"] == ChainState.CANCELED,
+            what="its end",
         )
         system.asked(OPERATOR, "POST", "/api/v1/templates/words/disable", {"reason": "enough"})
         addresses = [f"/chains/{chain}", f"/chains/{chain}/rerun", "/templates/words"]

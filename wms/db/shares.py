@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sluice.contracts.groups import GroupShare
+from sluice.contracts.groups import USUAL_WEIGHT, GroupShare
 from sluice.contracts.owners import Sight
 from sluice.contracts.states import TaskState
 from sluice.servicekit.database import Connection
@@ -14,7 +14,7 @@ _FINAL = ", ".join(f"'{state}'" for state in TaskState if state.final)
 
 IN_USE = f"""
 -- Of live tasks, by the index tasks_live; with the weights that were given.
-SELECT coalesce(u.owner_group, s.name) AS name, coalesce(s.weight, 1) AS weight,
+SELECT coalesce(u.owner_group, s.name) AS name, coalesce(s.weight, {USUAL_WEIGHT}) AS weight,
     coalesce(u.running, 0) AS running
 FROM (
     SELECT owner_group, sum(leased + running)::bigint AS running

@@ -14,6 +14,8 @@ gives.
 
 from collections.abc import Collection, Mapping
 
+from sluice.contracts.groups import USUAL_WEIGHT
+
 S = 2.0
 
 
@@ -21,11 +23,11 @@ def gains(
     in_flight: Mapping[str, int], weights: Mapping[str, float], wanting: Collection[str]
 ) -> dict[str, float]:
     """What the ranks of each group that is ``wanting`` gain. ``in_flight``: jobs that pilots have,
-    by group; ``weights``: 1 where none is given."""
+    by group; ``weights``: the usual one where none is given."""
     taking_part = {*wanting, *(group for group, jobs in in_flight.items() if jobs > 0)}
     if len(taking_part) < 2:
         return dict.fromkeys(wanting, 0.0)
-    weight = {group: weights.get(group, 1.0) for group in taking_part}
+    weight = {group: weights.get(group, USUAL_WEIGHT) for group in taking_part}
     in_all, jobs = sum(weight.values()), sum(in_flight.get(group, 0) for group in taking_part)
     return {
         group: S * (weight[group] / in_all - in_flight.get(group, 0) / jobs) if jobs else 0.0

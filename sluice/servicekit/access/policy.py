@@ -60,10 +60,13 @@ class NoPolicy(TypeError):
 
 def policy(*who: Who, own: bool = False) -> RoutePolicy:
     """Of people with a role, or one that includes it; of services; of others. ``own``: and of
-    submitters, with what is theirs. Raises ``TypeError`` for nobody, and for two roles."""
+    submitters, with what is theirs. Raises ``TypeError`` for nobody, for two roles, and for ``own``
+    with a role that lets all submitters."""
     roles = [each for each in who if isinstance(each, Role)]
     if not who or len(roles) > 1:
         raise TypeError(f"a policy names somebody, and one role at most: {who}")
+    if own and any(Role.SUBMITTER.includes(each) for each in roles):
+        raise TypeError(f"submitters may this with what is others', too: {who}")
     return RoutePolicy(
         next(iter(roles), None),
         own,

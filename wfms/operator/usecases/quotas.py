@@ -62,11 +62,10 @@ async def read_holdings(
 async def set_quotas(context: OperatorContext, holder: QuotaHolder, new: SetQuotas) -> None:
     """Repeating it is fine. Effect: the services that count it go by it, each its own; where one
     does not answer the others may do so already. Messages: none. Raises ``NotAvailable``."""
-    said = new.said()
+    said, counting = new.said(), _counting(context)
     by_service: dict[QuotaCalls, dict[Quantity, int | None]] = {}
-    for quantity, service in _counting(context).items():
-        if quantity in said:
-            by_service.setdefault(service, {})[quantity] = said[quantity]
+    for quantity, number in said.items():
+        by_service.setdefault(counting[quantity], {})[quantity] = number
     for service, most in by_service.items():
         await service.set_most(holder, SetMost(most=most))
     log.info("quota.set", holder=str(holder), **{str(each): most for each, most in said.items()})

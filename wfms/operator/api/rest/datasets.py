@@ -2,10 +2,10 @@
 
 from uuid import UUID
 
-from sluice.contracts.datasets import Dataset
+from sluice.contracts.datasets import Dataset, NewDataset, require_no_kept_keys
 from sluice.contracts.owners import Share
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from wfms.operator.api.rest.route import SHIFT_OR_OWNER, Route
+from wfms.operator.api.rest.route import SHIFT_OR_OWNER, SUBMITTERS, Answered, Route
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.share_dataset import share_dataset
 
@@ -16,11 +16,20 @@ class DatasetRoutes:
 
     def routes(self) -> list[Route]:
         return [
+            Route("POST", "/datasets", self.register, SUBMITTERS,
+                  "Registers a data set.",
+                  answer=Dataset, status=201, again=200, body=NewDataset,
+                  errors=(Conflict, Unprocessable, NotAvailable)),
             Route("PUT", "/datasets/<uuid:uid>/share", self.share, SHIFT_OR_OWNER,
                   "Says which groups see a data set beside its own, and whose it is.",
                   answer=Dataset, body=Share,
                   errors=(NotFound, Conflict, Unprocessable, NotAvailable)),
         ]  # fmt: skip
+
+    async def register(self, body: NewDataset) -> Answered:
+        require_no_kept_keys(body.meta)
+        dataset, made = await self._context.dms.make_dataset(body)
+        return Answered(dataset, 201 if made else 200)
 
     async def share(self, uid: UUID, body: Share) -> Dataset:
         return await share_dataset(self._context, uid, body)
