@@ -11,6 +11,7 @@ from sluice.contracts.access import CallingService
 from sluice.contracts.assets import JoinedFile, JoinPieces, Pieces
 from sluice.contracts.base import FileName
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.servicekit.access.asking import Asking
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.http import api_router, errors
 
@@ -43,9 +44,9 @@ def pieces_router(context: DmsContext) -> APIRouter:
 
     @router.post("/join", responses=refusals)
     @allow(CallingService.OPERATOR)
-    async def join(uid: UUID, body: JoinPieces) -> JoinedFile:
+    async def join(uid: UUID, body: JoinPieces, by: Asking) -> JoinedFile:
         """Makes one file of its pieces, compares it with what was announced, and registers it.
         Repeating it is fine."""
-        return await join_pieces(context, uid, body)
+        return await join_pieces(context, uid, body, by=by)
 
     return router

@@ -25,6 +25,7 @@ class QuotaReached(Conflict):
             f" of {holder} (`sluice dataset list`), or ask an administrator for more"
             f" (`sluice {'user quota' if person else 'group set'} {holder.name}`)",
             holder=str(holder),
+            quantity=reached.quantity,
         )
 
 

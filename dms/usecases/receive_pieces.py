@@ -17,6 +17,7 @@ from dms.domain.errors import (
     NoFolderToFill,
     PiecesMissing,
     PieceTooLarge,
+    QuotaReached,
     UnknownDataset,
 )
 from dms.domain.places import StoragePlace, storage_place
@@ -28,6 +29,7 @@ from sluice.contracts.datasets import Dataset, NewFile
 from sluice.contracts.naming import file_key
 from sluice.contracts.problems import NotAvailable, Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType
+from sluice.servicekit.access.principal import Person
 from sluice.storage import (
     ChecksumMismatch,
     StorageError,
@@ -70,7 +72,9 @@ async def list_pieces(context: DmsContext, uid: UUID) -> list[PieceAt]:
     )
 
 
-async def join_pieces(context: DmsContext, uid: UUID, wanted: JoinPieces) -> JoinedFile:
+async def join_pieces(
+    context: DmsContext, uid: UUID, wanted: JoinPieces, *, by: Person | None = None
+) -> JoinedFile:
     """Precondition: as ``receive_piece``, and all pieces are there. Effect: the file is complete,
     verified and registered; its pieces are gone. Messages: none. Repeating it is fine. Raises
     ``PiecesMissing``, ``Unprocessable`` where the content is not what was announced, and as
@@ -78,7 +82,7 @@ async def join_pieces(context: DmsContext, uid: UUID, wanted: JoinPieces) -> Joi
     if (there := await _registered(context, uid, wanted)) is not None:
         return there
     try:
-        return await _join(context, uid, wanted)
+        return await _join(context, uid, wanted, by=by)
     except (PiecesMissing, NotAvailable, Unprocessable):
         # Another request has joined them meanwhile: its pieces go after the file is registered.
         if (there := await _registered(context, uid, wanted)) is not None:
@@ -86,7 +90,9 @@ async def join_pieces(context: DmsContext, uid: UUID, wanted: JoinPieces) -> Joi
         raise
 
 
-async def _join(context: DmsContext, uid: UUID, wanted: JoinPieces) -> JoinedFile:
+async def _join(
+    context: DmsContext, uid: UUID, wanted: JoinPieces, *, by: Person | None
+) -> JoinedFile:
     dataset, place = await _folder(context, uid, wanted.name)
     url = f"{dataset.url}/{wanted.name}"
     pieces = _from_beginning(await list_pieces(context, uid), file_key(wanted.name))
@@ -114,7 +120,11 @@ async def _join(context: DmsContext, uid: UUID, wanted: JoinPieces) -> JoinedFil
         url=url,
         meta=wanted.meta,
     )
-    await register_files(context, uid, [new])
+    try:
+        await register_files(context, uid, [new], by=by)
+    except QuotaReached:  # the pieces stay, for when there is room
+        await context.files.remove(place.root, [url], spared=context.watch.read_only)
+        raise
     await context.files.remove(place.root, parts, spared=context.watch.read_only)
     return JoinedFile(size=stored.size, checksum=stored.checksum)
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient
-from sluice.contracts.audit import AuditFilter, AuditRows, AuditVerdict
+from sluice.contracts.audit import AuditRows, AuditSearch, AuditVerdict
 
 
 class AuditClient(ServiceClient):
     service = "audit"
 
-    async def first_rows(self, filters: AuditFilter) -> AuditRows:
+    async def first_rows(self, filters: AuditSearch) -> AuditRows:
         """Those that entries begin with, the newest first."""
         params = filters.model_dump(mode="json")
         return await self.call("GET", f"{API}/audit", answer=AuditRows, params=params)

@@ -3,7 +3,14 @@
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient
-from sluice.contracts.intake import Rematch, Rematched, RematchedAll, TieList, UnmatchedList
+from sluice.contracts.intake import (
+    Rematch,
+    Rematched,
+    RematchedAll,
+    TieList,
+    UnmatchedList,
+    WaitingHandover,
+)
 
 
 class IntakeClient(ServiceClient):
@@ -14,6 +21,12 @@ class IntakeClient(ServiceClient):
         return await self.call(
             "GET", f"{API}/unmatched", answer=UnmatchedList, params={"limit": limit}
         )
+
+    async def why_chain_waits(self, dataset: UUID) -> str | None:
+        """None: no chain of it does. Raises ``NotFound`` where a release before this one
+        answers."""
+        answer = await self.call("GET", f"{API}/handovers/{dataset}", answer=WaitingHandover)
+        return answer.reason
 
     async def ties(self) -> TieList:
         """Templates of one priority that matched the same data sets, the latest first."""

@@ -40,17 +40,32 @@ class AuditRow(Contract):
     facts: dict[str, str] = Field(default_factory=dict)
 
 
+#: Uid or name of what was acted on.
+ObjectName = Annotated[str, Field(max_length=240)]
+
+
 class AuditFilter(Contract):
     """``what``: stands in the action, as `POST /api/v1/chains`. ``object``: uid or name of what was
     acted on. ``before``: the ``next`` of the page before."""
 
     who: Annotated[str, Field(max_length=200)] | None = None
     what: Annotated[str, Field(max_length=200)] | None = None
-    object: Annotated[str, Field(max_length=240)] | None = None
+    object: ObjectName | None = None
     since: Timestamp | None = None
     until: Timestamp | None = None
     before: str | None = None
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
+
+
+class AuditSearch(AuditFilter):
+    """``also``: what else the ``object`` is called."""
+
+    also: Annotated[list[ObjectName], Field(max_length=100)] = Field(default_factory=list)
+
+    @property
+    def names(self) -> list[str] | None:
+        """None: of any object."""
+        return None if self.object is None else [self.object, *self.also]
 
 
 class AuditRows(Contract):

@@ -130,6 +130,8 @@ class DatasetStatus(Contract):
     #: Of one that waits for files: how many, and which numbers those registered have. Of one whose
     #: upload or deletion does not go on: why. What follows "it waits for".
     waits_for: str | None
+    #: Why the chain of a data set that a template takes has not begun (of the operator service).
+    chain_waits: Annotated[str | None, Field(exclude_if=absent)] = None
 
 
 class DatasetPage(Contract):

@@ -8,7 +8,7 @@ from sluice.contracts.base import Contract
 from sluice.contracts.owners import GroupName
 from sluice.contracts.quotas import Quotas, SetQuotas
 
-Weight = Annotated[float, Field(gt=0, le=1_000_000)]
+Weight = Annotated[float, Field(ge=0.001, le=1000, strict=True)]
 
 #: Of a group of which nothing was said.
 USUAL_WEIGHT = 1.0

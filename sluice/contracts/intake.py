@@ -41,6 +41,13 @@ class UnmatchedList(Contract):
     total: Annotated[int | None, Field(exclude_if=absent)] = None
 
 
+class WaitingHandover(Contract):
+    """``reason``: why the chain of a data set that a template takes has not begun; None: nothing
+    waits."""
+
+    reason: str | None = None
+
+
 class Rematch(Contract):
     """``POST /rematch``: match this data set again, after a template was added or changed."""
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from sluice.contracts.base import Contract, absent
 from sluice.contracts.wording import Spelling
@@ -35,7 +35,12 @@ GroupName = Annotated[
     ),
 ]
 
-GroupNames = Annotated[list[GroupName], Field(max_length=MOST_GROUPS)]
+
+def _each_once(names: list[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+GroupNames = Annotated[list[GroupName], Field(max_length=MOST_GROUPS), AfterValidator(_each_once)]
 
 #: Fields are left out where they say nothing, as the release before does not know them.
 Owner = Annotated[

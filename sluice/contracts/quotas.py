@@ -10,7 +10,7 @@ from pydantic import Field
 from sluice.contracts.base import Contract
 from sluice.contracts.numbers import counted, size_text
 
-Most = Annotated[int, Field(ge=0, le=2**53)]
+Most = Annotated[int, Field(ge=0, le=2**53, strict=True)]
 
 #: As much as there is.
 UNBOUNDED = "none"

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import asyncpg
 import httpx
@@ -56,12 +56,22 @@ def test_what_was_done_to_an_object_is_found_by_its_name_and_by_its_uid(
     got(anna.ask("POST", "/api/v1/datasets", json={"name": f"{name}-other"}))
     got(boris.ask("PUT", f"/api/v1/datasets/{uid}/share", json={"shared_with": []}))
     assert boris.ask("POST", f"/api/v1/datasets/{uid}/close", json={}).status_code == 422
-    for key, also in ((uid, 1), (name, 0)):
+    # However it is spelled, and whoever is asked.
+    plain = UUID(uid).hex
+    for address in (
+        f"/services/dms/api/v1/datasets/{plain}/close",
+        f"/api/v1/datasets/{uid.upper()}/close",
+    ):
+        boris.ask("POST", address, json={})
+    anna.ask("POST", "/api/v1/chains", json={"dataset_uid": uid, "template": "nothing"})
+    anna.ask("POST", "/api/v1/tokens", json={"label": name})
+    for key in (uid, name, uid.upper()):
         done = entries(audited, object=key)
         made, shared, *refused = sorted(done, key=lambda entry: entry["at"])
         assert (made["who"], made["action"]) == (anna.name, "POST /api/v1/datasets")
         assert (shared["who"], shared["action"].endswith("/share")) == (boris.name, True)
-        assert len(refused) == also  # it was answered with no name
+        assert len(refused) == 3
+        assert {entry["who"] for entry in refused} == {boris.name}
     assert entries(audited, object=uid, who=boris.name, what="close")
     assert not entries(audited, object=uid[:-1])
     page = httpx.get(

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -54,7 +55,9 @@ def _group(system: LiveSystem, name: str) -> dict[str, Any]:
     return dict(found)
 
 
-def _files(owner: Member, system: LiveSystem, number: int) -> httpx.Response:
+def _files(
+    owner: Member, system: LiveSystem, number: int, *, size: int | None = None
+) -> httpx.Response:
     """One more, in a data set of its own; the answer to its registration."""
     name = f"{owner.name}-{number}"
     folder = system.home / "storages" / "input" / name
@@ -66,6 +69,8 @@ def _files(owner: Member, system: LiveSystem, number: int) -> httpx.Response:
     made = got(owner.ask("POST", "/api/v1/datasets", json={"name": name, "url": url}))
     checksum = "84d89877f0d4041efb6bf91a16f0248f2fd573e6af05c19f96bedb9f882f7882"
     file = {"seq": 0, "name": "f", "size": 10, "checksum": f"sha256:{checksum}", "url": f"{url}/f"}
+    if size is not None:  # as if it had been there
+        file |= {"size": size, "released": True}
     path = f"/api/v1/datasets/{made['uid']}/files"
     return owner.ask("POST", path, json={"files": [file]})
 
@@ -137,6 +142,14 @@ def test_chains_at_a_time_are_bounded_and_those_that_begin_by_themselves_wait(
     sentence = f"the group {group} may have 2 chains at a time, and has 2"
     assert refused.json()["detail"].startswith(sentence)
     assert left not in owner.ask("GET", "/api/v1/unmatched").text
+    path = f"/datasets/{left}"
+    waits = f"{sentence}: it begins when one has ended"
+    wait_until(
+        lambda: got(owner.ask("GET", f"/api/v1{path}/status")).get("chain_waits") == waits,
+        what="why it waits",
+    )
+    assert "Its chain waits" in (page := owner.ask("GET", path).text)
+    assert waits[1:] in page
     [first] = chains_of(owner, next(uid for uid in uids if uid != left))
     got(owner.ask("POST", f"/api/v1/chains/{first['uid']}/cancel", json={"reason": "room"}))
     wait_until(lambda: chains_of(owner, left), what="the third, by itself", seconds=60)
@@ -171,6 +184,43 @@ def test_what_a_person_made_is_bounded_over_all_groups(bounded: LiveSystem) -> N
     asked(bounded, "PATCH", f"/people/{owner.name}/quotas", {"chains": "none"})
     got(owner.ask("POST", "/api/v1/chains", json=mine))
     assert got(owner.ask("GET", f"/api/v1/people/{owner.name}/quotas"))["chains"]["used"] == 1
+
+
+def test_an_asset_counts_as_what_else_a_person_brings_in(
+    bounded: LiveSystem, tmp_path: Path
+) -> None:
+    owner = member(bounded)
+    asked(bounded, "PATCH", f"/people/{owner.name}/quotas", {"bytes": 5})
+    model = tmp_path / "model.bin"
+    model.write_bytes(b"0123456789")
+    environment = {"SLUICE_URL": bounded.url, "SLUICE_TOKEN": owner.token}
+    put = ["asset", "put", f"a-{owner.name}", str(model)]
+    result = CliRunner().invoke(command_line("asset"), put, env=environment)
+    assert result.exit_code == 1, result.output
+    assert f"{owner.name} may have 5 B, and has 0 B" in result.output.replace("\n", " ")
+    has = got(owner.ask("GET", f"/api/v1/people/{owner.name}/quotas"))
+    assert (has["bytes"]["used"], has["files"]["used"]) == (0, 0)
+    asked(bounded, "PATCH", f"/people/{owner.name}/quotas", {"bytes": 10})
+    result = CliRunner().invoke(command_line("asset"), put, env=environment)
+    assert result.exit_code == 0, result.output
+
+
+def test_a_size_that_nothing_has_keeps_nobody_from_what_there_is(bounded: LiveSystem) -> None:
+    owner = member(bounded, f"g-{uuid4().hex[:8]}")
+    for number in range(3):
+        answer = _files(owner, bounded, number, size=2**63 - 1)
+        assert answer.status_code in {200, 422}, answer.text
+    assert got(owner.ask("GET", "/api/v1/groups"))["groups"]
+    assert got(owner.ask("GET", f"/api/v1/people/{owner.name}/quotas"))["bytes"]["used"] <= 2**63
+    assert owner.ask("GET", "/groups").status_code == 200
+
+
+@pytest.mark.parametrize("wrong", [{"bytes": True}, {"weight": True}, {"weight": 5e-324}])
+def test_what_is_no_number_is_no_amount(bounded: LiveSystem, wrong: dict[str, Any]) -> None:
+    answer = httpx.patch(
+        f"{bounded.url}/api/v1/groups/g", json=wrong, headers=bearer(token_for(bounded.url) or "")
+    )
+    assert answer.status_code == 422, answer.text
 
 
 def test_a_person_sees_his_own_quotas_and_nobody_else_s(bounded: LiveSystem) -> None:
@@ -232,6 +282,25 @@ def test_by_the_command(bounded: LiveSystem) -> None:
     assert group in run("list")
     assert "is no amount" in run("set", group, "--data", "lots", code=2)
     assert "1000 jobs waiting" in run("set", group, "--waiting", "1k")
+
+
+def test_what_there_is_no_room_for_is_not_begun_by_the_command(
+    bounded: LiveSystem, tmp_path: Path
+) -> None:
+    """The name stays free, for when there is room."""
+    owner = member(bounded, f"g-{uuid4().hex[:8]}")
+    asked(bounded, "PATCH", f"/people/{owner.name}/quotas", {"files": 1})
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text(name)
+    environment = {"SLUICE_URL": bounded.url, "SLUICE_TOKEN": owner.token}
+    register = ["dataset", "register", f"two-{owner.name}", str(tmp_path)]
+    result = CliRunner().invoke(command_line("dataset"), register, env=environment)
+    assert result.exit_code == 1, result.output
+    told = " ".join(result.output.split())
+    assert f"{owner.name} may have 1 file, and has 0: this is 2 files more" in told
+    asked(bounded, "PATCH", f"/people/{owner.name}/quotas", {"files": 2})
+    result = CliRunner().invoke(command_line("dataset"), register, env=environment)
+    assert result.exit_code == 0, result.output
 
 
 def test_a_person_s_by_the_command(bounded: LiveSystem) -> None:

@@ -105,6 +105,8 @@ def show(
         out.print(f"  {found.released} of them are deleted: all steps are done with them")
     if status.waits_for is not None:
         out.print(f"  it waits for {status.waits_for}")
+    if status.chain_waits is not None:
+        out.print(f"  its chain waits: {status.chain_waits}")
     for key, value in sorted(found.meta.items()):
         out.print(f"  {key}: {value}")
 

@@ -22,7 +22,9 @@ from sluice.cli.transfer.inputs import (
 )
 from sluice.contracts.datasets import Dataset, NewDataset, NewFile
 from sluice.contracts.numbers import counted
+from sluice.contracts.owners import EVERYONE
 from sluice.contracts.problems import Conflict, Finding, ServiceError, Unprocessable
+from sluice.contracts.quotas import HolderKind, Quantity, Quota, QuotaHolder, Quotas, Reached
 from sluice.contracts.states import DatasetState
 
 
@@ -43,6 +45,7 @@ async def upload_files(
         Finding(message=f"{name!r}: {why}") for name in names if (why := trouble_with_name(name))
     ]:
         raise Unprocessable("the data set cannot have files of these names", findings=wrong)
+    await _require_room(connection, files, dataset)
     place = await input_storage(connection, needed=known_bytes(files))
     folder = f"{place.url}/{dataset.name}"
     registered, made = await connection.dms.make_dataset(dataset.model_copy(update={"url": folder}))
@@ -65,6 +68,31 @@ async def upload_files(
             await asyncio.to_thread(_remove_files, urls)
             await take_dataset_back(connection, registered)
         raise
+
+
+async def _require_room(
+    connection: Connection, files: Sequence[InputEntry], dataset: NewDataset
+) -> None:
+    """Before anything is begun: a name is given once. Raises ``Conflict``."""
+    try:
+        me = await connection.operator.me()
+        own = await connection.operator.person_quotas(me.name)
+        listed = (await connection.operator.groups()).groups
+    except ServiceError:  # whoever counts does not answer, and looks at it later
+        return
+    group, groups = dataset.group or next(iter(me.groups), EVERYONE), {e.name: e for e in listed}
+    holders: list[tuple[QuotaHolder, Quotas]] = [(QuotaHolder(HolderKind.PERSON, me.name), own)]
+    if group in groups:
+        holders.insert(0, (QuotaHolder(HolderKind.GROUP, group), groups[group]))
+    more = {Quantity.BYTES: known_bytes(files) or 0, Quantity.FILES: len(files)}
+    for holder, quotas in holders:
+        for quantity, number in more.items():
+            quota: Quota = getattr(quotas, quantity)
+            if not quota.leaves(number):
+                reached = Reached(holder, quantity, quota, number)
+                raise Conflict(
+                    f"{reached}: this is {quantity.in_words(number)} more; nothing was begun"
+                )
 
 
 async def empty_dataset(connection: Connection, dataset: NewDataset) -> Dataset:

@@ -76,8 +76,15 @@ def in_words(facts: Mapping[str, object]) -> dict[str, str]:
 
 
 def action_line(method: str, address: str) -> str:
-    """A request in words, whatever characters its address has."""
-    return _line(f"{method} {address}", _MOST_OF_ACTION)
+    """A request in words, whatever characters its address has, and however its uids are written."""
+    return _line(f"{method} {'/'.join(map(_plain, address.split('/')))}", _MOST_OF_ACTION)
+
+
+def _plain(part: str) -> str:
+    try:
+        return str(UUID(part))
+    except ValueError:
+        return part
 
 
 def _line(text: str, most: int) -> str:

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from sluice.contracts.access import CallingService, Role
-from sluice.contracts.audit import AuditFilter, AuditRows, AuditVerdict
+from sluice.contracts.audit import AuditRows, AuditSearch, AuditVerdict
 from sluice.contracts.problems import NotAvailable, Unprocessable
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.audit.chain import verdict
@@ -16,7 +16,7 @@ from sluice.servicekit.database import Database
 from sluice.servicekit.http import api_router, errors
 
 
-class _Asked(AuditFilter):
+class _Asked(AuditSearch):
     request: Annotated[
         list[UUID] | None,
         Field(max_length=1000, description="All rows of these, and nothing else."),

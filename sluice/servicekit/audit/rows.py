@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
-from sluice.contracts.audit import FIRST, AuditFilter, AuditKind, AuditRow
+from sluice.contracts.audit import FIRST, AuditFilter, AuditKind, AuditRow, AuditSearch
 from sluice.contracts.problems import Unprocessable
 from sluice.servicekit.audit.request import PersonRequest, remote_now
 
@@ -30,10 +30,10 @@ WHERE kind IN ('{FIRST[0]}', '{FIRST[1]}') AND ($1::text IS NULL OR who = $1)
     AND ($2::text IS NULL OR strpos(lower(action), lower($2)) > 0)
     AND ($3::timestamptz IS NULL OR at >= $3) AND ($4::timestamptz IS NULL OR at < $4)
     AND ($5::timestamptz IS NULL OR (at, request) < ($5, $6::uuid))
-    AND ($8::text IS NULL OR $8 = ANY(string_to_array(action, '/')) OR EXISTS (
+    AND ($8::text[] IS NULL OR $8 && string_to_array(action, '/') OR EXISTS (
         -- By the index audit_request: what came of it names the object.
         SELECT FROM audit AS row, jsonb_each_text(row.facts) AS fact
-        WHERE row.request = first.request AND fact.value = $8))
+        WHERE row.request = first.request AND fact.value = ANY($8) AND fact.key <> 'label'))
 ORDER BY at DESC, request DESC LIMIT $7
 """
 
@@ -81,7 +81,7 @@ async def note_change(connection: Connection, request: PersonRequest) -> None:
         await note(connection, request, AuditKind.CHANGED)
 
 
-async def first_rows(connection: Connection, query: AuditFilter) -> list[AuditRow]:
+async def first_rows(connection: Connection, query: AuditSearch) -> list[AuditRow]:
     """Those that entries begin with, the newest first. Raises ``Unprocessable``."""
     rows = await connection.fetch(
         SELECT_FIRST,
@@ -91,7 +91,7 @@ async def first_rows(connection: Connection, query: AuditFilter) -> list[AuditRo
         query.until,
         *(place_of(query) or (None, None)),
         query.limit,
-        query.object,
+        query.names,
     )
     return [audit_row(row) for row in rows]
 

@@ -20,6 +20,7 @@ from sluice.servicekit.database import Connection
 
 #: Of PostgreSQL's advisory locks, those of holders.
 _LOCKS = 0x5147
+_MOST_COUNTED = 2**63 - 1
 #: Where a table says whose a row is.
 _COLUMNS = {HolderKind.GROUP: "owner_group", HolderKind.PERSON: "owner"}
 
@@ -63,7 +64,11 @@ class Counted:
 
     @property
     def _sums(self) -> str:
-        return ", ".join(f"({each})::bigint AS {quantity}" for quantity, each in self.sums.items())
+        """More than a column holds is as much as it holds."""
+        return ", ".join(
+            f"least({each}, {_MOST_COUNTED})::bigint AS {quantity}"
+            for quantity, each in self.sums.items()
+        )
 
     async def set(
         self, connection: Connection, holder: QuotaHolder, most: Mapping[Quantity, int | None]

@@ -254,3 +254,14 @@ async def _rows(database_url: str, statement: str) -> list[object]:
         return [row[0] for row in await connection.fetch(statement)]
     finally:
         await connection.close()
+
+
+async def test_a_form_of_one_person_is_none_of_another_s(operator: Operator) -> None:
+    """Also where one browser has both sessions, one after the other."""
+    login = await begun(operator)
+    anna, bert = browser(operator, ANNA), browser(operator, Person("bert", Role.SHIFT))
+    form = {"csrf_token": token_of(await anna.http.get("/account")), "code": login.user_code}
+    bert.http.cookies = anna.http.cookies
+    answer = await bert.http.post("/device", data=form | {"does": "allow", "role": Role.SHIFT})
+    assert answer.status_code == 403, answer.text
+    assert "belongs to another session" in answer.text

@@ -3,14 +3,17 @@ real port."""
 
 import html
 import re
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
+from sluice.clients.dms import DmsClient
+from sluice.contracts.access import CallingService
 from sluice.contracts.chains import Chain, ChainDataset
-from sluice.contracts.datasets import NewDataset
+from sluice.contracts.datasets import Dataset, NewDataset
 from sluice.contracts.states import (
     ChainDatasetStatus,
     ChainState,
@@ -20,6 +23,7 @@ from sluice.contracts.states import (
     TaskState,
 )
 from sluice.contracts.templates import NewTemplate
+from sluice.servicekit.access.principal import ServiceCaller
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_pages import token_of
 from tests.integration.operator.test_template_command import Command, sluice
@@ -28,6 +32,12 @@ from tests.unit.cwl.samples import LINEAR
 __all__ = ["sluice"]
 
 SECOND = timedelta(seconds=1)
+
+
+def made_by_chain(operator: Operator) -> Callable[[NewDataset], Awaitable[Dataset]]:
+    """The chain service asks the DMS."""
+    http = operator.links.http_of(ServiceCaller(CallingService.CHAINS), "dms")
+    return DmsClient(http).register_dataset
 
 
 @pytest.fixture
@@ -54,7 +64,7 @@ async def test_an_output_by_its_own_name_and_several_of_it_are_told_apart(
     operator: Operator, sluice: Command
 ) -> None:
     meta = {"chain": "c", "output_name": "week.1.report"}
-    first = await operator.client.register_dataset(
+    first = await made_by_chain(operator)(
         NewDataset(name="uid.sum.report", type=DatasetType.OUTPUT, meta=meta)
     )
     assert await sluice("dataset", "files", "week.1.report") == "no file\n"
@@ -101,7 +111,7 @@ async def test_outputs_of_the_same_name_are_told_apart_on_the_pages(
     for number in range(8):
         meta = {"chain": str(uuid4()), "output_name": "week.1.report"}
         new = NewDataset(name=f"{number}.sum.report", type=DatasetType.OUTPUT, meta=meta)
-        made.append(await operator.client.register_dataset(new))
+        made.append(await made_by_chain(operator)(new))
     listed = (await operator.http.get("/datasets")).text
     called = (await operator.http.get("/datasets?name=week.1.report")).text
     for dataset in made:
@@ -122,7 +132,7 @@ async def test_a_name_of_several_is_answered_with_which_there_are_wherever_one_i
 ) -> None:
     meta = {"chain": "c", "output_name": "week.1.report"}
     made = [
-        await operator.client.register_dataset(
+        await made_by_chain(operator)(
             NewDataset(name=f"{number}.sum.report", type=DatasetType.OUTPUT, meta=meta)
         )
         for number in range(2)
@@ -255,7 +265,7 @@ async def test_a_chain_is_shown_with_names(
     first, last = chain.steps[0].name, "join"
     meta = {"chain": str(chain.uid), "step": last, "output_name": "week.1.all"}
     name = f"{chain.uid}.{last}.joined"
-    output = await operator.client.register_dataset(
+    output = await made_by_chain(operator)(
         NewDataset(name=name, type=DatasetType.OUTPUT, meta=meta)
     )
     between = {"chain": str(chain.uid), "step": first}

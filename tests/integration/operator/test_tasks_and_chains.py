@@ -129,7 +129,7 @@ async def test_the_largest_body_holds_for_what_is_passed_on(database_url: str) -
     largest = 64 * 1024
     async with operating(database_url, largest_body=largest) as operator:
         for size, status in ((largest, 422), (largest + 1, 413)):
-            answer = await operator.http.post("/api/v1/datasets", content=b" " * size, headers=JSON)
+            answer = await operator.http.post("/api/v1/periods", content=b" " * size, headers=JSON)
             assert answer.status_code == status
 
 

@@ -18,7 +18,9 @@ class TooManyChains(Conflict):
 
     def __init__(self, reached: Reached) -> None:
         super().__init__(
-            f"{reached}: wait for the end of one, or cancel it", holder=str(reached.holder)
+            f"{reached}: wait for the end of one, or cancel it",
+            holder=str(reached.holder),
+            quantity=reached.quantity,
         )
 
 
@@ -26,7 +28,11 @@ class TooManyChainsNow(NotAvailable):
     """One that begins by itself: it waits."""
 
     def __init__(self, reached: Reached) -> None:
-        super().__init__(f"{reached}: it begins when one has ended", holder=str(reached.holder))
+        super().__init__(
+            f"{reached}: it begins when one has ended",
+            holder=str(reached.holder),
+            quantity=reached.quantity,
+        )
 
 
 async def require_quota(connection: Connection, whose: Ownership, *, by_person: bool) -> None:

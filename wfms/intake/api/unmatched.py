@@ -8,14 +8,21 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 
 from sluice.contracts.access import CallingService, Role
-from sluice.contracts.intake import Rematch, Rematched, RematchedAll, TieList, UnmatchedList
+from sluice.contracts.intake import (
+    Rematch,
+    Rematched,
+    RematchedAll,
+    TieList,
+    UnmatchedList,
+    WaitingHandover,
+)
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound
 from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.http import api_router, errors
 from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.dismiss_dataset import dismiss_dataset
-from wfms.intake.usecases.read_unmatched import read_ties, read_unmatched
+from wfms.intake.usecases.read_unmatched import read_handover, read_ties, read_unmatched
 from wfms.intake.usecases.rematch_all import rematch_all
 from wfms.intake.usecases.rematch_dataset import rematch_dataset
 
@@ -32,6 +39,12 @@ def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> API
     async def unmatched(sight: Seen, limit: Limit = 200) -> UnmatchedList:
         """Lists data sets that no chain carries, with the reasons; newest first."""
         return await read_unmatched(database, limit=limit, sight=sight)
+
+    @router.get("/handovers/{dataset}")
+    @allow(CallingService.OPERATOR)
+    async def handover(dataset: UUID) -> WaitingHandover:
+        """Says why the chain of a data set has not begun, where a template takes it."""
+        return await read_handover(database, dataset)
 
     @router.delete("/unmatched/{uid}", status_code=204, responses=errors(NotFound, NotAvailable))
     @allow(CallingService.OPERATOR)

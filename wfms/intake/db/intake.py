@@ -45,6 +45,8 @@ UPDATE handovers SET next_try_at = now(), claim_token = NULL WHERE dataset_uid =
     SELECT dataset_uid FROM handovers WHERE claim_token = $1 FOR UPDATE SKIP LOCKED))
 """
 
+WAITING_HANDOVER = "SELECT reason FROM handovers WHERE dataset_uid = $1 AND reason <> ''"
+
 DELETE_HANDOVER = "DELETE FROM handovers WHERE dataset_uid = $1 RETURNING 1"
 
 UPSERT_UNMATCHED = """
@@ -116,6 +118,12 @@ async def postpone_handover(
     connection: Connection, dataset: UUID, *, pause: timedelta, reason: str
 ) -> None:
     await connection.execute(POSTPONE_HANDOVER, dataset, pause, reason)
+
+
+async def why_handover_waits(connection: Connection, dataset: UUID) -> str | None:
+    """None: it does not, or has not been tried yet."""
+    reason: str | None = await connection.fetchval(WAITING_HANDOVER, dataset)
+    return reason
 
 
 async def give_back_handovers(connection: Connection, token: UUID) -> None:

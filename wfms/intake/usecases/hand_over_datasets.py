@@ -19,6 +19,8 @@ log = structlog.get_logger(__name__)
 BATCH = 16
 #: Seconds after the first hand-over that was not answered; doubled for each further one.
 FIRST_PAUSE = 0.5
+#: At most, between two looks whether a quota leaves room.
+FULL_PAUSE = 2.0
 
 
 async def hand_over_datasets(context: IntakeContext) -> bool:
@@ -49,7 +51,9 @@ async def _hand_over(context: IntakeContext, handover: Handover) -> None:
         except (Unprocessable, Conflict) as refusal:
             await _refused(database, handover, refusal)
         except ServiceError as error:
-            longest = context.longest_pause.total_seconds()
+            # Room that a quota leaves goes to whoever asks first.
+            full = "quantity" in error.fields
+            longest = FULL_PAUSE if full else context.longest_pause.total_seconds()
             seconds = pause_after(handover.attempts, first=FIRST_PAUSE, longest=longest)
             async with database.connection() as connection:
                 await intake.postpone_handover(

@@ -1,9 +1,11 @@
-"""Reads data sets that fit no template, and ties among templates."""
+"""Reads data sets that fit no template, those whose chains wait, and ties among templates."""
 
-from sluice.contracts.intake import TieList, UnmatchedList
+from uuid import UUID
+
+from sluice.contracts.intake import TieList, UnmatchedList, WaitingHandover
 from sluice.contracts.owners import ALL, Sight
 from sluice.servicekit.database import Database
-from wfms.intake.db.intake import count_unmatched, select_unmatched
+from wfms.intake.db.intake import count_unmatched, select_unmatched, why_handover_waits
 from wfms.intake.db.ties import select_ties
 
 
@@ -14,6 +16,12 @@ async def read_unmatched(database: Database, *, limit: int, sight: Sight = ALL) 
             datasets=await select_unmatched(connection, limit=limit, sight=sight),
             total=await count_unmatched(connection, sight),
         )
+
+
+async def read_handover(database: Database, dataset: UUID) -> WaitingHandover:
+    """Effect: none. Messages: none. Errors: none."""
+    async with database.connection() as connection:
+        return WaitingHandover(reason=await why_handover_waits(connection, dataset))
 
 
 async def read_ties(database: Database, *, limit: int, sight: Sight = ALL) -> TieList:

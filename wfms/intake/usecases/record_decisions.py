@@ -44,6 +44,7 @@ async def _record(
     """Gives the ties that the decision broke."""
     match decision:
         case Matched(template, params, rivals):
+            group = group_of_chain(template.group, dataset.group)
             chain = NewChain(
                 dataset=dataset,
                 template_id=template.id,
@@ -51,7 +52,9 @@ async def _record(
                 template_version=template.version,
                 plan=template.plan,
                 params=params,
-                group=group_of_chain(template.group, dataset.group),
+                group=group,
+                # Whoever brought it in may take it back, where it is still his group's.
+                owner=dataset.owner if group == dataset.group else None,
             )
             await intake.insert_handover(connection, chain)
             log.info("dataset.matched", dataset=str(dataset.uid), template=template.name)

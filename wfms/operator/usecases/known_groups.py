@@ -19,6 +19,11 @@ class UnknownGroup(Unprocessable):
         )
 
 
+async def are_there_any(connection: Connection) -> bool:
+    """Beside the one that everybody is in."""
+    return any(person.groups for person in await all_people(connection))
+
+
 async def require_known(connection: Connection, groups: Iterable[str]) -> None:
     """Raises ``UnknownGroup``."""
     known = {EVERYONE}.union(*(person.groups for person in await all_people(connection)))

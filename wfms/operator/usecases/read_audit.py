@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from sluice.contracts.audit import (
     AuditKind,
     AuditPage,
     AuditRow,
+    AuditSearch,
     AuditVerdicts,
 )
 from sluice.servicekit.audit.chain import verdict
@@ -27,10 +29,11 @@ async def read_audit(context: OperatorContext, query: AuditFilter) -> AuditPage:
     """The newest first. Effect: none. Raises ``Unprocessable`` for a ``before`` that is none,
     ``NotAvailable`` where a service does not tell: what it has noted would be missing without a
     word."""
+    search = AuditSearch(**query.model_dump(), also=await _also(context, query.object))
     async with context.database.connection() as connection:
-        own = await first_rows(connection, query)
+        own = await first_rows(connection, search)
     # People ask the DMS, too; the others are asked for them alone.
-    asked = await context.audits["dms"].first_rows(query)
+    asked = await context.audits["dms"].first_rows(search)
     firsts = sorted([*own, *asked.rows], key=_order, reverse=True)
     shown = firsts[: query.limit]
     rows = await _rows_of(context, [row.request for row in shown])
@@ -38,6 +41,16 @@ async def read_audit(context: OperatorContext, query: AuditFilter) -> AuditPage:
     more = len(firsts) > query.limit or len(own) == query.limit or len(asked.rows) == query.limit
     last = f"{shown[-1].at.isoformat()}/{shown[-1].request}" if shown and more else None
     return AuditPage(entries=entries, next=last)
+
+
+async def _also(context: OperatorContext, name: str | None) -> list[str]:
+    """The uids of data sets that are called so: most requests name these by their uids, and a name
+    is never given twice. A uid as actions have it."""
+    if name is None:
+        return []
+    with suppress(ValueError):
+        return [str(UUID(name))]
+    return [str(dataset.uid) for dataset in await context.dms.datasets_called(name)]
 
 
 async def check_audit(context: OperatorContext) -> AuditVerdicts:

@@ -46,7 +46,7 @@ async def read_dataset_detail(
         dms.files(uid, after=after, limit=_FILES),
         _chains(context, uid),
         _unmatched(context, uid),
-        _status(dms, uid),
+        _status(context, uid),
     )
     return DatasetDetail(
         dataset, files.files, files.next, made, waiting, status, await _namesakes(dms, dataset)
@@ -77,9 +77,20 @@ async def _namesakes(dms: DmsClient, dataset: Dataset) -> list[Dataset]:
     return sorted(others, key=lambda namesake: namesake.timestamp, reverse=True)
 
 
-async def _status(dms: DmsClient, uid: UUID) -> DatasetStatus | None:
+async def read_dataset_status(context: OperatorContext, uid: UUID) -> DatasetStatus:
+    """Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the DMS; why a chain waits is left
+    out where the intake does not say."""
+    status = await context.dms.dataset_status(uid)
     try:
-        return await dms.dataset_status(uid)
+        waits = await context.intake.why_chain_waits(uid)
+    except ServiceError:
+        return status
+    return status.model_copy(update={"chain_waits": waits})
+
+
+async def _status(context: OperatorContext, uid: UUID) -> DatasetStatus | None:
+    try:
+        return await read_dataset_status(context, uid)
     except ServiceError:
         return None
 

@@ -48,7 +48,7 @@ async def store_template(
     the latest version of the name (0: there is none). Effect: a new version of the name, unless its
     latest version has these very files. Messages: none. Raises ``Unprocessable`` (files that cannot
     be taken), ``TemplateRefused`` with every finding, ``OvertakenVersion``, ``TemplateNameTaken``,
-    ``Forbidden``; nothing is stored then."""
+    ``Forbidden``, ``TakesFromAll``; nothing is stored then."""
     database = context.database
     upload = await context.compiler.take(sent)
     async with database.connection() as connection:
@@ -59,7 +59,7 @@ async def store_template(
     candidate = await compiled(context.compiler, upload, name=name, template_id=template_id)
     async with database.transaction() as transaction:
         await templates.lock_name(transaction.connection, name)
-        await take_for_asker(transaction.connection, name, group=group)
+        await take_for_asker(transaction.connection, name, candidate.plan, group=group)
         present = await latest_if_same(transaction.connection, name, upload)
         if present is not None:
             return StoreOutcome(present, new=False)

@@ -2,7 +2,9 @@
 
 import structlog
 
-from sluice.contracts.owners import Share
+from sluice.contracts.access import Role
+from sluice.contracts.owners import EVERYONE, Share
+from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Conflict, Forbidden
 from sluice.servicekit.access.behalf import person_asking, sight_now
 from sluice.servicekit.access.ownership import ownership, require_member
@@ -11,7 +13,7 @@ from wfms.operator.db import templates
 from wfms.operator.db.template_owners import owned_name, share_name, take_name
 from wfms.operator.domain.errors import TemplateUnknown
 from wfms.operator.domain.template import StoredTemplate
-from wfms.operator.usecases.known_groups import require_known
+from wfms.operator.usecases.known_groups import are_there_any, require_known
 
 log = structlog.get_logger(__name__)
 
@@ -19,6 +21,28 @@ log = structlog.get_logger(__name__)
 class TemplateNameTaken(Conflict):
     def __init__(self, name: str) -> None:
         super().__init__(f"the name {name!r} is taken: give the template another one", name=name)
+
+
+class TakesFromAll(Forbidden):
+    """It would take data sets away from groups that its publisher is not in."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"template {name!r} is to be everyone's and takes data sets by itself (sluice:match),"
+            f" those of all groups: that needs the role {Role.SHIFT}; publish it for a group of"
+            " yours (--group GROUP)",
+            name=name,
+        )
+
+
+async def require_may_take(connection: Connection, name: str, plan: Plan, *, group: str) -> None:
+    """``group``: whose the template is. Where there are no groups, everything is everyone's
+    anyway. Raises ``TakesFromAll``."""
+    person = person_asking()
+    if group != EVERYONE or not plan.match or person is None or person.role.includes(Role.SHIFT):
+        return
+    if await are_there_any(connection):
+        raise TakesFromAll(name)
 
 
 async def require_free(connection: Connection, name: str, *, group: str | None = None) -> None:
@@ -42,13 +66,18 @@ async def require_free(connection: Connection, name: str, *, group: str | None =
         )
 
 
-async def take_for_asker(connection: Connection, name: str, *, group: str | None) -> None:
+async def take_for_asker(
+    connection: Connection, name: str, plan: Plan, *, group: str | None
+) -> None:
     """Precondition: the lock of the name is had. Effect: it is the asker's, where it is new.
-    Raises as ``require_free``."""
+    Raises as ``require_free``, and ``TakesFromAll``."""
     await require_free(connection, name, group=group)
     if await templates.next_version(connection, name) == 1:
         whose = ownership(person_asking(), owner=None, group=group)
         await take_name(connection, name, whose)
+    known = await owned_name(connection, name)
+    now = EVERYONE if known is None else known.whose.group
+    await require_may_take(connection, name, plan, group=now)
 
 
 async def require_changeable(connection: Connection, name: str) -> StoredTemplate:
@@ -66,7 +95,7 @@ async def share_template(database: Database, name: str, request: Share) -> Store
     """Precondition: none; repeating it is fine. Effect: these groups see the template from now on,
     and no others beside its own. Messages: none. Raises ``TemplateUnknown``; ``Forbidden`` where
     it is another group's, or is to be given to a group that the asker is not in;
-    ``UnknownGroup``."""
+    ``UnknownGroup``, ``TakesFromAll``."""
     person = person_asking()
     if person is not None and request.group is not None:
         require_member(person, request.group)
@@ -76,6 +105,8 @@ async def share_template(database: Database, name: str, request: Share) -> Store
         found = await require_changeable(connection, name)
         await require_known(connection, request.shared_with)
         group = request.group or found.group
+        if group != found.group:
+            await require_may_take(connection, name, found.plan, group=group)
         await share_name(connection, name, group=group, shared_with=request.shared_with)
         shared = await templates.version_of(connection, name, found.version, sight_now())
     log.info(

@@ -2,11 +2,12 @@
 
 from uuid import UUID
 
-from sluice.contracts.datasets import Dataset, NewDataset, require_no_kept_keys
+from sluice.contracts.datasets import Dataset, DatasetStatus, NewDataset, require_no_kept_keys
 from sluice.contracts.owners import Share
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from wfms.operator.api.rest.route import SHIFT_OR_OWNER, SUBMITTERS, Answered, Route
+from wfms.operator.api.rest.route import SHIFT_OR_OWNER, SUBMITTERS, VIEWERS, Answered, Route
 from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.read_dataset_detail import read_dataset_status
 from wfms.operator.usecases.share_dataset import share_dataset
 
 
@@ -20,6 +21,9 @@ class DatasetRoutes:
                   "Registers a data set.",
                   answer=Dataset, status=201, again=200, body=NewDataset,
                   errors=(Conflict, Unprocessable, NotAvailable)),
+            Route("GET", "/datasets/<uuid:uid>/status", self.status, VIEWERS,
+                  "Says how far a data set is, and what it, or its chain, waits for.",
+                  answer=DatasetStatus, errors=(NotFound, NotAvailable)),
             Route("PUT", "/datasets/<uuid:uid>/share", self.share, SHIFT_OR_OWNER,
                   "Says which groups see a data set beside its own, and whose it is.",
                   answer=Dataset, body=Share,
@@ -30,6 +34,9 @@ class DatasetRoutes:
         require_no_kept_keys(body.meta)
         dataset, made = await self._context.dms.make_dataset(body)
         return Answered(dataset, 201 if made else 200)
+
+    async def status(self, uid: UUID) -> DatasetStatus:
+        return await read_dataset_status(self._context, uid)
 
     async def share(self, uid: UUID, body: Share) -> Dataset:
         return await share_dataset(self._context, uid, body)
