@@ -72,7 +72,7 @@ async def test_an_output_by_its_own_name_and_several_of_it_are_told_apart(
         line for line in (await sluice("dataset", "list")).splitlines() if str(first.uid) in line
     ]
     assert "week.1.report" in row
-    again = await operator.client.register_dataset(
+    again = await made_by_chain(operator)(
         NewDataset(name="other.sum.report", type=DatasetType.OUTPUT, meta=meta)
     )
     said = await sluice("dataset", "files", "week.1.report", code=1)

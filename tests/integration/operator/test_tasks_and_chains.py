@@ -126,10 +126,10 @@ async def test_chains_and_tasks_are_listed_filtered_and_canceled(
 
 
 async def test_the_largest_body_holds_for_what_is_passed_on(database_url: str) -> None:
-    largest = 64 * 1024
+    largest, path = 64 * 1024, f"/api/v1/datasets/{uuid4()}/close"
     async with operating(database_url, largest_body=largest) as operator:
         for size, status in ((largest, 422), (largest + 1, 413)):
-            answer = await operator.http.post("/api/v1/periods", content=b" " * size, headers=JSON)
+            answer = await operator.http.post(path, content=b" " * size, headers=JSON)
             assert answer.status_code == status
 
 
