@@ -164,5 +164,8 @@ def test_a_page_that_says_nothing_keeps_the_service_from_starting() -> None:
 def test_a_policy_names_somebody_and_one_role() -> None:
     with pytest.raises(TypeError, match="names somebody"):
         policy()
+    for role in (Role.VIEWER, Role.SUBMITTER):
+        with pytest.raises(TypeError, match="submitters may this with what is others', too"):
+            policy(role, own=True)
     with pytest.raises(TypeError, match="one role"):
         allow(Role.VIEWER, Role.ADMIN)
