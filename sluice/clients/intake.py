@@ -25,8 +25,8 @@ class IntakeClient(ServiceClient):
     async def why_chain_waits(self, dataset: UUID) -> str | None:
         """None: no chain of it does. Raises ``NotFound`` where a release before this one
         answers."""
-        answer = await self.call("GET", f"{API}/handovers/{dataset}", answer=WaitingHandover)
-        return answer.reason
+        path, params = f"{API}/handovers", {"dataset": dataset}
+        return (await self.call("GET", path, params=params, answer=WaitingHandover)).reason
 
     async def ties(self) -> TieList:
         """Templates of one priority that matched the same data sets, the latest first."""

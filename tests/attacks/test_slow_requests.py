@@ -13,17 +13,32 @@ from tests.attacks.test_requests import SOON, head, served
 SOONER = SOON / 10
 
 
+class Answer(asyncio.Protocol):
+    """All that came until the connection ended, however it did: whoever still sends when it is
+    closed has it reset."""
+
+    def __init__(self) -> None:
+        self.data = b""
+        self.ended = asyncio.Event()
+
+    def data_received(self, data: bytes) -> None:
+        self.data += data
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.ended.set()
+
+
 async def dribbled(port: int, beginning: bytes, drop: bytes) -> bytes:
     """What is answered to somebody who sends ``drop`` again and again until it is."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(beginning)
-    answer = asyncio.create_task(reader.read())
+    loop = asyncio.get_running_loop()
+    transport, answer = await loop.create_connection(Answer, "127.0.0.1", port)
+    transport.write(beginning)
     async with asyncio.timeout(30):
-        while not answer.done():
-            writer.write(drop)
-            await asyncio.wait([answer], timeout=SOONER)
-    writer.close()
-    return answer.result()
+        while not answer.data and not answer.ended.is_set():
+            transport.write(drop)
+            await asyncio.sleep(SOONER)
+        await answer.ended.wait()
+    return answer.data
 
 
 @pytest.mark.parametrize("drop", [b"y", b"\r\nx: y"])

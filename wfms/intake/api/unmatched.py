@@ -40,7 +40,7 @@ def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> API
         """Lists data sets that no chain carries, with the reasons; newest first."""
         return await read_unmatched(database, limit=limit, sight=sight)
 
-    @router.get("/handovers/{dataset}")
+    @router.get("/handovers")
     @allow(CallingService.OPERATOR)
     async def handover(dataset: UUID) -> WaitingHandover:
         """Says why the chain of a data set has not begun, where a template takes it."""
