@@ -33,11 +33,11 @@ async def dribbled(port: int, beginning: bytes, drop: bytes) -> bytes:
     loop = asyncio.get_running_loop()
     transport, answer = await loop.create_connection(Answer, "127.0.0.1", port)
     transport.write(beginning)
+    ended = asyncio.create_task(answer.ended.wait())
     async with asyncio.timeout(30):
-        while not answer.data and not answer.ended.is_set():
+        while not ended.done():
             transport.write(drop)
-            await asyncio.sleep(SOONER)
-        await answer.ended.wait()
+            await asyncio.wait([ended], timeout=SOONER)
     return answer.data
 
 
