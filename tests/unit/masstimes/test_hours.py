@@ -1,0 +1,55 @@
+"""What is taken for a time, and what stands around it."""
+
+import pytest
+
+from masstimes.hours import candidates, clock
+
+
+def hours(text: str) -> list[str]:
+    return [each.hour for each in candidates(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("7:00, 9:00", ["7:00", "9:00"]),
+        ("7.00,9.30;", ["7.00", "9.30"]),
+        ("o godz. 18, 19;", ["18", "19"]),
+        ("(7:00, 18:00)", ["7:00", "18:00"]),
+        ("(7:00)", []),
+        ("(7 )", ["7"]),
+        ("( 7)", ["7"]),
+        ("niedziela 6.oo, 07:30, 22:59", ["6.oo", "07:30", "22:59"]),
+        ("5:59, 23:00, 24, 5, 25.12, 1 maja, 7:60", []),
+        ("17:00", ["17:00"]),
+        ("117:00 17:001 a7 7a 7-8 7/8", []),
+        ("9.30.", []),
+        ("18\n19", ["18", "19"]),
+        ("", []),
+    ],
+)
+def test_what_is_found(text: str, expected: list[str]) -> None:
+    assert hours(text) == expected
+
+
+def test_the_context_has_the_time_at_its_place() -> None:
+    text = f"{'x' * 300} 7:00, {'y' * 300}"
+    [found] = candidates(text, around=10)
+    assert found.context == f"{'x' * 9} 7:00, {'y' * 8}"
+    assert found.context[found.start : found.end] == "7:00"
+    [first] = candidates("7:00 rano", around=4)
+    assert (first.context, first.start, first.end) == ("7:00 ran", 0, 4)
+
+
+@pytest.mark.parametrize(
+    ("hour", "expected"),
+    [("7", "07:00"), ("7.oo", "07:00"), ("07:05", "07:05"), ("22.30", "22:30"), ("9.OO", "09:00")],
+)
+def test_times_are_written_alike(hour: str, expected: str) -> None:
+    assert clock(hour) == expected
+
+
+@pytest.mark.parametrize("hour", ["5", "23:00", "7:61", "", "rano"])
+def test_what_is_no_time_is_refused(hour: str) -> None:
+    with pytest.raises(ValueError, match="is no hour from 6 to 22"):
+        clock(hour)

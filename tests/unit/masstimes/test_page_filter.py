@@ -1,0 +1,45 @@
+"""Which pages are looked at, by their addresses and the links that led to them."""
+
+import pytest
+
+from masstimes.page_filter import is_wanted, last_part
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "msze", "Msze Święte", "msze-swiete.html", "nabożeństwa", "nabozenstwa", "NABOŻEŃSTW",
+        "nabożeństw 7.00", "porządek", "porzadek.html", "porządek liturgii", "porzadek-mszy",
+        "rozkład mszy", "rozklad_mszy.php", "plan mszy", "godziny mszy", "układ mszy",
+        "harmonogram mszy", "grafik mszy", "rozpiska mszy",
+    ],
+)  # fmt: skip
+def test_orders_of_masses_are_wanted(text: str) -> None:
+    assert is_wanted("http://p.pl/x/", text)
+    assert is_wanted(f"http://p.pl/msze/{text}", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "kontakt", "nabożeństwa majowe", "nabozenstwa-czerwcowe", "Nabożeństwa wielkopostne",
+        "nabożeństwa maryjne", "nabożeństwa pasyjne", "nabożeństwa pokutne",
+        "nabożeństwa fatimskie", "nabożeństwa do Serca", "nabożeństwa różańcowe",
+        "nabożeństwa czterdziestogodzinne", "nabożeństwa w wielkim poście", "porządek dnia",
+        "plan pielgrzymki", "nabożeństwo",
+    ],
+)  # fmt: skip
+def test_others_are_not(text: str) -> None:
+    assert not is_wanted("http://p.pl/x/", text)
+    assert not is_wanted(f"http://p.pl/{text}", "")
+
+
+def test_one_of_both_is_enough() -> None:
+    assert is_wanted("http://p.pl/msze.html", "nabożeństwa majowe")
+    assert is_wanted("http://p.pl/nabozenstwa-majowe", "Msze święte")
+
+
+def test_an_address_is_read_as_people_read_it() -> None:
+    assert last_part("http://p.pl/a/porz%C4%85dek") == "porządek"
+    assert is_wanted("http://p.pl/a/porz%C4%85dek", "")
+    assert not is_wanted("http://msze.pl/kontakt", ""), "its last part alone"
