@@ -1,0 +1,100 @@
+"""`mt-text`: pages as text. `mt-filter`: those that may have times of masses. `mt-hours`: what may
+be a time on them. `mt-rules`: times under headings. Each reads and writes JSON Lines."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pack_command import Parser, not_negative, run_command
+
+from masstimes.hours import AROUND, candidates
+from masstimes.page_filter import is_wanted
+from masstimes.pages import CRAWLED, Line, changed
+from masstimes.rules import order_in
+from masstimes.text import page_text
+
+_TEXT = tuple("text" if name == "html" else name for name in CRAWLED)
+
+_Change = Callable[[argparse.Namespace, dict[str, Any]], Iterable[Line]]
+
+
+def _as_text(_: argparse.Namespace, page: dict[str, Any]) -> Iterator[Line]:
+    html = page.pop("html")
+    yield {**page, "text": page_text(html)}
+
+
+def _wanted(_: argparse.Namespace, page: dict[str, Any]) -> Iterator[Line]:
+    if is_wanted(page["url"], page["link_text"]):
+        yield page
+
+
+def _hours(arguments: argparse.Namespace, page: dict[str, Any]) -> Iterator[Line]:
+    for number, found in enumerate(candidates(page["text"], around=arguments.around)):
+        yield {
+            "id": f"{page['url']}#{number}",
+            "domain": page["domain"],
+            "url": page["url"],
+            "hour": found.hour,
+            "time": found.clock,
+            "context": found.context,
+            "start": found.start,
+            "end": found.end,
+        }
+
+
+def _orders(_: argparse.Namespace, page: dict[str, Any]) -> Iterator[Line]:
+    if (order := order_in(page["text"])) is not None:
+        yield {
+            "domain": page["domain"],
+            "url": page["url"],
+            "sundays": order.sundays,
+            "weekdays": order.weekdays,
+        }
+
+
+def _work(change: _Change, fields: Sequence[str], arguments: argparse.Namespace) -> None:
+    changed(arguments.pages, arguments.out, partial(change, arguments), fields=fields)
+
+
+def _parser(name: str, description: str, *, reads: str) -> Parser:
+    parser = Parser(prog=name, description=description)
+    parser.add_argument("pages", type=Path, metavar="FILE", help=reads)
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON Lines")
+    return parser
+
+
+def text_main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `mt-text`."""
+    parser = _parser("mt-text", "Make text of the HTML of pages.", reads="pages as crawled")
+    return run_command(parser, partial(_work, _as_text, CRAWLED), argv)
+
+
+def filter_main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `mt-filter`."""
+    about = "Keep pages that may have times of masses, by address and link."
+    parser = _parser("mt-filter", about, reads="pages, as HTML or as text")
+    return run_command(parser, partial(_work, _wanted, ("url", "link_text")), argv)
+
+
+def hours_main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `mt-hours`."""
+    parser = _parser("mt-hours", "Find what may be a time of a mass.", reads="pages as text")
+    parser.add_argument(
+        "--around",
+        type=not_negative,
+        default=AROUND,
+        metavar="CHARACTERS",
+        help=f"of the context, to each side (default: {AROUND})",
+    )
+    return run_command(parser, partial(_work, _hours, _TEXT), argv)
+
+
+def rules_main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `mt-rules`."""
+    about = "Find times under headings of Sundays and weekdays."
+    parser = _parser("mt-rules", about, reads="pages as text")
+    return run_command(parser, partial(_work, _orders, _TEXT), argv)

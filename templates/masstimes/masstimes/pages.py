@@ -1,0 +1,65 @@
+"""Pages in files of JSON Lines, one file for a parish, one line for a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pack_command import BadData, MissingInput
+
+#: Of a page as it was crawled.
+CRAWLED = ("url", "previous_url", "start_url", "domain", "html", "link_text")
+
+#: Values by the names above.
+Line = Mapping[str, Any]
+
+
+def read_lines(path: Path, *, fields: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """One after the other; a file may be larger than the memory. ``fields``: each has to be there,
+    and a text. Raises ``MissingInput``, ``BadData``, which names the line."""
+    wanted = tuple(fields)
+    try:
+        with path.open("rb") as file:
+            for number, text in enumerate(file, 1):
+                if text.strip():
+                    yield _line(path, number, text, wanted)
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError) as error:
+        raise MissingInput(path, error.strerror or str(error)) from error
+
+
+def _line(path: Path, number: int, text: bytes, wanted: Iterable[str]) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadData(path, f"line {number} is no JSON ({error})") from error
+    if not isinstance(found, dict):
+        raise BadData(path, f"line {number} is no JSON object")
+    for name in wanted:
+        if not isinstance(found.get(name), str):
+            raise BadData(path, f"line {number} has no text {name!r}")
+    return found
+
+
+def write_lines(path: Path, lines: Iterable[Line]) -> int:
+    """Under a hidden name, then renamed: nobody ever sees half a file. Gives how many there are."""
+    partial, number = path.with_name(f".{path.name}.part"), 0
+    try:
+        with partial.open("wb") as file:
+            for line in lines:
+                file.write(json.dumps(line, ensure_ascii=False).encode(errors="replace") + b"\n")
+                number += 1
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    return number
+
+
+def changed(
+    source: Path, out: Path, change: Callable[[dict[str, Any]], Iterable[Line]], *, fields: Iterable[str]
+) -> int:
+    """What ``change`` makes of each line, in their order."""
+    lines = read_lines(source, fields=fields)
+    return write_lines(out, (new for line in lines for new in change(line)))

@@ -1,0 +1,27 @@
+"""Pages as people read them: their text, without what makes it look."""
+
+from __future__ import annotations
+
+import html2text
+
+
+class _Text(html2text.HTML2Text):
+    """As Markdown, without links, tables, images, emphasis and the marks of lists."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ignore_links = self.ignore_images = True
+        self.ignore_tables = self.ignore_emphasis = True
+        self.ul_item_mark = ""
+        self.unicode_snob = True
+        self.body_width = 0  # lines end where they ended
+
+    def handle_tag(self, tag: str, attrs: dict[str, str | None], start: bool) -> None:  # noqa: FBT001 - the library's
+        if start and tag in {"td", "th"}:  # cells stay apart
+            self.o(" ")
+        super().handle_tag("ul" if tag == "ol" else tag, attrs, start)
+
+
+def page_text(html: str) -> str:
+    """Never raises: what is no HTML is text."""
+    return _Text().handle(html)

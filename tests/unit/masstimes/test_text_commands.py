@@ -1,0 +1,105 @@
+"""The programs that make times of pages, each by itself and one after the other."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from masstimes import commands
+from masstimes.text import page_text
+
+HTML = """<html><head><title>Parafia</title><script>var x = "7:00";</script></head><body>
+<h2>Porządek <b>Mszy</b> Świętych</h2>
+<ul><li><i>Niedziela</i> i święta: 7:00, 9.30</li><li>11:00</li></ul>
+<table><tr><td>w tygodniu</td><td>18:00</td></tr></table>
+<ol><li><a href="k.html">Kancelaria</a><img src="a.png" alt="16:00"></li></ol></body>"""
+
+
+def page(number: int = 0, **more: str) -> dict[str, str]:
+    plain = {
+        "url": f"http://p.pl/msze-{number}.html",
+        "previous_url": "http://p.pl/",
+        "start_url": "http://p.pl/",
+        "domain": "p.pl",
+        "html": HTML,
+        "link_text": "Msze Święte",
+    }
+    return plain | more
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Callable[..., list[dict[str, Any]]]:
+    """A program on lines, or on a file of them; gives what it wrote."""
+
+    def run(
+        main: Callable[[Sequence[str]], int], lines: list[dict[str, Any]], *more: str
+    ) -> list[dict[str, Any]]:
+        source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+        source.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        assert main([str(source), "--out", str(out), *more]) == 0
+        return [json.loads(line) for line in out.read_text().splitlines()]
+
+    return run
+
+
+def test_text_is_what_people_read() -> None:
+    lines = [line.strip() for line in page_text(HTML).splitlines() if line.strip()]
+    assert lines == [
+        "## Porządek Mszy Świętych",
+        "Niedziela i święta: 7:00, 9.30",
+        "11:00",
+        "w tygodniu 18:00",
+        "Kancelaria",
+    ]
+
+
+@pytest.mark.parametrize("html", ["", "msze", "<", "<b", "</p></p>", "&#xd800; &bogus; &#0;", "<td>"])
+def test_what_is_no_html_is_text(html: str) -> None:
+    assert isinstance(page_text(html), str)
+
+
+def test_from_pages_to_times(run: Callable[..., list[dict[str, Any]]]) -> None:
+    other = page(1, url="http://p.pl/galeria", link_text="Galeria")
+    texts = run(commands.text_main, [page(), other])
+    assert [set(line) for line in texts] == [
+        {"url", "previous_url", "start_url", "domain", "text", "link_text"}
+    ] * 2
+    kept = run(commands.filter_main, texts)
+    assert [line["url"] for line in kept] == ["http://p.pl/msze-0.html"]
+    found = run(commands.hours_main, kept, "--around", "12")
+    assert [line["time"] for line in found] == ["07:00", "09:30", "11:00", "18:00"]
+    first = found[0]
+    assert first["context"][first["start"] : first["end"]] == first["hour"] == "7:00"
+    assert len({line["id"] for line in found}) == 4
+    assert run(commands.rules_main, kept) == [
+        {
+            "domain": "p.pl",
+            "url": "http://p.pl/msze-0.html",
+            "sundays": ["07:00", "09:30", "11:00"],
+            "weekdays": ["18:00"],
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "told"),
+    [
+        (None, 66, "cannot be read"),
+        (b"{\n", 65, "line 1 is no JSON"),
+        (b"\n[]\n", 65, "line 2 is no JSON object"),
+        (b'{"url": "x"}\n', 65, "line 1 has no text 'previous_url'"),
+        (b"[" * 100_000 + b"\n", 65, "line 1 is no JSON"),
+        (b"\xff\n", 65, "line 1 is no JSON"),
+    ],
+)
+def test_bad_lines_are_named_and_nothing_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None, code: int, told: str
+) -> None:
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    if content is not None:
+        source.write_bytes(content)
+    assert commands.text_main([str(source), "--out", str(out)]) == code
+    assert f"mt-text: {source}: {told}" in capsys.readouterr().err
+    assert [path for path in tmp_path.iterdir() if path != source] == []
