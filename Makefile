@@ -23,7 +23,7 @@ help: ## this list
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet uv
 	@VIRTUAL_ENV=.venv $(BIN)/uv pip install --quiet --compile-bytecode --require-hashes -r requirements.lock
 	@VIRTUAL_ENV=.venv $(BIN)/uv pip install --quiet --no-deps -e .
-	@$(BIN)/python -m compileall -q sluice wfms dms wms pilot templates/collage templates/ocr templates/shared templates/spd
+	@$(BIN)/python -m compileall -q sluice wfms dms wms pilot templates/collage templates/masstimes templates/ocr templates/shared templates/spd
 	@touch $@
 
 install: .venv/installed ## everything into .venv

@@ -31,8 +31,9 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "wfms": ("services",),
     "pilot": ("pilot",),
     "templates/collage": ("collage",),
+    "templates/masstimes": ("masstimes",),
     "templates/ocr": ("ocr",),
-    "templates/shared/pack_command": ("collage", "ocr", "spd"),
+    "templates/shared/pack_command": ("collage", "masstimes", "ocr", "spd"),
     "templates/shared/pack_images": ("collage", "ocr"),
     "templates/spd": ("spd",),
 }
@@ -57,7 +58,7 @@ PACKAGES = {
     "torch": ["torch"],
     **packages_distributions(),
 }
-OWN = {*PRODUCT, "collage", "ocr", "pack_command", "pack_images", "spd"}
+OWN = {*PRODUCT, "collage", "masstimes", "ocr", "pack_command", "pack_images", "spd"}
 
 
 def extras_of(name: str) -> tuple[str, ...]:

@@ -101,6 +101,7 @@ def test_nothing_but_the_product_is_in_it(wheel: Path) -> None:
         "wfms",
         "pilot",
         "collage",
+        "masstimes",
         "ocr",
         "pack_command",
         "pack_images",

@@ -58,7 +58,11 @@ def write_lines(path: Path, lines: Iterable[Line]) -> int:
 
 
 def changed(
-    source: Path, out: Path, change: Callable[[dict[str, Any]], Iterable[Line]], *, fields: Iterable[str]
+    source: Path,
+    out: Path,
+    change: Callable[[dict[str, Any]], Iterable[Line]],
+    *,
+    fields: Iterable[str],
 ) -> int:
     """What ``change`` makes of each line, in their order."""
     lines = read_lines(source, fields=fields)

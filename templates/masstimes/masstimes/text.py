@@ -16,7 +16,7 @@ class _Text(html2text.HTML2Text):
         self.unicode_snob = True
         self.body_width = 0  # lines end where they ended
 
-    def handle_tag(self, tag: str, attrs: dict[str, str | None], start: bool) -> None:  # noqa: FBT001 - the library's
+    def handle_tag(self, tag: str, attrs: dict[str, str | None], start: bool) -> None:
         if start and tag in {"td", "th"}:  # cells stay apart
             self.o(" ")
         super().handle_tag("ul" if tag == "ol" else tag, attrs, start)

@@ -3,7 +3,6 @@
 import codecs
 
 import pytest
-
 from masstimes.binary import LOOKED_AT, is_binary
 
 CONTROL, HIGH, PLAIN = b"\x01", b"\xe9", b"a"
@@ -52,7 +51,5 @@ def test_parts_are_of_1024_also_where_there_is_less(code: bytes, most: float) ->
 
 
 def test_control_codes_are_those_of_the_source() -> None:
-    counted = {
-        code for code in range(1, 256) if is_binary(bytes([code]) * 400 + BROKEN)
-    }
+    counted = {code for code in range(1, 256) if is_binary(bytes([code]) * 400 + BROKEN)}
     assert counted == {*range(1, 8), 11, *range(14, 33), *range(127, 160)}

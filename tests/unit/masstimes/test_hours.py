@@ -1,7 +1,6 @@
 """What is taken for a time, and what stands around it."""
 
 import pytest
-
 from masstimes.hours import candidates, clock
 
 

@@ -1,7 +1,6 @@
 """Which pages are looked at, by their addresses and the links that led to them."""
 
 import pytest
-
 from masstimes.page_filter import is_wanted, last_part
 
 

@@ -1,7 +1,6 @@
 """Times under headings."""
 
 import pytest
-
 from masstimes.rules import Order, order_in
 
 PAGE = """Parafia św. Jana
@@ -25,7 +24,9 @@ def test_sundays_and_weekdays_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize("main", ["msze święte", "Msza  św.", "PORZĄDEK MSZY ŚW"])
-@pytest.mark.parametrize("sunday", ["niedziela", "w niedziele i dni świąteczne", "porządek świąteczny"])
+@pytest.mark.parametrize(
+    "sunday", ["niedziela", "w niedziele i dni świąteczne", "porządek świąteczny"]
+)
 @pytest.mark.parametrize("weekday", ["w tygodniu", "od poniedziałku do soboty", "Dzień powszedni"])
 def test_headings_are_the_sources(main: str, sunday: str, weekday: str) -> None:
     text = f"{main}\n{sunday} 8, 10\n{weekday}\n17\n"

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from masstimes import commands
 from masstimes.text import page_text
 
@@ -55,7 +54,9 @@ def test_text_is_what_people_read() -> None:
     ]
 
 
-@pytest.mark.parametrize("html", ["", "msze", "<", "<b", "</p></p>", "&#xd800; &bogus; &#0;", "<td>"])
+@pytest.mark.parametrize(
+    "html", ["", "msze", "<", "<b", "</p></p>", "&#xd800; &bogus; &#0;", "<td>"]
+)
 def test_what_is_no_html_is_text(html: str) -> None:
     assert isinstance(page_text(html), str)
 
