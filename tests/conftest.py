@@ -46,7 +46,10 @@ DatabaseFactory = Callable[[], Awaitable[str]]
 
 def pytest_configure() -> None:
     """SIGTERM ends a run as Ctrl-C does; after SIGKILL only what runs can be ended. A shell that
-    starts the tests in the background has them, and all that they start, ignore Ctrl-C."""
+    starts the tests in the background has them, and all that they start, ignore Ctrl-C. Which
+    system somebody's command asks is none of the tests' business."""
+    for name in ("SLUICE_URL", "SLUICE_HOME", "SLUICE_TOKEN", "SLUICE_TOKEN_FILE"):
+        os.environ.pop(name, None)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if "PYTEST_XDIST_WORKER" not in os.environ:
