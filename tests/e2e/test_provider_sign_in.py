@@ -1,0 +1,49 @@
+"""Signing in by a real OpenID provider, in Chromium: there, in with the role of one's groups, and
+out again."""
+
+import pytest
+from playwright.async_api import expect
+
+from sluice.servicekit.access.entrance import knowing_people
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.server import HttpServer
+from tests.e2e.test_web_page import chromium
+from tests.integration.operator.conftest import operating
+from tests.integration.operator.test_provider import ROLES, Provider, provider
+from tests.servers.rabbitmq import free_ports
+
+pytestmark = pytest.mark.xdist_group("e2e-provider")
+
+__all__ = ["provider"]
+
+
+@pytest.mark.parametrize(("group", "role"), [("crew", "shift"), ("experts", "admin")])
+async def test_somebody_comes_in_with_the_role_of_his_groups_and_goes(
+    database_url: str, provider: Provider, group: str, role: str
+) -> None:
+    [port] = free_ports(1)
+    ours = f"http://localhost:{port}"
+    oidc = {"issuer": provider.url, "client_secret": "confidential", "roles": ROLES}
+    await provider.knows("anna", groups=[group])
+    async with (
+        operating(database_url, oidc=oidc, public_url=ours, accounts=True) as operator,
+        chromium() as browser,
+    ):
+        operator.links.apps["wfms.operator"] = operator.service.app
+        reception = operator.service.reception
+        assert reception is not None
+        app = knowing_people(operator.service.app, [], reception)
+        async with running(HttpServer(app, host="127.0.0.1", port=port)):
+            page = await browser.new_page()
+            await page.goto(f"{ours}/chains?state=failed")
+            await page.get_by_role("link", name="Sign in with").click()
+            await page.locator("input[name=sub]").fill("anna")
+            await page.locator("input[name=sub]").press("Enter")
+            await expect(page.get_by_role("heading", name="Chains")).to_be_visible()
+            assert page.url == f"{ours}/chains?state=failed"
+            await page.get_by_role("link", name="anna").click()
+            await expect(page.get_by_role("heading", name=f"anna {role}")).to_be_visible()
+            await page.get_by_role("button", name="Sign out").click()
+            await expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+            await page.goto(f"{ours}/account")
+            await expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
