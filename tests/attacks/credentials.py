@@ -4,7 +4,7 @@ import asyncio
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID, uuid4
 
 import asyncpg
@@ -19,7 +19,14 @@ from sluice.setup.service_keys import make_keys
 from tests.e2e.systems import LiveSystem
 
 
-def asked(system: LiveSystem, method: str, path: str, body: dict[str, Any]) -> Any:
+class Addressed(Protocol):
+    """Any system, embedded or not."""
+
+    @property
+    def url(self) -> str: ...
+
+
+def asked(system: Addressed, method: str, path: str, body: dict[str, Any]) -> Any:
     """As its user, who may do everything."""
     answer = httpx.request(
         method, f"{system.url}/api/v1{path}", json=body, headers=headers_for(system.url), timeout=60

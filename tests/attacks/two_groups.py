@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx
 
 from sluice.contracts.access import Role
-from tests.attacks.credentials import asked, bearer
-from tests.e2e.systems import LiveSystem
+from tests.attacks.credentials import Addressed, asked, bearer
 from tests.unit.access.table import Row
 from tests.waiting import wait_until
 
@@ -124,14 +124,14 @@ def path_of(row: Row, address: str) -> str:
     return f"{folder}{address}"
 
 
-def member(system: LiveSystem, *groups: str, role: Role = Role.SHIFT) -> Member:
+def member(system: Addressed, *groups: str, role: Role = Role.SHIFT) -> Member:
     name = f"p-{uuid4().hex[:8]}"
     asked(system, "POST", "/people", {"name": name, "role": role, "groups": list(groups)})
     given = asked(system, "POST", "/tokens", {"label": "x", "person": name})
     return Member(name, given["secret"], system.url)
 
 
-def work_of(system: LiveSystem, owner: Member) -> Belongings:
+def work_of(system: Addressed, owner: Member) -> Belongings:
     """She publishes, brings data in, and waits for what becomes of it."""
     name = f"{MARK}-wf"
     got(owner.ask("POST", "/api/v1/templates", json={"name": name, "cwl": TEMPLATE}))
@@ -172,12 +172,12 @@ def chains_of(owner: Member, dataset: str) -> list[dict[str, Any]]:
 
 
 def bring_in(
-    owner: Member, system: LiveSystem, name: str, meta: dict[str, Any], *, shared: str = ""
+    owner: Member, system: Addressed, name: str, meta: dict[str, Any], *, shared: str = ""
 ) -> str:
     """A data set of two files; its uid. ``shared``: with this group, before it is complete."""
     storages = got(owner.ask("GET", "/api/v1/storages"))
     [storage] = [each for each in storages if each["type"] == "input"]
-    folder = system.home / "storages" / "input" / name
+    folder = Path(urlsplit(storage["url"]).path) / name
     url = f"{storage['url']}/{name}"
     dataset = got(
         owner.ask("POST", "/api/v1/datasets", json={"name": name, "meta": meta, "url": url})
