@@ -74,18 +74,25 @@ def scene(
         yield Scene(system, known, postgres_server)
 
 
-def _services() -> list[Any]:
+PASSED_ON = pytest.mark.long("most of its requests are passed on to the services tried here")
+
+
+def _services(passed_on: pytest.MarkDecorator | None = None) -> list[Any]:
+    """``passed_on``: how the service that people ask is marked."""
     return [
         pytest.param(
             service,
-            marks=pytest.mark.xdist_group(f"hostile-values-{service == 'wfms.operator'}"),
+            marks=[
+                pytest.mark.xdist_group(f"hostile-values-{service == 'wfms.operator'}"),
+                *([passed_on] if passed_on and service == "wfms.operator" else []),
+            ],
         )
         for service in SERVICES
     ]
 
 
 @pytest.mark.hypothesis  # with all values in `make test-long`
-@pytest.mark.parametrize("service", _services())
+@pytest.mark.parametrize("service", _services(passed_on=PASSED_ON))
 def test_a_value_is_a_value_whatever_it_looks_like(scene: Scene, service: str) -> None:
     shape, begun = scene.shape(), len(scene.log())
     wrong = [
@@ -127,7 +134,7 @@ def _answers(
         yield asked, ask(may, asked)
 
 
-@pytest.mark.parametrize("service", _services())
+@pytest.mark.parametrize("service", _services(passed_on=PASSED_ON))
 def test_nothing_is_fetched_that_a_request_names(
     scene: Scene, service: str, tmp_path: Path
 ) -> None:

@@ -160,7 +160,16 @@ async def test_the_keeper_of_dead_letters_can_look_at_them_put_them_back_and_dro
             assert await keeper.depth(queue) == 1
 
 
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize(
+    "service",
+    [
+        SERVICES[0],
+        *(
+            pytest.param(service, marks=pytest.mark.long("rights of all are made in one place"))
+            for service in SERVICES[1:]
+        ),
+    ],
+)
 async def test_everything_else_is_refused(site: Site, service: str) -> None:
     site.upload(site.document())
     layout, rights = layout_of(sluice_topology()), rights_of([service], sluice_topology())
@@ -211,6 +220,7 @@ async def test_a_transport_says_what_is_not_allowed_and_goes_on(site: Site) -> N
         await dms.send(messages("b", to="dms.dataset-closed"))
 
 
+@pytest.mark.long("a sentence, of a start before its installation")
 async def test_what_is_not_declared_yet_is_named(site: Site) -> None:
     document = site.document()
     site.upload(document | {"queues": [], "bindings": [], "exchanges": [], "policies": []})

@@ -13,7 +13,10 @@ from tests.differential.answers import Answer, answer_of_order, carry_by_sluice
 from tests.differential.reference import Reference, order_of
 from tests.e2e.systems import LiveSystem
 
-pytestmark = pytest.mark.xdist_group("differential")
+pytestmark = [
+    pytest.mark.long("what each feature makes is tested where it is: planner, linker, pilot"),
+    pytest.mark.xdist_group("differential"),
+]
 
 TEMPLATES = sorted((Path(__file__).parent / "templates").glob("*.cwl"))
 #: So many are on their way at the same time.

@@ -10,6 +10,7 @@ from sluice.bench.result import BenchResult
 from sluice.bench.size import bench_size
 
 
+@pytest.mark.long("whoever measures sees whether it ends well")
 @pytest.mark.parametrize(
     "measure",
     [

@@ -148,6 +148,7 @@ def follow_tutorial(reader: Reader, script: str) -> None:
 
 
 @ON_EMBEDDED
+@pytest.mark.long("README and tutorial are followed each time")
 @pytest.mark.parametrize("page", HOW_TOS, ids=lambda page: page.stem)
 def test_how_to(page: Path, running: tuple[Reader, str]) -> None:
     reader, url = running

@@ -175,6 +175,7 @@ def test_pilots_killed_in_the_middle_of_each_step_change_nothing(
         assert_storages_clean(system, [carried])
 
 
+@pytest.mark.long("tests/e2e/test_up_and_down.py kills a whole system, too")
 def test_a_killed_system_goes_on_where_it_was(tmp_path: Path, scene: Scene) -> None:
     """Invariant 7: SIGKILL to services and pilots at once, and what was begun ends as if nothing
     had been."""

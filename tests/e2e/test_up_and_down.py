@@ -102,6 +102,7 @@ def test_nothing_is_left_of_a_system_that_was_killed(place: Place) -> None:
         assert running_below(place.home) == []
 
 
+@pytest.mark.long("that Ctrl-C waits and a second one does not is tested below")
 def test_a_stop_waits_for_what_runs_or_hands_it_back(place: Place) -> None:
     """Waits unless told otherwise, by an option, by Ctrl-C, or by the time it was given from the
     start."""
@@ -212,7 +213,12 @@ def why_it_waits(place: Place) -> str:
 @pytest.mark.parametrize(
     ("variable", "value", "reason"),
     [
-        ("SLUICE_PILOT_CORES", "none", "SLUICE_PILOT_CORES: Input should be a valid number"),
+        pytest.param(
+            "SLUICE_PILOT_CORES",
+            "none",
+            "SLUICE_PILOT_CORES: Input should be a valid number",
+            marks=pytest.mark.long("told of as a missing sandbox is"),
+        ),
         ("PATH", "/nowhere", "SLUICE_PILOT_SANDBOX is required, and there is no bubblewrap"),
     ],
     ids=["wrong setting", "no sandbox"],

@@ -20,7 +20,12 @@ from tests.e2e.systems import LiveSystem, live_system
 from tests.e2e.test_spd import Struck, assert_events, assert_storages_clean
 from tests.waiting import eventually
 
-pytestmark = pytest.mark.xdist_group("e2e-upgrade")
+pytestmark = [
+    pytest.mark.long(
+        "it takes two releases; each migration is applied by every test with a database"
+    ),
+    pytest.mark.xdist_group("e2e-upgrade"),
+]
 
 RELEASES = Path(__file__).parents[1] / "releases"
 

@@ -21,7 +21,10 @@ from tests.faults.spoils_of_sites import SITE_SPOILS
 #: Of rows.
 ROW_SPOILS = SPOILS | RELEASE_SPOILS | SITE_SPOILS
 
-pytestmark = pytest.mark.xdist_group("faults-checker")
+pytestmark = [
+    pytest.mark.long("it is about the fault campaign itself"),
+    pytest.mark.xdist_group("faults-checker"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -23,12 +23,14 @@ print(json.dumps(os.environ.get("CUDA_VISIBLE_DEVICES")))
 _TOOL = python(_TELL)
 
 
-@pytest.fixture(params=["open", "sandbox"])
-def slot(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Runner]:
+@pytest.fixture(scope="module", params=["open", "sandbox"])
+def slot(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Runner]:
     contained = request.param == "sandbox"
     walls = {"sandbox": found_sandbox()} if contained else {"no_sandbox": "a test"}
     gpus = {"GPU-a": "/dev/nvidia7", "GPU-b": "/dev/nvidia8"}
-    runner = Runner(tmp_path / "pilot", settings={**walls, "gpus": gpus})
+    runner = Runner(tmp_path_factory.mktemp("slot"), settings={**walls, "gpus": gpus})
     yield runner
     runner.close()
 
