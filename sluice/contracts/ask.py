@@ -1,0 +1,47 @@
+"""What a step asks of people: said by the template."""
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from sluice.contracts.base import Contract, absent
+
+MOST_ANSWERS, MOST_AGREE, MOST_LINK_DAYS = 9, 9, 366
+#: What a person may answer: a word, for a key and for the file.
+AnswerName = Annotated[str, Field(min_length=1, max_length=40, pattern=r"^[^\x00-\x1f\x7f]+$")]
+
+
+class Show(StrEnum):
+    """How an item is shown."""
+
+    TEXT = "text"  #: with a marked place, where it has one
+    HTML = "html"  #: without what could run, load or lead away
+    IMAGE = "image"  #: with a box, where it has one
+
+
+class Ask(Contract):
+    """What people are asked of each entry. ``agree``: so many have to answer the same. ``gold``:
+    the Operation's port that gets a file of items whose answers are known (JSON Lines, each an item
+    with ``answer``), of which every ``gold_every``-th shown is one. ``link``: days for which a link
+    may open the page to whoever has it, without signing in; None: only to who is signed in.
+    ``instructions``: shown first; ``help``: whenever it is asked for."""
+
+    question: Annotated[str, Field(min_length=1, max_length=300)]
+    answers: Annotated[list[AnswerName], Field(min_length=2, max_length=MOST_ANSWERS)] = Field(
+        default_factory=lambda: ["yes", "no"]
+    )
+    show: Show = Show.TEXT
+    agree: Annotated[int, Field(ge=1, le=MOST_AGREE)] = 2
+    undo: bool = True
+    gold: Annotated[str | None, Field(exclude_if=absent)] = None
+    gold_every: Annotated[int, Field(ge=2, le=1000)] = 10
+    link: Annotated[int | None, Field(ge=1, le=MOST_LINK_DAYS, exclude_if=absent)] = None
+    instructions: Annotated[str, Field(max_length=10_000)] = ""
+    help: Annotated[str, Field(max_length=10_000)] = ""
+
+    @model_validator(mode="after")
+    def _answers_differ(self) -> "Ask":
+        if len({answer.casefold() for answer in self.answers}) < len(self.answers):
+            raise ValueError("answers: each once")
+        return self
