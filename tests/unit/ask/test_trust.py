@@ -58,9 +58,9 @@ def test_who_does_not_look_is_found(answerer: Answerer, gold: bool) -> None:
 @pytest.mark.parametrize("answerer", [careful, careless])
 def test_who_looks_is_left_in_peace(answerer: Answerer, gold: bool) -> None:
     found = [
-        answers_until_found(answerer, Random(seed), most=300, gold=gold) for seed in range(100)
+        answers_until_found(answerer, Random(seed), most=120, gold=gold) for seed in range(400)
     ]
-    assert sum(number is not None for number in found) <= 2
+    assert sum(number is not None for number in found) <= 8  # two in a hundred
 
 
 def test_nothing_known_says_nothing() -> None:
