@@ -1,0 +1,53 @@
+// The buttons below an item: answers, and the way back.
+
+const FLASH = 160; // ms
+const SHORT = 24; // characters that a button has room for beside others
+const FEW = 4; // buttons that may be large
+
+export class Dock {
+  constructor({ answer, undo }) {
+    this.answer = answer;
+    this.answers = document.getElementById("answers");
+    this.back = document.getElementById("undo");
+    this.label = document.getElementById("undo-label");
+    this.back.addEventListener("click", undo);
+  }
+
+  fill({ answers, undo }, keys) {
+    this.back.hidden = !undo;
+    this.answers.dataset.count = answers.length;
+    this.answers.classList.toggle("long", answers.some((answer) => answer.length > SHORT));
+    this.answers.classList.toggle("many", answers.length > FEW);
+    this.buttons = answers.map((answer, index) => this.button(answer, index, keys[index]));
+    this.answers.replaceChildren(...this.buttons);
+  }
+
+  button(answer, index, keys) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "answer";
+    button.setAttribute("aria-keyshortcuts", keys.map((key) => key.toUpperCase()).join(" "));
+    const words = document.createElement("span");
+    words.lang = "";
+    words.dir = "auto";
+    words.textContent = answer;
+    const cap = document.createElement("kbd");
+    cap.textContent = keys[0];
+    cap.setAttribute("aria-hidden", "true");
+    button.append(words, cap);
+    button.addEventListener("click", () => this.answer(index));
+    return button;
+  }
+
+  flash(index) {
+    const button = this.buttons[index];
+    button.classList.add("chosen");
+    setTimeout(() => button.classList.remove("chosen"), FLASH);
+  }
+
+  update({ last, able }) {
+    this.label.textContent = last ? `Undo “${last.answer}”` : "Undo";
+    this.back.setAttribute("aria-disabled", String(!last));
+    for (const button of this.buttons || []) button.setAttribute("aria-disabled", String(!able));
+  }
+}

@@ -1,0 +1,35 @@
+// Seconds that an item was looked at: not while the page is hidden or covered.
+
+const DAY = 86_400;
+
+export class Looked {
+  constructor() {
+    this.covered = false;
+    this.begin();
+    document.addEventListener("visibilitychange", () => this.note());
+  }
+
+  begin() {
+    this.sum = 0;
+    this.since = this.sees ? performance.now() : null;
+  }
+
+  cover(covered) {
+    this.covered = covered;
+    this.note();
+  }
+
+  get sees() {
+    return !document.hidden && !this.covered;
+  }
+
+  note() {
+    if (this.since !== null) this.sum += performance.now() - this.since;
+    this.since = this.sees ? performance.now() : null;
+  }
+
+  get seconds() {
+    this.note();
+    return Math.min(DAY, Math.round(this.sum) / 1000);
+  }
+}

@@ -1,0 +1,55 @@
+// Requests to the service that asks.
+
+export class NoConnection extends Error {}
+
+// ``wait``: seconds after which it may be asked again, where it says so.
+export class Refused extends Error {
+  constructor(status, problem, wait) {
+    super(problem.detail || problem.title || `HTTP ${status}`);
+    this.status = status;
+    this.wait = wait;
+  }
+}
+
+const PATIENCE = 20_000; // ms
+
+export class Service {
+  constructor(base) {
+    this.base = base;
+  }
+
+  about() {
+    return this.ask("GET", "about");
+  }
+
+  next(body) {
+    return this.ask("POST", "next", body);
+  }
+
+  undo(item) {
+    return this.ask("POST", "undo", { item });
+  }
+
+  async ask(method, name, body) {
+    const headers = { Accept: "application/json", "Sluice-Ask": "1" };
+    if (body) headers["Content-Type"] = "application/json";
+    const options = { method, headers, body: body && JSON.stringify(body), cache: "no-store" };
+    // So that answers leave even where the browser is closed right after them.
+    if (body) options.keepalive = true;
+    let answer, read;
+    try {
+      answer = await fetch(`${this.base}/${name}`, { ...options, signal: limit() });
+      read = await answer.json().catch((error) => (answer.ok ? Promise.reject(error) : {}));
+    } catch (error) {
+      throw new NoConnection(String(error));
+    }
+    if (!answer.ok) throw new Refused(answer.status, read, Number(answer.headers.get("Retry-After")) || 0);
+    return read;
+  }
+}
+
+function limit() {
+  const end = new AbortController();
+  setTimeout(() => end.abort(), PATIENCE);
+  return end.signal;
+}

@@ -1,0 +1,46 @@
+// A text with its marked place; of a very long one what is around it, and the rest on demand.
+
+const AROUND = 4_000; // characters on each side
+
+// Places are in characters as the service counts them: code points, not UTF-16 units.
+function cut(text, mark) {
+  const all = Array.from(text);
+  const [begin, end] = mark ? mark.map((place) => Math.min(Math.max(place, 0), all.length)) : [0, 0];
+  const from = Math.max(0, begin - AROUND);
+  const to = Math.min(all.length, Math.max(begin, end) + AROUND);
+  const part = (some, other) => all.slice(some, other).join("");
+  return {
+    early: part(0, from),
+    before: part(from, begin),
+    marked: part(begin, Math.max(begin, end)),
+    after: part(Math.max(begin, end), to),
+    late: part(to, all.length),
+  };
+}
+
+function more(text, words) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "more";
+  button.textContent = words;
+  button.addEventListener("click", () => button.replaceWith(text));
+  return button;
+}
+
+export function viewText(item) {
+  const { early, before, marked, after, late } = cut(item.text, item.mark);
+  const view = document.createElement("p");
+  view.className = "text";
+  view.dir = "auto";
+  if (early) view.append(more(early, "Show what stands before"));
+  view.append(before);
+  let place = null;
+  if (item.mark) {
+    place = document.createElement("mark");
+    place.textContent = marked;
+    view.append(place);
+  }
+  view.append(after);
+  if (late) view.append(more(late, "Show what follows"));
+  return { view, place, ready: Promise.resolve() };
+}
