@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sluice.contracts.states import (
+    AskItemState,
     ChainDatasetStatus,
     ChainState,
     DatasetState,
+    DeviceStanding,
     JobState,
     PilotState,
     ReplicaState,
@@ -230,6 +232,44 @@ NOTES: dict[str, CycleNotes] = {
                 "the follow loop, when the WMS or the DMS says that it has ended",
                 "the claim runs out and the next round asks again; events only make that sooner",
             ),
+        },
+    ),
+    "wfms.ask.domain.transitions.ITEM_MOVES": CycleNotes(
+        "Asked item",
+        "What people are asked about: one job of a step with `sluice:ask`, or an item with a known"
+        " answer.",
+        {
+            AskItemState.OPEN: (
+                "the answer by which enough people agree; the end of its task",
+                "rolled back: the browser sends its answers again, and each counts once",
+            ),
+            AskItemState.DECIDED: (
+                "the giving loop after a while; back to open where answers are taken back",
+                "rolled back and done again",
+            ),
+            AskItemState.GIVING: (
+                "the giving loop, when the WMS has said that it knows",
+                "the same file is written again, and the WMS says that it knows it already",
+            ),
+            AskItemState.UNREADABLE: (
+                "a person, who cancels the chain or has the file made anew",
+                "nothing: it is a row",
+            ),
+            AskItemState.GOLD: (
+                "nobody: it serves all tasks of the step",
+                "nothing: it is a row",
+            ),
+        },
+    ),
+    "wfms.ask.domain.transitions.STANDING_MOVES": CycleNotes(
+        "Standing of a browser that answers",
+        "Whether its answers count.",
+        {
+            DeviceStanding.COUNTED: (
+                "the judging loop, or a person",
+                "rolled back: what it answered is looked at again, each answer once",
+            ),
+            DeviceStanding.EXCLUDED: ("a person", "rolled back, and the person is told so"),
         },
     ),
 }
