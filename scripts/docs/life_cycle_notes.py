@@ -236,8 +236,8 @@ NOTES: dict[str, CycleNotes] = {
     ),
     "wfms.ask.domain.transitions.ITEM_MOVES": CycleNotes(
         "Asked item",
-        "What people are asked about: one job of a step with `sluice:ask`, or an item with a known"
-        " answer.",
+        "What people are asked about: one job of a step with `sluice:ask`. Items whose answers are"
+        " known stay open for good.",
         {
             AskItemState.OPEN: (
                 "the answer by which enough people agree; the end of its task",
@@ -250,14 +250,6 @@ NOTES: dict[str, CycleNotes] = {
             AskItemState.GIVING: (
                 "the giving loop, when the WMS has said that it knows",
                 "the same file is written again, and the WMS says that it knows it already",
-            ),
-            AskItemState.UNREADABLE: (
-                "a person, who cancels the chain or has the file made anew",
-                "nothing: it is a row",
-            ),
-            AskItemState.GOLD: (
-                "nobody: it serves all tasks of the step",
-                "nothing: it is a row",
             ),
         },
     ),

@@ -233,8 +233,6 @@ class AskItemState(StrEnum):
     GIVING = "giving"  #: its answers stand, and its file is on its way to the WMS
     GIVEN = "given"  #: its job is finished with them
     WITHDRAWN = "withdrawn"  #: its task ended before
-    UNREADABLE = "unreadable"  #: its file is nothing that can be shown: waits for a person
-    GOLD = "gold"  #: its answer is known: shown to see who answers with care
 
     @property
     def final(self) -> bool:

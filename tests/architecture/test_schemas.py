@@ -71,6 +71,7 @@ COLUMNS: dict[tuple[str, str, str], type[StrEnum]] = {
     ("wfms.operator", "device_logins", "role"): Role,
     ("wfms.watcher", "watches", "kind"): WatchKind,
     ("wfms.watcher", "watches", "state"): WatchState,
+    ("wfms.ask", "audit", "kind"): AuditKind,
     ("wfms.ask", "items", "state"): AskItemState,
     ("wfms.ask", "devices", "standing"): DeviceStanding,
 }
