@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import Field
 
 from sluice.contracts.ask import AnswerName, Ask
-from sluice.contracts.base import Contract, StorageUrl
+from sluice.contracts.base import Contract, StorageUrl, Timestamp
 from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.owners import EVERYONE, Owner, OwnerGroup
 from sluice.contracts.pilots import OutputFile
@@ -60,8 +60,8 @@ class AnsweredJob(Contract):
 
     id: int
     output: OutputFile
-    asked_at: datetime
-    answered_at: datetime
+    asked_at: Timestamp
+    answered_at: Timestamp
 
 
 class AnsweredJobs(Contract):
@@ -92,7 +92,7 @@ class AskPage(Contract):
 
 class ShownItem(Contract):
     """``text``: with ``mark`` (begin, end in characters), where a place is meant; ``html``:
-    cleaned; ``image``: an address, with ``box`` (left, top, width, height in pixels of the image)."""
+    cleaned; ``image``: an address, with ``box`` (left, top, width, height in pixels of it)."""
 
     id: UUID
     text: str | None = None

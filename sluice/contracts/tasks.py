@@ -184,6 +184,8 @@ class TaskStatus(Contract):
     failed: int
     canceled: int
     held: int
+    #: Jobs that wait for the answers of people.
+    asked: Annotated[int, Field(ge=0, exclude_if=operator.not_)] = 0
     killed: Annotated[int | None, Field(ge=0, exclude_if=absent)] = None
     #: Attempts that did not succeed, whether or not a later one did.
     failed_attempts: int = 0
@@ -287,8 +289,8 @@ class Job(Contract):
 
 
 class JobOrder(StrEnum):
-    """``SEQ``: by their numbers; ready ones as they are given out. The others: of those that have
-    ended, the greatest first."""
+    """``SEQ``: by their numbers; ready ones as they are given out, asked ones as they were made.
+    The others: of those that have ended, the greatest first."""
 
     SEQ = "seq"
     TIME = "time"

@@ -2,8 +2,6 @@
 
 from sluice.contracts.states import TaskMode
 from sluice.cwl.dataflow.dataflow import Dataflow
-from sluice.cwl.documents.workflow import Step
-from sluice.cwl.properties.extension_reader import Fields
 from sluice.cwl.reading.findings import START, Findings, did_you_mean
 
 
