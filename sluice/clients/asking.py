@@ -30,8 +30,8 @@ class AskingCalls(ServiceClient):
         )
 
     async def answered(self, uid: UUID, jobs: Sequence[AnsweredJob]) -> TakenAnswers:
-        """Repeating it is fine. Raises ``NotFound``; ``Unprocessable``, whose ``jobs`` tell which
-        files could not be taken, and why: then none was."""
+        """Repeating it is fine. Raises ``NotFound``; ``Unprocessable``, whose field ``jobs`` has
+        the ids of those whose files cannot be taken, with commas between: then none was."""
         return await self.call(
             "POST",
             f"{API}/asked/{uid}/answers",

@@ -94,7 +94,7 @@ def _ended(
     more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
     raise Unprocessable(
         f"the answer to job {first} cannot be taken: {wrong[first]}{more}; none was",
-        jobs={str(job): message for job, message in wrong.items()},
+        jobs=",".join(map(str, sorted(wrong))),
     )
 
 
