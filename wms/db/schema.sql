@@ -731,10 +731,6 @@ ALTER TABLE jobs
     DROP CONSTRAINT jobs_state_check,
     ADD CONSTRAINT jobs_state_check CHECK (state IN ('ready', 'leased', 'running', 'finished', 'failed', 'canceled', 'held', 'asked')) NOT VALID;
 
-CREATE INDEX jobs_asked ON jobs (task_uid, id) WHERE state = 'asked';
-
-CREATE INDEX tasks_asking ON tasks (uid) WHERE needs ? 'ask' AND ended_at IS NULL;
-
 UPDATE alembic_version SET version_num='wms0039' WHERE alembic_version.version_num = 'wms0038';
 
 -- Running upgrade wms0039 -> wms0040
@@ -746,5 +742,9 @@ ALTER TABLE tasks VALIDATE CONSTRAINT tasks_counts_add_up;
 ALTER TABLE tasks VALIDATE CONSTRAINT tasks_final_is_settled;
 
 ALTER TABLE jobs VALIDATE CONSTRAINT jobs_state_check;
+
+CREATE INDEX jobs_asked ON jobs (task_uid, id) WHERE state = 'asked';
+
+CREATE INDEX tasks_asking ON tasks (uid) WHERE needs ? 'ask' AND ended_at IS NULL;
 
 UPDATE alembic_version SET version_num='wms0040' WHERE alembic_version.version_num = 'wms0039';

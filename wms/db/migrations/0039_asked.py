@@ -1,6 +1,6 @@
-"""Jobs that wait for the answers of people; the indexes are made while everybody works on."""
+"""Jobs that wait for the answers of people."""
 
-from alembic import context, op
+from alembic import op
 
 revision = "wms0039"
 down_revision = "wms0038"
@@ -8,21 +8,14 @@ branch_labels = None
 depends_on = None
 
 BEFORE = ("ready", "leased", "running", "finished", "failed", "canceled", "held")
-INDEXES = {
-    # A page of what waits in a task, by id.
-    "jobs_asked": "ON jobs (task_uid, id) WHERE state = 'asked'",
-    # Live tasks are few; no column of it changes while one lives.
-    "tasks_asking": "ON tasks (uid) WHERE needs ? 'ask' AND ended_at IS NULL",
-}
+ENDED = ("finished", "failed", "canceled")
 
 
 def _rules(*states: str) -> None:
     """They hold for new rows at once; old ones are looked through by the next revision. An instance
     of the release before cannot end a task while jobs of it are asked: one of this release does."""
     total = " + ".join(states)
-    unsettled = " + ".join(
-        state for state in states if state in {*BEFORE[:3], *BEFORE[6:], "asked"}
-    )
+    unsettled = " + ".join(state for state in states if state not in ENDED)
     op.execute(f"""
 ALTER TABLE tasks
     DROP CONSTRAINT tasks_counts_add_up, DROP CONSTRAINT tasks_final_is_settled,
@@ -44,17 +37,9 @@ ALTER TABLE tasks
     ADD COLUMN asked bigint NOT NULL DEFAULT 0 CHECK (asked >= 0)
 """)
     _rules(*BEFORE, "asked")
-    for name, what in INDEXES.items():
-        if context.is_offline_mode():
-            op.execute(f"CREATE INDEX {name} {what}")
-        else:
-            _beside_others(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")  # half made
-            _beside_others(f"CREATE INDEX CONCURRENTLY {name} {what}")
 
 
 def downgrade() -> None:
-    for name in INDEXES:
-        op.execute(f"DROP INDEX {name}")
     op.execute(
         "UPDATE jobs SET state = 'canceled', ended_at = now(), message = 'asked of nobody any more'"
         " WHERE state = 'asked'"
@@ -62,11 +47,3 @@ def downgrade() -> None:
     op.execute("UPDATE tasks SET canceled = canceled + asked, asked = 0 WHERE asked > 0")
     _rules(*BEFORE)
     op.execute("ALTER TABLE tasks DROP COLUMN asked")
-
-
-def _beside_others(statement: str) -> None:
-    """It may take long, and wait long for other transactions: nobody waits for it."""
-    with op.get_context().autocommit_block():
-        op.execute("SET statement_timeout = '2h'")
-        op.execute("SET lock_timeout = '1h'")
-        op.execute(statement)
