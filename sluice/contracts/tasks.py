@@ -245,8 +245,12 @@ class Boosted(Contract):
     lowered: int
 
 
+#: In the place of a pilot's uid, in attempts: whoever answered stands in the file.
+PEOPLE = UUID("a5ced000-0000-4000-8000-000000000000")
+
+
 class Attempt(Contract):
-    """``pilot``: its uid. ``pilot_name``: given where asked for."""
+    """``pilot``: its uid, or ``PEOPLE``. ``pilot_name``: given where asked for."""
 
     attempt: int
     pilot: str
@@ -262,6 +266,15 @@ class Attempt(Contract):
     peak_memory: float | None = None
     cpu_seconds: float | None = None
     log_url: StorageUrl | None = None
+
+    @property
+    def by_people(self) -> bool:
+        return self.pilot == str(PEOPLE)
+
+    @property
+    def who(self) -> str:
+        """Who made it, in words."""
+        return "people" if self.by_people else self.pilot_name or self.pilot
 
 
 class Job(Contract):

@@ -15,10 +15,10 @@ from uuid import UUID
 from sluice.contracts.asking import AskedJob
 from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.states import JobState
+from sluice.contracts.tasks import PEOPLE
 from sluice.servicekit.database import Connection
 from wms.db.attempts import JobInFlight
 from wms.db.statement import statement
-from wms.domain.asking import PEOPLE
 
 SELECT_ASKING = """
 -- By the index tasks_asking.

@@ -1,13 +1,8 @@
-"""Steps that people do: who has answered, as far as the WMS asks, and which tasks can be asked."""
-
-from uuid import UUID
+"""Steps that people do: which tasks these can be."""
 
 from sluice.contracts.states import TaskMode
 from sluice.contracts.tasks import Task
 from wms.domain.flow import each_inputs
-
-#: In the place of a pilot, in attempts: whoever answered stands in the file.
-PEOPLE = UUID("a5ced000-0000-4000-8000-000000000000")
 
 
 def why_not_asked(task: Task) -> str | None:

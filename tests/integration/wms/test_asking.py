@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -203,12 +204,13 @@ async def test_an_answer_is_an_attempt_of_people_of_which_nothing_is_learnt(
     await asking.answer(task, answered(task, job))
     found = await read_job(asking.stage.context, job.id)
     [attempt] = found.attempts
-    assert (found.attempt, attempt.attempt, attempt.leased_at) == (1, 1, NOW)
+    assert (found.attempt, attempt.who, attempt.leased_at) == (1, "people", NOW)
     assert asking.stage.context.ends.take() == []
     async with asking.stage.database.connection() as connection:
         times = await connection.fetchrow(
             "SELECT timed, worked, waited FROM tasks WHERE uid = $1", task.uid
         )
+    assert times is not None
     assert tuple(times) == (0, 0.0, 0.0)
 
 
@@ -438,7 +440,7 @@ async def test_no_job_appears_behind_one_that_was_seen(asking: Asking, second: S
     ],
 )
 async def test_people_are_asked_of_one_file_at_a_time(
-    asking: Asking, changes: dict[str, object]
+    asking: Asking, changes: dict[str, Any]
 ) -> None:
     task = await asking.task(files=4, **changes)
     status = await asking.stage.status(task)
