@@ -144,6 +144,11 @@ NOTES: dict[str, CycleNotes] = {
                 "nothing is under way",
             ),
             JobState.HELD: ("a person, by `retry`; the end of its task", "nothing is under way"),
+            JobState.ASKED: (
+                "the service that asks people, with the file of what they answered; the end of its"
+                " task",
+                "nothing is under way here, for as long as it takes; nothing runs out",
+            ),
         },
     ),
     "wms.domain.transitions.PILOT_MOVES": CycleNotes(

@@ -120,6 +120,7 @@ class JobState(StrEnum):
     FAILED = "failed"  #: its attempts are used up, or its input is at fault
     CANCELED = "canceled"  #: stopped on request, or no longer needed
     HELD = "held"  #: took several pilots down with it: waits for a person
+    ASKED = "asked"  #: waits for the answers of people; no pilot is given it
 
     @property
     def final(self) -> bool:

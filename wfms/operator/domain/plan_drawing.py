@@ -184,10 +184,8 @@ def _detail(branch: _Branch) -> str:
         if branch.kind is NodeKind.OUTPUT:
             return "output"
         return "data set" if branch.port else "no data set"
-    if branch.step.needs.ask is not None:
-        return "people are asked"
-    if branch.step.single:
-        return "one job"
+    if branch.step.single or branch.step.needs.ask is not None:
+        return "one job" if branch.step.needs.ask is None else "people are asked"
     if branch.step.cross:
         return "each with each"
     if branch.step.main_input.mode is InputMode.NONE:
