@@ -152,7 +152,7 @@ class AskingPage {
   // What the sender tells.
 
   came({ items, given, over }) {
-    this.items.add(items);
+    this.items.add(items.filter((item) => !this.answers.get(item.id)));
     this.given = given;
     this.over = over;
     this.empty = !items.length;
