@@ -29,6 +29,7 @@ class CallingService(StrEnum):
     INTAKE = "wfms.intake"
     CHAINS = "wfms.chains"
     WATCHER = "wfms.watcher"
+    ASK = "wfms.ask"
     SETUP = "setup"
 
 

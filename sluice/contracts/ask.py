@@ -1,15 +1,21 @@
 """What a step asks of people: said by the template."""
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from sluice.contracts.base import Contract, absent
 
 MOST_ANSWERS, MOST_AGREE, MOST_LINK_DAYS = 9, 9, 366
 #: What a person may answer: a word, for a key and for the file.
 AnswerName = Annotated[str, Field(min_length=1, max_length=40, pattern=r"^[^\x00-\x1f\x7f]+$")]
+
+
+def _each_once(answers: list[str]) -> list[str]:
+    if len({answer.casefold() for answer in answers}) < len(answers):
+        raise ValueError("each stands once")
+    return answers
 
 
 class Show(StrEnum):
@@ -20,6 +26,13 @@ class Show(StrEnum):
     IMAGE = "image"  #: with a box, where it has one
 
 
+def _show(given: Any) -> Show:
+    """Also where nothing else is taken for what it is not."""
+    if isinstance(given, str) and given in list(Show):
+        return Show(given)
+    raise ValueError("it is text, html or image")
+
+
 class Ask(Contract):
     """What people are asked of each entry. ``agree``: so many have to answer the same. ``gold``:
     the Operation's port that gets a file of items whose answers are known (JSON Lines, each an item
@@ -28,10 +41,12 @@ class Ask(Contract):
     ``instructions``: shown first; ``help``: whenever it is asked for."""
 
     question: Annotated[str, Field(min_length=1, max_length=300)]
-    answers: Annotated[list[AnswerName], Field(min_length=2, max_length=MOST_ANSWERS)] = Field(
-        default_factory=lambda: ["yes", "no"]
-    )
-    show: Show = Show.TEXT
+    answers: Annotated[
+        list[AnswerName],
+        Field(min_length=2, max_length=MOST_ANSWERS),
+        AfterValidator(_each_once),
+    ] = Field(default_factory=lambda: ["yes", "no"])
+    show: Annotated[Show, BeforeValidator(_show)] = Show.TEXT
     agree: Annotated[int, Field(ge=1, le=MOST_AGREE)] = 2
     undo: bool = True
     gold: Annotated[str | None, Field(exclude_if=absent)] = None
@@ -39,9 +54,3 @@ class Ask(Contract):
     link: Annotated[int | None, Field(ge=1, le=MOST_LINK_DAYS, exclude_if=absent)] = None
     instructions: Annotated[str, Field(max_length=10_000)] = ""
     help: Annotated[str, Field(max_length=10_000)] = ""
-
-    @model_validator(mode="after")
-    def _answers_differ(self) -> "Ask":
-        if len({answer.casefold() for answer in self.answers}) < len(self.answers):
-            raise ValueError("answers: each once")
-        return self

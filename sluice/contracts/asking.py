@@ -92,7 +92,7 @@ class AskPage(Contract):
 
 class ShownItem(Contract):
     """``text``: with ``mark`` (begin, end in characters), where a place is meant; ``html``:
-    cleaned; ``image``: an address, with ``box`` (left, top, width, height in pixels of the image)."""
+    cleaned; ``image``: an address, with ``box`` (left, top, width, height in its pixels)."""
 
     id: UUID
     text: str | None = None

@@ -223,3 +223,26 @@ class WatchState(StrEnum):
 class WatchKind(StrEnum):
     TASK = "task"  #: followed in the WMS
     UPLOAD = "upload"  #: followed in the DMS
+
+
+class AskItemState(StrEnum):
+    """Life of an item that people are asked about."""
+
+    OPEN = "open"  #: waits for answers
+    DECIDED = "decided"  #: enough people agree; answers may still be taken back
+    GIVING = "giving"  #: its answers stand, and its file is on its way to the WMS
+    GIVEN = "given"  #: its job is finished with them
+    WITHDRAWN = "withdrawn"  #: its task ended before
+    UNREADABLE = "unreadable"  #: its file is nothing that can be shown: waits for a person
+    GOLD = "gold"  #: its answer is known: shown to see who answers with care
+
+    @property
+    def final(self) -> bool:
+        return self in {AskItemState.GIVEN, AskItemState.WITHDRAWN}
+
+
+class DeviceStanding(StrEnum):
+    """What is thought of a browser that answers."""
+
+    COUNTED = "counted"  #: its answers count
+    EXCLUDED = "excluded"  #: found to answer without looking: none of its answers counts

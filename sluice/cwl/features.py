@@ -52,7 +52,10 @@ VERSIONS: Features = {"v1.0": _yes(), "v1.1": _yes(), "v1.2": _yes()}
 PROCESSES: Features = {
     "CommandLineTool": _yes("one job for each file, or for all"),
     "ExpressionTool": _in_job(),
-    "Operation": _yes("with `sluice:invoke`: the step's files say what is run"),
+    "Operation": _yes(
+        "with `sluice:ask`: people are asked of each file; with `sluice:invoke`: the step's files"
+        " say what is run"
+    ),
     "Workflow": _in_job(
         "where it is fed data sets and scatters over them, its steps become steps of the template"
     ),

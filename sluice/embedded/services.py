@@ -36,6 +36,7 @@ SERVICES = {
     "wfms.intake": ServicePart("wfms_intake", "IntakeSettings"),
     "wfms.chains": ServicePart("wfms_chains", "ChainsSettings"),
     "wfms.watcher": ServicePart("wfms_watcher", "WatcherSettings"),
+    "wfms.ask": ServicePart("wfms_ask", "AskSettings"),
 }
 
 

@@ -25,6 +25,8 @@ class Addresses(Contract):
     watcher: str = "http://127.0.0.1:8084"
     #: The intake.
     intake: str = "http://127.0.0.1:8085"
+    #: The service that asks people.
+    ask: str = "http://127.0.0.1:8086"
     #: The operator service.
     operator: str = "http://127.0.0.1:8080"
 
@@ -35,6 +37,7 @@ class Addresses(Contract):
             "wfms.chains": self.chains,
             "wfms.watcher": self.watcher,
             "wfms.intake": self.intake,
+            "wfms.ask": self.ask,
             "wfms.operator": self.operator,
         }
 

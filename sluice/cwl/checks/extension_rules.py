@@ -6,8 +6,6 @@ from sluice.cwl.documents.workflow import Step
 from sluice.cwl.properties.extension_reader import Fields
 from sluice.cwl.reading.findings import START, Findings, did_you_mean
 
-_INVOKE = "invoke"
-
 
 def check_bound_parameters(flow: Dataflow, findings: Findings) -> None:
     """``sluice:bind``: metadata gives values to parameters."""
@@ -122,44 +120,3 @@ def check_fields_of_steps(flow: Dataflow, findings: Findings) -> None:
                 fields.places["merge"],
                 f"step '{name}' {runs} groups are for steps that take a File[]",
             )
-
-
-def check_invocations(flow: Dataflow, findings: Findings) -> None:
-    """``sluice:invoke`` stands where an Operation does, which has one File and gives one; no other
-    step can run an Operation."""
-    for step in flow.workflow.steps.values():
-        fields = flow.extensions.steps.get(step.name, Fields())
-        is_operation = step.tool.get("class") == "Operation"
-        if is_operation and _INVOKE not in fields.values:
-            findings.error(
-                step.place_of("run"),
-                f"step '{step.name}' runs an Operation, which does nothing: write a"
-                " CommandLineTool, or 'sluice:invoke: true' where the step's files are"
-                " invocations",
-            )
-        elif _INVOKE in fields.values and not is_operation:
-            findings.error(
-                fields.places[_INVOKE],
-                f"step '{step.name}' has 'sluice:invoke', so its files say what is run: make its"
-                " tool an Operation",
-            )
-        elif is_operation:
-            _check_operation(step, findings)
-
-
-def _check_operation(step: Step, findings: Findings) -> None:
-    taken, given = (
-        [port.type for port in step.tool_inputs.values()],
-        [port.type for port in step.tool_outputs.values()],
-    )
-    if (
-        (taken, given) != (["File"], ["File"])
-        or list(step.tool_inputs) != step.scatter
-        or step.contained
-    ):
-        findings.error(
-            step.place_of("run"),
-            f"step '{step.name}' carries out invocations: its Operation has one input, of type"
-            " File, that the step scatters over, and one output, of type File; and the step has no"
-            " expressions",
-        )

@@ -5,12 +5,12 @@ from sluice.cwl.checks.extension_rules import (
     check_bound_parameters,
     check_fields_of_steps,
     check_fields_without_data,
-    check_invocations,
     check_required_parameters,
 )
 from sluice.cwl.checks.inputs import check_input, refuse_names_as_types
 from sluice.cwl.checks.merge_groups import check_merge_trees, check_shared_files
 from sluice.cwl.checks.nested_scatters import warn_of_nested_scatters
+from sluice.cwl.checks.operations import check_operations
 from sluice.cwl.checks.outputs import check_outputs_of_workflow, warn_of_unused
 from sluice.cwl.checks.steps import (
     check_features,
@@ -40,7 +40,7 @@ def check_rules(flow: Dataflow, findings: Findings) -> None:
     check_required_parameters(flow, findings)
     check_fields_without_data(flow, findings)
     check_fields_of_steps(flow, findings)
-    check_invocations(flow, findings)
+    check_operations(flow, findings)
     check_shared_files(flow, findings)
     check_merge_trees(flow, findings)
     check_outputs_of_workflow(flow, findings)

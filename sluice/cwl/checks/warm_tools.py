@@ -38,6 +38,8 @@ class _Check:
     def all_of(self, warm: Warm) -> None:
         if "invoke" in self.fields.values:
             return  # only its files say which tools it runs
+        if "ask" in self.fields.places:
+            return  # which is refused as such
         self._key(warm)
         if not self._process():
             return

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from ruamel.yaml.comments import CommentedMap
 
+from sluice.contracts.ask import Ask
 from sluice.contracts.asset_refs import AssetRef, is_asset
 from sluice.contracts.gpus import GpuAmount
 from sluice.contracts.needs import Warm
@@ -92,8 +93,10 @@ def _model(kind: type[BaseModel]) -> Reader:
             )
         except ValidationError as error:
             for each in error.errors():
-                key = str(each["loc"][0]) if each["loc"] else ""
-                said = sentence_of(each)
+                key, said = str(each["loc"][0]) if each["loc"] else "", sentence_of(each)
+                if each["type"] == "missing":
+                    value.wrong(f"says no '{key}'; {FIELDS[value.name].example}")
+                    continue
                 value.wrong(
                     f"{key}: {said[0].lower()}{said[1:]}, not {plain_json(each['input'])!r}",
                     places.get(key),
@@ -392,5 +395,6 @@ FIELDS: dict[str, ExtensionField] = {
     "flow": ExtensionField("step", _flow, "sluice:flow: dataset", comes_down=True),
     "merge": ExtensionField("step", _merge, "sluice:merge: {files: 25}"),
     "invoke": ExtensionField("step", _invoke),
+    "ask": ExtensionField("step", _model(Ask), "sluice:ask: {question: Is the page readable?}"),
     "batch": ExtensionField("step", _model(Batch), "sluice:batch: {files: 100}"),
 }

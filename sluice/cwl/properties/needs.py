@@ -58,6 +58,8 @@ def _needs_of(
     """A field of ours that has the name of one of ``Needs`` is taken as it was read: the step's, or
     else the workflow's."""
     own = template.extensions.steps.get(step.name, Fields())
+    if "ask" in own.places:  # no node is asked for anything
+        return Needs(ask=own.values.get("ask"))
     asked = {**template.extensions.workflow.values, **own.values}
     held, inner = requirements_of(step, template), requirements_inside(step, template)
     if secrets:

@@ -26,7 +26,7 @@ _READS = frozenset({"GET", "HEAD"})
 
 def require(declared: RoutePolicy, principal: Principal | None, path: Mapping[str, Any]) -> None:
     """``path``: parts of the address by name. Raises ``Unauthenticated``, ``Forbidden``."""
-    if Other.EVERYBODY in declared.others:
+    if declared.others & {Other.EVERYBODY, Other.LINK}:
         return
     if principal is None:
         raise Unauthenticated(

@@ -22,12 +22,14 @@ _MARK = "__sluice_access__"
 
 class Other(StrEnum):
     """Callers that are neither people nor services. ``PILOT``: the one that the address names;
-    ``ENROLLED``: who may become a pilot; ``SCRAPER``: what reads metrics, and nothing else."""
+    ``ENROLLED``: who may become a pilot; ``SCRAPER``: what reads metrics, and nothing else;
+    ``LINK``: a browser that came by a link to the step, at which the route itself looks."""
 
     EVERYBODY = "everybody"
     PILOT = "pilot:itself"
     ENROLLED = "pilot:enrolled"
     SCRAPER = "scraper"
+    LINK = "link:STEP"
 
 
 Who = Role | CallingService | Other

@@ -188,6 +188,7 @@ SAMPLES: dict[str, Sample] = {
     "sluice:gpu": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:gpu: {share: 0.5}")]),
     "sluice:merge": Sample([]),
     "sluice:invoke": Sample([("steps:\n", INVOKE)]),
+    "sluice:ask": Sample([("steps:\n", INVOKE.replace("invoke: true", "ask: {question: Good?}").replace("      requirements: {ToolTimeLimit: {timelimit: 60}}\n", ""))]),
     "sluice:batch": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:batch: {files: 2}")]),
     "sluice:flow": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:flow: dataset")]),
     "sluice:warm": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:warm: true")]),

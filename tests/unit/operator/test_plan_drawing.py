@@ -1,5 +1,7 @@
 """The drawing of a plan."""
 
+from sluice.contracts.ask import Ask
+from sluice.contracts.needs import Needs
 from sluice.contracts.plan import MergeGroups, Source, StepInput
 from sluice.contracts.states import InputMode, TaskMode
 from tests.unit.operator.plans import plan, step
@@ -88,3 +90,13 @@ def test_steps_over_values_and_over_each_with_each_say_so() -> None:
     crossed = step("last", "values").model_copy(update={"cross": ["a", "b"]})
     details = {node.name: node.detail for node in draw(plan(values, crossed)).nodes}
     assert (details["values"], details["last"]) == ("value by value", "each with each")
+
+
+def test_of_a_step_that_people_do_it_says_so() -> None:
+    check = step("check", None)
+    asked = check.model_copy(update={"needs": Needs(ask=Ask(question="Is it sharp?"))})
+    assert [node.detail for node in draw(plan(asked)).nodes] == [
+        "data set",
+        "people are asked",
+        "output",
+    ]

@@ -184,6 +184,8 @@ def _detail(branch: _Branch) -> str:
         if branch.kind is NodeKind.OUTPUT:
             return "output"
         return "data set" if branch.port else "no data set"
+    if branch.step.needs.ask is not None:
+        return "people are asked"
     if branch.step.single:
         return "one job"
     if branch.step.cross:

@@ -1,0 +1,166 @@
+"""Operations, which are steps that no tool does: their files say what is run (``sluice:invoke``), or
+people are asked of each file (``sluice:ask``)."""
+
+from sluice.contracts.ask import Ask
+from sluice.contracts.states import EntryKind
+from sluice.cwl.dataflow.dataflow import Dataflow
+from sluice.cwl.documents.workflow import Step
+from sluice.cwl.features import OF_TOOLS
+from sluice.cwl.properties.extension_reader import Fields
+from sluice.cwl.reading.findings import Findings, did_you_mean
+from sluice.cwl.reading.nodes import named_nodes
+
+_INVOKE, _ASK = "invoke", "ask"
+
+#: Requirements that say what a tool needs; types are none of these.
+_ASKED_OF_NODES = frozenset({*OF_TOOLS, "CUDARequirement", "TimeLimit", "Secrets"}) - {
+    "SchemaDefRequirement"
+}
+#: Fields of a step that are about how pilots run its jobs, and how these are made.
+_OF_PILOTS = (
+    "batch",
+    "checkpoint",
+    "gpu",
+    "merge",
+    "nodes",
+    "resources",
+    "retry",
+    "sandbox",
+    "warm",
+)
+
+
+def check_operations(flow: Dataflow, findings: Findings) -> None:
+    """``sluice:invoke`` and ``sluice:ask`` stand where an Operation does; no other step can run
+    one."""
+    for step in flow.workflow.steps.values():
+        fields = flow.extensions.steps.get(step.name, Fields())
+        is_operation = step.tool.get("class") == "Operation"
+        if is_operation and not {_INVOKE, _ASK} & fields.places.keys():
+            findings.error(
+                step.place_of("run"),
+                f"step '{step.name}' runs an Operation, which does nothing: write a"
+                " CommandLineTool, or 'sluice:ask' where people are asked of each file, or"
+                " 'sluice:invoke: true' where the step's files are invocations",
+            )
+        elif not is_operation and step.has_tool:
+            _check_others(step, fields, findings)
+        elif {_INVOKE, _ASK} <= fields.places.keys():
+            findings.error(
+                fields.places[_INVOKE],
+                f"step '{step.name}' has 'sluice:ask' and 'sluice:invoke': either people do it, or"
+                " its files say what is run",
+            )
+        elif _ASK in fields.places:
+            _check_asked(step, fields, flow, findings)
+        elif _INVOKE in fields.values:
+            _check_invoked(step, findings)
+
+
+def _check_others(step: Step, fields: Fields, findings: Findings) -> None:
+    said = {
+        _INVOKE: "so its files say what is run",
+        _ASK: "so people do it, and no tool",
+    }
+    for name, why in said.items():
+        if name in fields.places:
+            findings.error(
+                fields.places[name],
+                f"step '{step.name}' has 'sluice:{name}', {why}: make its tool an Operation",
+            )
+
+
+def _check_invoked(step: Step, findings: Findings) -> None:
+    taken, given = (
+        [port.type for port in step.tool_inputs.values()],
+        [port.type for port in step.tool_outputs.values()],
+    )
+    if (
+        (taken, given) != (["File"], ["File"])
+        or list(step.tool_inputs) != step.scatter
+        or step.contained
+    ):
+        findings.error(
+            step.place_of("run"),
+            f"step '{step.name}' carries out invocations: its Operation has one input, of type"
+            " File, that the step scatters over, and one output, of type File; and the step has no"
+            " expressions",
+        )
+
+
+def _check_asked(step: Step, fields: Fields, flow: Dataflow, findings: Findings) -> None:
+    for name in _OF_PILOTS:
+        if name in fields.places:
+            findings.error(
+                fields.places[name],
+                f"'sluice:{name}' is for jobs that pilots run; step '{step.name}' is done by"
+                " people ('sluice:ask')",
+            )
+    for owner in (step.tool, step.body):
+        for requirement in named_nodes(owner.get("requirements"), "class"):
+            if requirement.name.rpartition("#")[2].rpartition(":")[2] in _ASKED_OF_NODES:
+                findings.error(
+                    requirement.place,
+                    f"'{requirement.name}' is for tools; step '{step.name}' is done by people"
+                    " ('sluice:ask')",
+                )
+    ask = fields.values.get(_ASK)
+    if not isinstance(ask, Ask):
+        return
+    if _has_gold(step, ask, fields, findings):
+        _check_ports(step, ask, findings)
+    for name in step.links:
+        _check_plain(step, name, flow, findings)
+
+
+def _has_gold(step: Step, ask: Ask, fields: Fields, findings: Findings) -> bool:
+    """Is what ``gold`` names an input for it? None is named: nothing is wrong."""
+    if ask.gold is None:
+        return True
+    place, port = fields.inner.get((_ASK, "gold"), step.place), step.tool_inputs.get(ask.gold)
+    if port is None:
+        findings.error(
+            place,
+            f"'sluice:ask' gold: the Operation of step '{step.name}' has no input"
+            f" '{ask.gold}'{did_you_mean(ask.gold, step.tool_inputs)}",
+        )
+    elif ask.gold in step.scatter or port.type != "File":
+        findings.error(
+            place,
+            f"'sluice:ask' gold: input '{ask.gold}' of step '{step.name}' gets one file for all"
+            " that is asked: its type is File, and the step does not scatter over it",
+        )
+    else:
+        return True
+    return False
+
+
+def _check_ports(step: Step, ask: Ask, findings: Findings) -> None:
+    items = [port for port in step.tool_inputs if port != ask.gold]
+    types = [port.type for port in (*step.tool_inputs.values(), *step.tool_outputs.values())]
+    if (
+        len(items) != 1
+        or items != step.scatter
+        or len(step.tool_outputs) != 1
+        or any(kind != "File" for kind in types)
+        or any("secondaryFiles" in port.body for port in step.tool_outputs.values())
+        or step.contained
+    ):
+        findings.error(
+            step.place_of("run"),
+            f"step '{step.name}' asks people of each file: its Operation has one input, of type"
+            " File, that the step scatters over, one more for what 'gold' names, and one output,"
+            " of type File; and the step has no expressions",
+        )
+
+
+def _check_plain(step: Step, name: str, flow: Dataflow, findings: Findings) -> None:
+    """Of what lies in one file with others nothing can be shown."""
+    origin = flow.wiring.origins.get((step.name, name))
+    stream = None if origin is None else flow.wiring.streams.get(origin)
+    if stream is not None and stream.kind is EntryKind.BUNDLE:
+        findings.error(
+            step.links[name].source_place,
+            f"input '{name}' of step '{step.name}' gets files with secondary files, or directories;"
+            " people are asked of plain files ('sluice:ask')",
+        )

@@ -1,0 +1,176 @@
+"""The service that asks people, on a real database, with files on a folder."""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+
+from sluice.clients.wms import WmsClient
+from sluice.contracts.ask import Ask
+from sluice.contracts.asking import AskedJob, AskedTask, AskNext, GivenAnswer, NextItems
+from sluice.contracts.asking_watch import NewLink
+from sluice.contracts.job_inputs import InputFile
+from sluice.contracts.tasks import TaskOutput
+from sluice.servicekit.database import Database
+from sluice.servicekit.http import Health, create_app
+from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.migrate import Migrator
+from tests.callers import for_anybody
+from tests.conftest import DatabaseFactory
+from tests.integration.ask.wms_rows import AskedRows
+from wfms.ask.api.answering import answering_router
+from wfms.ask.api.browser_rate import BrowserRate
+from wfms.ask.api.watching import watching_router
+from wfms.ask.db.devices import AskingPlace
+from wfms.ask.usecases.context import AskContext, AskRules
+from wfms.ask.usecases.give_answers import give_answers
+from wfms.ask.usecases.make_link import make_link
+from wfms.ask.usecases.take_in_items import take_in_items
+
+#: What is decided is given at once, and may be taken back until then.
+AT_ONCE = AskRules(lend=timedelta(minutes=10), undo=timedelta(0), settle=timedelta(0))
+TEMPLATE, STEP, GROUP = "mass times", "look", "everyone"
+CHECKSUM = "sha256:" + "0" * 64
+
+
+@dataclass
+class Browser:
+    """That has come by a link."""
+
+    http: httpx.AsyncClient
+    path: str
+
+    async def next(self, *answers: GivenAnswer, wanted: int = 3, **more: Any) -> NextItems:
+        asked = AskNext(answers=list(answers), wanted=wanted, **more)
+        answer = await self.post("next", asked.model_dump(mode="json"))
+        assert answer.is_success, answer.text
+        return NextItems.model_validate(answer.json())
+
+    async def post(self, what: str, body: Any) -> httpx.Response:
+        return await self.http.post(f"{self.path}/{what}", json=body, headers={"Sluice-Ask": "1"})
+
+    async def answer_all(self, word: str, *, most: int = 100) -> int:
+        """Answers with the same word until nothing more comes; gives how many there were."""
+        found = await self.next(wanted=5)
+        number = 0
+        while found.items and number < most:
+            number += len(found.items)
+            found = await self.next(
+                *(GivenAnswer(item=item.id, answer=word, seconds=2) for item in found.items),
+                wanted=5,
+            )
+        return number
+
+
+@dataclass
+class Asking:
+    context: AskContext
+    app: Any
+    rows: AskedRows
+    folder: Path
+    browsers: list[Browser] = field(default_factory=list)
+
+    def task(
+        self, items: Sequence[bytes], *, gold: Sequence[dict[str, Any]] = (), **ask: Any
+    ) -> UUID:
+        """A task that asks of each of these files."""
+        uid = uuid4()
+        folder = self.folder / str(uid)
+        (folder / "out").mkdir(parents=True)
+        files = [self._file(folder, f"{seq}.txt", data, seq) for seq, data in enumerate(items)]
+        shared = []
+        if gold:
+            lines = "".join(json.dumps(item) + "\n" for item in gold)
+            known = self._file(folder, "gold.jsonl", lines.encode(), 0)
+            shared = [known.model_copy(update={"port": "gold"})]
+            ask["gold"] = "gold"
+        first = 1 + sum(map(len, self.rows.jobs.values()))
+        self.rows.tasks[uid] = AskedTask(
+            uid=uid,
+            chain_uid=uuid4(),
+            step=STEP,
+            template=TEMPLATE,
+            ask=Ask(**{"question": "Is it a mass?", "link": 30, **ask}),
+            output=TaskOutput(
+                port="answers",
+                dat_out_uid=uuid4(),
+                dat_stor_url=self.folder.as_uri(),
+                dat_out_url=(folder / "out").as_uri(),
+            ),
+            log_out_url=(folder / "logs").as_uri(),
+            files=shared,
+            asked=len(files),
+        )
+        self.rows.jobs[uid] = [
+            AskedJob(id=first + file.seq, seq=file.seq, input=file) for file in files
+        ]
+        return uid
+
+    @staticmethod
+    def _file(folder: Path, name: str, data: bytes, seq: int) -> InputFile:
+        path = folder / name
+        path.write_bytes(data)
+        return InputFile(seq=seq, name=name, size=len(data), checksum=CHECKSUM, url=path.as_uri())
+
+    async def take_in(self) -> None:
+        while await take_in_items(self.context):
+            pass
+
+    async def give(self) -> list[dict[str, Any]]:
+        """What is in the files of all that was given so far."""
+        while await give_answers(self.context):
+            pass
+        files = [self.file_of(job.output.url) for job in self.rows.answered]
+        return [json.loads(path.read_bytes()) for path in files]
+
+    @staticmethod
+    def file_of(url: str) -> Path:
+        return Path(url.removeprefix("file://"))
+
+    async def key(self, **link: Any) -> str:
+        place = AskingPlace(TEMPLATE, STEP, GROUP)
+        _, key = await make_link(self.context, place, NewLink(**link), by="ada")
+        return key
+
+    async def browser(self, key: str | None = None) -> Browser:
+        """A new one."""
+        transport = httpx.ASGITransport(for_anybody(self.app))
+        http = httpx.AsyncClient(transport=transport, base_url="http://ask.test")
+        found = Browser(http, "/ask/mass%20times/look")
+        self.browsers.append(found)
+        entered = await http.get(found.path, params={"key": key or await self.key()})
+        assert entered.status_code == httpx.codes.SEE_OTHER, entered.text
+        return found
+
+    async def rows_of(self, sql: str, *args: object) -> list[tuple[Any, ...]]:
+        async with self.context.database.connection() as connection:
+            return [tuple(row) for row in await connection.fetch(sql, *args)]
+
+
+@pytest.fixture
+async def asking(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterator[Asking]:
+    await Migrator(url := await make_database(), "wfms.ask.db.migrations").start()
+    database = Database(url, source="wfms.ask", audited=True)
+    rows = AskedRows()
+    transport = httpx.ASGITransport(rows.app(), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://wms.test") as wms:
+        context = AskContext(database, WmsClient(wms), AT_ONCE)
+        routers = [
+            answering_router(context, BrowserRate(requests=0, newcomers=0), secure=False),
+            watching_router(context, address="http://ask.test"),
+        ]
+        app = create_app("wfms.ask", routers, health=Health({}), metrics=ServiceMetrics())
+        await database.start()
+        asking = Asking(context, app, rows, tmp_path)
+        try:
+            yield asking
+        finally:
+            for browser in asking.browsers:
+                await browser.http.aclose()
+            await database.stop()

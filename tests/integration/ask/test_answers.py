@@ -1,0 +1,220 @@
+"""Items are asked of as many people as are wanted, and what they agree on is given once."""
+
+import asyncio
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
+from uuid import uuid4
+
+import httpx
+
+from sluice.contracts.asking import AnswerFate, GivenAnswer
+from sluice.contracts.states import AskItemState
+from tests.integration.ask.conftest import Asking
+from wfms.ask.usecases.end_lendings import end_old_lendings
+
+
+def texts(number: int) -> list[bytes]:
+    return [f"Sunday at {hour}:00".encode() for hour in range(number)]
+
+
+async def test_what_two_people_agree_on_is_given(asking: Asking) -> None:
+    asking.task(texts(2))
+    await asking.take_in()
+    first, second = await asking.browser(), await asking.browser()
+    assert await first.answer_all("yes") == 2
+    assert await asking.give() == []
+    assert await second.answer_all("yes") == 2
+    given = await asking.give()
+    assert [(file["answer"], file["agreed"], file["name"]) for file in given] == [
+        ("yes", 2, "0.txt"),
+        ("yes", 2, "1.txt"),
+    ]
+    devices = {answer["device"] for answer in given[0]["answers"]}
+    assert len(devices) == 2
+    names = [job.output.name for job in asking.rows.answered]
+    assert names == ["00000000.1-0.json", "00000001.1-1.json"]
+
+
+async def test_where_they_differ_a_third_is_asked(asking: Asking) -> None:
+    asking.task(texts(1))
+    await asking.take_in()
+    for word, given in (("yes", 0), ("no", 0), ("no", 1)):
+        assert await (await asking.browser()).answer_all(word) == 1
+        assert len(await asking.give()) == given
+    [file] = await asking.give()
+    assert (file["answer"], file["agreed"]) == ("no", 2)
+    assert [answer["answer"] for answer in file["answers"]] == ["yes", "no", "no"]
+    late = await (await asking.browser()).next()
+    assert (late.items, late.over) == ([], True)
+
+
+async def test_nobody_is_shown_an_item_twice_and_no_more_are_lent_than_wanted(
+    asking: Asking,
+) -> None:
+    asking.task(texts(5))
+    await asking.take_in()
+    browsers = [await asking.browser() for _ in range(4)]
+    shown = [await browser.next(wanted=5) for browser in browsers]
+    assert [len(found.items) for found in shown] == [5, 5, 0, 0]
+    assert [found.over for found in shown] == [False] * 4
+    assert (await browsers[0].next(wanted=5)).items == []
+
+
+async def test_all_at_once_each_item_is_asked_of_two(asking: Asking) -> None:
+    asking.task(texts(40))
+    await asking.take_in()
+    browsers = [await asking.browser() for _ in range(8)]
+    numbers = await asyncio.gather(*(browser.answer_all("no") for browser in browsers))
+    while any(numbers):
+        numbers = await asyncio.gather(*(browser.answer_all("no") for browser in browsers))
+    given = await asking.give()
+    assert len(given) == 40
+    assert Counter(file["agreed"] for file in given) == {2: 40}
+    [(number,)] = await asking.rows_of("SELECT count(*) FROM shown WHERE answer IS NOT NULL")
+    assert number == 80
+
+
+async def test_an_answer_that_is_sent_again_counts_once(asking: Asking) -> None:
+    asking.task(texts(1))
+    await asking.take_in()
+    browser = await asking.browser()
+    [item] = (await browser.next()).items
+    given = GivenAnswer(item=item.id, answer="yes")
+    fates = [(await browser.next(given)).fates[0].fate for _ in range(2)]
+    assert fates == [AnswerFate.TAKEN, AnswerFate.ALREADY]
+    assert (await browser.next()).given == 1
+    assert await asking.give() == []
+
+
+async def test_an_answer_to_what_was_not_shown_counts_nothing(asking: Asking) -> None:
+    asking.task(texts(1), agree=1)
+    await asking.take_in()
+    first, second = await asking.browser(), await asking.browser()
+    [item] = (await first.next()).items
+    for other in (item.id, uuid4()):
+        found = await second.next(GivenAnswer(item=other, answer="yes"))
+        assert found.fates[0].fate is AnswerFate.UNKNOWN
+    assert await asking.give() == []
+
+
+async def test_an_answer_after_the_decision_is_late(asking: Asking) -> None:
+    asking.task(texts(1), agree=1)
+    await asking.take_in()
+    slow = await asking.browser()
+    [item] = (await slow.next()).items
+    old = replace(asking.context, rules=replace(asking.context.rules, lend=timedelta(0)))
+    await asking.rows_of("UPDATE shown SET lent_until = now() RETURNING 1")
+    await end_old_lendings(old)
+    await (await asking.browser()).answer_all("yes")
+    assert len(await asking.give()) == 1
+    found = await slow.next(GivenAnswer(item=item.id, answer="no"))
+    assert found.fates[0].fate is AnswerFate.LATE
+
+
+async def test_what_a_browser_keeps_too_long_goes_to_another_and_still_counts(
+    asking: Asking,
+) -> None:
+    asking.task(texts(1))
+    await asking.take_in()
+    closed, other, third = [await asking.browser() for _ in range(3)]
+    [item] = (await closed.next()).items
+    await other.next()
+    assert (await third.next()).items == []
+    await asking.rows_of("UPDATE shown SET lent_until = now() RETURNING 1")
+    await end_old_lendings(asking.context)
+    assert len((await third.next()).items) == 1
+    found = await closed.next(GivenAnswer(item=item.id, answer="yes"))
+    assert found.fates[0].fate is AnswerFate.TAKEN
+
+
+async def test_an_answer_can_be_taken_back_for_a_while(asking: Asking) -> None:
+    patient = replace(asking.context.rules, undo=timedelta(minutes=1), settle=timedelta(minutes=1))
+    object.__setattr__(asking.context, "rules", patient)
+    asking.task(texts(1), agree=1)
+    await asking.take_in()
+    browser = await asking.browser()
+    [item] = (await browser.next()).items
+    await browser.next(GivenAnswer(item=item.id, answer="yes"))
+    assert await asking.rows_of("SELECT state FROM items") == [(AskItemState.DECIDED,)]
+    back = await browser.post("undo", {"item": str(item.id)})
+    assert back.json()["text"] == "Sunday at 0:00"
+    assert await asking.rows_of("SELECT state FROM items") == [(AskItemState.OPEN,)]
+    again = await browser.post("undo", {"item": str(item.id)})
+    assert again.status_code == httpx.codes.NOT_FOUND
+    found = await browser.next(GivenAnswer(item=item.id, answer="no"))
+    assert found.given == 1
+    object.__setattr__(asking.context, "rules", replace(patient, settle=timedelta(0)))
+    assert [file["answer"] for file in await asking.give()] == ["no"]
+
+
+async def test_what_was_given_cannot_be_taken_back(asking: Asking) -> None:
+    asking.task(texts(1), agree=1)
+    await asking.take_in()
+    browser = await asking.browser()
+    [item] = (await browser.next()).items
+    await browser.next(GivenAnswer(item=item.id, answer="yes"))
+    await asking.give()
+    back = await browser.post("undo", {"item": str(item.id)})
+    assert back.status_code == httpx.codes.NOT_FOUND
+
+
+async def test_an_answer_that_the_wms_took_unheard_is_given_again_with_the_same_file(
+    asking: Asking,
+) -> None:
+    asking.task(texts(1), agree=1)
+    await asking.take_in()
+    await (await asking.browser()).answer_all("yes")
+    asking.rows.lose_answer = True
+    assert [file["answer"] for file in await asking.give()] == ["yes"]
+    [job] = asking.rows.answered
+    assert asking.rows.again == [job.id]
+    assert await asking.rows_of("SELECT state FROM items") == [(AskItemState.GIVEN,)]
+
+
+async def test_when_its_task_ends_an_item_is_withdrawn(asking: Asking) -> None:
+    uid = asking.task(texts(2), agree=1)
+    await asking.take_in()
+    browser = await asking.browser()
+    [item, *_] = (await browser.next()).items
+    del asking.rows.tasks[uid]
+    await asking.take_in()
+    found = await browser.next(GivenAnswer(item=item.id, answer="yes"))
+    assert found.fates[0].fate is AnswerFate.LATE
+    assert (found.items, found.over) == ([], True)
+    assert await asking.give() == []
+
+
+async def test_jobs_that_come_later_are_asked_too(asking: Asking) -> None:
+    uid = asking.task(texts(3), agree=1)
+    late = asking.rows.jobs[uid].pop()
+    await asking.take_in()
+    browser = await asking.browser()
+    assert await browser.answer_all("yes") == 2
+    asking.rows.jobs[uid].append(late)
+    await asking.take_in()
+    await asking.take_in()
+    assert await browser.answer_all("yes") == 1
+    assert len(await asking.give()) == 3
+
+
+async def test_a_file_that_cannot_be_shown_waits_with_its_reason(asking: Asking) -> None:
+    uid = asking.task([b"good", b"\xff\xfe\x00bad", b"x" * 300_000], agree=1)
+    gone = asking.rows.jobs[uid][0].input
+    asking.file_of(gone.url).unlink()
+    await asking.take_in()
+    rows = await asking.rows_of("SELECT state, reason FROM items ORDER BY seq")
+    assert [state for state, _ in rows] == [AskItemState.UNREADABLE] * 3
+    assert "no UTF-8" in rows[1][1]
+    assert "at most 262144 are shown" in rows[2][1]
+    assert (await (await asking.browser()).next()).over
+
+
+async def test_an_answer_that_is_none_is_refused(asking: Asking) -> None:
+    asking.task(texts(1))
+    await asking.take_in()
+    browser = await asking.browser()
+    [item] = (await browser.next()).items
+    answer = await browser.post("next", {"answers": [{"item": str(item.id), "answer": "maybe"}]})
+    assert answer.status_code == httpx.codes.UNPROCESSABLE_ENTITY
+    assert "'maybe' is none of the answers: ['yes', 'no']" in answer.json()["detail"]

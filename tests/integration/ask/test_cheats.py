@@ -1,0 +1,112 @@
+"""Who answers without looking is found, and nothing of it counts; who looks is left in peace."""
+
+import json
+from random import Random
+from uuid import UUID
+
+import httpx
+
+from sluice.contracts.asking import GivenAnswer
+from sluice.contracts.states import DeviceStanding
+from tests.integration.ask.conftest import Asking, Browser
+from wfms.ask.usecases.judge_devices import judge_devices
+
+
+def item(number: int, right: str) -> bytes:
+    return json.dumps({"text": f"number {number}", "right": right}).encode()
+
+
+def known(number: int) -> list[dict[str, str]]:
+    return [
+        {"text": f"known {one}", "right": right, "answer": right}
+        for one in range(number)
+        for right in ["yes" if one % 3 == 0 else "no"]
+    ]
+
+
+async def rights(asking: Asking) -> dict[UUID, str]:
+    rows = await asking.rows_of("SELECT uid, content -> 'item' ->> 'right' FROM items")
+    return {uid: right for uid, right in rows}
+
+
+async def look(asking: Asking, browser: Browser, *, error: float, draw: Random, most: int) -> None:
+    """Answers what is right, but for an error now and then."""
+    right, number, answers = await rights(asking), 0, list[GivenAnswer]()
+    while number < most:
+        found = await browser.next(*answers, wanted=5)
+        if not found.items:
+            return
+        number += len(found.items)
+        answers = []
+        for shown in found.items:
+            word = right[shown.id]
+            if draw.random() < error:
+                word = {"yes": "no", "no": "yes"}[word]
+            answers.append(GivenAnswer(item=shown.id, answer=word, seconds=2.5))
+    await browser.next(*answers, wanted=0)
+
+
+async def standings(asking: Asking) -> list[DeviceStanding]:
+    while await judge_devices(asking.context):
+        pass
+    rows = await asking.rows_of("SELECT standing FROM devices ORDER BY first_at")
+    return [DeviceStanding(row) for (row,) in rows]
+
+
+async def test_a_cheat_is_excluded_and_what_it_said_is_taken_back(asking: Asking) -> None:
+    asking.task(
+        [item(n, "yes" if n % 3 == 0 else "no") for n in range(60)], gold=known(30), gold_every=3
+    )
+    await asking.take_in()
+    cheat, *honest = [await asking.browser() for _ in range(3)]
+    assert await cheat.answer_all("yes", most=60) >= 60
+    for number, browser in enumerate(honest):
+        await look(asking, browser, error=0.05, draw=Random(number), most=200)
+    assert await standings(asking) == [DeviceStanding.EXCLUDED, *[DeviceStanding.COUNTED] * 2]
+    for number, browser in enumerate(honest):
+        await look(asking, browser, error=0.0, draw=Random(number), most=200)
+    [(counted,)] = await asking.rows_of(
+        "SELECT count(*) FROM shown JOIN devices ON uid = device_uid"
+        " WHERE counts AND standing = 'excluded'"
+    )
+    assert counted == 0
+    given = await asking.give()
+    right = sum(file["answer"] == file["item"]["right"] for file in given)
+    assert len(given) > 40
+    assert right >= 0.95 * len(given)
+
+
+async def test_an_excluded_browser_is_told_nothing_and_asked_nothing_new(asking: Asking) -> None:
+    asking.task([item(n, "no") for n in range(30)], gold=known(12), gold_every=2)
+    await asking.take_in()
+    cheat = await asking.browser()
+    await cheat.answer_all("yes", most=40)
+    assert await standings(asking) == [DeviceStanding.EXCLUDED]
+    before = await asking.rows_of("SELECT uid, room, state FROM items ORDER BY uid")
+    found = await cheat.next(wanted=5)
+    assert not found.over
+    answers = [GivenAnswer(item=one.id, answer="yes") for one in found.items]
+    assert [fate.fate for fate in (await cheat.next(*answers)).fates] == ["taken"] * len(answers)
+    assert await asking.rows_of("SELECT uid, room, state FROM items ORDER BY uid") == before
+
+
+async def test_a_person_decides_and_nothing_changes_that(asking: Asking) -> None:
+    asking.task([item(n, "no") for n in range(30)], gold=known(12), gold_every=2, agree=1)
+    await asking.take_in()
+    cheat = await asking.browser()
+    await cheat.answer_all("yes", most=40)
+    assert await standings(asking) == [DeviceStanding.EXCLUDED]
+    [(uid,)] = await asking.rows_of("SELECT uid FROM devices")
+    address = f"/api/v1/asking/devices/{uid}/standing"
+    asked = {"standing": "counted", "reason": "a child, but it looks"}
+    answer = await cheat.http.put(address, json=asked)
+    assert answer.json()["standing"] == DeviceStanding.COUNTED
+    assert (await cheat.http.put(address, json=asked)).status_code == httpx.codes.CONFLICT
+    await cheat.answer_all("yes", most=40)
+    assert await standings(asking) == [DeviceStanding.COUNTED]
+    assert {file["answer"] for file in await asking.give()} == {"yes"}
+    devices = (await cheat.http.get("/api/v1/asking/steps/everyone/mass times/look/devices")).json()
+    [told] = devices["devices"]
+    assert told["score"] > told["limit"]
+    assert told["set_by"] == "somebody"
+    assert told["gold"][0] < told["gold"][1]

@@ -1,0 +1,71 @@
+"""The WMS as the service that asks sees it: its routes and contracts over rows of a test."""
+
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from fastapi import APIRouter, FastAPI
+
+from sluice.contracts.asking import (
+    AnsweredJob,
+    AnsweredJobs,
+    AskedJob,
+    AskedJobs,
+    AskedTask,
+    AskedTasks,
+    TakenAnswer,
+    TakenAnswers,
+)
+from sluice.contracts.problems import NotFound
+from sluice.contracts.states import ReportAnswer
+from sluice.servicekit.http import Health, create_app
+from sluice.servicekit.metrics import ServiceMetrics
+from tests.callers import open_to_all
+
+
+@dataclass
+class AskedRows:
+    """``answered``: what the service gave, in order; a second time it is ``again``."""
+
+    tasks: dict[UUID, AskedTask] = field(default_factory=dict)
+    jobs: dict[UUID, list[AskedJob]] = field(default_factory=dict)
+    answered: list[AnsweredJob] = field(default_factory=list)
+    again: list[int] = field(default_factory=list)
+    lose_answer: bool = False
+
+    def app(self) -> FastAPI:
+        router = open_to_all(self._routes())
+        return create_app("wms", [router], health=Health({}), metrics=ServiceMetrics())
+
+    def _routes(self) -> APIRouter:
+        router = APIRouter(prefix="/api/v1/asked")
+
+        @router.get("")
+        async def tasks() -> AskedTasks:
+            return AskedTasks(tasks=list(self.tasks.values()))
+
+        @router.get("/{uid}/jobs")
+        async def jobs(uid: UUID, after: int = 0, limit: int = 200) -> AskedJobs:
+            if uid not in self.tasks:
+                raise NotFound(f"there is no task {uid}")
+            done = {job.id for job in self.answered}
+            waiting = [job for job in self.jobs[uid] if job.id > after and job.id not in done]
+            return AskedJobs(jobs=waiting[:limit])
+
+        @router.post("/{uid}/answers")
+        async def answers(uid: UUID, given: AnsweredJobs) -> TakenAnswers:
+            if uid not in self.tasks:
+                raise NotFound(f"there is no task {uid}")
+            taken = TakenAnswers(jobs=[self._take(job) for job in given.jobs])
+            if self.lose_answer:
+                self.lose_answer = False
+                raise ConnectionResetError("the answer was lost")
+            return taken
+
+        return router
+
+    def _take(self, job: AnsweredJob) -> TakenAnswer:
+        if job.id in {one.id for one in self.answered}:
+            self.again.append(job.id)
+            return TakenAnswer(id=job.id, answer=ReportAnswer.ALREADY)
+        self.answered.append(job)
+        return TakenAnswer(id=job.id, answer=ReportAnswer.ACCEPTED)

@@ -1,0 +1,109 @@
+"""What is shown of an item's file."""
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from sluice.contracts.ask import Show
+from wfms.ask.domain.contents import Content, Unreadable, clean, content_of, image_of
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+def of_json(found: Any, show: Show = Show.TEXT) -> Content:
+    return content_of(json.dumps(found).encode(), show)
+
+
+def test_a_plain_file_is_its_text() -> None:
+    assert content_of("o 7:00\nŚwięta".encode(), Show.TEXT) == Content(text="o 7:00\nŚwięta")
+
+
+def test_an_object_has_its_text_and_its_mark() -> None:
+    found = of_json({"text": "at 7:00 or 9:00", "mark": [3, 7], "title": "St. Anne", "id": 4})
+    assert (found.text, found.mark, found.title) == ("at 7:00 or 9:00", (3, 7), "St. Anne")
+    assert found.item["id"] == 4
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"html": "x"}, "without a text 'text'"),
+        ({"text": 7}, "without a text 'text'"),
+        ({"text": "abc", "mark": [2, 4]}, "'mark' is [2, 4], not [begin, end] within its 3"),
+        ({"text": "abc", "mark": [2, 2]}, "'mark'"),
+        ({"text": "abc", "mark": "1-2"}, "'mark'"),
+        ({"text": "abc", "title": 1}, "'title' is no text"),
+        ({"text": "abc", "answer": 1}, "'answer' is no text"),
+    ],
+)
+def test_an_object_of_another_form_is_refused(given: Any, reason: str) -> None:
+    with pytest.raises(Unreadable) as refused:
+        of_json(given)
+    assert reason in str(refused.value)
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe", b"a\0b"])
+def test_what_is_no_text_is_refused(data: bytes) -> None:
+    with pytest.raises(Unreadable):
+        content_of(data, Show.TEXT)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<script>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        "<a href='javascript:alert(1)'>x</a>",
+        "<a href='https://elsewhere.test/'>x</a>",
+        "<iframe src='//elsewhere.test'></iframe>",
+        "<svg><script>alert(1)</script></svg>",
+        "<p style='background:url(//elsewhere.test)' onclick='x()'>x</p>",
+        "<form action=//elsewhere.test><input name=a></form>",
+        "<style>*{background:url(//elsewhere.test)}</style>",
+        "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)>",
+    ],
+)
+def test_of_html_nothing_runs_loads_or_leads_away(html: str) -> None:
+    left = clean(html).lower()
+    for word in ("script", "onerror", "onclick", "href", "src", "style", "elsewhere", "form"):
+        assert word not in left, left
+
+
+def test_of_html_what_it_says_stays() -> None:
+    html = "<h1>Msze</h1><table><tr><td colspan='2'>7:00</td></tr></table><b>i</b>"
+    left = content_of(html.encode(), Show.HTML).html
+    assert left is not None
+    assert "<h1>Msze</h1>" in left
+    assert '<td colspan="2">7:00</td>' in left
+
+
+def test_an_image_is_told_by_what_is_in_it() -> None:
+    assert content_of(PNG, Show.IMAGE) == Content()
+    assert image_of(PNG) == (PNG, "image/png")
+    found = of_json({"image": base64.b64encode(PNG).decode(), "box": [1, 2, 3, 4.5]}, Show.IMAGE)
+    assert found.box == (1, 2, 3, 4.5)
+    assert "image" not in found.item
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"<svg xmlns='http://www.w3.org/2000/svg' onload='x()'/>",
+        b'{"image": "no base64!"}',
+        b'{"image": "eA=="}',
+        b'{"box": [1, 2, 3, 4]}',
+    ],
+)
+def test_what_is_no_image_is_refused(data: bytes) -> None:
+    with pytest.raises(Unreadable):
+        content_of(data, Show.IMAGE)
+
+
+@pytest.mark.parametrize("box", [[1, 2, 3], [-1, 0, 1, 1], "all", [1, 2, 3, "4"], [1, 2, 3, 1e12]])
+def test_a_box_of_another_form_is_refused(box: Any) -> None:
+    with pytest.raises(Unreadable):
+        of_json({"image": base64.b64encode(PNG).decode(), "box": box}, Show.IMAGE)

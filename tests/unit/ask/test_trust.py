@@ -1,0 +1,95 @@
+"""The sequential test for who answers without looking."""
+
+from collections import Counter
+from collections.abc import Callable
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from wfms.ask.domain.trust import LIMIT, Reference, is_gold, others_agree_on, right_of, score
+
+ANSWERS = ("yes", "no")
+Answerer = Callable[[str, Random], str]
+
+
+def careful(right: str, draw: Random) -> str:
+    return right if draw.random() > 0.04 else next(word for word in ANSWERS if word != right)
+
+
+def careless(right: str, draw: Random) -> str:
+    return right if draw.random() > 0.15 else next(word for word in ANSWERS if word != right)
+
+
+def by_chance(_: str, draw: Random) -> str:
+    return draw.choice(ANSWERS)
+
+
+def mostly_no(_: str, draw: Random) -> str:
+    return "no" if draw.random() < 0.8 else "yes"
+
+
+def same(word: str) -> Answerer:
+    return lambda _right, _draw: word
+
+
+def answers_until_found(answerer: Answerer, draw: Random, *, most: int, gold: bool) -> int | None:
+    """After how many it is excluded; None: after none. A third of the items are yes."""
+    kind = (Reference.GOLD if gold else Reference.PEERS).value
+    evidence: dict[str, dict[str, Counter[str]]] = {kind: {word: Counter() for word in ANSWERS}}
+    for number in range(1, most + 1):
+        right = "yes" if draw.random() < 1 / 3 else "no"
+        evidence[kind][right][answerer(right, draw)] += 1
+        if score(evidence, len(ANSWERS)) > LIMIT:
+            return number
+    return None
+
+
+@pytest.mark.parametrize("gold", [True, False])
+@pytest.mark.parametrize("answerer", [by_chance, mostly_no, same("yes"), same("no")])
+def test_who_does_not_look_is_found(answerer: Answerer, gold: bool) -> None:
+    found = [
+        answers_until_found(answerer, Random(seed), most=150, gold=gold) for seed in range(100)
+    ]
+    assert sum(number is not None for number in found) >= 95
+
+
+@pytest.mark.parametrize("gold", [True, False])
+@pytest.mark.parametrize("answerer", [careful, careless])
+def test_who_looks_is_left_in_peace(answerer: Answerer, gold: bool) -> None:
+    found = [
+        answers_until_found(answerer, Random(seed), most=120, gold=gold) for seed in range(400)
+    ]
+    assert sum(number is not None for number in found) <= 8  # two in a hundred
+
+
+def test_nothing_known_says_nothing() -> None:
+    assert score({}, 2) == 0
+
+
+@pytest.mark.parametrize(
+    ("answers", "own", "others"),
+    [
+        ({"yes": 2}, "yes", "yes"),
+        ({"yes": 1}, "yes", None),
+        ({"yes": 2, "no": 1}, "no", "yes"),
+        ({"yes": 2, "no": 1}, "yes", None),
+        ({"yes": 3, "no": 1}, "yes", "yes"),
+    ],
+)
+def test_others_agree_on(answers: dict[str, int], own: str, others: str | None) -> None:
+    assert others_agree_on(answers, own) == others
+
+
+def test_right_of() -> None:
+    evidence = {"gold": {"yes": {"yes": 3, "no": 1}, "no": {"no": 2}}}
+    assert right_of(evidence, Reference.GOLD) == (5, 6)
+    assert right_of(evidence, Reference.PEERS) == (0, 0)
+
+
+def test_one_in_so_many_is_an_item_with_a_known_answer() -> None:
+    for seed in range(20):
+        device = Random(seed).getrandbits(128)
+        places = [number for number in range(1, 2001) if is_gold(device, number, 10)]
+        assert 140 <= len(places) <= 260
+        assert len({after - before for before, after in pairwise(places)}) > 5

@@ -1,0 +1,198 @@
+"""Steps that people do: what the plan has of them, and what is refused."""
+
+import pytest
+
+from sluice.contracts.ask import Ask, Show
+from sluice.contracts.needs import Needs
+from sluice.contracts.states import InputMode, TaskMode
+from sluice.cwl import compile_template
+from tests.unit.cwl.samples import edited, plan_of
+
+STEP = """steps:
+  check:
+    sluice:ask: {question: Is it sharp?, gold: known}
+    scatter: page
+    in: {page: frames, known: gold}
+    out: [answer]
+    run:
+      class: Operation
+      inputs: {page: File, known: File}
+      outputs: {answer: File}
+"""
+ASKED = [
+    ("inputs:\n  frames", "sluice:bind: {gold: 'asset:known@1'}\ninputs:\n  gold: File\n  frames"),
+    ("  all:", "  answers: {type: 'File[]', outputSource: check/answer}\n  all:"),
+]
+OPERATION = STEP[STEP.index("    run:") :]
+
+
+def asking(*edits: tuple[str, str]) -> str:
+    """The template with the step; the edits are made in that."""
+    step = STEP
+    for old, new in edits:
+        assert old in step, old
+        step = step.replace(old, new)
+    return edited(("steps:\n", step), *ASKED)
+
+
+def refused(*edits: tuple[str, str]) -> list[tuple[int, int, str]]:
+    """Line from the step's first one, column and message of each error."""
+    text = asking(*edits)
+    first = text.splitlines().index("  check:")
+    found = compile_template(text, name="t").errors
+    return [(error.line - first, error.column, error.message) for error in found]
+
+
+def test_a_step_is_a_map_of_questions_with_one_file_that_all_get() -> None:
+    step = plan_of(asking()).step("check")
+    assert step.needs == Needs(ask=Ask(question="Is it sharp?", gold="known"))
+    assert (step.mode, step.main_input.port) == (TaskMode.MAP, "page")
+    assert [(side.port, side.mode) for side in step.inputs[1:]] == [("known", InputMode.ONE)]
+
+
+def test_all_that_can_be_said_is_in_the_plan() -> None:
+    said = (
+        "{question: Which?, answers: [cat, dog, yes], show: image, agree: 3, undo: false,"
+        " gold: known, gold_every: 5, link: 30, instructions: Look., help: Look again.}"
+    )
+    asked = plan_of(asking(("{question: Is it sharp?, gold: known}", said))).step("check").needs
+    assert asked.ask == Ask(
+        question="Which?",
+        answers=["cat", "dog", "yes"],
+        show=Show.IMAGE,
+        agree=3,
+        undo=False,
+        gold="known",
+        gold_every=5,
+        link=30,
+        instructions="Look.",
+        help="Look again.",
+    )
+
+
+def test_no_node_is_asked_for_anything_whatever_holds_for_all_steps() -> None:
+    for_all = (
+        "doc: Counts",
+        "sluice:resources: {licence: 1}\nsluice:sandbox: required\ndoc: Counts",
+    )
+    check, count, _ = plan_of(edited(("steps:\n", STEP), *ASKED, for_all)).steps
+    assert (check.needs.named, check.needs.sandbox) == ({}, False)
+    assert (count.needs.named, count.needs.sandbox) == ({"licence": 1.0}, True)
+
+
+def test_a_step_that_asks_nobody_says_nothing_in_the_plan() -> None:
+    """The release before reads it."""
+    check, count, join = (one.model_dump(mode="json") for one in plan_of(asking()).steps)
+    assert ("ask" in check, "ask" in count, "ask" in join) == (True, False, False)
+
+
+@pytest.mark.parametrize(
+    ("written", "column", "message"),
+    [
+        ("{answers: [a, b]}", 5, "'sluice:ask' says no 'question'"),
+        ("{question: Q, answers: [a, A]}", 31, "answers: each stands once, not ['a', 'A']"),
+        ("{question: Q, answers: [a]}", 31, "answers: list should have at least 2 items"),
+        ("{question: Q, agree: 10}", 31, "agree: input should be less than or equal to 9"),
+        ("{question: Q, gold_every: 1}", 31, "gold_every: input should be greater than"),
+        ("{question: Q, show: video}", 31, "show: it is text, html or image, not 'video'"),
+        ("{question: Q, aggree: 2}", 31, "knows no 'aggree'; did you mean 'agree'?"),
+        ("{question: Q, link: 1.5}", 31, "link: input should be a valid integer, not 1.5"),
+        ("{question: Q, undo: 1}", 31, "undo: input should be a valid boolean, not 1"),
+        ("true", 5, "'sluice:ask' is a mapping; sluice:ask: {question:"),
+    ],
+)
+def test_what_is_said_wrong_is_refused_with_its_place(
+    written: str, column: int, message: str
+) -> None:
+    found = refused(("{question: Is it sharp?, gold: known}", written))
+    assert found[0][:2] == (2, column)
+    assert message in found[0][2]
+    assert not any("does nothing" in each for _, _, each in found), "it is told once"
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "batch: {files: 2}",
+        "gpu: {share: 0.5}",
+        "merge: {files: 2}",
+        "nodes: {site: prague}",
+        "resources: {licence: 1}",
+        "retry: {attempts: 2}",
+        "sandbox: required",
+        "warm: true",
+    ],
+)
+def test_what_is_for_jobs_of_pilots_is_refused(field: str) -> None:
+    found = refused(("    scatter:", f"    sluice:{field}\n    scatter:"))
+    name = field.partition(":")[0]
+    assert (
+        3,
+        5,
+        f"'sluice:{name}' is for jobs that pilots run; step 'check' is done by people"
+        " ('sluice:ask')",
+    ) in found
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [("ToolTimeLimit", "{timelimit: 5}"), ("ResourceRequirement", "{coresMin: 2}")],
+)
+@pytest.mark.parametrize("of_tool", [False, True])
+def test_what_a_tool_would_require_is_refused(name: str, says: str, of_tool: bool) -> None:
+    edit = ("    run:\n", f"    requirements: {{{name}: {says}}}\n    run:\n")
+    if of_tool:
+        edit = ("class: Operation\n", f"class: Operation\n      requirements: {{{name}: {says}}}\n")
+    [(_, _, message)] = refused(edit)
+    assert message == f"'{name}' is for tools; step 'check' is done by people ('sluice:ask')"
+
+
+@pytest.mark.parametrize(
+    ("edits", "place", "message"),
+    [
+        ([("gold: known}", "gold: knwn}")], (2, 42), "no input 'knwn'; did you mean 'known'?"),
+        ([("gold: known}", "gold: page}")], (2, 42), "input 'page' of step 'check' gets one file"),
+        ([(", gold: known", "")], (6, 5), "one more for what 'gold' names"),
+        ([("answer: File", "answer: string")], (6, 5), "and one output, of type File"),
+        ([("answer: File}", "answer: File, b: File}")], (6, 5), "and one output, of type File"),
+        ([("    run:", "    when: $(inputs.page)\n    run:")], (7, 5), "has no expressions"),
+        (
+            [("    scatter:", "    sluice:invoke: true\n    scatter:")],
+            (3, 5),
+            "either people do it, or its files say what is run",
+        ),
+        (
+            [("sluice:ask: {question: Is it sharp?, gold: known}", "sluice:rank: 2")],
+            (6, 5),
+            "'sluice:ask' where people are asked of each file, or",
+        ),
+    ],
+)
+def test_an_operation_that_nobody_could_be_asked_of_is_refused(
+    edits: list[tuple[str, str]], place: tuple[int, int], message: str
+) -> None:
+    found = [each for each in refused(*edits) if message in each[2]]
+    assert [each[:2] for each in found] == [place]
+
+
+def test_people_are_asked_of_plain_files() -> None:
+    """Of others nothing could be shown."""
+    text = asking().replace("  frames: File[]", "  frames: {type: 'File[]', secondaryFiles: [.b]}")
+    found = [error.message for error in compile_template(text, name="t").errors]
+    assert "people are asked of plain files" in " ".join(found)
+
+
+def test_a_tool_cannot_be_asked_of_people() -> None:
+    asked = ("sluice:boundary: {minimum: 0.9}", "sluice:ask: {question: Q}")
+    [error] = compile_template(edited(asked), name="t").errors
+    assert "has 'sluice:ask', so people do it, and no tool: make its tool an" in error.message
+    assert (error.line, error.column) == (
+        edited(asked).splitlines().index(f"    {asked[1]}") + 1,
+        5,
+    )
+    of_tool = (
+        "      baseCommand: [head",
+        "      sluice:ask: {question: Q}\n      baseCommand: [head",
+    )
+    [error] = compile_template(edited(of_tool), name="t").errors
+    assert error.message == "'sluice:ask' belongs to a step, not here"

@@ -1,0 +1,146 @@
+"""The page on which people answer, and what it asks for. A browser is let in by a link, and known
+by a cookie from then on."""
+
+import hashlib
+from datetime import UTC, datetime
+from mimetypes import guess_type
+from pathlib import Path as FilePath
+from typing import Annotated
+from urllib.parse import quote
+from uuid import UUID
+
+from fastapi import APIRouter, Header, Path, Request, Response, status
+from fastapi.responses import FileResponse, RedirectResponse
+
+from sluice.contracts.asking import AskNext, AskPage, NextItems, ShownItem, UndoAnswer
+from sluice.contracts.problems import Forbidden, NotFound
+from sluice.servicekit.access.behalf import address_of
+from sluice.servicekit.access.policy import Other, allow
+from sluice.servicekit.http import api_router, errors
+from wfms.ask.api.browser_rate import BrowserRate, TooFast
+from wfms.ask.usecases.answer_and_ask import Visitor, answer_and_ask
+from wfms.ask.usecases.context import AskContext
+from wfms.ask.usecases.let_in import LinkEnded, enter, visitor
+from wfms.ask.usecases.read_image import read_image
+from wfms.ask.usecases.read_page import read_page
+from wfms.ask.usecases.undo_answer import undo_answer
+
+Named = Annotated[str, Path(min_length=1, max_length=300)]
+#: A page of somebody else cannot send it.
+OwnPage = Annotated[str | None, Header(alias="Sluice-Ask")]
+
+#: The page and what it is made of.
+_PAGE = FilePath(__file__).parent / "page"
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
+    " connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self';"
+    " frame-ancestors 'none'"
+)
+_SAFE = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+_STEP = "/{template}/{step}"
+
+
+def answering_router(context: AskContext, rate: BrowserRate, *, secure: bool) -> APIRouter:
+    """``secure``: browsers send cookies by TLS alone."""
+    router = api_router("/ask", tags=["answering"])
+    files = {path.name: path for path in sorted(_PAGE.iterdir()) if path.is_file()}
+
+    async def let_in(request: Request, template: str, step: str) -> Visitor:
+        token = request.cookies.get(cookie_of(template, step))
+        if token:
+            await rate.require_browser(token)
+        return await visitor(context, token, template, step)
+
+    @router.get("/-/{file}", include_in_schema=False)
+    @allow(Other.EVERYBODY)
+    async def part(file: str) -> Response:
+        """What the page is made of."""
+        if file not in files:
+            raise NotFound(f"there is no {file}")
+        kind = guess_type(file)[0] or "application/octet-stream"
+        return FileResponse(files[file], media_type=kind, headers=_SAFE)
+
+    @router.get(_STEP, include_in_schema=False)
+    @allow(Other.LINK)
+    async def page(
+        request: Request, template: Named, step: Named, key: str | None = None
+    ) -> Response:
+        """The page. With a link's ``key``, the browser is let in, and sent to the address
+        without it."""
+        if key is None:
+            return FileResponse(files["page.html"], headers=_SAFE)
+        await rate.require_address(address_of(request.scope))
+        cookie = cookie_of(template, step)
+        entrance = await enter(
+            context,
+            key,
+            kept=request.cookies.get(cookie),
+            browser=request.headers.get("user-agent", ""),
+        )
+        place = entrance.place
+        path = f"/ask/{quote(place.template, safe='')}/{quote(place.step, safe='')}"
+        answer = RedirectResponse(path, status_code=status.HTTP_303_SEE_OTHER)
+        if entrance.token is not None:
+            answer.set_cookie(
+                cookie_of(place.template, place.step),
+                entrance.token,
+                max_age=int((entrance.until - datetime.now(UTC)).total_seconds()) + 1,
+                path=path,
+                httponly=True,
+                secure=secure,
+                samesite="lax",
+            )
+        return answer
+
+    @router.get(f"{_STEP}/about", responses=errors(NotFound, LinkEnded, TooFast))
+    @allow(Other.LINK)
+    async def about(request: Request, template: Named, step: Named) -> AskPage:
+        """What is asked, and how it is answered."""
+        return await read_page(context, await let_in(request, template, step))
+
+    @router.post(f"{_STEP}/next", responses=errors(NotFound, LinkEnded, TooFast))
+    @allow(Other.LINK)
+    async def following(
+        request: Request, template: Named, step: Named, asked: AskNext, own: OwnPage = None
+    ) -> NextItems:
+        """Takes answers, and gives the next items."""
+        _require_own(own)
+        return await answer_and_ask(context, await let_in(request, template, step), asked)
+
+    @router.post(f"{_STEP}/undo", responses=errors(NotFound, LinkEnded, TooFast))
+    @allow(Other.LINK)
+    async def undo(
+        request: Request, template: Named, step: Named, back: UndoAnswer, own: OwnPage = None
+    ) -> ShownItem:
+        """Takes an answer back; its item is shown again."""
+        _require_own(own)
+        return await undo_answer(context, await let_in(request, template, step), back.item)
+
+    @router.get(
+        f"{_STEP}/items/{{item}}/image",
+        responses=errors(NotFound, LinkEnded, TooFast),
+        response_class=Response,
+    )
+    @allow(Other.LINK)
+    async def image(request: Request, template: Named, step: Named, item: UUID) -> Response:
+        """The image of an item that this browser was shown."""
+        data, kind = await read_image(context, await let_in(request, template, step), item)
+        kept = {"Cache-Control": "private, max-age=3600"}
+        return Response(data, media_type=kind, headers={**_SAFE, **kept})
+
+    return router
+
+
+def cookie_of(template: str, step: str) -> str:
+    """Its name: each step has its own."""
+    digest = hashlib.sha256(f"{template}\0{step}".encode()).hexdigest()
+    return f"sluice_ask_{digest[:16]}"
+
+
+def _require_own(header: str | None) -> None:
+    if header is None:
+        raise Forbidden("the request does not come from the page: it has no header Sluice-Ask")

@@ -1,0 +1,42 @@
+"""How often browsers may ask."""
+
+import math
+import time
+
+from limits import RateLimitItemPerMinute
+from limits.aio.storage import MemoryStorage
+from limits.aio.strategies import FixedWindowRateLimiter
+
+from sluice.contracts.problems import ServiceError
+
+
+class TooFast(ServiceError):
+    status, slug, title = 429, "too-many-requests", "Too many requests"
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(f"that was too fast: go on in {seconds} s", seconds=seconds)
+
+
+class BrowserRate:
+    """Counted in the memory of this process: each instance has a count of its own. In a minute;
+    0: any number. ``requests``: of one browser; ``newcomers``: of one address."""
+
+    def __init__(self, *, requests: int, newcomers: int) -> None:
+        self._requests, self._newcomers = requests, newcomers
+        self._limiter = FixedWindowRateLimiter(MemoryStorage())
+
+    async def require_browser(self, token: str) -> None:
+        """Raises ``TooFast``."""
+        await self._require(self._requests, "browser", token)
+
+    async def require_address(self, address: str) -> None:
+        """Raises ``TooFast``."""
+        await self._require(self._newcomers, "address", address)
+
+    async def _require(self, most: int, kind: str, who: str) -> None:
+        if not most:
+            return
+        item = RateLimitItemPerMinute(most)
+        if not await self._limiter.hit(item, kind, who):
+            window = await self._limiter.get_window_stats(item, kind, who)
+            raise TooFast(max(1, math.ceil(window.reset_time - time.time())))

@@ -1,0 +1,317 @@
+"""Statements on links and on browsers that answer."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sluice.contracts.states import DeviceStanding
+from sluice.servicekit.database import Connection
+from wfms.ask.db.statement import statement
+
+INSERT_LINK = """
+INSERT INTO links (uid, template, step, owner_group, digest, person, made_by, until)
+VALUES ($1, $2, $3, $4, $5, $6, $7, now() + $8::interval) RETURNING made_at, until
+"""
+
+LINK_BY_DIGEST = """
+SELECT uid, template, step, owner_group, person, made_by, made_at, until, ended_at FROM links
+WHERE digest = $1
+"""
+
+LINKS_OF_STEP = """
+SELECT uid, template, step, owner_group, person, made_by, made_at, until, ended_at FROM links
+WHERE template = $1 AND step = $2 AND owner_group = $3 AND person IS NULL
+ORDER BY made_at DESC LIMIT 200
+"""
+
+END_LINK = "UPDATE links SET ended_at = now() WHERE uid = $1 AND ended_at IS NULL RETURNING 1"
+STEP_OF_LINK = "SELECT template, step, owner_group FROM links WHERE uid = $1"
+
+INSERT_DEVICE = """
+INSERT INTO devices (uid, template, step, owner_group, digest, link_uid, person, browser)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+"""
+
+DEVICE_BY_DIGEST = """
+-- With whether its link is still good.
+SELECT d.uid, d.template, d.step, d.owner_group, d.shown, d.given, d.standing,
+    l.ended_at IS NULL AND l.until > now() AS welcome
+FROM devices AS d JOIN links AS l ON l.uid = d.link_uid WHERE d.digest = $1
+"""
+
+MOVE_TO_LINK = """
+UPDATE devices SET link_uid = $2
+WHERE digest = $1 AND template = $3 AND step = $4 AND owner_group = $5
+"""
+
+COUNT = """
+UPDATE devices SET shown = shown + $2, given = given + $3, last_at = now() WHERE uid = $1
+"""
+
+GOLD_ANSWERS = """
+-- Answers to items whose answer is known that have not been looked at yet.
+SELECT s.item_uid, s.device_uid, s.answer, i.known_answer FROM shown AS s
+JOIN items AS i ON i.uid = s.item_uid
+WHERE s.gold AND NOT s.judged AND s.answer IS NOT NULL AND s.answered_at <= now() - $1::interval
+ORDER BY s.item_uid LIMIT $2
+"""
+
+GOLD_JUDGED = """
+UPDATE shown SET judged = true
+FROM unnest($1::uuid[], $2::uuid[]) AS done (item_uid, device_uid)
+WHERE shown.item_uid = done.item_uid AND shown.device_uid = done.device_uid
+"""
+
+DECIDED_ITEMS = statement("""
+SELECT uid FROM items WHERE NOT judged AND state IN ('{item.DECIDED}', '{item.GIVING}',
+    '{item.GIVEN}') AND decided_at <= now() - $1::interval
+ORDER BY position LIMIT $2
+""")
+
+VOTES = """
+SELECT item_uid, device_uid, answer FROM shown
+WHERE item_uid = ANY($1::uuid[]) AND answer IS NOT NULL AND counts
+"""
+
+ITEMS_JUDGED = """
+UPDATE items SET judged = true
+WHERE uid = ANY(ARRAY(SELECT uid FROM items WHERE uid = ANY($1::uuid[]) ORDER BY uid FOR UPDATE))
+"""
+
+EVIDENCE = """
+SELECT d.uid, d.evidence, d.standing, d.set_by, q.ask FROM devices AS d
+JOIN LATERAL (SELECT ask FROM questions
+    WHERE template = d.template AND step = d.step AND owner_group = d.owner_group
+    ORDER BY opened_at DESC LIMIT 1) AS q ON true
+WHERE d.uid = ANY($1::uuid[]) ORDER BY d.uid FOR UPDATE OF d
+"""
+
+STORE_EVIDENCE = """
+UPDATE devices SET evidence = new.evidence::jsonb, score = new.score
+FROM unnest($1::uuid[], $2::text[], $3::float8[]) AS new (uid, evidence, score)
+WHERE devices.uid = new.uid
+"""
+
+JUDGE_ALONE = "SELECT pg_try_advisory_xact_lock(7306085932140157)"
+
+SET_STANDING = """
+UPDATE devices SET standing = $2, reason = $3, set_by = $4 WHERE uid = $1 AND standing <> $2
+RETURNING 1
+"""
+
+LOCK_ITEMS_OF = """
+SELECT uid FROM items WHERE uid IN (SELECT item_uid FROM shown WHERE device_uid = $1)
+ORDER BY uid FOR UPDATE
+"""
+
+COUNTS = "UPDATE shown SET counts = $2 WHERE device_uid = $1 AND counts <> $2"
+
+DEVICES = """
+SELECT d.uid, d.template, d.step, d.person, d.browser, d.first_at, d.last_at, d.given, d.evidence,
+    d.score, d.standing, d.reason, d.set_by, coalesce(t.seconds, 0) AS seconds
+FROM devices AS d LEFT JOIN LATERAL (
+    SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds) AS seconds FROM shown
+    WHERE device_uid = d.uid AND answer IS NOT NULL
+) AS t ON true
+WHERE d.template = $1 AND d.step = $2 AND d.owner_group = $3
+    AND ($4::uuid IS NULL OR d.uid = $4)
+ORDER BY d.score DESC, d.uid LIMIT $5
+"""
+
+
+class AskingPlace(NamedTuple):
+    """Where people are asked: a step of a template, and whose data it is about."""
+
+    template: str
+    step: str
+    group: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLink:
+    uid: UUID
+    template: str
+    step: str
+    owner_group: str
+    person: str | None
+    made_by: str
+    made_at: datetime
+    until: datetime
+    ended_at: datetime | None
+
+    @property
+    def place(self) -> AskingPlace:
+        return AskingPlace(self.template, self.step, self.owner_group)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownDevice:
+    """``welcome``: the link that it came by is still good."""
+
+    uid: UUID
+    template: str
+    step: str
+    owner_group: str
+    shown: int
+    given: int
+    standing: DeviceStanding
+    welcome: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceEvidence:
+    """``by_hand``: a person has said what is thought of it. ``answers``: that could be given."""
+
+    uid: UUID
+    evidence: dict[str, Any]
+    standing: DeviceStanding
+    by_hand: bool
+    answers: int
+
+
+async def insert_link(
+    connection: Connection,
+    *,
+    uid: UUID,
+    place: AskingPlace,
+    digest: bytes,
+    person: str | None,
+    made_by: str,
+    lasts: timedelta,
+) -> StoredLink:
+    [row] = await connection.fetch(INSERT_LINK, uid, *place, digest, person, made_by, lasts)
+    return StoredLink(uid, *place, person, made_by, row["made_at"], row["until"], None)
+
+
+async def link_by_digest(connection: Connection, digest: bytes) -> StoredLink | None:
+    row = await connection.fetchrow(LINK_BY_DIGEST, digest)
+    return None if row is None else StoredLink(**row)
+
+
+async def links_of_step(connection: Connection, place: AskingPlace) -> list[StoredLink]:
+    """Newest first; those of single people are nobody else's business."""
+    return [StoredLink(**row) for row in await connection.fetch(LINKS_OF_STEP, *place)]
+
+
+async def place_of_link(connection: Connection, link: UUID) -> AskingPlace | None:
+    row = await connection.fetchrow(STEP_OF_LINK, link)
+    return None if row is None else AskingPlace(*row)
+
+
+async def end_link(connection: Connection, link: UUID) -> bool:
+    return await connection.fetchval(END_LINK, link) is not None
+
+
+async def insert_device(
+    connection: Connection, uid: UUID, digest: bytes, link: StoredLink, *, browser: str
+) -> None:
+    await connection.execute(
+        INSERT_DEVICE, uid, *link.place, digest, link.uid, link.person, browser
+    )
+
+
+async def device_by_digest(connection: Connection, digest: bytes) -> KnownDevice | None:
+    row = await connection.fetchrow(DEVICE_BY_DIGEST, digest)
+    if row is None:
+        return None
+    return KnownDevice(**{**row, "standing": DeviceStanding(row["standing"])})
+
+
+async def move_to_link(connection: Connection, digest: bytes, link: StoredLink) -> bool:
+    """A browser that came before comes by this link now. False: it has answered nothing of it."""
+    done = await connection.execute(MOVE_TO_LINK, digest, link.uid, *link.place)
+    return str(done) == "UPDATE 1"
+
+
+async def count(connection: Connection, device: UUID, *, shown: int, given: int) -> None:
+    await connection.execute(COUNT, device, shown, given)
+
+
+async def alone(connection: Connection) -> bool:
+    """Until the end of the transaction no other instance judges."""
+    return bool(await connection.fetchval(JUDGE_ALONE))
+
+
+async def gold_answers(
+    connection: Connection, *, older: timedelta, most: int
+) -> list[tuple[UUID, UUID, str, str]]:
+    """Item, browser, what it answered, what is right."""
+    rows = await connection.fetch(GOLD_ANSWERS, older, most)
+    return [tuple(row) for row in rows]
+
+
+async def gold_judged(connection: Connection, done: Sequence[tuple[UUID, UUID]]) -> None:
+    await connection.execute(GOLD_JUDGED, [item for item, _ in done], [one for _, one in done])
+
+
+async def decided_items(connection: Connection, *, older: timedelta, most: int) -> list[UUID]:
+    """Not judged yet."""
+    return [row["uid"] for row in await connection.fetch(DECIDED_ITEMS, older, most)]
+
+
+async def votes_on(
+    connection: Connection, items: Sequence[UUID]
+) -> dict[UUID, list[tuple[UUID, str]]]:
+    """By item: browsers and what they answered."""
+    found: dict[UUID, list[tuple[UUID, str]]] = {}
+    for row in await connection.fetch(VOTES, list(items)):
+        found.setdefault(row["item_uid"], []).append((row["device_uid"], row["answer"]))
+    return found
+
+
+async def items_judged(connection: Connection, items: Sequence[UUID]) -> None:
+    await connection.execute(ITEMS_JUDGED, list(items))
+
+
+async def evidence_of(connection: Connection, devices: Sequence[UUID]) -> list[DeviceEvidence]:
+    """Locked, in order of their uids."""
+    return [
+        DeviceEvidence(
+            row["uid"],
+            row["evidence"],
+            DeviceStanding(row["standing"]),
+            row["set_by"] is not None,
+            len(row["ask"]["answers"]),
+        )
+        for row in await connection.fetch(EVIDENCE, list(devices))
+    ]
+
+
+async def store_evidence(
+    connection: Connection, found: Mapping[UUID, tuple[Mapping[str, Any], float]]
+) -> None:
+    """By browser: what is known of it, and its score."""
+    await connection.execute(
+        STORE_EVIDENCE,
+        list(found),
+        [json.dumps(evidence) for evidence, _ in found.values()],
+        [score for _, score in found.values()],
+    )
+
+
+async def set_standing(
+    connection: Connection,
+    device: UUID,
+    standing: DeviceStanding,
+    *,
+    reason: str,
+    set_by: str | None,
+) -> list[UUID] | None:
+    """Locks the items that the browser was shown, has its answers count or not, and gives these
+    items, which are to be settled. None: it was thought so before."""
+    items = [row["uid"] for row in await connection.fetch(LOCK_ITEMS_OF, device)]
+    if await connection.fetchval(SET_STANDING, device, standing, reason, set_by) is None:
+        return None
+    await connection.execute(COUNTS, device, standing is DeviceStanding.COUNTED)
+    return items
+
+
+async def devices_of_step(
+    connection: Connection, place: AskingPlace, *, device: UUID | None = None, most: int = 1
+) -> list[Mapping[str, Any]]:
+    """The worst first."""
+    rows = await connection.fetch(DEVICES, *place, device, most)
+    return [dict(row) for row in rows]

@@ -1,0 +1,24 @@
+"""Gauges of the service that asks, read from its tables."""
+
+from sluice.servicekit.gauges import Measurement, rows_of
+
+ITEMS = "SELECT state, count(*) FROM items WHERE ended_at IS NULL GROUP BY state"
+ANSWERS = """
+SELECT count(*) FROM shown WHERE answered_at > now() - interval '1 minute'
+"""
+OLDEST = """
+SELECT coalesce(extract(epoch FROM now() - min(decided_at)), 0) FROM items
+WHERE decided_at IS NOT NULL AND ended_at IS NULL
+"""
+
+MEASUREMENTS = (
+    Measurement(
+        "sluice_ask_items", "Items that people are asked about.", rows_of(ITEMS), ("state",)
+    ),
+    Measurement("sluice_ask_answers", "Answers within the last minute.", rows_of(ANSWERS)),
+    Measurement(
+        "sluice_ask_ungiven_seconds",
+        "Longest time for which the WMS has not been given what was decided; 0: it has all.",
+        rows_of(OLDEST),
+    ),
+)

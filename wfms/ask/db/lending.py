@@ -1,0 +1,217 @@
+"""Statements on items that browsers have, and on what they answered. All that locks several items
+does so in order of their uids, or passes over those that are locked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.ask import Show
+from sluice.contracts.states import AskItemState
+from sluice.servicekit.database import Connection
+from wfms.ask.db.statement import statement
+
+LEND = statement("""
+-- Up to $4 items that the browser $3 has not seen; whoever asks at the same time gets others.
+WITH free AS (
+    SELECT uid FROM items AS i
+    WHERE template = $1 AND step = $2 AND owner_group = $6 AND state = '{item.OPEN}' AND room > 0
+        AND NOT EXISTS (SELECT FROM shown WHERE item_uid = i.uid AND device_uid = $3)
+    ORDER BY position LIMIT $4 FOR UPDATE SKIP LOCKED
+), taken AS (
+    UPDATE items SET room = room - 1 FROM free WHERE items.uid = free.uid
+    RETURNING items.uid, items.content, items.position
+), lent AS (
+    INSERT INTO shown (item_uid, device_uid, lent_until, gold)
+    SELECT uid, $3, now() + $5::interval, false FROM taken
+)
+SELECT uid, content FROM taken ORDER BY position
+""")
+
+LEND_GOLD = statement("""
+-- Items with known answers that the browser has not seen.
+WITH free AS (
+    SELECT uid, content FROM items AS i
+    WHERE template = $1 AND step = $2 AND owner_group = $6 AND state = '{item.GOLD}'
+        AND NOT EXISTS (SELECT FROM shown WHERE item_uid = i.uid AND device_uid = $3)
+    ORDER BY position LIMIT $4
+), lent AS (
+    INSERT INTO shown (item_uid, device_uid, lent_until, gold)
+    SELECT uid, $3, now() + $5::interval, true FROM free
+)
+SELECT uid, content FROM free
+""")
+
+LENT = """
+-- Those of $2 that the browser has still to answer, lent anew.
+UPDATE shown SET lent_until = now() + $3::interval
+FROM items WHERE items.uid = item_uid AND device_uid = $1 AND item_uid = ANY($2::uuid[])
+    AND lent_until IS NOT NULL AND items.ended_at IS NULL
+RETURNING item_uid
+"""
+
+LOCK_ITEMS = """
+SELECT uid, state FROM items WHERE uid = ANY($1::uuid[]) ORDER BY uid FOR UPDATE
+"""
+
+SHOWN = """
+SELECT item_uid, answer, lent_until FROM shown WHERE device_uid = $1 AND item_uid = ANY($2::uuid[])
+"""
+
+ANSWER = """
+UPDATE shown SET answer = new.answer, seconds = new.seconds, answered_at = now(), lent_until = NULL,
+    counts = $5
+FROM unnest($2::uuid[], $3::text[], $4::real[]) AS new (item_uid, answer, seconds)
+WHERE shown.device_uid = $1 AND shown.item_uid = new.item_uid AND shown.answer IS NULL
+"""
+
+TAKE_BACK = """
+UPDATE shown SET answer = NULL, answered_at = NULL, lent_until = now() + $3::interval, seconds = 0
+WHERE device_uid = $1 AND item_uid = $2 AND answered_at > now() - $4::interval
+RETURNING 1
+"""
+
+SETTLE = statement("""
+-- What the answers to items say now, and how many more are wanted than browsers have. The items are
+-- locked.
+WITH votes AS (
+    SELECT item_uid, answer, count(*) AS number, min(answered_at) AS first FROM shown
+    WHERE item_uid = ANY($1::uuid[]) AND answer IS NOT NULL AND counts GROUP BY item_uid, answer
+), best AS (
+    SELECT DISTINCT ON (item_uid) item_uid, answer, number FROM votes
+    ORDER BY item_uid, number DESC, first
+), lent AS (
+    SELECT item_uid, count(*) AS number FROM shown
+    WHERE item_uid = ANY($1::uuid[]) AND lent_until > now() AND counts GROUP BY item_uid
+), now_so AS (
+    SELECT i.uid, best.answer, coalesce(best.number, 0) AS agreed,
+        coalesce(lent.number, 0) AS lent, coalesce(best.number, 0) >= i.agree AS decided
+    FROM items AS i LEFT JOIN best ON best.item_uid = i.uid LEFT JOIN lent ON lent.item_uid = i.uid
+    WHERE i.uid = ANY($1::uuid[])
+)
+UPDATE items SET
+    state = CASE WHEN decided THEN '{item.DECIDED}' ELSE '{item.OPEN}' END,
+    answer = CASE WHEN decided THEN now_so.answer END,
+    agreed = now_so.agreed,
+    room = CASE WHEN decided THEN 0 ELSE greatest(0, agree - now_so.agreed - lent) END,
+    decided_at = CASE WHEN decided THEN coalesce(decided_at, now()) END
+FROM now_so WHERE items.uid = now_so.uid AND state IN ('{item.OPEN}', '{item.DECIDED}')
+""")
+
+RUN_OUT = """
+-- Items that browsers had for too long: they may go to others, and their answers still count.
+SELECT item_uid FROM shown WHERE lent_until <= now() AND lent_until > '-infinity'
+ORDER BY lent_until LIMIT $1
+"""
+
+END_LENDING = """
+UPDATE shown SET lent_until = '-infinity'
+WHERE item_uid = ANY($1::uuid[]) AND lent_until <= now() AND lent_until > '-infinity'
+"""
+
+ANY_OPEN = statement("""
+SELECT EXISTS (SELECT FROM items WHERE template = $1 AND step = $2 AND owner_group = $3
+    AND state IN ('{item.OPEN}', '{item.DECIDED}', '{item.GIVING}'))
+""")
+
+CONTENT = """
+SELECT items.content, items.file FROM items JOIN shown ON shown.item_uid = items.uid
+WHERE items.uid = $1 AND shown.device_uid = $2
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class LentItem:
+    uid: UUID
+    content: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Where a browser answers: the step, whose items, and for how long they are lent."""
+
+    template: str
+    step: str
+    group: str
+    show: Show
+    lend: timedelta
+
+
+async def lend(
+    connection: Connection, desk: Desk, device: UUID, *, number: int, gold: bool = False
+) -> list[LentItem]:
+    """Up to ``number`` that the browser has not seen, to no more browsers than are wanted."""
+    if number <= 0:
+        return []
+    lending = LEND_GOLD if gold else LEND
+    place = desk.template, desk.step
+    rows = await connection.fetch(lending, *place, device, number, desk.lend, desk.group)
+    return [LentItem(row["uid"], row["content"]) for row in rows]
+
+
+async def still_lent(
+    connection: Connection, desk: Desk, device: UUID, items: Sequence[UUID]
+) -> set[UUID]:
+    """Of these, what is still asked of this browser; it has them for as long again."""
+    rows = await connection.fetch(LENT, device, list(items), desk.lend)
+    return {row["item_uid"] for row in rows}
+
+
+async def lock_items(connection: Connection, items: Sequence[UUID]) -> dict[UUID, AskItemState]:
+    rows = await connection.fetch(LOCK_ITEMS, list(items))
+    return {row["uid"]: AskItemState(row["state"]) for row in rows}
+
+
+async def shown_to(
+    connection: Connection, device: UUID, items: Sequence[UUID]
+) -> dict[UUID, str | None]:
+    """What it answered; None: nothing yet."""
+    rows = await connection.fetch(SHOWN, device, list(items))
+    return {row["item_uid"]: row["answer"] for row in rows}
+
+
+async def store_answers(
+    connection: Connection,
+    device: UUID,
+    answers: Sequence[tuple[UUID, str, float]],
+    *,
+    counts: bool,
+) -> None:
+    items, words, seconds = ([one[place] for one in answers] for place in range(3))
+    await connection.execute(ANSWER, device, items, words, seconds, counts)
+
+
+async def take_back(
+    connection: Connection, desk: Desk, device: UUID, item: UUID, *, within: timedelta
+) -> bool:
+    """False: it has not answered the item, or longer ago than ``within``."""
+    found = await connection.fetchval(TAKE_BACK, device, item, desk.lend, within)
+    return found is not None
+
+
+async def settle(connection: Connection, items: Sequence[UUID]) -> None:
+    """The items are locked."""
+    await connection.execute(SETTLE, list(items))
+
+
+async def run_out(connection: Connection, *, most: int) -> list[UUID]:
+    return [row["item_uid"] for row in await connection.fetch(RUN_OUT, most)]
+
+
+async def end_lendings(connection: Connection, items: Sequence[UUID]) -> None:
+    """The items are locked."""
+    await connection.execute(END_LENDING, list(items))
+
+
+async def is_anything_open(connection: Connection, desk: Desk) -> bool:
+    found = await connection.fetchval(ANY_OPEN, desk.template, desk.step, desk.group)
+    return bool(found)
+
+
+async def shown_item(
+    connection: Connection, device: UUID, item: UUID
+) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """Its content and its file; None: it was not shown to this browser."""
+    row = await connection.fetchrow(CONTENT, item, device)
+    return None if row is None else (row["content"], row["file"])

@@ -1,0 +1,91 @@
+"""Statements for people who watch what is asked."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.ask import Ask
+from sluice.contracts.states import AskItemState
+from sluice.servicekit.database import Connection
+from wfms.ask.db.devices import AskingPlace
+from wfms.ask.db.statement import statement
+
+STEPS = statement("""
+-- Steps that ask now, or did within 30 days.
+WITH steps AS (
+    SELECT template, step, owner_group,
+        (array_agg(ask ORDER BY opened_at DESC))[1] AS ask,
+        count(*) FILTER (WHERE ended_at IS NULL) AS tasks, max(reason) AS reason
+    FROM questions
+    WHERE (ended_at IS NULL OR ended_at > now() - interval '30 days')
+        AND ($1::text[] IS NULL OR owner_group = ANY($1::text[]))
+    GROUP BY template, step, owner_group
+)
+SELECT steps.*, d.devices, d.excluded, s.answers, s.last_hour, s.seconds
+FROM steps CROSS JOIN LATERAL (
+    SELECT count(*) AS devices, count(*) FILTER (WHERE standing = '{standing.EXCLUDED}') AS excluded
+    FROM devices WHERE template = steps.template AND step = steps.step
+        AND owner_group = steps.owner_group
+) AS d CROSS JOIN LATERAL (
+    SELECT count(*) AS answers,
+        count(*) FILTER (WHERE s.answered_at > now() - interval '1 hour') AS last_hour,
+        coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY s.seconds), 0) AS seconds
+    FROM shown AS s JOIN devices ON devices.uid = s.device_uid
+    WHERE devices.template = steps.template AND devices.step = steps.step
+        AND devices.owner_group = steps.owner_group AND s.answer IS NOT NULL
+) AS s ORDER BY template, step, owner_group
+""")
+
+ITEMS = """
+SELECT template, step, owner_group, state, count(*) AS number FROM items
+WHERE template = ANY($1::text[]) GROUP BY template, step, owner_group, state
+"""
+
+PLACE_OF_DEVICE = "SELECT template, step, owner_group FROM devices WHERE uid = $1"
+ASK = """
+SELECT ask FROM questions WHERE template = $1 AND step = $2 AND owner_group = $3
+ORDER BY ended_at IS NULL DESC, opened_at DESC LIMIT 1
+"""
+
+EXPORT = """
+SELECT i.task_uid, i.seq, i.file ->> 'name' AS name, i.known_answer, i.state, i.answer AS decided,
+    s.device_uid, d.person, s.answer, s.answered_at, s.seconds, s.counts
+FROM shown AS s JOIN items AS i ON i.uid = s.item_uid JOIN devices AS d ON d.uid = s.device_uid
+WHERE i.template = $1 AND i.step = $2 AND i.owner_group = $3 AND s.answer IS NOT NULL
+ORDER BY i.position, s.answered_at
+"""
+
+
+async def asking_steps(
+    connection: Connection, groups: frozenset[str] | None
+) -> list[Mapping[str, Any]]:
+    """``groups``: whose steps are seen; None: all."""
+    seen = None if groups is None else sorted(groups)
+    return [dict(row) for row in await connection.fetch(STEPS, seen)]
+
+
+async def items_by_state(
+    connection: Connection, templates: list[str]
+) -> dict[AskingPlace, dict[AskItemState, int]]:
+    found: dict[AskingPlace, dict[AskItemState, int]] = {}
+    for row in await connection.fetch(ITEMS, templates):
+        place = AskingPlace(row["template"], row["step"], row["owner_group"])
+        found.setdefault(place, {})[AskItemState(row["state"])] = row["number"]
+    return found
+
+
+async def place_of_device(connection: Connection, device: UUID) -> AskingPlace | None:
+    row = await connection.fetchrow(PLACE_OF_DEVICE, device)
+    return None if row is None else AskingPlace(*row)
+
+
+async def ask_of(connection: Connection, place: AskingPlace) -> Ask | None:
+    """Of the newest task; None: nothing was ever asked there."""
+    found = await connection.fetchval(ASK, *place)
+    return None if found is None else Ask.model_validate(found)
+
+
+async def all_answers(connection: Connection, place: AskingPlace) -> AsyncIterator[dict[str, Any]]:
+    """Within a transaction, item by item."""
+    async for row in connection.cursor(EXPORT, *place, prefetch=1000):
+        yield dict(row)

@@ -1,0 +1,164 @@
+"""Statements on questions: tasks of the WMS, and the items that are made of their jobs."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.ask import Ask
+from sluice.contracts.asking import AskedTask
+from sluice.contracts.job_inputs import InputFile
+from sluice.contracts.states import AskItemState
+from sluice.contracts.tasks import TaskOutput
+from sluice.servicekit.database import Connection
+from wfms.ask.db.statement import statement
+
+INSERT = """
+INSERT INTO questions (task_uid, chain_uid, template, step, owner, owner_group, ask, output, files)
+VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, $8::jsonb, $9::jsonb) ON CONFLICT (task_uid) DO NOTHING
+"""
+
+OPEN = """
+SELECT task_uid, template, step, owner_group, ask, output, files, read_to, gold_read
+FROM questions WHERE ended_at IS NULL ORDER BY task_uid
+"""
+
+READ_ON = """
+-- Nothing where another instance has read the same.
+UPDATE questions SET read_to = $3, reason = '' WHERE task_uid = $1 AND read_to = $2 RETURNING 1
+"""
+
+GOLD_READ = """
+UPDATE questions SET gold_read = true, reason = ''
+WHERE task_uid = $1 AND NOT gold_read RETURNING 1
+"""
+
+SAY_WHY = "UPDATE questions SET reason = $2 WHERE task_uid = $1 AND reason <> $2"
+
+INSERT_ITEMS = """
+INSERT INTO items (uid, task_uid, template, step, owner_group, job_id, seq, file, content,
+    known_answer, state, agree, room, reason)
+SELECT uid, $1, $2, $3, $14, job_id, seq, file::jsonb, content::jsonb, known, state, $4,
+    CASE WHEN state = $5 THEN $4 ELSE 0 END, reason
+FROM unnest($6::uuid[], $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::text[],
+    $12::text[], $13::text[]) AS new (uid, job_id, seq, file, content, known, state, reason)
+ON CONFLICT DO NOTHING
+"""
+
+END = "UPDATE questions SET ended_at = now() WHERE task_uid = $1 AND ended_at IS NULL RETURNING 1"
+
+WITHDRAW = statement("""
+-- What has not been given of a task that has ended; in order of uid, as all that locks several.
+-- Items with known answers serve other tasks of the step.
+UPDATE items SET state = '{item.WITHDRAWN}', ended_at = now(), room = 0
+WHERE uid = ANY(ARRAY(
+    SELECT uid FROM items
+    WHERE task_uid = $1 AND state NOT IN ('{item.GIVEN}', '{item.WITHDRAWN}', '{item.GOLD}')
+    ORDER BY uid FOR UPDATE))
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """``read_to``: id of the last job that is an item here."""
+
+    task_uid: UUID
+    template: str
+    step: str
+    group: str
+    ask: Ask
+    output: TaskOutput
+    files: Sequence[InputFile]
+    read_to: int
+    gold_read: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NewItem:
+    """``job``: None where the answer is ``known``. ``reason``: why it cannot be shown."""
+
+    uid: UUID
+    job: int | None
+    seq: int
+    file: InputFile
+    content: dict[str, Any]
+    state: AskItemState
+    known: str | None = None
+    reason: str = ""
+
+
+async def insert_question(connection: Connection, task: AskedTask) -> None:
+    await connection.execute(
+        INSERT,
+        task.uid,
+        task.chain_uid,
+        task.template,
+        task.step,
+        task.owner,
+        task.owner_group,
+        task.ask.model_dump(mode="json"),
+        task.output.model_dump(mode="json"),
+        [file.model_dump(mode="json") for file in task.files],
+    )
+
+
+async def open_questions(connection: Connection) -> list[OpenQuestion]:
+    return [
+        OpenQuestion(
+            row["task_uid"],
+            row["template"],
+            row["step"],
+            row["owner_group"],
+            Ask.model_validate(row["ask"]),
+            TaskOutput.model_validate(row["output"]),
+            [InputFile.model_validate(file) for file in row["files"]],
+            row["read_to"],
+            row["gold_read"],
+        )
+        for row in await connection.fetch(OPEN)
+    ]
+
+
+async def add_items(
+    connection: Connection, question: OpenQuestion, items: Sequence[NewItem], *, read_to: int | None
+) -> bool:
+    """Within a transaction. ``read_to``: None: those are the items with known answers. False, and
+    nothing is done: another instance has them."""
+    if read_to is None:
+        mine = await connection.fetchval(GOLD_READ, question.task_uid)
+    else:
+        mine = await connection.fetchval(READ_ON, question.task_uid, question.read_to, read_to)
+    if mine is None:
+        return False
+    await connection.execute(
+        INSERT_ITEMS,
+        question.task_uid,
+        question.template,
+        question.step,
+        question.ask.agree,
+        AskItemState.OPEN,
+        [item.uid for item in items],
+        [item.job for item in items],
+        [item.seq for item in items],
+        [item.file.model_dump_json() for item in items],
+        [json.dumps(item.content, ensure_ascii=False) for item in items],
+        [item.known for item in items],
+        [item.state for item in items],
+        [item.reason for item in items],
+        question.group,
+    )
+    return True
+
+
+async def say_why(connection: Connection, task: UUID, reason: str) -> None:
+    """Why no more items of it are taken in."""
+    await connection.execute(SAY_WHY, task, reason)
+
+
+async def end_question(connection: Connection, task: UUID) -> bool:
+    """Within a transaction. False: it had ended."""
+    if await connection.fetchval(END, task) is None:
+        return False
+    await connection.execute(WITHDRAW, task)
+    return True

@@ -1,0 +1,215 @@
+"""What is shown of an item, made of what its file has in it. Nothing in it runs, loads or leads
+away in a browser."""
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import nh3
+
+from sluice.contracts.ask import Show
+
+#: Bytes of a file with text, and with an image.
+LARGEST_TEXT, LARGEST_IMAGE = 256 * 1024, 20 * 1024 * 1024
+
+#: First bytes of an image, and what it is.
+_IMAGES = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF87a": "image/gif",
+    b"GIF89a": "image/gif",
+}
+#: Tags that show text as its author meant it; no image, form, frame or script.
+_TAGS = set(
+    [
+        "a",
+        "abbr",
+        "b",
+        "bdi",
+        "bdo",
+        "blockquote",
+        "br",
+        "caption",
+        "cite",
+        "code",
+        "col",
+        "colgroup",
+        "dd",
+        "del",
+        "dfn",
+        "div",
+        "dl",
+        "dt",
+        "em",
+        "figcaption",
+        "figure",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "hr",
+        "i",
+        "ins",
+        "kbd",
+        "li",
+        "mark",
+        "ol",
+        "p",
+        "pre",
+        "q",
+        "rp",
+        "rt",
+        "ruby",
+        "s",
+        "samp",
+        "section",
+        "small",
+        "span",
+        "strong",
+        "sub",
+        "sup",
+        "table",
+        "tbody",
+        "td",
+        "tfoot",
+        "th",
+        "thead",
+        "time",
+        "tr",
+        "u",
+        "ul",
+        "var",
+        "wbr",
+    ]
+)
+_ATTRIBUTES = {"*": {"lang", "dir", "title"}, "td": {"colspan", "rowspan"}, "th": {"colspan"}}
+
+
+class Unreadable(Exception):
+    """A file is nothing that can be shown; the reason is for who made it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """``known``: the right answer, where the file says one. ``item``: what it says, as JSON."""
+
+    text: str | None = None
+    mark: tuple[int, int] | None = None
+    html: str | None = None
+    box: tuple[float, float, float, float] | None = None
+    title: str = ""
+    known: str | None = None
+    item: Any = None
+
+
+def largest(show: Show) -> int:
+    return LARGEST_IMAGE if show is Show.IMAGE else LARGEST_TEXT
+
+
+def content_of(data: bytes, show: Show) -> Content:
+    """A JSON object has ``text``, ``html`` or ``image`` (base64), and may have ``mark``
+    [begin, end], ``box`` [left, top, width, height], ``title``, and whatever else; any other file
+    is shown as it is. Raises ``Unreadable``."""
+    found = _object(data)
+    if found is not None:
+        return _of_object(found, show)
+    if show is Show.IMAGE:
+        media_type(data)
+        return Content()
+    text = _text(data)
+    return Content(text=text) if show is Show.TEXT else Content(html=clean(text))
+
+
+def clean(html: str) -> str:
+    return nh3.clean(html, tags=_TAGS, attributes=_ATTRIBUTES, link_rel=None, url_schemes=set())
+
+
+def image_of(data: bytes) -> tuple[bytes, str]:
+    """The bytes of the image that an item shows, and their media type. Raises ``Unreadable``."""
+    found = _object(data)
+    if found is not None:
+        try:
+            data = base64.b64decode(str(found.get("image", "")), validate=True)
+        except (ValueError, binascii.Error) as error:
+            raise Unreadable(f"'image' is no base64 ({error})") from error
+    return data, media_type(data)
+
+
+def media_type(data: bytes) -> str:
+    """Raises ``Unreadable``."""
+    for begin, kind in _IMAGES.items():
+        if data.startswith(begin):
+            return kind
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    raise Unreadable("it is no image: PNG, JPEG, GIF and WebP are shown")
+
+
+def _of_object(found: Mapping[str, Any], show: Show) -> Content:
+    known, title = found.get("answer"), found.get("title", "")
+    if known is not None and not isinstance(known, str):
+        raise Unreadable("'answer' is no text")
+    if not isinstance(title, str):
+        raise Unreadable("'title' is no text")
+    if show is Show.IMAGE:
+        image_of(json.dumps(found).encode())
+        kept = {key: value for key, value in found.items() if key != "image"}
+        return Content(box=_box(found.get("box")), title=title, known=known, item=kept)
+    shown = found.get(show.value)
+    if not isinstance(shown, str):
+        raise Unreadable(f"it is a JSON object without a text {show.value!r}")
+    if show is Show.HTML:
+        return Content(html=clean(shown), title=title, known=known, item=dict(found))
+    mark = _mark(found.get("mark"), len(shown))
+    return Content(text=shown, mark=mark, title=title, known=known, item=dict(found))
+
+
+def _object(data: bytes) -> dict[str, Any] | None:
+    """None: it is something else."""
+    if data.lstrip()[:1] != b"{":
+        return None
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _text(data: bytes) -> str:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"it is no UTF-8 ({error})") from error
+    if "\0" in text:
+        raise Unreadable("it has a NUL in it, so it is no text")
+    return text
+
+
+def _mark(given: Any, length: int) -> tuple[int, int] | None:
+    match given:
+        case None:
+            return None
+        case [int(begin), int(end)] if 0 <= begin < end <= length:
+            return begin, end
+        case _:
+            raise Unreadable(
+                f"'mark' is {given!r}, not [begin, end] within its {length} characters"
+            )
+
+
+def _box(given: Any) -> tuple[float, float, float, float] | None:
+    match given:
+        case None:
+            return None
+        case [int() | float(), int() | float(), int() | float(), int() | float()] if (
+            min(given) >= 0 and max(given) < 1e9
+        ):
+            left, top, width, height = given
+            return float(left), float(top), float(width), float(height)
+        case _:
+            raise Unreadable(f"'box' is {given!r}, not [left, top, width, height] in pixels")

@@ -1,0 +1,22 @@
+"""The legal moves of an item, and of what is thought of a browser. The documentation and the
+all-pairs test are made from these tables."""
+
+from sluice.contracts.life_cycles import Moves
+from sluice.contracts.states import AskItemState, DeviceStanding
+
+ITEM_MOVES: Moves[AskItemState] = {
+    AskItemState.OPEN: frozenset({AskItemState.DECIDED, AskItemState.WITHDRAWN}),
+    AskItemState.DECIDED: frozenset(
+        {AskItemState.OPEN, AskItemState.GIVING, AskItemState.WITHDRAWN}
+    ),
+    AskItemState.GIVING: frozenset({AskItemState.GIVEN, AskItemState.WITHDRAWN}),
+    AskItemState.GIVEN: frozenset(),
+    AskItemState.WITHDRAWN: frozenset(),
+    AskItemState.UNREADABLE: frozenset({AskItemState.OPEN, AskItemState.WITHDRAWN}),
+    AskItemState.GOLD: frozenset(),
+}
+
+STANDING_MOVES: Moves[DeviceStanding] = {
+    DeviceStanding.COUNTED: frozenset({DeviceStanding.EXCLUDED}),
+    DeviceStanding.EXCLUDED: frozenset({DeviceStanding.COUNTED}),
+}

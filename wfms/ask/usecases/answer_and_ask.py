@@ -1,0 +1,145 @@
+"""Takes a browser's answers, and lends it the next items."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.ask import Ask, Show
+from sluice.contracts.asking import (
+    AnswerFate,
+    AskNext,
+    FateOfAnswer,
+    GivenAnswer,
+    NextItems,
+    ShownItem,
+)
+from sluice.contracts.problems import Unprocessable
+from sluice.contracts.states import AskItemState, DeviceStanding
+from sluice.servicekit.database import Connection
+from wfms.ask.db.devices import KnownDevice, count
+from wfms.ask.db.lending import (
+    Desk,
+    LentItem,
+    is_anything_open,
+    lend,
+    lock_items,
+    settle,
+    shown_to,
+    still_lent,
+    store_answers,
+)
+from wfms.ask.domain.trust import is_gold
+from wfms.ask.usecases.context import AskContext
+
+#: Items whose answers are taken.
+_ASKED = frozenset({AskItemState.OPEN, AskItemState.DECIDED, AskItemState.GOLD})
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """A browser that may answer, and what it is asked."""
+
+    device: KnownDevice
+    ask: Ask
+
+    def desk(self, context: AskContext) -> Desk:
+        return Desk(
+            self.device.template,
+            self.device.step,
+            self.device.owner_group,
+            self.ask.show,
+            context.rules.lend,
+        )
+
+
+async def answer_and_ask(context: AskContext, visitor: Visitor, asked: AskNext) -> NextItems:
+    """Precondition: none; answers may come again, late, or to what was never shown.
+
+    Effect: answers to what this browser was shown and is still asked count, once; what is agreed on
+    by them is decided; new items are lent, none twice to one browser. One that is excluded is told
+    the same, and nothing of it counts. Messages: none. Raises ``Unprocessable`` for an answer that
+    is none of those asked for.
+    """
+    for given in asked.answers:
+        if given.answer not in visitor.ask.answers:
+            raise Unprocessable(f"{given.answer!r} is none of the answers: {visitor.ask.answers}")
+    desk, device = visitor.desk(context), visitor.device
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
+        fates = await _take(connection, device, asked.answers)
+        taken = sum(fate.fate is AnswerFate.TAKEN for fate in fates)
+        items = await _lend(connection, desk, visitor, asked)
+        if taken or items:
+            await count(connection, device.uid, shown=len(items), given=taken)
+        over = not items and not await is_anything_open(connection, desk)
+    return NextItems(
+        fates=fates,
+        items=[shown_item(item.uid, item.content, desk) for item in items],
+        given=device.given + taken,
+        over=over,
+    )
+
+
+async def _take(
+    connection: Connection, device: KnownDevice, answers: Sequence[GivenAnswer]
+) -> list[FateOfAnswer]:
+    if not answers:
+        return []
+    first = {given.item: given for given in reversed(answers)}
+    states = await lock_items(connection, list(first))
+    shown = await shown_to(connection, device.uid, list(first))
+    fates = {item: _fate(item, states, shown) for item in first}
+    new = [first[item] for item, fate in fates.items() if fate is AnswerFate.TAKEN]
+    if new:
+        counts = device.standing is DeviceStanding.COUNTED
+        rows = [(given.item, given.answer, given.seconds) for given in new]
+        await store_answers(connection, device.uid, rows, counts=counts)
+        await settle(connection, [given.item for given in new])
+    return [FateOfAnswer(item=given.item, fate=fates[given.item]) for given in first.values()]
+
+
+def _fate(
+    item: UUID, states: Mapping[UUID, AskItemState], shown: Mapping[UUID, str | None]
+) -> AnswerFate:
+    if item not in shown:
+        return AnswerFate.UNKNOWN
+    if shown[item] is not None:
+        return AnswerFate.ALREADY
+    return AnswerFate.TAKEN if states[item] in _ASKED else AnswerFate.LATE
+
+
+async def _lend(
+    connection: Connection, desk: Desk, visitor: Visitor, asked: AskNext
+) -> list[LentItem]:
+    """``has`` what is still asked for counts; an excluded browser gets what is known already."""
+    device, ask = visitor.device, visitor.ask
+    if asked.has:
+        await still_lent(connection, desk, device.uid, asked.has)
+    if asked.wanted == 0:
+        return []
+    if device.standing is DeviceStanding.EXCLUDED:
+        return await lend(connection, desk, device.uid, number=asked.wanted, gold=True)
+    golden = 0
+    if ask.gold is not None:
+        numbers = range(device.shown + 1, device.shown + asked.wanted + 1)
+        golden = sum(is_gold(device.uid.int, number, ask.gold_every) for number in numbers)
+    known = await lend(connection, desk, device.uid, number=golden, gold=True)
+    found = await lend(connection, desk, device.uid, number=asked.wanted - len(known))
+    # Nothing that is alone is asked of anybody for the sake of what is known of him.
+    return _mixed(found, known, device.uid.int) if found else []
+
+
+def _mixed(items: list[LentItem], known: list[LentItem], device: int) -> list[LentItem]:
+    mixed = list(items)
+    for item in known:
+        mixed.insert((item.uid.int ^ device) % (len(mixed) + 1), item)
+    return mixed
+
+
+def shown_item(uid: UUID, content: Mapping[str, Any], desk: Desk) -> ShownItem:
+    image = None
+    if desk.show is Show.IMAGE:
+        image = f"items/{uid}/image"
+    fields = {name: content.get(name) for name in ("text", "mark", "html", "box")}
+    return ShownItem(id=uid, title=content.get("title", ""), image=image, **fields)

@@ -1,0 +1,65 @@
+"""Links that open the page of a step."""
+
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+from sluice.contracts.asking_watch import AskLink, NewLink
+from sluice.contracts.problems import Conflict, NotFound
+from wfms.ask.db.devices import AskingPlace, StoredLink, end_link, insert_link, links_of_step
+from wfms.ask.db.progress import ask_of
+from wfms.ask.usecases.context import AskContext
+from wfms.ask.usecases.let_in import digest_of, new_token
+
+
+async def make_link(
+    context: AskContext, place: AskingPlace, new: NewLink, *, by: str
+) -> tuple[AskLink, str]:
+    """Precondition: ``by`` sees the step. Effect: whoever has the key, which is told once, may
+    answer; where it is ``mine``, what is answered by it is noted as that person's. Messages: none.
+    Raises ``NotFound``; ``Conflict`` where the template lets nobody answer who is not signed in, or
+    for fewer days."""
+    key = new_token()
+    async with context.database.transaction() as transaction:
+        ask = await ask_of(transaction.connection, place)
+        if ask is None:
+            raise NotFound(f"step {place.step} of {place.template} asks nothing")
+        if not new.mine and ask.link is None:
+            raise Conflict(
+                f"step {place.step} of {place.template} is for people who are signed in: its"
+                " template has no 'link: DAYS' in 'sluice:ask'"
+            )
+        if not new.mine and new.days > (ask.link or 0):
+            raise Conflict(f"a link to this step may open it for {ask.link} days at most")
+        stored = await insert_link(
+            transaction.connection,
+            uid=uuid4(),
+            place=place,
+            digest=digest_of(key),
+            person=by if new.mine else None,
+            made_by=by,
+            lasts=timedelta(days=new.days),
+        )
+    return told(stored), key
+
+
+async def links_to(context: AskContext, place: AskingPlace) -> list[AskLink]:
+    async with context.database.connection() as connection:
+        return [told(link) for link in await links_of_step(connection, place)]
+
+
+async def close_link(context: AskContext, link: UUID) -> None:
+    """Precondition: none. Effect: browsers that came by it are not let in any more; what they
+    answered counts. Messages: none. Raises ``Conflict`` where it has ended."""
+    async with context.database.transaction() as transaction:
+        if not await end_link(transaction.connection, link):
+            raise Conflict("this link has ended already")
+
+
+def told(link: StoredLink) -> AskLink:
+    return AskLink(
+        uid=link.uid,
+        made_by=link.made_by,
+        made_at=link.made_at,
+        until=link.until,
+        ended_at=link.ended_at,
+    )

@@ -1,0 +1,39 @@
+"""The image of an item."""
+
+import asyncio
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.ask import Show
+from sluice.contracts.job_inputs import InputFile
+from sluice.contracts.problems import NotAvailable, NotFound
+from sluice.storage.errors import StorageError
+from sluice.storage.reader import open_reader
+from wfms.ask.db.lending import shown_item
+from wfms.ask.domain.contents import LARGEST_IMAGE, Unreadable, image_of
+from wfms.ask.usecases.answer_and_ask import Visitor
+from wfms.ask.usecases.context import AskContext
+
+
+async def read_image(context: AskContext, visitor: Visitor, item: UUID) -> tuple[bytes, str]:
+    """Its bytes and their media type, of an item that this browser was shown. Raises ``NotFound``,
+    ``NotAvailable``."""
+    async with context.database.connection() as connection:
+        found = await shown_item(connection, visitor.device.uid, item)
+    if found is None or visitor.ask.show is not Show.IMAGE:
+        raise NotFound("this browser was not shown such an image")
+    content, file = found
+    try:
+        return await asyncio.to_thread(_read, InputFile.model_validate(file), content)
+    except Unreadable as error:
+        raise NotFound(f"the item's file is none any more that can be shown: {error}") from error
+    except StorageError as error:
+        raise NotAvailable(f"the image cannot be read now: {error}") from error
+
+
+def _read(file: InputFile, content: dict[str, Any]) -> tuple[bytes, str]:
+    with open_reader(file.url) as reader:
+        data = reader.read(0, LARGEST_IMAGE if "line" not in content else file.size)
+    if "line" in content:
+        data = data.splitlines()[content["line"]]
+    return image_of(data)

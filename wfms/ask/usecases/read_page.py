@@ -1,0 +1,20 @@
+"""What a page of questions has to know before it asks."""
+
+from sluice.contracts.asking import AskPage
+from wfms.ask.db.lending import is_anything_open
+from wfms.ask.usecases.answer_and_ask import Visitor
+from wfms.ask.usecases.context import AskContext
+
+
+async def read_page(context: AskContext, visitor: Visitor) -> AskPage:
+    ask = visitor.ask
+    async with context.database.connection() as connection:
+        over = not await is_anything_open(connection, visitor.desk(context))
+    return AskPage(
+        question=ask.question,
+        answers=ask.answers,
+        instructions=ask.instructions,
+        help=ask.help,
+        undo=ask.undo,
+        over=over,
+    )

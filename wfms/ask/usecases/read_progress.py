@@ -1,0 +1,110 @@
+"""What people who watch see: how far a step is, who answers, and all that was answered."""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.ask import Ask
+from sluice.contracts.asking_watch import AskDevice, AskingStep, ExportedAnswer
+from sluice.contracts.owners import Sight
+from sluice.contracts.states import DeviceStanding
+from wfms.ask.db.devices import AskingPlace, devices_of_step, place_of_link
+from wfms.ask.db.progress import all_answers, asking_steps, items_by_state, place_of_device
+from wfms.ask.domain.trust import LIMIT, Reference, right_of
+from wfms.ask.usecases.context import AskContext
+
+MOST_DEVICES = 1000
+
+
+async def read_steps(context: AskContext, sight: Sight) -> list[AskingStep]:
+    async with context.database.connection() as connection:
+        rows = await asking_steps(connection, sight.groups)
+        items = await items_by_state(connection, sorted({row["template"] for row in rows}))
+    found = []
+    for row in rows:
+        ask = Ask.model_validate(row["ask"])
+        place = AskingPlace(row["template"], row["step"], row["owner_group"])
+        found.append(
+            AskingStep(
+                template=place.template,
+                step=place.step,
+                group=place.group,
+                question=ask.question,
+                answers=ask.answers,
+                link=ask.link,
+                tasks=row["tasks"],
+                items=items.get(place, {}),
+                given=row["answers"],
+                last_hour=row["last_hour"],
+                seconds=row["seconds"],
+                devices=row["devices"],
+                excluded=row["excluded"],
+                reason=row["reason"],
+            )
+        )
+    return found
+
+
+async def read_devices(
+    context: AskContext, place: AskingPlace, *, device: UUID | None = None
+) -> list[AskDevice]:
+    """The worst first."""
+    async with context.database.connection() as connection:
+        rows = await devices_of_step(connection, place, device=device, most=MOST_DEVICES)
+    return [_device(row) for row in rows]
+
+
+def _device(row: Mapping[str, Any]) -> AskDevice:
+    evidence = row["evidence"]
+    return AskDevice(
+        uid=row["uid"],
+        person=row["person"],
+        browser=row["browser"],
+        first_at=row["first_at"],
+        last_at=row["last_at"],
+        given=row["given"],
+        gold=right_of(evidence, Reference.GOLD),
+        peers=right_of(evidence, Reference.PEERS),
+        score=round(row["score"], 2),
+        limit=round(LIMIT, 2),
+        seconds=row["seconds"],
+        standing=DeviceStanding(row["standing"]),
+        reason=row["reason"],
+        set_by=row["set_by"],
+    )
+
+
+async def place_of(
+    context: AskContext, *, device: UUID | None = None, link: UUID | None = None
+) -> AskingPlace | None:
+    """Where a browser answers, or a link leads."""
+    async with context.database.connection() as connection:
+        if device is not None:
+            return await place_of_device(connection, device)
+        return None if link is None else await place_of_link(connection, link)
+
+
+async def export_answers(context: AskContext, place: AskingPlace) -> AsyncIterator[str]:
+    """Every answer ever given, as JSON Lines, those that do not count among them."""
+    async with context.database.transaction() as transaction:
+        async for row in all_answers(transaction.connection, place):
+            yield _line(row)
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    answer = ExportedAnswer(
+        task=row["task_uid"],
+        number=row["seq"],
+        item=row["name"],
+        known=row["known_answer"],
+        state=row["state"],
+        decided=row["decided"],
+        device=row["device_uid"],
+        person=row["person"],
+        answer=row["answer"],
+        at=row["answered_at"],
+        seconds=round(row["seconds"], 2),
+        counts=row["counts"],
+    )
+    return json.dumps(answer.model_dump(mode="json"), ensure_ascii=False) + "\n"

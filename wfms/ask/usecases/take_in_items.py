@@ -1,0 +1,155 @@
+"""Makes items of the jobs of the WMS that wait for the answers of people."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from uuid import UUID, uuid4, uuid5
+
+from sluice.contracts.ask import Ask, Show
+from sluice.contracts.asking import AskedJob
+from sluice.contracts.job_inputs import InputFile
+from sluice.contracts.problems import NotFound
+from sluice.contracts.states import AskItemState
+from sluice.storage.errors import FileMissing, NoFile, StorageError
+from sluice.storage.reader import open_reader
+from wfms.ask.db.questions import (
+    NewItem,
+    OpenQuestion,
+    add_items,
+    end_question,
+    insert_question,
+    open_questions,
+    say_why,
+)
+from wfms.ask.domain.contents import Content, Unreadable, content_of, largest
+from wfms.ask.usecases.context import AskContext
+
+#: Jobs of one page, files read at the same time.
+PAGE, READERS = 200, 8
+#: Makes the uid of an item with a known answer of what is in it.
+_GOLD = UUID("7d3a0b0e-58d2-5a39-9e1c-0f5f8f1c9a11")
+
+
+async def take_in_items(context: AskContext) -> bool:
+    """Precondition: none; several instances may do it at once.
+
+    Effect: tasks of the WMS that ask are known here, their jobs are items (those whose files are
+    nothing that can be shown, too, with the reason), and of tasks that ended what was not given is
+    withdrawn. True: there may be more at once. Messages: none. Raises ``NotAvailable``.
+    """
+    asked = (await context.wms.asked_tasks()).tasks
+    living = {task.uid for task in asked}
+    async with context.database.connection() as connection:
+        known = {question.task_uid for question in await open_questions(connection)}
+        for task in asked:
+            if task.uid not in known:
+                await insert_question(connection, task)
+        questions = await open_questions(connection)
+    more = False
+    for question in questions:
+        if question.task_uid in living:
+            more |= await _take_in(context, question)
+        else:
+            async with context.database.transaction() as transaction:
+                await end_question(transaction.connection, question.task_uid)
+    return more
+
+
+async def _take_in(context: AskContext, question: OpenQuestion) -> bool:
+    try:
+        if question.ask.gold is not None and not question.gold_read:
+            await _take_in_gold(context, question)
+        jobs = await context.wms.asked_jobs(question.task_uid, after=question.read_to, limit=PAGE)
+    except NotFound:
+        return False  # it has ended since: the next look finds that
+    if not jobs.jobs:
+        return False
+    try:
+        items = await _items(question.ask, jobs.jobs)
+    except StorageError as error:
+        async with context.database.connection() as connection:
+            await say_why(connection, question.task_uid, f"waiting for a storage: {error}")
+        return False
+    async with context.database.transaction() as transaction:
+        last = jobs.jobs[-1].id
+        await add_items(transaction.connection, question, items, read_to=last)
+    return len(jobs.jobs) == PAGE
+
+
+async def _items(ask: Ask, jobs: Sequence[AskedJob]) -> list[NewItem]:
+    """Raises ``StorageError`` where a storage does not answer."""
+    reading = asyncio.Semaphore(READERS)
+
+    async def item(job: AskedJob) -> NewItem:
+        async with reading:
+            try:
+                content = await asyncio.to_thread(_read, job.input, ask.show)
+            except (Unreadable, FileMissing, NoFile) as error:
+                state, reason = AskItemState.UNREADABLE, str(error)
+                return NewItem(uuid4(), job.id, job.seq, job.input, {}, state, reason=reason)
+        return NewItem(uuid4(), job.id, job.seq, job.input, _stored(content), AskItemState.OPEN)
+
+    return list(await asyncio.gather(*map(item, jobs)))
+
+
+def _read(file: InputFile, show: Show) -> Content:
+    """Raises ``Unreadable``, ``StorageError``."""
+    most = largest(show)
+    if file.size > most:
+        raise Unreadable(f"it has {file.size} bytes, and at most {most} are shown")
+    with open_reader(file.url) as reader:
+        return content_of(reader.read(0, most), show)
+
+
+async def _take_in_gold(context: AskContext, question: OpenQuestion) -> None:
+    [file] = [file for file in question.files if file.port == question.ask.gold]
+    try:
+        data = await asyncio.to_thread(_whole, file)
+        items, reason = list(_gold_items(question, file, data)), ""
+    except Unreadable as error:
+        items, reason = [], f"items with known answers cannot be read: {file.name}: {error}"
+    except StorageError as error:
+        items, reason = None, f"waiting for a storage: {error}"
+    async with context.database.transaction() as transaction:
+        if items is not None:
+            await add_items(transaction.connection, question, items, read_to=None)
+        if reason:
+            await say_why(transaction.connection, question.task_uid, reason)
+
+
+def _whole(file: InputFile) -> bytes:
+    with open_reader(file.url) as reader:
+        return reader.read(0, file.size)
+
+
+def _gold_items(question: OpenQuestion, file: InputFile, data: bytes) -> Iterator[NewItem]:
+    """Those of the same content are the same for all tasks of the step. Raises ``Unreadable``."""
+    for number, line in enumerate(data.splitlines()):
+        if not line.strip():
+            continue
+        try:
+            content = content_of(line, question.ask.show)
+        except Unreadable as error:
+            raise Unreadable(f"line {number + 1}: {error}") from error
+        if content.known not in question.ask.answers:
+            raise Unreadable(f"line {number + 1}: 'answer' is none of {question.ask.answers}")
+        name = f"{question.group}/{question.template}/{question.step}/{line!r}"
+        stored = _stored(content)
+        if question.ask.show is Show.IMAGE:
+            stored["line"] = number
+        yield NewItem(
+            uuid5(_GOLD, name),
+            None,
+            number,
+            file,
+            stored,
+            AskItemState.GOLD,
+            known=content.known,
+        )
+
+
+def _stored(content: Content) -> dict[str, object]:
+    found = asdict(content)
+    return {
+        key: value for key, value in found.items() if value not in (None, "") and key != "known"
+    }

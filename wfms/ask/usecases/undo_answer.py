@@ -1,0 +1,36 @@
+"""Takes an answer back, on the wish of who gave it."""
+
+from uuid import UUID
+
+from sluice.contracts.asking import ShownItem
+from sluice.contracts.problems import NotFound
+from sluice.contracts.states import AskItemState
+from wfms.ask.db.devices import count
+from wfms.ask.db.lending import lock_items, settle, shown_item, take_back
+from wfms.ask.usecases import answer_and_ask
+from wfms.ask.usecases.answer_and_ask import Visitor
+from wfms.ask.usecases.context import AskContext
+
+_BACK = frozenset({AskItemState.OPEN, AskItemState.DECIDED, AskItemState.GOLD})
+
+
+async def undo_answer(context: AskContext, visitor: Visitor, item: UUID) -> ShownItem:
+    """Precondition: none. Effect: the answer counts no more, and the item is lent to this browser
+    again. Messages: none. Raises ``NotFound`` where the browser has not answered it, or too long
+    ago."""
+    desk, device = visitor.desk(context), visitor.device
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
+        states = await lock_items(connection, [item])
+        if (
+            not visitor.ask.undo
+            or states.get(item) not in _BACK
+            or not await take_back(connection, desk, device.uid, item, within=context.rules.undo)
+        ):
+            raise NotFound("this answer cannot be taken back any more")
+        await settle(connection, [item])
+        await count(connection, device.uid, shown=0, given=-1)
+        found = await shown_item(connection, device.uid, item)
+    if found is None:
+        raise NotFound("this item was not shown here")
+    return answer_and_ask.shown_item(item, found[0], desk)

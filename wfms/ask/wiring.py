@@ -1,0 +1,68 @@
+"""Wires the service that asks people: the only file that names what it is made of."""
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from functools import partial
+
+from sluice.clients.wms import WmsClient
+from sluice.servicekit.audit.chain import AuditChain
+from sluice.servicekit.audit.router import audit_router
+from sluice.servicekit.database import Database
+from sluice.servicekit.gauges import Gauges
+from sluice.servicekit.http import Health, create_app
+from sluice.servicekit.lifecycle import Component
+from sluice.servicekit.loop import Loop
+from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.migrate import Migrator
+from sluice.servicekit.service import Service
+from sluice.servicekit.service_clients import Links
+from sluice.servicekit.transport.base import Transport
+from wfms.ask.api.answering import answering_router
+from wfms.ask.api.browser_rate import BrowserRate
+from wfms.ask.api.watching import watching_router
+from wfms.ask.db.gauges import MEASUREMENTS
+from wfms.ask.settings import AskSettings
+from wfms.ask.usecases.context import AskContext
+from wfms.ask.usecases.end_lendings import end_old_lendings
+from wfms.ask.usecases.give_answers import give_answers
+from wfms.ask.usecases.judge_devices import judge_devices
+from wfms.ask.usecases.take_in_items import take_in_items
+
+NAME = "wfms.ask"
+
+
+def build(settings: AskSettings, *, links: Links, transport: Transport) -> Service:
+    metrics = ServiceMetrics()
+    database = Database(settings.database_url, source=NAME, audited=True)
+    context = AskContext(database, WmsClient(links.http("wms")), settings.rules)
+    rate = BrowserRate(
+        requests=settings.requests_of_a_browser, newcomers=settings.browsers_of_an_address
+    )
+    health = Health({"database": database.ping, "transport": transport.ping})
+    secure = settings.public_url.startswith("https:")
+    app = create_app(
+        NAME,
+        [
+            answering_router(context, rate, secure=secure),
+            watching_router(context, address=settings.public_url.rstrip("/")),
+            audit_router(database),
+        ],
+        health=health,
+        metrics=metrics,
+        audit=database,
+    )
+
+    def loop(name: str, tick: Callable[[AskContext], Awaitable[bool]]) -> Loop:
+        return Loop(f"ask.{name}", partial(tick, context), period=settings.period, metrics=metrics)
+
+    components: list[Component] = [
+        Migrator(settings.database_url, "wfms.ask.db.migrations"),
+        database,
+        AuditChain(database, metrics, keep=timedelta(days=settings.audit_days)),
+        loop("take_in", take_in_items),
+        loop("judge", judge_devices),
+        loop("give", give_answers),
+        loop("lendings", end_old_lendings),
+        Gauges(database, metrics, MEASUREMENTS, health=health.report),
+    ]
+    return Service(NAME, app, components, metrics=metrics)
