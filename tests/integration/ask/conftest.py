@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -155,19 +156,29 @@ class Asking:
 
 @pytest.fixture
 async def asking(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterator[Asking]:
-    await Migrator(url := await make_database(), "wfms.ask.db.migrations").start()
+    async with asking_on(await make_database(), tmp_path) as asking:
+        yield asking
+
+
+@asynccontextmanager
+async def asking_on(
+    url: str, folder: Path, rules: AskRules = AT_ONCE, *, requests: int = 0
+) -> AsyncIterator[Asking]:
+    """The service on an empty database. ``requests``: of a browser in a minute; 0: any number."""
+    await Migrator(url, "wfms.ask.db.migrations").start()
     database = Database(url, source="wfms.ask", audited=True)
     rows = AskedRows()
     transport = httpx.ASGITransport(rows.app(), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://wms.test") as wms:
-        context = AskContext(database, WmsClient(wms), AT_ONCE)
+        context = AskContext(database, WmsClient(wms), rules)
+        rate = BrowserRate(requests=requests, newcomers=0)
         routers = [
-            answering_router(context, BrowserRate(requests=0, newcomers=0), secure=False),
+            answering_router(context, rate, secure=False),
             watching_router(context, address="http://ask.test"),
         ]
         app = create_app("wfms.ask", routers, health=Health({}), metrics=ServiceMetrics())
         await database.start()
-        asking = Asking(context, app, rows, tmp_path)
+        asking = Asking(context, app, rows, folder)
         try:
             yield asking
         finally:

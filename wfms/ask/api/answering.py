@@ -41,6 +41,8 @@ _SAFE = {
     "X-ItemContent-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }
+#: Asked for again each time: its parts are of one version.
+_FRESH = {"Cache-Control": "no-cache"}
 _STEP = "/{template}/{step}"
 _AN_IMAGE = {"content": {"image/*": {"schema": {"type": "string", "format": "binary"}}}}
 
@@ -66,7 +68,7 @@ def answering_router(context: AskContext, rate: BrowserRate, *, secure: bool) ->
         if file not in files:
             raise NotFound(f"there is no {file}")
         kind = guess_type(file)[0] or "application/octet-stream"
-        return FileResponse(files[file], media_type=kind, headers=_SAFE)
+        return FileResponse(files[file], media_type=kind, headers=_SAFE | _FRESH)
 
     @router.get(_STEP, include_in_schema=False)
     @allow(Other.EVERYBODY)
@@ -76,7 +78,7 @@ def answering_router(context: AskContext, rate: BrowserRate, *, secure: bool) ->
         """The page. With a link's ``key``, the browser is let in, and sent to the address
         without it."""
         if key is None:
-            return FileResponse(files["page.html"], headers=_SAFE)
+            return FileResponse(files["page.html"], headers=_SAFE | _FRESH)
         await rate.require_address(address_of(request.scope))
         cookie = cookie_of(template, step)
         entrance = await enter(

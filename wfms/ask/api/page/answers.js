@@ -18,11 +18,18 @@ export class Answers {
     return this.store.read(`answer ${item}`);
   }
 
-  give(item, answer, seconds) {
+  // With the item itself, until its fate is known: it may be wanted back.
+  give(shown, answer, seconds) {
+    const item = shown.id;
     this.serial = Math.max(this.serial + 1, Date.now());
-    this.store.write(`answer ${item}`, { item, answer, seconds, serial: this.serial });
+    this.store.write(`answer ${item}`, { item, answer, seconds, shown, serial: this.serial });
     const back = this.history().filter((one) => one.item !== item);
     this.store.write("history", [...back, { item, answer }].slice(-STEPS_BACK));
+  }
+
+  // From now on the service may have it, whether it says so or not.
+  tried(kept) {
+    if (!kept.tried) this.store.write(`answer ${kept.item}`, { ...kept, tried: true });
   }
 
   // Its fate is known; an answer that was given to the same item afterwards stays.
@@ -33,6 +40,11 @@ export class Answers {
 
   drop(item) {
     this.store.remove(`answer ${item}`);
+  }
+
+  // What can no longer be answered so.
+  only(possible) {
+    for (const one of this.unsent()) if (!possible.includes(one.answer)) this.drop(one.item);
   }
 
   history() {

@@ -20,7 +20,7 @@ class AskingPage {
   constructor() {
     this.store = new Store(base);
     this.answers = new Answers(this.store);
-    this.items = new Items();
+    this.items = new Items(this.store);
     this.looked = new Looked();
     this.service = new Service(base);
     this.sender = new Sender({ service: this.service, answers: this.answers, items: this.items, tell: this });
@@ -69,6 +69,7 @@ class AskingPage {
     this.about = about;
     this.trouble = null;
     this.over = about.over;
+    this.answers.only(about.answers);
     this.keys = keysOf(about.answers);
     this.stage.name(about, base);
     this.dock.fill(about, this.keys);
@@ -78,13 +79,14 @@ class AskingPage {
 
   take() {
     this.tab.take();
+    this.items.load();
     this.sender.start();
     this.render();
   }
 
   lost() {
     this.sender.stop();
-    this.items.clear();
+    this.items.leave();
     this.render();
   }
 
@@ -125,7 +127,7 @@ class AskingPage {
     if (this.stage.screen !== "asking" || !item || shown?.item !== item || !shown.done) return;
     if (performance.now() - shown.at < TOO_QUICK) return;
     const { seconds } = this.looked;
-    this.answers.give(item.id, this.about.answers[index], seconds);
+    this.answers.give(item, this.about.answers[index], seconds);
     this.items.answered(seconds);
     this.dock.flash(index);
     this.stage.say("");
@@ -139,24 +141,31 @@ class AskingPage {
     const last = this.answers.stepBack();
     if (!last) return this.stage.say("There is nothing left to take back.", "passing");
     const kept = this.answers.get(last.item);
-    const flying = this.sender.flying.has(last.item);
-    const item = this.items.answeredBefore(last.item);
+    const item = this.items.recent.get(last.item) || kept?.shown;
     this.answers.drop(last.item);
+    this.over = false;
     if (item) this.items.first(item);
     else this.stage.say("Taking back …", "passing");
-    if (!kept || flying || !item) this.answers.takeBack(last.item, !kept);
+    if (!kept || kept.tried || !item) this.answers.takeBack(last.item, !kept);
     this.sender.nudge();
     this.render();
   }
 
   // What the sender tells.
 
-  came({ items, given, over }) {
-    this.items.add(items);
+  came({ fates, items, given, over }) {
+    // Known by another name from now on: what the earlier one was given is not asked of this one.
+    if (fates.some((one) => one.fate === "unknown")) {
+      for (const item of [...this.items.held]) this.items.drop(item.id);
+      this.stage.say("This browser was not known any more: its last answers could not be counted.", "passing");
+    }
+    const hold = this.tab.asks;
+    this.items.add(items.filter((item) => !this.answers.get(item.id)), { hold });
+    if (hold && !items.length) this.items.load();
     this.given = given;
     this.over = over;
-    this.empty = !items.length;
-    if (over) this.items.clear();
+    this.empty = this.sender.empty;
+    if (over) for (const item of [...this.items.held]) this.items.drop(item.id);
     this.trouble = null;
     this.render();
   }
@@ -164,6 +173,7 @@ class AskingPage {
   undone(item) {
     this.given = Math.max(0, this.given - 1);
     if (this.answers.get(item.id) || this.items.has(item.id)) return;
+    if (!this.tab.asks) return this.items.keep(item, -Date.now());
     this.items.first(item);
     this.stage.say("");
     this.render();

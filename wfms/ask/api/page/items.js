@@ -1,4 +1,5 @@
-// Items at hand: the first one is shown, the others wait behind it.
+// Items at hand: the first one is shown, the others wait behind it. The service gives none twice to a browser,
+// so they are kept until they are answered, whatever becomes of the page.
 
 const LEAST = 4;
 const MOST = 20;
@@ -6,10 +7,10 @@ const AHEAD = 60; // seconds of work at hand: about a tunnel
 const BACK = 20; // answered items that can come back without being asked for
 
 export class Items {
-  constructor() {
+  constructor(store) {
+    this.store = store;
     this.held = [];
     this.recent = new Map(); // answered last, for the way back
-    this.done = new Set(); // ids of all that were answered here
     this.pace = [];
     this.pictures = new Map();
   }
@@ -22,44 +23,55 @@ export class Items {
     return this.held.some((item) => item.id === id);
   }
 
-  // Those that are new here; answered ones do not come again unless they are taken back.
-  add(items) {
-    const fresh = items.filter((item) => !this.has(item.id) && !this.done.has(item.id));
+  // What was kept here, by this page or another.
+  load() {
+    const kept = this.store.names("item ").map((name) => this.store.read(name));
+    this.hold(kept.filter((one) => one).sort((one, other) => one.place - other.place).map((one) => one.item));
+  }
+
+  // From the service; held only where this page asks.
+  add(items, { hold }) {
+    const place = Date.now();
+    items.forEach((item, index) => this.keep(item, place + index / items.length));
+    if (hold) this.hold(items);
+  }
+
+  hold(items) {
+    const fresh = items.filter((item) => !this.has(item.id));
     this.held.push(...fresh);
     for (const item of fresh) this.fetchPicture(item);
-    return fresh.length;
+  }
+
+  keep(item, place) {
+    this.store.write(`item ${item.id}`, { item, place });
   }
 
   first(item) {
     this.recent.delete(item.id);
-    this.done.delete(item.id);
     this.held = [item, ...this.held.filter((other) => other.id !== item.id)];
+    this.keep(item, -Date.now());
     this.fetchPicture(item);
   }
 
   answered(seconds) {
     const item = this.held.shift();
+    this.store.remove(`item ${item.id}`);
     this.recent.set(item.id, item);
-    this.done.add(item.id);
     if (this.recent.size > BACK) this.recent.delete(this.recent.keys().next().value);
     this.pictures.delete(item.id);
     this.pace = [...this.pace, Math.min(seconds, AHEAD)].slice(-5);
-    return item;
   }
 
   drop(id) {
     this.held = this.held.filter((item) => item.id !== id);
+    this.store.remove(`item ${id}`);
   }
 
-  clear() {
+  // Another page asks: what is kept is left to it.
+  leave() {
     this.held = [];
     this.recent.clear();
-    this.done.clear();
     this.pictures.clear();
-  }
-
-  answeredBefore(id) {
-    return this.recent.get(id) || null;
   }
 
   // How many more are wanted, by how fast one answers; none while there are enough.

@@ -39,7 +39,7 @@ export function elsewhereScreen() {
 }
 
 export function overScreen(given, kept) {
-  return { title: "That was all", text: `Nothing is asked here any more. ${thanks(given)}`, more: keptNote(kept), button: ["Look again", "look"] };
+  return { title: "That was all", text: `Nothing is asked here any more. ${thanks(given)}`, more: keptNote(kept) || "Should something new come while this page is open, it is shown.", button: ["Look again", "look"] };
 }
 
 export function waitingScreen(given) {

@@ -10,7 +10,6 @@ export class Sender {
   // ``tell``: ``came(answer)``, ``undone(item)``, ``notUndone(id)``, ``troubled(error)``, ``stopped(error)``.
   constructor({ service, answers, items, tell }) {
     Object.assign(this, { service, answers, items, tell });
-    this.flying = new Set();
     this.running = false;
     this.active = false;
     this.failures = 0;
@@ -75,24 +74,20 @@ export class Sender {
     if (!sent.length && !wanted) return;
     const rest = all.slice(AT_ONCE).map((one) => one.item);
     const has = [...this.items.held.map((item) => item.id), ...rest].slice(0, AT_ONCE);
-    this.flying = new Set(sent.map((one) => one.item));
-    try {
-      const given = sent.map(({ item, answer, seconds }) => ({ item, answer, seconds }));
-      const came = await this.service.next({ answers: given, has, wanted });
-      for (const one of sent) this.answers.settle(one.item, one.serial);
-      this.empty = wanted > 0 && !came.items.length && !came.over;
-      if (came.items.length) this.looks = 0;
-      if (this.active) this.tell.came(came);
-    } finally {
-      this.flying.clear();
-    }
+    for (const one of sent) this.answers.tried(one);
+    const given = sent.map(({ item, answer, seconds }) => ({ item, answer, seconds }));
+    const came = await this.service.next({ answers: given, has, wanted });
+    for (const one of sent) this.answers.settle(one.item, one.serial);
+    this.empty = wanted > 0 && !came.items.length;
+    if (came.items.length) this.looks = 0;
+    this.tell.came(came);
   }
 
   async takeBack({ item, sure }) {
     try {
       const shown = await this.service.undo(item);
       this.answers.takenBack(item);
-      if (this.active) this.tell.undone(shown);
+      this.tell.undone(shown);
     } catch (error) {
       if (!(error instanceof Refused) || ![404, 409].includes(error.status)) throw error;
       this.answers.takenBack(item);

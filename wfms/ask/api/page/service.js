@@ -22,12 +22,19 @@ export class Service {
     return this.ask("GET", "about");
   }
 
-  next(body) {
-    return this.ask("POST", "next", body);
+  async next(body) {
+    const came = await this.ask("POST", "next", body);
+    return { ...came, items: came.items.map((item) => this.placed(item)) };
   }
 
-  undo(item) {
-    return this.ask("POST", "undo", { item });
+  async undo(item) {
+    return this.placed(await this.ask("POST", "undo", { item }));
+  }
+
+  // Images have their address from here.
+  placed(item) {
+    if (!item.image) return item;
+    return { ...item, image: new URL(item.image, `${window.location.origin}${this.base}/`).pathname };
   }
 
   async ask(method, name, body) {

@@ -2,6 +2,7 @@
 // One key for each thing: what two tabs do at once cannot overwrite each other's.
 
 const memory = new Map();
+const ROOM = "item "; // what gives way to the rest
 
 function storage() {
   try {
@@ -31,13 +32,31 @@ export class Store {
   write(name, value) {
     const key = this.prefix + name;
     const text = JSON.stringify(value);
-    try {
-      if (!this.kept) throw new Error("nothing is kept here");
-      this.kept.setItem(key, text);
+    if (this.put(key, text) || (!name.startsWith(ROOM) && this.makeRoom() && this.put(key, text))) {
       memory.delete(key);
-    } catch {
-      memory.set(key, text); // full, or not allowed
+      return;
     }
+    memory.set(key, text); // full, or not allowed
+    this.kept?.removeItem(key);
+  }
+
+  put(key, text) {
+    try {
+      this.kept.setItem(key, text);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  // Items may be large, and are worth less than what was answered.
+  makeRoom() {
+    for (const name of this.kept ? this.names(ROOM) : []) {
+      const key = this.prefix + name;
+      memory.set(key, memory.get(key) ?? this.kept.getItem(key));
+      this.kept.removeItem(key);
+    }
+    return Boolean(this.kept);
   }
 
   remove(name) {

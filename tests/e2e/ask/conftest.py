@@ -1,0 +1,143 @@
+"""The page on which people answer: the service that asks, on a real database and a port of its
+own, and what looks at it in Chromium."""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+from uuid import UUID
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locator, Page
+
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.server import HttpServer
+from tests.callers import for_anybody
+from tests.e2e.test_web_page import chromium
+from tests.integration.ask.conftest import STEP, TEMPLATE, Asking, asking_on
+from tests.waiting import eventually
+from wfms.ask.usecases.context import AskRules
+
+#: A phone in portrait, touched.
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+DESKTOP = {"viewport": {"width": 1400, "height": 900}}
+#: What a browser says itself where there is no connection, or a request is refused.
+EXPECTED = ("Failed to load resource: net::ERR_", "Failed to load resource: the server responded")
+
+PATH = f"/ask/{quote(TEMPLATE)}/{STEP}"
+
+
+@dataclass
+class AskSite:
+    asking: Asking
+    browser: Browser
+    base: str
+
+    async def lay(self, items: Sequence[dict[str, Any]], **ask: Any) -> None:
+        """Asks for each of these items, once."""
+        self.asking.task([json.dumps(item).encode() for item in items], **{"agree": 1, **ask})
+        await self.asking.take_in()
+
+    @asynccontextmanager
+    async def person(self, **options: Any) -> AsyncIterator["AskedPerson"]:
+        """With a browser of its own, let in by a link. At its end: the page had nothing to complain
+        about, and asked nobody else."""
+        context = await self.browser.new_context(base_url=self.base, **(options or DESKTOP))
+        person = AskedPerson(self, context)
+        try:
+            yield person
+            assert person.complaints == []
+        finally:
+            await context.close()
+
+    async def answers(self) -> list[str]:
+        """All that the service has, in the order in which items were shown."""
+        rows = await self.asking.rows_of(
+            "SELECT answer FROM shown JOIN items ON items.uid = item_uid"
+            " WHERE answer IS NOT NULL ORDER BY items.position"
+        )
+        return [answer for (answer,) in rows]
+
+    async def has(self, *answers: str) -> None:
+        async def there() -> bool:
+            return sorted(await self.answers()) == sorted(answers)
+
+        await eventually(there, what=f"answers {answers} with the service")
+
+
+class AskedPerson:
+    def __init__(self, site: AskSite, context: BrowserContext) -> None:
+        self.site, self.context = site, context
+        self.complaints: list[str] = []
+
+    async def open(self) -> Page:
+        """By the link; the second time by the address that was kept."""
+        known = any(cookie["name"].startswith("sluice_ask") for cookie in await self.context.cookies())  # type: ignore[typeddict-item]
+        page = await self.context.new_page()
+        page.on("console", self._note)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        await page.goto(PATH if known else f"{PATH}?key={await self.site.asking.key()}")
+        assert page.url == self.site.base + PATH
+        return page
+
+    def _note(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"} and not message.text.startswith(EXPECTED):
+            self.complaints.append(message.text)
+
+
+def item_of(page: Page) -> Locator:
+    """The item that is shown, once it can be answered."""
+    return page.locator("#item:not([data-ready=''])")
+
+
+async def shown_id(page: Page) -> UUID:
+    return UUID(await item_of(page).get_attribute("data-ready"))
+
+
+async def answer(page: Page, *words: str, tap: bool = False) -> None:
+    """Each to the next item, when a person could have seen it."""
+    for word in words:
+        button = page.get_by_role("button", name=word, exact=True)
+        before = await shown_id(page)
+        await eventually_answered(page, button.tap if tap else button.click, before)
+
+
+async def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        before = await shown_id(page)
+        await eventually_answered(page, lambda key=key: page.keyboard.press(key), before)
+
+
+async def eventually_answered(page: Page, act: Any, before: UUID) -> None:
+    """What comes before the item can have been seen does not count, so it is done again."""
+
+    async def gone() -> bool:
+        await act()
+        now = await page.locator("#item").get_attribute("data-ready")
+        return now != str(before)
+
+    await eventually(gone, what="the next item", period=0.1)
+
+
+@pytest_asyncio.fixture(scope="package", loop_scope="package")
+async def chrome() -> AsyncIterator[Browser]:
+    async with chromium() as browser:
+        yield browser
+
+
+@pytest_asyncio.fixture(loop_scope="package")
+async def ask_site(
+    request: pytest.FixtureRequest, database_url: str, tmp_path: Path, chrome: Browser
+) -> AsyncIterator[AskSite]:
+    """By other ``AskRules`` where a test says so."""
+    rules = getattr(request, "param", AskRules())
+    async with asking_on(database_url, tmp_path, rules) as asking:
+        server = HttpServer(for_anybody(asking.app), host="127.0.0.1", port=0)
+        async with running(server):
+            yield AskSite(asking, chrome, f"http://127.0.0.1:{server.port}")
+
+

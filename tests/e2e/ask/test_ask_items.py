@@ -1,0 +1,92 @@
+"""What an item looks like on the page: texts, HTML and images."""
+
+import base64
+from io import BytesIO
+
+import pytest
+from PIL import Image
+from playwright.async_api import expect
+
+from tests.e2e.ask.conftest import PHONE, AskSite, answer, item_of
+
+pytestmark = [pytest.mark.xdist_group("e2e-ask"), pytest.mark.asyncio(loop_scope="package")]
+
+
+async def test_the_marked_place_is_marked_and_in_sight(ask_site: AskSite) -> None:
+    """Counted in characters, of which some are two units of a script's strings."""
+    before = "🙂🙂 Holy Cross\n" + "Announcements\n" * 300
+    text = before + "10:30" + "\nOffice" * 300
+    await ask_site.lay([{"text": text, "mark": [len(before), len(before) + 5]}])
+    async with ask_site.person(**PHONE) as person:
+        page = await person.open()
+        mark = item_of(page).locator("mark")
+        await expect(mark).to_have_text("10:30")
+        await expect(mark).to_be_in_viewport(ratio=1)
+        lines = await item_of(page).locator("p").evaluate("one => getComputedStyle(one).whiteSpace")
+        assert lines == "pre-wrap"
+
+
+async def test_of_a_very_long_text_what_is_far_away_is_shown_on_demand(ask_site: AskSite) -> None:
+    text = "begin " + "a " * 4000 + "mark " + "b " * 4000 + "end"
+    place = text.index("mark")
+    await ask_site.lay([{"text": text, "mark": [place, place + 4]}])
+    async with ask_site.person() as person:
+        page = await person.open()
+        item = item_of(page)
+        await expect(item.locator("mark")).to_be_in_viewport()
+        await expect(item).not_to_contain_text("begin")
+        await item.get_by_role("button", name="Show what stands before").click()
+        await item.get_by_role("button", name="Show what follows").click()
+        await expect(item.locator("p")).to_have_text(text)
+
+
+async def test_html_is_shown_without_what_runs_loads_or_leads_away(ask_site: AskSite) -> None:
+    html = """<h2>Masses</h2><script>document.title = "taken"</script>
+        <img src="http://elsewhere.test/seen" onerror="document.title = 'taken'">
+        <p onclick="document.title = 'taken'" style="position: fixed">Sunday <mark>9:00</mark></p>
+        <a href="http://elsewhere.test/">map</a><style>body { display: none }</style>"""
+    await ask_site.lay([{"html": html}], show="html")
+    async with ask_site.person() as person:
+        page = await person.open()
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        item = item_of(page)
+        await expect(item.get_by_role("heading", name="Masses")).to_be_visible()
+        await expect(item.locator("mark")).to_be_in_viewport()
+        await expect(item.locator("script, img, style")).to_have_count(0)
+        await item.get_by_text("Sunday").click()
+        await item.get_by_text("map").click()
+        assert "taken" not in await page.title()
+        assert page.url.startswith(ask_site.base)
+        assert [url for url in asked if not url.startswith(ask_site.base)] == []
+
+
+def picture(width: int, height: int) -> str:
+    data = BytesIO()
+    Image.new("RGB", (width, height), "navy").save(data, "PNG")
+    return base64.b64encode(data.getvalue()).decode()
+
+
+async def test_an_image_has_its_box_at_its_place_and_comes_closer(ask_site: AskSite) -> None:
+    item = {"image": picture(1600, 1000), "box": [800, 250, 80, 50], "title": "Exposure 7"}
+    await ask_site.lay([item, item], show="image", answers=["star", "galaxy"])
+    async with ask_site.person(**PHONE) as person:
+        page = await person.open()
+        shown = item_of(page)
+        image = shown.get_by_role("img", name="Image: Exposure 7, with a box")
+        for _ in range(2):
+            await expect(image).to_be_in_viewport(ratio=1)
+            outer, inner = await image.bounding_box(), await shown.locator(".box").bounding_box()
+            assert outer is not None and inner is not None
+            assert outer["width"] / outer["height"] == pytest.approx(1.6, rel=0.01)
+            part = outer["width"] / 1600
+            assert inner["x"] - outer["x"] == pytest.approx(800 * part, abs=1)
+            assert inner["y"] - outer["y"] == pytest.approx(250 * part, abs=1)
+            assert inner["width"] == pytest.approx(80 * part, abs=1)
+            await page.get_by_role("button", name="Closer").tap()
+            near = await shown.locator(".box").bounding_box()
+            assert near is not None
+            assert near["width"] > 3 * inner["width"]
+            await expect(shown.locator(".box")).to_be_in_viewport(ratio=1)
+            await page.get_by_role("button", name="Closer").tap()
+            await answer(page, "star", tap=True)

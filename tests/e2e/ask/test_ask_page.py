@@ -1,0 +1,307 @@
+"""People answer on the page, by touch and by keys, on a bad line and on a good one."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from playwright.async_api import Page, Route, expect
+
+from tests.e2e.ask.conftest import PHONE, AskSite, answer, item_of, press, shown_id
+from wfms.ask.usecases.context import AskRules
+
+pytestmark = [pytest.mark.xdist_group("e2e-ask"), pytest.mark.asyncio(loop_scope="package")]
+
+HOURS = [{"text": f"Sunday at {hour}:00", "title": f"Parish {hour}"} for hour in range(40)]
+
+
+async def test_by_touch_from_the_instructions_to_the_thanks(ask_site: AskSite) -> None:
+    await ask_site.lay(HOURS[:3], instructions="Look at the hour.", help="Noon is one, too.")
+    async with ask_site.person(**PHONE) as person:
+        page = await person.open()
+        await expect(page.get_by_text("Look at the hour.")).to_be_visible()
+        await expect(page.locator("#asking")).to_be_hidden()
+        await page.get_by_role("button", name="Begin").tap()
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Is it a mass?")
+        await expect(item_of(page)).to_contain_text("Sunday at 0:00")
+        await expect(page.locator("kbd").first).to_be_hidden()
+        await page.get_by_role("button", name="Help").tap()
+        dialog = page.get_by_role("dialog")
+        await expect(dialog).to_contain_text("Look at the hour.")
+        await expect(dialog).to_contain_text("Noon is one, too.")
+        await dialog.get_by_role("button", name="Close").tap()
+        await answer(page, "yes", "no", "no", tap=True)
+        await expect(page.get_by_role("heading", level=2)).to_have_text("Nothing for you right now")
+        await expect(page.get_by_text("Thank you: you gave 3 answers.")).to_be_visible()
+        await ask_site.has("yes", "no", "no")
+        await page.reload()
+        await expect(page.get_by_text("Thank you: you gave 3 answers.")).to_be_visible()
+    rows = await ask_site.asking.rows_of("SELECT seconds FROM shown")
+    assert all(seconds > 0 for (seconds,) in rows)
+
+
+async def test_by_keys(ask_site: AskSite) -> None:
+    await ask_site.lay(HOURS[:9])
+    async with ask_site.person() as person:
+        page = await person.open()
+        await expect(page.get_by_role("button", name="yes").locator("kbd")).to_have_text("y")
+        await press(page, "y", "j", "n", "1", "2")
+        await ask_site.has("yes", "yes", "no", "yes", "no")
+        await page.keyboard.press("u")
+        await expect(item_of(page)).to_contain_text("Sunday at 4:00")
+        await press(page, "y")
+        await ask_site.has("yes", "yes", "no", "yes", "yes")
+        await page.keyboard.press("h")
+        await page.get_by_label("Answer by single keys").uncheck()
+        await page.keyboard.press("Escape")
+        shown = await shown_id(page)
+        await page.keyboard.press("y")
+        assert await shown_id(page) == shown
+        await expect(page.locator("#answers kbd").first).to_be_hidden()
+
+
+async def test_answers_that_begin_alike_have_digits(ask_site: AskSite) -> None:
+    await ask_site.lay(HOURS[:2], answers=["star", "streak", "unclear", "galaxy"])
+    async with ask_site.person() as person:
+        page = await person.open()
+        await expect(page.locator("#answers kbd")).to_have_text(["1", "2", "3", "g"])
+        await press(page, "2", "g")
+        await ask_site.has("streak", "galaxy")
+
+
+async def test_offline_in_between_answering_goes_on(ask_site: AskSite) -> None:
+    await ask_site.lay(HOURS)
+    async with ask_site.person(**PHONE) as person:
+        page = await person.open()
+        await answer(page, "yes", tap=True)
+        await ask_site.has("yes")
+        await person.context.set_offline(True)
+        await answer(page, "no", "yes", tap=True)
+        await expect(page.get_by_role("status")).to_have_text(
+            "No connection. 2 answers are kept here and sent later."
+        )
+        assert await ask_site.answers() == ["yes"]
+        await person.context.set_offline(False)
+        await ask_site.has("yes", "no", "yes")
+        await expect(page.get_by_role("status")).to_be_empty()
+        await answer(page, "no", tap=True)
+        await ask_site.has("yes", "no", "yes", "no")
+
+
+async def test_where_items_run_out_offline_it_says_so_and_goes_on_by_itself(
+    ask_site: AskSite,
+) -> None:
+    await ask_site.lay(HOURS)
+    async with ask_site.person() as person:
+        page = await person.open()
+        await item_of(page).wait_for()
+        await person.context.set_offline(True)
+        given = 0
+        while not await page.get_by_role("heading", name="No connection").is_visible():
+            await answer(page, "yes")
+            given += 1
+        assert given >= 3
+        await expect(page.get_by_text(f"{given} answers of yours are kept")).to_be_visible()
+        await person.context.set_offline(False)
+        await expect(item_of(page)).to_contain_text(f"Sunday at {given}:00")
+        await ask_site.has(*["yes"] * given)
+
+
+async def test_a_browser_closed_with_unsent_answers_sends_them_on_the_next_visit(
+    ask_site: AskSite,
+) -> None:
+    await ask_site.lay(HOURS[:6])
+    async with ask_site.person() as person:
+        page = await person.open()
+        await item_of(page).wait_for()
+        await person.context.set_offline(True)
+        await answer(page, "yes", "no")
+        waiting = await shown_id(page)
+        await page.close()
+        await person.context.set_offline(False)
+        assert await ask_site.answers() == []
+        page = await person.open()
+        assert await shown_id(page) == waiting, "and goes on where it was"
+        await ask_site.has("yes", "no")
+        await answer(page, *["yes"] * 4)
+        await ask_site.has("no", *["yes"] * 5)
+
+
+async def test_an_answer_whose_receipt_is_lost_counts_once(ask_site: AskSite) -> None:
+    await ask_site.lay(HOURS[:6])
+    lost: list[int] = []
+
+    async def lose(route: Route) -> None:
+        """After the service has it."""
+        if lost or '"answer"' not in (route.request.post_data or ""):
+            await route.continue_()
+            return
+        answered = await route.fetch()
+        lost.append(answered.status)
+        await route.abort()
+
+    async with ask_site.person() as person:
+        page = await person.open()
+        await item_of(page).wait_for()
+        await page.route("**/next", lose)
+        await answer(page, "yes", "no", "yes")
+        await expect(page.locator("#given")).to_have_text("3 answers given")
+        await ask_site.has("yes", "no", "yes")
+        await expect(page.get_by_role("status")).to_be_empty()
+    assert lost == [200]
+    [(given,)] = await ask_site.asking.rows_of("SELECT given FROM devices")
+    assert given == 3
+
+
+async def test_of_two_tabs_one_asks_at_a_time(ask_site: AskSite) -> None:
+    await ask_site.lay(HOURS[:8])
+    async with ask_site.person() as person:
+        first = await person.open()
+        await answer(first, "yes")
+        waiting = await shown_id(first)
+        second = await person.open()
+        await expect(first.get_by_text("You went on in another tab")).to_be_visible()
+        await first.keyboard.press("n")
+        assert await shown_id(second) == waiting
+        await answer(second, "yes", "no")
+        third = await shown_id(second)
+        await first.get_by_role("button", name="Go on here").click()
+        await expect(second.get_by_text("You went on in another tab")).to_be_visible()
+        assert await shown_id(first) == third
+        await answer(first, *["yes"] * 5)
+        await ask_site.has("no", *["yes"] * 7)
+
+
+async def test_undo_goes_back_several_steps_sent_or_not(ask_site: AskSite) -> None:
+    await ask_site.lay(HOURS[:8])
+    async with ask_site.person(**PHONE) as person:
+        page = await person.open()
+        await answer(page, "yes", "yes", tap=True)
+        await ask_site.has("yes", "yes")
+        await person.context.set_offline(True)
+        await answer(page, "no", tap=True)
+        undo = page.get_by_role("button", name=re.compile("^Undo"))
+        await expect(undo).to_have_accessible_name(re.compile("Undo “no”"))
+        for hour in (2, 1, 0):
+            await undo.tap()
+            await expect(item_of(page)).to_contain_text(f"Sunday at {hour}:00")
+        await undo.tap()
+        await expect(page.get_by_role("status")).to_have_text("There is nothing left to take back.")
+        await answer(page, "no", "no", "yes", tap=True)
+        await person.context.set_offline(False)
+        await ask_site.has("no", "no", "yes")
+        await expect(item_of(page)).to_contain_text("Sunday at 3:00")
+
+
+async def test_undo_after_a_reload(ask_site: AskSite) -> None:
+    await ask_site.lay(HOURS[:1])
+    async with ask_site.person() as person:
+        page = await person.open()
+        await answer(page, "yes")
+        await ask_site.has("yes")
+        await page.reload()
+        await page.get_by_role("button", name="Undo my last answer").click()
+        await expect(item_of(page)).to_contain_text("Sunday at 0:00")
+        await ask_site.has()
+        await answer(page, "no")
+        await ask_site.has("no")
+
+
+@pytest.mark.parametrize("ask_site", [AskRules(undo=timedelta(0))], indirect=True)
+async def test_what_can_no_longer_be_taken_back_counts_as_it_was_given(ask_site: AskSite) -> None:
+    await ask_site.lay(HOURS[:3])
+    async with ask_site.person() as person:
+        page = await person.open()
+        await answer(page, "yes")
+        await ask_site.has("yes")
+        await page.keyboard.press("u")
+        await expect(page.get_by_role("status")).to_contain_text("can’t be taken back any more")
+        await expect(item_of(page)).to_contain_text("Sunday at 1:00")
+        assert await ask_site.answers() == ["yes"]
+
+
+async def test_what_comes_before_an_item_can_be_seen_is_no_answer(ask_site: AskSite) -> None:
+    await ask_site.lay(HOURS[:4])
+    async with ask_site.person() as person:
+        page = await person.open()
+        await answer(page, "yes")
+        second = await shown_id(page)
+        await page.clock.install()
+        await page.clock.pause_at(await page.evaluate("Date.now() + 5000"))
+        await page.keyboard.press("y")
+        third = await shown_id(page)
+        assert third != second
+        await page.keyboard.press("y")
+        assert await shown_id(page) == third
+        await page.clock.run_for(500)
+        await page.keyboard.press("y")
+        assert await shown_id(page) != third
+
+
+async def test_time_under_help_is_not_counted(ask_site: AskSite) -> None:
+    await ask_site.lay(HOURS[:2])
+    async with ask_site.person() as person:
+        page = await person.open()
+        await item_of(page).wait_for()
+        await page.clock.install()
+        await page.reload()
+        await item_of(page).wait_for()
+        await page.clock.run_for(7_000)
+        await page.keyboard.press("h")
+        await page.clock.run_for(2_000_000)
+        await page.keyboard.press("Escape")
+        await answer(page, "yes")
+        await ask_site.has("yes")
+    [(seconds,)] = await ask_site.asking.rows_of("SELECT seconds FROM shown WHERE answer = 'yes'")
+    assert 7 <= seconds < 2000
+
+
+async def test_the_end_of_a_link_and_of_what_is_asked(ask_site: AskSite) -> None:
+    await ask_site.lay(HOURS[:3])
+    async with ask_site.person() as person:
+        page = await person.open()
+        await answer(page, "yes")
+        await ask_site.has("yes")
+        await ask_site.asking.rows_of("UPDATE links SET ended_at = now() RETURNING uid")
+        await answer(page, "no")
+        await expect(page.get_by_role("heading", name="This link has ended")).to_be_visible()
+        await expect(page.get_by_text("1 answer of yours is kept")).to_be_visible()
+        await person.context.clear_cookies()
+        await page.get_by_role("button", name="Try again").click()
+        await expect(page.get_by_role("heading", name="You are not signed in")).to_be_visible()
+
+
+@pytest.mark.parametrize("ask_site", [AskRules(settle=timedelta(0))], indirect=True)
+async def test_where_all_is_answered_it_thanks_and_shows_what_comes_later(
+    ask_site: AskSite,
+) -> None:
+    await ask_site.lay(HOURS[:1])
+    async with ask_site.person() as person:
+        page = await person.open()
+        await answer(page, "yes")
+        await ask_site.has("yes")
+        await ask_site.asking.give()
+        await page.get_by_role("button", name="Look now").click()
+        await expect(page.get_by_role("heading", name="That was all")).to_be_visible()
+        await ask_site.lay(HOURS[1:2])
+        await expect(item_of(page)).to_contain_text("Sunday at 1:00")
+
+
+async def test_nothing_is_wider_than_the_window_and_all_has_a_name(ask_site: AskSite) -> None:
+    long = {"text": "x" * 3000, "title": "t" * 300, "mark": [1500, 1510]}
+    await ask_site.lay([long], question="w" * 300, answers=["a" * 40, "b" * 40, "no"])
+    async with ask_site.person(**PHONE) as person:
+        page = await person.open()
+        await item_of(page).wait_for()
+        for width, height in ((390, 844), (320, 568), (195, 422), (844, 390), (1400, 900)):
+            await page.set_viewport_size({"width": width, "height": height})
+            assert await page.evaluate("document.documentElement.scrollWidth") <= width
+        assert await unnamed(page) == 0
+
+
+async def unnamed(page: Page) -> int:
+    return int(
+        await page.evaluate(
+            "[...document.querySelectorAll('a, button, input, [role=region]')].filter("
+            "one => !(one.textContent.trim() || one.ariaLabel || one.labels?.length)).length"
+        )
+    )
