@@ -133,6 +133,12 @@ class Standing(Contract):
         return self.count_files - self.used_by(name)
 
 
+class StandingList(Contract):
+    """In the order in which they began."""
+
+    standing: list[Standing]
+
+
 class ScheduleState(Contract):
     """Of a template with a schedule. ``last_at``: the time that it ran for, None: none yet;
     ``outcome``: what came of it."""
