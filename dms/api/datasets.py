@@ -109,9 +109,7 @@ def _add_filling(router: APIRouter, context: DmsContext) -> None:
         status_code=201,
         responses={200: {"model": Dataset}, **errors(Conflict, Unprocessable, NotAvailable)},
     )
-    @allow(
-        Role.SUBMITTER, CallingService.OPERATOR, CallingService.CHAINS, CallingService.INTAKE
-    )
+    @allow(Role.SUBMITTER, CallingService.OPERATOR, CallingService.CHAINS, CallingService.INTAKE)
     async def register(
         new: NewDataset, request: Request, response: Response, by: Asking
     ) -> Dataset:

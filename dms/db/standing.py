@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from dms.db.datasets import DatasetRow, to_row
+from dms.db.datasets import DatasetRow, to_dataset, to_row
+from sluice.contracts.datasets import Standing
 from sluice.contracts.owners import Sight
-from sluice.contracts.standing import CutSlice, Reader, SliceOf, Standing
+from sluice.contracts.standing import CutSlice, Reader, SliceOf
 from sluice.contracts.states import DatasetState
 from sluice.servicekit.database import Connection
 
@@ -85,7 +86,7 @@ VALUES ($1, $2, $3, $4, $5, $6)
 
 LIST_STANDING = f"""
 -- Open ones alone: what is being deleted grows no more.
-SELECT uid, standing AS name, count_files, registered_at AS since FROM datasets
+SELECT * FROM datasets
 WHERE standing IS NOT NULL AND state = '{DatasetState.OPEN}' AND ($2::uuid IS NULL OR uid = $2)
     AND ($1::text[] IS NULL OR owner_group = ANY($1) OR shared_with && $1)
 ORDER BY position
@@ -208,4 +209,7 @@ async def list_standing(
                 last=row["dataset_uid"],
             )
         )
-    return [Standing(**row, readers=readers[row["uid"]]) for row in rows]
+    return [
+        Standing(dataset=to_dataset(row), since=row["registered_at"], readers=readers[row["uid"]])
+        for row in rows
+    ]

@@ -9,7 +9,7 @@ from sluice.contracts.numbers import counted
 from sluice.contracts.problems import Conflict, NeedsForce, NotFound, Unprocessable
 from sluice.contracts.quotas import HolderKind, Reached
 from sluice.contracts.standing import Collect
-from sluice.contracts.states import DatasetState, DatasetType
+from sluice.contracts.states import DatasetState
 
 
 class UnknownDataset(NotFound):

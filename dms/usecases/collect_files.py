@@ -13,9 +13,9 @@ from sluice.servicekit.logging import log_ids
 
 
 async def collect_files(database: Database, uid: UUID, asked: CollectFiles) -> Collected:
-    """Precondition: the data set is closed, and not deleted, unless it was collected before. Effect:
-    its files are appended by reference to the group's standing data set, once whatever is repeated,
-    and live on with that one; where there is none it is made. Messages: none.
+    """Precondition: the data set is closed, and not deleted, unless it was collected before.
+    Effect: its files are appended by reference to the group's standing data set, once whatever is
+    repeated, and live on with that one; where there is none it is made. Messages: none.
 
     Raises ``UnknownDataset``, ``NothingToCollect``, ``OtherType``.
     """
@@ -36,15 +36,11 @@ async def collect_files(database: Database, uid: UUID, asked: CollectFiles) -> C
             elif standing.dataset.meta.get("type") != into.type:
                 raise OtherType(into, standing.dataset)
             where = standing.dataset.uid
-            added = await append_files(
-                connection, where, uid, first=standing.dataset.count_files
-            )
+            added = await append_files(connection, where, uid, first=standing.dataset.count_files)
             await add_to_counters(
                 connection, where, files=added.files, size=added.size, close_at=None, counts=None
             )
-            await note_collected(
-                connection, uid, into.name, group, where=where, files=added.files
-            )
+            await note_collected(connection, uid, into.name, group, where=where, files=added.files)
         return Collected(standing=where, files=added.files)
 
 

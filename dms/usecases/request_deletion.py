@@ -21,8 +21,8 @@ async def request_deletion(
     """``taken_back``: no chain is given it as an asset any more. Effect: state deleting, unless it
     is or was already; a deletion that was halted goes on. Messages: none.
 
-    Raises ``UnknownDataset``; ``OutputKept`` for an output, or one that grows, unless ``force``; ``AssetKept`` for a
-    version of an asset, unless it is ``taken_back``.
+    Raises ``UnknownDataset``; ``OutputKept`` for an output, or one that grows, unless ``force``;
+    ``AssetKept`` for a version of an asset, unless it is ``taken_back``.
     """
     with log_ids(dataset=uid):
         async with database.transaction() as transaction:

@@ -36,19 +36,14 @@ from sluice.contracts.datasets import (
     Registered,
     Run,
     StalledList,
+    Standing,
+    StandingList,
     Storage,
     WaterMarks,
 )
 from sluice.contracts.owners import Share
 from sluice.contracts.problems import ServiceError
-from sluice.contracts.standing import (
-    Collected,
-    CollectFiles,
-    CutAnswer,
-    CutSlice,
-    Standing,
-    StandingList,
-)
+from sluice.contracts.standing import Collected, CollectFiles, CutAnswer, CutSlice
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 
 #: Most files (frames) that one request carries, and one page.
@@ -252,9 +247,7 @@ class DmsClient(PieceCalls, QuotaCalls):
         """Data sets that grow; ``uid``: this one alone. Raises ``NotFound`` where a release before
         this one answers."""
         path = f"{API}/standing"
-        return (
-            await self.call("GET", path, params={"uid": uid}, answer=StandingList)
-        ).standing
+        return (await self.call("GET", path, params={"uid": uid}, answer=StandingList)).standing
 
     async def cut_slice(self, uid: UUID, cut: CutSlice) -> UUID | None:
         """The slice's uid; None: nothing was cut. Raises ``NotFound``; ``Conflict`` where it does

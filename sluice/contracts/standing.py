@@ -111,34 +111,6 @@ class Reader(Contract):
     last: UUID
 
 
-class Standing(Contract):
-    """A standing data set (of the DMS's) and who takes slices of it, by name. ``since``: when its
-    first files came."""
-
-    uid: UUID
-    name: str
-    count_files: int
-    since: Timestamp
-    readers: list[Reader]
-
-    def reader(self, name: str) -> Reader | None:
-        return next((reader for reader in self.readers if reader.name == name), None)
-
-    def used_by(self, name: str) -> int:
-        """How many of its files the template has been given."""
-        found = self.reader(name)
-        return 0 if found is None else found.used
-
-    def new_to(self, name: str) -> int:
-        return self.count_files - self.used_by(name)
-
-
-class StandingList(Contract):
-    """In the order in which they began."""
-
-    standing: list[Standing]
-
-
 class ScheduleState(Contract):
     """Of a template with a schedule. ``last_at``: the time that it ran for, None: none yet;
     ``outcome``: what came of it."""

@@ -64,4 +64,3 @@ def warn_of_circles(flow: Dataflow, findings: Findings) -> None:
                 f"output '{name}' is collected in the standing data set that the workflow takes:"
                 " it is given what it has made, again and again",
             )
-

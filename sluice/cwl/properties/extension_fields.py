@@ -3,7 +3,6 @@
 A field of a step that is a field of the plan's step under the same name gets there by itself.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 

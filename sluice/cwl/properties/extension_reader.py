@@ -23,8 +23,8 @@ PREFIX = "sluice"
 
 @dataclass(slots=True)
 class Fields:
-    """The fields of one workflow, step, tool or output that were read without an error, and where each
-    stands."""
+    """The fields of one workflow, step, tool or output that were read without an error, and where
+    each stands."""
 
     values: dict[str, Any] = field(default_factory=dict)
     places: dict[str, TextPlace] = field(default_factory=dict)

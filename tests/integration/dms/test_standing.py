@@ -10,11 +10,11 @@ from dms.loops.workers import delete_once, sweep_once
 from dms.usecases.close_dataset import close_complete
 from dms.usecases.collect_files import collect_files
 from dms.usecases.cut_slice import cut_slice
-from sluice.contracts.datasets import NewDataset
+from sluice.contracts.datasets import NewDataset, Standing
 from sluice.contracts.messages import DeleteDataset, RegisterFiles
 from sluice.contracts.problems import Conflict, Unprocessable
 from sluice.contracts.quotas import HolderKind
-from sluice.contracts.standing import Collect, CollectFiles, CutSlice, Standing
+from sluice.contracts.standing import Collect, CollectFiles, CutSlice
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 from tests.integration.dms.conftest import Dms
 
@@ -43,7 +43,7 @@ async def corpus(dms: Dms) -> Standing:
 
 
 async def cut_and_close(dms: Dms, asked: CutSlice) -> UUID | None:
-    made = await dms.client.cut_slice((await corpus(dms)).uid, asked)
+    made = await dms.client.cut_slice((await corpus(dms)).dataset.uid, asked)
     await close_complete(dms.database)
     return made
 
@@ -55,11 +55,11 @@ async def names(dms: Dms, uid: UUID) -> list[str]:
 async def test_files_come_in_order_of_arrival_under_the_names_that_tools_gave(dms: Dms) -> None:
     await collect(dms, "b", "a")
     found = await corpus(dms)
-    assert (found.name, found.count_files, found.readers) == ("corpus", 4, [])
-    files = (await dms.client.files(found.uid)).files
+    assert (found.dataset.standing, found.dataset.count_files, found.readers) == ("corpus", 4, [])
+    files = (await dms.client.files(found.dataset.uid)).files
     assert [file.name for file in files] == [f"0000000{seq}.0-data.bin" for seq in range(4)]
     assert [file.url.split("/")[-2] for file in files] == ["b", "b", "a", "a"]
-    standing = await dms.client.dataset(found.uid)
+    standing = await dms.client.dataset(found.dataset.uid)
     assert (standing.standing, standing.state) == ("corpus", DatasetState.OPEN)
     assert standing.bytes == sum(file.size for file in files)
 
@@ -68,7 +68,7 @@ async def test_what_is_collected_twice_is_there_once(dms: Dms) -> None:
     (source,) = await collect(dms, "a")
     first = await dms.client.collect(source, into())
     await asyncio.gather(*(dms.client.collect(source, into()) for _ in range(5)))
-    assert (await corpus(dms)).count_files == first.files == 2
+    assert (await corpus(dms)).dataset.count_files == first.files == 2
 
 
 async def test_two_instances_that_collect_at_once_number_files_one_by_one(dms: Dms) -> None:
@@ -81,8 +81,10 @@ async def test_two_instances_that_collect_at_once_number_files_one_by_one(dms: D
         )
     )
     found = await corpus(dms)
-    assert found.count_files == 18
-    assert [file.seq for file in (await dms.client.files(found.uid)).files] == list(range(18))
+    assert found.dataset.count_files == 18
+    assert [file.seq for file in (await dms.client.files(found.dataset.uid)).files] == list(
+        range(18)
+    )
 
 
 async def test_files_live_on_with_the_standing_one_and_go_with_it(dms: Dms) -> None:
@@ -97,10 +99,10 @@ async def test_files_live_on_with_the_standing_one_and_go_with_it(dms: Dms) -> N
     assert dms.files_on(StorageType.INTERMEDIATE) == kept
     found = await corpus(dms)
     with pytest.raises(Conflict, match="standing"):
-        await dms.client.delete_dataset(found.uid)
+        await dms.client.delete_dataset(found.dataset.uid)
     with pytest.raises(Unprocessable, match="standing"):
-        await dms.apply(DeleteDataset(uid=found.uid))
-    await dms.client.delete_dataset(found.uid, force=True)
+        await dms.apply(DeleteDataset(uid=found.dataset.uid))
+    await dms.client.delete_dataset(found.dataset.uid, force=True)
     assert await delete_once(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == []
 
@@ -121,9 +123,9 @@ async def test_what_was_collected_and_is_gone_is_still_said_to_be_collected(dms:
     (source,) = await collect(dms, "a")
     first = await corpus(dms)
     await dms.client.delete_dataset(source)
-    await dms.client.delete_dataset(first.uid, force=True)
+    await dms.client.delete_dataset(first.dataset.uid, force=True)
     again = await dms.client.collect(source, into())
-    assert (again.standing, again.files) == (first.uid, 2)
+    assert (again.standing, again.files) == (first.dataset.uid, 2)
     assert await dms.client.standing() == []
 
 
@@ -134,12 +136,12 @@ async def test_each_group_has_its_own_of_a_name(dms: Dms) -> None:
     source, _ = await dms.filled("a", 2)
     answers = [await dms.client.collect(source, into(group=group)) for group in ("ocr", "spd")]
     found = await dms.client.standing()
-    assert [one.uid for one in found] == [answer.standing for answer in answers]
-    assert [one.name for one in found] == ["corpus", "corpus"]
-    rows = [await dms.client.dataset(one.uid) for one in found]
+    assert [one.dataset.uid for one in found] == [answer.standing for answer in answers]
+    assert [one.dataset.standing for one in found] == ["corpus", "corpus"]
+    rows = [await dms.client.dataset(one.dataset.uid) for one in found]
     assert [(row.name, row.group) for row in rows] == [("corpus-2", "ocr"), ("corpus-3", "spd")]
+    other, _ = await dms.filled("b", 2)
     with pytest.raises(Conflict, match="of type 'pages', and not 'words'"):
-        other, _ = await dms.filled("b", 2)
         await dms.client.collect(other, into(group="ocr", type_="words"))
 
 
@@ -148,7 +150,8 @@ async def test_a_slice_is_an_ordinary_closed_data_set_of_what_is_new(dms: Dms) -
     first = await cut_and_close(dms, cut())
     await collect(dms, "c")
     second = await cut_and_close(dms, cut(after=4))
-    assert first is not None and second is not None
+    assert first is not None
+    assert second is not None
     slices = await dms.client.datasets_of([first, second])
     assert [(one.name, one.count_files, one.state) for one in slices] == [
         ("corpus.train.1", 4, DatasetState.CLOSED),
@@ -174,7 +177,7 @@ async def test_nothing_is_cut_where_nothing_is_new_or_somebody_was_faster(dms: D
 
 async def test_of_two_that_cut_at_once_one_does(dms: Dms) -> None:
     await collect(dms, "a", "b")
-    uid = (await corpus(dms)).uid
+    uid = (await corpus(dms)).dataset.uid
     answers = await asyncio.gather(
         *(
             cut_slice(context.database, uid, cut())
@@ -211,12 +214,12 @@ async def test_a_slice_that_is_used_up_takes_no_file_with_it(dms: Dms) -> None:
     await dms.apply(DeleteDataset(uid=made))
     assert await delete_once(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == before
-    assert (await dms.client.files((await corpus(dms)).uid)).files != []
+    assert (await dms.client.files((await corpus(dms)).dataset.uid)).files != []
 
 
 async def test_a_standing_one_is_filled_by_nobody_and_never_closes(dms: Dms) -> None:
     await collect(dms, "a")
-    uid = (await corpus(dms)).uid
+    uid = (await corpus(dms)).dataset.uid
     file = dms.write("z", 9)
     with pytest.raises(Conflict, match="no file can be added"):
         await dms.client.register_files(uid, [file])
@@ -224,8 +227,9 @@ async def test_a_standing_one_is_filled_by_nobody_and_never_closes(dms: Dms) -> 
         await dms.apply(RegisterFiles(dataset_uid=uid, files=[file]))
     with pytest.raises(Conflict, match="never closes"):
         await dms.client.close_dataset(uid)
+    ordinary, _ = await dms.filled("b")
     with pytest.raises(Conflict, match="does not grow"):
-        await dms.client.cut_slice((await dms.filled("b"))[0], cut())
+        await dms.client.cut_slice(ordinary, cut())
 
 
 async def test_what_is_in_slices_is_counted_once(dms: Dms) -> None:
