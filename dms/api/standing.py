@@ -10,9 +10,9 @@ from dms.usecases.collect_files import collect_files
 from dms.usecases.cut_slice import cut_slice
 from dms.usecases.list_standing import list_standing
 from sluice.contracts.access import CallingService, Role
-from sluice.contracts.datasets import StandingList
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.standing import Collected, CollectFiles, CutAnswer, CutSlice
+from sluice.contracts.standing_list import StandingList
 from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.database import Database

@@ -6,9 +6,9 @@ from datetime import datetime
 from uuid import UUID
 
 from dms.db.datasets import DatasetRow, to_dataset, to_row
-from sluice.contracts.datasets import Standing
 from sluice.contracts.owners import Sight
 from sluice.contracts.standing import CutSlice, Reader, SliceOf
+from sluice.contracts.standing_list import Standing
 from sluice.contracts.states import DatasetState
 from sluice.servicekit.database import Connection
 

@@ -3,8 +3,8 @@
 from uuid import UUID
 
 from dms.db.standing import list_standing as select_standing
-from sluice.contracts.datasets import StandingList
 from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.standing_list import StandingList
 from sluice.servicekit.database import Database
 
 

@@ -36,14 +36,13 @@ from sluice.contracts.datasets import (
     Registered,
     Run,
     StalledList,
-    Standing,
-    StandingList,
     Storage,
     WaterMarks,
 )
 from sluice.contracts.owners import Share
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.standing import Collected, CollectFiles, CutAnswer, CutSlice
+from sluice.contracts.standing_list import Standing, StandingList
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 
 #: Most files (frames) that one request carries, and one page.

@@ -31,7 +31,7 @@ from sluice.contracts.bounds import (
 )
 from sluice.contracts.owners import EVERYONE, GroupName, Owner, OwnerGroup, SharedWith
 from sluice.contracts.problems import Unprocessable
-from sluice.contracts.standing import Reader, SliceOf
+from sluice.contracts.standing import SliceOf
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.wording import in_words
 
@@ -120,32 +120,6 @@ class Dataset(Contract):
     def usable(self) -> bool:
         """The status that the WfMS asks for: can it be worked with?"""
         return self.state.readable
-
-
-class Standing(Contract):
-    """A data set that grows, and the templates that take slices of it, by name. ``since``: when its
-    first files came."""
-
-    dataset: Dataset
-    since: Timestamp
-    readers: list[Reader]
-
-    def reader(self, name: str) -> Reader | None:
-        return next((reader for reader in self.readers if reader.name == name), None)
-
-    def used_by(self, name: str) -> int:
-        """How many of its files the template has been given."""
-        found = self.reader(name)
-        return 0 if found is None else found.used
-
-    def new_to(self, name: str) -> int:
-        return self.dataset.count_files - self.used_by(name)
-
-
-class StandingList(Contract):
-    """In the order in which they began."""
-
-    standing: list[Standing]
 
 
 class DatasetStatus(Contract):

@@ -125,7 +125,8 @@ class ScheduleList(Contract):
 
 
 class DueSet(Contract):
-    """A standing data set that a template takes slices of. ``words``: when the next is cut."""
+    """A standing data set that a template takes slices of. ``new``: files that it was not given
+    yet; ``last``: its last slice."""
 
     uid: UUID
     name: str
@@ -137,8 +138,8 @@ class DueSet(Contract):
 
 
 class TemplateDue(Contract):
-    """When a template runs by itself. ``kind``: how; ``next_at``, ``last_at``, ``outcome``: of a
-    schedule; ``sets``: the standing data sets that it takes slices of."""
+    """When a template runs by itself. ``kind``, ``words``: how; ``next_at``, ``last_at``,
+    ``outcome``: of a schedule; ``sets``: the standing data sets that it takes slices of."""
 
     kind: Literal["growth", "schedule"]
     words: str

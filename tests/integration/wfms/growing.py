@@ -8,9 +8,12 @@ from typing import Any
 from uuid import UUID
 
 from sluice.contracts.chains import Chain
-from sluice.contracts.datasets import NewFile, Standing
+from sluice.contracts.datasets import (
+    NewFile,
+)
 from sluice.contracts.plan import Equals, Plan, Retention
 from sluice.contracts.standing import Collect, Due, Every
+from sluice.contracts.standing_list import Standing
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import Task
 from tests.integration.wfms.world import World

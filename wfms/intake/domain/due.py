@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from sluice.contracts.datasets import Standing
 from sluice.contracts.matching import facts_of, objection
 from sluice.contracts.numbers import counted
 from sluice.contracts.owners import may_take
 from sluice.contracts.standing import Every
+from sluice.contracts.standing_list import Standing
 from sluice.contracts.templates import Template
 from wfms.intake.domain.matching import latest_of
 

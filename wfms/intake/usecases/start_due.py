@@ -13,10 +13,14 @@ from datetime import datetime
 import structlog
 
 from sluice.contracts.chains import NewChain
-from sluice.contracts.datasets import Dataset, NewDataset, Standing
+from sluice.contracts.datasets import (
+    Dataset,
+    NewDataset,
+)
 from sluice.contracts.owners import EVERYONE
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.standing import CutSlice, Due, Every
+from sluice.contracts.standing_list import Standing
 from sluice.contracts.states import DatasetState
 from sluice.contracts.templates import Template
 from sluice.schedules import last_time
