@@ -12,6 +12,7 @@ from pydantic import Field
 
 from sluice.contracts.asset_refs import AssetName
 from sluice.contracts.base import Contract, ImageName, absent
+from sluice.contracts.checkpoints import Checkpoint
 from sluice.contracts.gpus import GpuNeeds
 from sluice.contracts.resources import NamedAmounts, WantedLabels
 from sluice.contracts.secrets import SecretRef
@@ -86,7 +87,7 @@ class Needs(Contract):
     ``warm``: the tool stays loaded between jobs; None: it is started anew for each. ``folders``:
     ports of the tool that get all of their files as one folder, and what that is called. ``items``:
     ports of the tool that get one item of the list among the task's arguments, which the step
-    scatters over."""
+    scatters over. ``checkpoint``: what is kept of a job for its next attempt; None: nothing."""
 
     resources: Resources = Resources()
     device_type: DeviceType = DeviceType.CPU
@@ -103,6 +104,7 @@ class Needs(Contract):
         default_factory=dict
     )
     items: Annotated[list[str], Field(exclude_if=operator.not_)] = Field(default_factory=list)
+    checkpoint: Annotated[Checkpoint | None, Field(exclude_if=absent)] = None
 
     @property
     def gpus(self) -> GpuNeeds | None:
