@@ -6,6 +6,7 @@ from urllib.parse import quote, unquote_to_bytes
 from pydantic import AfterValidator, Field
 
 from sluice.contracts.base import Checksum, Contract, Timestamp
+from sluice.contracts.numbers import in_full
 from sluice.contracts.wording import in_words
 
 #: Seconds between two checkpoints, at the least, and at the most.
@@ -42,6 +43,10 @@ class Checkpoint(Contract):
 
     files: Annotated[list[Pattern], Field(min_length=1, max_length=MOST_PATTERNS)]
     every: Annotated[float, Field(ge=SHORTEST, le=LONGEST)] = 10.0
+
+    @property
+    def words(self) -> str:
+        return f"a checkpoint every {in_full(self.every)} s"
 
 
 class KeptFile(Contract):
