@@ -37,9 +37,9 @@ from tests.waiting import eventually
 
 
 class ScriptedWms:
-    """``answer`` decides on each report, ``ended`` whether its job has ended. ``silent``: calls that get 503. ``forgotten``: 404 until a
-    pilot registers. ``storages``: those that it tells of, to begin with the ones that its tasks
-    write to."""
+    """``answer`` decides on each report, ``ended`` whether its job has. ``silent``: calls that get
+    503. ``forgotten``: 404 until a pilot registers. ``storages``: those that it tells of, to begin
+    with the ones that its tasks write to."""
 
     def __init__(self, *, heartbeat: float = 0.5, lease: float = 30.0) -> None:
         self.heartbeat_seconds = heartbeat
