@@ -4,9 +4,8 @@ from uuid import UUID
 
 import pytest
 
-from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import AttemptReport
-from sluice.contracts.plan import Boundary, Retry
+from sluice.contracts.plan import Boundary
 from sluice.contracts.states import AttemptOutcome, ErrorClass, ReportAnswer, TaskState
 from tests.integration.wms.stage import Stage, make_task
 from wms.db.leases import ClaimedJob
@@ -26,9 +25,7 @@ def asking(stage: Stage, job: ClaimedJob, outcome: AttemptOutcome) -> AttemptRep
 
 
 async def begun(stage: Stage, *, attempts: int = 1) -> tuple[UUID, ClaimedJob]:
-    task = make_task(
-        boundary=Boundary(minimum=0), retry=Retry(attempts=attempts), resources=Resources()
-    )
+    task = make_task(boundary=Boundary(minimum=0), retry=attempts)
     await stage.add_task(task, jobs=2)
     pilot = await stage.add_pilot()
     (job,) = await stage.lease(pilot)
