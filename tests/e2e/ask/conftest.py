@@ -76,7 +76,9 @@ class AskedPerson:
 
     async def open(self) -> Page:
         """By the link; the second time by the address that was kept."""
-        known = any(cookie["name"].startswith("sluice_ask") for cookie in await self.context.cookies())  # type: ignore[typeddict-item]
+        known = any(
+            cookie["name"].startswith("sluice_ask") for cookie in await self.context.cookies()
+        )  # type: ignore[typeddict-item]
         page = await self.context.new_page()
         page.on("console", self._note)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
@@ -139,5 +141,3 @@ async def ask_site(
         server = HttpServer(for_anybody(asking.app), host="127.0.0.1", port=0)
         async with running(server):
             yield AskSite(asking, chrome, f"http://127.0.0.1:{server.port}")
-
-
