@@ -56,7 +56,8 @@ class Application:
                     "path": request.target,
                     "start": start,
                     "answered": request.answered,
-                    "end": time.time(),
+                    "end": request.ended or time.time(),
+                    "whole": request.ended > 0,
                     "status": request.status,
                     "bytes": request.sent,
                     "conditional": bool(

@@ -14,8 +14,8 @@ Header = tuple[str, str]
 
 @dataclass
 class Exchange:
-    """One request, and what was answered: ``status`` and ``answered`` (seconds since 1970) are 0 as
-    long as nothing was."""
+    """One request, and what was answered. Seconds since 1970, and 0 as long as they have not come:
+    ``answered``, when the answer began; ``ended``, before its last byte went out."""
 
     host: str
     path: str
@@ -26,6 +26,7 @@ class Exchange:
     method: str = "GET"
     status: int = 0
     answered: float = 0.0
+    ended: float = 0.0
     sent: int = 0
 
     @property
@@ -42,6 +43,8 @@ class Exchange:
 
     async def part(self, body: bytes, *, more: bool = True) -> None:
         self.sent += len(body)
+        if not more:
+            self.ended = time.time()
         await self.send({"type": "http.response.body", "body": body, "more_body": more})
 
     async def answer(self, status: int, body: bytes = b"", headers: Sequence[Header] = ()) -> None:

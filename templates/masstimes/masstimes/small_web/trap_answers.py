@@ -13,7 +13,7 @@ from masstimes.small_web.traps import PLACE, Trap
 #: Bytes: what a huge page says it has, of one part of it, of a bomb before it was packed.
 HUGE = 10 * 2**30
 _PART = b"<p>" + b"a" * 65000 + b"</p>"
-_BOMB = 2**30
+_BOMB = 200 * 2**20
 #: Seconds between two bytes that drip.
 _DROP = 0.5
 #: Cookies of one answer.
